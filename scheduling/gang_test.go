@@ -139,6 +139,45 @@ func TestGangs(t *testing.T) {
 				Templates: []scheduling.GangTemplate{{Count: 3, Template: worker}, {Name: "driver", Count: 1, Template: worker}},
 			})
 		}, []string{"gang default/g is placed with 4 of 4 members in topology.kubernetes.io/zone=a"}, 4},
+		{"on nodes that are there alone: as many as have room", func() *scheduling.Snapshot {
+			list := four()
+			s := cluster(list, node("n-0"), node("n-1"), node("n-2"))
+			s.NodePools = nil
+			return withGangs(s, gangOf("g", list))
+		}, []string{"gang default/g has no place: 3 of 4 members fit; pod default/g-3: "}, 0},
+		{"the member that lacks a place is one of the gang", func() *scheduling.Snapshot {
+			list, others := four(), pods("others", 1, requests("cpu=3", "memory=1Gi"))
+			return withGangs(cluster(others, list, nodePool("p", limit("cpu=12"))), gangOf("g", list))
+		}, []string{"2 of 4 members fit; pod default/g-2: "}, 1},
+		{"where it would fit if the limit were higher", func() *scheduling.Snapshot {
+			list := four()
+			s := cluster(list, nodePool("p", limit("cpu=4")))
+			s.Nodes = append(s.Nodes, node("a"), node("b-0", nodeLabel(zoneKey, "b")), node("b-1", nodeLabel(zoneKey, "b")))
+			return withGangs(s, gangOf("g", list, together(zoneKey)))
+		}, []string{"it would fit in topology.kubernetes.io/zone=b if limit cpu were raised by 4 in nodepool \"p\""}, 0},
+		{"a block within a zone, as types state it", func() *scheduling.Snapshot {
+			list := four()
+			return withGangs(cluster(list,
+				sold(with(machineType("cheap", 0, "cpu=4", "memory=16Gi"), requirements.In("block", "1")), offering("a", "on-demand", 0.2), offering("b", "on-demand", 0.1)),
+				sold(with(machineType("dear", 0, "cpu=4", "memory=16Gi"), requirements.In("block", "2")), offering("a", "on-demand", 0.9), offering("b", "on-demand", 0.9)),
+			), gangOf("g", list, together(zoneKey, "block")))
+		}, []string{"gang default/g is placed with 4 of 4 members in topology.kubernetes.io/zone=b, block=1"}, 4},
+		{"a dearer block that has nodes with room may cost less", func() *scheduling.Snapshot {
+			list := four()
+			s := cluster(list,
+				with(machineType("cheap", 0.2, "cpu=4", "memory=16Gi"), requirements.In("block", "1")),
+				with(machineType("dear", 0.3, "cpu=4", "memory=16Gi"), requirements.In("block", "2")))
+			s.Nodes = append(s.Nodes, node("x", nodeLabel("block", "2")), node("y", nodeLabel("block", "2")), node("z", nodeLabel("block", "1")))
+			return withGangs(s, gangOf("g", list, together(zoneKey, "block")))
+		}, []string{"gang default/g is placed with 4 of 4 members in topology.kubernetes.io/zone=a, block=2"}, 2},
+		{"rather in one block, of those in one zone", func() *scheduling.Snapshot {
+			list := four()
+			s := cluster(list, nodePool("p", limit("cpu=0")))
+			for i := range 6 { // no block has four, zone a has
+				s.Nodes = append(s.Nodes, node(fmt.Sprintf("n-%d", i), nodeLabel(zoneKey, string("aaaabb"[i])), nodeLabel("block", fmt.Sprint(i/2))))
+			}
+			return withGangs(s, gangOf("g", list, together(zoneKey), ratherTogether("block")))
+		}, []string{"gang default/g is placed with 4 of 4 members in topology.kubernetes.io/zone=a"}, 0},
 		{"types say what racks there are", func() *scheduling.Snapshot {
 			list := four()
 			return withGangs(cluster(list,

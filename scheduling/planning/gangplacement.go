@@ -63,10 +63,11 @@ type GangReason struct {
 
 // GangCure is a change after which a whole gang would have a place if everything else stays as planned.
 type GangCure struct {
-	// Pool is the pool whose limits would have to be raised by Limits, or zero.
-	Pool   v1.PoolKey          `json:"pool,omitzero"`
-	Limits corev1.ResourceList `json:"limits,omitempty"`
-	// Without lists the label keys of the topology constraints to remove, if the gang fits across several domains.
+	// Pool whose limits would have to be raised by Limits, or zero. Domains are where the gang would be then, if it requires some.
+	Pool    v1.PoolKey          `json:"pool,omitzero"`
+	Limits  corev1.ResourceList `json:"limits,omitempty"`
+	Domains []GangDomain        `json:"domains,omitempty"`
+	// Without is the label keys of the topology constraints that would have to go, if the gang fits across several domains.
 	Without []string `json:"without,omitempty"`
 }
 
@@ -105,13 +106,17 @@ func (r *GangReason) String() string {
 	return text
 }
 
-// String returns "if …" or "without …".
+// String is "if …", "in … if …" or "without …".
 func (c *GangCure) String() string {
 	if len(c.Without) > 0 {
 		return "without the topology constraint on " + strings.Join(c.Without, " and ")
 	}
 	miss := NearestMiss{Code: MissLimits, Amounts: c.Limits}
-	return fmt.Sprintf("%s in nodepool %q", miss.condition(), c.Pool)
+	text := fmt.Sprintf("%s in nodepool %q", miss.condition(), c.Pool)
+	if len(c.Domains) > 0 {
+		text = "in " + DomainsString(c.Domains) + " " + text
+	}
+	return text
 }
 
 // DomainsString lists the domains.

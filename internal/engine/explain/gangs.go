@@ -95,8 +95,8 @@ func (t gangFaults) fullestOption(ctx context.Context, number int32, all bool, r
 	best := &options[order[0]]
 	for i, at := range order {
 		before := t.Mark()
-		t.FitsOption(ctx, number, &options[at])
-		if fit := g.Bound + t.S.Placed.PodsSince(&t.S.Log, before.At); i == 0 || fit > r.Fit {
+		t.FillOption(ctx, number, &options[at])
+		if fit := g.Bound + t.S.PodsSince(before.At); i == 0 || fit > r.Fit {
 			best, r.Fit, r.Domains = &options[at], fit, options[at].Domains
 		}
 		t.Undo(before)
@@ -111,7 +111,7 @@ func (t gangFaults) fullestOption(ctx context.Context, number int32, all bool, r
 func (t gangFaults) explainMember(ctx context.Context, number int32, o *model.GangOption, r *planning.GangReason) {
 	before := t.Mark()
 	defer t.Undo(before)
-	if t.FitsOption(ctx, number, o) {
+	if t.FillOption(ctx, number, o) {
 		return
 	}
 	for _, share := range t.M.Gangs.Ways[number].Ways[o.Way] {
@@ -119,8 +119,8 @@ func (t gangFaults) explainMember(ctx context.Context, number int32, o *model.Ga
 		if left == 0 {
 			continue
 		}
-		queue := trial.GangsOf(t.Trial).QueueOf(share.Class)
-		key := planning.KeyOf(t.M.Pods[queue[len(queue)-int(left)]])
+		members := t.M.Gangs.List[number].NeededOf(o, share.Class)
+		key := planning.KeyOf(t.M.Pods[members[len(members)-int(left)]])
 		r.Pod = &key
 		if t.S.Topology != nil {
 			t.S.Topology.Binding = true
@@ -141,8 +141,8 @@ func (t gangFaults) cures(ctx context.Context, number int32) []planning.GangCure
 			continue
 		}
 		looked++
-		if raised := t.raisedLimits(ctx, number, int32(i)); raised != nil {
-			out = append(out, planning.GangCure{Pool: p.Key, Limits: raised})
+		if raised, in := t.raisedLimits(ctx, number, int32(i)); raised != nil {
+			out = append(out, planning.GangCure{Pool: p.Key, Limits: raised, Domains: in})
 			break
 		}
 	}
@@ -160,8 +160,9 @@ func (t gangFaults) cures(ctx context.Context, number int32) []planning.GangCure
 	return out
 }
 
-// raisedLimits returns by how much the pool's limits would have to be raised for the gang to have a place; nil if that would not help.
-func (t gangFaults) raisedLimits(ctx context.Context, number, pool int32) corev1.ResourceList {
+// raisedLimits is by how much the limits of the pool would have to be raised for the gang to have a place, and in which domains that is;
+// nil if that would not do.
+func (t gangFaults) raisedLimits(ctx context.Context, number, pool int32) (raised corev1.ResourceList, in []planning.GangDomain) {
 	limits, usage := t.M.Pools[pool].Limits, t.S.Limits.Usage[pool]
 	t.lift(pool, -limitsLifted)
 	defer t.lift(pool, limitsLifted)
@@ -175,15 +176,15 @@ func (t gangFaults) raisedLimits(ctx context.Context, number, pool int32) corev1
 				over[i] = max(usage[i]+limitsLifted-limits.Max[i], 0)
 			}
 			if least == nil || slices.Compare(over, least) < 0 {
-				least = over
+				least, in = over, options[at].Domains
 			}
 		}
 		t.Undo(before)
 	}
 	if least == nil || !slices.ContainsFunc(least, func(n int64) bool { return n > 0 }) {
-		return nil
+		return nil, nil
 	}
-	return limitsList(limits, least)
+	return limitsList(limits, least), in
 }
 
 // lift adds to the pool's usage. It is not logged.

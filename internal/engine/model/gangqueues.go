@@ -23,6 +23,17 @@ func (g *Gang) Option(way int32) *GangOption {
 	return nil
 }
 
+// NeededOf are the members that the gang needs, and that are of the class in the option, in the order in which they are placed.
+func (g *Gang) NeededOf(o *GangOption, class int32) []int32 {
+	var out []int32
+	for i, pod := range g.Pods[:min(g.Needed, len(g.Pods))] {
+		if o.Classes[i] == class {
+			out = append(out, pod)
+		}
+	}
+	return out
+}
+
 // Queues are the pods of each class with members, in the order in which they are placed while gangs wait in the ways.
 func (x *GangIndex) Queues(m *Model, ways []int32) map[int32][]int32 {
 	out := map[int32][]int32{}

@@ -205,14 +205,19 @@ func (t Gangs) cheapestOption(ctx context.Context, number int32, options []model
 
 // FitsOption places what the gang needs in the option; false if some of it does not fit.
 func (t Gangs) FitsOption(ctx context.Context, number int32, o *model.GangOption) bool {
-	state.ChoosingOf(&t.S).Choose(number, o.Way)
-	classes := classesOf(t.M.Gangs.Ways[number].Ways[o.Way])
 	for _, share := range t.M.Gangs.Ways[number].Ways[o.Way] {
 		c := t.M.Classes[share.Class]
 		if c.Invalid != nil || len(c.Stages) == 0 && t.roomFor(share.Class, int(share.Count)) < int(share.Count) {
 			return false
 		}
 	}
+	return t.FillOption(ctx, number, o)
+}
+
+// FillOption places as much as it can of what the gang needs in the option; false if some of it has no place.
+func (t Gangs) FillOption(ctx context.Context, number int32, o *model.GangOption) bool {
+	state.ChoosingOf(&t.S).Choose(number, o.Way)
+	classes := classesOf(t.M.Gangs.Ways[number].Ways[o.Way])
 	if len(classes) > 0 {
 		t.placeReal(ctx, classes)
 		t.admitDevices(ctx)
