@@ -11,6 +11,7 @@
 //
 //	pass         the methods in their order, and verdicts       reference.go, plan.go
 //	methods      emptiness, drift, consolidation                emptiness.go, driftmethods.go, consolidation.go
+//	             nodes of gangs, which go together              gangs.go
 //	replacements what a new node may be launched as             replacement.go, balanced.go
 //	what-ifs     where pods would go                            simulate.go
 //	validation   whether a command is still good                validate.go, commands.go

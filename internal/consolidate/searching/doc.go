@@ -15,6 +15,7 @@
 //
 //	strategies  how a search proceeds, the best of several    planner.go, strategies.go, budgets.go
 //	searches    what one strategy tries                       search.go, groups.go, subsets.go, merging.go, series.go
+//	            nodes of gangs, which go together             gangs.go
 //	attempts    what is accepted, what is not tried again     attempts.go, decided.go, failures.go
 //	refining    new nodes as candidates, scouts               refine.go, lookahead.go, scouts.go
 //	again       a search that goes on from an earlier plan    redo.go, partly.go

@@ -12,6 +12,7 @@
 // docs/differences.md names.
 //
 //	fleet        candidates, and what keeps the others          fleet.go, eligibility.go, candidates.go, podkey.go
+//	ties         candidates that only go together: gangs         gangs.go
 //	quiet        since when a node is quiet                      quietsince.go
 //	budgets      of NodePools, and all that were handed in      poolbudgets.go, budgettracker.go, window.go, pooluse.go
 //	generations  what pools created as v1alpha5 bring with them firstgeneration.go

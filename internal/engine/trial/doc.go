@@ -10,6 +10,8 @@
 // launching nodes instead of others. Each change goes through the state, whose log undoes it; what is remembered here is either about
 // the model alone, or watches the state ([Trial] is told when room changes).
 //
+// Gangs that run and have to be in one domain are moved in one of the ways that [WaysOf] lists: their pods wait as what they would be there.
+//
 // The cost: a change costs what it touches. [RoomIndex] finds the first node with room in a given order in logarithmic time, by a
 // segment tree for each two resources and kind of request.
 package trial
