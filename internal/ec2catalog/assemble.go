@@ -15,6 +15,7 @@ import (
 // otherwise.
 const (
 	quotesSource   = "b"
+	offersSource   = "c"
 	hardwareSource = "hardware"
 	branchSource   = "branchENIs"
 )
@@ -50,6 +51,10 @@ func assemble(hw *hardware, quotes *priceList, builtIn *catalog.Catalog) (*catal
 		t.SpotInterruption = q.interruption
 		if builtIn != nil {
 			keepPrice(&c, t, builtIn)
+		}
+		if usd := quotes.offers.price(t.Name); usd > 0 {
+			t.OnDemandUSD, t.OnDemandFrom, t.OnDemandTenancy = usd, offersSource, ""
+			c.Sources[offersSource] = "AWS price list, " + quotes.offers.asOf
 		}
 	}
 	return catalog.New(c)

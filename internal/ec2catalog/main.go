@@ -1,11 +1,12 @@
 // Command ec2catalog makes a catalogue file, the shape that package aws/catalog reads, of published facts: hardware and
 // zones from the data files of the Python package moto, prices from those of the Go module ec2-instances-info, at the
-// version that go.mod names. It calls no AWS API. docs/catalog.md tells how the catalogue that is built in came to be and
-// how this command refreshes it.
+// version that go.mod names, or from AWS's own price list file. It calls no AWS API. docs/catalog.md tells how the catalogue
+// that is built in came to be and how this command refreshes it.
 //
 //	pip install --no-deps --target DIR moto
 //	go run . -moto DIR/moto -o catalog.json             # what these two sources say
 //	go run . -moto DIR/moto -keep-prices -o catalog.json # with the built-in on-demand prices where they are newer
+//	go run . -moto DIR/moto -price-list FILE             # with the on-demand prices of AWS's price list, see docs/catalog.md
 //	go run . -moto DIR/moto -keep-prices -check FILE     # how it differs from a catalogue file, packed or not
 //	go run . -regional -o prices.tsv                     # on-demand prices of all regions, for package aws/prices
 //	go run . -windows -o windows.txt                     # licences of Windows, for package aws/catalog
@@ -39,6 +40,7 @@ func run(args []string, stdout io.Writer) error {
 	moto := flags.String("moto", "", "`folder` of the installed Python package moto")
 	region := flags.String("region", "us-east-1", "`region` to take zones and prices of")
 	prices := flags.String("prices", "", "`file` of ec2instances.info; by default the one in the Go module that go.mod names")
+	offers := flags.String("price-list", "", "`file` with AWS's price list of Amazon EC2 in the region, whose on-demand prices go before all others")
 	keep := flags.Bool("keep-prices", false, "keep on-demand prices of the built-in catalogue that come from a newer list")
 	out := flags.String("o", "", "`file` to write; by default standard output, unless -check is given")
 	table := flags.Bool("regional", false, "write the on-demand prices of all regions instead of a catalogue")
@@ -48,7 +50,7 @@ func run(args []string, stdout io.Writer) error {
 		return err
 	}
 	if *moto == "" && !*table && !*windows || flags.NArg() > 0 {
-		return errors.New("usage: go run . -moto DIR [-region REGION] [-prices FILE] [-keep-prices] [-o FILE] [-check FILE]\n       go run . -regional [-prices FILE] [-o FILE]\n       go run . -windows [-region REGION] [-prices FILE] [-o FILE]")
+		return errors.New("usage: go run . -moto DIR [-region REGION] [-prices FILE] [-price-list FILE] [-keep-prices] [-o FILE] [-check FILE]\n       go run . -regional [-prices FILE] [-o FILE]\n       go run . -windows [-region REGION] [-prices FILE] [-o FILE]")
 	}
 	if *table {
 		return writeTable(*prices, *out, stdout, regional)
@@ -56,7 +58,7 @@ func run(args []string, stdout io.Writer) error {
 	if *windows {
 		return writeTable(*prices, *out, stdout, func(name, asOf string) ([]byte, error) { return windowsLicences(name, *region, asOf) })
 	}
-	c, err := build(*moto, *region, *prices, *keep)
+	c, err := build(*moto, *region, *prices, *offers, *keep)
 	if err != nil {
 		return err
 	}
@@ -108,7 +110,7 @@ func writeTable(pricesFile, out string, stdout io.Writer, table func(name, asOf 
 }
 
 // build is the whole way from the sources to a catalogue.
-func build(moto, region, pricesFile string, keep bool) (*catalog.Catalog, error) {
+func build(moto, region, pricesFile, offers string, keep bool) (*catalog.Catalog, error) {
 	hw, err := readHardware(moto, region)
 	if err != nil {
 		return nil, err
@@ -124,6 +126,11 @@ func build(moto, region, pricesFile string, keep bool) (*catalog.Catalog, error)
 		return nil, err
 	}
 	quotes.asOf = asOf
+	if offers != "" {
+		if quotes.offers, err = readOfferFile(offers, region); err != nil {
+			return nil, err
+		}
+	}
 	builtIn, err := catalog.Embedded()
 	if err != nil {
 		return nil, err

@@ -21,6 +21,8 @@ type priceList struct {
 	asOf string
 	// types by name.
 	types map[string]quote
+	// offers are AWS's own on-demand prices, which go before all others; nil without them.
+	offers *offerFile
 }
 
 // quote is what ec2instances.info says of a type's price on Linux in a region, in USD per hour.

@@ -1,0 +1,188 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"time"
+)
+
+// offerFile is what AWS's price list says of on-demand prices in a region, on Linux with shared tenancy.
+type offerFile struct {
+	// asOf is the day on which it was published.
+	asOf string
+	// onDemand are USD per hour by instance type.
+	onDemand map[string]float64
+}
+
+// price is the type's; 0 where there is none, or no list.
+func (o *offerFile) price(name string) float64 {
+	if o == nil {
+		return 0
+	}
+	return o.onDemand[name]
+}
+
+// product is an entry of "products" in an offer file.
+type product struct {
+	ProductFamily string            `json:"productFamily"`
+	Attributes    map[string]string `json:"attributes"`
+}
+
+// instanceType is the type that the product is, as launches without further wishes get it; empty for all else.
+func (p *product) instanceType(region string) string {
+	if p.ProductFamily != "Compute Instance" && p.ProductFamily != "Compute Instance (bare metal)" {
+		return ""
+	}
+	for key, want := range map[string]string{
+		"regionCode": region, "operatingSystem": "Linux", "tenancy": "Shared", "preInstalledSw": "NA", "capacitystatus": "Used", "marketoption": "OnDemand",
+	} {
+		if is, ok := p.Attributes[key]; ok && is != want {
+			return ""
+		}
+	}
+	return p.Attributes["instanceType"]
+}
+
+// offerTerm is an entry of "terms" in an offer file.
+type offerTerm struct {
+	PriceDimensions map[string]struct {
+		Unit         string            `json:"unit"`
+		PricePerUnit map[string]string `json:"pricePerUnit"`
+	} `json:"priceDimensions"`
+}
+
+// readOfferFile reads AWS's price list file of Amazon EC2 for a region, entry by entry: that of a large region has hundreds of megabytes.
+func readOfferFile(name, region string) (*offerFile, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("reading the price list: %w", err)
+	}
+	defer file.Close() // nothing was written, so closing can't lose anything
+	list, err := parseOfferFile(file, region)
+	if err != nil {
+		return nil, fmt.Errorf("reading the price list %s: %w", name, err)
+	}
+	return list, nil
+}
+
+func parseOfferFile(r io.Reader, region string) (*offerFile, error) {
+	d := json.NewDecoder(r)
+	list := &offerFile{onDemand: map[string]float64{}}
+	types := map[string]string{} // by SKU
+	readTerm := func(sku string) error {
+		var terms map[string]offerTerm
+		if err := d.Decode(&terms); err != nil {
+			return err
+		}
+		name, wanted := types[sku]
+		if !wanted {
+			return nil
+		}
+		usd, err := hourly(terms)
+		if err != nil {
+			return fmt.Errorf("%s, %s: %w", sku, name, err)
+		}
+		if before, twice := list.onDemand[name]; twice && before != usd {
+			return fmt.Errorf("%s has the prices %v and %v", name, before, usd)
+		}
+		list.onDemand[name] = usd
+		return nil
+	}
+	err := eachMember(d, func(key string) error {
+		switch key {
+		case "publicationDate":
+			var published time.Time
+			if err := d.Decode(&published); err != nil {
+				return err
+			}
+			list.asOf = published.UTC().Format(time.DateOnly)
+			return nil
+		case "products":
+			return eachMember(d, func(sku string) error {
+				var p product
+				if err := d.Decode(&p); err != nil {
+					return err
+				}
+				if name := p.instanceType(region); name != "" {
+					types[sku] = name
+				}
+				return nil
+			})
+		case "terms":
+			return eachMember(d, func(kind string) error {
+				if kind != "OnDemand" {
+					return skip(d)
+				}
+				return eachMember(d, readTerm)
+			})
+		}
+		return skip(d)
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(list.onDemand) == 0 {
+		return nil, fmt.Errorf("it has no on-demand prices of region %q for Linux", region)
+	}
+	return list, nil
+}
+
+// hourly is the price per hour of the only term that has one.
+func hourly(terms map[string]offerTerm) (float64, error) {
+	var prices []float64
+	for _, term := range terms {
+		for _, dimension := range term.PriceDimensions {
+			if dimension.Unit != "Hrs" {
+				continue
+			}
+			usd, err := strconv.ParseFloat(dimension.PricePerUnit["USD"], 64)
+			if err != nil {
+				return 0, fmt.Errorf("pricePerUnit: %w", err)
+			}
+			prices = append(prices, usd)
+		}
+	}
+	slices.Sort(prices)
+	if prices = slices.Compact(prices); len(prices) != 1 || prices[0] <= 0 {
+		return 0, fmt.Errorf("its prices per hour are %v, want one above 0", prices)
+	}
+	return prices[0], nil
+}
+
+// eachMember calls read with the name of each member of an object; read takes the value.
+func eachMember(d *json.Decoder, read func(key string) error) error {
+	if open, err := d.Token(); err != nil || open != json.Delim('{') {
+		return fmt.Errorf("at byte %d: want an object, got %v: %w", d.InputOffset(), open, orSyntax(err))
+	}
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return err
+		}
+		if err := read(key.(string)); err != nil { // keys of objects are strings
+			return err
+		}
+	}
+	_, err := d.Token()
+	return err
+}
+
+// errNoObject is something else where the format has an object.
+var errNoObject = errors.New("not AWS's format")
+
+func orSyntax(err error) error {
+	if err != nil {
+		return err
+	}
+	return errNoObject
+}
+
+func skip(d *json.Decoder) error {
+	var value json.RawMessage
+	return d.Decode(&value)
+}
