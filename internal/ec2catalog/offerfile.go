@@ -40,6 +40,7 @@ func (p *product) instanceType(region string) string {
 	}
 	for key, want := range map[string]string{
 		"regionCode": region, "operatingSystem": "Linux", "tenancy": "Shared", "preInstalledSw": "NA", "capacitystatus": "Used", "marketoption": "OnDemand",
+		"operation": "RunInstances",
 	} {
 		if is, ok := p.Attributes[key]; ok && is != want {
 			return ""
