@@ -1,7 +1,9 @@
 package provisioning
 
 import (
+	"cmp"
 	"fmt"
+	"iter"
 	"slices"
 	"time"
 
@@ -68,10 +70,31 @@ func (g *gangNodes) findMembers() {
 			continue
 		}
 		needed := placement.Minimum - placement.Bound
+		for key := range g.d.waitingMembers(gang) {
+			if needed <= 0 {
+				break
+			}
+			g.gangOf[key] = i
+			needed--
+		}
+	}
+}
+
+// waitingMembers yields the members that have no node: pending pods, and then the pods that the gang's templates stand for.
+func (d *decision) waitingMembers(gang *scheduling.Gang) iter.Seq[scheduling.PodKey] {
+	return func(yield func(scheduling.PodKey) bool) {
 		for _, key := range gang.Members {
-			if needed > 0 && g.d.pods[key] != nil {
-				g.gangOf[key] = i
-				needed--
+			if d.pods[key] != nil && !yield(key) {
+				return
+			}
+		}
+		for i := range gang.Templates {
+			t := &gang.Templates[i]
+			name := cmp.Or(t.Name, gang.Name)
+			for n := range t.Count {
+				if !yield(scheduling.PodKey{Namespace: gang.Namespace, Name: fmt.Sprintf("%s-%d", name, n)}) {
+					return
+				}
 			}
 		}
 	}

@@ -199,6 +199,36 @@ func TestDecideGroupsGangs(t *testing.T) {
 	}
 }
 
+// Members that nobody has made yet, as those of a ProvisioningRequest, are of their gang's group like others, and wait for nodes that were
+// launched for it.
+func TestDecideGroupsMembersOfTemplates(t *testing.T) {
+	s := gangSnapshot(build.Pod("lone", build.CPU("6")))
+	worker := corev1.PodTemplateSpec{Spec: build.Pod("worker", build.CPU("6")).Spec}
+	s.Gangs = []scheduling.Gang{{Namespace: "default", Name: "a", Templates: []scheduling.GangTemplate{{Count: 2, Template: worker}, {Name: "b", Count: 1, Template: worker}}}}
+	groups := map[string]int{}
+	for _, l := range decide(t, s).Launches {
+		group, ok := v1.LaunchGroupOf(l.Claim)
+		if ok && group.Claims != 3 {
+			t.Errorf("a group of %d claims", group.Claims)
+		}
+		groups[l.Group]++
+	}
+	if groups["default/a@2026-05-04T12:00:00Z"] != 3 || groups[""] != 1 || len(groups) != 2 {
+		t.Errorf("groups: %v", groups)
+	}
+	claim := grouped(3)[0]
+	claim.Labels = map[string]string{v1.NodePoolLabelKey: "default"}
+	claim.Status.Allocatable = corev1.ResourceList{}
+	for name, q := range passSnapshot().Catalogs["all"][1].Allocatable() {
+		claim.Status.Allocatable[name] = q
+	}
+	claim.Status.Capacity = claim.Status.Allocatable
+	s.Nodes = []scheduling.Node{{Name: claim.Name, Claim: claim, Pool: v1.NewPoolKey("default")}}
+	if orders := decide(t, s); len(orders.Held) != 2 || len(orders.Launches) != 1 || orders.Launches[0].Group != "" {
+		t.Errorf("while a node is on its way: launches %+v, held %v", orders.Launches, orders.Held)
+	}
+}
+
 // While nodes that were launched for a gang are not complete, nothing more is launched for it; pods of no gang are not held up for long.
 func TestDecideHoldsBackGangs(t *testing.T) {
 	s := gangSnapshot(build.Pod("a-0", build.CPU("6")), build.Pod("a-1", build.CPU("6")))
