@@ -56,7 +56,7 @@ const (
 	BlockNever BlockCode = "ConsolidateAfterNever"
 	// BlockQuiet: pods came or went recently; Until.
 	BlockQuiet BlockCode = "ConsolidateAfter"
-	// BlockBuffer: placeholders of capacity buffers count on it.
+	// BlockBuffer: placeholders of capacity buffers count on it, or ProvisioningRequests.
 	BlockBuffer BlockCode = "CapacityBuffer"
 	// BlockNotEmpty: pods would have to move.
 	BlockNotEmpty BlockCode = "NotEmpty"
@@ -288,7 +288,7 @@ func fixedSentences(code BlockCode) (string, bool) {
 		BlockNotStatic:      "its nodepool has no fixed number of replicas",
 		BlockNever:          "consolidateAfter of its nodepool is Never",
 		BlockQuiet:          "pods came or went recently: consolidateAfter of its nodepool has not passed",
-		BlockBuffer:         "capacity buffers count on its room",
+		BlockBuffer:         "capacity buffers or ProvisioningRequests count on its room",
 		BlockNotEmpty:       "pods would have to move",
 		BlockEmpty:          "no pod would have to move: it is removed as empty",
 		BlockPolicy:         "consolidationPolicy of its nodepool is WhenEmpty, and pods would have to move",
