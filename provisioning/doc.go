@@ -16,7 +16,7 @@
 //
 //	pools    which pools take part in a pass, with which instances       pools.go
 //	pass     what of a plan is ordered: claims, nominations, events     pass.go
-//	launcher limits and governor asked, claims created                  launcher.go
+//	launcher limits and rate limiter asked, claims created              launcher.go
 //	lifecycle from a claim's creation to a node that is ready            lifecycle.go, launch.go, registration.go,
 //	                                                                    initialization.go, liveness.go
 //	termination of a claim and of its node: drain, evictions, volumes    termination.go, nodetermination.go, drain.go,
@@ -26,8 +26,8 @@
 //	upkeep   garbage, consistency, health, static pools                  garbage.go, consistency.go, health.go, static.go
 //	effects  what a state machine may ask for                           effects.go, events.go
 //	batch    when a planning pass is due                                 batch.go
-//	governor how much may change in how short a time                    governor.go
-//	belief   what is thought of the cloud's stock, offering by offering  belief.go
+//	rates    how much may change in how short a time                     ratelimiter.go
+//	stock    estimate of the cloud's stock, offering by offering         stockestimate.go
 //
 // # Differences from Karpenter
 //

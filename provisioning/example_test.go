@@ -96,18 +96,18 @@ func ExampleBatch() {
 	// [web-1 web-2]
 }
 
-// A governor holds back what would change too much at once, and says until when.
-func ExampleGovernor() {
+// A rate limiter holds back what would change too much at once, and says until when.
+func ExampleRateLimiter() {
 	now := time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
-	bounds := provisioning.DefaultGovernorOptions()
+	bounds := provisioning.DefaultRateLimiterOptions()
 	bounds.CostIncrease = 5
-	governor, err := provisioning.NewGovernor(bounds)
+	rateLimiter, err := provisioning.NewRateLimiter(bounds)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(governor.Admit("first", 4, now))
-	fmt.Println(governor.Admit("second", 4, now.Add(time.Minute)))
+	fmt.Println(rateLimiter.Admit("first", 4, now))
+	fmt.Println(rateLimiter.Admit("second", 4, now.Add(time.Minute)))
 	// Output:
 	// <nil>
 	// launch held back: it would raise the hourly cost by 8.00 USD in all and CostIncrease is 5.00; next at 2026-05-04T12:10:00Z

@@ -10,7 +10,7 @@ import (
 type GroupError struct {
 	// Group as in Launch.Group.
 	Group string
-	// Err is why the other order was refused: a *limits.ExceededError or a *GovernedError, or the context's error.
+	// Err is why the other order was refused: a *limits.ExceededError or a *RateLimitError, or the context's error.
 	Err error
 }
 
@@ -67,7 +67,7 @@ func (l *Launcher) admitGroup(ctx context.Context, pass string, orders []Launch,
 			}
 		}
 	}
-	if limiter := l.options.Governor; limiter != nil {
+	if limiter := l.options.RateLimiter; limiter != nil {
 		if err := limiter.admitTogether(tokens, prices, now); err != nil {
 			release(len(tokens))
 			return err
@@ -77,7 +77,7 @@ func (l *Launcher) admitGroup(ctx context.Context, pass string, orders []Launch,
 }
 
 // admitTogether admits the launches together, as Allows describes, or none of them.
-func (g *Governor) admitTogether(ids []string, prices []float64, now time.Time) error {
+func (g *RateLimiter) admitTogether(ids []string, prices []float64, now time.Time) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.forget(now)
@@ -96,7 +96,7 @@ func (g *Governor) admitTogether(ids []string, prices []float64, now time.Time) 
 	if len(added) == 0 {
 		return nil
 	}
-	for _, refusal := range []*GovernedError{g.together(len(added), now), g.costIncrease(sum, now), g.failureRate(sum, now)} {
+	for _, refusal := range []*RateLimitError{g.together(len(added), now), g.costIncrease(sum, now), g.failureRate(sum, now)} {
 		if refusal != nil {
 			return refusal
 		}

@@ -119,11 +119,11 @@ func claimEvent(claim *v1.NodeClaim, reason EventReason, message string) Event {
 }
 
 // Feedback records a failed launch for the planner: it updates the stock estimate of the offerings in the error, and reports
-// whether to plan at once because the claim's pods need another node. belief may be nil.
-func Feedback(err error, belief *Belief, now time.Time) (planNow bool) {
-	if belief != nil {
+// whether to plan at once because the claim's pods need another node. estimate may be nil.
+func Feedback(err error, estimate *StockEstimate, now time.Time) (planNow bool) {
+	if estimate != nil {
 		if keys := cloudprovider.ExhaustedOfferings(err); len(keys) > 0 {
-			belief.Exhausted(keys, now)
+			estimate.Exhausted(keys, now)
 		}
 	}
 	return cloudprovider.LaunchAbandoned(err)

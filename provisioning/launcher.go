@@ -30,8 +30,8 @@ type LauncherOptions struct {
 	Claims NodeClaimCreator
 	// Limits tracks NodePool limits. Nil: only the planner enforces limits.
 	Limits *limits.Tracker
-	// Governor limits the rate of launches. Nil: no limit.
-	Governor *Governor
+	// RateLimiter limits the rate of launches. Nil: no limit.
+	RateLimiter *RateLimiter
 	// Parallelism is the maximum number of claims created in parallel, at least 1. Nil is DefaultLaunchParallelism.
 	Parallelism *int
 }
@@ -62,7 +62,7 @@ type Launched struct {
 	Launch Launch
 	// Claim as stored; nil if Err is set.
 	Claim *v1.NodeClaim
-	// Err is why there is no claim: a *limits.ExceededError, a *GovernedError, or the store's error. Then nothing stays reserved in
+	// Err is why there is no claim: a *limits.ExceededError, a *RateLimitError, or the store's error. Then nothing stays reserved in
 	// the limits.
 	Err error
 	// RetryAt is when the launch rate limiter may allow the launch; zero if something else prevented it.
@@ -99,9 +99,9 @@ func (l *Launcher) Launch(ctx context.Context, pass string, orders []Launch, now
 			done.Err = l.admit(ctx, token, &orders[i], now)
 		}
 		if done.Err != nil {
-			var governed *GovernedError
-			if errors.As(done.Err, &governed) {
-				done.RetryAt = governed.RetryAt
+			var limited *RateLimitError
+			if errors.As(done.Err, &limited) {
+				done.RetryAt = limited.RetryAt
 			}
 			continue
 		}
@@ -131,7 +131,7 @@ func (l *Launcher) admit(ctx context.Context, token string, order *Launch, now t
 			return err
 		}
 	}
-	limiter := l.options.Governor
+	limiter := l.options.RateLimiter
 	if limiter == nil {
 		return nil
 	}
@@ -156,7 +156,7 @@ func (l *Launcher) create(ctx context.Context, token string, order *Launch) (*v1
 	}
 	if err != nil {
 		l.release(token)
-		if limiter := l.options.Governor; limiter != nil {
+		if limiter := l.options.RateLimiter; limiter != nil {
 			limiter.Withdraw(token)
 		}
 		return nil, fmt.Errorf("creating a nodeclaim of nodepool %s: %w", order.Pool, err)
@@ -172,7 +172,7 @@ func (l *Launcher) create(ctx context.Context, token string, order *Launch) (*v1
 
 // rename moves the reservation to the claim. If informers reported the claim first, it already has its own entry.
 func (l *Launcher) rename(token string, uid types.UID) {
-	if limiter := l.options.Governor; limiter != nil {
+	if limiter := l.options.RateLimiter; limiter != nil {
 		limiter.rename(token, string(uid))
 	}
 	if l.options.Limits != nil && l.options.Limits.Rename(token, string(uid)) != nil {

@@ -112,8 +112,8 @@ func TestLaunch(t *testing.T) {
 // A pass that is repeated because its answers were lost creates nothing twice and counts nothing twice.
 func TestLaunchIsRepeatable(t *testing.T) {
 	ledger, store := limits.NewTracker(), &claimStore{}
-	governor := newGovernor(t, provisioning.GovernorOptions{NodesPerMinute: 3})
-	launcher := newLauncher(t, provisioning.LauncherOptions{Claims: store, Limits: ledger, Governor: governor})
+	rateLimiter := newRateLimiter(t, provisioning.RateLimiterOptions{NodesPerMinute: 3})
+	launcher := newLauncher(t, provisioning.LauncherOptions{Claims: store, Limits: ledger, RateLimiter: rateLimiter})
 	orders := []provisioning.Launch{orderOf(4, 1), orderOf(4, 1)}
 	first := launcher.Launch(t.Context(), "pass-1", orders, start)
 	second := launcher.Launch(t.Context(), "pass-1", orders[:1], start)
@@ -125,21 +125,21 @@ func TestLaunchIsRepeatable(t *testing.T) {
 	}
 }
 
-// What the governor refuses is not reserved, and tells when to come back.
-func TestLaunchIsGoverned(t *testing.T) {
+// What the rate limiter refuses is not reserved, and tells when to come back.
+func TestLaunchIsRateLimited(t *testing.T) {
 	ledger := limits.NewTracker()
-	governor := newGovernor(t, provisioning.GovernorOptions{NodesPerMinute: 1})
-	launcher := newLauncher(t, provisioning.LauncherOptions{Claims: &claimStore{}, Limits: ledger, Governor: governor})
+	rateLimiter := newRateLimiter(t, provisioning.RateLimiterOptions{NodesPerMinute: 1})
+	launcher := newLauncher(t, provisioning.LauncherOptions{Claims: &claimStore{}, Limits: ledger, RateLimiter: rateLimiter})
 	out := launcher.Launch(t.Context(), "pass-1", []provisioning.Launch{orderOf(4, 1), orderOf(4, 1)}, start)
-	var governed *provisioning.GovernedError
-	if !errors.As(out.Launched[1].Err, &governed) || !out.Launched[1].RetryAt.Equal(at(60)) {
+	var limited *provisioning.RateLimitError
+	if !errors.As(out.Launched[1].Err, &limited) || !out.Launched[1].RetryAt.Equal(at(60)) {
 		t.Errorf("%+v", out.Launched[1])
 	}
 	if u := ledger.Usage(v1.NewPoolKey("default")); u.Launching != 1 || u.Planned != 0 {
 		t.Errorf("books: %+v", u)
 	}
-	governor.Withdraw("uid-pass-1/0") // the claim found no capacity: known by its UID now
-	if err := governor.Admit("next", 1, start); err != nil {
+	rateLimiter.Withdraw("uid-pass-1/0") // the claim found no capacity: known by its UID now
+	if err := rateLimiter.Admit("next", 1, start); err != nil {
 		t.Errorf("after it was withdrawn: %v", err)
 	}
 }

@@ -295,11 +295,11 @@ func TestLauncherAdmitsGroupsWhole(t *testing.T) {
 	if groups != 0 || others != 1 || len(errs) != 2 || !errors.As(errs[0], &whole) || !errors.As(errs[1], &exceeded) {
 		t.Errorf("a limit with room for one of two: %d of the group, %d others, %v", groups, others, errs)
 	}
-	limiter, err := provisioning.NewGovernor(provisioning.GovernorOptions{NodesPerMinute: 2})
+	limiter, err := provisioning.NewRateLimiter(provisioning.RateLimiterOptions{NodesPerMinute: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
-	limited := provisioning.LauncherOptions{Governor: limiter}
+	limited := provisioning.LauncherOptions{RateLimiter: limiter}
 	if groups, others, errs = created(limited); groups != 2 || others != 0 || len(errs) != 1 {
 		t.Errorf("two nodes a minute: %d of the group, %d others, %v", groups, others, errs)
 	}

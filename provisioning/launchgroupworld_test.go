@@ -65,7 +65,7 @@ func newGangWorld(t *testing.T, r rapid.TB, crashAt int, answered bool) *gangWor
 		t.Fatal(err)
 	}
 	w.cloud, w.pool = cloud, passPool("default", build.Class("fake.drawknife.test", "FakeNodeClass", "default"))
-	if w.belief, err = provisioning.NewBelief(provisioning.DefaultBeliefOptions()); err != nil {
+	if w.estimate, err = provisioning.NewStockEstimate(provisioning.DefaultStockEstimateOptions()); err != nil {
 		t.Fatal(err)
 	}
 	return w
@@ -128,7 +128,7 @@ func (w *gangWorld) pass() {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	s := w.view(w.belief.Apply(list, w.clock.Now()))
+	s := w.view(w.estimate.Apply(list, w.clock.Now()))
 	orders, err := provisioning.Decide(s, w.solve(s), provisioning.PassOptions{})
 	if err != nil {
 		w.t.Fatal(err)

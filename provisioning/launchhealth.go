@@ -61,12 +61,12 @@ func (h *LaunchHealth) Ordered(pool v1.PoolKey, err error, now time.Time) {
 		return
 	}
 	var exceeded *limits.ExceededError
-	var governed *GovernedError
+	var limited *RateLimitError
 	reason := LaunchReasonRefused
 	switch {
 	case errors.As(err, &exceeded):
 		reason = LaunchReasonLimit
-	case errors.As(err, &governed):
+	case errors.As(err, &limited):
 		reason = LaunchReasonHeldBack
 	}
 	outcome := h.of(pool)

@@ -26,7 +26,7 @@ func TestClosedPools(t *testing.T) {
 		"refused":      {forbidden, []int{1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300}},
 		"unreachable":  {errors.New("no route to host"), []int{1, 2, 4, 8, 10, 10}},
 		"limit":        {&limits.ExceededError{}, []int{0, 0}},
-		"rate limiter": {&provisioning.GovernedError{}, []int{0, 0}},
+		"rate limiter": {&provisioning.RateLimitError{}, []int{0, 0}},
 	} {
 		var h provisioning.LaunchHealth
 		now := at(0)

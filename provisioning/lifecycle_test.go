@@ -211,11 +211,11 @@ func TestLongMessages(t *testing.T) {
 
 // OPP: what one launch finds out is known to the next plan.
 func TestFeedback(t *testing.T) {
-	belief, key := newBelief(t), spot("m5.large", "a")
-	if !provisioning.Feedback(cloudprovider.NewInsufficientCapacityError(nil, key), belief, start) {
+	estimate, key := newEstimate(t), spot("m5.large", "a")
+	if !provisioning.Feedback(cloudprovider.NewInsufficientCapacityError(nil, key), estimate, start) {
 		t.Error("not planned at once")
 	}
-	if p := belief.Probability(key, start); p > 0.1 {
+	if p := estimate.Probability(key, start); p > 0.1 {
 		t.Errorf("still believed in: %v", p)
 	}
 }

@@ -228,7 +228,7 @@ func TestResolvePools(t *testing.T) {
 }
 
 // PRV-036: a deadline ends the pass; what is thought to be empty is closed.
-func TestResolvePoolsUnderDeadlineAndBelief(t *testing.T) {
+func TestResolvePoolsUnderDeadlineAndEstimate(t *testing.T) {
 	types := []*cloudprovider.InstanceType{small()}
 	provider := mock.NewMockCloudProvider(gomock.NewController(t))
 	provider.EXPECT().Describe().Return(capabilities()).AnyTimes()
@@ -238,9 +238,9 @@ func TestResolvePoolsUnderDeadlineAndBelief(t *testing.T) {
 	if _, err := provisioning.ResolvePools(ctx, provider, []*v1.NodePool{passPool("a")}, nil, start); !errors.Is(err, context.Canceled) {
 		t.Errorf("after the deadline: %v", err)
 	}
-	belief := newBelief(t)
-	belief.Exhausted([]cloudprovider.OfferingKey{{InstanceType: "small", Zone: "a", CapacityType: v1.CapacityTypeOnDemand}}, start)
-	set, err := provisioning.ResolvePools(t.Context(), provider, []*v1.NodePool{passPool("a"), passPool("b")}, belief, start)
+	estimate := newEstimate(t)
+	estimate.Exhausted([]cloudprovider.OfferingKey{{InstanceType: "small", Zone: "a", CapacityType: v1.CapacityTypeOnDemand}}, start)
+	set, err := provisioning.ResolvePools(t.Context(), provider, []*v1.NodePool{passPool("a"), passPool("b")}, estimate, start)
 	if err != nil || len(set.Catalogs) != 1 || set.Catalogs["a"][0].Offerings[0].Available {
 		t.Errorf("%+v %v", set, err)
 	}

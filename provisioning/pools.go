@@ -26,10 +26,10 @@ type PoolSet struct {
 // ResolvePools asks the provider for the instance types of every pool that may launch nodes at the time now: the provider supports
 // its kind of node class, the pool is ready by the conditions that PoolStatus writes, and it is not being deleted. Static pools and
 // those that may not launch are included as owners of their nodes, with their instance types if the provider returns them. A pool whose
-// types can't be read launches nothing, with the reason, and does not affect the others; it is an error only if ctx ended. belief may be
+// types can't be read launches nothing, with the reason, and does not affect the others; it is an error only if ctx ended. estimate may be
 // nil; it closes offerings that are probably out of stock. The key of each pool contains the API version in which it was created
 // (v1.GenerationOf).
-func ResolvePools(ctx context.Context, provider cloudprovider.CloudProvider, pools []*v1.NodePool, belief *Belief, now time.Time) (*PoolSet, error) {
+func ResolvePools(ctx context.Context, provider cloudprovider.CloudProvider, pools []*v1.NodePool, estimate *StockEstimate, now time.Time) (*PoolSet, error) {
 	switch {
 	case provider == nil:
 		return nil, option.Missing("ResolvePools", "the provider")
@@ -48,7 +48,7 @@ func ResolvePools(ctx context.Context, provider cloudprovider.CloudProvider, poo
 			if ctx.Err() != nil {
 				return nil, fmt.Errorf("instance types of nodepool %s: %w", v1.QualifiedName(pool), errors.Join(ctx.Err(), err))
 			}
-			set.add(&entry, types, err, belief, now)
+			set.add(&entry, types, err, estimate, now)
 		}
 		set.NodePools = append(set.NodePools, entry)
 	}
@@ -84,7 +84,7 @@ func notReady(pool *v1.NodePool, capabilities cloudprovider.Capabilities) string
 }
 
 // add gives the pool its catalog.
-func (s *PoolSet) add(entry *scheduling.NodePool, types []*cloudprovider.InstanceType, err error, stock *Belief, now time.Time) {
+func (s *PoolSet) add(entry *scheduling.NodePool, types []*cloudprovider.InstanceType, err error, stock *StockEstimate, now time.Time) {
 	owner := entry.NotReady != "" || entry.Object.Spec.Replicas != nil
 	switch {
 	case owner && (err != nil || len(types) == 0):

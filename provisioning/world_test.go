@@ -27,7 +27,7 @@ type world struct {
 	clock     *fake.SimClock
 	cloud     *fake.Cloud
 	lifecycle *provisioning.Lifecycle
-	belief    *provisioning.Belief
+	estimate  *provisioning.StockEstimate
 	claims    map[string]*v1.NodeClaim
 	nodes     map[string]*corev1.Node
 	pods      map[types.NamespacedName]*corev1.Pod
@@ -262,7 +262,7 @@ func (w *world) carryOut(effect provisioning.Effect) (any, error) {
 		}
 	case provisioning.CreateInstance:
 		instance, err := w.cloud.Create(ctx, e.Claim)
-		provisioning.Feedback(err, w.belief, w.clock.Now())
+		provisioning.Feedback(err, w.estimate, w.clock.Now())
 		return w.lifecycle.Created(e.Claim, instance, err, w.clock.Now()), nil
 	case provisioning.AskGates:
 		result, err := w.cloud.Registered(ctx, e.Claim)

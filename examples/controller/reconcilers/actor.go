@@ -20,14 +20,14 @@ import (
 
 // actor carries out the effects of package provisioning's state machines, one method per effect.
 type actor struct {
-	client    client.Client
-	provider  cloudprovider.CloudProvider
-	gates     []cloudprovider.RegistrationGate
-	lifecycle *provisioning.Lifecycle
-	stock     *provisioning.Belief
-	governor  *provisioning.Governor
-	health    *health
-	evictions *evictions
+	client      client.Client
+	provider    cloudprovider.CloudProvider
+	gates       []cloudprovider.RegistrationGate
+	lifecycle   *provisioning.Lifecycle
+	stock       *provisioning.StockEstimate
+	rateLimiter *provisioning.RateLimiter
+	health      *health
+	evictions   *evictions
 	// evict is called for pods that drains want to evict.
 	evict    func(provisioning.EvictPod)
 	recorder *recorder
@@ -154,7 +154,7 @@ func (a *actor) tellOfClaim(ctx context.Context, before, after *v1.NodeClaim) {
 		if kind == v1.ConditionRegistered {
 			a.metrics.nodeCreated(after)
 			a.health.registered(ctx, a.client, after)
-			a.governor.Outcome(string(after.UID), false, a.now())
+			a.rateLimiter.Outcome(string(after.UID), false, a.now())
 		}
 	}
 }
@@ -211,9 +211,9 @@ func (a *actor) deleteClaim(ctx context.Context, r *round, e provisioning.Delete
 	switch e.Reason {
 	case provisioning.ReasonLaunchTimeout, provisioning.ReasonRegistrationTimeout:
 		a.health.givenUp(ctx, a.client, claim)
-		a.governor.Outcome(string(claim.UID), true, a.now())
+		a.rateLimiter.Outcome(string(claim.UID), true, a.now())
 	case provisioning.ReasonInsufficientCapacity, provisioning.ReasonNodeClassNotReady, provisioning.ReasonGroupIncomplete:
-		a.governor.Withdraw(string(claim.UID))
+		a.rateLimiter.Withdraw(string(claim.UID))
 	}
 	return nil
 }

@@ -229,11 +229,11 @@ func newActor(mgr ctrl.Manager, o *Options, provider cloudprovider.CloudProvider
 	if err != nil {
 		return nil, err
 	}
-	stock, err := provisioning.NewBelief(*o.Belief)
+	stock, err := provisioning.NewStockEstimate(*o.StockEstimate)
 	if err != nil {
 		return nil, err
 	}
-	governor, err := provisioning.NewGovernor(o.Governor)
+	rateLimiter, err := provisioning.NewRateLimiter(o.RateLimiter)
 	if err != nil {
 		return nil, err
 	}
@@ -244,7 +244,7 @@ func newActor(mgr ctrl.Manager, o *Options, provider cloudprovider.CloudProvider
 	told := newRecorder(mgr.GetEventRecorder("drawknife"), o.now)
 	evictions := newEvictions(mgr.GetClient(), told, m, o.Logger, o.now)
 	return &actor{
-		client: mgr.GetClient(), provider: provider, gates: gates, lifecycle: lifecycle, stock: stock, governor: governor, health: newHealth(),
+		client: mgr.GetClient(), provider: provider, gates: gates, lifecycle: lifecycle, stock: stock, rateLimiter: rateLimiter, health: newHealth(),
 		evictions: evictions, evict: evictions.add, recorder: told, metrics: m, log: o.Logger, now: o.now,
 	}, nil
 }
@@ -256,7 +256,7 @@ func newPlanner(mgr ctrl.Manager, o *Options, act *actor, state *cluster.State) 
 	}
 	tracker := limits.NewTracker()
 	launcher, err := provisioning.NewLauncher(provisioning.LauncherOptions{
-		Claims: &claimStore{client: mgr.GetClient(), reader: mgr.GetAPIReader()}, Limits: tracker, Governor: act.governor,
+		Claims: &claimStore{client: mgr.GetClient(), reader: mgr.GetAPIReader()}, Limits: tracker, RateLimiter: act.rateLimiter,
 	})
 	if err != nil {
 		return nil, err

@@ -57,7 +57,7 @@ func (d *DisruptionOptions) complete(o *Options) error {
 	if d.Planner == nil {
 		d.Planner = &disruption.Global{Query: o.Query, SpotToSpot: o.Features.SpotToSpotConsolidation}
 	}
-	d.nodesPerMinute = o.Governor.NodesPerMinute
+	d.nodesPerMinute = o.RateLimiter.NodesPerMinute
 	d.Planner = withinRate(d.Planner, d.nodesPerMinute)
 	d.Period, d.PlanTimeout = new(option.Or(d.Period, DefaultDisruptionPeriod)), new(option.Or(d.PlanTimeout, DefaultDisruptionPlanTimeout))
 	return nil

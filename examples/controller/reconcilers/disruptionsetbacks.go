@@ -24,9 +24,9 @@ func (d *disruptor) holdBack(cmd *disruption.Command) bool {
 		prices = append(prices, price)
 	}
 	why := d.overRate(cmd)
-	var governed *provisioning.GovernedError
-	if why == nil && errors.As(d.governor.Allows(prices, d.now()), &governed) {
-		why = &disruption.HeldBackError{Until: governed.RetryAt, Why: governed.Error()}
+	var limited *provisioning.RateLimitError
+	if why == nil && errors.As(d.rateLimiter.Allows(prices, d.now()), &limited) {
+		why = &disruption.HeldBackError{Until: limited.RetryAt, Why: limited.Error()}
 	}
 	if why == nil {
 		return false

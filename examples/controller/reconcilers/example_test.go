@@ -22,9 +22,9 @@ func ExampleAdd() {
 			return err
 		}
 		if err := reconcilers.Add(manager, reconcilers.Options{
-			Provider: provider,
-			Logger:   slog.Default(),
-			Governor: provisioning.GovernorOptions{NodesPerMinute: 100},
+			Provider:    provider,
+			Logger:      slog.Default(),
+			RateLimiter: provisioning.RateLimiterOptions{NodesPerMinute: 100},
 		}); err != nil {
 			return err
 		}

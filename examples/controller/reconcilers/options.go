@@ -39,10 +39,10 @@ type Options struct {
 	PassTimeout *time.Duration
 	// Lifecycle says how long instances may take to come up. Nil is provisioning.DefaultLifecycleOptions, with the provider's LaunchTimeout.
 	Lifecycle *provisioning.LifecycleOptions
-	// Governor bounds how much is launched in how short a time; the zero value does not.
-	Governor provisioning.GovernorOptions
-	// Belief says how stock-outs are remembered. Nil is provisioning.DefaultBeliefOptions.
-	Belief *provisioning.BeliefOptions
+	// RateLimiter bounds how much is launched in how short a time; the zero value does not.
+	RateLimiter provisioning.RateLimiterOptions
+	// StockEstimate says how stock-outs are remembered. Nil is provisioning.DefaultStockEstimateOptions.
+	StockEstimate *provisioning.StockEstimateOptions
 	// Disruption says how nodes are removed and replaced.
 	Disruption DisruptionOptions
 	// Evictor decides how the pods of nodes that are drained are made to leave: provisioning.SurgeFirst has others ready before,
@@ -142,7 +142,7 @@ func (o *Options) complete() error {
 		return &option.Error{Package: "reconcilers", Option: "DefaultTopologySpread", Rule: err.Error()}
 	}
 	o.PassTimeout, o.Concurrency = new(option.Or(o.PassTimeout, DefaultPassTimeout)), new(option.Or(o.Concurrency, DefaultConcurrency))
-	o.Batch, o.Belief = new(option.Or(o.Batch, provisioning.DefaultBatchOptions())), new(option.Or(o.Belief, provisioning.DefaultBeliefOptions()))
+	o.Batch, o.StockEstimate = new(option.Or(o.Batch, provisioning.DefaultBatchOptions())), new(option.Or(o.StockEstimate, provisioning.DefaultStockEstimateOptions()))
 	if o.Lifecycle == nil {
 		o.Lifecycle = new(provisioning.DefaultLifecycleOptions())
 		o.Lifecycle.LaunchTimeout = o.Provider.Describe().LaunchTimeoutOrDefault()

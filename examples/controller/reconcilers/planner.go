@@ -26,7 +26,7 @@ import (
 type planner struct {
 	provider cloudprovider.CloudProvider
 	state    *cluster.State
-	stock    *provisioning.Belief
+	stock    *provisioning.StockEstimate
 	launcher *provisioning.Launcher
 	limits   *limits.Tracker
 	buffers  *bufferResolver  // nil without the feature

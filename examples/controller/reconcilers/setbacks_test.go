@@ -58,7 +58,7 @@ func (w *world) isReplaced(claim *v1.NodeClaim) {
 // besides goes on.
 func TestHeldBackReplacementsAreNotBegun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w, registry, claim := outdated(t, func(o *Options) { asKarpenter(o); o.Governor.NodesPerMinute = 1 })
+		w, registry, claim := outdated(t, func(o *Options) { asKarpenter(o); o.RateLimiter.NodesPerMinute = 1 })
 		tainted := 0
 		w.faults = func(verb string, o client.Object) error {
 			if node, is := o.(*corev1.Node); is && v1.DisruptionMarked(node) {
@@ -68,7 +68,7 @@ func TestHeldBackReplacementsAreNotBegun(t *testing.T) {
 		}
 		time.Sleep(time.Minute) // since the first node was launched
 		for i := range 4 {
-			if err := w.disruptor.governor.Admit(fmt.Sprint("other ", i), 1, time.Now()); err != nil {
+			if err := w.disruptor.rateLimiter.Admit(fmt.Sprint("other ", i), 1, time.Now()); err != nil {
 				t.Fatal(err)
 			}
 			w.disrupt(60)
@@ -95,7 +95,7 @@ func TestNodesPerMinuteBoundsEachPlanner(t *testing.T) {
 			own.MaxBins = &c.set
 		}
 		o := DisruptionOptions{Planner: own}
-		if err := o.complete(&Options{Governor: provisioning.GovernorOptions{NodesPerMinute: c.most}}); err != nil {
+		if err := o.complete(&Options{RateLimiter: provisioning.RateLimiterOptions{NodesPerMinute: c.most}}); err != nil {
 			t.Fatal(err)
 		}
 		if got := o.Planner.(*disruption.Global); option.Or(got.MaxBins, 0) != c.want || got.MinSaving != 1 || option.Or(own.MaxBins, 0) != c.set {
@@ -105,7 +105,7 @@ func TestNodesPerMinuteBoundsEachPlanner(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, _, claim := outdated(t, func(o *Options) {
 			asKarpenter(o)
-			o.Governor.NodesPerMinute = 2
+			o.RateLimiter.NodesPerMinute = 2
 		})
 		time.Sleep(time.Minute) // since the first node was launched
 		command := func(reason disruption.Reason, launches int) *disruption.Command {
@@ -129,13 +129,16 @@ func TestNodesPerMinuteBoundsEachPlanner(t *testing.T) {
 // A command that has begun when the launch rate limiter holds its launch back is taken back within seconds, and does not keep others from being planned.
 func TestHeldBackReplacementsAreTakenBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w, _, claim := outdated(t, func(o *Options) { asKarpenter(o); o.Governor.CostIncrease, o.Governor.CostWindow = 100, 10*time.Minute })
+		w, _, claim := outdated(t, func(o *Options) {
+			asKarpenter(o)
+			o.RateLimiter.CostIncrease, o.RateLimiter.CostWindow = 100, 10*time.Minute
+		})
 		time.Sleep(10 * time.Minute) // since the first node was launched
 		began := time.Time{}
 		w.faults = func(verb string, o client.Object) error {
 			if c, is := o.(*v1.NodeClaim); is && c.Annotations[v1.DisruptionCommandAnnotationKey] != "" && began.IsZero() {
 				began = time.Now()
-				return w.disruptor.governor.Admit("another", 100, time.Now())
+				return w.disruptor.rateLimiter.Admit("another", 100, time.Now())
 			}
 			return nil
 		}

@@ -13,25 +13,25 @@ import (
 	"github.com/drawknife/drawknife/provisioning"
 )
 
-func newGovernor(t *testing.T, o provisioning.GovernorOptions) *provisioning.Governor {
+func newRateLimiter(t *testing.T, o provisioning.RateLimiterOptions) *provisioning.RateLimiter {
 	t.Helper()
-	g, err := provisioning.NewGovernor(o)
+	g, err := provisioning.NewRateLimiter(o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return g
 }
 
-func refusal(t *testing.T, err error, rule provisioning.GovernorRule, retryAt time.Time) *provisioning.GovernedError {
+func refusal(t *testing.T, err error, rule provisioning.RateLimitRule, retryAt time.Time) *provisioning.RateLimitError {
 	t.Helper()
-	var governed *provisioning.GovernedError
-	if !errors.As(err, &governed) || governed.Rule != rule || !governed.RetryAt.Equal(retryAt) {
+	var limited *provisioning.RateLimitError
+	if !errors.As(err, &limited) || limited.Rule != rule || !limited.RetryAt.Equal(retryAt) {
 		t.Fatalf("%v, want a refusal by %s until %s", err, rule, retryAt)
 	}
-	return governed
+	return limited
 }
 
-func admit(t *testing.T, g *provisioning.Governor, id string, price float64, now time.Time) {
+func admit(t *testing.T, g *provisioning.RateLimiter, id string, price float64, now time.Time) {
 	t.Helper()
 	if err := g.Admit(id, price, now); err != nil {
 		t.Fatal(err)
@@ -39,7 +39,7 @@ func admit(t *testing.T, g *provisioning.Governor, id string, price float64, now
 }
 
 func TestNodesPerMinute(t *testing.T) {
-	g := newGovernor(t, provisioning.GovernorOptions{NodesPerMinute: 2})
+	g := newRateLimiter(t, provisioning.RateLimiterOptions{NodesPerMinute: 2})
 	admit(t, g, "a", 1, at(0))
 	admit(t, g, "b", 1, at(10))
 	admit(t, g, "b", 1, at(11)) // asked about again
@@ -54,8 +54,8 @@ func TestNodesPerMinute(t *testing.T) {
 }
 
 // Whether several launches would be let through together is asked without letting any through.
-func TestGovernorAllows(t *testing.T) {
-	g := newGovernor(t, provisioning.GovernorOptions{NodesPerMinute: 3, CostIncrease: 10, CostWindow: time.Hour})
+func TestRateLimiterAllows(t *testing.T) {
+	g := newRateLimiter(t, provisioning.RateLimiterOptions{NodesPerMinute: 3, CostIncrease: 10, CostWindow: time.Hour})
 	for range 2 {
 		if err := errors.Join(g.Allows([]float64{1, 1, 1}, at(0)), g.Allows(make([]float64, 9), at(0)), g.Allows(nil, at(0)), g.Allows([]float64{10}, at(0))); err != nil {
 			t.Fatal(err)
@@ -77,7 +77,7 @@ func TestGovernorAllows(t *testing.T) {
 }
 
 func TestCostIncrease(t *testing.T) {
-	g := newGovernor(t, provisioning.GovernorOptions{CostIncrease: 10, CostWindow: time.Hour})
+	g := newRateLimiter(t, provisioning.RateLimiterOptions{CostIncrease: 10, CostWindow: time.Hour})
 	admit(t, g, "a", 4, at(0))
 	admit(t, g, "b", 6, at(60))
 	refusal(t, g.Admit("c", 0.01, at(120)), provisioning.RuleCostIncrease, at(3600))
@@ -88,7 +88,7 @@ func TestCostIncrease(t *testing.T) {
 
 // A rate means something once enough launches have ended; then one launch at a time tries whether it goes again.
 func TestFailureRate(t *testing.T) {
-	g := newGovernor(t, provisioning.GovernorOptions{FailureRate: 0.5, FailureSamples: 4, FailureWindow: time.Minute})
+	g := newRateLimiter(t, provisioning.RateLimiterOptions{FailureRate: 0.5, FailureSamples: 4, FailureWindow: time.Minute})
 	for i := range 4 {
 		id := fmt.Sprint(i)
 		admit(t, g, id, 1, at(float64(i)))
@@ -111,32 +111,32 @@ func TestFailureRate(t *testing.T) {
 
 // Failures of long ago say nothing.
 func TestFailuresAreForgotten(t *testing.T) {
-	g := newGovernor(t, provisioning.GovernorOptions{FailureRate: 0.5, FailureSamples: 1, FailureWindow: time.Minute})
+	g := newRateLimiter(t, provisioning.RateLimiterOptions{FailureRate: 0.5, FailureSamples: 1, FailureWindow: time.Minute})
 	g.Outcome("a", true, at(0))
 	admit(t, g, "probe", 1, at(1))
 	refusal(t, g.Admit("b", 1, at(59)), provisioning.RuleFailureRate, at(60))
 	admit(t, g, "b", 1, at(60))
 }
 
-func TestGovernorOptions(t *testing.T) {
-	for _, o := range []provisioning.GovernorOptions{
+func TestRateLimiterOptions(t *testing.T) {
+	for _, o := range []provisioning.RateLimiterOptions{
 		{NodesPerMinute: -1}, {CostIncrease: -1}, {CostIncrease: math.NaN()}, {FailureRate: 1.5}, {FailureRate: math.NaN()}, {FailureWindow: -1},
 		{CostIncrease: 5}, {FailureRate: 0.5, FailureSamples: 1}, {FailureRate: 0.5, FailureWindow: time.Minute},
 	} {
 		var wrong *option.Error
-		if _, err := provisioning.NewGovernor(o); !errors.As(err, &wrong) {
+		if _, err := provisioning.NewRateLimiter(o); !errors.As(err, &wrong) {
 			t.Errorf("%+v: %v", o, err)
 		}
 	}
-	g := newGovernor(t, provisioning.GovernorOptions{})
+	g := newRateLimiter(t, provisioning.RateLimiterOptions{})
 	for i := range 1000 {
 		admit(t, g, fmt.Sprint(i), 1e6, start)
 		g.Outcome(fmt.Sprint(i), true, start)
 	}
 }
 
-func TestGovernorSideBySide(t *testing.T) {
-	g := newGovernor(t, provisioning.GovernorOptions{NodesPerMinute: 7})
+func TestRateLimiterSideBySide(t *testing.T) {
+	g := newRateLimiter(t, provisioning.RateLimiterOptions{NodesPerMinute: 7})
 	var through atomic.Int64
 	var wg sync.WaitGroup
 	for i := range 50 {

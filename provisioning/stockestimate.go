@@ -12,8 +12,8 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// BeliefOptions configure the stock estimate. Start from DefaultBeliefOptions.
-type BeliefOptions struct {
+// StockEstimateOptions configure the stock estimate. Start from DefaultStockEstimateOptions.
+type StockEstimateOptions struct {
 	// HalfLife is the time after which an observation counts half; more than 0.
 	HalfLife time.Duration
 	// Threshold is the probability of success below which an offering is closed; 0 closes none.
@@ -22,12 +22,12 @@ type BeliefOptions struct {
 	ProbeEvery time.Duration
 }
 
-// DefaultBeliefOptions are a half-life of ten minutes, a threshold of 0.3, and a probe every five minutes.
-func DefaultBeliefOptions() BeliefOptions {
-	return BeliefOptions{HalfLife: 10 * time.Minute, Threshold: 0.3, ProbeEvery: 5 * time.Minute}
+// DefaultStockEstimateOptions are a half-life of ten minutes, a threshold of 0.3, and a probe every five minutes.
+func DefaultStockEstimateOptions() StockEstimateOptions {
+	return StockEstimateOptions{HalfLife: 10 * time.Minute, Threshold: 0.3, ProbeEvery: 5 * time.Minute}
 }
 
-// Belief is the stock estimate: for each offering, the probability that a launch finds capacity. It learns from results of
+// StockEstimate is the stock estimate: for each offering, the probability that a launch finds capacity. It learns from results of
 // launches, forgets them with time, and applies a stock-out to similar offerings, too, so that a wave of pods does not run into the
 // same stock-out a hundred times.
 //
@@ -39,8 +39,8 @@ func DefaultBeliefOptions() BeliefOptions {
 //
 // A provider remembers stock-outs itself (CP-CREATE-07); the estimate adds what single failures don't show. It is safe for
 // concurrent use.
-type Belief struct {
-	options BeliefOptions
+type StockEstimate struct {
+	options StockEstimateOptions
 
 	mu sync.Mutex
 	// own has the observations of each offering; family and zones those of its neighbours, by family, zone and capacity type, and
@@ -68,9 +68,9 @@ type overridden struct {
 // copiesKept is how long a changed copy of a type is kept after its last use.
 const copiesKept = time.Hour
 
-// Weights of the belief; see its comment.
+// Weights of the estimate; see its comment.
 const (
-	beliefPrior     = 3.0
+	estimatePrior   = 3.0
 	evidenceFailure = -6.0
 	evidenceSuccess = 3.0
 	weightFamily    = 0.5
@@ -79,17 +79,17 @@ const (
 	evidenceMost = 12.0
 )
 
-// NewBelief returns an estimate without observations. The error is an *option.Error.
-func NewBelief(o BeliefOptions) (*Belief, error) {
+// NewStockEstimate returns an estimate without observations. The error is an *option.Error.
+func NewStockEstimate(o StockEstimateOptions) (*StockEstimate, error) {
 	switch {
 	case o.HalfLife <= 0:
-		return nil, &option.Error{Package: "provisioning", Option: "Belief.HalfLife", Rule: fmt.Sprintf("is %s: what was seen counts for a while; start from DefaultBeliefOptions", o.HalfLife)}
+		return nil, &option.Error{Package: "provisioning", Option: "StockEstimate.HalfLife", Rule: fmt.Sprintf("is %s: what was seen counts for a while; start from DefaultStockEstimateOptions", o.HalfLife)}
 	case o.ProbeEvery < 0:
-		return nil, &option.Error{Package: "provisioning", Option: "Belief.ProbeEvery", Rule: fmt.Sprintf("is %s: it must not be negative", o.ProbeEvery)}
+		return nil, &option.Error{Package: "provisioning", Option: "StockEstimate.ProbeEvery", Rule: fmt.Sprintf("is %s: it must not be negative", o.ProbeEvery)}
 	case !(o.Threshold >= 0 && o.Threshold < 1):
-		return nil, &option.Error{Package: "provisioning", Option: "Belief.Threshold", Rule: "a probability is at least 0 and less than 1"}
+		return nil, &option.Error{Package: "provisioning", Option: "StockEstimate.Threshold", Rule: "a probability is at least 0 and less than 1"}
 	}
-	return &Belief{
+	return &StockEstimate{
 		options: o, own: map[cloudprovider.OfferingKey]evidence{}, family: map[cloudprovider.OfferingKey]evidence{},
 		types: map[cloudprovider.OfferingKey]evidence{}, probes: map[cloudprovider.OfferingKey]time.Time{},
 		copies: map[*cloudprovider.InstanceType]*overridden{},
@@ -97,18 +97,18 @@ func NewBelief(o BeliefOptions) (*Belief, error) {
 }
 
 // Exhausted records that a launch found no capacity in these offerings (see cloudprovider.ExhaustedOfferings).
-func (b *Belief) Exhausted(keys []cloudprovider.OfferingKey, now time.Time) {
+func (b *StockEstimate) Exhausted(keys []cloudprovider.OfferingKey, now time.Time) {
 	b.see(keys, evidenceFailure, now)
 }
 
 // Launched records that a launch found capacity in the offering.
-func (b *Belief) Launched(key cloudprovider.OfferingKey, now time.Time) {
+func (b *StockEstimate) Launched(key cloudprovider.OfferingKey, now time.Time) {
 	b.see([]cloudprovider.OfferingKey{key}, evidenceSuccess, now)
 }
 
 // see counts evidence once for each offering, and once for each family's zone and each type that it concerns: that
 // several offerings of one launch were empty is one observation for their neighbours.
-func (b *Belief) see(keys []cloudprovider.OfferingKey, e float64, now time.Time) {
+func (b *StockEstimate) see(keys []cloudprovider.OfferingKey, e float64, now time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	families, types := map[cloudprovider.OfferingKey]bool{}, map[cloudprovider.OfferingKey]bool{}
@@ -129,17 +129,17 @@ func (b *Belief) see(keys []cloudprovider.OfferingKey, e float64, now time.Time)
 }
 
 // Probability is the estimated probability, between 0 and 1, that a launch of the offering finds capacity at the time now.
-func (b *Belief) Probability(key cloudprovider.OfferingKey, now time.Time) float64 {
+func (b *StockEstimate) Probability(key cloudprovider.OfferingKey, now time.Time) float64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.probability(key, now)
 }
 
-func (b *Belief) probability(key cloudprovider.OfferingKey, now time.Time) float64 {
+func (b *StockEstimate) probability(key cloudprovider.OfferingKey, now time.Time) float64 {
 	h := b.options.HalfLife
 	own := b.own[key].value(now, h)
 	// The neighbourhoods also contain the observations of the offering itself, which count only once.
-	x := beliefPrior + own
+	x := estimatePrior + own
 	x += weightFamily * apart(b.family[familyOf(key)].value(now, h), own)
 	x += weightType * apart(b.types[typeOf(key)].value(now, h), own)
 	return 1 / (1 + math.Exp(-x))
@@ -156,7 +156,7 @@ func apart(all, own float64) float64 {
 // Apply returns the list for planners at the time now: offerings that are probably out of stock are closed, except for those that
 // are due for a probe. Unchanged types are returned as the same pointers in each call; others are copied once. The caller owns the
 // list.
-func (b *Belief) Apply(list []*cloudprovider.InstanceType, now time.Time) []*cloudprovider.InstanceType {
+func (b *StockEstimate) Apply(list []*cloudprovider.InstanceType, now time.Time) []*cloudprovider.InstanceType {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if len(b.family) == 0 {
@@ -175,7 +175,7 @@ func (b *Belief) Apply(list []*cloudprovider.InstanceType, now time.Time) []*clo
 	return out
 }
 
-func (b *Belief) applied(t *cloudprovider.InstanceType, now time.Time) *cloudprovider.InstanceType {
+func (b *StockEstimate) applied(t *cloudprovider.InstanceType, now time.Time) *cloudprovider.InstanceType {
 	var closed []int
 	var text strings.Builder
 	for i := range t.Offerings {
@@ -208,7 +208,7 @@ func (b *Belief) applied(t *cloudprovider.InstanceType, now time.Time) *cloudpro
 
 // Begin records that a launch will try the offerings: for closed ones this is the probe, and other launches don't use them until
 // the next probe is due.
-func (b *Belief) Begin(keys []cloudprovider.OfferingKey, now time.Time) {
+func (b *StockEstimate) Begin(keys []cloudprovider.OfferingKey, now time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, key := range keys {
@@ -220,7 +220,7 @@ func (b *Belief) Begin(keys []cloudprovider.OfferingKey, now time.Time) {
 
 // mayProbe reports whether the offering's turn to be tried has come: that long after its last probe, or after the last
 // thing that was seen of it or its neighbours.
-func (b *Belief) mayProbe(key cloudprovider.OfferingKey, now time.Time) bool {
+func (b *StockEstimate) mayProbe(key cloudprovider.OfferingKey, now time.Time) bool {
 	last := b.probes[key]
 	for _, e := range []evidence{b.own[key], b.family[familyOf(key)], b.types[typeOf(key)]} {
 		if e.at.After(last) {
@@ -231,7 +231,7 @@ func (b *Belief) mayProbe(key cloudprovider.OfferingKey, now time.Time) bool {
 }
 
 // tidy drops observations that have decayed to nothing, so that memory is bounded by recent launches.
-func (b *Belief) tidy(now time.Time) {
+func (b *StockEstimate) tidy(now time.Time) {
 	for _, m := range []map[cloudprovider.OfferingKey]evidence{b.own, b.family, b.types} {
 		for key, e := range m {
 			if math.Abs(e.value(now, b.options.HalfLife)) < 0.01 {

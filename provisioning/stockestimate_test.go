@@ -17,9 +17,9 @@ import (
 	"github.com/drawknife/drawknife/provisioning"
 )
 
-func newBelief(t *testing.T) *provisioning.Belief {
+func newEstimate(t *testing.T) *provisioning.StockEstimate {
 	t.Helper()
-	b, err := provisioning.NewBelief(provisioning.DefaultBeliefOptions())
+	b, err := provisioning.NewStockEstimate(provisioning.DefaultStockEstimateOptions())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +31,7 @@ func spot(name, zone string) cloudprovider.OfferingKey {
 }
 
 // One failure closes an offering and makes its neighbours doubtful; two close a family's zone; strangers learn nothing.
-func TestBeliefTeachesNeighbours(t *testing.T) {
+func TestStockEstimateTeachesNeighbours(t *testing.T) {
 	for name, c := range map[string]struct {
 		exhausted []cloudprovider.OfferingKey
 		launched  []cloudprovider.OfferingKey
@@ -49,7 +49,7 @@ func TestBeliefTeachesNeighbours(t *testing.T) {
 		"a success after a failure":       {[]cloudprovider.OfferingKey{spot("m5.large", "a")}, []cloudprovider.OfferingKey{spot("m5.large", "a")}, spot("m5.large", "a"), 0.5},
 		"a success makes it more certain": {nil, []cloudprovider.OfferingKey{spot("m5.large", "a")}, spot("m5.large", "a"), 0.998},
 	} {
-		b := newBelief(t)
+		b := newEstimate(t)
 		for _, key := range c.exhausted {
 			b.Exhausted([]cloudprovider.OfferingKey{key}, start)
 		}
@@ -61,15 +61,15 @@ func TestBeliefTeachesNeighbours(t *testing.T) {
 		}
 	}
 	// Several sizes found empty by one launch are one observation for their neighbours.
-	b := newBelief(t)
+	b := newEstimate(t)
 	b.Exhausted([]cloudprovider.OfferingKey{spot("m5.large", "a"), spot("m5.2xlarge", "a")}, start)
 	if got := b.Probability(spot("m5.xlarge", "a"), start); math.Abs(got-0.5) > 0.01 {
 		t.Errorf("one launch: %.3f, want 0.5", got)
 	}
 }
 
-func TestBeliefForgets(t *testing.T) {
-	b := newBelief(t)
+func TestStockEstimateForgets(t *testing.T) {
+	b := newEstimate(t)
 	b.Exhausted([]cloudprovider.OfferingKey{spot("m5.large", "a")}, start)
 	if got := b.Probability(spot("m5.large", "a"), start.Add(10*time.Minute)); math.Abs(got-0.5) > 0.01 {
 		t.Errorf("after a half-life: %.3f, want 0.5", got)
@@ -79,7 +79,7 @@ func TestBeliefForgets(t *testing.T) {
 	}
 }
 
-func beliefTypes() []*cloudprovider.InstanceType {
+func estimateTypes() []*cloudprovider.InstanceType {
 	offering := func(zone, capacityType string) cloudprovider.Offering {
 		return cloudprovider.Offering{
 			Requirements: requirements.NewSet(requirements.In(corev1.LabelTopologyZone, zone), requirements.In(v1.CapacityTypeLabelKey, capacityType)),
@@ -96,8 +96,8 @@ func beliefTypes() []*cloudprovider.InstanceType {
 }
 
 // CP-CATALOG-09: what is closed shows in copies that keep their identity; what is not stays the object it was.
-func TestBeliefApply(t *testing.T) {
-	b, types := newBelief(t), beliefTypes()
+func TestStockEstimateApply(t *testing.T) {
+	b, types := newEstimate(t), estimateTypes()
 	if got := b.Apply(types, start); got[0] != types[0] || got[1] != types[1] {
 		t.Error("types were copied though nothing was seen")
 	}
@@ -119,12 +119,12 @@ func TestBeliefApply(t *testing.T) {
 }
 
 // A wave of launches tries an empty offering once per probe, not a hundred times.
-func TestBeliefProbes(t *testing.T) {
-	b, err := provisioning.NewBelief(provisioning.BeliefOptions{HalfLife: time.Hour, Threshold: 0.3, ProbeEvery: 5 * time.Minute})
+func TestStockEstimateProbes(t *testing.T) {
+	b, err := provisioning.NewStockEstimate(provisioning.StockEstimateOptions{HalfLife: time.Hour, Threshold: 0.3, ProbeEvery: 5 * time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}
-	types, key := beliefTypes(), spot("m5.large", "a")
+	types, key := estimateTypes(), spot("m5.large", "a")
 	open := func(now time.Time) bool { return b.Apply(types, now)[0].Offerings[0].Available }
 	b.Exhausted([]cloudprovider.OfferingKey{key}, start)
 	for _, step := range []struct {
@@ -147,9 +147,9 @@ func TestBeliefProbes(t *testing.T) {
 
 // Whatever was seen: probabilities are within 0 and 1, a further failure never makes its offering likelier, a further
 // success never less likely.
-func TestBeliefIsMonotone(t *testing.T) {
+func TestStockEstimateIsMonotone(t *testing.T) {
 	seeded.Check(t, func(t *rapid.T) {
-		b, err := provisioning.NewBelief(provisioning.DefaultBeliefOptions())
+		b, err := provisioning.NewStockEstimate(provisioning.DefaultStockEstimateOptions())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -173,22 +173,22 @@ func TestBeliefIsMonotone(t *testing.T) {
 	})
 }
 
-func TestBeliefOptions(t *testing.T) {
-	for _, o := range []provisioning.BeliefOptions{
+func TestStockEstimateOptions(t *testing.T) {
+	for _, o := range []provisioning.StockEstimateOptions{
 		{}, {HalfLife: -1}, {HalfLife: 1, ProbeEvery: -1}, {HalfLife: 1, Threshold: 1}, {HalfLife: 1, Threshold: -0.1}, {HalfLife: 1, Threshold: math.NaN()},
 	} {
 		var wrong *option.Error
-		if _, err := provisioning.NewBelief(o); !errors.As(err, &wrong) {
+		if _, err := provisioning.NewStockEstimate(o); !errors.As(err, &wrong) {
 			t.Errorf("%+v: %v", o, err)
 		}
 	}
-	options := provisioning.DefaultBeliefOptions()
+	options := provisioning.DefaultStockEstimateOptions()
 	options.Threshold = 0
-	b, err := provisioning.NewBelief(options)
+	b, err := provisioning.NewStockEstimate(options)
 	if err != nil {
 		t.Fatal(err)
 	}
-	types, key := beliefTypes(), spot("m5.large", "a")
+	types, key := estimateTypes(), spot("m5.large", "a")
 	b.Exhausted([]cloudprovider.OfferingKey{key}, start)
 	if !b.Apply(types, start)[0].Offerings[0].Available {
 		t.Error("0 is not 0: an offering is left alone")

@@ -10,9 +10,9 @@ import (
 	"github.com/drawknife/drawknife/api/option"
 )
 
-// GovernorOptions limit how fast a controller may launch nodes, so that a mistake in a manifest, a price list or this library costs
-// little until somebody notices it. A limit with its zero value is off; DefaultGovernorOptions sets only the windows.
-type GovernorOptions struct {
+// RateLimiterOptions limit how fast a controller may launch nodes, so that a mistake in a manifest, a price list or this library costs
+// little until somebody notices it. A limit with its zero value is off; DefaultRateLimiterOptions sets only the windows.
+type RateLimiterOptions struct {
 	// NodesPerMinute is the maximum number of launches in any minute.
 	NodesPerMinute int
 	// CostIncrease is the maximum increase of the hourly cost by launches in any CostWindow, in USD per hour; nodes removed in the
@@ -33,32 +33,32 @@ type GovernorOptions struct {
 // minuteWindow is the window of NodesPerMinute.
 const minuteWindow = time.Minute
 
-// DefaultGovernorOptions have no limits, windows of ten minutes, and require ten launches for a rate: set the limits that you want.
-func DefaultGovernorOptions() GovernorOptions {
-	return GovernorOptions{CostWindow: 10 * time.Minute, FailureWindow: 10 * time.Minute, FailureSamples: 10}
+// DefaultRateLimiterOptions have no limits, windows of ten minutes, and require ten launches for a rate: set the limits that you want.
+func DefaultRateLimiterOptions() RateLimiterOptions {
+	return RateLimiterOptions{CostWindow: 10 * time.Minute, FailureWindow: 10 * time.Minute, FailureSamples: 10}
 }
 
-// GovernorRule names a limit that refused a launch.
-type GovernorRule string
+// RateLimitRule names a limit that refused a launch.
+type RateLimitRule string
 
 // The rules.
 const (
-	RuleNodesPerMinute GovernorRule = "NodesPerMinute"
-	RuleCostIncrease   GovernorRule = "CostIncrease"
-	RuleFailureRate    GovernorRule = "FailureRate"
+	RuleNodesPerMinute RateLimitRule = "NodesPerMinute"
+	RuleCostIncrease   RateLimitRule = "CostIncrease"
+	RuleFailureRate    RateLimitRule = "FailureRate"
 )
 
-// GovernedError is a launch that the launch rate limiter refused. The claim is not the cause: try again.
-type GovernedError struct {
+// RateLimitError is a launch that the launch rate limiter refused. The claim is not the cause: try again.
+type RateLimitError struct {
 	// Rule that refused it.
-	Rule GovernorRule
+	Rule RateLimitRule
 	// Limit is the configured limit, Current the current value, in the rule's unit: launches, USD per hour, a share of 1.
 	Limit, Current float64
 	// RetryAt is when the rule may allow it, if nothing else happens.
 	RetryAt time.Time
 }
 
-func (e *GovernedError) Error() string {
+func (e *RateLimitError) Error() string {
 	switch e.Rule {
 	case RuleNodesPerMinute:
 		return fmt.Sprintf("launch held back: %.0f were let through in the last minute and NodesPerMinute is %.0f; next at %s", e.Current, e.Limit, e.RetryAt.UTC().Format(time.RFC3339))
@@ -68,9 +68,9 @@ func (e *GovernedError) Error() string {
 	return fmt.Sprintf("launch held back: %.0f %% of recent launches failed and FailureRate is %.0f %%; next try at %s: look into the failures", 100*e.Current, 100*e.Limit, e.RetryAt.UTC().Format(time.RFC3339))
 }
 
-// Governor is the launch rate limiter. It is safe for concurrent use. Its memory is bounded by the launches in its longest window.
-type Governor struct {
-	options GovernorOptions
+// RateLimiter is the launch rate limiter. It is safe for concurrent use. Its memory is bounded by the launches in its longest window.
+type RateLimiter struct {
+	options RateLimiterOptions
 
 	mu       sync.Mutex
 	admitted []admission // by time
@@ -90,35 +90,35 @@ type outcome struct {
 	failed bool
 }
 
-// NewGovernor returns a launch rate limiter. The error is an *option.Error.
-func NewGovernor(o GovernorOptions) (*Governor, error) {
+// NewRateLimiter returns a launch rate limiter. The error is an *option.Error.
+func NewRateLimiter(o RateLimiterOptions) (*RateLimiter, error) {
 	switch {
 	case o.NodesPerMinute < 0, o.CostIncrease < 0, o.CostWindow < 0, o.FailureWindow < 0, o.FailureSamples < 0, math.IsNaN(o.CostIncrease):
-		return nil, &option.Error{Package: "provisioning", Option: "Governor", Rule: "a bound is negative or not a number"}
+		return nil, &option.Error{Package: "provisioning", Option: "RateLimiter", Rule: "a bound is negative or not a number"}
 	case o.CostIncrease > 0 && o.CostWindow == 0:
-		return nil, &option.Error{Package: "provisioning", Option: "Governor.CostWindow", Rule: "is 0: set the period of CostIncrease, or start from DefaultGovernorOptions"}
+		return nil, &option.Error{Package: "provisioning", Option: "RateLimiter.CostWindow", Rule: "is 0: set the period of CostIncrease, or start from DefaultRateLimiterOptions"}
 	case o.FailureRate > 0 && (o.FailureWindow == 0 || o.FailureSamples == 0):
 		return nil, &option.Error{
-			Package: "provisioning", Option: "Governor.FailureWindow, Governor.FailureSamples",
-			Rule: "one is 0: set the number of launches and the period of FailureRate, or start from DefaultGovernorOptions",
+			Package: "provisioning", Option: "RateLimiter.FailureWindow, RateLimiter.FailureSamples",
+			Rule: "one is 0: set the number of launches and the period of FailureRate, or start from DefaultRateLimiterOptions",
 		}
 	case !(o.FailureRate >= 0 && o.FailureRate <= 1):
-		return nil, &option.Error{Package: "provisioning", Option: "Governor.FailureRate", Rule: fmt.Sprintf("%v is not within 0 and 1", o.FailureRate)}
+		return nil, &option.Error{Package: "provisioning", Option: "RateLimiter.FailureRate", Rule: fmt.Sprintf("%v is not within 0 and 1", o.FailureRate)}
 	}
-	return &Governor{options: o}, nil
+	return &RateLimiter{options: o}, nil
 }
 
-// Admit allows a launch at the time now, or returns a *GovernedError with the reason and the time to retry. price is the price of
+// Admit allows a launch at the time now, or returns a *RateLimitError with the reason and the time to retry. price is the price of
 // the node, in USD per hour. id identifies the claim: if Admit is called again for an allowed launch, because the answer was lost,
 // it is allowed again and counts once.
-func (g *Governor) Admit(id string, price float64, now time.Time) error {
+func (g *RateLimiter) Admit(id string, price float64, now time.Time) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.forget(now)
 	if slices.ContainsFunc(g.admitted, func(a admission) bool { return a.id == id }) {
 		return nil
 	}
-	for _, rule := range []func(float64, time.Time) *GovernedError{g.nodesPerMinute, g.costIncrease, g.failureRate} {
+	for _, rule := range []func(float64, time.Time) *RateLimitError{g.nodesPerMinute, g.costIncrease, g.failureRate} {
 		if refusal := rule(price, now); refusal != nil {
 			return refusal
 		}
@@ -130,10 +130,10 @@ func (g *Governor) Admit(id string, price float64, now time.Time) error {
 	return nil
 }
 
-// Allows reports whether launches at these prices would be allowed together at the time now; if not, the *GovernedError has the
+// Allows reports whether launches at these prices would be allowed together at the time now; if not, the *RateLimitError has the
 // reason and the time to retry. It does not admit them: call Admit for each. More launches than NodesPerMinute are treated like
 // NodesPerMinute launches.
-func (g *Governor) Allows(prices []float64, now time.Time) error {
+func (g *RateLimiter) Allows(prices []float64, now time.Time) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.forget(now)
@@ -144,7 +144,7 @@ func (g *Governor) Allows(prices []float64, now time.Time) error {
 	for _, p := range prices {
 		sum += p
 	}
-	for _, refusal := range []*GovernedError{g.together(len(prices), now), g.costIncrease(sum, now), g.failureRate(sum, now)} {
+	for _, refusal := range []*RateLimitError{g.together(len(prices), now), g.costIncrease(sum, now), g.failureRate(sum, now)} {
 		if refusal != nil {
 			return refusal
 		}
@@ -153,7 +153,7 @@ func (g *Governor) Allows(prices []float64, now time.Time) error {
 }
 
 // Outcome records the result of an admitted launch.
-func (g *Governor) Outcome(id string, failed bool, now time.Time) {
+func (g *RateLimiter) Outcome(id string, failed bool, now time.Time) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.outcomes = append(g.outcomes, outcome{at: now, failed: failed})
@@ -167,7 +167,7 @@ func (g *Governor) Outcome(id string, failed bool, now time.Time) {
 }
 
 // Withdraw forgets an admitted launch that was not carried out or found no capacity.
-func (g *Governor) Withdraw(id string) {
+func (g *RateLimiter) Withdraw(id string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.admitted = slices.DeleteFunc(g.admitted, func(a admission) bool { return a.id == id })
@@ -177,7 +177,7 @@ func (g *Governor) Withdraw(id string) {
 }
 
 // rename changes the ID of a launch.
-func (g *Governor) rename(id, to string) {
+func (g *RateLimiter) rename(id, to string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for i := range g.admitted {
@@ -190,10 +190,12 @@ func (g *Governor) rename(id, to string) {
 	}
 }
 
-func (g *Governor) nodesPerMinute(_ float64, now time.Time) *GovernedError { return g.together(1, now) }
+func (g *RateLimiter) nodesPerMinute(_ float64, now time.Time) *RateLimitError {
+	return g.together(1, now)
+}
 
 // together returns the refusal by NodesPerMinute, if it does not allow that many launches.
-func (g *Governor) together(launches int, now time.Time) *GovernedError {
+func (g *RateLimiter) together(launches int, now time.Time) *RateLimitError {
 	most := g.options.NodesPerMinute
 	if most == 0 {
 		return nil
@@ -203,13 +205,13 @@ func (g *Governor) together(launches int, now time.Time) *GovernedError {
 	if len(recent) <= room {
 		return nil
 	}
-	return &GovernedError{
+	return &RateLimitError{
 		Rule: RuleNodesPerMinute, Limit: float64(most), Current: float64(len(recent)),
 		RetryAt: recent[len(recent)-room-1].at.Add(minuteWindow),
 	}
 }
 
-func (g *Governor) costIncrease(price float64, now time.Time) *GovernedError {
+func (g *RateLimiter) costIncrease(price float64, now time.Time) *RateLimitError {
 	if g.options.CostIncrease == 0 {
 		return nil
 	}
@@ -221,7 +223,7 @@ func (g *Governor) costIncrease(price float64, now time.Time) *GovernedError {
 	if sum <= g.options.CostIncrease {
 		return nil
 	}
-	refusal := &GovernedError{Rule: RuleCostIncrease, Limit: g.options.CostIncrease, Current: sum, RetryAt: now.Add(g.options.CostWindow)}
+	refusal := &RateLimitError{Rule: RuleCostIncrease, Limit: g.options.CostIncrease, Current: sum, RetryAt: now.Add(g.options.CostWindow)}
 	for _, a := range recent {
 		if sum -= a.price; sum <= g.options.CostIncrease {
 			refusal.RetryAt = a.at.Add(g.options.CostWindow)
@@ -231,20 +233,20 @@ func (g *Governor) costIncrease(price float64, now time.Time) *GovernedError {
 	return refusal
 }
 
-func (g *Governor) failureRate(_ float64, now time.Time) *GovernedError {
+func (g *RateLimiter) failureRate(_ float64, now time.Time) *RateLimitError {
 	rate, known := g.rate()
 	if !known || !g.tooMany(rate) || g.probing == "" {
 		return nil
 	}
-	return &GovernedError{Rule: RuleFailureRate, Limit: g.options.FailureRate, Current: rate, RetryAt: g.outcomes[0].at.Add(g.options.FailureWindow)}
+	return &RateLimitError{Rule: RuleFailureRate, Limit: g.options.FailureRate, Current: rate, RetryAt: g.outcomes[0].at.Add(g.options.FailureWindow)}
 }
 
-func (g *Governor) tooMany(rate float64) bool {
+func (g *RateLimiter) tooMany(rate float64) bool {
 	return g.options.FailureRate > 0 && rate >= g.options.FailureRate
 }
 
 // rate is the share of recent launches that failed; false if too few have ended.
-func (g *Governor) rate() (float64, bool) {
+func (g *RateLimiter) rate() (float64, bool) {
 	if len(g.outcomes) < g.options.FailureSamples {
 		return 0, false
 	}
@@ -258,7 +260,7 @@ func (g *Governor) rate() (float64, bool) {
 }
 
 // forget drops launches that are in no window any more.
-func (g *Governor) forget(now time.Time) {
+func (g *RateLimiter) forget(now time.Time) {
 	longest := max(minuteWindow, g.options.CostWindow)
 	g.admitted = slices.Clone(since(g.admitted, now.Add(-longest)))
 	start := now.Add(-g.options.FailureWindow)
