@@ -87,11 +87,11 @@
 //   - Of Karpenter's quirks these are kept: nodes whose pods have no positive cost are empty, an empty list of reasons speaks
 //     of none, each pod is asked about its budget alone. The others have their entry here.
 //
-// Global differs in more, and on purpose: it plans empty, drifted and under-used nodes at once, in many commands; it
-// launches several nodes for several; it puts pods first on the nodes best kept; it asks for a least saving, a pay-back
-// time and a cool-down, which forced removals start too; it estimates how long drains under PodDisruptionBudgets take;
-// drift leaves nodes alone that wait for their consolidateAfter; and a command is validated by whether its pods still
-// have their places, not by planning again.
+// Global has further intended differences. It plans empty, drifted and under-used nodes together, in many commands. A command may replace
+// several nodes by several others. Pods first go to the nodes most worth keeping. A command needs a minimum saving and must pay back within a
+// time; after a command, or a forced removal, there is a cool-down. Global estimates how long drains under PodDisruptionBudgets take. Drift
+// leaves nodes alone until their consolidateAfter has passed. A command is validated by checking that its pods still have their places, not
+// by planning again.
 //
 // Stability: beta.
 package disruption

@@ -159,7 +159,7 @@ type Execution struct {
 	ready []bool
 	// dropped are members that could not be tainted, of a command without replacements.
 	dropped map[string]bool
-	// nominated means that the receivers were nominated, noted that the history was to be stored.
+	// nominated means that the receivers were nominated, noted that storing the history was requested.
 	nominated, noted bool
 	// heldSince is when launches were first held back, notingSince when storing disruptions first failed.
 	heldSince, notingSince time.Time

@@ -38,7 +38,7 @@ type Pace struct {
 // mostConflicts in a row are repeated at once; after that they count as failures, so that two writers can't keep a loop busy.
 const mostConflicts = 5
 
-// After returns how long to wait after a pass; 0 is not at all. After errors it waits longer each time, from a second to a minute, until a
+// After returns how long to wait after a pass; 0 means not to wait. After errors it waits longer each time, from a second to a minute, until a
 // pass succeeds.
 func (p *Pace) After(o PassOutcome) time.Duration {
 	if o == PassConflict {

@@ -77,8 +77,8 @@ func (m *Manager) DeleteNodeClass(ctx context.Context, name string, uid types.UI
 	return nil
 }
 
-// DeleteAll deletes all profiles of the cluster in the region: for taking the installation away, once its instances are
-// gone. An error joins all that failed.
+// DeleteAll deletes all profiles of the cluster in the region. It is for uninstalling, after the instances are gone. The error joins the
+// errors of all deletions that failed.
 func (m *Manager) DeleteAll(ctx context.Context) error {
 	found, err := m.List(ctx)
 	if err != nil {

@@ -36,7 +36,7 @@ var nameForm = regexp.MustCompile(`^[A-Za-z0-9_+=,.@-]{1,128}$`)
 
 func validName(name string) bool { return nameForm.MatchString(name) }
 
-// bare is a role's name without its path, which IAM leaves out of what it says of a profile.
+// bare returns a role's name without its path. IAM's description of a profile does not contain that path.
 func bare(role string) string { return role[strings.LastIndexByte(role, '/')+1:] }
 
 // Tags are those of a class's profile: own, overridden by those that say whose it is.

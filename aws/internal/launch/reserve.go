@@ -60,8 +60,8 @@ func (f *flight) settle(used string, at time.Time) {
 	}
 }
 
-// elsewhere reports whether the reservations that a launch tried turned out to be full while another that suits has room:
-// then that is tried, as EC2 would have done had it been named.
+// elsewhere reports whether the reservations that a launch tried were full, while another suitable one has room. Then the launch is repeated
+// with that one, as EC2 would have used it if the request had named it.
 func (l *Launcher) elsewhere(f *flight) bool {
 	if f.place == nil {
 		return false

@@ -34,7 +34,7 @@ type Schedule struct {
 // Due reports whether it is time to read.
 func (s *Schedule) Due(now time.Time) bool { return !s.never && !now.Before(s.next) }
 
-// Next is when to read; the zero time at first, and false when never again.
+// Next returns when to read next: the zero time before the first read, and false if no read will follow.
 func (s *Schedule) Next() (time.Time, bool) { return s.next, !s.never }
 
 // Failures is how many reads failed since the last one that didn't.

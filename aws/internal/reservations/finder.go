@@ -119,7 +119,7 @@ func (f *Finder) ask(ctx context.Context, q Query, newerThan time.Time) (answer,
 	if known, ok := f.answers[key]; ok && known.at.After(a.at) {
 		return known, nil
 	}
-	// Queries of classes that are gone leave nothing behind.
+	// Drop old answers, for instance to queries of deleted classes.
 	maps.DeleteFunc(f.answers, func(_ string, old answer) bool { return a.at.Sub(old.at) > Period })
 	f.answers[key] = a
 	return a, nil

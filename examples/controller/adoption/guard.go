@@ -34,7 +34,7 @@ func (e *HeldError) Error() string {
 
 // Guard finds out whether Karpenter acts. Its methods are safe for concurrent use.
 type Guard struct {
-	// Reader lists leases, not through a cache.
+	// Reader reads leases directly from the API server, without a cache.
 	Reader client.Reader
 	// Lease is the name of Karpenter's lease, looked for in all namespaces; empty is DefaultLease.
 	Lease string

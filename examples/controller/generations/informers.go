@@ -247,7 +247,7 @@ type both struct {
 	first []told
 }
 
-// AddEventHandler has the handler told of objects of both generations.
+// AddEventHandler calls the handler for objects of both generations.
 func (b *both) AddEventHandler(handler toolscache.ResourceEventHandler) (toolscache.ResourceEventHandlerRegistration, error) {
 	return b.add(func(i cache.Informer, h toolscache.ResourceEventHandler) (toolscache.ResourceEventHandlerRegistration, error) {
 		return i.AddEventHandler(h)

@@ -154,7 +154,7 @@ func (a *approvals) decision(ctx context.Context, known *approvalObject, object 
 			a.told(ApprovalApproved)
 			a.log.Info("approved command", "configMap", known.name, "digest", known.digest, "by", by)
 			if err := a.save(ctx, object, approvalOutcome{state: ApprovalApproved}); err != nil { // for information only: the annotation decides
-				a.log.Warn("cannot note approval", "configMap", known.name, "error", err)
+				a.log.Warn("cannot record approval", "configMap", known.name, "error", err)
 			}
 		}
 		return disruption.Approval{Decision: disruption.Approved, By: by}

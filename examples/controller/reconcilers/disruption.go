@@ -354,7 +354,7 @@ func (d *disruptor) cleanUp(ctx context.Context, view *cluster.View) error {
 	return nil
 }
 
-// seen looks at a change of the cluster that no revision of the view shows, or that commands wait for.
+// seen handles changes of objects that do not change the view's revision, or that commands wait for.
 func (d *disruptor) seen(before, after client.Object) {
 	switch object := after.(type) {
 	case *policyv1.PodDisruptionBudget:

@@ -7,8 +7,8 @@ import (
 	"github.com/drawknife/drawknife/disruption"
 )
 
-// commandEffects carries the effects of one command out; run is nil for what is undone after a restart. It has every kind by itself, so that one
-// that is new does not compile without.
+// commandEffects executes the effects of one command; run is nil for effects that are undone after a restart. It implements a method for every
+// kind of effect, so that a new kind does not compile without one.
 type commandEffects struct {
 	d   *disruptor
 	run *commandRun

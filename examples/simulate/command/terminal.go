@@ -61,7 +61,7 @@ func isTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(file.Fd()))
 }
 
-// unwrapped is what w writes to in the end.
+// unwrapped returns the innermost writer to which w writes.
 func unwrapped(w io.Writer) io.Writer {
 	if p, ok := w.(*printable.Writer); ok {
 		return p.Unwrap()

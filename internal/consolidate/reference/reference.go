@@ -213,7 +213,7 @@ func (o *Options) Plan(ctx context.Context, f *survey.Fleet) (*Plan, error) {
 		return nil, err
 	}
 	out := &Plan{Time: f.Now}
-	for _, why := range f.Blocked { // nothing else shows, for instance, that nominations end
+	for _, why := range f.Blocked { // no event reports, for instance, that a nomination ends
 		p.Later(why.Until)
 	}
 	for _, m := range decision.Methods() {

@@ -73,7 +73,7 @@ func (p *PodMoves) stay(pod *corev1.Pod) {
 // Moves answers the trial, which asks about each pod of a node that goes.
 func (p *PodMoves) Moves(pod *corev1.Pod) bool { return !p.Stays[pod] }
 
-// Longest are the evictions that take the whole drain; none where nothing slows it down.
+// Longest returns the evictions of the PodDisruptionBudget with the longest drain; the zero value if no budget slows the drain down.
 func (p *PodMoves) Longest(t waves.Times) waves.Evictions {
 	for _, e := range p.Evictions {
 		if t.Drain(e.Pods, e.Allowed) == p.Drain {

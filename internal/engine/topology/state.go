@@ -32,7 +32,7 @@ type State struct {
 	// Binding makes spreads count as kube-scheduler does: only existing domains. Otherwise they also count domains in which a node could
 	// be launched, and future nodes.
 	Binding bool
-	// LooseHosts makes spreads over nodes count an empty node even then, so that no placement relies on there being none.
+	// LooseHosts makes spreads over nodes count an empty node even with Binding, so that no placement is valid only because no node is empty.
 	LooseHosts bool
 	// least remembers, by group whose domains are nodes, the least number of members on any; nil if unknown.
 	least map[int32]int32

@@ -89,7 +89,7 @@ func (t *Trial) WaitingClass(key planning.PodKey) (int32, error) {
 		for i := range t.M.Nodes {
 			pods += len(t.M.Nodes[i].Movable)
 		}
-		t.freedClass = make(map[planning.PodKey]int32, pods) // a caller that follows a plan moves most of them
+		t.freedClass = make(map[planning.PodKey]int32, pods) // a caller that executes a plan moves most of these pods
 		for class, c := range t.M.Classes {
 			if c.Invalid != nil {
 				continue
