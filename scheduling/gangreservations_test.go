@@ -51,3 +51,28 @@ func TestGangsUseReservations(t *testing.T) {
 		})
 	}
 }
+
+// Gangs that are alike draw on one reservation until it is used up, and never beyond; what is left to buy is bought.
+func TestGangsShareAReservation(t *testing.T) {
+	for _, topology := range []bool{false, true} {
+		s := cluster(lent("r", 5))
+		for _, name := range []string{"g", "h", "i"} {
+			list := pods(name, 3, requests("cpu=4"))
+			var options []func(*scheduling.Gang)
+			if topology {
+				options = append(options, together(corev1.LabelTopologyZone))
+			}
+			s.Pods, s.Gangs = append(s.Pods, list...), append(s.Gangs, gangOf(name, list, options...))
+		}
+		p := solveQuery(t, s, scheduling.Query{Reserved: scheduling.ReservedFallback})
+		reserved := 0
+		for i := range p.NewNodes {
+			if p.NewNodes[i].InstanceTypes[0].CapacityType == v1.CapacityTypeReserved {
+				reserved++
+			}
+		}
+		if reserved != 5 || len(p.NewNodes) != 9 || len(p.Unschedulable) > 0 {
+			t.Errorf("topology %v: %d of %d nodes are reserved, want 5 of 9; %d pods wait", topology, reserved, len(p.NewNodes), len(p.Unschedulable))
+		}
+	}
+}
