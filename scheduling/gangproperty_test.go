@@ -126,3 +126,26 @@ func TestPlansWithGangsAreDeterministic(t *testing.T) {
 		}
 	})
 }
+
+// A gang that can never fit, of whatever priority, leaves all other pods the places that they have without it.
+func TestHopelessGangsStarveNobody(t *testing.T) {
+	seeded.Check(t, func(t *rapid.T) {
+		s := randomSnapshot(t)
+		without, next := solved(t, s), *s
+		huge := corev1.PodTemplateSpec{Spec: pod("", requests("cpu=100000")).Spec}
+		small := corev1.PodTemplateSpec{Spec: pod("", randomSpec(t)...).Spec}
+		p := int32(oneOf(t, -1, 0, 100))
+		next.Gangs = []scheduling.Gang{{
+			Namespace: "hopeless", Name: "gang", Priority: &p,
+			Templates: []scheduling.GangTemplate{{Name: "small", Count: number(t, 1, 5), Template: small}, {Name: "huge", Count: 1, Template: huge}},
+		}}
+		with := solved(t, &next)
+		if with.Gangs[0].Reason == nil {
+			t.Fatalf("the gang is placed: %s", with.Gangs[0].String())
+		}
+		if len(with.Order) != len(without.Order) || with.HourlyCost != without.HourlyCost {
+			show(t, &next)
+			t.Errorf("%d pods are placed for %v with the gang, and %d for %v without", len(with.Order), with.HourlyCost, len(without.Order), without.HourlyCost)
+		}
+	})
+}
