@@ -80,8 +80,8 @@ func TestInFlightClaimsAreRoom(t *testing.T) {
 	}
 }
 
-// machineOf is a registered and initialised machine with a claim.
-func machineOf(name string) (*v1.NodeClaim, *corev1.Node) {
+// claimAndNode is a registered and initialised machine with a claim.
+func claimAndNode(name string) (*v1.NodeClaim, *corev1.Node) {
 	id, pool := build.ProviderID(name), build.OfPool("p")
 	node := build.Node(name, build.UID(name), id, pool, build.Initialized(time.Time{}), build.CPU("4"))
 	return build.Claim(name+"-claim", build.UID(name+"-claim"), id, pool), node
@@ -243,7 +243,7 @@ func TestConcurrentUseLeavesNothing(t *testing.T) {
 		go func() {
 			defer group.Done()
 			for i := range 200 {
-				claim, node := machineOf(fmt.Sprintf("w%d-%d", worker, i))
+				claim, node := claimAndNode(fmt.Sprintf("w%d-%d", worker, i))
 				pod := build.Pod(node.Name, build.UID("pod-"+node.Name), build.On(node.Name))
 				for _, e := range []cluster.Event{cluster.Upsert(pod), cluster.Upsert(claim), cluster.Upsert(node), cluster.Delete(claim), cluster.Delete(node), cluster.Delete(pod), cluster.Upsert(pod)} {
 					if err := state.Apply(e); err != nil {

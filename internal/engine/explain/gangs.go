@@ -96,7 +96,7 @@ func (t gangFaults) fullestOption(ctx context.Context, number int32, all bool, r
 	for i, at := range order {
 		before := t.Mark()
 		t.FillOption(ctx, number, &options[at])
-		if fit := g.Bound + t.S.PodsSince(before.At); i == 0 || fit > r.Fit {
+		if fit := g.Bound + t.S.Placed.PodsSince(&t.S.Log, before.At); i == 0 || fit > r.Fit {
 			best, r.Fit, r.Domains = &options[at], fit, options[at].Domains
 		}
 		t.Undo(before)

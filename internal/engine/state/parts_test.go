@@ -81,7 +81,7 @@ func TestRoomIsWatched(t *testing.T) {
 	start := s.Log.Now()
 	s.Shut(1)
 	s.Shut(1)
-	s.Hide(0, func(*corev1.Pod) bool { return true })
+	s.Hide(0, func(*corev1.Pod) bool { return true }, nil)
 	s.Place(state.Binding{Class: 0, Host: 3, Count: 1})
 	s.Place(state.Binding{Class: 0, Host: s.Open(state.Node{}), Count: 1})
 	s.Undo(start)
@@ -96,8 +96,8 @@ func TestShutAndHidden(t *testing.T) {
 		name        string
 		first, then func(s *state.State)
 	}{
-		{"shut, then hidden", func(s *state.State) { s.Shut(1) }, func(s *state.State) { s.Hide(1, func(*corev1.Pod) bool { return true }) }},
-		{"hidden, then shut", func(s *state.State) { s.Hide(1, func(*corev1.Pod) bool { return true }) }, func(s *state.State) { s.Shut(1) }},
+		{"shut, then hidden", func(s *state.State) { s.Shut(1) }, func(s *state.State) { s.Hide(1, func(*corev1.Pod) bool { return true }, nil) }},
+		{"hidden, then shut", func(s *state.State) { s.Hide(1, func(*corev1.Pod) bool { return true }, nil) }, func(s *state.State) { s.Shut(1) }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := begun()
@@ -135,10 +135,10 @@ func TestSeal(t *testing.T) {
 // When a node is hidden, the pods that it received wait again in the order in which they came.
 func TestHiddenNodesGivePodsBackInOrder(t *testing.T) {
 	s := begun()
-	s.Hide(0, func(*corev1.Pod) bool { return true })
+	s.Hide(0, func(*corev1.Pod) bool { return true }, nil)
 	s.Place(state.Binding{Class: 0, Host: 2, Count: 1}) // the pod that waits from the start
 	s.Place(state.Binding{Class: 0, Host: 2, Count: 1}) // the one of the hidden node
-	s.Hide(2, func(*corev1.Pod) bool { return true })
+	s.Hide(2, func(*corev1.Pod) bool { return true }, nil)
 	s.Place(state.Binding{Class: 0, Host: 3, Count: 1})
 	if got := state.PodsOf(s).ByBinding[2]; !slices.Equal(got, []int32{-1}) {
 		t.Errorf("pods %v are placed, want the one that came first", got)
