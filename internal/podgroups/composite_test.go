@@ -181,7 +181,7 @@ func TestTasks(t *testing.T) {
 	} {
 		var members []Member
 		for i, task := range strings.Fields(pods) {
-			members = append(members, Member{planning.PodKey{Namespace: "ns", Name: fmt.Sprintf("p%d", i)}, task})
+			members = append(members, Member{PodKey: planning.PodKey{Namespace: "ns", Name: fmt.Sprintf("p%d", i)}, Task: task})
 		}
 		part, ok := (&Named{Group: key, Object: key}).Part(object, members)
 		if gangs, _, _ := Gangs([]Part{part}, nil); !ok || gangText(gangs) != want {

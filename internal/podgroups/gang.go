@@ -19,6 +19,8 @@ func (n *Named) Described(object *Object) bool {
 type Member struct {
 	planning.PodKey
 	Task string
+	// Succeeded: it has ended well, and needs no place any more.
+	Succeeded bool
 }
 
 // Part is a group of pods, which may be placed with others.
@@ -44,7 +46,14 @@ func (n *Named) Part(object *Object, members []Member) (Part, bool) {
 	if out.free && out.parent == "" {
 		return Part{}, false
 	}
-	members = slices.Clone(members)
+	all := len(members)
+	members = slices.DeleteFunc(slices.Clone(members), func(m Member) bool { return m.Succeeded })
+	if len(members) == 0 {
+		return Part{}, false
+	}
+	if t.minimum > 0 {
+		t.minimum = max(t.minimum-(all-len(members)), 1)
+	}
 	slices.SortFunc(members, func(x, y Member) int { return compareNames(x.PodKey, y.PodKey) })
 	keys, minimum := t.inTasks(members)
 	out.gang = planning.Gang{

@@ -2,6 +2,7 @@ package podgroups
 
 import (
 	"cmp"
+	"slices"
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
@@ -96,6 +97,12 @@ func (r *Reader) NamedIn(pod *corev1.Pod, schedulingGroup string) []Named {
 		return append(out, named)
 	}
 	return out
+}
+
+// OfSucceeded are the groups that still count the pod, which has ended well: Kueue's, whose total is of all pods that there ever are. Other
+// groups count pods that run or wait, as their schedulers do.
+func OfSucceeded(named []Named) []Named {
+	return slices.DeleteFunc(named, func(n Named) bool { return n.Group.Kind != Kueue })
 }
 
 // byObject adds the group that the object of that name describes, if the pod names one.

@@ -20,6 +20,8 @@ type groups struct {
 	// of is the group that a pod is of, members the other way round.
 	of      map[types.NamespacedName]podgroups.Key
 	members map[podgroups.Key]map[types.NamespacedName]struct{}
+	// succeeded are members that have ended well.
+	succeeded map[types.NamespacedName]struct{}
 	// touched are the groups to be looked at again; list has the others.
 	touched map[podgroups.Key]struct{}
 	list    *sortedList[podgroups.Key, podgroups.Part]
@@ -33,8 +35,8 @@ func newGroups(inferred bool) *groups {
 		reader: podgroups.NewReader(inferred), objects: make(map[podgroups.Kind]*store[*podgroups.Object]),
 		named: make(map[types.NamespacedName][]podgroups.Named), naming: make(map[podgroups.Key]map[types.NamespacedName]struct{}),
 		of: make(map[types.NamespacedName]podgroups.Key), members: make(map[podgroups.Key]map[types.NamespacedName]struct{}),
-		touched: make(map[podgroups.Key]struct{}),
-		list:    newSortedList(func(p podgroups.Part) podgroups.Key { return p.Key }, podgroups.Compare),
+		succeeded: make(map[types.NamespacedName]struct{}), touched: make(map[podgroups.Key]struct{}),
+		list: newSortedList(func(p podgroups.Part) podgroups.Key { return p.Key }, podgroups.Compare),
 	}
 	for _, kind := range groupKinds() {
 		g.objects[kind] = newStore[*podgroups.Object]()
@@ -79,8 +81,8 @@ func (g *groups) described(object podgroups.Key) {
 	}
 }
 
-// setPod notes the groups that the pod names now.
-func (g *groups) setPod(pod types.NamespacedName, named []podgroups.Named) {
+// setPod notes the groups that the pod names now, and whether it has ended well.
+func (g *groups) setPod(pod types.NamespacedName, named []podgroups.Named, succeeded bool) {
 	before := g.named[pod]
 	if len(before)+len(named) == 0 {
 		return
@@ -89,8 +91,12 @@ func (g *groups) setPod(pod types.NamespacedName, named []podgroups.Named) {
 		dropFrom(g.naming, before[i].Object, pod)
 	}
 	delete(g.named, pod)
+	delete(g.succeeded, pod)
 	if len(named) > 0 {
 		g.named[pod] = named
+	}
+	if len(named) > 0 && succeeded {
+		g.succeeded[pod] = struct{}{}
 	}
 	for i := range named {
 		addTo(g.naming, named[i].Object, pod)
@@ -166,7 +172,10 @@ func (g *groups) partOf(key podgroups.Key) (podgroups.Part, bool) {
 		if len(members) == 0 || compareKeys(pod, first) < 0 {
 			first = pod
 		}
-		members = append(members, podgroups.Member{PodKey: scheduling.PodKey{Namespace: pod.Namespace, Name: pod.Name}, Task: g.taskOf(pod, key)})
+		_, succeeded := g.succeeded[pod]
+		members = append(members, podgroups.Member{
+			PodKey: scheduling.PodKey{Namespace: pod.Namespace, Name: pod.Name}, Task: g.taskOf(pod, key), Succeeded: succeeded,
+		})
 	}
 	for i := range g.named[first] {
 		if n := &g.named[first][i]; n.Group == key && len(members) > 0 {

@@ -118,3 +118,35 @@ func TestGangsOfEveryKind(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Kueue's total is of all pods that there ever are: those that have ended well need no place again. One that failed is replaced.
+func TestKueueCountsSucceededPods(t *testing.T) {
+	state := newState(t)
+	member := func(name string, phase corev1.PodPhase) *corev1.Pod {
+		p := waitingIn("", name)
+		p.Labels = map[string]string{"kueue.x-k8s.io/pod-group-name": "queue"}
+		p.Annotations = map[string]string{"kueue.x-k8s.io/pod-group-total-count": "3"}
+		if p.Status.Phase = phase; phase != corev1.PodPending {
+			p.Spec.NodeName, p.Status.Conditions = "a", nil
+		}
+		return p
+	}
+	expect := func(want ...int) {
+		t.Helper()
+		var got []int
+		for _, g := range state.Snapshot(query()).Snapshot.Gangs {
+			got = append(got, g.Minimum, len(g.Members))
+		}
+		if diff := gocmp.Diff(want, got); diff != "" {
+			t.Errorf("minimum and members (-want +got):\n%s", diff)
+		}
+	}
+	apply(t, state, cluster.Upsert(member("a", corev1.PodSucceeded)), cluster.Upsert(member("b", corev1.PodFailed)), cluster.Upsert(member("c", corev1.PodPending)))
+	expect(2, 1)
+	apply(t, state, cluster.Upsert(member("d", corev1.PodPending)))
+	expect(2, 2)
+	apply(t, state, cluster.Delete(member("a", corev1.PodSucceeded)))
+	expect(3, 2)
+	apply(t, state, cluster.Upsert(member("c", corev1.PodSucceeded)), cluster.Upsert(member("d", corev1.PodSucceeded)))
+	expect()
+}

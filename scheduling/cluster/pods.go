@@ -6,6 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/drawknife/drawknife/internal/podgroups"
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
@@ -29,10 +30,13 @@ func (s *State) applyPod(pod *corev1.Pod, e *Event) {
 	}
 	s.podEvents(old, pod, e.Time)
 	was, is := placeOf(old), placeOf(pod)
-	if is.node != "" || is.waits {
-		s.groups.setPod(keyOf(pod), s.groups.reader.Named(pod))
-	} else {
-		s.groups.setPod(keyOf(e.Object), nil)
+	switch {
+	case is.node != "" || is.waits:
+		s.groups.setPod(keyOf(pod), s.groups.reader.Named(pod), false)
+	case pod != nil && pod.Status.Phase == corev1.PodSucceeded:
+		s.groups.setPod(keyOf(pod), podgroups.OfSucceeded(s.groups.reader.Named(pod)), true)
+	default:
+		s.groups.setPod(keyOf(e.Object), nil, false)
 	}
 	if was.node != "" && was.node != is.node {
 		s.unbind(was.node, keyOf(old))

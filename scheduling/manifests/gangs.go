@@ -29,6 +29,11 @@ func (l *loader) gangs(s *scheduling.Snapshot) []scheduling.Gang {
 	for _, pod := range s.Pods {
 		b.add(pod)
 	}
+	for _, e := range l.objects.pods {
+		if e.object.Status.Phase == corev1.PodSucceeded {
+			b.addSucceeded(e.object)
+		}
+	}
 	return b.gangs()
 }
 
@@ -72,6 +77,15 @@ func (b *gangReader) add(pod *corev1.Pod) {
 		}
 		b.members[named.Group] = append(b.members[named.Group], podgroups.Member{PodKey: scheduling.PodKey{Namespace: pod.Namespace, Name: pod.Name}, Task: named.Task})
 		return
+	}
+}
+
+// addSucceeded counts a pod that has ended well where its group does.
+func (b *gangReader) addSucceeded(pod *corev1.Pod) {
+	for _, named := range podgroups.OfSucceeded(b.reader.NamedIn(pod, "")) {
+		if len(b.members[named.Group]) > 0 {
+			b.members[named.Group] = append(b.members[named.Group], podgroups.Member{PodKey: scheduling.PodKey{Namespace: pod.Namespace, Name: pod.Name}, Succeeded: true})
+		}
 	}
 }
 

@@ -31,6 +31,9 @@ func TestGangs(t *testing.T) {
 		{"a count that is none", gangPodWith("kueue.x-k8s.io/pod-group-name: g", "kueue.x-k8s.io/pod-group-total-count: many"), []scheduling.Gang{{Name: "g"}}},
 		{"Kueue requires a rack", gangPodWith("kueue.x-k8s.io/pod-group-name: g", "kueue.x-k8s.io/pod-group-total-count: \"2\", kueue.x-k8s.io/podset-required-topology: rack"),
 			[]scheduling.Gang{{Name: "g", Minimum: 2, Topology: []scheduling.GangTopology{{Key: "rack"}}}}},
+		{"one of Kueue's has ended well", gangPodWith("kueue.x-k8s.io/pod-group-name: g", "kueue.x-k8s.io/pod-group-total-count: \"3\"") +
+			"---\napiVersion: v1\nkind: Pod\nmetadata: {name: done, labels: {kueue.x-k8s.io/pod-group-name: g}}\nspec: {containers: [{name: x}]}\nstatus: {phase: Succeeded}\n",
+			[]scheduling.Gang{{Name: "g", Minimum: 2}}},
 	} {
 		t.Run(c.name, func(t *testing.T) { wantGangs(t, load(t, c.text), c.want) })
 	}
