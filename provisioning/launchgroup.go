@@ -32,7 +32,7 @@ const (
 const (
 	// groupLook is how often a waiting claim checks the others; a change to one of them should trigger the check earlier.
 	groupLook = 2 * time.Second
-	// groupCreation is how long the claims of a group may take to appear.
+	// groupCreation is how long the next claim of a group may take to appear: large groups are not created at once.
 	groupCreation = 30 * time.Second
 )
 
@@ -48,8 +48,8 @@ type launchGroup struct {
 	gone                       bool
 	// registered means that a claim's node is or was registered: the group is complete.
 	registered bool
-	// created is when the first of them was created.
-	created time.Time
+	// created is when the first of them was created, latest when the last of those that are there was.
+	created, latest time.Time
 }
 
 // groupOf returns the state of the claim's group; false if it has none, or does not wait for it (any more).
@@ -58,7 +58,7 @@ func groupOf(s ClaimState) (launchGroup, bool) {
 	if !ok || group.Kept || s.Group == nil {
 		return launchGroup{}, false
 	}
-	g := launchGroup{LaunchGroup: group, created: s.Claim.CreationTimestamp.Time}
+	g := launchGroup{LaunchGroup: group, created: s.Claim.CreationTimestamp.Time, latest: s.Claim.CreationTimestamp.Time}
 	seen := false
 	for _, claim := range s.Group {
 		if claim.UID == s.Claim.UID {
@@ -97,6 +97,8 @@ func (g *launchGroup) add(claim *v1.NodeClaim) {
 	}
 	if created := claim.CreationTimestamp.Time; created.Before(g.created) {
 		g.created = created
+	} else if created.After(g.latest) {
+		g.latest = created
 	}
 }
 
@@ -140,8 +142,8 @@ func (l *Lifecycle) failed(g *launchGroup, claim *v1.NodeClaim, now time.Time) (
 	switch {
 	case g.gone, missing > 0 && g.begun > g.kept:
 		return fmt.Sprintf("%d of its %d claims are gone or could not be launched", max(missing, 1), g.Claims), ReasonGroupIncomplete
-	case missing > 0 && !now.Before(g.created.Add(groupCreation)):
-		return fmt.Sprintf("%d of its %d claims were not created within %s", missing, g.Claims, groupCreation), ReasonGroupIncomplete
+	case missing > 0 && !now.Before(g.latest.Add(groupCreation)):
+		return fmt.Sprintf("%d of its %d claims were not created within %s after the others", missing, g.Claims, groupCreation), ReasonGroupIncomplete
 	case l.options.GroupTimeout > 0 && !now.Before(g.created.Add(l.options.GroupTimeout)):
 		reason = ReasonGroupIncomplete
 		switch has := claim.DeepCopy().Conditions(); {

@@ -63,6 +63,10 @@ func TestGroupsLaunchTogether(t *testing.T) {
 	}
 	expect(claims[:2], 0, 1, "wait")
 	expect(claims[:2], 0, 30, "delete nodeclaim c0 (launch_group_incomplete)")
+	slow := grouped(3) // as many claims are created one after the other
+	slow[1].CreationTimestamp = metav1.NewTime(at(25))
+	expect(slow[:2], 0, 31, "wait")
+	expect(slow[:2], 0, 55, "delete nodeclaim c0 (launch_group_incomplete)")
 	for i := range claims {
 		expect(claims, i, 1, fmt.Sprintf("put nodeclaim c%d", i))
 		if i < 2 {
