@@ -120,6 +120,12 @@ func TestGangs(t *testing.T) {
 			list := four()
 			return withGangs(cluster(list), gangOf("g", list, together("example.com/block")))
 		}, []string{"no node and no instance type states"}, 0},
+		{"members run in two zones", func() *scheduling.Snapshot {
+			list := four()
+			s := cluster(list[2:])
+			s.Nodes = append(s.Nodes, node("x", bound(list[0])), node("y", nodeLabel(zoneKey, "b"), bound(list[1])))
+			return withGangs(s, gangOf("g", list, together(zoneKey)))
+		}, []string{"gang default/g has no place: no domain is open to it: no node and no instance type states the labels of its topology constraints, or members run in several domains"}, 0},
 		{"the higher priority gets what is scarce", func() *scheduling.Snapshot {
 			first, second := four(), pods("h", 4, requests("cpu=3", "memory=1Gi"), priority(7))
 			return withGangs(cluster(first, second, nodePool("p", limit("cpu=16"))), gangOf("g", first), gangOf("h", second))

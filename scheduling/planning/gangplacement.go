@@ -41,7 +41,8 @@ const (
 	GangIncomplete GangReasonCode = "Incomplete"
 	// GangDeadlinePassed: the gang's deadline is at or before the snapshot's time.
 	GangDeadlinePassed GangReasonCode = "DeadlinePassed"
-	// GangNoDomain: no node and no instance type has the labels that the gang's topology needs.
+	// GangNoDomain: no node and no instance type has the labels that the gang's topology needs, or members run in several domains, or their node
+	// selectors leave none.
 	GangNoDomain GangReasonCode = "NoDomain"
 	// GangDoesNotFit: some of the members that the gang needs have no place.
 	GangDoesNotFit GangReasonCode = "DoesNotFit"
@@ -91,7 +92,7 @@ func (r *GangReason) String() string {
 	case GangDeadlinePassed:
 		return "its deadline has passed"
 	case GangNoDomain:
-		return "no node and no instance type states the labels of its topology constraints"
+		return "no domain is open to it: no node and no instance type states the labels of its topology constraints, or members run in several domains or select others"
 	}
 	text := fmt.Sprintf("%d of %d members fit", r.Fit, r.Needed)
 	if len(r.Domains) > 0 {
