@@ -178,10 +178,13 @@ func TestTasks(t *testing.T) {
 		"worker worker worker driver other": "g 3 p3,p0,p1,p2,p4",
 		"worker worker worker worker":       "g 5 p0,p1,p2,p3", // one more than there are
 		"worker driver other other":         "g 5 p1,p0,p2,p3",
+		"done-worker driver worker":         "g 2 p1,p2",
+		"done-driver worker":                "g 2 p1", // another worker is missing
 	} {
 		var members []Member
 		for i, task := range strings.Fields(pods) {
-			members = append(members, Member{PodKey: planning.PodKey{Namespace: "ns", Name: fmt.Sprintf("p%d", i)}, Task: task})
+			task, succeeded := strings.CutPrefix(task, "done-")
+			members = append(members, Member{PodKey: planning.PodKey{Namespace: "ns", Name: fmt.Sprintf("p%d", i)}, Task: task, Succeeded: succeeded})
 		}
 		part, ok := (&Named{Group: key, Object: key}).Part(object, members)
 		if gangs, _, _ := Gangs([]Part{part}, nil); !ok || gangText(gangs) != want {

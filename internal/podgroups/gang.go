@@ -46,13 +46,9 @@ func (n *Named) Part(object *Object, members []Member) (Part, bool) {
 	if out.free && out.parent == "" {
 		return Part{}, false
 	}
-	all := len(members)
-	members = slices.DeleteFunc(slices.Clone(members), func(m Member) bool { return m.Succeeded })
+	members = t.withoutSucceeded(members)
 	if len(members) == 0 {
 		return Part{}, false
-	}
-	if t.minimum > 0 {
-		t.minimum = max(t.minimum-(all-len(members)), 1)
 	}
 	slices.SortFunc(members, func(x, y Member) int { return compareNames(x.PodKey, y.PodKey) })
 	keys, minimum := t.inTasks(members)
@@ -61,6 +57,25 @@ func (n *Named) Part(object *Object, members []Member) (Part, bool) {
 		DisruptionMode: t.mode,
 	}
 	return out, true
+}
+
+// withoutSucceeded are the members but for those that have ended well, which the group needs no more.
+func (t *terms) withoutSucceeded(members []Member) []Member {
+	left := make([]Member, 0, len(members))
+	t.tasks = maps.Clone(t.tasks)
+	for _, m := range members {
+		if !m.Succeeded {
+			left = append(left, m)
+			continue
+		}
+		if n, known := t.tasks[m.Task]; known && n > 0 {
+			t.tasks[m.Task] = n - 1
+		}
+		if t.minimum > 1 { // 0 is all that there are
+			t.minimum--
+		}
+	}
+	return left
 }
 
 // compareNames orders pods of one group: "web-2" before "web-10".

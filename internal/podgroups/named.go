@@ -99,10 +99,10 @@ func (r *Reader) NamedIn(pod *corev1.Pod, schedulingGroup string) []Named {
 	return out
 }
 
-// OfSucceeded are the groups that still count the pod, which has ended well: Kueue's, whose total is of all pods that there ever are. Other
-// groups count pods that run or wait, as their schedulers do.
+// OfSucceeded are the groups that still count the pod, which has ended well: those of Kueue, whose total is of all pods that there ever are,
+// and of Volcano. Other groups count pods that run or wait, as their schedulers do.
 func OfSucceeded(named []Named) []Named {
-	return slices.DeleteFunc(named, func(n Named) bool { return n.Group.Kind != Kueue })
+	return slices.DeleteFunc(named, func(n Named) bool { return n.Group.Kind != Kueue && n.Group.Kind != VolcanoPodGroup })
 }
 
 // byObject adds the group that the object of that name describes, if the pod names one.
