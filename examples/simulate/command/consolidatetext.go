@@ -30,7 +30,7 @@ type consolidationText struct {
 
 func (r consolidationText) write(w io.Writer) {
 	s := r.document.Summary
-	fmt.Fprintf(w, "%s %s, %s of which could go as far as they alone are concerned\n",
+	fmt.Fprintf(w, "%s %s, %s of them candidates for disruption\n",
 		r.paint(bold, counted(s.Nodes, "node")), r.result.before.at(), number(s.Candidates))
 	r.assumed.write(w)
 	r.writeUnpriced(w)

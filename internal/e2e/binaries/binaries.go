@@ -198,7 +198,7 @@ func (s source) cached() (string, error) {
 	return filepath.Join(base, "drawknife", name), nil
 }
 
-// linkerFlags tell the program which release it is.
+// linkerFlags set the version that the program reports.
 func (s source) linkerFlags() string {
 	flags, values := "-s -w", s.Versioned(s.version)
 	for _, variable := range slices.Sorted(maps.Keys(values)) {
