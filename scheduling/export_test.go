@@ -90,7 +90,7 @@ func UnlikePods(s *Snapshot) ([]string, error) {
 	m.CollectTopology(s, r)
 	w := likeness.NewWriter(m.Resources, m.Volumes)
 	classText := func(pod *corev1.Pod, placeholder bool) string {
-		text, _, _ := podclass.Text(m.TopologyIndex, nil, pod, w, placeholder, m.TopologyIndex.Remember(pod))
+		text, _, _ := podclass.Text(m.TopologyIndex, nil, &likeness.Pattern{First: pod, Rules: m.TopologyIndex.Remember(pod), Placeholder: placeholder}, w)
 		return string(text)
 	}
 	names := func(pod *corev1.Pod) map[corev1.ResourceName]struct{} {

@@ -61,17 +61,20 @@ func randomGangs(t *rapid.T, s *scheduling.Snapshot) []scheduling.Gang {
 // No plan has a gang in part, or outside of the domain that it requires; what is placed follows all rules, what is not is explained, and
 // the bound and its proof hold.
 func TestPlansWithGangsAreValid(t *testing.T) {
-	seeded.Check(t, func(t *rapid.T) {
-		s := randomSnapshot(t)
-		s.Gangs = randomGangs(t, s)
-		p := solved(t, s)
-		for i, fault := range planvalidator.Check(s, p) {
-			if i == 0 {
-				show(t, s)
+	check := func(generate func(*rapid.T) *scheduling.Snapshot) func(*rapid.T) {
+		return func(t *rapid.T) {
+			s := withRandomGangs(generate)(t)
+			p := solved(t, s)
+			for i, fault := range planvalidator.Check(s, p) {
+				if i == 0 {
+					show(t, s)
+				}
+				t.Errorf("%v", fault)
 			}
-			t.Errorf("%v", fault)
 		}
-	})
+	}
+	seeded.Check(t, check(randomSnapshot))
+	seeded.Times(t, 200, check(randomRuledSnapshot))
 }
 
 // The same gangs are placed the same way: again, on one processor or two, after a trip through a file, and by a model that was updated.

@@ -58,6 +58,8 @@ type checker struct {
 	sets  []*corev1.Pod // one pod per DaemonSet
 	// spreading are the pods with spread constraints, pending or bound.
 	spreading []*corev1.Pod
+	// asTheyAre has the pods themselves for the copies that ask for the domains of their gangs.
+	asTheyAre map[*corev1.Pod]*corev1.Pod
 	// namespaces are the labels of each namespace.
 	namespaces map[string]apilabels.Set
 	// statedOf contains the label keys that a type's catalogs state.
@@ -69,7 +71,7 @@ func newChecker(s *scheduling.Snapshot, p *scheduling.Plan) *checker {
 	s = withTemplates(s)
 	c := &checker{
 		s: s, p: p, words: s.Vocabulary,
-		pods: map[scheduling.PodKey]*corev1.Pod{}, pools: map[v1.PoolKey]*scheduling.NodePool{}, nodes: map[string]*scheduling.Node{},
+		pods: map[scheduling.PodKey]*corev1.Pod{}, pools: map[v1.PoolKey]*scheduling.NodePool{}, nodes: map[string]*scheduling.Node{}, asTheyAre: map[*corev1.Pod]*corev1.Pod{},
 	}
 	if c.words.IsZero() {
 		c.words = requirements.CoreVocabulary()

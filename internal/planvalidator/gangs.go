@@ -153,7 +153,7 @@ func ofGang(u *scheduling.Unschedulable) bool {
 	return len(u.Reasons) == 1 && u.Reasons[0].Code == scheduling.ReasonGang
 }
 
-// withinGang returns the pod with requirements for the domains of its gang.
+// withinGang returns the pod with requirements for the domains of its gang. They say where the pod may go, not what its spreads count.
 func (c *checker) withinGang(key scheduling.PodKey, pod *corev1.Pod) *corev1.Pod {
 	for i := range c.p.Gangs {
 		if len(c.p.Gangs[i].Domains) == 0 || !slices.Contains(c.s.Gangs[i].Members, key) {
@@ -165,6 +165,7 @@ func (c *checker) withinGang(key scheduling.PodKey, pod *corev1.Pod) *corev1.Pod
 		for _, d := range c.p.Gangs[i].Domains {
 			out.Spec.NodeSelector[d.Key] = d.Value
 		}
+		c.asTheyAre[&out] = pod
 		return &out
 	}
 	return pod

@@ -139,7 +139,11 @@ func (w *world) noticed(s *corev1.TopologySpreadConstraint, pod *corev1.Pod, m *
 			return false
 		}
 	}
-	if (s.NodeAffinityPolicy == nil || *s.NodeAffinityPolicy == corev1.NodeInclusionPolicyHonor) && !m.labels.meetAny(w.c.selected(&pod.Spec)) {
+	chooses := pod
+	if itself := w.c.asTheyAre[pod]; itself != nil {
+		chooses = itself
+	}
+	if (s.NodeAffinityPolicy == nil || *s.NodeAffinityPolicy == corev1.NodeInclusionPolicyHonor) && !m.labels.meetAny(w.c.selected(&chooses.Spec)) {
 		return false
 	}
 	return s.NodeTaintsPolicy == nil || *s.NodeTaintsPolicy != corev1.NodeInclusionPolicyHonor || blocking(&pod.Spec, m.taints) == nil

@@ -51,11 +51,21 @@ type Roster struct {
 type Pattern struct {
 	// First of them, by Compare.
 	First *corev1.Pod
+	// RuledAs is the pod whose topology rules they keep; nil for First. A gang's pods keep in a domain the rules that they state without it.
+	RuledAs *corev1.Pod
 	// Rules is where those of the pods stand: see topology.Index.Remember.
 	Rules       int32
 	Placeholder bool
 	// Class is the number of the pods' class once there is one.
 	Class int32
+}
+
+// Ruled is the pod whose topology rules the pods keep.
+func (p *Pattern) Ruled() *corev1.Pod {
+	if p.RuledAs != nil {
+		return p.RuledAs
+	}
+	return p.First
 }
 
 // Marks are facts of one pod that making nodes ready asks for.

@@ -258,12 +258,12 @@ func (b *gangBuilder) variant(pattern int32, domains []planning.GangDomain) (int
 		return -1, false
 	}
 	n := int32(len(b.r.Patterns))
-	b.r.Patterns = append(b.r.Patterns, likeness.Pattern{First: pod, Rules: topology.NoRules})
+	b.r.Patterns = append(b.r.Patterns, likeness.Pattern{First: pod, RuledAs: was.First, Rules: topology.NoRules})
 	b.variants[text] = n
 	return n, true
 }
 
-// podIn is the pod as if its node selector named the domains.
+// podIn is the pod as if its node selector named the domains. What its spreads count is up to the pod as it is: see likeness.Pattern.
 func podIn(pod *corev1.Pod, domains []planning.GangDomain) (*corev1.Pod, bool) {
 	out := *pod
 	out.Spec.NodeSelector = make(map[string]string, len(pod.Spec.NodeSelector)+len(domains))
@@ -276,22 +276,7 @@ func podIn(pod *corev1.Pod, domains []planning.GangDomain) (*corev1.Pod, bool) {
 		}
 		out.Spec.NodeSelector[d.Key] = d.Value
 	}
-	if choosesNodes(&pod.Spec) || len(pod.Spec.TopologySpreadConstraints) == 0 {
-		return &out, true
-	}
-	// Spreads count the domains that the pod itself leaves open: all, as it selects no nodes.
-	ignore := corev1.NodeInclusionPolicyIgnore
-	out.Spec.TopologySpreadConstraints = slices.Clone(pod.Spec.TopologySpreadConstraints)
-	for i := range out.Spec.TopologySpreadConstraints {
-		out.Spec.TopologySpreadConstraints[i].NodeAffinityPolicy = &ignore
-	}
 	return &out, true
-}
-
-// choosesNodes reports whether the pod requires some labels of its node.
-func choosesNodes(spec *corev1.PodSpec) bool {
-	a := spec.Affinity
-	return len(spec.NodeSelector) > 0 || a != nil && a.NodeAffinity != nil && a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution != nil
 }
 
 // Options yields all of them.

@@ -318,7 +318,7 @@ func (m *Model) CollectTopology(s *planning.Snapshot, r *likeness.Roster) {
 	for i := range r.Patterns {
 		// A pod whose rules can't be read is refused when it is classed.
 		p := &r.Patterns[i]
-		p.Rules, _, _ = x.Collect(p.First)
+		p.Rules, _, _ = x.Collect(p.Ruled())
 	}
 	x.Seal()
 	m.TopologyIndex = x
@@ -368,11 +368,11 @@ func (m *Model) reachable(shape int32, key int) []int32 {
 func (m *Model) classPods(s *planning.Snapshot, r *likeness.Roster, w *likeness.Writer, b *podclass.Book) [][]int32 {
 	for i := range r.Patterns {
 		p := &r.Patterns[i]
-		p.Class = b.ClassOf(p.First, w, p.Placeholder, p.Rules)
+		p.Class = b.ClassOf(p, w)
 	}
 	for i := range m.DaemonSets {
 		sample := m.DaemonSets[i].Sample
-		m.DaemonSets[i].Class = b.ClassOf(sample, w, false, m.TopologyIndex.Remember(sample))
+		m.DaemonSets[i].Class = b.ClassOf(&likeness.Pattern{First: sample, Rules: m.TopologyIndex.Remember(sample)}, w)
 	}
 	number := b.SortClasses()
 	b.ShapeClasses()

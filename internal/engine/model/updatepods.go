@@ -176,7 +176,7 @@ func (u *update) changeNamespaces() bool {
 
 // kindOf is the pod's kind. Where its rules stand is known from topology.Index.Remember.
 func (u *update) kindOf(pod *corev1.Pod, placeholder bool, rules int32) int32 {
-	text, stake, err := podclass.Text(u.memo.index, u.was.Devices.Reads(), pod, u.writer, placeholder, rules)
+	text, stake, err := podclass.Text(u.memo.index, u.was.Devices.Reads(), &likeness.Pattern{First: pod, Rules: rules, Placeholder: placeholder}, u.writer)
 	if n, known := u.memo.kindOf[string(text)]; known {
 		return n
 	}

@@ -3,8 +3,6 @@ package podclass
 import (
 	"slices"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/drawknife/drawknife/internal/engine/likeness"
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
@@ -27,16 +25,17 @@ func NewBook(r *Reader, rules *topology.Index) *Book {
 	return &Book{Reader: r, Rules: rules, ClassIndex: map[string]int32{}, ShapeIndex: map[string]int32{}}
 }
 
-// ClassOf finds the pod's class or makes it. Where its rules stand is known from topology.Index.Remember.
-func (b *Book) ClassOf(pod *corev1.Pod, w *likeness.Writer, placeholder bool, rules int32) int32 {
-	text, stake, ruleErr := Text(b.Rules, b.Devices, pod, w, placeholder, rules)
+// ClassOf finds the class of the pattern's pods or makes it. Where their rules stand is known from topology.Index.Remember.
+func (b *Book) ClassOf(p *likeness.Pattern, w *likeness.Writer) int32 {
+	pod := p.First
+	text, stake, ruleErr := Text(b.Rules, b.Devices, p, w)
 	if n, ok := b.ClassIndex[string(text)]; ok {
 		if c := b.Classes[n]; likeness.Compare(pod, c.Sample) < 0 {
 			c.Sample = pod
 		}
 		return n
 	}
-	k := NewKind(pod, w, stake, placeholder, ruleErr)
+	k := NewKind(pod, w, stake, p.Placeholder, ruleErr)
 	c := k.NewClass()
 	if !stake.Empty() {
 		c.Topology = &topology.Groups{Owns: stake.Owns, In: stake.In}

@@ -67,7 +67,7 @@ func book(t *testing.T, pools []*nodepool.Pool, pods ...*corev1.Pod) (*podclass.
 	w := likeness.NewWriter(table, vols)
 	at := make([]int32, len(pods))
 	for i, p := range pods {
-		at[i] = b.ClassOf(p, w, false, x.Remember(p))
+		at[i] = b.ClassOf(&likeness.Pattern{First: p, Rules: x.Remember(p)}, w)
 	}
 	number := b.SortClasses()
 	b.ShapeClasses()

@@ -1,17 +1,16 @@
 package podclass
 
 import (
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/drawknife/drawknife/internal/engine/likeness"
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
 // Text is what makes pods one class, valid until the next call, and what it is written from.
-func Text(x *topology.Index, d Devices, pod *corev1.Pod, w *likeness.Writer, placeholder bool, rules int32) (text []byte, stake topology.Groups, ruleErr error) {
+func Text(x *topology.Index, d Devices, p *likeness.Pattern, w *likeness.Writer) (text []byte, stake topology.Groups, ruleErr error) {
+	pod := p.First
 	text = w.Write(pod)
 	w.GroupsAt = len(text)
-	stake, ruleErr = stakeOf(x, pod, rules)
+	stake, ruleErr = stakeOf(x, p)
 	if !stake.Empty() {
 		text = w.WriteGroups(&stake)
 	}
@@ -19,7 +18,7 @@ func Text(x *topology.Index, d Devices, pod *corev1.Pod, w *likeness.Writer, pla
 	if d != nil && likeness.ClaimsDevices(&pod.Spec) {
 		text = w.WriteDevices(d.Text(pod))
 	}
-	if placeholder {
+	if p.Placeholder {
 		text = append(text, "placeholder"...)
 		w.Buf = text
 	}
@@ -30,11 +29,11 @@ func Text(x *topology.Index, d Devices, pod *corev1.Pod, w *likeness.Writer, pla
 	return text, stake, ruleErr
 }
 
-// stakeOf is the pod's stake in topology rules. Where its own stand is known from topology.Index.Remember.
-func stakeOf(x *topology.Index, pod *corev1.Pod, rules int32) (topology.Groups, error) {
-	if len(x.Groups) == 0 && rules == topology.NoRules {
+// stakeOf is the stake of the pattern's pods in topology rules. Where their own stand is known from topology.Index.Remember.
+func stakeOf(x *topology.Index, p *likeness.Pattern) (topology.Groups, error) {
+	if len(x.Groups) == 0 && p.Rules == topology.NoRules {
 		return topology.Groups{}, nil
 	}
-	owns, err := x.RulesAt(rules, pod)
-	return topology.Groups{Owns: owns, In: x.Membership(pod)}, err
+	owns, err := x.RulesAt(p.Rules, p.Ruled())
+	return topology.Groups{Owns: owns, In: x.Membership(p.First)}, err
 }
