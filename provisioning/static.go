@@ -1,9 +1,7 @@
 package provisioning
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -13,7 +11,6 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 	"github.com/drawknife/drawknife/scheduling/limits"
 	"github.com/drawknife/drawknife/scheduling/nodeclaims"
-	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
 // Periods of static pools.
@@ -28,6 +25,8 @@ type StaticState struct {
 	Pool *v1.NodePool
 	// Claims are all claims of the pool.
 	Claims []StaticClaim
+	// Gangs whose members may run on the pool's nodes; nil if there are none.
+	Gangs []scheduling.Gang
 	// Ordered is the number of the pool's claims that have been created but are not in Claims yet.
 	Ordered int
 }
@@ -54,7 +53,8 @@ type StaticStep struct {
 
 // ScaleStatic brings a static pool to its number of replicas at the time now. Claims that are being deleted or replaced don't
 // count, but ordered ones do, so that nothing is launched twice. Scaling down removes the nodes first whose removal costs least:
-// without an instance, empty, without protected pods, cheap to move, near the end of their life.
+// without an instance, empty, without protected pods and members of gangs, cheap to move, near the end of their life. Where members of
+// gangs have to go, they are those of whole gangs as far as possible.
 func ScaleStatic(s StaticState, o nodeclaims.Options, now time.Time) (StaticStep, error) {
 	pool := s.Pool
 	if pool == nil {
@@ -78,7 +78,7 @@ func ScaleStatic(s StaticState, o nodeclaims.Options, now time.Time) (StaticStep
 	case have < want:
 		return s.scaleUp(want-have, all, o)
 	case staying > want:
-		return StaticStep{Deletions: s.cheapest(staying-want, now), Again: staticEvery}, nil
+		return StaticStep{Deletions: s.leastLoss(staying-want, now), Again: staticEvery}, nil
 	}
 	return StaticStep{Again: staticEvery}, nil
 }
@@ -103,53 +103,4 @@ func (s StaticState) scaleUp(missing, all int, o nodeclaims.Options) (StaticStep
 		step.Launches = append(step.Launches, Launch{Claim: claim, Pool: pool.Key})
 	}
 	return step, nil
-}
-
-// cheapest returns the claims to delete first.
-func (s StaticState) cheapest(n int, now time.Time) []DeleteClaim {
-	type ranked struct {
-		claim *v1.NodeClaim
-		rank  int
-		cost  float64
-	}
-	var list []ranked
-	for _, c := range s.Claims {
-		if c.Claim.DeletionTimestamp != nil || c.Replaced {
-			continue
-		}
-		r := ranked{claim: c.Claim, rank: staticRank(c, now)}
-		for _, pod := range c.Pods {
-			r.cost += pods.EvictionCost(pod)
-		}
-		if life, expires := c.Claim.Spec.ExpireAfter.Duration(); expires {
-			r.cost *= pods.RemainingLifetime(c.Claim.CreationTimestamp.Time, now, &life)
-		}
-		list = append(list, r)
-	}
-	slices.SortFunc(list, func(a, b ranked) int {
-		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.cost, b.cost), cmp.Compare(a.claim.Name, b.claim.Name))
-	})
-	var out []DeleteClaim
-	for _, r := range list[:min(n, len(list))] {
-		out = append(out, DeleteClaim{Name: r.claim.Name, UID: r.claim.UID, Reason: ReasonScaledDown})
-	}
-	return out
-}
-
-// staticRank is the order in which nodes of a static pool are removed: those without an instance, empty ones, those without
-// protected pods, the rest.
-func staticRank(c StaticClaim, now time.Time) int {
-	if c.Claim.Status.ProviderID == "" {
-		return 0
-	}
-	rank := 1
-	for _, pod := range c.Pods {
-		switch {
-		case pods.Active(pod) && pods.Protected(pod, now):
-			return 3
-		case pods.Reschedulable(pod):
-			rank = 2
-		}
-	}
-	return rank
 }

@@ -17,6 +17,7 @@ func (r *poolReconciler) scale(ctx context.Context, pool *v1.NodePool) (time.Dur
 	defer r.planner.scaling.Unlock()
 	state := provisioning.StaticState{Pool: pool}
 	view := r.state.Snapshot(cluster.Query{Time: r.now()})
+	state.Gangs = view.Snapshot.Gangs
 	for i := range view.Nodes {
 		if m := &view.Nodes[i]; m.Pool == pool.Key() && m.Claim != nil {
 			state.Claims = append(state.Claims, provisioning.StaticClaim{Claim: m.Claim, Pods: m.Pods, Replaced: m.Marked})
