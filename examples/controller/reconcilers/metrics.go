@@ -46,7 +46,9 @@ type metrics struct {
 	costErrors                                                          *prometheus.CounterVec
 	// learnedTypes are instance types that plans count other devices of than the provider says.
 	learnedTypes *prometheus.GaugeVec
-	prices       priceMetrics
+	// deviceless are pods that claim devices and have no place.
+	deviceless *prometheus.GaugeVec
+	prices     priceMetrics
 
 	// What had lost what it belongs to, by kind: nodeclaim, instance, node.
 	garbageCollected, garbageFailed *prometheus.CounterVec
@@ -107,6 +109,8 @@ func newMetrics(registerer prometheus.Registerer) (*metrics, error) {
 		providerErrors:   counter("cloudprovider", "errors_total", "Calls of the cloud provider that failed, by kind.", "controller", "method", "provider", "error"),
 	}
 	m.learnedTypes = gauge("nodepools", "learned_device_types", "Instance types of NodePools whose devices are planned as nodes have published them.", pool)
+	m.deviceless = gauge("scheduler", "unschedulable_pods_by_device_class_count",
+		"Pods that claim devices of a DeviceClass and had no place after the last planning pass, by reason: Devices if no node can have what they claim.", "device_class", "reason")
 	m.prices = newPriceMetrics(gauge)
 	m.costErrors = counter("nodepools", "cost_tracker_errors_total", "Times that the prices of a NodePool's instances could not be found out.", pool)
 	m.garbageCollected = counter("garbage", "collected_total",

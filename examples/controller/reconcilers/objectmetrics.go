@@ -41,6 +41,7 @@ type stateMetrics struct {
 	daemonRequests, daemonLimits, system *prometheus.Desc
 	unbound, unstarted, undecided        *prometheus.Desc
 	placedUnbound, placedUnstarted       *prometheus.Desc
+	devices                              deviceMetrics
 	// keys are the node labels shown, in the order of their metric labels.
 	keys []string
 }
@@ -74,6 +75,7 @@ func newStateMetrics(o *Options, state *cluster.State, waiting *podTimes) *state
 	s.utilization = desc("cluster", "utilization_percent", "What pods request of what nodes have.", "resource_type")
 	s.cost = desc("nodepools", "cost_total", "What the nodes of NodePools cost, USD per hour.", "nodepool")
 	s.unfinished = desc("scheduler", "unfinished_work_seconds", "For how long the running planning pass has been at work; 0 while there is none.", "controller")
+	s.devices = newDeviceMetrics(desc)
 	s.lifetime = desc("nodes", "current_lifetime_seconds", "Age of nodes.", node...)
 	s.allocatable = desc("nodes", "allocatable", "What nodes have for pods.", resource...)
 	s.requests = desc("nodes", "total_pod_requests", "What pods request of nodes, those of DaemonSets left out.", resource...)
@@ -93,10 +95,10 @@ func newStateMetrics(o *Options, state *cluster.State, waiting *podTimes) *state
 
 // Describe tells which metrics there may be.
 func (s *stateMetrics) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{
+	for _, d := range append(s.devices.describe(),
 		s.synced, s.unsynced, s.nodeCount, s.utilization, s.cost, s.unfinished, s.lifetime, s.podState, s.allocatable, s.requests, s.limits,
 		s.daemonRequests, s.daemonLimits, s.system, s.unbound, s.unstarted, s.undecided, s.placedUnbound, s.placedUnstarted,
-	} {
+	) {
 		out <- d
 	}
 }
@@ -122,6 +124,7 @@ func (s *stateMetrics) Collect(out chan<- prometheus.Metric) {
 	}
 	gauge(s.unfinished, work, controllerLabel)
 	s.poolCosts(view, gauge)
+	s.devices.collect(view, s.catalogs.Load(), gauge)
 	requested, have := sums{}, sums{}
 	leaving := map[types.UID]bool{} // pods that wait for a place and still have one, which shows them
 	for i := range view.Nodes {

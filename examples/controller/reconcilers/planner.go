@@ -146,6 +146,7 @@ func (p *planner) pass(ctx context.Context) error {
 		if err := p.answer(ctx, round, snapshot, &scheduling.Plan{}); err != nil {
 			return err
 		}
+		p.metrics.devicelessShown(snapshot, &scheduling.Plan{})
 		p.metrics.passDone(&scheduling.Plan{}, effectiveZones(snapshot, p.lookup), 0)
 		return nil
 	}
@@ -182,6 +183,7 @@ func (p *planner) pass(ctx context.Context) error {
 	if err := p.answer(ctx, round, snapshot, plan); err != nil {
 		return err
 	}
+	p.metrics.devicelessShown(snapshot, plan)
 	p.metrics.passDone(plan, effectiveZones(snapshot, p.lookup), p.now().Sub(now))
 	return p.repeatAfter(outcome)
 }
