@@ -76,8 +76,8 @@ type Approval struct {
 	Decision ApprovalDecision
 	// By and Reason are for operators: who decided, and why. Either may be empty.
 	By, Reason string
-	// For is, of a refusal, how long not to propose the nodes again for the same reason; nil is DefaultRefusal, 0 proposes them
-	// again at once. Of a pending answer it is when to ask again; nil is ApprovalPolicy.Every.
+	// For says, with Refused, how long not to propose the nodes again for the same reason; nil is DefaultRefusal, 0 proposes them
+	// again at once. With ApprovalPending it says when to ask again; nil is ApprovalPolicy.Every.
 	For *time.Duration
 }
 

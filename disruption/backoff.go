@@ -10,9 +10,9 @@ import (
 	"github.com/drawknife/drawknife/internal/consolidate/survey"
 )
 
-// BackOff remembers the pools whose replacements for drift fail, so that a pool that keeps failing does not keep other pools from theirs.
-// Only drift counts. It is kept in memory, has no clock, and is safe for concurrent use. ForgetGone removes deleted pools. A nil *BackOff
-// remembers nothing; the zero value has seed 0.
+// BackOff remembers the pools whose replacements for drift fail, so that one failing pool does not block the drift of other
+// pools. Only drift counts. It is kept in memory, has no clock, and is safe for concurrent use. ForgetGone removes deleted pools.
+// A nil *BackOff remembers nothing; the zero value has seed 0.
 type BackOff struct{ pauses survey.BackOff }
 
 // NewBackOff returns a BackOff without failures. Pools pause for between half of their window and all of it; seed determines how long, so
@@ -34,9 +34,9 @@ func (b *BackOff) Failed(pool v1.PoolKey, now time.Time) bool { return b.inner()
 // Succeeded records that a drift command of the pool was carried out: its failures are forgotten.
 func (b *BackOff) Succeeded(pool v1.PoolKey) { b.inner().Succeeded(pool) }
 
-// ForgetGone forgets pools that the cluster no longer has, so that a new pool of the same name is tried at once. Call it with each Fleet
-// before you plan; planners change nothing themselves. An existing pool is remembered until it succeeds, also after its pause: another
-// failure makes a longer one.
+// ForgetGone forgets pools that the cluster no longer has, so that a new pool of the same name is tried at once. Call it with
+// each Fleet before you plan; planners change nothing themselves. An existing pool is remembered until it succeeds, also after
+// its pause: after another failure it pauses for longer.
 func (b *BackOff) ForgetGone(f *Fleet) { b.inner().ForgetGone(f.seen()) }
 
 // Blocks returns until when the pool is paused; nil if it is not.

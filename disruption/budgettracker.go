@@ -40,9 +40,9 @@ func (t *BudgetTracker) Return(node string) { t.books.Return(node) }
 // Blocks returns which budget has no room for the candidate now; nil if Take would succeed.
 func (t *BudgetTracker) Blocks(c *Candidate, r Reason) *Block { return t.books.Blocks(c, r) }
 
-// NextWindow returns when budgets would let a candidate go for a reason if only time passed: calendars close, and earlier starts leave
-// windows. It assumes that what is under way lasts: a budget used up by that gets no room. A candidate that was taken already has its
-// share, and may go now.
+// NextWindow returns when budgets would allow the disruption of a candidate for a reason if only time passed: budgets' calendars
+// close, and earlier disruptions leave rate windows. It assumes that commands under way do not end: a budget that they use up
+// stays used up. A candidate that was already taken may go now.
 func (t *BudgetTracker) NextWindow(c *Candidate, r Reason) Window { return t.books.NextWindow(c, r) }
 
 // Uses is the present use of all budgets, pools first, in the order of the snapshot.

@@ -142,8 +142,8 @@ func meetsPool(claim *v1.NodeClaim, pool *v1.NodePool, lookup *requirements.Look
 	return lookup.FromLabels(claim.Labels).Compatible(want, nil) == nil, nil
 }
 
-// typeGone reports whether the claim's node could be none of the listed types, available or not. A reserved node may have become on-demand
-// since, and its reservation does not matter.
+// typeGone reports whether none of the listed types, available or not, could be the claim's node. A reserved node may have become
+// on-demand since, and its reservation does not matter.
 func typeGone(claim *v1.NodeClaim, types []*cloudprovider.InstanceType) bool {
 	name := claim.Labels[corev1.LabelInstanceTypeStable]
 	for _, t := range types {

@@ -57,7 +57,7 @@ type ClearRecord struct {
 // TaintNode adds the taint v1.DisruptedTaint to the node, so that it gets no new pods: v1.MarkerTaint.Mark.
 type TaintNode struct{ Node string }
 
-// UntaintNode removes it, and the taint of v1beta1: v1.TakeTaintOff.
+// UntaintNode removes the taint of TaintNode and that of v1beta1: v1.TakeTaintOff.
 type UntaintNode struct{ Node string }
 
 // CordonNode cordons the node instead if its pool was created as v1alpha5, and records that on the node, unless it was already cordoned:
@@ -74,7 +74,7 @@ type SetReason struct {
 	Reason Reason
 }
 
-// ClearReason removes the condition.
+// ClearReason removes the condition DisruptionReason.
 type ClearReason struct {
 	Claim string
 	UID   types.UID
@@ -93,7 +93,7 @@ type LaunchReplacement struct {
 // MarkNode marks the node as leaving in memory (cluster.State.Mark): from now on its pods count as pending.
 type MarkNode struct{ Node string }
 
-// UnmarkNode removes the mark.
+// UnmarkNode removes the mark of MarkNode.
 type UnmarkNode struct{ Node string }
 
 // NominateNode protects a node that pods are planned for from disruption for a while (cluster.State.Nominate).

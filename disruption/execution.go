@@ -105,11 +105,12 @@ type ReplacementState struct {
 	Pods bool
 	// Err is why it could not be created.
 	Err error
-	// HeldBack means that it must not be created yet, for instance because of the launch rate limiter; nil if it may be tried at any time.
+	// HeldBack says why it must not be created yet, for instance because of the launch rate limiter; nil if it may be created
+	// now.
 	HeldBack *HeldBack
 }
 
-// HeldBack is a launch that may be tried again later.
+// HeldBack says why a launch must wait, and until when.
 type HeldBack struct {
 	// Until is when; Why is the reason.
 	Until time.Time

@@ -84,7 +84,7 @@ type Global struct {
 	// 0 checks nothing: one plan in 500 makes provisioning launch a node then. With 64, planning takes half as much time again, and
 	// fleets end slightly more expensive, with nodes that the next plans remove.
 	Checks int
-	// Seed of the search for groups of nodes. Any number will do.
+	// Seed of the search for groups of nodes; any number.
 	Seed uint64
 	// LaunchTime is the assumed time until a new node is ready, ReadyTime until a pod is ready on its new node; at least 0. A
 	// node stays, unless it is due, if PodDisruptionBudgets would make its drain take longer than DrainLimit; 0 is no limit.
@@ -134,9 +134,9 @@ func (g *Global) Plan(ctx context.Context, f *Fleet) (*Plan, error) {
 }
 
 // Restrict validates some of a plan's commands, in the order given, as if only they were carried out: which of them are still
-// valid, and why the others are not. Room is enough for any subset of a plan; rules about how pods are spread may depend on the
-// other commands. The fleet may be a later one than the plan's: a command that was planned to save money must still save some at
-// the fleet's prices.
+// valid, and why the others are not. Any subset of a plan has enough room for its pods, but topology spread constraints may
+// depend on the other commands. The fleet may be a later one than the plan's: a command that was planned to save money must still
+// save some at the fleet's prices.
 func (g *Global) Restrict(ctx context.Context, f *Fleet, commands []*Command) (good []*Command, rejected []*RejectedError, err error) {
 	switch {
 	case ctx == nil:

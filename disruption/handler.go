@@ -34,7 +34,7 @@ type Handler interface {
 	LaunchReplacement(context.Context, LaunchReplacement) error
 	// MarkNode marks a node as leaving, in memory.
 	MarkNode(context.Context, MarkNode) error
-	// UnmarkNode removes the mark.
+	// UnmarkNode removes the mark of MarkNode.
 	UnmarkNode(context.Context, UnmarkNode) error
 	// NominateNode protects a node from disruption for a while, in memory.
 	NominateNode(context.Context, NominateNode) error

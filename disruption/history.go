@@ -15,9 +15,9 @@ import (
 	"github.com/drawknife/drawknife/internal/consolidate/money"
 )
 
-// MaxHistoryBytes limits what History.Annotation writes. If there is more, similar entries become one, with the latest time of all. If
-// nodes have too many different labels for that, entries of the same zone and reason become one, with the labels that all nodes share. If
-// that is not enough, the oldest entries are left out.
+// MaxHistoryBytes limits what History.Annotation writes. If there is more, similar entries become one, with the latest time of
+// all. If that is not enough because nodes have many different labels, entries of the same zone and reason become one, with the
+// labels that all nodes share. If that is not enough, the oldest entries are left out.
 const MaxHistoryBytes = 48 << 10
 
 // History is a list of disruptions that were started, latest last: Input.History. The zero value is empty. Methods don't change it but

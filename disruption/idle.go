@@ -13,9 +13,9 @@ type Idle struct {
 	until    time.Time
 }
 
-// Note records the result of a plan for a view of the revision (cluster.View.Revision). After a plan that found something, or left
-// something out because of budgets, the next plan need not wait; if a plan knows when it may find something, the next one waits until
-// then. Drift is not part of a revision: call Forget when a claim becomes drifted.
+// Note records the result of a plan for a view of the revision (cluster.View.Revision). After a plan that found something, or
+// left something out because of budgets, the next plan follows at once; if a plan says when it may find something, the next one
+// waits until then. Drift is not part of a revision: call Forget when a claim becomes drifted.
 func (i *Idle) Note(p *Plan, revision uint64) {
 	if p == nil {
 		return

@@ -17,12 +17,12 @@ type Memory struct {
 }
 
 // PlanAgain plans like Plan, with the memory of an earlier plan, and returns the memory for the next one. If nothing relevant has changed,
-// commands and verdicts are the earlier ones, with the present times and new IDs. After a small change, commands with unchanged nodes are
-// kept if they are still valid, sure to pay, and within budgets, and so are the reasons why other nodes stay; changed nodes, and nodes
-// that depended on them, are examined again. After a large change, for small fleets, after a change of prices, pools or options, from time
-// to time, and with a nil Memory, everything is planned as by Plan. Plans with a Memory may differ from plans without, but are not worth
-// notably less. The same fleet, options and memory give the same plan, byte for byte. The memory passed in is not changed. With an error
-// no memory is returned: the earlier one stays valid.
+// commands and verdicts are the earlier ones, with the present times and new IDs. After a small change, commands with unchanged
+// nodes are kept if they are still valid, worth their cost, and within budgets. The reasons why other nodes stay are kept too.
+// Changed nodes, and nodes that depended on them, are examined again. After a large change, for small fleets, after a change of
+// prices, pools or options, from time to time, and with a nil Memory, everything is planned as by Plan. Plans with a Memory may
+// differ from plans without, but are not worth notably less. The same fleet, options and memory give the same plan, byte for
+// byte. The memory passed in is not changed. With an error no memory is returned: the earlier one stays valid.
 func (g *Global) PlanAgain(ctx context.Context, fleet *Fleet, m *Memory) (*Plan, *Memory, error) {
 	if ctx == nil {
 		return nil, nil, option.Missing("Global.PlanAgain", "the context")

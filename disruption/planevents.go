@@ -12,8 +12,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
-// Events are about a plan for the fleet: what keeps nodes from being candidates, or from consolidation, and which nodes go. Blocks that
-// are part of normal operation have no events.
+// Events are about a plan for the fleet: what keeps nodes from being candidates, or from consolidation, and which nodes go.
+// Blocks that occur in normal operation cause no events.
 func (p *Plan) Events(f *Fleet) []Event {
 	seen := f.seen()
 	if seen == nil {

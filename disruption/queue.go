@@ -92,8 +92,8 @@ func (q *Queue) Executing() map[string]string {
 
 // CleanUp undoes what commands without an execution left behind: taints, cordons, conditions and records of nodes that stay, also the
 // taint of v1beta1, and records of replacements whose command has ended. Call it before each plan, but call Recover before the first:
-// commands that CleanUp undoes cannot continue. If another provider has its own nodes, leave them out of View.Nodes: their marks belong
-// to other commands.
+// commands that CleanUp undoes cannot continue. Leave nodes of other providers out of View.Nodes: their marks belong to other
+// commands.
 func CleanUp(view *cluster.View, executing map[string]string) []Effect {
 	var out []Effect
 	if view == nil {

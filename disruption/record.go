@@ -23,10 +23,10 @@ const (
 	RoleReplacement Role = "replacement"
 )
 
-// Record is what a NodeClaim says, as v1.DisruptionCommandAnnotationKey, about its command: members have it from before the command's
-// first effect until they are gone or it was undone, replacements from their creation until it has ended. The records of all its
-// NodeClaims are enough to continue or undo the command in a process that knows nothing else. A record has no state, so it can't be out of
-// date: the objects show how far the command is. It takes less than 1 KiB.
+// Record describes a command in the annotation v1.DisruptionCommandAnnotationKey of its NodeClaims. Members have it from before
+// the command's first effect until they are gone or it was undone; replacements have it from their creation until it has ended.
+// The records of all its NodeClaims are enough to continue or undo the command in a process that knows nothing else. A record has
+// no state, so it can't be out of date: the objects show how far the command is. It takes less than 1 KiB.
 type Record struct {
 	// ID of the command, and the NodeClaim's Role in it.
 	ID   string `json:"id"`
@@ -103,8 +103,8 @@ func (r *Record) command() Record {
 // clockSkew is the assumed maximum difference between the clocks of a controller and an API server.
 const clockSkew = 5 * time.Minute
 
-// writtenFor reports whether the record was written for this claim, and not copied from another one. A replacement is in the pool that was
-// to launch it, and not older than its command.
+// writtenFor reports whether the record was written for this claim, and not copied from another one. A replacement is in the pool
+// that the record names, and not older than its command.
 func (r *Record) writtenFor(claim *v1.NodeClaim) bool {
 	if r.Role == RoleMember {
 		return r.UID == claim.UID

@@ -18,7 +18,7 @@ import (
 // delete members that need no replacement. Nothing is lost: the next plan finds what is still worth doing.
 var ErrInterrupted = errors.New("the process that carried the command out has ended")
 
-// Recovery is what a new process finds of the commands of earlier ones.
+// Recovery is the commands of earlier processes, as a new process finds them.
 type Recovery struct {
 	// Commands that have not ended, by ID: pass each Execution to Queue.Adopt and step it like any other. Commands with all their
 	// replacements continue until their deadline; the others are undone.
@@ -62,7 +62,8 @@ func (r *Recovery) Executing() map[string]string {
 // replacements are deleted, and the next plan decides for the present cluster. In both cases no node is launched that the earlier process
 // would not have launched. Invalid annotations are removed, and so are annotations that were not written for the NodeClaim that has them:
 // a member is identified by its UID; a replacement by its pool, its age, and by its record, which must agree with the members' about the
-// command and its digest. If two NodeClaims claim to be the same replacement, or members disagree, the command is undone.
+// command and its digest. If the records of two NodeClaims name the same replacement, or those of members differ, the command is
+// undone.
 func Recover(view *cluster.View) *Recovery {
 	out := &Recovery{}
 	if view == nil {
@@ -116,7 +117,7 @@ func Recover(view *cluster.View) *Recovery {
 // remains are the remaining objects of one command.
 type remains struct {
 	members []*recorded
-	// launched are NodeClaims that claim to be replacements, until sift has assigned them.
+	// launched are NodeClaims whose records say that they are replacements, until sift has assigned them.
 	launched     []*recorded
 	replacements []*v1.NodeClaim
 	static       []bool
@@ -216,7 +217,8 @@ func (l *remains) command() *Command {
 	return cmd
 }
 
-// notAfter is the time, or now for a later time, of a process whose clock was ahead. A snapshot without a time has no now.
+// notAfter is the earlier of the time and now: the clock of the earlier process may have been ahead. A snapshot without a time
+// has no now.
 func notAfter(t, now time.Time) time.Time {
 	if t.After(now) && !now.IsZero() {
 		return now

@@ -38,7 +38,7 @@ type Reference struct {
 	// ValidationDelay is the time before Command.NotBefore, in which the cluster may change; at least 0.
 	ValidationDelay *time.Duration
 	// MaxTrials is the maximum number of what-ifs of consolidation; at least 1. It is a number and not a time, so that plans do not
-	// depend on the speed of the computer. The deadline of a context limits the time.
+	// depend on the speed of the computer. To limit the time, give the context a deadline.
 	MaxTrials *int
 }
 

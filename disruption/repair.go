@@ -57,9 +57,9 @@ func (b *RepairBlock) String() string {
 	return fmt.Sprintf("%d of %d nodes of %s are unhealthy, more than the %d that are repaired", b.Unhealthy, b.Nodes, of, b.Allowed)
 }
 
-// Removal is a node that must go in any case.
+// Removal is a node to remove regardless of budgets.
 type Removal struct {
-	// Claim to delete.
+	// Claim is the NodeClaim to delete.
 	Claim *v1.NodeClaim
 	// Reason, and its Detail for people and metrics.
 	Reason Reason

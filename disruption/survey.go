@@ -25,7 +25,7 @@ type Input struct {
 	// History are the disruptions that were started recently, by commands (DisruptionOf) and by force (ForcedDisruption). It must go back
 	// as far as the longest window of a budget with a rate, and as Global.CoolDown.
 	History []Disruption
-	// Unreached are the pools that the last plan did not reach, Plan.Unreached: they come first.
+	// Unreached are the pools that the last plan did not reach (Plan.Unreached): this plan starts with them.
 	Unreached []v1.PoolKey
 	// BackOff are the pools whose replacements for drift failed recently; nil for none. See BackOff.ForgetGone.
 	BackOff *BackOff
@@ -51,7 +51,7 @@ type Fleet struct {
 	// Blocked are all other nodes, with the reason.
 	Blocked map[string]*Block
 
-	// picture is the fleet as planners see it.
+	// picture is the form of the fleet that planners use.
 	picture *survey.Fleet
 }
 
@@ -74,7 +74,7 @@ func Survey(in Input) (*Fleet, error) {
 	return &Fleet{Candidates: p.Candidates, Blocked: p.Blocked, picture: p}, nil
 }
 
-// seen is the fleet as planners see it; nil if Survey did not make it.
+// seen is the form of the fleet that planners use; nil if Survey did not make it.
 func (f *Fleet) seen() *survey.Fleet {
 	if f == nil {
 		return nil
@@ -98,7 +98,7 @@ func (f *Fleet) Candidate(name string) *Candidate {
 	return f.picture.ByName[name]
 }
 
-// Eligible are the candidates that a method accepts, and what keeps the others from it, by name.
+// Eligible returns the candidates that a method accepts, and by name why it does not accept the others.
 func (f *Fleet) Eligible(m Method) (accepted []*Candidate, refused map[string]*Block) {
 	if f.seen() == nil {
 		return nil, map[string]*Block{}
@@ -106,8 +106,8 @@ func (f *Fleet) Eligible(m Method) (accepted []*Candidate, refused map[string]*B
 	return f.picture.Eligible(m)
 }
 
-// BudgetFaults are the invalid budgets of NodePools, by pool and number, as *BudgetErrors: until they are corrected, nothing goes for
-// their reasons.
+// BudgetFaults are the invalid budgets of NodePools, by pool and number, as *BudgetErrors: until they are corrected, no node of
+// the pool is disrupted for their reasons.
 func (f *Fleet) BudgetFaults() []error {
 	if f.seen() == nil {
 		return nil

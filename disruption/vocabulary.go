@@ -12,7 +12,7 @@ import (
 // BlockCode is the kind of a block.
 type BlockCode = decision.BlockCode
 
-// What keeps a node from being a candidate at all, in the order of the checks.
+// Why a node is no candidate at all, in the order of the checks.
 const (
 	BlockInFlight            BlockCode = decision.BlockInFlight
 	BlockUnmanaged           BlockCode = decision.BlockUnmanaged
@@ -29,7 +29,7 @@ const (
 	BlockGang                BlockCode = decision.BlockGang
 )
 
-// What keeps a candidate from a method.
+// Why a method does not accept a candidate.
 const (
 	BlockStatic                 BlockCode = decision.BlockStatic
 	BlockNotStatic              BlockCode = decision.BlockNotStatic
@@ -70,7 +70,7 @@ const (
 	BlockDrain                  BlockCode = decision.BlockDrain
 )
 
-// Block is why a node is not disrupted: a code with its operands.
+// Block is why a node is not disrupted: a code with details.
 type Block = decision.Block
 
 // Unit is what a budget counts.
@@ -83,7 +83,7 @@ const (
 	UnitPrice Unit = decision.UnitPrice
 )
 
-// Scope says which nodes a budget is about: nodes that meet all fields that are set.
+// Scope selects the nodes of a budget: those that match all fields that are set.
 type Scope = decision.Scope
 
 // Budget limits how much may be disrupted at one time, or within some time: Amount of Unit, or a share of the total, in a Scope, for
@@ -101,7 +101,7 @@ func ValidateBudgets(list []Budget) error {
 // BudgetUse is the present use of a budget.
 type BudgetUse = decision.BudgetUse
 
-// Unlimited is PoolUse.Allowed if no budget of the pool is about the reason.
+// Unlimited is PoolUse.Allowed if no budget of the pool covers the reason.
 const Unlimited = decision.Unlimited
 
 // PoolUse is the present use of a NodePool's own budgets for a voluntary reason, for metrics and events.
@@ -110,10 +110,10 @@ type PoolUse = decision.PoolUse
 // Window is when budgets allow a node's disruption.
 type Window = decision.Window
 
-// Calendar is when a budget counts: for some time from each time of a schedule.
+// Calendar says when a budget is in force: for a duration from each time of a schedule.
 type Calendar = decision.Calendar
 
-// CalendarError is a calendar that cannot be read.
+// CalendarError is an invalid calendar.
 type CalendarError = decision.CalendarError
 
 // ParseCalendar reads a schedule as v1.ParseSchedule does, in an IANA time zone ("Europe/Berlin"); an empty zone is UTC. The budget counts
@@ -123,7 +123,7 @@ func ParseCalendar(schedule string, duration time.Duration, timeZone string) (*C
 	return decision.ParseCalendar(schedule, duration, timeZone)
 }
 
-// Candidate is a node that may be disrupted, looked at alone, with what planners need to know about it.
+// Candidate is a node that may be disrupted, with what planners need to know about it.
 type Candidate = decision.Candidate
 
 // Decision is the kind of a command.
@@ -156,7 +156,7 @@ type Event = decision.Event
 // DefaultEventInterval is how long not to repeat an event whose Every is nil.
 const DefaultEventInterval = decision.DefaultEventInterval
 
-// EventReason names a kind of event, in the words that operators' alerts know.
+// EventReason is the reason of a Kubernetes event, spelled as in Karpenter.
 type EventReason = decision.EventReason
 
 // The reasons of the events of disruption.
@@ -179,7 +179,7 @@ const (
 	EventNodeRepairBlocked          EventReason = decision.EventNodeRepairBlocked
 )
 
-// Due is when a claim's node must go, and why.
+// Due is when a claim's node must be removed, and why.
 type Due = decision.Due
 
 // ExpiryOf is when the claim's node expires, by the claim's own expireAfter; false if it never does, or is already being deleted.
@@ -190,7 +190,7 @@ func ExpiryOf(claim *v1.NodeClaim) (Due, bool) {
 // MetricKind is the type of a metric.
 type MetricKind = decision.MetricKind
 
-// The kinds, as Prometheus knows them.
+// The metric types of Prometheus.
 const (
 	Counter   MetricKind = decision.Counter
 	Gauge     MetricKind = decision.Gauge
@@ -230,28 +230,28 @@ func Metrics() []Metric {
 	return decision.Metrics()
 }
 
-// Sample is one observation: an amount to add to a counter, to set a gauge to, or to put into a histogram.
+// Sample is one value: to add to a counter, to set a gauge to, or to observe in a histogram.
 type Sample = decision.Sample
 
-// FloorPrices are prices of resources, USD per hour for each core, byte and pod, for the pods of the proofs that go by
-// them: no node that may be launched for one of these and would hold it costs less than what it has for pods, in addition
-// to its DaemonSets, is worth by them.
+// FloorPrices are prices of resources in USD per hour for each core, byte and pod. A proof refers to them. By these prices, the
+// room of each node that may be launched for a pod of the proof, without that for DaemonSets, is worth at most what the node
+// costs.
 type FloorPrices = decision.FloorPrices
 
-// Proof shows by a few multiplications that removing a node, all others left as they are, can't be worth it: pods of it
-// that no other node has room for need new nodes, and those cost too much.
+// Proof shows by a few multiplications that removing a node, and no other, can't be worth it: some of its pods fit on no other
+// node, and new nodes for them cost too much.
 type Proof = decision.Proof
 
-// HomelessPod is a pod that no node but its own has room for: it asks for Need of the resource, and no other node has more
-// than Most of it free.
+// HomelessPod is a pod that fits on no other node: it requests Need of the resource, and no other node has more than Most of it
+// free.
 type HomelessPod = decision.HomelessPod
 
-// Quiet is what consolidateAfter makes of a node at some time.
+// Quiet says whether a node's consolidateAfter has passed at some time.
 type Quiet = decision.Quiet
 
-// QuietOf says whether the pool's consolidateAfter has passed for a node that is quiet since then (see
-// Candidate.QuietSince): never for a static pool, for consolidateAfter Never and for a node that is not initialised, for
-// which since is zero. consolidateAfter left out is 0s.
+// QuietOf says whether the pool's consolidateAfter has passed for a node that has been quiet since the given time (see
+// Candidate.QuietSince). It never passes for a static pool, for consolidateAfter Never and for a node that is not initialized,
+// for which since is zero. A missing consolidateAfter is 0s.
 func QuietOf(pool *v1.NodePool, since, now time.Time) Quiet {
 	return decision.QuietOf(pool, since, now)
 }
@@ -286,7 +286,7 @@ func Methods() []Method {
 	return decision.Methods()
 }
 
-// Class says what pods that must not be disrupted, or that no PodDisruptionBudget lets go, do to their node.
+// Class says how pods that must not be disrupted, or whose PodDisruptionBudget allows no eviction, affect their node.
 type Class = decision.Class
 
 // The classes.
@@ -300,27 +300,26 @@ func VoluntaryReasons() []Reason {
 	return decision.VoluntaryReasons()
 }
 
-// Score is how a Balanced pool judges a command: what share of its cost the command saves for each share of its disruption
-// that it causes.
+// Score is how a Balanced pool rates a command: the share of the pool's cost that the command saves, divided by the share of the
+// pool's disruption that it causes.
 type Score = decision.Score
 
-// Disruption is one that was started: what budgets with a window remember.
+// Disruption is a disruption that was started. Budgets with a window count them.
 type Disruption = decision.Disruption
 
-// DisruptionOf notes that the disruption of a candidate was started.
+// DisruptionOf is the history entry for the disruption of a candidate by a command.
 func DisruptionOf(c *Candidate, r Reason, started time.Time) Disruption {
 	return decision.DisruptionOf(c, r, started)
 }
 
-// ForcedDisruption notes that the removal of a claim's node was forced and has been started: by expiry, an interruption, or
-// repair. It asked no budget, but those with a rate count it; and pods' owners that it disturbed are left alone for a
-// while by Global, whatever it was that moved them. node may be empty, moving are the pods that have to move, and Price is the
-// caller's to fill in where it is known.
+// ForcedDisruption is the history entry for a forced removal of a claim's node, by expiry, an interruption, or repair. No budget
+// can block it, but budgets with a rate count it, and Global leaves the workloads of its pods alone for a while. node may be
+// empty, moving are the pods that have to move. Set Price if you know it.
 func ForcedDisruption(claim *v1.NodeClaim, node string, r Reason, moving []*corev1.Pod, started time.Time) Disruption {
 	return decision.ForcedDisruption(claim, node, r, moving, started)
 }
 
-// Outcome is what becomes of a node.
+// Outcome is what a plan does with a node.
 type Outcome = decision.Outcome
 
 // The outcomes.
@@ -330,13 +329,13 @@ const (
 	OutcomeReplaced Outcome = decision.OutcomeReplaced
 )
 
-// Verdict is what a plan says of one node, with numbers.
+// Verdict says what a plan does with one node and why, with numbers.
 type Verdict = decision.Verdict
 
-// MethodBlock is what keeps a node from a method; from all when Method is empty.
+// MethodBlock is why a method, or every method if Method is empty, does not accept a node.
 type MethodBlock = decision.MethodBlock
 
-// RejectionCategory says what kind of change made a command void.
+// RejectionCategory says what kind of change made a command invalid.
 type RejectionCategory = decision.RejectionCategory
 
 // The categories.
@@ -346,8 +345,8 @@ const (
 	RejectedScheduling RejectionCategory = decision.RejectedScheduling
 )
 
-// RejectedError is a command that is void since things have changed.
+// RejectedError means that a command is no longer valid because the cluster has changed.
 type RejectedError = decision.RejectedError
 
-// Wave is a set of commands to be carried out side by side.
+// Wave is a set of commands to carry out in parallel.
 type Wave = decision.Wave
