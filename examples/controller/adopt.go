@@ -33,12 +33,12 @@ type adoptionGuard struct {
 	client client.Client
 	adopt  settings.Adoption
 	log    *slog.Logger
-	// end ends the process, for a reason.
+	// end stops the process and gives the reason.
 	end context.CancelCauseFunc
 }
 
-// newAdoptionGuard has this process act only while Karpenter does not, and after the cluster was taken over; end is called when Karpenter comes
-// back.
+// newAdoptionGuard makes this process act only after the cluster was taken over, and only while Karpenter does not run. It calls
+// end when Karpenter comes back.
 func newAdoptionGuard(config *rest.Config, options *ctrl.Options, p settings.Process, end context.CancelCauseFunc, log *slog.Logger) (*adoptionGuard, error) {
 	scheme := runtime.NewScheme()
 	if err := errors.Join(coordinationv1.AddToScheme(scheme), corev1.AddToScheme(scheme), v1.AddToScheme(scheme)); err != nil {
@@ -54,7 +54,7 @@ func newAdoptionGuard(config *rest.Config, options *ctrl.Options, p settings.Pro
 	}
 	out := &adoptionGuard{guard: &adoption.Guard{Reader: c, Lease: p.KarpenterLease, Own: own, Ignored: p.KarpenterLease == settings.LeaseIgnored, Logger: log}, client: c, adopt: p.Adopt, log: log, end: end}
 	if p.Adopt == settings.AdoptDryRun {
-		// Whatever acts waits for an election that nobody wins.
+		// All parts that act wait for an election that nobody wins.
 		options.LeaderElection, options.LeaderElectionResourceLockInterface = true, &adoption.Lock{Interface: nobody{}, Guard: out.guard}
 		return out, nil
 	}
@@ -96,10 +96,10 @@ func (t *adoptionGuard) first(ctx context.Context, never bool) error {
 	return err
 }
 
-// guardEvery is how often a controller without a leader election looks for Karpenter.
+// guardEvery is how often a controller without leader election checks whether Karpenter runs.
 const guardEvery = 10 * time.Second
 
-// add has the process tell whether it is ready, and end when Karpenter comes back and there is no lease to lose.
+// add registers the readiness check, and ends the process when Karpenter comes back and there is no lease to lose.
 func (t *adoptionGuard) add(ctx context.Context, mgr ctrl.Manager, p settings.Process) error {
 	if err := mgr.AddReadyzCheck("karpenter", t.guard.Ready); err != nil {
 		return err
@@ -129,7 +129,7 @@ func (t *adoptionGuard) add(ctx context.Context, mgr ctrl.Manager, p settings.Pr
 	}))
 }
 
-// start runs the manager until ctx ends; if it does since Karpenter has come back, that is the error.
+// start runs the manager until ctx ends. If ctx ends because Karpenter has come back, start returns that as an error.
 func (t *adoptionGuard) start(ctx context.Context, mgr ctrl.Manager) error {
 	err := mgr.Start(ctx)
 	var held *adoption.HeldError
@@ -148,36 +148,36 @@ func (w watchman) Start(ctx context.Context) error { return w(ctx) }
 // NeedLeaderElection is false.
 func (w watchman) NeedLeaderElection() bool { return false }
 
-// nobody is a lock that is never acquired.
+// nobody is a leader election lock that is never acquired.
 type nobody struct{}
 
 var errDryRun = errors.New("nothing is done in a dry run")
 
-// Get waits for the end.
+// Get waits until ctx ends.
 func (nobody) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
 	<-ctx.Done()
 	return nil, nil, errDryRun
 }
 
-// Create refuses.
+// Create returns an error.
 func (nobody) Create(context.Context, resourcelock.LeaderElectionRecord) error { return errDryRun }
 
-// Update refuses.
+// Update returns an error.
 func (nobody) Update(context.Context, resourcelock.LeaderElectionRecord) error { return errDryRun }
 
 // RecordEvent does nothing.
 func (nobody) RecordEvent(string) {}
 
-// Identity is nobody's.
+// Identity names no process.
 func (nobody) Identity() string { return "dry-run" }
 
-// Describe says what it is.
+// Describe describes the lock.
 func (nobody) Describe() string { return "dry run" }
 
-// errFindings is a dry run that found something which would be replaced, ended or refused.
+// errFindings means that a dry run found an object that would be replaced, terminated or refused.
 var errFindings = errors.New("taking the cluster over would change objects or instances: see the table")
 
-// dryRun prints what taking the cluster over means, and ends.
+// dryRun prints what a takeover of the cluster would change, and returns.
 func (t *adoptionGuard) dryRun(ctx context.Context, mgr ctrl.Manager, provider cloudprovider.CloudProvider, out io.Writer) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()

@@ -47,8 +47,8 @@ func newAWS(ctx context.Context, mgr ctrl.Manager, s settings.Settings, log *slo
 	})
 }
 
-// hasInstances reports whether the cluster has the kind that stands for instances of v1alpha5: where it has not, nobody
-// asks EC2 for these.
+// hasInstances reports whether the cluster has the v1alpha5 kind Machine. If it does not, EC2 is not asked for instances of
+// Machines.
 func hasInstances(mapper meta.RESTMapper) (bool, error) {
 	kind := v1alpha5.GroupVersion().WithKind(v1alpha5.KindMachine)
 	_, err := mapper.RESTMapping(kind.GroupKind(), kind.Version)
@@ -61,7 +61,7 @@ func hasInstances(mapper meta.RESTMapper) (bool, error) {
 	return true, nil
 }
 
-// awsConfig are the settings as the provider takes them.
+// awsConfig converts the settings to the provider's Config.
 func awsConfig(s settings.Settings) aws.Config {
 	overhead := s.AWS.VMMemoryOverheadPercent
 	config := aws.Config{

@@ -7,7 +7,7 @@ import (
 	"github.com/drawknife/drawknife/fake"
 )
 
-// simulatedTypes is what the fake cloud sells.
+// simulatedTypes are the instance types of the fake cloud.
 func simulatedTypes(catalog string) ([]*cloudprovider.InstanceType, error) {
 	switch catalog {
 	case "generic":
@@ -16,5 +16,5 @@ func simulatedTypes(catalog string) ([]*cloudprovider.InstanceType, error) {
 	return nil, fmt.Errorf("--fake-catalog %q is unknown: it must be generic", catalog)
 }
 
-// genericTypes is how many made-up instance types there are: enough for a choice in every size.
+// genericTypes is the number of generated instance types: enough for a choice in every size.
 const genericTypes = 60

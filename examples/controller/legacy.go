@@ -12,11 +12,11 @@ import (
 	"github.com/drawknife/drawknife/examples/settings"
 )
 
-// loggingConfigMap is where releases up to 0.37 were told how to log.
+// loggingConfigMap configured the log in releases up to 0.37.
 const loggingConfigMap = "config-logging"
 
-// load reads the settings, also those of the ConfigMaps of old releases if they name one: what is said anywhere else wins
-// over these.
+// load reads the settings, and those in the ConfigMaps of old releases if the settings name one. All other sources override the
+// ConfigMaps.
 func load(ctx context.Context, from settings.Sources) (*settings.Loaded, error) {
 	from.ReadConfigMaps = func(p settings.Process) (behaviour, logging map[string]string, err error) {
 		config, err := restConfig(p)
@@ -36,7 +36,7 @@ func load(ctx context.Context, from settings.Sources) (*settings.Loaded, error) 
 	return settings.Load(from)
 }
 
-// legacyOf are the global settings that objects of v1alpha5 are read with; nil if none are set.
+// legacyOf returns the global settings that apply to v1alpha5 objects; nil if none are set.
 func legacyOf(l *settings.Legacy) *convert.LegacySettings {
 	if l == nil {
 		return nil
@@ -46,7 +46,7 @@ func legacyOf(l *settings.Legacy) *convert.LegacySettings {
 	}
 }
 
-// configMap is the data of a ConfigMap; nil if it does not exist or may not be read.
+// configMap returns the data of a ConfigMap; nil if it does not exist or the controller may not read it.
 func configMap(ctx context.Context, c client.Reader, namespace, name string) (map[string]string, error) {
 	object := &corev1.ConfigMap{}
 	err := c.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, object)

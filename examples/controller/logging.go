@@ -12,7 +12,8 @@ import (
 	"github.com/drawknife/drawknife/internal/version"
 )
 
-// escaped writes what steers a terminal as JSON does. Each text comes as a whole, so that any number of goroutines may write.
+// escaped writes terminal control characters in JSON's escaped form. Each Write gets a complete text, so several goroutines may
+// write.
 type escaped struct {
 	to io.Writer
 }
@@ -24,9 +25,9 @@ func (e escaped) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// newLogger writes records where the settings say, JSON for programs or text for people, and says elsewhere when that fails. Each
-// has the commit that the program was built from, so that a log can be read years later. Durations are written as Go writes
-// them in both forms, "1.5s". The function returned closes the files.
+// newLogger writes records to the outputs of the settings, as JSON or text, and reports failed writes elsewhere. Each record has
+// the commit that the program was built from, so that a log can be matched with the code years later. Both formats print
+// durations like Go: "1.5s". The returned function closes the files.
 func newLogger(p settings.Process, out, trouble io.Writer) (*slog.Logger, func(), error) {
 	files := outputs{out: out, trouble: trouble, open: map[string]*os.File{}}
 	records, err := files.named(p.LogOutputPaths)
@@ -51,7 +52,7 @@ func newLogger(p settings.Process, out, trouble io.Writer) (*slog.Logger, func()
 	return slog.New(handler).With("commit", commit), files.close, nil
 }
 
-// durationsAsText gives JSON the form that text has anyway: JSON's own is a bare number of nanoseconds.
+// durationsAsText makes the JSON log print durations like the text log: by default they would be a bare number of nanoseconds.
 func durationsAsText(_ []string, a slog.Attr) slog.Attr {
 	if a.Value.Kind() == slog.KindDuration {
 		a.Value = slog.StringValue(a.Value.Duration().String())
@@ -59,7 +60,7 @@ func durationsAsText(_ []string, a slog.Attr) slog.Attr {
 	return a
 }
 
-// outputs are what paths of settings stand for. A file that is named twice is opened once.
+// outputs opens the log paths of the settings. A file that is named twice is opened once.
 type outputs struct {
 	out, trouble io.Writer
 	open         map[string]*os.File
@@ -89,11 +90,11 @@ func (o *outputs) named(paths []string) ([]io.Writer, error) {
 
 func (o *outputs) close() {
 	for _, f := range o.open {
-		_ = f.Close() // nothing is left that could be told of it
+		_ = f.Close() // no output is left to report this on
 	}
 }
 
-// reporting writes records, and says where failures go when one could not be written.
+// reporting writes records, and reports a failed write to another output.
 type reporting struct {
 	to, failures io.Writer
 }
@@ -106,7 +107,7 @@ func (r reporting) Write(record []byte) (int, error) {
 	return n, err
 }
 
-// all writes everything to each of its writers, also if one of them fails.
+// all writes to each of its writers, even if one of them fails.
 type all []io.Writer
 
 func (a all) Write(record []byte) (int, error) {

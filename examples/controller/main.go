@@ -1,4 +1,4 @@
-// Command controller scales the nodes of a Kubernetes cluster with drawknife. See README.md.
+// Command controller runs drawknife as a node autoscaler in a Kubernetes cluster. See README.md.
 package main
 
 import (
@@ -27,11 +27,11 @@ const (
 	exitDone   = 0
 	exitFailed = 1
 	exitUsage  = 2
-	// exitFindings is a dry run that found something which taking the cluster over would not leave as it is.
+	// exitFindings means that a dry run found something that a takeover of the cluster would change.
 	exitFindings = 3
 )
 
-// run is the program; it returns its exit code. Whatever it prints steers no terminal.
+// run is the program; it returns its exit code. Its output contains no terminal control characters.
 func run(ctx context.Context, args []string, out, trouble io.Writer) int {
 	out, trouble = escaped{out}, escaped{trouble}
 	if asksVersion(args) {
@@ -50,7 +50,7 @@ func run(ctx context.Context, args []string, out, trouble io.Writer) int {
 		return exitUsage
 	}
 	if p := &loaded.Settings.Process; p.Adopt == settings.AdoptDryRun {
-		p.LogOutputPaths = []string{"stderr"} // what is printed is the table
+		p.LogOutputPaths = []string{"stderr"} // standard output has the table
 	}
 	logger, closeLog, err := newLogger(loaded.Settings.Process, out, trouble)
 	if err != nil {
@@ -77,7 +77,7 @@ func run(ctx context.Context, args []string, out, trouble io.Writer) int {
 	return exitDone
 }
 
-// extraFlags are those of the program itself, in addition to the settings.
+// extraFlags are the program's own flags, in addition to the settings.
 type extraFlags struct {
 	catalog string
 	// out receives output for the person who started the program.

@@ -12,7 +12,7 @@ import (
 	"github.com/drawknife/drawknife/examples/settings"
 )
 
-// newProvider makes the cloud that instances come from.
+// newProvider returns the configured cloud provider.
 func newProvider(ctx context.Context, mgr ctrl.Manager, s settings.Settings, extra extraFlags, log *slog.Logger) (cloudprovider.CloudProvider, error) {
 	switch s.Process.Provider {
 	case settings.ProviderFake:

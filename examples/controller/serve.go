@@ -82,7 +82,7 @@ func serve(ctx context.Context, s settings.Settings, extra extraFlags, log *slog
 	case s.Process.KarpenterLease == settings.LeaseIgnored:
 		log.Info("ignoring Provisioners, Machines and AWSNodeTemplates because the lease of Karpenter is ignored")
 	default:
-		// From here on objects of v1alpha5 are among those of v1.
+		// From here on, v1alpha5 objects appear as v1 objects.
 		if mgr, err = generations.Serve(mgr, generations.Options{Legacy: legacyOf(s.AWS.Legacy), Logger: log}); err != nil {
 			return err
 		}
@@ -168,7 +168,7 @@ func addProbes(mgr ctrl.Manager, p settings.Process) error {
 	return nil
 }
 
-// reconcilerOptions are the settings as the reconcilers take them.
+// reconcilerOptions converts the settings to the reconcilers' Options.
 func reconcilerOptions(p settings.Planning) reconcilers.Options {
 	query := scheduling.Query{Preferences: p.PreferencePolicy, MinValues: p.MinValuesPolicy}
 	planner := p.Disruption.Planner(p.DisruptionPlanner, query, p.FeatureGates.SpotToSpotConsolidation)

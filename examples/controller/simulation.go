@@ -20,7 +20,7 @@ import (
 	"github.com/drawknife/drawknife/fake"
 )
 
-// Times that simulated instances take.
+// Start-up and shutdown times of simulated instances.
 const (
 	simulatedLaunch   = 5 * time.Second
 	simulatedBoot     = 2 * time.Second
@@ -28,16 +28,16 @@ const (
 	simulationTick    = 200 * time.Millisecond
 )
 
-// simulation is a fake cloud whose instances join the cluster as nodes of which nothing is real but the objects. It knows the instances
-// of earlier processes from the cluster's NodeClaims, which it reads when it is first asked about instances: anyone who asks acts on
-// the cluster by then, so that nobody else launches. Until then it writes nothing either.
+// simulation is a fake cloud. Its instances join the cluster as Node objects without a real computer. It restores the instances
+// of earlier processes from the cluster's NodeClaims at the first call about instances: only the leader makes such calls, so no
+// other process launches then. Before that call it writes nothing.
 type simulation struct {
 	*fake.Cloud
-	// ctx is the process's.
+	// ctx ends with the process.
 	ctx     context.Context
 	clients kubernetes.Interface
 	reader  client.Reader
-	// still simulates no kubelets, which write to the cluster.
+	// still means that no kubelets are simulated, because they write to the cluster.
 	still bool
 	log   *slog.Logger
 
@@ -56,7 +56,7 @@ func newSimulation(ctx context.Context, mgr ctrl.Manager, catalog string, alpha,
 		return nil, err
 	}
 	capabilities := fake.GenericCapabilities()
-	if alpha { // what Provisioners refer to: of a simulated machine it says nothing
+	if alpha { // Provisioners refer to it, but it does not affect a simulated instance
 		capabilities.NodeClasses = append(capabilities.NodeClasses, metav1.GroupKind{Group: awsv1.Group, Kind: awsv1.KindEC2NodeClass})
 	}
 	s.Cloud, err = fake.New(types, fake.Options{
@@ -82,7 +82,7 @@ func newSimulation(ctx context.Context, mgr ctrl.Manager, catalog string, alpha,
 	}))
 }
 
-// wake has the cloud know the instances that NodeClaims tell of, and their kubelets work.
+// wake restores the instances of existing NodeClaims in the cloud, and starts their kubelets.
 func (s *simulation) wake(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -113,7 +113,7 @@ func (s *simulation) wake(ctx context.Context) error {
 	return nil
 }
 
-// bootRestored has the kubelets of restored instances work. The termination of instances continues after a restart: otherwise a
+// bootRestored starts the kubelets of restored instances. The termination of instances continues after a restart: otherwise a
 // simulated kubelet could register a drained node again, and nobody would remove it.
 func (s *simulation) bootRestored(ctx context.Context, claims []v1.NodeClaim) error {
 	for i := range claims {
@@ -165,7 +165,7 @@ func (s *simulation) List(ctx context.Context) ([]*v1.NodeClaim, error) {
 	return s.Cloud.List(ctx)
 }
 
-// IsDrifted says whether an instance is what is asked for today.
+// IsDrifted reports whether an instance differs from what would be launched now.
 func (s *simulation) IsDrifted(ctx context.Context, claim *v1.NodeClaim) (cloudprovider.DriftReason, error) {
 	if err := s.wake(ctx); err != nil {
 		return "", err
@@ -173,7 +173,7 @@ func (s *simulation) IsDrifted(ctx context.Context, claim *v1.NodeClaim) (cloudp
 	return s.Cloud.IsDrifted(ctx, claim)
 }
 
-// Registered says whether a node may take pods.
+// Registered reports whether a node may take pods.
 func (s *simulation) Registered(ctx context.Context, claim *v1.NodeClaim) (cloudprovider.GateResult, error) {
 	if err := s.wake(ctx); err != nil {
 		return cloudprovider.GateResult{}, err

@@ -22,10 +22,10 @@ import (
 	"github.com/drawknife/drawknife/examples/settings"
 )
 
-// servesBeta reports whether v1beta1 is served next to v1: only somebody who converts it can.
+// servesBeta reports whether v1beta1 is served next to v1, which requires the conversion webhook.
 func servesBeta(s settings.Settings) bool { return s.Planning.ServeBeta && !s.Process.DisableWebhook }
 
-// webhookClient is how the API server finds the webhook; nil without one.
+// webhookClient tells the API server how to reach the webhook; nil without one.
 func webhookClient(s settings.Settings) *apiextensionsv1.WebhookClientConfig {
 	if !servesBeta(s) {
 		return nil
@@ -36,8 +36,8 @@ func webhookClient(s settings.Settings) *apiextensionsv1.WebhookClientConfig {
 	}}
 }
 
-// addWebhook has the manager serve the webhook, with a certificate that the API server trusts. The keeper is nil without a
-// webhook, or with a certificate that somebody else keeps.
+// addWebhook makes the manager serve the webhook, with a certificate that the API server trusts. The keeper is nil without a
+// webhook, or if the certificate is managed elsewhere.
 func addWebhook(ctx context.Context, config *rest.Config, options *ctrl.Options, s settings.Settings, log *slog.Logger) (*conversion.Keeper, error) {
 	if !servesBeta(s) {
 		return nil, nil
@@ -53,7 +53,7 @@ func addWebhook(ctx context.Context, config *rest.Config, options *ctrl.Options,
 		options.WebhookServer = webhook.NewServer(server)
 		bundle, err := os.ReadFile(filepath.Join(dir, "ca.crt"))
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil, nil // who keeps the certificate tells the API server of it
+			return nil, nil // the owner of the certificate tells the API server to trust it
 		}
 		if err != nil {
 			return nil, fmt.Errorf("webhook-cert-dir: %w", err)
@@ -72,14 +72,14 @@ func addWebhook(ctx context.Context, config *rest.Config, options *ctrl.Options,
 	return keeper, nil
 }
 
-// registerWebhook puts the conversion behind the server, and has the certificate managed.
+// registerWebhook registers the conversion handler with the server, and manages the certificate.
 func registerWebhook(mgr ctrl.Manager, keeper *conversion.Keeper, s settings.Settings, log *slog.Logger) error {
 	if !servesBeta(s) {
 		return nil
 	}
 	server := mgr.GetWebhookServer()
 	server.Register(conversion.Path, &conversion.Handler{
-		// Not through the cache, which waits for the webhook where objects are stored as v1beta1.
+		// This bypasses the cache: if objects are stored as v1beta1, the cache waits for the webhook.
 		Converter: conversion.Converter{OwnerExpireAfter: conversion.FromPools(mgr.GetAPIReader())}, Logger: log,
 	})
 	if err := mgr.AddReadyzCheck("webhook", server.StartedChecker()); err != nil {
@@ -98,7 +98,7 @@ func registerWebhook(mgr ctrl.Manager, keeper *conversion.Keeper, s settings.Set
 	return mgr.Add(keeper)
 }
 
-// definitionsClient reads and writes definitions and Secrets, not through a cache.
+// definitionsClient reads and writes CustomResourceDefinitions and Secrets without a cache.
 func definitionsClient(config *rest.Config) (client.Client, error) {
 	scheme := runtime.NewScheme()
 	if err := errors.Join(apiextensionsv1.AddToScheme(scheme), corev1.AddToScheme(scheme)); err != nil {

@@ -12,11 +12,10 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// Apply writes what Plan computed: drift hashes of the present version on NodePools and NodeClaims, and the labels that
-// claims of earlier releases lack. Claims come before their pools, so that at no moment one is compared with the hash of another
-// version. Before that, conditions get the reason and the generation that they lack. Nothing else is written, nothing is launched,
-// replaced or ended. It
-// returns how many writes were made; after an error, such as a conflict with somebody else's write, it can be called again.
+// Apply writes what Plan computed: drift hashes of the present version on NodePools and NodeClaims, and labels that claims of
+// earlier releases lack. Claims are written before their pools, so that hashes of different versions are never compared. Before
+// that, conditions get a missing reason and observedGeneration. Nothing else is written; nothing is launched, replaced or
+// terminated. Apply returns the number of writes. After an error, such as a write conflict, it can be called again.
 func Apply(ctx context.Context, c client.Client) (int, error) {
 	var o Observation
 	if err := o.read(ctx, c); err != nil {
@@ -52,9 +51,9 @@ func Apply(ctx context.Context, c client.Client) (int, error) {
 	return written, nil
 }
 
-// complete gives the conditions of claims and pools that lack them a reason and the generation that they speak of, before anything
-// else is written: Karpenter up to 0.36 wrote conditions without. Definitions that ask for a reason refuse every write to such an
-// object, that of a finalizer included, and without a generation Ready would stay Unknown. The stored object replaces the one in o.
+// complete adds missing reasons and observedGenerations to the conditions of claims and pools, before anything else is written:
+// Karpenter up to 0.36 wrote conditions without them. A CRD that requires a reason refuses every write to such an object, even of
+// a finalizer, and without observedGeneration Ready would stay Unknown. The stored object replaces the one in o.
 func complete(ctx context.Context, c client.Client, o Observation) (written int, err error) {
 	fill := func(base, next client.Object, list []metav1.Condition) error {
 		completed := conditions.Complete(list)
@@ -81,7 +80,7 @@ func complete(ctx context.Context, c client.Client, o Observation) (written int,
 	return written, nil
 }
 
-// patch stores labels and annotations, unless somebody else wrote to the object since it was read.
+// patch stores labels and annotations, unless the object has changed since it was read.
 func patch(ctx context.Context, c client.Client, base, want client.Object) error {
 	next := base.DeepCopyObject().(client.Object)
 	next.SetLabels(want.GetLabels())
@@ -91,7 +90,7 @@ func patch(ctx context.Context, c client.Client, base, want client.Object) error
 
 // NotAdoptedError says that the cluster has nodes of another controller, and that adoption is off.
 type NotAdoptedError struct {
-	// Claims is how many NodeClaims with an instance there are that drawknife has not created.
+	// Claims is the number of NodeClaims with an instance that drawknife did not create.
 	Claims int
 }
 
@@ -100,8 +99,8 @@ func (e *NotAdoptedError) Error() string {
 	return fmt.Sprintf("%d NodeClaims were launched by another controller: see with --adopt=dry-run what taking them over means, then start with --adopt", e.Claims)
 }
 
-// Foreign is nil, or a *NotAdoptedError if the cluster has machines that another controller launched. ours tells claims that
-// drawknife created.
+// Foreign returns a *NotAdoptedError if the cluster has instances that another controller launched, else nil. ours reports
+// whether drawknife created a claim.
 func Foreign(ctx context.Context, reader client.Reader, ours func(*v1.NodeClaim) bool) error {
 	var claims v1.NodeClaimList
 	if err := reader.List(ctx, &claims); err != nil {

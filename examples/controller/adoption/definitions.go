@@ -18,10 +18,10 @@ import (
 	"github.com/drawknife/drawknife/api/crds"
 )
 
-// CheckDefinitions judges every stored object of node autoscaling by the definitions of this project, with the validators of an API
-// server: those that it would refuse to have written again, and those that would lose fields, which are dropped with the first
-// write. Nothing is changed. Objects are read in the newest version that both the cluster and the definitions know; kinds that the
-// cluster does not know have no objects. The error is the cluster's.
+// CheckDefinitions validates every stored object of node autoscaling against this project's CRDs, with an API server's
+// validators. It returns the objects that could not be written again, and those that would lose fields with their first write.
+// Nothing is changed. Objects are read in the newest version that both the cluster and the CRDs have; kinds that the cluster does
+// not have are skipped. The error is the cluster's.
 func CheckDefinitions(ctx context.Context, reader client.Reader) ([]Finding, error) {
 	var out []Finding
 	for _, definition := range definitions() {
@@ -57,7 +57,7 @@ func CheckDefinitions(ctx context.Context, reader client.Reader) ([]Finding, err
 	return out, nil
 }
 
-// definitions are those of all kinds, with v1beta1 where it is known.
+// definitions are the CRDs of all kinds, with v1beta1 if the cluster has it.
 func definitions() []crds.CRD {
 	out := crds.All()
 	for _, both := range crds.WithV1Beta1() {

@@ -15,12 +15,12 @@ import (
 	"github.com/drawknife/drawknife/api/option"
 )
 
-// DefaultLease is the name of the lease that Karpenter's replicas agree on, in the namespace it runs in.
+// DefaultLease is the name of Karpenter's leader election lease, in the namespace it runs in.
 const DefaultLease = "karpenter-leader-election"
 
-// HeldError says that Karpenter acts on the cluster, so that nobody else may.
+// HeldError says that Karpenter holds its lease and acts on the cluster, so that no other controller may act.
 type HeldError struct {
-	// Lease is Karpenter's, Holder the replica that holds it, Until when it runs out unless it is renewed.
+	// Lease is Karpenter's lease, Holder the replica that holds it, Until when it expires unless it is renewed.
 	Lease  types.NamespacedName
 	Holder string
 	Until  time.Time
@@ -32,15 +32,15 @@ func (e *HeldError) Error() string {
 		e.Holder, e.Lease, e.Until.UTC().Format(time.RFC3339))
 }
 
-// Guard finds out whether Karpenter acts. Its methods are safe for concurrent use.
+// Guard checks whether Karpenter acts. Its methods are safe for concurrent use.
 type Guard struct {
 	// Reader reads leases directly from the API server, without a cache.
 	Reader client.Reader
 	// Lease is the name of Karpenter's lease, looked for in all namespaces; empty is DefaultLease.
 	Lease string
-	// Own is this controller's lease, which is not Karpenter's even if it has the name.
+	// Own is this controller's lease: it is not taken for Karpenter's, even if it has the same name.
 	Own types.NamespacedName
-	// Ignored has Karpenter act in addition to this controller: one of v1alpha5, whose Provisioners and machines are of other kinds.
+	// Ignored allows Karpenter to act at the same time: a Karpenter of v1alpha5, whose Provisioners and Machines are other kinds.
 	Ignored bool
 	// Clock is the clock. Nil: the real one.
 	Clock option.Clock
@@ -51,8 +51,8 @@ type Guard struct {
 	last error
 }
 
-// Check returns a *HeldError while Karpenter's lease is held, and another error when that is unknown: then nobody may act
-// either. A lease that was released, or has run out, is not held.
+// Check returns a *HeldError while Karpenter's lease is held, and another error if that is unknown; don't act then either. A
+// released or expired lease is not held.
 func (g *Guard) Check(ctx context.Context) error {
 	err := g.check(ctx)
 	g.mu.Lock()
@@ -99,7 +99,7 @@ func (g *Guard) check(ctx context.Context) error {
 	return nil
 }
 
-// heldUntil is when the lease runs out, if anybody holds it.
+// heldUntil is when the lease expires, if it is held.
 func heldUntil(lease *coordinationv1.Lease) (time.Time, bool) {
 	s := lease.Spec
 	if s.HolderIdentity == nil || *s.HolderIdentity == "" || s.RenewTime == nil || s.LeaseDurationSeconds == nil {

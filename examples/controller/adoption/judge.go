@@ -18,14 +18,14 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// judge validates objects of one version of a kind as an API server does.
+// judge validates objects of one version of a kind like an API server.
 type judge struct {
 	structural *schema.Structural
 	schema     validation.SchemaValidator
 	rules      *cel.Validator
 }
 
-// readDefinition decodes a definition as an API server does.
+// readDefinition decodes a CRD like an API server.
 func readDefinition(text []byte) (*apiextensions.CustomResourceDefinition, error) {
 	var crd apiextensionsv1.CustomResourceDefinition
 	if err := yaml.UnmarshalStrict(text, &crd); err != nil {
@@ -59,8 +59,8 @@ func newJudge(crd *apiextensions.CustomResourceDefinition, version string) (*jud
 	return &judge{structural: structural, schema: validator, rules: cel.NewValidator(structural, true, celconfig.PerCallLimit)}, nil
 }
 
-// admit tells which fields of a stored object are dropped when it is written, by path, and why it can't be. Rules are evaluated as
-// for an update without changes.
+// admit returns the paths of the fields that a write of a stored object would drop, and why it can't be written. Validation rules
+// are evaluated as for an update without changes.
 func (j *judge) admit(ctx context.Context, stored *unstructured.Unstructured) (dropped []string, errs field.ErrorList) {
 	o := stored.DeepCopy()
 	dropped = pruning.PruneWithOptions(o.Object, j.structural, true, schema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true})
@@ -69,7 +69,7 @@ func (j *judge) admit(ctx context.Context, stored *unstructured.Unstructured) (d
 	errs = validation.ValidateCustomResource(nil, o.Object, j.schema)
 	errs = append(errs, listtype.ValidateListSetsAndMaps(nil, j.structural, o.Object)...)
 	if len(errs) > 0 {
-		return dropped, errs // as the API server does: rules are for objects of the right shape
+		return dropped, errs // like the API server, which evaluates rules only on objects that match the schema
 	}
 	errs, _ = j.rules.Validate(ctx, nil, j.structural, o.Object, o.Object, celconfig.RuntimeCELCostBudget)
 	return dropped, errs

@@ -9,26 +9,26 @@ import (
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 )
 
-// Lock is a lock of a leader election that nobody gets while Karpenter acts, and that a leader loses when Karpenter is started
-// again. It is made for one election and needs all of its fields but First.
+// Lock is a leader election lock that can't be acquired while Karpenter acts, and that a leader loses when Karpenter is started
+// again. Use one Lock for one election; all fields except First are required.
 type Lock struct {
 	resourcelock.Interface
-	// Guard says whether Karpenter acts.
+	// Guard checks whether Karpenter acts.
 	Guard *Guard
-	// First is called, again until it succeeds, before the lock is first asked for; never says that the lock does not
-	// exist, so that nobody has ever held it. Nil: nothing is to be done first.
+	// First is called before the first attempt to acquire the lock, and repeated until it succeeds. never is true if the lock
+	// object does not exist, so no process has ever held it. Nil: nothing is called.
 	First func(ctx context.Context, never bool) error
-	// Lost is called when the lock is had and Karpenter acts: an election alone would go on for its renewal deadline, with two
-	// controllers at work. Nil: the election ends by itself then.
+	// Lost is called when Karpenter starts to act while this process holds the lock: an election alone would go on until its
+	// renewal deadline, with two active controllers. Nil: the election ends by itself then.
 	Lost func(*HeldError)
 
 	mu   sync.Mutex
 	done bool
-	// held is true from the moment that the lock is had until it is given away.
+	// held is true while this process holds the lock.
 	held bool
 }
 
-// Get reads the lock. Anyone who has it may do so always, to give it away.
+// Get reads the lock. The holder may always read it, to release it.
 func (l *Lock) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
 	if !l.leads() {
 		if err := l.Guard.Check(ctx); err != nil {
@@ -58,7 +58,7 @@ func (l *Lock) first(ctx context.Context, never bool) error {
 	return nil
 }
 
-// check asks the guard, and tells of Karpenter where that makes a difference.
+// check asks the guard, and calls Lost if Karpenter acts while the lock is held.
 func (l *Lock) check(ctx context.Context) error {
 	err := l.Guard.Check(ctx)
 	var held *HeldError
@@ -80,7 +80,7 @@ func (l *Lock) has(held bool) {
 	l.held = held
 }
 
-// Create takes a lock that does not exist.
+// Create creates and acquires a lock that does not exist.
 func (l *Lock) Create(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
 	if err := l.check(ctx); err != nil {
 		return err
@@ -92,7 +92,7 @@ func (l *Lock) Create(ctx context.Context, record resourcelock.LeaderElectionRec
 	return err
 }
 
-// Update takes or keeps the lock. To give it away is always allowed.
+// Update acquires, renews or releases the lock. Releasing is always allowed.
 func (l *Lock) Update(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
 	if record.HolderIdentity == "" {
 		l.has(false)
@@ -108,8 +108,8 @@ func (l *Lock) Update(ctx context.Context, record resourcelock.LeaderElectionRec
 	return err
 }
 
-// giveAway gives the lock away. A renewal that was in progress when its holder was told to end may arrive after the lock was read: it is
-// read again then, lest a successor wait until it runs out.
+// giveAway releases the lock. A renewal in progress may be stored after the lock was read; then the lock is read again, so that a
+// successor need not wait until it expires.
 func (l *Lock) giveAway(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
 	for {
 		err := l.Interface.Update(ctx, record)

@@ -12,24 +12,24 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// Observation is what is there before a cluster is taken over. Nothing in it is changed by this package.
+// Observation is the state of a cluster before it is taken over. This package does not change it.
 type Observation struct {
-	// Pools, Claims and Nodes are all of the cluster's.
+	// Pools, Claims and Nodes are all those of the cluster.
 	Pools  []*v1.NodePool
 	Claims []*v1.NodeClaim
 	Nodes  []*corev1.Node
-	// Machines are the provider's List: instances that have the tags of the cluster's nodes. Nil with InstancesErr.
+	// Machines are the instances with the tags of the cluster's nodes, from the provider's List. Nil with InstancesErr.
 	Instances []*v1.NodeClaim
-	// InstancesErr is why they could not be listed; nothing is said of them then.
+	// InstancesErr is why they could not be listed; then Plan has no findings about them.
 	InstancesErr error
 	// Supports reports whether the provider manages the node class kind of a reference.
 	Supports func(v1.NodeClassReference) bool
 	// Lookup is the provider's vocabulary.
 	Lookup *requirements.Lookup
-	// Types are the instance types of pools by key; those of a missing pool are unknown.
+	// Types are the instance types of pools by pool key; if a pool is missing, its types are unknown.
 	Types map[v1.PoolKey][]*cloudprovider.InstanceType
-	// Drift is what the provider says of launched claims by v1.QualifiedName, as a *disruption.ProviderDrift has it; a claim that is missing was
-	// not asked about.
+	// Drift is the provider's drift result for launched claims, by v1.QualifiedName; for a missing claim the provider was not
+	// asked.
 	Drift map[string]Drift
 }
 
@@ -39,8 +39,8 @@ type Drift struct {
 	Err    error
 }
 
-// Observe reads the cluster, and asks the provider about its machines; neither is changed. What the provider can't answer is part
-// of the observation; the error is the cluster's.
+// Observe reads the cluster, and asks the provider about its instances; neither is changed. Errors of the provider become part of
+// the observation; the returned error is the cluster's.
 func Observe(ctx context.Context, reader client.Reader, provider cloudprovider.CloudProvider) (Observation, error) {
 	capabilities := provider.Describe()
 	out := Observation{

@@ -17,33 +17,33 @@ import (
 	"github.com/drawknife/drawknife/provisioning"
 )
 
-// Verdict is what becomes of an object or an instance when the cluster is taken over.
+// Verdict is what happens to an object or an instance when the cluster is taken over.
 type Verdict string
 
 const (
 	// TakenOver: it stays unchanged, and the controller manages it from then on.
 	TakenOver Verdict = "taken over"
-	// Leaving: it is being deleted already, and that is seen through.
+	// Leaving: it is already being deleted, and its deletion is completed.
 	Leaving Verdict = "leaving"
-	// Replaced: its node would be replaced or removed, by and by and within its pool's budgets, for a reason that was there before.
+	// Replaced: its node would be replaced or removed, within its pool's budgets, for a reason that existed before.
 	Replaced Verdict = "would be replaced"
-	// Ended: it would be ended at once, since nothing in the cluster needs it.
+	// Ended: it would be terminated at once, because nothing in the cluster needs it.
 	Ended Verdict = "would be ended"
-	// Refused: the controller does not manage it, or it can't be written any more.
+	// Refused: the controller does not manage it, or the API server would refuse to write it again.
 	Refused Verdict = "refused"
 	// Pruned: it loses fields.
 	Pruned Verdict = "would lose fields"
 )
 
-// Finding is what becomes of one object or instance.
+// Finding is what happens to one object or instance.
 type Finding struct {
 	// Kind is NodePool, NodeClaim, Node or Instance, or that of an object of v1alpha5, Provisioner or Machine. Name is the
 	// object's, or the instance's provider ID.
 	Kind, Name string
-	// Pool and Node are those that it belongs to, as far as they are known. A pool is told by its key's String.
+	// Pool and Node are those that it belongs to, if known. Pool is the String of its key.
 	Pool, Node string
 	Verdict    Verdict
-	// Reason says why, and what to do about it; empty where there is nothing to be said.
+	// Reason says why, and what to do about it; empty if nothing needs to be explained.
 	Reason string
 }
 
@@ -56,7 +56,7 @@ func (f Finding) String() string {
 	return text
 }
 
-// Harmless reports whether no finding is of something that would be replaced, ended or refused, or lose fields.
+// Harmless reports whether nothing would be replaced, terminated or refused, or lose fields.
 func Harmless(findings []Finding) bool {
 	return !slices.ContainsFunc(findings, func(f Finding) bool { return f.Verdict != TakenOver && f.Verdict != Leaving })
 }
@@ -89,7 +89,7 @@ type planner struct {
 	machines, claimed map[string]bool
 }
 
-// byName sorts by name; of one name, what is of v1alpha5 comes last.
+// byName sorts by name; among equal names, v1alpha5 objects come last.
 func byName[T metav1.Object](list []T) []T {
 	return slices.SortedFunc(slices.Values(list), func(a, b T) int {
 		return cmp.Or(cmp.Compare(a.GetName(), b.GetName()), cmp.Compare(a.GetNamespace(), b.GetNamespace()))
@@ -149,7 +149,7 @@ func (p planner) poolOf(claim *v1.NodeClaim) *v1.NodePool {
 	return nil
 }
 
-// kindOf is the kind that the object is stored as, among that of later generations and that of the first.
+// kindOf returns the kind that the object is stored as: that of v1alpha5 or that of later versions.
 func kindOf(o metav1.Object, later, first string) string {
 	if v1.GenerationOf(o) == v1.GenerationV1Alpha5 {
 		return first
@@ -186,7 +186,7 @@ func (p planner) replacement(claim *v1.NodeClaim, pool *v1.NodePool) string {
 	return ""
 }
 
-// nodes are those of pools that no claim stands for.
+// nodes returns findings for nodes of pools that have no claim.
 func (p planner) nodes() []Finding {
 	var out []Finding
 	for _, node := range byName(p.Nodes) {

@@ -17,29 +17,28 @@ import (
 	"time"
 )
 
-// How long certificates are good for, and how long before their end they are renewed. An authority outlives several
-// certificates, so that those who trust it need not be told of each.
+// How long certificates are valid, and how long before expiry they are renewed. An authority outlives several certificates, so
+// that the trust bundle does not change with each.
 const (
 	authorityFor     = 5 * 365 * 24 * time.Hour
 	authorityRenewed = 365 * 24 * time.Hour
 	servingFor       = 90 * 24 * time.Hour
 	servingRenewed   = 30 * 24 * time.Hour
-	// skew is how far clocks may differ.
+	// skew is the assumed maximum clock difference.
 	skew = time.Hour
 )
 
-// keptCertificate is what the Secret holds, as PEM.
+// keptCertificate is the content of the Secret, as PEM.
 type keptCertificate struct {
-	// authorities are trusted: the present one first, then the one before while it is good.
+	// authorities are the trusted authorities: the present one first, then the previous one while it is valid.
 	authorities []byte
 	// authorityKey signs certificates.
 	authorityKey []byte
-	// serving and servingKey are what the webhook shows.
+	// serving and servingKey are the webhook's serving certificate and key.
 	serving, servingKey []byte
 }
 
-// renewed is what is to be kept from now on, and whether that is something else than before. What can't be read is made
-// again.
+// renewed returns the certificates to store from now on, and whether they changed. Unreadable ones are created again.
 func (k keptCertificate) renewed(names []string, now time.Time) (keptCertificate, bool, error) {
 	authority, key, err := parsePair(k.authorities, k.authorityKey)
 	if err != nil || !goodFor(authority, now, authorityRenewed) {
@@ -85,7 +84,7 @@ func parsePair(certificates, key []byte) (*x509.Certificate, *ecdsa.PrivateKey, 
 	return pair.Leaf, private, nil
 }
 
-// newAuthority makes one; of those before, the latest stays trusted while it is good, since others may still show its
+// newAuthority creates an authority. The previous one stays trusted while it is valid, because other replicas may still serve its
 // certificates.
 func newAuthority(before []byte, now time.Time) (keptCertificate, error) {
 	template := &x509.Certificate{

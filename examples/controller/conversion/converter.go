@@ -20,18 +20,18 @@ import (
 	"github.com/drawknife/drawknife/internal/quantities"
 )
 
-// Converter turns objects of one generation into another's. The zero value does, but knows no pools. It is safe for concurrent
-// use if OwnerExpireAfter is.
+// Converter converts objects from one API version to another. The zero value is ready, but knows no pools. It is safe for
+// concurrent use if OwnerExpireAfter is.
 type Converter struct {
-	// OwnerExpireAfter is the expireAfter of the pool of that name, which v1beta1 keeps in the pool and v1 in the claim too;
-	// unset when there is no such pool. Nil: no pool is known, and claims of v1beta1 never expire. An error is one of the
-	// conversion.
+	// OwnerExpireAfter returns the expireAfter of the pool with that name: v1beta1 has it on the pool alone, v1 on the claim too.
+	// It is unset if there is no such pool. Nil: no pool is known, and claims of v1beta1 never expire. Its error makes the
+	// conversion fail.
 	OwnerExpireAfter func(ctx context.Context, pool string) (v1.NillableDuration, error)
 }
 
-// Error says which object could not be converted and why.
+// Error means that an object could not be converted.
 type Error struct {
-	// Object is "Kind/name", as far as it could be read.
+	// Object is "Kind/name", or the part of it that could be read.
 	Object string
 	// From and To are API versions: "karpenter.sh/v1beta1".
 	From, To string
@@ -47,24 +47,24 @@ func (e *Error) Error() string {
 // Unwrap returns the reason.
 func (e *Error) Unwrap() error { return e.Err }
 
-// ErrNotConverted is a kind or version that there is no conversion for.
+// ErrNotConverted means that a kind or version has no conversion.
 var ErrNotConverted = errors.New("only NodePools, NodeClaims and EC2NodeClasses are converted, between v1beta1 and v1")
 
-// object is one as JSON.
+// object is an object as JSON.
 type object = map[string]any
 
-// pair is a kind of both generations.
+// pair is a kind with its two API versions.
 type pair struct {
-	// up and down turn text into the object of the other generation.
+	// up and down convert JSON text to the object of the later or earlier version.
 	up, down func([]byte) (any, error)
-	// later and earlier refuse what the types of v1 and v1beta1 don't know.
+	// later and earlier return an error for fields that the types of v1 and v1beta1 don't have.
 	later, earlier func([]byte) error
-	// laterType and earlierType are these types.
+	// laterType and earlierType are the Go types of the two versions.
 	laterType, earlierType reflect.Type
 }
 
 func pairs() map[schema.GroupKind]pair {
-	// A stored object has to be readable whatever is wrong with it: its own generation's rules let it in.
+	// A stored object must stay readable even if it is invalid: it was admitted by the rules of its own version.
 	options := convert.Options{Force: true}
 	return map[schema.GroupKind]pair{
 		{Group: v1.Group, Kind: v1.KindNodePool}: {
@@ -117,7 +117,7 @@ func step[From, To any](convert func(*From) (*To, conversion.Warnings)) func([]b
 	}
 }
 
-// strictly refuses fields that the type does not have.
+// strictly decodes, and returns an error for fields that the type does not have.
 func strictly[T any](text []byte) error {
 	if err := quantities.CheckJSON(text, reflect.TypeFor[T]()); err != nil {
 		return err
@@ -127,8 +127,8 @@ func strictly[T any](text []byte) error {
 	return decoder.Decode(new(T))
 }
 
-// Convert returns the object, which is JSON, in the API version to: "karpenter.sh/v1". An object that is of it already is
-// returned as it is. Nothing of its metadata changes but annotations. The error is an *Error.
+// Convert returns the JSON object in the API version to, such as "karpenter.sh/v1". An object that already has that version is
+// returned unchanged. Of the metadata only annotations change. The error is an *Error.
 func (c Converter) Convert(ctx context.Context, text []byte, to string) ([]byte, error) {
 	var head struct {
 		APIVersion string `json:"apiVersion"`
@@ -187,7 +187,7 @@ func (c Converter) convert(ctx context.Context, text []byte, from, to schema.Gro
 	return aside.putBack(converted), nil
 }
 
-// expiry has a claim live as long as its pool's nodes, unless it was said before how long it lives.
+// expiry sets a claim's expireAfter to its pool's, unless the claim has one.
 func (c Converter) expiry(ctx context.Context, old, hub object) error {
 	for _, f := range fieldsOf(annotationsOf(old)[LaterFieldsAnnotationKey]) {
 		if len(f.Path) == 2 && f.Path[1] == "expireAfter" {
@@ -211,7 +211,7 @@ func (c Converter) expiry(ctx context.Context, old, hub object) error {
 	return nil
 }
 
-// remembering is a converter that asks for each pool once: for one review, by one goroutine.
+// remembering returns a converter that asks for each pool only once. Use it for one review, from one goroutine.
 func (c Converter) remembering() Converter {
 	ask := c.OwnerExpireAfter
 	if ask == nil {

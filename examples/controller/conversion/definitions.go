@@ -23,14 +23,14 @@ func DefinitionNames() []string {
 	return out
 }
 
-// Trust tells the API server to trust the certificates, which are PEM, when it calls the webhook: for one that is served with a
-// certificate which no Keeper keeps. Definitions that don't go through a webhook are left as they are.
+// Trust makes the API server trust the PEM certificates when it calls the webhook. Use it if no Keeper manages the serving
+// certificate. CRDs without a conversion webhook are not changed.
 func Trust(ctx context.Context, c client.Client, bundle []byte, log *slog.Logger) error {
 	return putBundle(ctx, c, DefinitionNames(), bundle, log)
 }
 
-// putBundle tells the API server whom to trust when it calls the webhook. Definitions that don't go through one are left as
-// they are, and told of: v1beta1 is not served there.
+// putBundle writes the CA bundle of the webhook to the CRDs. CRDs without a conversion webhook are not changed but returned: they
+// don't serve v1beta1.
 func putBundle(ctx context.Context, c client.Client, names []string, bundle []byte, log *slog.Logger) error {
 	var errs []error
 	for _, name := range names {
@@ -58,7 +58,8 @@ func putBundle(ctx context.Context, c client.Client, names []string, bundle []by
 	return errors.Join(errs...)
 }
 
-// FromPools reads how long nodes of a pool live, for Converter. The reader must not be one whose cache waits for the webhook.
+// FromPools reads expireAfter of pools, for Converter.OwnerExpireAfter. The reader must not use a cache that waits for the
+// webhook.
 func FromPools(reader client.Reader) func(ctx context.Context, pool string) (v1.NillableDuration, error) {
 	return func(ctx context.Context, name string) (v1.NillableDuration, error) {
 		pool := &v1.NodePool{}

@@ -1,9 +1,9 @@
-// Package conversion is the webhook by which an API server turns NodePools, NodeClaims and EC2NodeClasses of v1beta1 into those of
-// v1 and back, so that a cluster can serve both while its manifests, tools and stored objects are moved to v1.
+// Package conversion is the conversion webhook between v1beta1 and v1 of NodePools, NodeClaims and EC2NodeClasses. With it, a
+// cluster can serve both versions while its manifests, tools and stored objects are moved to v1.
 //
-// Converter turns one object; Handler is the webhook around it, which speaks ConversionReview v1; Keeper makes the certificate
-// that it is served with, keeps it in a Secret, renews it in time and tells the API server whom to trust; Files reads one that
-// somebody else keeps. With controller-runtime:
+// Converter converts one object. Handler is the webhook, for ConversionReview v1. Keeper creates the serving certificate, stores
+// it in a Secret, renews it in time and writes the CA bundle to the CRDs. Files reads a certificate that is managed elsewhere.
+// With controller-runtime:
 //
 //	keeper := &conversion.Keeper{Client: c, Namespace: "kube-system", Secret: "drawknife-webhook", DNSNames: conversion.ServiceNames("drawknife", "kube-system")}
 //	if err := keeper.Ensure(ctx); err != nil {
@@ -14,13 +14,12 @@
 //
 // # Nothing is lost
 //
-// Neither generation can say everything that the other can. What an object says and the other generation has no place for
-// travels in an annotation, field by field: what the field is, and what it would be if the object were converted without it.
-// On the way back the field is put in place again if the object still says what it said then; if somebody has changed that
-// in the meantime, the change counts. An object that is read, written or stored in either generation is therefore the same
-// afterwards, except for what was changed.
+// Each version has fields that the other lacks. A conversion stores such fields in an annotation: each with its value, and with
+// the value that converting there and back without the annotation would give. On the way back the field is restored if the object
+// still has that second value; if it was changed in the meantime, the change counts. So an object can be read, written or stored
+// in either version without losing anything.
 //
-// What the generations' own annotations hold already (the kubelet block of a pool, the version of an image alias, that a class was
-// Ubuntu's) is held by those. A converted object is not validated: a stored object must stay readable, and the code that uses it
+// Some values have annotations of their own in Karpenter's API: the kubelet block of a pool, the version of an image alias, that
+// a class was for Ubuntu. A converted object is not validated: a stored object must stay readable, and the code that uses it
 // reports errors.
 package conversion

@@ -9,7 +9,7 @@ import (
 	kjson "k8s.io/apimachinery/pkg/util/json"
 )
 
-// Annotations that hold fields which the generation of the object has no place for, as JSON.
+// Annotations for fields that the object's API version lacks, as JSON.
 const (
 	// LaterFieldsAnnotationKey, on objects of v1beta1, holds fields of v1.
 	LaterFieldsAnnotationKey = "compatibility.drawknife.dev/v1-fields"
@@ -17,23 +17,23 @@ const (
 	EarlierFieldsAnnotationKey = "compatibility.drawknife.dev/v1beta1-fields"
 )
 
-// field is one that a conversion there and back changes.
+// field is a field that a conversion there and back changes.
 type field struct {
-	// Path are the names from the object to the field; the first is spec or status.
+	// Path is the list of names from the object to the field; the first is spec or status.
 	Path []string `json:"path"`
-	// Was is what there and back makes of it, nil if nothing; as long as that is what is there, it is Is that counts.
+	// Was is its value after a conversion there and back; nil if it is lost. While the object has this value, Is replaces it.
 	Was *json.RawMessage `json:"was,omitempty"`
-	// Is is the field that was meant, nil if none.
+	// Is is the original value; nil if there was none.
 	Is *json.RawMessage `json:"is,omitempty"`
 }
 
-// there is a conversion in one direction that leaves behind in an annotation what the other direction needs.
+// there is a conversion in one direction. It stores in an annotation what the other direction needs.
 type there struct {
 	// forth converts, back converts back.
 	forth, back func([]byte) (any, error)
-	// check refuses what the type that forth gives does not know.
+	// check returns an error for fields that the type of forth's result does not have.
 	check func([]byte) error
-	// takes and leaves are the annotations that are read and written.
+	// takes is the annotation that is read, leaves the one that is written.
 	takes, leaves string
 }
 
@@ -47,7 +47,7 @@ func (t there) convert(raw object) (object, error) {
 	}
 	out := plain
 	if fields := fieldsOf(kept); len(fields) > 0 {
-		// An annotation that somebody has written by hand must not keep the object from being read.
+		// An annotation written by hand must not make the object unreadable.
 		if restored := put(plain, fields); t.sound(restored) {
 			out = restored
 		}
@@ -56,7 +56,7 @@ func (t there) convert(raw object) (object, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The metadata are the API server's; annotations alone may be another.
+	// The API server owns the metadata; a conversion may only change annotations.
 	converted := annotationsOf(out)
 	if changed := append(difference([]string{"spec"}, below(again, "spec"), below(from, "spec")), difference([]string{"status"}, below(again, "status"), below(from, "status"))...); len(changed) > 0 {
 		text, err := json.Marshal(changed)
@@ -70,7 +70,7 @@ func (t there) convert(raw object) (object, error) {
 	return withAnnotations(out, converted), nil
 }
 
-// sound reports whether the result is one that its type has all fields of, and that can be converted back.
+// sound reports whether the result has only fields of its type, and can be converted back.
 func (t there) sound(o object) bool {
 	text, err := json.Marshal(o)
 	if err != nil || t.check(text) != nil {
@@ -86,7 +86,7 @@ func below(o object, name string) object {
 	return inner
 }
 
-// apply has a typed conversion convert an object.
+// apply runs a typed conversion on an object.
 func apply(convert func([]byte) (any, error), o object) (object, error) {
 	text, err := json.Marshal(o)
 	if err != nil {
@@ -103,7 +103,7 @@ func apply(convert func([]byte) (any, error), o object) (object, error) {
 	return out, kjson.Unmarshal(text, &out)
 }
 
-// fieldsOf reads an annotation; what can't be read is none, and what is of neither spec nor status is nobody's business.
+// fieldsOf reads an annotation. It ignores an unreadable annotation, and fields outside spec and status.
 func fieldsOf(text string) []field {
 	var fields []field
 	if text == "" || json.Unmarshal([]byte(text), &fields) != nil {
@@ -112,7 +112,7 @@ func fieldsOf(text string) []field {
 	return slices.DeleteFunc(fields, func(f field) bool { return len(f.Path) < 2 || f.Path[0] != "spec" && f.Path[0] != "status" })
 }
 
-// difference are the fields in which was and is differ. Lists are fields as a whole.
+// difference returns the fields in which was and is differ. A list counts as one field.
 func difference(path []string, was, is object) []field {
 	var out []field
 	names := slices.Sorted(maps.Keys(was))
@@ -148,7 +148,7 @@ func difference(path []string, was, is object) []field {
 func raw(value any) *json.RawMessage {
 	text, err := json.Marshal(value)
 	if err != nil {
-		text = []byte("null") // unreachable: it was read from JSON
+		text = []byte("null") // can't happen: it was read from JSON
 	}
 	message := json.RawMessage(text)
 	return &message
@@ -161,7 +161,7 @@ func put(o object, fields []field) object {
 		into := out
 		for i, name := range f.Path[:len(f.Path)-1] {
 			inner, ok := into[name].(object)
-			// A status that is not there yet is made; a spec always is.
+			// A missing status is created; a spec always exists.
 			if _, there := into[name]; !ok && (there || f.Was != nil || f.Is == nil || i == 0 && name == "spec") {
 				into = nil
 				break
@@ -178,7 +178,7 @@ func put(o object, fields []field) object {
 		last := f.Path[len(f.Path)-1]
 		now, there := into[last]
 		if there != (f.Was != nil) || there && !reflect.DeepEqual(now, value(f.Was)) {
-			continue // changed since
+			continue // it was changed since
 		}
 		if f.Is == nil {
 			delete(into, last)
@@ -197,7 +197,7 @@ func value(text *json.RawMessage) any {
 	return out
 }
 
-// copied is the object with maps of its own; lists are never written to.
+// copied returns the object with copied maps; lists are shared, because they are never written to.
 func copied(o object) object {
 	out := maps.Clone(o)
 	for name, v := range out {
@@ -208,7 +208,7 @@ func copied(o object) object {
 	return out
 }
 
-// annotationsOf are the object's annotations, in a map of the caller's.
+// annotationsOf returns the object's annotations, in a new map.
 func annotationsOf(o object) map[string]string {
 	out := make(map[string]string)
 	metadata, _ := o["metadata"].(object)
@@ -226,7 +226,7 @@ func without(annotations map[string]string, key string) map[string]string {
 	return annotations
 }
 
-// withAnnotations is the object with these annotations alone.
+// withAnnotations returns the object with exactly these annotations.
 func withAnnotations(o object, annotations map[string]string) object {
 	out := maps.Clone(o)
 	metadata, _ := o["metadata"].(object)

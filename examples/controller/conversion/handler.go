@@ -21,18 +21,18 @@ import (
 // Path is where the webhook is served.
 const Path = "/convert"
 
-// DefaultMaxBytes is how large a review may be. An API server converts a list in one review, so that it bounds how many objects
-// of a kind can be listed in a generation that they are not stored in: some ten thousand NodeClaims.
+// DefaultMaxBytes is the maximum size of a review. An API server converts a list in one review, so it limits how many objects can
+// be listed in a version that they are not stored in: about ten thousand NodeClaims.
 const DefaultMaxBytes = 64 << 20
 
-// Handler answers ConversionReviews of apiextensions.k8s.io/v1. It is safe for concurrent use. What can't be read as a review is
-// answered with an HTTP status; an object that can't be converted fails the review, whose message names all such objects.
+// Handler answers ConversionReviews of apiextensions.k8s.io/v1. It is safe for concurrent use. A malformed review gets an HTTP
+// error status. If objects can't be converted, the review fails and its message names all of them.
 type Handler struct {
 	// Converter converts.
 	Converter Converter
 	// MaxBytes is the size of the largest review that is read; nil is DefaultMaxBytes.
 	MaxBytes *int64
-	// Logger receives what could not be converted; nil discards it.
+	// Logger logs objects that could not be converted; nil discards them.
 	Logger *slog.Logger
 }
 
@@ -75,13 +75,13 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", runtime.ContentTypeJSON)
-	_, _ = w.Write(text) // no matter who asked has gone away if it fails
+	_, _ = w.Write(text) // if this fails, the client has gone away, which does not matter
 }
 
-// mostNamed is how many objects a message names.
+// mostNamed is the maximum number of objects in a message.
 const mostNamed = 10
 
-// respond converts all objects, or says of each that can't be why.
+// respond converts all objects, or returns an error for each that can't be converted.
 func (h *Handler) respond(r *http.Request, request *apiextensionsv1.ConversionRequest) *apiextensionsv1.ConversionResponse {
 	response := &apiextensionsv1.ConversionResponse{UID: request.UID, Result: metav1.Status{Status: metav1.StatusSuccess}}
 	var failed []string
@@ -110,7 +110,7 @@ func (h *Handler) respond(r *http.Request, request *apiextensionsv1.ConversionRe
 	return response
 }
 
-// one converts an object. A fault of the program fails the object, not the controller that this runs in.
+// one converts an object. A panic fails that object, not the whole controller.
 func one(ctx context.Context, converter Converter, text []byte, to string) (out []byte, err error) {
 	defer func() {
 		if fault := recover(); fault != nil {

@@ -18,23 +18,23 @@ import (
 	"github.com/drawknife/drawknife/api/option"
 )
 
-// Keys of the Secret. Those of the serving certificate are Kubernetes' own.
+// Keys of the Secret. Those of the serving certificate are the standard ones of Kubernetes.
 const (
 	authoritiesKey  = "ca.crt"
 	authorityKeyKey = "ca.key"
 )
 
-// Keeper keeps the webhook's certificate: signed by an authority of its own, in a Secret that all replicas share, renewed a
-// month before its end, with the authority told to the API server in the definitions. Its methods are safe for concurrent use
-// once Ensure was called; several Keepers may keep one Secret.
+// Keeper manages the webhook's certificate. It signs it with its own authority, stores it in a Secret that all replicas share,
+// renews it a month before it expires, and writes the authority to the CRDs as CA bundle. Its methods are safe for concurrent use
+// once Ensure was called; several Keepers may share one Secret.
 type Keeper struct {
-	// Client reads and writes without a cache: Secrets, CustomResourceDefinitions.
+	// Client reads and writes Secrets and CustomResourceDefinitions without a cache.
 	Client client.Client
-	// Namespace and Secret say where the certificate is kept. It is made when it is not there.
+	// Namespace and Secret name the Secret with the certificate, which is created if it does not exist.
 	Namespace, Secret string
-	// DNSNames are the names and addresses that the webhook is reached by: see ServiceNames.
+	// DNSNames are the names and addresses of the webhook: see ServiceNames.
 	DNSNames []string
-	// Definitions are the names of the CustomResourceDefinitions that go through the webhook; nil is DefinitionNames.
+	// Definitions are the names of the CustomResourceDefinitions that use the webhook; nil is DefinitionNames.
 	Definitions []string
 	// Clock is the clock. Nil: the real one.
 	Clock option.Clock
@@ -44,16 +44,16 @@ type Keeper struct {
 	shown atomic.Pointer[tls.Certificate]
 }
 
-// ServiceNames are the names by which an API server calls a service.
+// ServiceNames are the DNS names by which an API server calls a service.
 func ServiceNames(service, namespace string) []string {
 	return []string{service + "." + namespace + ".svc"}
 }
 
-// attempts is how often a write is tried that another replica's comes between.
+// attempts is how often a write is tried when it conflicts with another replica's.
 const attempts = 5
 
-// Ensure sees to it that there is a certificate which is good for some time yet, that the API server trusts it, and that it is
-// shown. Call it before serving, and then every few minutes; Start does the latter.
+// Ensure creates or renews the certificate if necessary, makes the API server trust it, and serves it from then on. Call it
+// before serving, and then every few minutes; Start does the latter.
 func (k *Keeper) Ensure(ctx context.Context) error {
 	for range attempts {
 		again, err := k.ensure(ctx)
@@ -100,7 +100,7 @@ func (k *Keeper) ensure(ctx context.Context) (again bool, err error) {
 	return false, nil
 }
 
-// store writes the Secret, unless somebody else did since it was read.
+// store writes the Secret, unless it has changed since it was read.
 func (k *Keeper) store(ctx context.Context, secret *corev1.Secret, kept keptCertificate, missing bool) (again bool, err error) {
 	next := secret.DeepCopy()
 	next.Data = map[string][]byte{
@@ -118,10 +118,10 @@ func (k *Keeper) store(ctx context.Context, secret *corev1.Secret, kept keptCert
 	return false, err
 }
 
-// ErrNoCertificate is a handshake before Ensure succeeded.
+// ErrNoCertificate is the error of a TLS handshake before Ensure succeeded.
 var ErrNoCertificate = errors.New("there is no certificate yet")
 
-// GetCertificate is what tls.Config asks.
+// GetCertificate is for tls.Config.
 func (k *Keeper) GetCertificate(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	if c := k.shown.Load(); c != nil {
 		return c, nil
@@ -129,12 +129,12 @@ func (k *Keeper) GetCertificate(*tls.ClientHelloInfo) (*tls.Certificate, error) 
 	return nil, ErrNoCertificate
 }
 
-// renewEvery is how often Start looks: often enough that one that another replica renewed is shown long before the old one ends, and
-// that the API server does not go without for long when the definitions were installed, or replaced, after the process had started, or
-// when a replica ended between telling of its authority and finding that another's is kept.
+// renewEvery is how often Start calls Ensure. It is short for three reasons: a certificate renewed by another replica must be
+// served long before the old one expires; CRDs that are installed or replaced after the start need the CA bundle soon; and so
+// does a CRD with the authority of a replica that stopped before it found another one stored.
 const renewEvery = 5 * time.Minute
 
-// Start calls Ensure every five minutes until ctx ends. What goes wrong is logged and tried again.
+// Start calls Ensure every five minutes until ctx ends. Errors are logged and the call is repeated.
 func (k *Keeper) Start(ctx context.Context) error {
 	ticker := time.NewTicker(renewEvery)
 	defer ticker.Stop()
@@ -169,12 +169,12 @@ func (k *Keeper) definitions() []string {
 	return k.Definitions
 }
 
-// certified is what TLS takes.
+// certified is the argument of TLS.
 type certified interface {
 	GetCertificate(*tls.ClientHelloInfo) (*tls.Certificate, error)
 }
 
-// TLS makes a server show the certificate.
+// TLS makes a server use the certificate.
 func TLS(from certified) func(*tls.Config) {
 	return func(c *tls.Config) {
 		c.MinVersion = tls.VersionTLS12
@@ -182,5 +182,5 @@ func TLS(from certified) func(*tls.Config) {
 	}
 }
 
-// sameBundle reports whether two bundles of certificates are the same except for space around them.
+// sameBundle reports whether two bundles of certificates are equal except for surrounding white space.
 func sameBundle(a, b []byte) bool { return bytes.Equal(bytes.TrimSpace(a), bytes.TrimSpace(b)) }

@@ -18,8 +18,9 @@ import (
 	"github.com/drawknife/drawknife/api/option"
 )
 
-// Migrator has every object stored in the version that its definition says is stored, and then says in the definition that there
-// are none of another: only then can the older version be taken out of it. One that is stored already is not written again.
+// Migrator stores every object in the storage version of its CRD, and then removes the other versions from the CRD's
+// status.storedVersions. Only then can the older version be removed from the CRD. Objects that already have the storage version
+// are not written again.
 type Migrator struct {
 	// Client reads and writes without a cache.
 	Client client.Client
@@ -32,13 +33,14 @@ type Migrator struct {
 	Logger *slog.Logger
 }
 
-// DefaultSettle is how long Migrate waits for every API server to know a definition.
+// DefaultSettle is how long Migrate waits until every API server knows a changed CRD.
 const DefaultSettle = 10 * time.Second
 
-// page is how many objects are read at a time.
+// page is how many objects one request lists.
 const page = 500
 
-// Migrate does it once, and waits for Settle if there is anything to do. It may be called again at any time, and goes on where it failed.
+// Migrate migrates once, and first waits for Settle if there is anything to migrate. It may be called again at any time, and
+// continues where it failed.
 func (m *Migrator) Migrate(ctx context.Context) error {
 	names := m.Definitions
 	if names == nil {
@@ -68,7 +70,7 @@ func (m *Migrator) Migrate(ctx context.Context) error {
 	return nil
 }
 
-// toMigrate is the definition of that name if objects may be stored in another version than it says; nil if not.
+// toMigrate returns the CRD of that name if objects may be stored in another version than its storage version; else nil.
 func (m *Migrator) toMigrate(ctx context.Context, name string) (*apiextensionsv1.CustomResourceDefinition, error) {
 	crd := &apiextensionsv1.CustomResourceDefinition{}
 	if err := m.Client.Get(ctx, client.ObjectKey{Name: name}, crd); err != nil {
@@ -80,7 +82,7 @@ func (m *Migrator) toMigrate(ctx context.Context, name string) (*apiextensionsv1
 	return crd, nil
 }
 
-// storedVersion is the version that a definition says objects are stored in.
+// storedVersion is the storage version of a CRD.
 func storedVersion(crd *apiextensionsv1.CustomResourceDefinition) string {
 	i := slices.IndexFunc(crd.Spec.Versions, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool { return v.Storage })
 	if i < 0 {
@@ -89,7 +91,7 @@ func storedVersion(crd *apiextensionsv1.CustomResourceDefinition) string {
 	return crd.Spec.Versions[i].Name
 }
 
-// settle waits until every API server stores what is written from now on as the definitions say that were read before.
+// settle waits until every API server writes objects in the storage versions of the CRDs that were read before.
 func (m *Migrator) settle(ctx context.Context) error {
 	timer := time.NewTimer(max(0, option.Or(m.Settle, DefaultSettle)))
 	defer timer.Stop()
@@ -101,10 +103,10 @@ func (m *Migrator) settle(ctx context.Context) error {
 	}
 }
 
-// errDefinitionChanged means that the definition has changed since Settle started.
+// errDefinitionChanged means that the definition has it was changed since Settle started.
 var errDefinitionChanged = errors.New("its definition was changed in the meantime")
 
-// migrate writes all objects of a definition that has settled.
+// migrate writes all objects of a CRD that all API servers know.
 func (m *Migrator) migrate(ctx context.Context, settled *apiextensionsv1.CustomResourceDefinition) error {
 	crd := &apiextensionsv1.CustomResourceDefinition{}
 	if err := m.Client.Get(ctx, client.ObjectKeyFromObject(settled), crd); err != nil {
@@ -123,7 +125,7 @@ func (m *Migrator) migrate(ctx context.Context, settled *apiextensionsv1.CustomR
 			return err
 		}
 		for i := range list.Items {
-			// A change of nothing: the API server writes the object if what it would write is not what is there.
+			// The patch is empty: the API server stores the object only if its stored form would change.
 			err := m.Client.Patch(ctx, &list.Items[i], client.RawPatch(types.MergePatchType, []byte("{}")))
 			if err != nil && !apierrors.IsNotFound(err) {
 				return err

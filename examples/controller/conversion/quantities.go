@@ -10,18 +10,19 @@ import (
 	"github.com/drawknife/drawknife/internal/quantities"
 )
 
-// stored are quantities that are out of bounds: too long, or with an exponent so large that to read them takes minutes. Older
-// definitions let them in. They pass through a conversion as they are: an object that can't be converted would keep the API
-// server from listing all others.
+// stored are quantities that are out of bounds: too long, or with an exponent so large that parsing takes minutes. Older CRDs
+// admit them. A conversion keeps them unchanged: an object that can't be converted would prevent the API server from listing all
+// others.
 type stored struct {
-	// mark begins the numbers that the object has in their places, and stands nowhere else in it. What follows counts them.
+	// mark is the prefix of the numbers that replace them in the object, and occurs nowhere else in it. An index follows the
+	// prefix.
 	mark string
-	// texts are the quantities, in the order of the object.
+	// texts are the original quantities, in their order in the object.
 	texts []string
 }
 
-// A stand-in is a mark of eight digits, a number of nine and a 1: none is a multiple of 1,000, which would get a suffix, or too large
-// for 64 bits.
+// A stand-in is a mark of eight digits, an index of nine digits and a 1. So none is a multiple of 1,000, which would get a
+// suffix, and all fit into 64 bits.
 const (
 	markLength   = 8
 	firstMark    = 81_000_000
@@ -29,8 +30,8 @@ const (
 	standInEnd   = '1'
 )
 
-// setAside returns the object, of the type, with a number in the place of each quantity that is out of bounds. What no
-// definition lets in is left to be refused. Its time grows with the object alone, however many there are.
+// setAside returns the object with each quantity that is out of bounds replaced by a number. Values that no CRD admits are not
+// replaced, and are refused later. Its time is linear in the size of the object.
 func setAside(object []byte, of reflect.Type) ([]byte, stored) {
 	var s stored
 	found := quantities.FindAll(object, of)
@@ -53,7 +54,7 @@ func setAside(object []byte, of reflect.Type) ([]byte, stored) {
 	return append(out, object[from:]...), s
 }
 
-// unusedMark is one that the object does not have. There are more marks than any object has digits.
+// unusedMark returns a mark that does not occur in the object. There are more marks than an object has digits.
 func unusedMark(object []byte) string {
 	used := make(map[string]bool)
 	for i := range len(object) - markLength + 1 {
@@ -77,7 +78,7 @@ func digitsAlone(text []byte) bool {
 	return true
 }
 
-// putBack returns the object with the quantities that were set aside.
+// putBack returns the object with the original quantities restored.
 func (s stored) putBack(object []byte) []byte {
 	if len(s.texts) == 0 {
 		return object
@@ -95,7 +96,7 @@ func (s stored) putBack(object []byte) []byte {
 	}
 }
 
-// standsFor is what the mark and the text that follows it stand for, and how long that text is.
+// standsFor returns the quantity that a stand-in at the start of the text replaces, and how long the stand-in is.
 func (s stored) standsFor(after []byte) (text string, length int) {
 	if len(after) <= numberLength || after[numberLength] != standInEnd || !digitsAlone(after[:numberLength]) {
 		return s.mark, 0
