@@ -14,19 +14,19 @@ import (
 // BlockCode is the kind of a block. Codes are stable.
 type BlockCode string
 
-// What keeps a node from being a candidate at all, in the order of the checks.
+// Why a node is no candidate at all, in the order of the checks.
 const (
 	// BlockInFlight: Block.Command is about to remove it.
 	BlockInFlight BlockCode = "InFlight"
-	// BlockUnmanaged: no NodeClaim made it.
+	// BlockUnmanaged: it has no NodeClaim.
 	BlockUnmanaged BlockCode = "Unmanaged"
 	// BlockNoNode: it has not joined.
 	BlockNoNode BlockCode = "NoNode"
 	// BlockNotInitialized: it is not ready for pods yet, as the label of its Node or the condition Initialized of its NodeClaim says.
 	BlockNotInitialized BlockCode = "NotInitialized"
-	// BlockLeaving: it is being removed already.
+	// BlockLeaving: it is already being removed.
 	BlockLeaving BlockCode = "Leaving"
-	// BlockNominated: pods were planned for it, Block.Until.
+	// BlockNominated: pods were planned for it; it is protected until Block.Until.
 	BlockNominated BlockCode = "Nominated"
 	// BlockAnnotation: the Node has the annotation Block.Key.
 	BlockAnnotation BlockCode = "Annotation"
@@ -34,19 +34,19 @@ const (
 	BlockNoPool BlockCode = "NoPool"
 	// BlockPoolUnknown: Block.Pool does not exist, or is not the provider's.
 	BlockPoolUnknown BlockCode = "PoolUnknown"
-	// BlockNoInstanceTypes: the provider has none for Block.Pool now.
+	// BlockNoInstanceTypes: the provider has no instance types for Block.Pool now.
 	BlockNoInstanceTypes BlockCode = "NoInstanceTypes"
 	// BlockPod: Block.Pod must not be disrupted; Until when, if that is known.
 	BlockPod BlockCode = "Pod"
-	// BlockPodDisruptionBudget: Block.Budgets do not let Block.Pod go.
+	// BlockPodDisruptionBudget: Block.Budgets do not allow the eviction of Block.Pod.
 	BlockPodDisruptionBudget BlockCode = "PodDisruptionBudget"
-	// BlockGang: Block.Pod is a member of the gang Block.Key, which runs on Block.Count nodes and is moved as a whole or not at all.
-	// Block.Because is what keeps the whole: all of it, or the node Block.Detail. Block.Pods are members that wait for a place, and a
-	// command may remove at most Block.Need nodes, where that is what keeps it.
+	// BlockGang: Block.Pod is a member of the gang Block.Key, which runs on Block.Count nodes and is moved as a whole or not at
+	// all. Block.Because is why it can't move: as a whole, or from the node Block.Detail. If members are pending, Block.Pods are
+	// these. If the gang is too large for one command, Block.Need is the maximum number of nodes of a command.
 	BlockGang BlockCode = "Gang"
 )
 
-// What keeps a candidate from a method.
+// Why a method does not accept a candidate.
 const (
 	// BlockStatic: its pool keeps a fixed number of nodes.
 	BlockStatic BlockCode = "Static"
@@ -56,11 +56,11 @@ const (
 	BlockNever BlockCode = "ConsolidateAfterNever"
 	// BlockQuiet: pods came or went recently; Until.
 	BlockQuiet BlockCode = "ConsolidateAfter"
-	// BlockBuffer: placeholders of capacity buffers count on it, or ProvisioningRequests.
+	// BlockBuffer: placeholders of capacity buffers, or ProvisioningRequests, need its room.
 	BlockBuffer BlockCode = "CapacityBuffer"
 	// BlockNotEmpty: pods would have to move.
 	BlockNotEmpty BlockCode = "NotEmpty"
-	// BlockEmpty: no pod would have to move, so it is left to emptiness.
+	// BlockEmpty: no pod would have to move, so the method emptiness handles it.
 	BlockEmpty BlockCode = "Empty"
 	// BlockPolicy: its pool's consolidationPolicy is WhenEmpty.
 	BlockPolicy BlockCode = "WhenEmpty"
@@ -68,18 +68,18 @@ const (
 	BlockInstanceTypeUnknown BlockCode = "InstanceTypeUnknown"
 	// BlockNoLabel: it lacks the label Block.Key.
 	BlockNoLabel BlockCode = "NoLabel"
-	// BlockNotDrifted: it is as its pool requires.
+	// BlockNotDrifted: it has not drifted.
 	BlockNotDrifted BlockCode = "NotDrifted"
 	// BlockBudget: Block.Detail, a disruption budget, leaves no room: Allowed, InUse. Until is when its calendar closes, or when earlier
 	// starts leave the window of its rate; the end of disruptions under way is unknown.
 	BlockBudget BlockCode = "Budget"
-	// BlockScalingDown: its static pool has more nodes than replicas, and removes one first.
+	// BlockScalingDown: its static pool has more nodes than replicas, and first scales down.
 	BlockScalingDown BlockCode = "ScalingDown"
 	// BlockLimit: the limit on nodes of its static pool has no room for a replacement.
 	BlockLimit BlockCode = "Limit"
 	// BlockBackOff: replacements of its pool failed recently; Until.
 	BlockBackOff BlockCode = "BackOff"
-	// BlockRefused: a disruption.Approver refused to have it disrupted for the reason, Block.Detail; Until.
+	// BlockRefused: a disruption.Approver refused its disruption for this reason, as Block.Detail explains; Until.
 	BlockRefused BlockCode = "Refused"
 	// BlockFailed: a write for its last command, or to its Pool, was refused: Block.Detail, Count times in a row; Until.
 	BlockFailed BlockCode = "Failed"
@@ -89,11 +89,11 @@ const (
 	BlockUnapproved BlockCode = "Unapproved"
 	// BlockUnschedulable: Block.Pods would have no place.
 	BlockUnschedulable BlockCode = "Unschedulable"
-	// BlockDependsOnUninitialized: pods would have to go to nodes that are not ready, Block.Detail.
+	// BlockDependsOnUninitialized: pods would have to move to nodes that are not ready: Block.Detail.
 	BlockDependsOnUninitialized BlockCode = "DependsOnUninitialized"
 	// BlockManyNodes: it would take Block.Count new nodes.
 	BlockManyNodes BlockCode = "ManyNodes"
-	// BlockNotCheaper: no node for its pods is sure to cost less than Block.Price, which is 0 if unknown.
+	// BlockNotCheaper: no node for its pods certainly costs less than Block.Price, which is 0 if unknown.
 	BlockNotCheaper BlockCode = "NotCheaper"
 	// BlockMinValues: the cheaper types have less variety than its pool's minValues require.
 	BlockMinValues BlockCode = "MinValues"
@@ -109,11 +109,11 @@ const (
 	BlockNotReached BlockCode = "NotReached"
 	// BlockReceiver: pods of removed nodes are planned for it.
 	BlockReceiver BlockCode = "Receiver"
-	// BlockLater: its pods have places only after other commands, because rules require that order, or because all together would exceed
-	// what one command may remove and launch: the next plan decides.
+	// BlockLater: its pods have places only after other commands, because scheduling constraints require that order, or because
+	// one command can't remove and launch so many nodes: the next plan decides.
 	BlockLater BlockCode = "Later"
-	// BlockRobustness: if kube-scheduler puts pods elsewhere than planned, Block.Pods may find no place, as one of Block.Count orders has
-	// shown. The next plan decides.
+	// BlockRobustness: Block.Pods may find no place if kube-scheduler puts pods elsewhere than planned: one of Block.Count random
+	// orders has shown this. The next plan decides.
 	BlockRobustness BlockCode = "Robustness"
 	// BlockCoolDown: it is new, or pods of its workloads were moved recently; Until.
 	BlockCoolDown BlockCode = "CoolDown"
@@ -122,34 +122,34 @@ const (
 	BlockFloor BlockCode = "Floor"
 	// BlockNoGain: removing it saves Block.Saving, and must save Block.Required.
 	BlockNoGain BlockCode = "NoGain"
-	// BlockPayBack: Block.Saving does not earn the cost of the removal within the pay-back time; Block.Required would.
+	// BlockPayBack: Block.Saving does not pay for the removal within the pay-back time; Block.Required would.
 	BlockPayBack BlockCode = "PayBack"
 	// BlockDrain: Block.Count of its pods are under Block.Budgets, which release Block.Need at a time: that takes Block.Duration, which is
 	// too long.
 	BlockDrain BlockCode = "Drain"
 )
 
-// Block is why a node is not disrupted: a code with its operands. Times are absolute, money is USD per hour; fields that the code does not
-// use are zero.
+// Block is why a node is not disrupted: a code with details. Times are absolute, money is USD per hour; fields that the code does
+// not use are zero.
 type Block struct {
 	Code BlockCode `json:"code"`
 	// Until is when it ends by itself; zero if unknown.
 	Until time.Time `json:"until,omitzero"`
-	// Command, Key, Pool and Pod are what the code says.
+	// Command, Key, Pool and Pod are objects that the code names.
 	Command string          `json:"command,omitempty"`
 	Key     string          `json:"key,omitempty"`
 	Pool    v1.PoolKey      `json:"pool,omitzero"`
 	Pod     planning.PodKey `json:"pod,omitzero"`
 	// Budgets are PodDisruptionBudgets.
 	Budgets []types.NamespacedName `json:"budgets,omitempty"`
-	// Pods have no place.
+	// Pods are pods without a place.
 	Pods []planning.PodKey `json:"pods,omitempty"`
-	// Allowed and InUse are what a disruption budget permits and what is taken of it, in its unit; Disrupted is the part of InUse
-	// that nodes take which are not ready or on their way out already.
+	// Allowed and InUse are the limit of a disruption budget and its present use, in its unit. Disrupted is the part of InUse
+	// from nodes that are not ready or already leaving.
 	Allowed   float64 `json:"allowed,omitempty"`
 	InUse     float64 `json:"inUse,omitempty"`
 	Disrupted float64 `json:"disrupted,omitempty"`
-	// Count and Need are operands of codes.
+	// Count and Need are numbers whose meaning depends on the code.
 	Count int `json:"count,omitempty"`
 	Need  int `json:"need,omitempty"`
 	// Price of the nodes to remove.
@@ -160,18 +160,18 @@ type Block struct {
 	Floor    float64 `json:"floor,omitempty"`
 	// Proof of what new nodes cost at least; nil if there is none.
 	Proof *Proof `json:"proof,omitempty"`
-	// Duration is how long something takes, as time.Duration writes it.
+	// Duration is how long something takes, in the form of time.Duration.String.
 	Duration string `json:"duration,omitempty"`
 	// Score of a move under the policy Balanced, and the Threshold for it.
 	Score     float64 `json:"score,omitempty"`
 	Threshold float64 `json:"threshold,omitempty"`
-	// Detail is the rest of the sentence.
+	// Detail completes the sentence of String.
 	Detail string `json:"detail,omitempty"`
-	// Because is what keeps a gang from being moved as a whole; nil if the code says it all.
+	// Because is why a gang can't be moved as a whole; nil if the code says everything.
 	Because *Block `json:"because,omitempty"`
 }
 
-// Silent reports whether the block is part of normal operation and not worth an event.
+// Silent reports whether the block occurs in normal operation and is not worth an event.
 func (b *Block) Silent() bool {
 	switch b.Code {
 	case BlockInFlight, BlockUnmanaged, BlockStatic, BlockNotStatic, BlockNotEmpty, BlockEmpty, BlockNotDrifted, BlockQuiet, BlockNoBatch, BlockNotReached:
@@ -275,7 +275,7 @@ func (b *Block) sentence() string {
 	return string(b.Code)
 }
 
-// fixedSentences are the sentences without operands.
+// fixedSentences are the sentences without details.
 func fixedSentences(code BlockCode) (string, bool) {
 	s, ok := map[BlockCode]string{
 		BlockUnmanaged:      "no nodeclaim made it",
@@ -303,7 +303,7 @@ func fixedSentences(code BlockCode) (string, bool) {
 	return s, ok
 }
 
-// disruptionBudgetSentence mentions nodes that are not ready, because nobody expects them to count.
+// disruptionBudgetSentence mentions nodes that are not ready, because readers may not expect that they count.
 func (b *Block) disruptionBudgetSentence() string {
 	out := fmt.Sprintf("%s allows %g and %g are in use", b.Detail, b.Allowed, b.InUse)
 	if b.Disrupted > 0 {
@@ -312,7 +312,7 @@ func (b *Block) disruptionBudgetSentence() string {
 	return out
 }
 
-// gangSentence says which gang it is, and what keeps the whole of it.
+// gangSentence names the gang, and says why it can't move.
 func (b *Block) gangSentence() string {
 	nodes := "1 node"
 	if b.Count != 1 {

@@ -24,7 +24,7 @@ const (
 	UnitPrice Unit = "USD/h"
 )
 
-// Scope says which nodes a budget is about: nodes that meet all fields that are set. The zero value is the whole cluster.
+// Scope selects the nodes of a budget: those that match all fields that are set. The zero value is the whole cluster.
 type Scope struct {
 	// Pool that owns the node.
 	Pool v1.PoolKey
@@ -34,13 +34,13 @@ type Scope struct {
 	Labels labels.Selector
 }
 
-// Includes reports whether a node of the pool, in the zone and with the labels is in the scope.
+// Includes reports whether the scope includes a node with this pool, zone and labels.
 func (s *Scope) Includes(pool v1.PoolKey, zone string, set labels.Set) bool {
 	return (s.Pool.IsZero() || s.Pool == pool) && (s.Zone == "" || s.Zone == zone) && (s.Labels == nil || s.Labels.Matches(set))
 }
 
 // Budget limits how much may be disrupted at one time, or within some time: Amount of Unit, or a share of the total, in a Scope, for
-// Reasons, while its Calendar is open. It limits voluntary disruption; forced removals go in any case, and count as in use.
+// Reasons, while its Calendar is open. It limits voluntary disruption; forced removals always happen, and count as in use.
 type Budget struct {
 	// Name for messages. Required and unique.
 	Name string
@@ -52,10 +52,10 @@ type Budget struct {
 	// rounded up, so that any share above 0 allows at least one.
 	Amount  float64
 	Percent bool
-	// Window is 0 if the budget limits what is being disrupted at one time. Otherwise it limits what is started within any span of this
-	// length, however it ends.
+	// Window is 0 if the budget limits simultaneous disruption. Otherwise the budget limits the disruptions started within any
+	// span of this length, whether they succeed or not.
 	Window time.Duration
-	// Calendar is when the budget counts; nil is always.
+	// Calendar says when the budget is in force; nil is always.
 	Calendar *Calendar
 }
 
@@ -107,7 +107,7 @@ func ValidateBudgets(list []Budget) error {
 	return nil
 }
 
-// Holds reports whether the budget limits the reason.
+// Holds reports whether the budget limits disruption for the reason.
 func (b *Budget) Holds(r Reason) bool {
 	return b.Reasons == nil || slices.Contains(b.Reasons, r)
 }

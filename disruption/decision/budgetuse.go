@@ -17,7 +17,7 @@ type BudgetUse struct {
 	Allowed, InUse float64
 }
 
-// Unlimited is PoolUse.Allowed if no budget of the pool is about the reason.
+// Unlimited is PoolUse.Allowed if no budget of the pool covers the reason.
 const Unlimited = math.MaxInt32
 
 // PoolUse is the present use of a NodePool's own budgets for a voluntary reason, for metrics and events.

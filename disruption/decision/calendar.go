@@ -7,7 +7,8 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// Calendar is when a budget counts: for some time from each time of a schedule. It is immutable; a nil *Calendar counts always.
+// Calendar says when a budget is in force: for a duration from each time of a schedule. It is immutable; a nil *Calendar counts
+// always.
 type Calendar struct {
 	schedule v1.Schedule
 	duration time.Duration
@@ -15,7 +16,7 @@ type Calendar struct {
 	text     string
 }
 
-// CalendarError is a calendar that cannot be read.
+// CalendarError is an invalid calendar.
 type CalendarError struct {
 	// Field is schedule, duration or timeZone.
 	Field string
@@ -50,7 +51,7 @@ func ParseCalendar(schedule string, duration time.Duration, timeZone string) (*C
 	return &Calendar{parsed, duration, location, fmt.Sprintf("%q for %s in %s", schedule, duration, location)}, nil
 }
 
-// String is how it was written.
+// String returns the text that it was parsed from.
 func (c *Calendar) String() string {
 	if c == nil {
 		return "always"
@@ -58,7 +59,8 @@ func (c *Calendar) String() string {
 	return c.text
 }
 
-// Counts reports whether t is in an open window. A schedule that never comes opens none (in Karpenter its window is then always open).
+// Counts reports whether t is in an open window. A schedule that never occurs opens none (in Karpenter its window would always be
+// open).
 func (c *Calendar) Counts(t time.Time) bool {
 	if c == nil {
 		return true
@@ -76,8 +78,8 @@ func (c *Calendar) next(t time.Time) time.Time {
 // maxWindows limits how many consecutive windows are followed to find where they end.
 const maxWindows = 10_000
 
-// Closes is when the window around t closes: windows that overlap or touch are one. Zero if t is in none, or if the window does not close
-// as far as we look.
+// Closes is when the window around t closes: windows that overlap or touch are one. Zero if t is in none, or if maxWindows
+// windows follow without a gap.
 func (c *Calendar) Closes(t time.Time) time.Time {
 	if c == nil || !c.Counts(t) {
 		return time.Time{}

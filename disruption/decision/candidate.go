@@ -11,7 +11,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
-// Candidate is a node that may be disrupted, looked at alone, with what planners need to know about it. It is read-only.
+// Candidate is a node that may be disrupted, with what planners need to know about it. It is read-only.
 type Candidate struct {
 	// Name is that of its planning.Node.
 	Name string
@@ -27,7 +27,7 @@ type Candidate struct {
 	// Price in USD per hour; 0 if Priced is false.
 	Price  float64
 	Priced bool
-	// Pods would need another place: those that are reschedulable, by namespace and name.
+	// Pods are the reschedulable pods, which would need another place; by namespace and name.
 	Pods []*corev1.Pod
 	// Cost of disrupting it, in units of an ordinary pod: 1 for the node plus the eviction costs of its pods.
 	Cost float64
@@ -35,8 +35,8 @@ type Candidate struct {
 	QuietSince time.Time
 	// Drifted is since when it is drifted; zero if it is not.
 	Drifted time.Time
-	// PodBlock is the pod that keeps it from graceful methods, but not from eventual ones, because its NodeClaim has a
-	// terminationGracePeriod. Nil if there is none.
+	// PodBlock is the block by a pod that excludes it from graceful methods, but not from eventual ones, because its NodeClaim
+	// has a terminationGracePeriod. Nil if there is none.
 	PodBlock *Block
 }
 
@@ -46,8 +46,8 @@ func (c *Candidate) Empty() bool { return c.Cost <= 1 }
 // Ratio is the saving of its removal per unit of disruption: the order of consolidation.
 func (c *Candidate) Ratio() float64 { return c.Price / c.Cost }
 
-// LegacyCost is the disruption cost of earlier releases, by which static pools still choose nodes to remove: the cost of evicting all its
-// pods, with any owner, times the share of its lifetime that remains.
+// LegacyCost is the disruption cost of earlier Karpenter releases, by which static pools still choose nodes to remove: the
+// eviction cost of all its pods, whatever their owner, times the remaining share of its lifetime.
 func (c *Candidate) LegacyCost(now time.Time) float64 {
 	if c.State == nil {
 		return 0

@@ -52,8 +52,7 @@ type Replacement struct {
 	Static bool `json:"static,omitempty"`
 }
 
-// Command is one decision that is carried out as a whole: nodes to remove, and nodes to launch before. It is plain
-// data.
+// Command is one decision that is carried out as a whole: nodes to remove, and nodes to launch first. It is plain data.
 type Command struct {
 	// ID is the same for the same method, members and time.
 	ID string `json:"id"`
@@ -63,14 +62,14 @@ type Command struct {
 	// Members by name, at least one. Replacements in an order in which they can take their pods.
 	Members      []Member      `json:"members"`
 	Replacements []Replacement `json:"replacements,omitempty"`
-	// Receivers are the nodes of the cluster that pods of the members are planned for, with these pods, in an order in which
-	// they can take them: rules about how pods are spread may ask for one.
+	// Receivers are the existing nodes that pods of the members are planned for, with these pods. Their order is one in which
+	// pods can be bound: topology spread constraints may require it.
 	Receivers []planning.ExistingNode `json:"receivers,omitempty"`
-	// Order is one in which pods can be bound, where rules about how pods are spread have nodes take turns. Nil where the nodes take
-	// their pods one after another: Receivers, then Replacements.
+	// Order is an order in which pods can be bound, if topology spread constraints make nodes take turns. Nil if nodes can take
+	// their pods one after another: first Receivers, then Replacements.
 	Order []planning.PodKey `json:"order,omitempty"`
-	// Savings in USD per hour: prices of the members less those of the replacements. Negative for a replacement that costs
-	// more, as drift's may.
+	// Savings in USD per hour: prices of the members minus those of the replacements. Negative if the replacements cost more,
+	// which can happen with drift.
 	Savings float64 `json:"savings"`
 	// Scores of the members' Balanced pools, by pool; nil if there are none.
 	Scores []Score `json:"scores,omitempty"`
@@ -78,10 +77,10 @@ type Command struct {
 	// validation.
 	Planned   time.Time `json:"planned"`
 	NotBefore time.Time `json:"notBefore"`
-	// MayShrink means that members that no longer qualify may be left out, instead of dropping the command.
+	// MayShrink means that the command continues without members that no longer qualify, instead of being dropped.
 	MayShrink bool `json:"mayShrink,omitempty"`
-	// Wave is the number of the command's wave in its plan, from 1, and Waves their count; both are 0 if unknown. Set them when you start
-	// a wave, so that a later process knows that more was to come.
+	// Wave is the number of the command's wave in its plan, from 1, and Waves their count; both are 0 if unknown. Set them when
+	// you start a wave, so that a later process knows that more waves were planned.
 	Wave  int `json:"wave,omitempty"`
 	Waves int `json:"waves,omitempty"`
 }

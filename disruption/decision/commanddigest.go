@@ -39,9 +39,9 @@ type digestedReplacement struct {
 // if they remove the same NodeClaims and nodes, for the same reason, evict the same pods and may launch the same offerings of
 // the same pools. Anyone who approves a digest approves of exactly that.
 //
-// What a later plan of the same fleet may say differently is no part of it: ID, method, times, wave, prices and saving, and
-// where pods are expected to go, which kube-scheduler decides. Orders do not matter. A digest stays the same from release to
-// release unless the notes of a release say otherwise.
+// The digest leaves out what differs between plans of the same fleet: ID, method, times, wave, prices, savings, and the planned
+// places of pods, which kube-scheduler decides. Orders do not matter. A digest stays the same from release to release unless the
+// notes of a release say otherwise.
 func (c *Command) Digest() string {
 	if c == nil {
 		return ""

@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// RejectionEvents tell each member of a consolidation command that the command was void when it was about to start, and which kind of
-// change is the cause. err is the error of disruption.Planner.Validate or disruption.Step.Err.
+// RejectionEvents are events on each member of a consolidation command: the command was no longer valid when it was about to
+// start, and which kind of change is the cause. err is the error of disruption.Planner.Validate or disruption.Step.Err.
 func (c *Command) RejectionEvents(err error) []Event {
 	category := rejectionUnknown
 	var rejected *RejectedError

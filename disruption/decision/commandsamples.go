@@ -23,8 +23,8 @@ func SnakeCase(s string) string {
 	return out.String()
 }
 
-// TerminationMode is how a claim's node ends, as metrics spell it: gracefully, without a deadline; eventually, with one; or forcefully,
-// with a deadline at once.
+// TerminationMode is how a claim's node is terminated, as metrics spell it: gracefully, without a deadline; eventually, with a
+// deadline; or forcefully, with an immediate deadline.
 func TerminationMode(claim *v1.NodeClaim) string {
 	if claim == nil {
 		return ""
@@ -85,7 +85,7 @@ func (c *Command) StartedSamples() []Sample {
 	return out
 }
 
-// RejectionSamples count the command as void.
+// RejectionSamples count the command as rejected by validation.
 func (c *Command) RejectionSamples() []Sample {
 	return []Sample{{MetricFailedValidations, map[string]string{LabelType: c.Method.ConsolidationType()}, 1}}
 }

@@ -1,7 +1,6 @@
-// Package decision declares what decisions about nodes are made of: the reasons and methods, what keeps a node where it is, budgets,
-// and the commands and verdicts that planners answer with. Package disruption, which makes and carries out such decisions, has all of
-// these under the same names; the planners, which are below it, have them from here. So code that reads commands but makes none can
-// import this package alone.
+// Package decision declares the types of disruption decisions: reasons and methods, blocks, budgets, and the commands and
+// verdicts that planners return. Package disruption, which makes and carries out such decisions, has all of these types under the
+// same names. Code that only reads commands can import this package alone.
 //
 //	func review(cmd *decision.Command) error {
 //		for i := range cmd.Members {
@@ -12,7 +11,7 @@
 //		return approve(cmd.Digest()) // names what the command does, and who planned it and when does not matter
 //	}
 //
-// Everything here is plain data, with methods that say it in words, as events and as samples of metrics. Money is USD per hour.
+// Everything here is plain data, with methods that return it as sentences, events and metric samples. Money is USD per hour.
 //
 //	why          reasons, methods, and which pods hold nodes back       reason.go
 //	candidates   nodes that may go, and what keeps the others           candidate.go, block.go, quiet.go, expiry.go

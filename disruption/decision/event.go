@@ -27,21 +27,21 @@ type Event struct {
 // DefaultEventInterval is how long not to repeat an event whose Every is nil.
 const DefaultEventInterval = 2 * time.Minute
 
-// EventReason is the reason of an event. Operators' alerts rely on these words.
+// EventReason is the reason of a Kubernetes event. Operators' alerts rely on these words.
 type EventReason string
 
 // The reasons of the events of disruption.
 const (
-	// EventDisruptionBlocked: a node is no candidate, or drift finds no place for its pods; on a NodePool: budgets let none of
-	// its nodes go.
+	// EventDisruptionBlocked: a node is no candidate, or drift finds no place for its pods; on a NodePool: budgets allow the
+	// disruption of none of its nodes.
 	EventDisruptionBlocked EventReason = "DisruptionBlocked"
-	// EventUnconsolidatable: consolidation keeps a candidate.
+	// EventUnconsolidatable: consolidation does not remove a candidate.
 	EventUnconsolidatable EventReason = "Unconsolidatable"
 	// EventConsolidationCandidate: consolidation is about to remove a node.
 	EventConsolidationCandidate EventReason = "ConsolidationCandidate"
-	// EventConsolidationRejected: a command was void when it was about to start.
+	// EventConsolidationRejected: a command was no longer valid when it was about to start.
 	EventConsolidationRejected EventReason = "ConsolidationRejected"
-	// EventConsolidationApproved: a move of the policy Balanced scores high enough.
+	// EventConsolidationApproved: a command's score is high enough for the policy Balanced.
 	EventConsolidationApproved EventReason = "ConsolidationApproved"
 	// EventDisruptionLaunching, EventDisruptionWaitingReadiness: a replacement is on its way.
 	EventDisruptionLaunching        EventReason = "DisruptionLaunching"
@@ -65,7 +65,7 @@ const (
 	EventNodeRepairBlocked EventReason = "NodeRepairBlocked"
 )
 
-// What events are about.
+// The kinds of objects with events.
 const (
 	KindNode      = "Node"
 	KindNodeClaim = "NodeClaim"

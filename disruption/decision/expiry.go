@@ -6,14 +6,13 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// Due is when a claim's node must go, and why.
+// Due is when a claim's node must be removed, and why.
 type Due struct {
 	At     time.Time
 	Reason Reason
 }
 
-// ExpiryOf is when the claim's node expires, by the claim's own expireAfter; false when it never does, and when it is
-// being deleted already.
+// ExpiryOf is when the claim's node expires, by the claim's own expireAfter; false if it never does, or is already being deleted.
 func ExpiryOf(claim *v1.NodeClaim) (Due, bool) {
 	if claim == nil {
 		return Due{}, false
@@ -25,7 +24,7 @@ func ExpiryOf(claim *v1.NodeClaim) (Due, bool) {
 	return Due{At: claim.CreationTimestamp.Add(life), Reason: ReasonExpired}, true
 }
 
-// lifetime is how long the claim's node may live; false when it may for ever. Left out, it is the API's default.
+// lifetime is how long the claim's node may live; false if forever. A missing value is the API's default.
 func lifetime(claim *v1.NodeClaim) (time.Duration, bool) {
 	if claim.Spec.ExpireAfter.IsZero() {
 		return v1.DefaultExpireAfter, true

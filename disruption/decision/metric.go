@@ -2,10 +2,10 @@ package decision
 
 import "slices"
 
-// MetricKind is how a metric is counted.
+// MetricKind is the type of a metric.
 type MetricKind string
 
-// The kinds, as Prometheus knows them.
+// The metric types of Prometheus.
 const (
 	Counter   MetricKind = "counter"
 	Gauge     MetricKind = "gauge"
@@ -59,8 +59,8 @@ const (
 	LabelCondition, LabelImage = "condition", "image_id"
 )
 
-// Metrics are those that the Samples of this package belong to. nodeclaims_disrupted_total is counted by provisioning too,
-// for claims that it gives up.
+// Metrics are the metrics of this package's Samples. Package provisioning also counts nodeclaims_disrupted_total, for claims that
+// it gives up.
 func Metrics() []Metric {
 	disrupted := []string{LabelReason, LabelPool, LabelCapacityType, labelConsolidationPolicy, labelTerminationMode}
 	return []Metric{
@@ -88,8 +88,8 @@ func secondsToMinutes() []float64 {
 	return []float64{0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 2, 5, 10, 30, 60, 120, 180}
 }
 
-// Sample is one observation: an amount to add to a counter, to set a gauge to, or to put into a histogram. Its Labels are
-// exactly those that the Metric has.
+// Sample is one value: to add to a counter, to set a gauge to, or to observe in a histogram. Its Labels are exactly those that
+// the Metric has.
 type Sample struct {
 	Metric string
 	Labels map[string]string

@@ -6,17 +6,17 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// Quiet is what consolidateAfter makes of a node at some time.
+// Quiet says whether a node's consolidateAfter has passed at some time.
 type Quiet struct {
 	// Reached says that the waiting time is over: the node may be consolidated.
 	Reached bool
-	// Until is when it will be over if no pod comes or goes; zero when it is reached, and when it never will be.
+	// Until is when it will be over if no pod comes or goes; zero if it is over, or never will be.
 	Until time.Time
 }
 
-// QuietOf says whether the pool's consolidateAfter has passed for a node that is quiet since then (see
-// Candidate.QuietSince): never for a static pool, for consolidateAfter Never and for a node that is not initialised, for
-// which since is zero. consolidateAfter left out is 0s.
+// QuietOf says whether the pool's consolidateAfter has passed for a node that has been quiet since the given time (see
+// Candidate.QuietSince). It never passes for a static pool, for consolidateAfter Never and for a node that is not initialized,
+// for which since is zero. A missing consolidateAfter is 0s.
 func QuietOf(pool *v1.NodePool, since, now time.Time) Quiet {
 	if pool == nil {
 		return Quiet{}

@@ -2,8 +2,8 @@ package decision
 
 import v1 "github.com/drawknife/drawknife/api/v1"
 
-// Reason is why a node is disrupted. The first three are voluntary: budgets and eligibility hold them, and replacements
-// come first. The others are forced: the node goes when it is due, whatever stands in the way.
+// Reason is why a node is disrupted. The first three are voluntary: they respect budgets and eligibility, and launch replacements
+// first. The others are forced: the node is removed when it is due, whatever budgets and pods say.
 type Reason string
 
 // The reasons.
@@ -12,9 +12,9 @@ const (
 	ReasonEmpty Reason = "Empty"
 	// ReasonUnderutilized: the pods cost less elsewhere.
 	ReasonUnderutilized Reason = "Underutilized"
-	// ReasonDrifted: the node is no longer what its pool asks for.
+	// ReasonDrifted: the node no longer matches its pool or node class.
 	ReasonDrifted Reason = "Drifted"
-	// ReasonExpired: the node has lived for as long as it may.
+	// ReasonExpired: the node has reached its maximum age.
 	ReasonExpired Reason = "Expired"
 	// ReasonInterrupted: the provider takes the node away.
 	ReasonInterrupted Reason = "Interrupted"
@@ -22,7 +22,7 @@ const (
 	ReasonUnhealthy Reason = "Unhealthy"
 )
 
-// Forced reports whether the reason waits for nothing: neither budgets nor eligibility nor replacements.
+// Forced reports whether the reason ignores budgets and eligibility, and waits for no replacements.
 func (r Reason) Forced() bool {
 	switch r {
 	case ReasonExpired, ReasonInterrupted, ReasonUnhealthy:
@@ -31,7 +31,7 @@ func (r Reason) Forced() bool {
 	return false
 }
 
-// Budgeted is the reason as budgets of NodePools know it; ok is false for forced ones, which no budget of a pool holds.
+// Budgeted is the reason in the budgets of NodePools; ok is false for forced reasons, which these budgets don't limit.
 func (r Reason) Budgeted() (reason v1.DisruptionReason, ok bool) {
 	switch r {
 	case ReasonEmpty:
@@ -66,7 +66,7 @@ func Methods() []Method {
 	return []Method{MethodEmptiness, MethodStaticDrift, MethodDrift, MethodMultiNode, MethodSingleNode}
 }
 
-// Reason is what the method's commands say, and the budgets that they take from.
+// Reason is the reason of the method's commands, which decides the budgets that they use.
 func (m Method) Reason() Reason {
 	switch m {
 	case MethodEmptiness:
@@ -77,7 +77,7 @@ func (m Method) Reason() Reason {
 	return ReasonUnderutilized
 }
 
-// Class says which pods hold a node back from the method.
+// Class says which pods block a node for the method.
 func (m Method) Class() Class {
 	if m.Reason() == ReasonDrifted {
 		return ClassEventual
@@ -85,7 +85,7 @@ func (m Method) Class() Class {
 	return ClassGraceful
 }
 
-// ConsolidationType is the method's word in metrics: empty, multi or single; "" for drift.
+// ConsolidationType is the method's name in metrics: empty, multi or single; "" for drift.
 func (m Method) ConsolidationType() string {
 	switch m {
 	case MethodEmptiness:
@@ -98,13 +98,13 @@ func (m Method) ConsolidationType() string {
 	return ""
 }
 
-// Class says what pods that must not be disrupted, or that no PodDisruptionBudget lets go, do to their node.
+// Class says how pods that must not be disrupted, or whose PodDisruptionBudget allows no eviction, affect their node.
 type Class string
 
 const (
-	// ClassGraceful: they hold it back.
+	// ClassGraceful: they block it.
 	ClassGraceful Class = "Graceful"
-	// ClassEventual: they hold it back only while its NodeClaim has no terminationGracePeriod.
+	// ClassEventual: they block it only if its NodeClaim has no terminationGracePeriod.
 	ClassEventual Class = "Eventual"
 )
 

@@ -6,19 +6,20 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// Score is how a Balanced pool judges a command: what share of its cost the command saves for each share of its disruption
-// that it causes.
+// Score is how a Balanced pool rates a command: the share of the pool's cost that the command saves, divided by the share of the
+// pool's disruption that it causes.
 type Score struct {
 	Pool v1.PoolKey `json:"pool"`
-	// Score is SavingsShare by DisruptionShare; 0 where nothing is saved. Threshold is what it takes.
+	// Score is SavingsShare divided by DisruptionShare; 0 if nothing is saved. Threshold is the minimum score.
 	Score     float64 `json:"score"`
 	Threshold float64 `json:"threshold"`
-	// SavingsShare of what the pool's nodes cost together, DisruptionShare of what disrupting them all would, 0 to 1.
+	// SavingsShare is the saving as a share of the cost of all the pool's nodes; DisruptionShare is the command's disruption as a
+	// share of disrupting them all. Both are from 0 to 1.
 	SavingsShare    float64 `json:"savingsShare"`
 	DisruptionShare float64 `json:"disruptionShare"`
 }
 
-// Approved reports whether the pool approves.
+// Approved reports whether the score is high enough for the pool.
 func (s Score) Approved() bool { return s.Score >= s.Threshold }
 
 // String is a sentence for operators.

@@ -10,14 +10,14 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// Disruption is one that was started: what budgets with a window remember. What became of it does not matter.
+// Disruption is a disruption that was started. Budgets with a window count them. What became of it does not matter.
 type Disruption struct {
-	// Node, and Time of its start.
+	// Node is the disrupted node, Time when its disruption started.
 	Node string
 	Time time.Time
-	// Command it was started for, by ID; empty for one that was forced. It counts once for a command and node.
+	// Command is the ID of its command; empty if it was forced. A node counts once for each command.
 	Command string
-	// Reason it was for; forced ones count too.
+	// Reason of the disruption; forced ones count too.
 	Reason Reason
 	// Pool, Zone and Labels of the node at the time.
 	Pool   v1.PoolKey
@@ -26,11 +26,11 @@ type Disruption struct {
 	// Pods that had to move, and Price in USD per hour.
 	Pods  int
 	Price float64
-	// Owners of those pods: disruption.Global leaves nodes with pods of theirs alone for a while, see its CoolDown.
+	// Owners of those pods: disruption.Global leaves nodes with pods of these owners alone for a while, see its CoolDown.
 	Owners []types.UID
 }
 
-// DisruptionOf notes that the disruption of a candidate was started.
+// DisruptionOf is the history entry for the disruption of a candidate by a command.
 func DisruptionOf(c *Candidate, r Reason, started time.Time) Disruption {
 	if c == nil || c.Pool == nil || c.State == nil || c.State.Node == nil {
 		return Disruption{}
@@ -41,10 +41,9 @@ func DisruptionOf(c *Candidate, r Reason, started time.Time) Disruption {
 	}
 }
 
-// ForcedDisruption notes that the removal of a claim's node was forced and has been started: by expiry, an interruption, or
-// repair. It asked no budget, but those with a rate count it; and pods' owners that it disturbed are left alone for a
-// while by disruption.Global, whatever it was that moved them. node may be empty, moving are the pods that have to move, and Price is the
-// caller's to fill in where it is known.
+// ForcedDisruption is the history entry for a forced removal of a claim's node, by expiry, an interruption, or repair. No budget
+// can block it, but budgets with a rate count it, and disruption.Global leaves the workloads of its pods alone for a while. node
+// may be empty, moving are the pods that have to move. Set Price if you know it.
 func ForcedDisruption(claim *v1.NodeClaim, node string, r Reason, moving []*corev1.Pod, started time.Time) Disruption {
 	if claim == nil {
 		return Disruption{}

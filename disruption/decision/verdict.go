@@ -2,20 +2,20 @@ package decision
 
 import v1 "github.com/drawknife/drawknife/api/v1"
 
-// Outcome is what becomes of a node.
+// Outcome is what a plan does with a node.
 type Outcome string
 
 // The outcomes.
 const (
-	// OutcomeKept: it stays, for the reasons that Verdict.Blocks give.
+	// OutcomeKept: it stays, for the reasons in Verdict.Blocks.
 	OutcomeKept Outcome = "Kept"
-	// OutcomeRemoved: it goes without a replacement.
+	// OutcomeRemoved: it is removed without a replacement.
 	OutcomeRemoved Outcome = "Removed"
-	// OutcomeReplaced: it goes once its replacement is ready.
+	// OutcomeReplaced: it is removed once its replacement is ready.
 	OutcomeReplaced Outcome = "Replaced"
 )
 
-// Verdict is what a plan says of one node, with numbers.
+// Verdict says what a plan does with one node and why, with numbers.
 type Verdict struct {
 	Node    string     `json:"node"`
 	Pool    v1.PoolKey `json:"pool,omitzero"`
@@ -23,14 +23,14 @@ type Verdict struct {
 	// Command and Method that remove it.
 	Command string `json:"command,omitempty"`
 	Method  Method `json:"method,omitempty"`
-	// Blocks are why it stays: one without a method when it is no candidate, else one for each method, in their order.
+	// Blocks are why it stays: one block without a method if it is no candidate, else one for each method, in their order.
 	Blocks []MethodBlock `json:"blocks,omitempty"`
-	// Price in USD per hour, and Cost of the disturbance in units of an ordinary pod; 0 when it is no candidate.
+	// Price in USD per hour, and Cost of the disruption in units of an ordinary pod; 0 if it is no candidate.
 	Price float64 `json:"price,omitempty"`
 	Cost  float64 `json:"cost,omitempty"`
 }
 
-// MethodBlock is what keeps a node from a method; from all when Method is empty.
+// MethodBlock is why a method, or every method if Method is empty, does not accept a node.
 type MethodBlock struct {
 	Method Method `json:"method,omitempty"`
 	Block  *Block `json:"block"`
@@ -59,7 +59,7 @@ func (v Verdict) String() string {
 	return s
 }
 
-// RejectionCategory says what kind of change made a command void.
+// RejectionCategory says what kind of change made a command invalid.
 type RejectionCategory string
 
 // The categories.
@@ -68,11 +68,11 @@ const (
 	RejectedChurn RejectionCategory = "churn"
 	// RejectedBudget: a member is nominated, or budgets no longer suffice.
 	RejectedBudget RejectionCategory = "budget"
-	// RejectedScheduling: the pods would go elsewhere than planned.
+	// RejectedScheduling: the pods no longer have their planned places.
 	RejectedScheduling RejectionCategory = "scheduling"
 )
 
-// RejectedError is a command that is void since things have changed.
+// RejectedError means that a command is no longer valid because the cluster has changed.
 type RejectedError struct {
 	// Command's ID.
 	Command  string
