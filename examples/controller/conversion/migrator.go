@@ -103,7 +103,7 @@ func (m *Migrator) settle(ctx context.Context) error {
 	}
 }
 
-// errDefinitionChanged means that the definition has it was changed since Settle started.
+// errDefinitionChanged means that a CRD has changed since Settle started.
 var errDefinitionChanged = errors.New("its definition was changed in the meantime")
 
 // migrate writes all objects of a CRD that all API servers know.

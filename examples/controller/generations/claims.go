@@ -12,27 +12,27 @@ import (
 	"github.com/drawknife/drawknife/api/v1beta1"
 )
 
-// StateAnnotation holds, on a Machine, what this controller knows of it and a Machine has no field for, as JSON.
+// StateAnnotation is on Machines: JSON with values of a NodeClaim for which a Machine has no field.
 const StateAnnotation = "drawknife.dev/machine-state"
 
 // claimState has the parts of a NodeClaim for which a Machine has no field.
 type claimState struct {
-	// ExpireAfter is for how long its node may live, where that is not what its Provisioner says.
+	// ExpireAfter is the maximum age of its node, if it differs from its Provisioner's.
 	ExpireAfter *v1.NillableDuration `json:"expireAfter,omitempty"`
-	// TerminationGracePeriod is for how long its node may drain.
+	// TerminationGracePeriod is how long its node may drain.
 	TerminationGracePeriod *v1.Duration `json:"terminationGracePeriod,omitempty"`
-	// MinValues of requirements, by their place.
+	// MinValues of requirements, by the requirement's index.
 	MinValues map[int]int `json:"minValues,omitempty"`
 	// LastPodEventTime is when a pod of its node last came or went.
 	LastPodEventTime metav1.Time `json:"lastPodEventTime,omitzero"`
-	// ImageID of its machine.
+	// ImageID of its instance.
 	ImageID string `json:"imageID,omitempty"`
 }
 
-// claim is a Machine as a claim. p is its Provisioner, nil if there is none.
+// claim converts a Machine to a NodeClaim. p is its Provisioner, nil if there is none.
 func (t *translator) claim(m *v1alpha5.Machine, p *v1alpha5.Provisioner) *v1.NodeClaim {
 	options := t.options
-	options.Force = true // one that can't be converted is nobody's, but it is there
+	options.Force = true // a Machine that can't be converted is not managed, but it exists
 	result := t.read(m, machineKind, options)
 	claim, _ := result.Objects[0].Object.(*v1.NodeClaim)
 	v1.SetGenerationOf(claim, v1.GenerationV1Alpha5)
@@ -41,11 +41,11 @@ func (t *translator) claim(m *v1alpha5.Machine, p *v1alpha5.Provisioner) *v1.Nod
 	} else if ref.Name == "" {
 		*ref = v1.NodeClassReference{}
 	}
-	delete(claim.Annotations, v1beta1.KubeletAnnotationKey) // the node class has the block
+	delete(claim.Annotations, v1beta1.KubeletAnnotationKey) // in v1 the node class has the kubelet block
 	claim.Spec.ExpireAfter = expireAfter(p)
 	claim.Status.Conditions = observed(claim.Status.Conditions, m.Generation)
 	var state claimState
-	// One that can't be read is as good as none: what it held is found out again or was never there.
+	// An unreadable annotation counts as missing: its values are computed again, or default.
 	if err := json.Unmarshal([]byte(claim.Annotations[StateAnnotation]), &state); err == nil {
 		state.give(claim)
 	}
@@ -53,7 +53,7 @@ func (t *translator) claim(m *v1alpha5.Machine, p *v1alpha5.Provisioner) *v1.Nod
 	return claim
 }
 
-// give puts the state where a claim has it.
+// give copies the state to the claim's fields.
 func (s *claimState) give(claim *v1.NodeClaim) {
 	if s.ExpireAfter != nil {
 		claim.Spec.ExpireAfter = *s.ExpireAfter
@@ -67,7 +67,7 @@ func (s *claimState) give(claim *v1.NodeClaim) {
 	claim.Status.LastPodEventTime, claim.Status.ImageID = s.LastPodEventTime, s.ImageID
 }
 
-// stateOf is what of a claim a Machine has no field for; empty for nothing.
+// stateOf returns the parts of a claim for which a Machine has no field; empty if there are none.
 func stateOf(claim *v1.NodeClaim, p *v1alpha5.Provisioner) string {
 	state := claimState{
 		TerminationGracePeriod: claim.Spec.TerminationGracePeriod, LastPodEventTime: claim.Status.LastPodEventTime, ImageID: claim.Status.ImageID,
@@ -90,8 +90,8 @@ func stateOf(claim *v1.NodeClaim, p *v1alpha5.Provisioner) string {
 	return string(text)
 }
 
-// expireAfter is how long nodes of a Provisioner may live: Machines don't have the setting, so the current one of their Provisioner
-// counts.
+// expireAfter is the maximum age of a Provisioner's nodes. Machines don't have this field, so the present value of their
+// Provisioner counts.
 func expireAfter(p *v1alpha5.Provisioner) v1.NillableDuration {
 	if p == nil || p.Spec.TTLSecondsUntilExpired == nil {
 		return v1.Never()
@@ -100,7 +100,7 @@ func expireAfter(p *v1alpha5.Provisioner) v1.NillableDuration {
 	return v1.NewNillableDuration(time.Duration(seconds) * time.Second)
 }
 
-// machine is the claim as a Machine: the one that is stored or, if that is nil, a new one of the Provisioner p.
+// machine converts the claim to a Machine: it changes the stored one or, if that is nil, creates one of the Provisioner p.
 func (t *translator) machine(claim *v1.NodeClaim, stored *v1alpha5.Machine, p *v1alpha5.Provisioner) *v1alpha5.Machine {
 	in := claim.DeepCopy()
 	v1.SetGenerationOf(in, v1.GenerationV1)
@@ -112,13 +112,13 @@ func (t *translator) machine(claim *v1.NodeClaim, stored *v1alpha5.Machine, p *v
 		in.Annotations[StateAnnotation] = state
 	}
 	options := t.options.ProvisionerOptions()
-	options.Force = true // what it says was decided by those who know
+	options.Force = true // its spec was decided when it was created
 	if stored != nil {
 		out, _ := v1alpha5.MachineFromV1(in, stored.Provenance(), options)
 		return out
 	}
 	out, _ := v1alpha5.MachineFromV1(in, (&v1alpha5.Machine{}).Provenance(), options)
-	// A new one says, as those of earlier releases do, how its kubelet and its instance are set up.
+	// Like in earlier releases, a new Machine has the configuration of its kubelet and its instance.
 	out.Spec.Kubelet = t.kubeletOf(p)
 	if p.Spec.ProviderRef != nil {
 		ref := *p.Spec.ProviderRef

@@ -16,13 +16,13 @@ import (
 	"github.com/drawknife/drawknife/aws/convert"
 )
 
-// className is which node class of v1alpha5 is meant: that of an AWSNodeTemplate, of one with the kubelet block of a
-// Provisioner, or of a Provisioner's inline block. The zero value is none of them.
+// className identifies a node class of v1alpha5: an AWSNodeTemplate, an AWSNodeTemplate with the kubelet block of a Provisioner,
+// or a Provisioner's inline provider block. The zero value is none of them.
 type className struct{ template, provisioner string }
 
 const classPrefix = string(v1.GenerationV1Alpha5) + "/"
 
-// String is the name that the node class has in memory.
+// String returns the name of the node class in memory.
 func (n className) String() string {
 	if n.provisioner == "" {
 		return classPrefix + n.template
@@ -30,7 +30,7 @@ func (n className) String() string {
 	return classPrefix + n.template + "/" + n.provisioner
 }
 
-// parseClass reads the name of a node class in memory.
+// parseClass parses the name of a node class in memory.
 func parseClass(name string) className {
 	rest, first := strings.CutPrefix(name, classPrefix)
 	if !first {
@@ -40,7 +40,7 @@ func parseClass(name string) className {
 	return className{template, provisioner}
 }
 
-// classOfProvisioner is the node class that a Provisioner's machines are made from.
+// classOfProvisioner returns the node class of a Provisioner's Machines.
 func classOfProvisioner(p *v1alpha5.Provisioner, kubelet bool) className {
 	if p.Spec.Provider != nil || p.Spec.ProviderRef == nil {
 		return className{provisioner: p.Name}
@@ -51,7 +51,7 @@ func classOfProvisioner(p *v1alpha5.Provisioner, kubelet bool) className {
 	return className{p.Spec.ProviderRef.Name, p.Name}
 }
 
-// classOfMachine is the node class that a Machine was made from. Who has a kubelet block has it from its Provisioner.
+// classOfMachine returns the node class that a Machine was made from. A Machine's kubelet block comes from its Provisioner.
 func classOfMachine(m *v1alpha5.Machine) className {
 	owner := v1.PoolOf(m.Labels).Name
 	if m.Spec.MachineTemplateRef == nil {
@@ -63,7 +63,7 @@ func classOfMachine(m *v1alpha5.Machine) className {
 	return className{m.Spec.MachineTemplateRef.Name, owner}
 }
 
-// plainReference is a reference as it is stored.
+// plainReference returns a reference in its stored form.
 func plainReference(ref *v1.NodeClassReference) {
 	if n := parseClass(ref.Name); n != (className{}) {
 		ref.Name = n.template
@@ -73,8 +73,8 @@ func plainReference(ref *v1.NodeClassReference) {
 	}
 }
 
-// classNotes are what is kept of a node class in memory: all of it follows from what is stored and from the account, and nothing
-// outside needs it.
+// classNotes are facts about a node class that are only kept in memory: they can be computed again from stored objects and the
+// AWS account.
 type classNotes struct {
 	of          types.UID
 	annotations map[string]string
@@ -82,7 +82,7 @@ type classNotes struct {
 	status      awsv1.EC2NodeClassStatus
 }
 
-// kubeletOf is the kubelet block that machines of a Provisioner get, global settings among it.
+// kubeletOf returns the kubelet block of a Provisioner's Machines, including global settings.
 func (t *translator) kubeletOf(p *v1alpha5.Provisioner) *v1alpha5.KubeletConfiguration {
 	out := p.Spec.KubeletConfiguration.DeepCopy()
 	if s := t.options.Legacy; s != nil && s.ENILimitedPodDensity != nil && !*s.ENILimitedPodDensity && (out == nil || out.MaxPods == nil) {
@@ -94,10 +94,10 @@ func (t *translator) kubeletOf(p *v1alpha5.Provisioner) *v1alpha5.KubeletConfigu
 	return out
 }
 
-// unlimitedDensity is the pod limit of a node that is not limited by its network interfaces.
+// unlimitedDensity is the pod limit of a node if network interfaces don't limit it.
 const unlimitedDensity = 110
 
-// classKubelet is the kubelet block of a Provisioner as a node class has it; nil for none.
+// classKubelet converts the kubelet block of a Provisioner to that of a node class; nil for none.
 func (t *translator) classKubelet(p *v1alpha5.Provisioner) *awsv1.KubeletConfiguration {
 	for _, converted := range t.read(p, provisionerKind, t.options).Objects {
 		if pool, ok := converted.Object.(*v1.NodePool); ok && pool.Annotations[v1beta1.KubeletAnnotationKey] != "" {
@@ -110,7 +110,7 @@ func (t *translator) classKubelet(p *v1alpha5.Provisioner) *awsv1.KubeletConfigu
 	return nil
 }
 
-// class is a node class of v1alpha5; nil if what it is made of is not there or can't be one, which the warnings say.
+// class returns a node class of v1alpha5; nil if its objects don't exist or can't be converted, as the warnings explain.
 func (t *translator) class(template *awsv1alpha1.AWSNodeTemplate, p *v1alpha5.Provisioner) (*awsv1.EC2NodeClass, conversion.Warnings) {
 	var result convert.Result
 	switch {
@@ -132,7 +132,7 @@ func (t *translator) class(template *awsv1alpha1.AWSNodeTemplate, p *v1alpha5.Pr
 	return nil, result.Warnings
 }
 
-// placeClass gives the node class its name and what is known of it.
+// placeClass sets the node class's name and its remembered status.
 func (t *translator) placeClass(class *awsv1.EC2NodeClass, template *awsv1alpha1.AWSNodeTemplate, p *v1alpha5.Provisioner) {
 	var name className
 	class.UID, class.Generation = "", 0
@@ -166,7 +166,7 @@ func (t *translator) placeClass(class *awsv1.EC2NodeClass, template *awsv1alpha1
 	class.Status = *notes.status.DeepCopy()
 }
 
-// noteClass keeps what became of a node class.
+// noteClass remembers the status of a node class.
 func (t *translator) noteClass(class *awsv1.EC2NodeClass) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -175,7 +175,7 @@ func (t *translator) noteClass(class *awsv1.EC2NodeClass) {
 	}
 }
 
-// forgetClass drops what is known of a node class that is gone.
+// forgetClass forgets a deleted node class.
 func (t *translator) forgetClass(name string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -15,7 +15,7 @@ import (
 type translating struct {
 	client.Client
 	reader *reader
-	// live reads the API itself: a write begins with what is stored.
+	// live reads from the API server without a cache, because a write starts from the stored object.
 	live *reader
 }
 
@@ -115,7 +115,7 @@ func (c *translating) Patch(ctx context.Context, object client.Object, patch cli
 // Status writes the status.
 func (c *translating) Status() client.SubResourceWriter { return c.SubResource("status") }
 
-// SubResource reads and writes one.
+// SubResource returns a client for a subresource.
 func (c *translating) SubResource(name string) client.SubResourceClient {
 	return &subResource{SubResourceClient: c.Client.SubResource(name), name: name, client: c}
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/drawknife/drawknife/api/v1beta1"
 )
 
-// observed fills in for which generation of its object a condition was written: early definitions drop it, so that it is taken to
-// be the one that there is. Who writes it looks at the object again within seconds.
+// observed sets a missing observedGeneration of conditions to the object's present generation: early CRDs drop the field. The
+// condition's writer checks the object again within seconds.
 func observed(conditions []metav1.Condition, generation int64) []metav1.Condition {
 	for i := range conditions {
 		if conditions[i].ObservedGeneration == 0 {
@@ -18,7 +18,7 @@ func observed(conditions []metav1.Condition, generation int64) []metav1.Conditio
 	return conditions
 }
 
-// conditionsOfPool are those of a Provisioner but Active, which says what became of them.
+// conditionsOfPool are a Provisioner's conditions without Active, which summarizes them.
 func conditionsOfPool(stored []v1beta1.Condition, generation int64) []metav1.Condition {
 	var out []metav1.Condition
 	for _, c := range stored {
@@ -35,7 +35,7 @@ func conditionsOfPool(stored []v1beta1.Condition, generation int64) []metav1.Con
 	return observed(out, generation)
 }
 
-// conditionsOfProvisioner are those of a pool, and Active as it is stored.
+// conditionsOfProvisioner are the conditions of a pool, and the stored condition Active.
 func conditionsOfProvisioner(pool []metav1.Condition, stored []v1beta1.Condition) []v1beta1.Condition {
 	var out []v1beta1.Condition
 	for _, c := range stored {

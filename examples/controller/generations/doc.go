@@ -1,6 +1,5 @@
-// Package generations lets reconcilers that know NodePools, NodeClaims and EC2NodeClasses of v1 work on Provisioners, Machines and
-// AWSNodeTemplates of v1alpha5 as well: it stands between them and the manager, and is the one place where old
-// becomes new.
+// Package generations lets reconcilers for NodePools, NodeClaims and EC2NodeClasses of v1 also work on Provisioners, Machines and
+// AWSNodeTemplates of v1alpha5. It wraps the manager and converts all objects on the way.
 //
 //	served, err := generations.Serve(mgr, generations.Options{Logger: log})
 //	if err != nil {
@@ -11,8 +10,8 @@
 //	}
 //	return mgr.Start(ctx)
 //
-// What the manager served gives out, its client, reader, cache, indexes and events, tells of stored objects of the first
-// generation as of objects of v1, and takes writes to these back to the objects that are stored:
+// The client, reader, cache, indexes and events of the returned manager present stored v1alpha5 objects as v1 objects, and
+// convert writes back to the stored form:
 //
 //	served    which kinds the cluster has, and the manager                    served.go
 //	translate pools, claims, node classes, there and back                     pools.go, claims.go, classes.go, conditions.go
@@ -23,10 +22,10 @@
 //
 // # Identity
 //
-// A Provisioner and a NodePool may have the same name. So an object that was created as v1alpha5 has, in memory alone, the
-// namespace v1.GenerationV1Alpha5: see v1.GenerationOf. The kinds are cluster-scoped, so that nobody else uses it, and every key,
-// request and work queue tells the two apart without a type of its own. A node class is referred to by its name alone, and there the
-// generation is part of the name, which no name in an API can be confused with:
+// A Provisioner and a NodePool may have the same name. So an object that was created as v1alpha5 has the namespace
+// v1.GenerationV1Alpha5, in memory only: see v1.GenerationOf. The kinds are cluster-scoped and otherwise have no namespace, so
+// keys, requests and work queues distinguish the two without a special type. A node class is referred to by name only, so its
+// name in memory has the generation as a prefix, with a slash, which no API name contains:
 //
 //	v1alpha5/TEMPLATE              an AWSNodeTemplate
 //	v1alpha5/TEMPLATE/PROVISIONER  the same with the kubelet block of a Provisioner, which is the node class's in v1
@@ -34,15 +33,14 @@
 //
 // # What is stored
 //
-// New machines of a Provisioner are stored as Machines, as the last release that acted on Provisioners does, so that going back to
-// it needs nothing but a restart. Of what a NodeClaim says and a Machine has no field for (see the annotation StateAnnotation) the
-// Machine keeps a copy. The resolved status of a node class and the number of nodes of a pool are kept in memory; the next process
+// New instances of a Provisioner are stored as Machines, like in the last Karpenter release with Provisioners, so you can go back
+// to that release by restarting it. The Machine stores values of a NodeClaim for which it has no field in the annotation
+// StateAnnotation. The resolved status of a node class and the number of nodes of a pool are kept in memory; the next process
 // computes them again.
 //
-// A write reads the stored object from the API first, and is refused if it is not the one that the change was decided on. What is
-// sent is the difference between the stored object as this package understands it and as it is to be: fields that it does not
-// understand stay.
+// A write first reads the stored object from the API, and fails if the object has changed since the caller read it. It sends only
+// the difference between the present and the wanted object, so unknown fields are kept.
 //
-// An object that can't be converted is not there for reconcilers, except for Machines: one that can't is of no node class, so that
-// nobody manages it and nobody takes its instance for garbage.
+// Reconcilers do not see objects that can't be converted, except for Machines: such a Machine appears without a node class. So it
+// is not managed, but its instance is not deleted as garbage either.
 package generations

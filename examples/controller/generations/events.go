@@ -14,7 +14,7 @@ import (
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 )
 
-// teller tells events of objects that are stored: one of v1alpha5 has them under its own kind.
+// teller publishes events on the stored objects: events of v1alpha5 objects are about their own kind.
 type teller struct {
 	recorder.EventRecorder
 	// machines reads Machines and Provisioners from the cache.
@@ -32,7 +32,7 @@ func (t *teller) AnnotatedEventf(about, related runtime.Object, annotations map[
 	t.EventRecorder.AnnotatedEventf(t.stored(about), related, annotations, kind, reason, action, note, args...)
 }
 
-// stored is the object that events are about.
+// stored returns the stored object that an event is about.
 func (t *teller) stored(about runtime.Object) runtime.Object {
 	switch o := about.(type) {
 	case *corev1.ObjectReference:
@@ -48,7 +48,7 @@ func (t *teller) stored(about runtime.Object) runtime.Object {
 	return about
 }
 
-// reference is of the Provisioner or Machine that the name names with its generation, or of that with the name and UID, if there is one.
+// reference returns a reference to the Provisioner or Machine with this name, if the name has its generation or the UID matches.
 func (t *teller) reference(ref *corev1.ObjectReference) *corev1.ObjectReference {
 	if name, older := strings.CutPrefix(ref.Name, classPrefix); older && (ref.Kind == v1.KindNodeClaim || ref.Kind == v1.KindNodePool) {
 		kind := machineKind

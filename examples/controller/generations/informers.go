@@ -32,7 +32,7 @@ func (i *informers) List(ctx context.Context, list client.ObjectList, options ..
 	return i.reader.List(ctx, list, options...)
 }
 
-// IndexField has objects of both generations found.
+// IndexField adds an index for objects of both generations.
 func (i *informers) IndexField(ctx context.Context, object client.Object, field string, value client.IndexerFunc) error {
 	return (&indexer{base: i.Cache, translator: i.translator}).IndexField(ctx, object, field, value)
 }
@@ -111,7 +111,7 @@ func (i *informers) claimsOf(ctx context.Context, stored client.Object) []client
 	m := stored.(*v1alpha5.Machine)
 	p, err := i.ownerOf(ctx, m.Labels)
 	if err != nil {
-		return nil // the end of the process, or a cache that has yet to begin; then all are told again
+		return nil // the process ends, or the cache has not started; then all events come again
 	}
 	return []client.Object{i.claim(m, p)}
 }
@@ -160,7 +160,7 @@ func (i *informers) classesOfProvisioner(ctx context.Context, stored client.Obje
 	return []client.Object{class}
 }
 
-// expiryChanged tells of the Machines of a Provisioner whose nodes may live for another time than before: they don't say it.
+// expiryChanged reports an update of all Machines of a Provisioner whose expireAfter has changed: Machines don't have that field.
 func (i *informers) expiryChanged(ctx context.Context, handler toolscache.ResourceEventHandler, before, after any) {
 	was, ok := before.(*v1alpha5.Provisioner)
 	is, also := after.(*v1alpha5.Provisioner)
@@ -176,13 +176,13 @@ func (i *informers) expiryChanged(ctx context.Context, handler toolscache.Resour
 	}
 }
 
-// translated tells a handler of what stored objects become.
+// translated passes events of stored objects to a handler as events of v1 objects.
 type translated struct {
 	toolscache.ResourceEventHandler
 	source source
 }
 
-// OnAdd tells of what the object becomes.
+// OnAdd reports the converted object.
 func (t translated) OnAdd(stored any, initially bool) {
 	if o, ok := stored.(client.Object); ok {
 		for _, became := range t.source.become(o) {
@@ -218,7 +218,7 @@ func (t translated) OnUpdate(before, after any) {
 	}
 }
 
-// OnDelete says that what the object was is gone.
+// OnDelete reports that the converted object is gone.
 func (t translated) OnDelete(stored any) {
 	if missed, ok := stored.(toolscache.DeletedFinalStateUnknown); ok {
 		stored = missed.Obj // the watch was interrupted: this is the object as it was last seen
@@ -235,13 +235,13 @@ func (t translated) OnDelete(stored any) {
 	}
 }
 
-// told is an informer of a stored kind, and how a handler of objects of v1 is told by it.
+// told is an informer of a stored kind, and how its events reach handlers of v1 objects.
 type told struct {
 	cache.Informer
 	as func(toolscache.ResourceEventHandler) toolscache.ResourceEventHandler
 }
 
-// both is an informer of objects of v1 with those of stored kinds that become such.
+// both joins the informer of a v1 kind and those of the stored kinds that are converted to it.
 type both struct {
 	cache.Informer
 	first []told
@@ -284,7 +284,7 @@ func (b *both) add(to func(cache.Informer, toolscache.ResourceEventHandler) (too
 	return &out, nil
 }
 
-// RemoveEventHandler takes back what AddEventHandler did.
+// RemoveEventHandler removes a handler of AddEventHandler.
 func (b *both) RemoveEventHandler(handle toolscache.ResourceEventHandlerRegistration) error {
 	list, ok := handle.(*registrations)
 	if !ok {
@@ -301,7 +301,7 @@ func (b *both) RemoveEventHandler(handle toolscache.ResourceEventHandlerRegistra
 	return errors.Join(errs...)
 }
 
-// HasSynced reports whether all are known that there were.
+// HasSynced reports whether all informers have synced.
 func (b *both) HasSynced() bool {
 	return b.Informer.HasSynced() && !slices.ContainsFunc(b.first, func(t told) bool { return !t.HasSynced() })
 }
@@ -314,16 +314,16 @@ func (r *registrations) HasSynced() bool {
 	return !slices.ContainsFunc(*r, func(one toolscache.ResourceEventHandlerRegistration) bool { return !one.HasSynced() })
 }
 
-// HasSyncedChecker tells when that is so.
+// HasSyncedChecker returns a checker that is done once HasSynced is true.
 func (r *registrations) HasSyncedChecker() toolscache.DoneChecker { return allDone(*r) }
 
 // allDone waits for one registration after the other.
 type allDone []toolscache.ResourceEventHandlerRegistration
 
-// Name says what is waited for.
+// Name names the informers that are waited for.
 func (a allDone) Name() string { return a[0].HasSyncedChecker().Name() }
 
-// Done is closed when all are done. Who asks waits for one at a time: see toolscache.WaitFor.
+// Done is closed when all are done. Callers wait for one registration at a time: see toolscache.WaitFor.
 func (a allDone) Done() <-chan struct{} {
 	done := make(chan struct{})
 	go func() {
@@ -335,13 +335,13 @@ func (a allDone) Done() <-chan struct{} {
 	return done
 }
 
-// indexer has the cache find objects of both generations by what they become.
+// indexer makes the cache index v1alpha5 objects by the fields of their v1 form.
 type indexer struct {
 	base client.FieldIndexer
 	*translator
 }
 
-// IndexField implements client.FieldIndexer. A value may depend on the object alone, not on its Provisioner.
+// IndexField implements client.FieldIndexer. An index value may depend on the object only, not on its Provisioner.
 func (i *indexer) IndexField(ctx context.Context, object client.Object, field string, value client.IndexerFunc) error {
 	if err := i.base.IndexField(ctx, object, field, value); err != nil {
 		return err

@@ -14,18 +14,18 @@ import (
 	"github.com/drawknife/drawknife/aws/convert"
 )
 
-// translator turns objects of v1alpha5 into those of v1 and back. It may be called from any number of goroutines.
+// translator converts objects from v1alpha5 to v1 and back. It may be called from any number of goroutines.
 type translator struct {
 	has     kinds
 	options convert.Options
 
 	mu sync.Mutex
-	// pools and classes are what is known of pools, by UID, and of node classes, by name, in addition to what is stored.
+	// pools and classes are facts about pools, by UID, and about node classes, by name, that are not stored.
 	pools   map[types.UID]poolNotes
 	classes map[string]classNotes
 }
 
-// poolNotes are the fields of a pool's status that a Provisioner has no place for.
+// poolNotes are the fields of a pool's status that a Provisioner lacks.
 type poolNotes struct {
 	nodes           *int64
 	classGeneration int64
@@ -35,14 +35,14 @@ func newTranslator(has kinds, legacy *convert.LegacySettings) *translator {
 	return &translator{has: has, options: convert.Options{Legacy: legacy}, pools: map[types.UID]poolNotes{}, classes: map[string]classNotes{}}
 }
 
-// read is what becomes of one stored object.
+// read is the result of converting one stored object.
 func (t *translator) read(object convert.Object, kind schema.GroupVersionKind, options convert.Options) convert.Result {
 	copied, _ := object.DeepCopyObject().(convert.Object)
 	copied.GetObjectKind().SetGroupVersionKind(kind)
 	return convert.Read([]convert.Document{{Object: copied}}, options)
 }
 
-// pool is a Provisioner as a pool; nil if it can't be one, which the warnings say.
+// pool converts a Provisioner to a pool; nil if it can't be converted, as the warnings explain.
 func (t *translator) pool(p *v1alpha5.Provisioner) (*v1.NodePool, conversion.Warnings) {
 	result := t.read(p, provisionerKind, t.options)
 	for _, converted := range result.Objects {
@@ -56,13 +56,13 @@ func (t *translator) pool(p *v1alpha5.Provisioner) (*v1.NodePool, conversion.War
 	return nil, result.Warnings
 }
 
-// placePool adds the pool to those of v1.
+// placePool sets the pool's generation and its remembered status.
 func (t *translator) placePool(pool *v1.NodePool, p *v1alpha5.Provisioner) {
 	v1.SetGenerationOf(pool, v1.GenerationV1Alpha5)
 	if ref := &pool.Spec.Template.Spec.NodeClassRef; ours(*ref) {
 		ref.Name = classOfProvisioner(p, pool.Annotations[v1beta1.KubeletAnnotationKey] != "").String()
 	}
-	delete(pool.Annotations, v1beta1.KubeletAnnotationKey) // the node class has the block
+	delete(pool.Annotations, v1beta1.KubeletAnnotationKey) // in v1 the node class has the kubelet block
 	pool.Status.Conditions = conditionsOfPool(p.Status.Conditions, p.Generation)
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -70,14 +70,14 @@ func (t *translator) placePool(pool *v1.NodePool, p *v1alpha5.Provisioner) {
 	pool.Status.Nodes, pool.Status.NodeClassObservedGeneration = notes.nodes, notes.classGeneration
 }
 
-// noteStatus keeps of a pool's status what a Provisioner has no place for.
+// noteStatus remembers the fields of a pool's status that a Provisioner lacks.
 func (t *translator) noteStatus(pool *v1.NodePool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.pools[pool.UID] = poolNotes{pool.Status.Nodes, pool.Status.NodeClassObservedGeneration}
 }
 
-// forgetPool drops what is known of a Provisioner that is gone.
+// forgetPool forgets a deleted Provisioner.
 func (t *translator) forgetPool(p *v1alpha5.Provisioner) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -90,13 +90,13 @@ func (t *translator) provisioner(pool *v1.NodePool, stored *v1alpha5.Provisioner
 	v1.SetGenerationOf(in, v1.GenerationV1)
 	plainReference(&in.Spec.Template.Spec.NodeClassRef)
 	options := t.options.ProvisionerOptions()
-	options.Force = true // what is stored already was judged when it was stored
+	options.Force = true // stored values were validated when they were stored
 	out, _ := v1alpha5.ProvisionerFromV1(in, stored.Provenance(), options)
 	out.Status.Conditions = conditionsOfProvisioner(pool.Status.Conditions, stored.Status.Conditions)
 	return out
 }
 
-// ours reports whether a reference is to a kind of node class that node templates become.
+// ours reports whether a reference is to the kind of node class that AWSNodeTemplates are converted to.
 func ours(ref v1.NodeClassReference) bool {
 	return ref.Group == awsv1.Group && ref.Kind == awsv1.KindEC2NodeClass
 }

@@ -13,13 +13,13 @@ import (
 	awsv1alpha1 "github.com/drawknife/drawknife/aws/api/v1alpha1"
 )
 
-// reader reads objects of both generations. Those of the first are asked for by a key of theirs; lists have both.
+// reader reads objects of both generations. Get distinguishes them by the key's namespace; lists contain both.
 type reader struct {
 	base client.Reader
 	*translator
 }
 
-// notFound is what the API says of an object that is not there, or not as one of v1.
+// notFound is the API's error for an object that does not exist, or can't be converted to v1.
 func notFound(kind string, key client.ObjectKey) error {
 	return apierrors.NewNotFound(schema.GroupResource{Group: v1.Group, Resource: kind}, key.String())
 }
@@ -76,7 +76,7 @@ func (r *reader) getClaim(ctx context.Context, key client.ObjectKey, into *v1.No
 	return nil
 }
 
-// ownerOf is the Provisioner of a Machine with these labels; nil if there is none.
+// ownerOf returns the Provisioner of a Machine with these labels; nil if there is none.
 func (r *reader) ownerOf(ctx context.Context, labels map[string]string) (*v1alpha5.Provisioner, error) {
 	key := v1.PoolOf(labels)
 	if key.Generation != v1.GenerationV1Alpha5 || !r.has.provisioners {
@@ -121,7 +121,7 @@ func (r *reader) getClass(ctx context.Context, name className, into *awsv1.EC2No
 	return nil
 }
 
-// List implements client.Reader. What selects objects of v1 selects those of v1alpha5 too: see indexer.
+// List implements client.Reader. Selectors apply to the v1 form of v1alpha5 objects too: see indexer.
 func (r *reader) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
 	if err := r.base.List(ctx, list, options...); err != nil {
 		return err

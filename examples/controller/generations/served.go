@@ -29,21 +29,21 @@ type Options struct {
 	Clock option.Clock
 }
 
-// AddToScheme makes a scheme know the kinds of v1alpha5.
+// AddToScheme adds the kinds of v1alpha5 to a scheme.
 func AddToScheme(scheme *runtime.Scheme) error {
 	return errors.Join(v1alpha5.AddToScheme(scheme), awsv1alpha1.AddToScheme(scheme))
 }
 
-// kinds says which of the kinds the cluster has.
+// kinds says which v1alpha5 kinds the cluster has.
 type kinds struct{ provisioners, machines, templates bool }
 
-// any reports whether there is something to read.
+// any reports whether the cluster has any of them.
 func (k kinds) any() bool { return k.provisioners || k.machines || k.templates }
 
-// pools reports whether Provisioners are acted on: their machines have to be stored as something.
+// pools reports whether Provisioners are managed: this also needs the kind Machine, to store their instances.
 func (k kinds) pools() bool { return k.provisioners && k.machines }
 
-// Kinds that are watched and told of.
+// Kinds that are watched and have events.
 var (
 	provisionerKind = v1alpha5.GroupVersion().WithKind(v1alpha5.KindProvisioner)
 	machineKind     = v1alpha5.GroupVersion().WithKind(v1alpha5.KindMachine)
@@ -61,9 +61,9 @@ func kindsOf(mapper meta.RESTMapper) (out kinds, err error) {
 	return out, nil
 }
 
-// Serve returns the manager as reconcilers of v1 are to see it: with objects of v1alpha5 among those of theirs, if the
-// cluster has the kinds. It adds to mgr what tells of these objects (see the package). The scheme of mgr must know their kinds:
-// see AddToScheme. Kinds that are installed later are seen after a restart.
+// Serve returns a manager for reconcilers of v1 that also contains converted v1alpha5 objects, if the cluster has the kinds. It
+// adds reconcilers to mgr that publish events and conditions on v1alpha5 objects. The scheme of mgr must have these kinds: see
+// AddToScheme. Kinds that are installed later are found after a restart.
 func Serve(mgr ctrl.Manager, o Options) (ctrl.Manager, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -75,8 +75,8 @@ func Serve(mgr ctrl.Manager, o Options) (ctrl.Manager, error) {
 	return out, addWatchers(mgr, out.translator, o)
 }
 
-// View is Serve for somebody who only looks, or who brings tellers of his own: nothing is added to mgr, and no Provisioner becomes
-// Active.
+// View is like Serve but adds nothing to mgr, so no Provisioner becomes Active. Use it to read only, or with your own events and
+// conditions.
 func View(mgr ctrl.Manager, o Options) (ctrl.Manager, error) {
 	out, err := view(mgr, o)
 	if err != nil || out == nil {
@@ -100,7 +100,7 @@ func view(mgr ctrl.Manager, o Options) (*manager, error) {
 	}, nil
 }
 
-// manager gives out what reads and writes both generations.
+// manager wraps a manager; its parts read and write both generations.
 type manager struct {
 	ctrl.Manager
 	*translator
@@ -112,18 +112,18 @@ type manager struct {
 // GetClient returns the client: it reads from the cache.
 func (m *manager) GetClient() client.Client { return m.client }
 
-// GetAPIReader returns what reads the API itself.
+// GetAPIReader returns a reader without a cache.
 func (m *manager) GetAPIReader() client.Reader { return m.reader }
 
 // GetCache returns the cache with its informers.
 func (m *manager) GetCache() cache.Cache { return m.cache }
 
-// GetFieldIndexer returns what has the cache find objects of both generations.
+// GetFieldIndexer returns an indexer for objects of both generations.
 func (m *manager) GetFieldIndexer() client.FieldIndexer {
 	return &indexer{base: m.Manager.GetFieldIndexer(), translator: m.translator}
 }
 
-// GetEventRecorder returns what tells of the objects that are stored.
+// GetEventRecorder returns a recorder for events on the stored objects.
 func (m *manager) GetEventRecorder(name string) recorder.EventRecorder {
 	return &teller{EventRecorder: m.Manager.GetEventRecorder(name), machines: m.Manager.GetClient(), has: m.has}
 }

@@ -29,17 +29,17 @@ import (
 
 // Reasons of events and of the condition Active.
 const (
-	// ReasonUnconvertible: the object says what a NodePool, NodeClaim or EC2NodeClass can't, and is not acted on.
+	// ReasonUnconvertible: the object can't be converted to a NodePool, NodeClaim or EC2NodeClass, and is ignored.
 	ReasonUnconvertible = "Unconvertible"
-	// ReasonNoMachines: the cluster does not have Machines, as which new machines of a Provisioner are stored.
+	// ReasonNoMachines: the cluster lacks the kind Machine, which new instances of a Provisioner are stored as.
 	ReasonNoMachines = "NoMachines"
-	// ReasonFirstGeneration: the object is acted on, and there is something to know about that.
+	// ReasonFirstGeneration: the object is managed, but its users should know about differences.
 	ReasonFirstGeneration = "FirstGeneration"
-	// ReasonSuperseded: there is a later object of its name, so that its nodes can be rolled.
+	// ReasonSuperseded: a v1 object of the same name exists, so its nodes can be replaced by nodes of that.
 	ReasonSuperseded = "Superseded"
 )
 
-// addWatchers adds what looks at the stored objects themselves.
+// addWatchers adds the reconcilers of the stored objects.
 func addWatchers(mgr ctrl.Manager, t *translator, o Options) error {
 	w := newWatcher(t, mgr.GetClient(), mgr.GetAPIReader(), mgr.GetEventRecorder("drawknife"), o)
 	if t.has.provisioners {
@@ -62,19 +62,19 @@ func addWatchers(mgr ctrl.Manager, t *translator, o Options) error {
 	return ctrl.NewControllerManagedBy(mgr).Named("generations.awsnodetemplate").For(&awsv1alpha1.AWSNodeTemplate{}).Complete(reconcile.Func(w.template))
 }
 
-// watcher tells of stored objects what is not seen elsewhere: what can't be acted on and why, what to know and to do about the
-// rest, and whether a Provisioner is Active.
+// watcher publishes events on stored v1alpha5 objects: which are ignored and why, and advice about the others. It also sets the
+// condition Active of Provisioners.
 type watcher struct {
 	*translator
 	client client.Client
-	// reader looks for later objects by name, of kinds that nothing else may be watching.
+	// reader reads v1 objects by name; their kinds may not be watched.
 	reader client.Reader
 	events events.EventRecorder
 	log    *slog.Logger
 	now    func() time.Time
 
 	mu sync.Mutex
-	// told is what was said of each object last.
+	// told is the last message about each object.
 	told map[types.UID]string
 }
 
@@ -98,13 +98,13 @@ func (w *watcher) provisionersOf(ctx context.Context, template client.Object) []
 	return out
 }
 
-// lookAgain is how often it is looked at whether there is a later object by now.
+// lookAgain is how often to check whether a v1 object of the same name exists.
 const lookAgain = 5 * time.Minute
 
-// verdict is what there is to say of an object.
+// verdict is the message about an object.
 type verdict struct {
 	reason, message string
-	// refused says that it is not acted on.
+	// refused means that the object is ignored.
 	refused bool
 }
 
@@ -188,7 +188,7 @@ func (w *watcher) template(ctx context.Context, request reconcile.Request) (reco
 	return reconcile.Result{}, nil
 }
 
-// get reads the object of a request; gone are those that are, or are going.
+// get reads the object of a request; gone is true if it does not exist or is being deleted.
 func (w *watcher) get(ctx context.Context, request reconcile.Request, object convert.Object) (gone bool, err error) {
 	o, _ := object.(client.Object)
 	if err := w.client.Get(ctx, request.NamespacedName, o); err != nil {
@@ -203,7 +203,7 @@ func (w *watcher) get(ctx context.Context, request reconcile.Request, object con
 	return true, nil
 }
 
-// say tells what was not told last.
+// say publishes a message unless it was the last one about the object.
 func (w *watcher) say(object convert.Object, v verdict) {
 	w.mu.Lock()
 	known := w.told[object.GetUID()] == v.message
@@ -220,7 +220,7 @@ func (w *watcher) say(object convert.Object, v verdict) {
 	w.log.Log(context.Background(), level, "checked object of v1alpha5", "kind", fmt.Sprintf("%T", object), "name", object.GetName(), "reason", v.reason, "advice", v.message)
 }
 
-// longest is how long the message of an event may be.
+// longest is the maximum length of an event's message.
 const longest = 900
 
 // problems are the warnings that are at least as severe, each with its code and field.
@@ -238,7 +238,7 @@ func problems(warnings conversion.Warnings, least conversion.Severity) string {
 	return text
 }
 
-// show keeps the Provisioner's condition Active: what its pool's Ready is, unless it is not acted on at all.
+// show maintains the Provisioner's condition Active: its pool's Ready, or false if the Provisioner is ignored.
 func (w *watcher) show(ctx context.Context, p *v1alpha5.Provisioner, v verdict) error {
 	want := v1beta1.Condition{
 		Type: v1alpha5.ConditionActive, Status: metav1.ConditionFalse, Reason: v.reason, Message: v.message,

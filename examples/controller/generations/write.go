@@ -17,16 +17,16 @@ import (
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 )
 
-// change is what is to become of an object of v1: a JSON merge patch of it, or all of it, and the version it was decided on, which is
-// empty for any.
+// change is a wanted change of a v1 object: a JSON merge patch or the whole object, and the resource version that it is based on
+// (empty for any).
 type change struct {
 	patch   map[string]any
 	version string
-	// whole has what the patch does not name go.
+	// whole means that fields missing from the patch are removed.
 	whole bool
 }
 
-// mergeOf is the change that a patch is. Only merge patches can be taken to another form.
+// mergeOf converts a patch to a change. Only merge patches are supported.
 func mergeOf(object client.Object, patch client.Patch) (change, error) {
 	if patch.Type() != types.MergePatchType {
 		return change{}, fmt.Errorf("%T %s: a patch of type %s can't be converted to v1alpha5: send a merge patch", object, object.GetName(), patch.Type())
@@ -45,7 +45,7 @@ func mergeOf(object client.Object, patch client.Patch) (change, error) {
 	return out, nil
 }
 
-// wholly is the change to the object as it is.
+// wholly is the change that replaces the whole object.
 func wholly(object client.Object) change {
 	fields, _ := asMap(object) // objects of this project are all JSON
 	return change{fields, object.GetResourceVersion(), true}
@@ -80,7 +80,7 @@ func merged(document, patch map[string]any) map[string]any {
 	return out
 }
 
-// apply makes want from base: metadata and spec of it, or the status alone.
+// apply applies the change to base: to metadata and spec, or to the status only.
 func (c change) apply(base, want client.Object, status bool) error {
 	fields, err := asMap(base)
 	if err != nil {
@@ -105,7 +105,7 @@ func (c change) apply(base, want client.Object, status bool) error {
 	return json.Unmarshal(text, want)
 }
 
-// write stores a change of an object of v1alpha5, and leaves in object what is stored then.
+// write stores a change of a v1alpha5 object, and sets object to the stored result.
 func (c *translating) write(ctx context.Context, object client.Object, wanted change, status bool) error {
 	switch o := object.(type) {
 	case *v1.NodePool:
@@ -118,7 +118,7 @@ func (c *translating) write(ctx context.Context, object client.Object, wanted ch
 	return fmt.Errorf("%T %s has no counterpart in v1alpha5", object, object.GetName())
 }
 
-// check refuses a change that was decided on another version than the one stored.
+// check returns a conflict if the change is based on another resource version than the stored one.
 func (c change) check(kind string, stored client.Object) error {
 	if c.version == "" || c.version == stored.GetResourceVersion() {
 		return nil
@@ -172,7 +172,7 @@ func (c *translating) writeClaim(ctx context.Context, object *v1.NodeClaim, want
 	}
 	before, after := c.live.machine(base, stored, p), c.live.machine(want, stored, p)
 	if status && before.Annotations[StateAnnotation] != after.Annotations[StateAnnotation] {
-		// What the status of a Machine has no field for goes first: it means nothing without the rest.
+		// The status values without a field in Machine are written first: alone they have no effect.
 		noted := before.DeepCopy()
 		noted.Annotations = after.Annotations
 		if err := c.send(ctx, stored, before, noted, false); err != nil {
@@ -186,7 +186,7 @@ func (c *translating) writeClaim(ctx context.Context, object *v1.NodeClaim, want
 	return nil
 }
 
-// writeClass keeps in memory what becomes of a node class.
+// writeClass stores the change of a node class in memory.
 func (c *translating) writeClass(ctx context.Context, object *awsv1.EC2NodeClass, wanted change, status bool) error {
 	base, want := &awsv1.EC2NodeClass{}, &awsv1.EC2NodeClass{}
 	if err := c.live.getClass(ctx, parseClass(object.Name), base); err != nil {
@@ -203,8 +203,8 @@ func (c *translating) writeClass(ctx context.Context, object *awsv1.EC2NodeClass
 	return nil
 }
 
-// send patches the stored object with the difference between what is understood of it before and after, and leaves in stored what
-// is stored then. Without a difference nothing is sent.
+// send patches the stored object with the difference between before and after, and sets stored to the result. Without a
+// difference nothing is sent.
 func (c *translating) send(ctx context.Context, stored, before, after client.Object, status bool) error {
 	for _, o := range []client.Object{before, after} {
 		o.SetResourceVersion(stored.GetResourceVersion())

@@ -20,10 +20,10 @@ import (
 	"github.com/drawknife/drawknife/api/crds"
 )
 
-// Options say which generations are served.
+// Options say which API versions are served.
 type Options struct {
-	// Webhook is where the API server finds the webhook that converts v1beta1, which is served next to v1 then. Nil: v1 alone
-	// is; an API server that may still hold objects stored as v1beta1 refuses that.
+	// Webhook is the address of the conversion webhook; with it, v1beta1 is served next to v1. Nil: only v1 is served, which an
+	// API server refuses while objects may still be stored as v1beta1.
 	Webhook *apiextensionsv1.WebhookClientConfig
 	// Alpha installs the kinds of v1alpha5 too.
 	Alpha bool
@@ -49,7 +49,7 @@ func (o Options) definitions() ([]*apiextensionsv1.CustomResourceDefinition, err
 		if err := yaml.UnmarshalStrict(c.YAML(), crd); err != nil {
 			return nil, fmt.Errorf("%s: %w", c.Name(), err)
 		}
-		// A version that is not served needs somebody who converts it; of two that are the objects are the same.
+		// Serving v1beta1 next to v1 needs the conversion webhook.
 		if o.Webhook != nil && !crd.Spec.Versions[0].Served {
 			crd.Spec.Versions[0].Served = true
 			crd.Spec.Conversion = &apiextensionsv1.CustomResourceConversion{
@@ -62,9 +62,8 @@ func (o Options) definitions() ([]*apiextensionsv1.CustomResourceDefinition, err
 	return out, nil
 }
 
-// CRDs creates the definitions that are missing, brings those that are there up to date, and waits until the API server
-// serves them. Objects are not touched. What a definition has beyond drawknife's, such as labels, a conversion webhook and the
-// certificates it is trusted by, stays.
+// CRDs creates missing CRDs, updates existing ones, and waits until the API server serves them. Objects are not touched.
+// Additional parts of an existing CRD are kept, such as labels, a conversion webhook and its CA bundle.
 func CRDs(ctx context.Context, config *rest.Config, o Options) error {
 	scheme := runtime.NewScheme()
 	if err := apiextensionsv1.AddToScheme(scheme); err != nil {
@@ -83,7 +82,7 @@ func install(ctx context.Context, c client.Client, o Options) error {
 		return err
 	}
 	for _, want := range definitions {
-		// The API server writes conditions of a definition, and another replica the same definition, at any time.
+		// The API server may write a CRD's conditions, and another replica the same CRD, at any time.
 		err := retry.RetryOnConflict(retry.DefaultBackoff, func() error { return put(ctx, c, want.DeepCopy()) })
 		if err != nil {
 			return fmt.Errorf("%s: %w", want.Name, err)
@@ -124,7 +123,7 @@ func put(ctx context.Context, c client.Client, want *apiextensionsv1.CustomResou
 	return c.Patch(ctx, next, client.MergeFromWithOptions(have, client.MergeFromWithOptimisticLock{}))
 }
 
-// trusted are the certificates that the API server trusts a webhook by; nil for none.
+// trusted is the CA bundle of a CRD's webhook; nil for none.
 func trusted(c *apiextensionsv1.CustomResourceConversion) []byte {
 	if c == nil || c.Webhook == nil || c.Webhook.ClientConfig == nil {
 		return nil
@@ -132,7 +131,7 @@ func trusted(c *apiextensionsv1.CustomResourceConversion) []byte {
 	return c.Webhook.ClientConfig.CABundle
 }
 
-// patience is how long the API server, which may be busy, may take to serve a new kind.
+// patience is how long to wait until the API server, which may be busy, serves a new kind.
 const patience = 2 * time.Minute
 
 func established(ctx context.Context, c client.Client, name string) error {

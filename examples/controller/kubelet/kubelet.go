@@ -1,5 +1,5 @@
-// Package kubelet plays the kubelets of instances that exist only in a test, on a real API server: nodes register, become
-// ready and send heartbeats, pods bound to them run, pods told to end go away, and so do those of a node that is deleted.
+// Package kubelet simulates kubelets on a real API server, for instances that exist only in a test. Nodes register, become ready
+// and send heartbeats; pods bound to them run; terminating pods and the pods of deleted nodes go away.
 //
 //	s, err := kubelet.Start(ctx, client, kubelet.Options{})
 //	s.Boot(instance.Node(), kubelet.Behaviour{ReadyAfter: time.Second}) // for instance from fake.Options.OnLaunch
@@ -7,8 +7,8 @@
 //	cancel()
 //	s.Wait()
 //
-// What goes wrong on the way to the API server is tried again, so that it may be away for a time. A driver of block
-// storage (see StorageDriver) is played as well.
+// Failed requests are repeated, so the API server may be unavailable for a while. A block storage driver is simulated as well:
+// see StorageDriver.
 package kubelet
 
 import (
@@ -40,27 +40,27 @@ const workers = 8
 type Options struct {
 	// Heartbeat is how often leases are renewed; more than 0. Nil is DefaultHeartbeat.
 	Heartbeat *time.Duration
-	// Log takes errors that are tried again; nil discards them.
+	// Log logs errors whose requests are repeated; nil discards them.
 	Log *slog.Logger
 }
 
 // Behaviour of one instance's kubelet. The zero value is a healthy kubelet without delays.
 type Behaviour struct {
-	// NeverRegisters is an instance that runs and of which the API server never hears.
+	// NeverRegisters means that the instance runs but never creates its Node.
 	NeverRegisters bool
-	// RegisterAfter is how long it takes from the instance's start until there is a node.
+	// RegisterAfter is the time from the instance's start until its Node is created.
 	RegisterAfter time.Duration
-	// ReadyAfter is how long it takes from then until the node is ready.
+	// ReadyAfter is the time from then until the node is ready.
 	ReadyAfter time.Duration
-	// Less is taken off the capacity and allocatable resources that the node was promised with.
+	// Less is subtracted from the capacity and allocatable resources passed to Boot.
 	Less corev1.ResourceList
 	// Drivers of storage on the node, for its CSINode. Nil means StorageDriver with no limit, an empty list none.
 	Drivers []storagev1.CSINodeDriver
-	// HoldsPods is a kubelet that hangs when pods are told to end: they stay.
+	// HoldsPods simulates a hanging kubelet: terminating pods stay.
 	HoldsPods bool
 }
 
-// Simulator plays kubelets. It is safe for concurrent use. Make one with Start.
+// Simulator simulates kubelets. It is safe for concurrent use. Start returns one.
 type Simulator struct {
 	client  kubernetes.Interface
 	options Options
@@ -82,11 +82,11 @@ type Simulator struct {
 // instance that was booted.
 type instance struct {
 	behaviour Behaviour
-	// off ends everything the kubelet does.
+	// off stops the kubelet.
 	off context.CancelFunc
 	// running until the power is off.
 	running bool
-	// registered once there is, or was, a node; ready once that was ready.
+	// registered is true once the Node was created, ready once it was ready.
 	registered, ready bool
 }
 
@@ -121,8 +121,8 @@ func Start(ctx context.Context, client kubernetes.Interface, options Options) (*
 func (s *Simulator) Wait() { s.wg.Wait() }
 
 // Boot starts an instance whose kubelet registers the node with that name, labels, taints, provider ID and resources. It
-// returns at once. Pods that are bound to the node already, such as those that came while no kubelet worked, are managed too. A
-// name that runs already is left alone.
+// returns at once. Pods that are bound to the node already, such as those that came while no kubelet worked, are managed too. If
+// an instance of that name already runs, nothing happens.
 func (s *Simulator) Boot(node *corev1.Node, behaviour Behaviour) {
 	ctx, off := context.WithCancel(s.ctx)
 	s.mu.Lock()
@@ -155,8 +155,7 @@ func (s *Simulator) PowerOff(name string) {
 	}
 }
 
-// SetBehaviour changes what an instance does from now on, with the pods that it has as well; what it has done stays done. A name
-// that is not known is passed over.
+// SetBehaviour changes the behaviour of an instance from now on, also towards its existing pods. An unknown name is ignored.
 func (s *Simulator) SetBehaviour(name string, behaviour Behaviour) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -189,7 +188,7 @@ func (s *Simulator) runs(name string) (Behaviour, bool) {
 	return Behaviour{}, false
 }
 
-// nodeDeleted forgets an instance whose node is gone, unless it runs on, and says whether it was one of ours.
+// nodeDeleted forgets an instance whose node is gone, unless it still runs, and reports whether the instance is simulated.
 func (s *Simulator) nodeDeleted(name string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -21,13 +21,13 @@ import (
 // leaseDuration is what kubelets write into their leases.
 const leaseDuration = 40 * time.Second
 
-// retryEvery is how long to wait after the API server did not take a request.
+// retryEvery is the wait after a failed request.
 const retryEvery = 250 * time.Millisecond
 
 // attachAnnotation leaves attaching of volumes to the controller manager, as every kubelet does by default.
 const attachAnnotation = "volumes.kubernetes.io/controller-managed-attach-detach"
 
-// register is the life of a kubelet up to the node being ready.
+// register runs a kubelet until its node is ready.
 func (s *Simulator) register(ctx context.Context, node *corev1.Node, behaviour Behaviour) {
 	if behaviour.NeverRegisters || !sleep(ctx, behaviour.RegisterAfter) {
 		return
@@ -58,7 +58,7 @@ func (s *Simulator) register(ctx context.Context, node *corev1.Node, behaviour B
 	}
 }
 
-// makeReady says of a node that it is ready. One that somebody has deleted is not an error.
+// makeReady sets a node's condition Ready to true. A deleted node is no error.
 func (s *Simulator) makeReady(ctx context.Context, node string) error {
 	patch, err := json.Marshal(map[string]any{"status": map[string]any{"conditions": conditions(corev1.ConditionTrue, "KubeletReady")}})
 	if err != nil {
@@ -68,8 +68,8 @@ func (s *Simulator) makeReady(ctx context.Context, node string) error {
 	return unlessGone(err)
 }
 
-// restore says again that a node is ready of which the node lifecycle controller has said that nothing is heard, as it does when a
-// busy machine has kept leases from being renewed in time.
+// restore sets Ready to true again after the node lifecycle controller set it to Unknown, which happens if a busy computer delays
+// the renewal of leases.
 func (s *Simulator) restore(ctx context.Context, name string) error {
 	node, err := s.nodes.Get(name)
 	if err != nil || !s.wasReady(name) {
@@ -83,8 +83,8 @@ func (s *Simulator) restore(ctx context.Context, name string) error {
 	return s.makeReady(ctx, name)
 }
 
-// join creates the node, unless it is there: the answer to an earlier try was lost, or the kubelet has started again. One of that name
-// which another instance had is waited for until it is gone.
+// join creates the Node, unless it exists: the response to an earlier attempt was lost, or the kubelet was restarted. If another
+// instance's Node has that name, join waits until it is gone.
 func (s *Simulator) join(ctx context.Context, node *corev1.Node) (*corev1.Node, error) {
 	created, err := s.client.CoreV1().Nodes().Create(ctx, node, metav1.CreateOptions{})
 	if !apierrors.IsAlreadyExists(err) {
@@ -100,7 +100,7 @@ func (s *Simulator) join(ctx context.Context, node *corev1.Node) (*corev1.Node, 
 	return there, nil
 }
 
-// unlessGone is an error, unless it says that the object is not there.
+// unlessGone returns the error, or nil for NotFound.
 func unlessGone(err error) error {
 	if apierrors.IsNotFound(err) {
 		return nil
@@ -108,7 +108,7 @@ func unlessGone(err error) error {
 	return err
 }
 
-// noteRegistered says that a node is, or is about to be, there.
+// noteRegistered records that the Node exists, or is about to.
 func (s *Simulator) noteRegistered(name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -117,7 +117,7 @@ func (s *Simulator) noteRegistered(name string) {
 	}
 }
 
-// noteReady says that the kubelet has come up.
+// noteReady records that the node has become ready.
 func (s *Simulator) noteReady(name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -147,7 +147,7 @@ func conditions(ready corev1.ConditionStatus, reason string) []corev1.NodeCondit
 	}
 }
 
-// reduce takes resources off others, down to nothing.
+// reduce subtracts resources, down to zero.
 func reduce(have, less corev1.ResourceList) {
 	for name, quantity := range less {
 		left, ok := have[name]
@@ -162,8 +162,8 @@ func reduce(have, less corev1.ResourceList) {
 	}
 }
 
-// tellDrivers writes the node's CSINode. One that an earlier node of the name has left goes first: it would be collected as garbage
-// later, and leave the node without.
+// tellDrivers writes the node's CSINode. It first deletes the CSINode of an earlier node of that name: garbage collection would
+// remove it later and leave the node without one.
 func (s *Simulator) tellDrivers(ctx context.Context, node *corev1.Node, behaviour Behaviour) error {
 	drivers := behaviour.Drivers
 	if drivers == nil {
@@ -190,7 +190,7 @@ func (s *Simulator) tellDrivers(ctx context.Context, node *corev1.Node, behaviou
 	return errors.Join(errors.New("it belongs to an earlier node"), err)
 }
 
-// heartbeats renews the leases of all registered instances that run, and has their nodes be ready.
+// heartbeats renews the leases of all running registered instances, and keeps their nodes ready.
 func (s *Simulator) heartbeats() {
 	tick := time.NewTicker(option.Or(s.options.Heartbeat, DefaultHeartbeat))
 	defer tick.Stop()
@@ -224,7 +224,7 @@ func (s *Simulator) registered() []string {
 	return names
 }
 
-// renew writes a node's lease, which is what the node lifecycle controller looks at.
+// renew writes a node's lease, which the node lifecycle controller checks.
 func (s *Simulator) renew(ctx context.Context, node string) error {
 	leases := s.client.CoordinationV1().Leases(corev1.NamespaceNodeLease)
 	now, seconds := metav1.NowMicro(), int32(leaseDuration.Seconds())
@@ -242,8 +242,8 @@ func (s *Simulator) renew(ctx context.Context, node string) error {
 	return err
 }
 
-// insist does something until it succeeds. False when the instance went off. That something is not found is no reason to give up: a
-// namespace of a young cluster may be yet to come, and what was in the way a moment ago be gone.
+// insist repeats a function until it succeeds; it returns false if the instance is powered off. NotFound is repeated too: in a
+// new cluster a namespace may not exist yet.
 func (s *Simulator) insist(ctx context.Context, what string, try func() error) bool {
 	for {
 		err := try()
@@ -260,7 +260,7 @@ func (s *Simulator) insist(ctx context.Context, what string, try func() error) b
 	}
 }
 
-// sleep is false when the context ended first.
+// sleep waits; it returns false if the context ended first.
 func sleep(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

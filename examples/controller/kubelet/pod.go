@@ -12,18 +12,18 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Annotations by which a test says how a pod behaves. Their values are durations such as "1.5s".
+// Annotations that set how a simulated pod behaves. Their values are durations such as "1.5s".
 const (
 	// CompletesAfter is how long the pod runs before it succeeds; without it, forever.
 	CompletesAfter = "e2e.drawknife.test/completes-after"
-	// StopsAfter is how long the pod takes to end when told so, within its grace period; without it, no time.
+	// StopsAfter is how long the pod takes to stop when it is deleted, within its grace period; without it, it stops at once.
 	StopsAfter = "e2e.drawknife.test/stops-after"
 )
 
 // podAddress of every pod; nothing listens there.
 const podAddress = "10.1.0.1"
 
-// syncPod does the kubelet's next work on a pod, and says when to look again.
+// syncPod does the kubelet's next step for a pod, and returns when to check it again.
 func (s *Simulator) syncPod(ctx context.Context, key types.NamespacedName) (time.Duration, error) {
 	object, exists, err := s.pods.GetIndexer().GetByKey(key.String())
 	if err != nil || !exists {
@@ -48,7 +48,7 @@ func (s *Simulator) syncPod(ctx context.Context, key types.NamespacedName) (time
 		return 0, s.patchStatus(ctx, pod, runningStatus(pod, metav1.NewTime(now)))
 	case pod.Status.Phase == corev1.PodRunning:
 		if began := pod.Status.StartTime; began != nil && saidUnready(pod) {
-			return 0, s.patchStatus(ctx, pod, runningStatus(pod, *began)) // the next look follows, since it changes
+			return 0, s.patchStatus(ctx, pod, runningStatus(pod, *began)) // its change triggers the next check
 		}
 		after, err := time.ParseDuration(pod.Annotations[CompletesAfter])
 		if err != nil || pod.Status.StartTime == nil {
@@ -62,15 +62,15 @@ func (s *Simulator) syncPod(ctx context.Context, key types.NamespacedName) (time
 	return 0, nil
 }
 
-// saidUnready reports whether somebody else has said of a running pod that it is not ready: the node lifecycle controller does so
-// with all pods of a node of which it has not heard for a while.
+// saidUnready reports whether a running pod was marked as not ready by someone else: the node lifecycle controller does that to
+// all pods of a node without recent heartbeats.
 func saidUnready(pod *corev1.Pod) bool {
 	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
 		return c.Type == corev1.PodReady && c.Status == corev1.ConditionFalse
 	})
 }
 
-// stopsAt is when the containers of a terminating pod have stopped: by themselves, or killed at the end of the grace period.
+// stopsAt is when the containers of a terminating pod stop: by themselves, or killed at the end of the grace period.
 func stopsAt(pod *corev1.Pod) time.Time {
 	grace := time.Duration(0)
 	if pod.DeletionGracePeriodSeconds != nil {
@@ -83,7 +83,7 @@ func stopsAt(pod *corev1.Pod) time.Time {
 	return pod.DeletionTimestamp.Add(min(takes, grace) - grace)
 }
 
-// removePod is the kubelet's last word on a pod. One that is gone, or whose name another has by now, is not an error.
+// removePod deletes a stopped pod from the API. It is no error if the pod is gone, or its name belongs to another pod now.
 func (s *Simulator) removePod(ctx context.Context, pod *corev1.Pod) error {
 	pods := s.client.CoreV1().Pods(pod.Namespace)
 	err := pods.Delete(ctx, pod.Name, metav1.DeleteOptions{
@@ -135,7 +135,7 @@ func succeededStatus(pod *corev1.Pod, now metav1.Time) corev1.PodStatus {
 
 func (s *Simulator) patchStatus(ctx context.Context, pod *corev1.Pod, status corev1.PodStatus) error {
 	patch, err := json.Marshal(map[string]any{
-		"metadata": map[string]any{"uid": pod.UID}, // not a namesake's
+		"metadata": map[string]any{"uid": pod.UID}, // not those of a pod with the same name
 		"status":   status,
 	})
 	if err != nil {

@@ -14,17 +14,17 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// StorageDriver is the provisioner of StorageClasses whose volumes are played: disks that belong to a zone and are attached
-// to one node at a time.
+// StorageDriver is the provisioner of StorageClasses with simulated volumes: disks in one zone that are attached to one node at a
+// time.
 const StorageDriver = "disk.e2e.drawknife.test"
 
-// selectedNodeAnnotation is where the scheduler says which node a volume is wanted for.
+// selectedNodeAnnotation is where kube-scheduler writes the node that a volume is for.
 const selectedNodeAnnotation = "volume.kubernetes.io/selected-node"
 
-// provisionerAnnotation is where the volume binder asks a driver for a volume.
+// provisionerAnnotation is where the volume binder requests a volume from a driver.
 const provisionerAnnotation = "volume.kubernetes.io/storage-provisioner"
 
-// storageWork is a claim that may need a volume, or an attachment that may need to be made.
+// storageWork is a PersistentVolumeClaim that may need a volume, or a VolumeAttachment to complete.
 type storageWork struct {
 	namespace, claim string
 	attachment       string
@@ -37,8 +37,7 @@ func (s *Simulator) syncStorage(ctx context.Context, w storageWork) (time.Durati
 	return 0, s.provision(ctx, w.namespace, w.claim)
 }
 
-// attach says of a wanted attachment that it is made. Detaching needs nothing: without a finalizer, the deletion of the
-// object is the end of it.
+// attach marks a VolumeAttachment as attached. Detaching needs no work: without a finalizer, deleting the object is enough.
 func (s *Simulator) attach(ctx context.Context, name string) error {
 	attachments := s.client.StorageV1().VolumeAttachments()
 	attachment, err := attachments.Get(ctx, name, metav1.GetOptions{})
@@ -49,7 +48,7 @@ func (s *Simulator) attach(ctx context.Context, name string) error {
 	return err
 }
 
-// provision makes the volume of a claim once the binder has asked for it.
+// provision creates the volume of a claim once the volume binder has requested it.
 func (s *Simulator) provision(ctx context.Context, namespace, name string) error {
 	claim, err := s.claims.PersistentVolumeClaims(namespace).Get(name)
 	if err != nil {
@@ -74,21 +73,21 @@ func (s *Simulator) provision(ctx context.Context, namespace, name string) error
 	return err
 }
 
-// classOf is the class of a claim. The claim may be seen before its class is: no other event of the claim need come.
+// classOf returns the StorageClass of a claim. The claim may be seen before its class, and need not have another event.
 func (s *Simulator) classOf(ctx context.Context, claim *corev1.PersistentVolumeClaim) (*storagev1.StorageClass, error) {
 	name := *claim.Spec.StorageClassName
 	class, err := s.classes.Get(name)
 	if apierrors.IsNotFound(err) {
 		class, err = s.client.StorageV1().StorageClasses().Get(ctx, name, metav1.GetOptions{})
 	}
-	if err != nil { // not wrapped: of what is not found nothing is tried again
+	if err != nil { // not wrapped, because NotFound is not repeated
 		return nil, fmt.Errorf("the class of claim %s/%s: %v", claim.Namespace, claim.Name, err)
 	}
 	return class, nil
 }
 
-// zones in which a claim's volume may be, none for any; or wait until the scheduler has chosen a node. If the one it has chosen is
-// gone, the claim is given back to it, as drivers do: it would hold to that node forever.
+// zones returns the allowed zones of a claim's volume, none for any, or that kube-scheduler has yet to choose a node. If the
+// chosen node is gone, the claim is returned to kube-scheduler, as real drivers do: it would otherwise keep that node forever.
 func (s *Simulator) zones(ctx context.Context, claim *corev1.PersistentVolumeClaim, class *storagev1.StorageClass) (zones []string, wait bool, err error) {
 	if selected := claim.Annotations[selectedNodeAnnotation]; selected != "" {
 		node, err := s.nodes.Get(selected)
@@ -116,7 +115,8 @@ func (s *Simulator) zones(ctx context.Context, claim *corev1.PersistentVolumeCla
 	return nil, false, nil
 }
 
-// giveBack has the scheduler choose a node for a claim again, unless somebody else wrote to the claim in the meantime, which shows.
+// giveBack makes kube-scheduler choose a node for a claim again. A write conflict is ignored, because the change triggers another
+// check.
 func (s *Simulator) giveBack(ctx context.Context, claim *corev1.PersistentVolumeClaim) error {
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
 		"resourceVersion": claim.ResourceVersion, "annotations": map[string]any{selectedNodeAnnotation: nil},
@@ -136,7 +136,7 @@ func volume(claim *corev1.PersistentVolumeClaim, class *storagev1.StorageClass, 
 			Capacity:         corev1.ResourceList{corev1.ResourceStorage: claim.Spec.Resources.Requests[corev1.ResourceStorage]},
 			AccessModes:      slices.Clone(claim.Spec.AccessModes),
 			StorageClassName: class.Name,
-			// Nobody plays the deletion of disks.
+			// The deletion of disks is not simulated.
 			PersistentVolumeReclaimPolicy: corev1.PersistentVolumeReclaimRetain,
 			ClaimRef: &corev1.ObjectReference{
 				APIVersion: "v1", Kind: "PersistentVolumeClaim", Namespace: claim.Namespace, Name: claim.Name, UID: claim.UID,

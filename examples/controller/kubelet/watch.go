@@ -19,7 +19,7 @@ import (
 // byNode is the index of pods by their node.
 const byNode = "node"
 
-// The API server may be away for some seconds; after that it is not to be waited for much longer.
+// The API server may be unavailable for some seconds; after that, waits stay short.
 const (
 	firstRetry = 20 * time.Millisecond
 	lastRetry  = 2 * time.Second
@@ -88,8 +88,8 @@ func (s *Simulator) watch() error {
 	return nil
 }
 
-// onNodeDeleted has the pods of a node of ours looked at: they go with it. Kubernetes' own garbage collection would take
-// most of a minute.
+// onNodeDeleted queues the pods of a simulated node, which are deleted with it. Kubernetes' own garbage collection would take
+// almost a minute.
 func (s *Simulator) onNodeDeleted(object any) {
 	if unknown, ok := object.(cache.DeletedFinalStateUnknown); ok {
 		object = unknown.Obj
@@ -105,7 +105,7 @@ func (s *Simulator) onNodeDeleted(object any) {
 	}
 }
 
-// podsOf are the pods that are bound to a node. They are shared: to be read only.
+// podsOf returns the pods bound to a node. They are shared and must not be changed.
 func (s *Simulator) podsOf(node string) []*corev1.Pod {
 	objects, err := s.pods.GetIndexer().ByIndex(byNode, node)
 	if err != nil {
@@ -118,20 +118,20 @@ func (s *Simulator) podsOf(node string) []*corev1.Pod {
 	return pods
 }
 
-// enqueue has a pod looked at.
+// enqueue queues a pod.
 func (s *Simulator) enqueue(pod *corev1.Pod) {
 	s.queue.Add(types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name})
 }
 
-// requeue has the pods of a node looked at again, of which no event may come any more: what came before its instance was known, or
-// behaved as it does now, has been passed over.
+// requeue queues the pods of a node again. Their events may have been ignored, because the instance was not known or behaved
+// differently, and no further event need come.
 func (s *Simulator) requeue(node string) {
 	for _, pod := range s.podsOf(node) {
 		s.enqueue(pod)
 	}
 }
 
-// work takes keys off a queue until it is shut down.
+// work processes the keys of a queue until it is shut down.
 func work[T comparable](ctx context.Context, queue workqueue.TypedRateLimitingInterface[T], sync func(context.Context, T) (time.Duration, error), log func(string, error)) {
 	for {
 		key, quit := queue.Get()

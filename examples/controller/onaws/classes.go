@@ -37,7 +37,7 @@ func classNamed(ref v1.NodeClassReference) (string, bool) {
 	return ref.Name, ref.Group == awsv1.GroupVersion().Group && ref.Kind == "EC2NodeClass"
 }
 
-// classReconciler has the provider look after EC2NodeClasses, and writes down what it finds.
+// classReconciler reconciles EC2NodeClasses with the provider, and writes their status.
 type classReconciler struct {
 	provider *aws.Provider
 	client   client.Client
@@ -45,7 +45,7 @@ type classReconciler struct {
 	log      *slog.Logger
 }
 
-// classesAtOnce is how many classes are looked at at a time.
+// classesAtOnce is how many classes are reconciled in parallel.
 const classesAtOnce = 10
 
 func (r *classReconciler) setup(mgr ctrl.Manager) error {
@@ -69,7 +69,7 @@ func requestsFor(ref v1.NodeClassReference) []reconcile.Request {
 	return []reconcile.Request{{NamespacedName: types.NamespacedName{Name: name}}}
 }
 
-// Reconcile looks at one class.
+// Reconcile reconciles one class.
 func (r *classReconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	class := &awsv1.EC2NodeClass{}
 	if err := r.client.Get(ctx, request.NamespacedName, class); err != nil {
@@ -141,7 +141,7 @@ func (r *classReconciler) write(ctx context.Context, observed *aws.ObservedNodeC
 			return client.IgnoreNotFound(err)
 		}
 		if next.DeletionTimestamp != nil && len(next.Finalizers) == 0 {
-			return nil // that was the end of it
+			return nil // its last finalizer was removed
 		}
 		stored = next
 	}

@@ -14,17 +14,16 @@ import (
 	"github.com/drawknife/drawknife/aws"
 )
 
-// Cluster is what EKS says of a cluster, with what was given by hand instead. A cluster that is not EKS's has to do with the
-// latter.
+// Cluster has the details of a cluster: from EKS, or set explicitly. Clusters outside EKS need the explicit settings.
 type Cluster struct {
-	// Found is EKS's word. Required.
+	// Found returns the details from EKS. Required.
 	Found aws.ClusterInfoSource
-	// Endpoint and CABundle win over what EKS says. With an Endpoint EKS need not answer at all.
+	// Endpoint and CABundle override those from EKS. With an Endpoint, EKS need not be reachable.
 	Endpoint, CABundle string
-	// Version asks the API server for its version, "1.35", which wins over what EKS says: nodes must not be newer than what they
-	// join. Nil: the version is read from EKS.
+	// Version returns the API server's version, such as "1.35". It overrides that from EKS, because nodes must not be newer than
+	// the API server. Nil: the version is read from EKS.
 	Version func() (string, error)
-	// Logger logs at most every ten minutes that EKS does not answer. Nil: nobody is.
+	// Logger logs, at most every ten minutes, that EKS does not respond. Nil discards it.
 	Logger *slog.Logger
 	// Clock is the clock. Nil: the real one.
 	Clock option.Clock
@@ -36,7 +35,7 @@ type Cluster struct {
 }
 
 const (
-	// tellEvery is how often it is said that EKS does not answer.
+	// tellEvery is the minimum interval of the log line that EKS does not respond.
 	tellEvery = 10 * time.Minute
 	// versionEvery is how often the API server is asked for its version.
 	versionEvery = 5 * time.Minute
@@ -79,7 +78,7 @@ func (c *Cluster) tell(err error) {
 		"error", err)
 }
 
-// currentVersion is the API server's; while it does not answer, the one it last said, or EKS's.
+// currentVersion is the API server's version; while it does not respond, its last known version, or that from EKS.
 func (c *Cluster) currentVersion(ofEKS string) (string, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -99,14 +98,14 @@ func (c *Cluster) currentVersion(ofEKS string) (string, error) {
 
 func (c *Cluster) now() time.Time { return option.Time(c.Clock, time.Now) }
 
-// ServerVersion asks the API server for its version as nodes are named by it: "1.35".
+// ServerVersion returns the API server's major and minor version, such as "1.35".
 func ServerVersion(api discovery.ServerVersionInterface) func() (string, error) {
 	return func() (string, error) {
 		info, err := api.ServerVersion()
 		if err != nil {
 			return "", fmt.Errorf("asking the API server for its version: %w", err)
 		}
-		minor := strings.TrimRight(info.Minor, "+") // as EKS writes it
+		minor := strings.TrimRight(info.Minor, "+") // the form that EKS uses
 		if info.Major == "" || minor == "" {
 			return "", fmt.Errorf("asking the API server for its version: unexpected answer %q.%q", info.Major, info.Minor)
 		}

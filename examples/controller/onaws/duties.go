@@ -23,19 +23,19 @@ const (
 	profileRetry = 5 * time.Minute
 	// never is longer than a process runs.
 	never = 100 * 365 * 24 * time.Hour
-	// conflictRetry is when an object that somebody else wrote to in the meantime is looked at again.
+	// conflictRetry is the wait after a write conflict.
 	conflictRetry = 200 * time.Millisecond
 )
 
-// taggedAnnotation is on claims whose instances have the tags that could not be known at their launch.
+// taggedAnnotation is on claims whose instances have got the tags that were unknown at launch.
 const taggedAnnotation = "karpenter.k8s.aws/tagged"
 
-// duties are what the leading replica does for the AWS provider from time to time: late tags, reservations that were lost or
-// end, and instance profiles that nobody uses. Instances without a claim are provisioning's to end.
+// duties are periodic tasks of the leader for the AWS provider: late tags, lost or ending reservations, and unused instance
+// profiles. Instances without a claim are terminated elsewhere, by garbage collection.
 type duties struct {
 	provider *aws.Provider
 	client   client.Client
-	// reader reads the API itself: what a cache does not show yet must not cost a profile.
+	// reader reads without a cache: a stale cache could make a used profile look unused.
 	reader client.Reader
 	log    *slog.Logger
 }
@@ -61,7 +61,7 @@ func (d *duties) Start(ctx context.Context) error {
 	}
 }
 
-// review tags instances whose nodes have joined, and does what has become of reservations.
+// review tags instances whose nodes have joined, and handles lost or ending reservations.
 func (d *duties) review(ctx context.Context) {
 	var list v1.NodeClaimList
 	if err := d.client.List(ctx, &list); err != nil {
@@ -88,7 +88,7 @@ func (d *duties) review(ctx context.Context) {
 }
 
 func (d *duties) complain(ctx context.Context, failure string, err error, more ...any) {
-	if ctx.Err() == nil && !apierrors.IsConflict(err) { // a conflict is looked at again in a minute
+	if ctx.Err() == nil && !apierrors.IsConflict(err) { // after a conflict it is repeated in a minute
 		d.log.Warn(failure, append(more, "error", err)...)
 	}
 }
@@ -103,7 +103,7 @@ func (d *duties) tag(ctx context.Context, claim *v1.NodeClaim) error {
 	}
 	if err := d.provider.TagNode(ctx, claim); err != nil {
 		if cloudprovider.IsNodeClaimNotFound(err) {
-			return nil // it goes
+			return nil // it is being deleted
 		}
 		return err
 	}
@@ -115,8 +115,8 @@ func (d *duties) tag(ctx context.Context, claim *v1.NodeClaim) error {
 	return client.IgnoreNotFound(d.client.Patch(ctx, next, unchangedSince(claim)))
 }
 
-// carryOut deletes a claim whose capacity block ends, or relabels one whose instance fell out of its reservation. Its node
-// comes first: the next review goes by the claim's labels, and finds the duty again if the node was all that was done.
+// carryOut deletes a claim whose capacity block ends, or relabels one whose instance has left its reservation. The node is
+// relabelled before the claim: the next review checks the claim's labels, so it repeats the task if only the node was changed.
 func (d *duties) carryOut(ctx context.Context, duty aws.ReservationDuty) error {
 	claim := &v1.NodeClaim{}
 	if err := d.client.Get(ctx, types.NamespacedName{Name: duty.NodeClaim}, claim); err != nil {
@@ -133,7 +133,7 @@ func (d *duties) carryOut(ctx context.Context, duty aws.ReservationDuty) error {
 	case err == nil:
 		next := node.DeepCopy()
 		next.Labels = relabelled(node.Labels, duty)
-		// Labels alone, whatever the kubelet wrote in the meantime.
+		// Only labels are written, so concurrent writes of the kubelet don't conflict.
 		if err := d.client.Patch(ctx, next, client.MergeFrom(node)); client.IgnoreNotFound(err) != nil {
 			return err
 		}
@@ -157,7 +157,7 @@ func relabelled(labels map[string]string, duty aws.ReservationDuty) map[string]s
 	return out
 }
 
-// collectProfiles deletes instance profiles that nobody uses, and says when to come again.
+// collectProfiles deletes unused instance profiles, and returns when to run again.
 func (d *duties) collectProfiles(ctx context.Context) time.Duration {
 	deleted, again, err := d.provider.CollectInstanceProfiles(ctx, d.profilesInUse)
 	if err != nil {
@@ -173,7 +173,7 @@ func (d *duties) collectProfiles(ctx context.Context) time.Duration {
 	return again
 }
 
-// profilesInUse are those that classes and claims name.
+// profilesInUse are the profiles that classes and claims name.
 func (d *duties) profilesInUse(ctx context.Context) ([]string, error) {
 	var classes awsv1.EC2NodeClassList
 	if err := d.reader.List(ctx, &classes); err != nil {

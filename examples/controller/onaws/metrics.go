@@ -8,7 +8,7 @@ import (
 	"github.com/drawknife/drawknife/aws"
 )
 
-// countUnhealthy registers the counter of instances that EC2 reports as impaired or due for maintenance, and counts.
+// countUnhealthy registers and updates the counter of instances that EC2 reports as impaired or due for maintenance.
 func countUnhealthy(registerer prometheus.Registerer) (func(aws.InterruptionKind, aws.InterruptedInstance), error) {
 	if registerer == nil {
 		return nil, nil
@@ -27,7 +27,7 @@ func countUnhealthy(registerer prometheus.Registerer) (func(aws.InterruptionKind
 	}, nil
 }
 
-// categoryOf is a finding of a poll as the metric spells it; empty for what is none.
+// categoryOf is the metric label of a poll's finding; empty for other messages.
 func categoryOf(kind aws.InterruptionKind) string {
 	switch kind {
 	case aws.InstanceStatus:

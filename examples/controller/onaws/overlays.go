@@ -14,16 +14,16 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider/overlay"
 )
 
-// Provider is an aws.Provider whose instances are launched by the prices that NodeOverlays give them.
+// Provider is an aws.Provider that launches instances by prices with NodeOverlays applied.
 type Provider struct{ *aws.Provider }
 
-// InstanceTypes are the instances of the pool's node class as AWS sells them: planning applies NodeOverlays itself, and must
-// not be given types that they were applied to already.
+// InstanceTypes returns the instance types of the pool's node class without overlays: planning applies NodeOverlays itself, and
+// they must not be applied twice.
 func (p *Provider) InstanceTypes(ctx context.Context, pool *v1.NodePool) ([]*cloudprovider.InstanceType, error) {
 	return p.Provider.InstanceTypes(ctx, ofNoPool(pool))
 }
 
-// ofNoPool is the pool without its name: overlays are for pools that have one.
+// ofNoPool returns the pool without its name, so that no overlay applies to it.
 func ofNoPool(pool *v1.NodePool) *v1.NodePool {
 	if pool == nil {
 		return nil
@@ -33,12 +33,12 @@ func ofNoPool(pool *v1.NodePool) *v1.NodePool {
 	return &plain
 }
 
-// overlays gives instances the prices and resources that the cluster's NodeOverlays say, as planning does: an overlay counts for
-// all pools or for none, so that all are looked at together.
+// overlays applies the cluster's NodeOverlays to instance types, like planning: an overlay is valid for all pools or for none, so
+// all pools are evaluated together.
 type overlays struct {
 	client client.Reader
 	lookup *requirements.Lookup
-	// types are a pool's instances without overlays.
+	// types are a pool's instance types without overlays.
 	types func(context.Context, *v1.NodePool) ([]*cloudprovider.InstanceType, error)
 
 	mu     sync.Mutex
@@ -84,7 +84,7 @@ func (o *overlays) Overlay(ctx context.Context, nodePool string, types []*cloudp
 		in.Pools = append(in.Pools, entry)
 	}
 	if known.IsZero() {
-		return types, nil // the pool is gone, and with it what overlays could say of it
+		return types, nil // the pool is gone, so no overlay applies
 	}
 	return o.apply(in).InstanceTypes(known)
 }
@@ -102,14 +102,14 @@ func (o *overlays) StandInPrices(ctx context.Context, types []*cloudprovider.Ins
 	return overlay.StandInPrices(all, o.lookup, types), nil
 }
 
-// apply is what overlays make of the input; launches side by side share one answer.
+// apply applies the overlays to the input; parallel launches share one result.
 func (o *overlays) apply(in overlay.Input) *overlay.Result {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.result == nil || !sameInput(o.in, in) {
 		in.Previous = o.result
 		o.result = overlay.Apply(in)
-		in.Previous = nil // what came before is not kept alive
+		in.Previous = nil // earlier results are released
 		o.in = in
 	}
 	return o.result

@@ -1,5 +1,5 @@
-// Package onaws joins the AWS provider to a controller-runtime manager: it reads EC2NodeClasses from the manager's cache, looks
-// after them, and does what the provider asks the leading replica to do.
+// Package onaws connects the AWS provider to a controller-runtime manager: it reads EC2NodeClasses from the manager's cache,
+// reconciles them, and runs the provider's periodic tasks on the leader.
 //
 //	provider, err := onaws.New(ctx, manager, aws.Config{ClusterName: "demo"}, onaws.Options{})
 //	if err != nil {
@@ -26,14 +26,14 @@ import (
 	"github.com/drawknife/drawknife/aws/sdk"
 )
 
-// Options are what New may be told in addition to the provider's own Config.
+// Options of New, in addition to the provider's Config.
 type Options struct {
 	// Cluster has the details of the cluster that nodes need to join it. Nil: EKS is asked.
 	Cluster aws.ClusterInfoSource
-	// Clients make the clients of AWS. Nil: those that the environment has credentials for.
+	// Clients creates the AWS clients. Nil: clients with the credentials of the environment.
 	Clients aws.Clients
-	// NodeOverlays has instances launched by the prices that NodeOverlays give them; the manager's scheme and its permissions
-	// must include these, and reconcilers.Options.Features.NodeOverlay plan by them.
+	// NodeOverlays makes launches use prices with NodeOverlays applied. The manager's scheme and permissions must include
+	// NodeOverlays, and reconcilers.Options.Features.NodeOverlay must be set too.
 	NodeOverlays bool
 	// Metrics receives the provider's metrics. Nil registers none.
 	Metrics prometheus.Registerer
@@ -43,8 +43,8 @@ type Options struct {
 	Clock option.Clock
 }
 
-// New makes the provider and adds its duties to the manager, whose scheme must know the kinds of aws/api/v1. The error is
-// that of aws.New, or says what the manager would not take.
+// New returns the provider and adds its periodic tasks to the manager, whose scheme must have the kinds of aws/api/v1. The error
+// is that of aws.New or of the manager.
 func New(ctx context.Context, mgr ctrl.Manager, config aws.Config, o Options) (*Provider, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -81,7 +81,7 @@ func New(ctx context.Context, mgr ctrl.Manager, config aws.Config, o Options) (*
 	return provider, nil
 }
 
-// newProvider makes the provider on what a manager's cache has.
+// newProvider returns a provider that reads from a manager's cache.
 func newProvider(ctx context.Context, cached client.Reader, config aws.Config, o Options) (*Provider, error) {
 	p := &Provider{}
 	options := aws.Options{NodeClasses: classReader{cached}, Cluster: o.Cluster, Clients: o.Clients, Logger: o.Logger}
@@ -118,7 +118,7 @@ func (r classReader) NodeClass(ctx context.Context, name string) (*awsv1.EC2Node
 	return class, nil
 }
 
-// onEveryReplica and onTheLeader are loops that end with their context, which is not an error to the manager.
+// onEveryReplica and onTheLeader are loops that end with their context, without an error.
 type (
 	onEveryReplica func(context.Context) error
 	onTheLeader    func(context.Context) error

@@ -1,6 +1,7 @@
-// Package transport stands between a client and the API server and bounds what is decoded. A quantity such as "1e-999999999"
-// takes minutes to decode, and CustomResourceDefinitions of earlier releases let it in: a single NodePool with one would keep an
-// informer from ever listing the others. Here it is replaced by 0 on its way to the decoder, and its object is named in the log:
+// Package transport bounds the quantities in responses of the API server before a client decodes them. A quantity such as
+// "1e-999999999" takes minutes to decode, and CustomResourceDefinitions of earlier releases let it in: a single NodePool with one
+// would keep an informer from ever listing the others. Here it is replaced by 0 on its way to the decoder, and its object is
+// named in the log:
 //
 //	config.Wrap(transport.Bounded(logger))
 //

@@ -35,7 +35,7 @@ func Bounded(logger *slog.Logger) func(http.RoundTripper) http.RoundTripper {
 	return func(next http.RoundTripper) http.RoundTripper { return &bounded{next: next, reporter: r} }
 }
 
-// list and event are the other forms in which objects come.
+// list and event are the other forms of responses with objects.
 type (
 	list[T any] struct {
 		Items []T `json:"items"`
@@ -45,14 +45,14 @@ type (
 	}
 )
 
-// forms are the types that an answer may be of.
+// forms are the possible types of a response.
 type forms [3]reflect.Type
 
 func formsOf[T any]() forms {
 	return forms{reflect.TypeFor[T](), reflect.TypeFor[list[T]](), reflect.TypeFor[event[T]]()}
 }
 
-// kinds are those with quantities whose definitions may let in anything, by group, version and resource.
+// kinds are those whose CRDs may admit unbounded quantities, by group, version and resource.
 func kinds() map[string]forms {
 	return map[string]forms{
 		v1.Group + "/v1/nodepools":                        formsOf[v1.NodePool](),
@@ -87,10 +87,10 @@ type bounded struct {
 	reporter *reporter
 }
 
-// WrappedRoundTripper is the transport below, for those who look for what it can do.
+// WrappedRoundTripper returns the wrapped transport, for callers that check its features.
 func (b *bounded) WrappedRoundTripper() http.RoundTripper { return b.next }
 
-// RoundTrip sends the request and bounds the quantities of the answer.
+// RoundTrip sends the request and bounds the quantities in the response.
 func (b *bounded) RoundTrip(request *http.Request) (*http.Response, error) {
 	response, err := b.next.RoundTrip(request)
 	if err != nil || response.StatusCode >= http.StatusMultipleChoices {
@@ -115,7 +115,7 @@ func (b *bounded) RoundTrip(request *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// bound replaces what is out of bounds in an answer.
+// bound replaces quantities out of bounds in a response.
 func (b *bounded) bound(resource string, text []byte, of forms) []byte {
 	for _, form := range of {
 		replaced, found := quantities.Bound(text, form)
@@ -127,7 +127,7 @@ func (b *bounded) bound(resource string, text []byte, of forms) []byte {
 	return text
 }
 
-// stream hands a watch on, event by event: each stands on a line of its own.
+// stream passes on a watch event by event: each event is one line.
 type stream struct {
 	body  io.Closer
 	lines *bufio.Reader
@@ -136,7 +136,7 @@ type stream struct {
 	err   error
 }
 
-// Read returns what is there of the present event, and waits for the next when all of it was read.
+// Read returns the rest of the present event, or waits for the next one.
 func (s *stream) Read(into []byte) (int, error) {
 	for len(s.rest) == 0 {
 		if s.err != nil {
@@ -162,7 +162,7 @@ type reporter struct {
 	told map[string]bool
 }
 
-// mostTold bounds what is remembered as told.
+// mostTold is how many logged quantities are remembered.
 const mostTold = 10_000
 
 func (r *reporter) report(resource string, text []byte, found []quantities.Found) {
