@@ -56,8 +56,7 @@ func (s *site) look(r *classReconciler, name string) ctrl.Result {
 	return result
 }
 
-// A class is looked after from nothing to ready, what was found is written to it, and it is being deleted only when no claim
-// refers to it.
+// A class is looked after from nothing to ready, what was found is written to it, and it goes only when no claim refers to it.
 func TestClassReconciler(t *testing.T) {
 	s := newSite(t, newClass("default"), newPool("pool"), newClaim("a", "pool"))
 	r, _ := classesOf(s)

@@ -34,13 +34,14 @@ type actor struct {
 	metrics  *metrics
 	// planNow triggers planning at once, because a planned instance will not be launched.
 	planNow func()
-	// podsOf are the pods that need another node when the claim's node is removed. They are the view's: only to be read.
+	// podsOf returns the pods that need another node when the claim's node is removed. They belong to the view and must not be
+	// changed.
 	podsOf func(*v1.NodeClaim) []*corev1.Pod
 	log    *slog.Logger
 	now    func() time.Time
 }
 
-// round is what one look at an object found, and what the effects of its step found out.
+// round is the state of one reconcile: the objects as read, and the results of its step's effects.
 type round struct {
 	// claims and nodes are those that effects may write to, as they were read or as the last write left them. A nil entry
 	// is gone.
@@ -72,7 +73,7 @@ func newRound(claims []*v1.NodeClaim, nodes []*corev1.Node) *round {
 	return r
 }
 
-// learned reports whether the step brought new information; then the next step follows at once.
+// learned reports whether the step's effects returned results; then the next step follows at once.
 func (r *round) learned() bool {
 	return r.instance != provisioning.InstanceUnasked || r.searched || r.gates != nil || r.vanished
 }
@@ -113,7 +114,7 @@ func (a *actor) do(ctx context.Context, r *round, effect provisioning.Effect) er
 	return provisioning.Do(ctx, effect, roundEffects{a, r})
 }
 
-// errUnknownBase is a write to an object that was not read: a bug in this package.
+// errUnknownBase means a write to an object that was not read: a bug in this package.
 var errUnknownBase = errors.New("the object was not read before it was written")
 
 func (a *actor) putClaim(ctx context.Context, r *round, want *v1.NodeClaim) error {
@@ -130,7 +131,7 @@ func (a *actor) putClaim(ctx context.Context, r *round, want *v1.NodeClaim) erro
 	return err
 }
 
-// tellOfClaim reports the result of a claim to the metrics.
+// tellOfClaim counts the outcome of a claim in metrics.
 func (a *actor) tellOfClaim(ctx context.Context, before, after *v1.NodeClaim) {
 	if after == nil {
 		a.metrics.claimTerminated(before, a.now())
@@ -239,7 +240,7 @@ func (a *actor) createInstance(ctx context.Context, r *round, claim *v1.NodeClai
 	return nil
 }
 
-// offeringOf is the offering of an instance.
+// offeringOf returns the offering of an instance.
 func offeringOf(claim *v1.NodeClaim) (cloudprovider.OfferingKey, bool) {
 	key := cloudprovider.OfferingKey{
 		InstanceType: claim.Labels[corev1.LabelInstanceTypeStable], Zone: claim.Labels[corev1.LabelTopologyZone], CapacityType: claim.Labels[v1.CapacityTypeLabelKey],
@@ -251,7 +252,7 @@ func (a *actor) terminateInstance(ctx context.Context, r *round, claim *v1.NodeC
 	return r.answered(a.provider.Delete(ctx, claim), provisioning.InstanceEnding)
 }
 
-// answered notes what a provider's answer says of the instance: that it is gone or, without an error, what it is otherwise.
+// answered records the provider's result: the instance is gone or, without an error, its present state.
 func (r *round) answered(err error, otherwise provisioning.InstanceState) error {
 	switch {
 	case cloudprovider.IsNodeClaimNotFound(err):

@@ -34,8 +34,8 @@ func Scheme() *runtime.Scheme {
 	return scheme
 }
 
-// Add adds everything to the manager, whose scheme must know the kinds of Scheme. The error is an *option.Error, or says
-// what the manager would not take.
+// Add adds all reconcilers to the manager, whose scheme must have the kinds of Scheme. The error is an *option.Error, or that of
+// the manager.
 func Add(mgr ctrl.Manager, o Options) error {
 	if err := o.complete(); err != nil {
 		return err

@@ -15,8 +15,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
-// annotationWatcher tells of pods whose do-not-disrupt annotation means nothing: it is ignored, and somebody should
-// know. The leader tells, of the pods that are there when it begins and of those that change.
+// annotationWatcher publishes events on pods whose do-not-disrupt annotation is invalid and ignored. The leader does so, for
+// existing pods when it starts and for changed ones.
 type annotationWatcher struct {
 	client   client.Reader
 	recorder *recorder

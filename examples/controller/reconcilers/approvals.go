@@ -17,7 +17,7 @@ import (
 	"github.com/drawknife/drawknife/disruption"
 )
 
-// What a ConfigMap says of the command that waits as it; docs/disruption.md has the commands for kubectl.
+// Labels and annotations of the ConfigMap of a command that waits for approval; docs/disruption.md has the commands for kubectl.
 const (
 	// ApprovalStateLabelKey is the label with an ApprovalState.
 	ApprovalStateLabelKey = "drawknife.dev/disruption-approval"
@@ -59,7 +59,7 @@ const (
 	// approvalSweep is how often ConfigMaps of unknown commands are checked, and approvalKept how long they are kept.
 	approvalSweep = time.Minute
 	approvalKept  = time.Hour
-	// longestOutcome bounds what an outcome says of why: annotations of an object are bounded all together, and others write some, too.
+	// longestOutcome is the maximum length of an outcome's reason: all annotations of an object share one size limit.
 	longestOutcome = 1024
 	// unplannedAfter is the time after which a process marks another process's ConfigMap as outdated, if it did not plan the same
 	// command itself.
@@ -82,7 +82,7 @@ type approvals struct {
 	// known are waiting or approved commands, by ID; unsaved are outcomes by digest.
 	known   map[string]*approvalObject
 	unsaved map[string]approvalOutcome
-	// began is when this process first looked ConfigMaps over, which it does once it leads; swept is when it did last.
+	// began is when this process first checked the ConfigMaps as leader; swept is when it last did.
 	began, swept time.Time
 }
 
@@ -166,8 +166,8 @@ func (a *approvals) decision(ctx context.Context, known *approvalObject, object 
 	return disruption.Approval{Reason: fmt.Sprintf("kubectl annotate configmap -n %s %s %s=%s", a.namespace, known.name, ApprovedAnnotationKey, known.digest)}
 }
 
-// propose finds the command's ConfigMap or creates it. The answer is not nil if an earlier refusal of the same holds still. The
-// lock is held.
+// propose finds or creates the command's ConfigMap. It returns an answer if an earlier refusal of the same command is still in
+// force. The lock is held.
 func (a *approvals) propose(ctx context.Context, cmd *disruption.Command) (*approvalObject, *disruption.Approval, error) {
 	digest := cmd.Digest()
 	if err := a.flush(ctx, digest); err != nil {
@@ -217,8 +217,8 @@ func timeIn(object client.Object, key string) time.Time {
 	return t
 }
 
-// adopt finds the ConfigMap of an approved command that an earlier process started, so that the command's outcome can be written to
-// it. One that was begun without, or with fewer members than were approved, has none.
+// adopt finds the ConfigMap of an approved command that an earlier process started, so that the command's outcome can be written
+// to it. Commands started without approval, or with fewer members than approved, have none.
 func (a *approvals) adopt(ctx context.Context, id, digest string) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -18,8 +18,8 @@ const (
 	managedByValue    = "drawknife"
 )
 
-// formerApprovals removes the ConfigMaps that commands waited as before approval was switched off, or moved to another namespace.
-// They are no longer read, so approving one would have no effect.
+// formerApprovals deletes approval ConfigMaps from before approval was switched off, or moved to another namespace. They are no
+// longer read, so approving one would have no effect.
 type formerApprovals struct {
 	client    client.Client
 	reader    client.Reader
@@ -61,7 +61,8 @@ func (f *formerApprovals) removed(ctx context.Context, now time.Time) bool {
 	return false
 }
 
-// madeForApproval reports whether the ConfigMap is one that approvals make, by all that they put on it: a ConfigMap that somebody else labelled stays.
+// madeForApproval reports whether approvals created the ConfigMap, by all its labels and annotations: a ConfigMap that merely has
+// one of the labels is not deleted.
 func madeForApproval(object *corev1.ConfigMap) bool {
 	digest, named := strings.CutPrefix(object.Name, approvalPrefix)
 	return named && digest != "" && object.Annotations[ApprovalDigestAnnotationKey] == digest && object.Immutable != nil && *object.Immutable &&

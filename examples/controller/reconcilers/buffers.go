@@ -74,7 +74,7 @@ func (b *bufferResolver) planned(ctx context.Context, plan *scheduling.Plan) {
 		out := base.DeepCopy()
 		changed := resolved[i].Record(out, b.now())
 		if resolved[i].Provisioning(places[i]).Record(out, b.now()) || changed {
-			// One that somebody else wrote to in the meantime is shown by the next pass.
+			// After a write conflict, the next pass writes the status.
 			if err := b.client.Status().Patch(ctx, out, unchangedSince(base)); err != nil && ctx.Err() == nil {
 				b.log.Warn("cannot update status of CapacityBuffer", "capacityBuffer", base.Namespace+"/"+base.Name, "error", err)
 			}

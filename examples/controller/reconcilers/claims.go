@@ -36,14 +36,14 @@ type claimReconciler struct {
 	supports func(v1.NodeClassReference) bool
 	// devices has nodes wait for the drivers that were planned with.
 	devices bool
-	// gone is called for claims that no longer exist.
+	// gone is called for deleted claims.
 	gone func(types.NamespacedName)
 	// removed is called for expired instances, for budgets with a rate.
 	removed func(disruption.Disruption)
 
 	mu sync.Mutex
-	// launchAfter is until when a claim whose launch failed is left alone: storing the failure wakes the reconciler, and the
-	// cloud must not be asked again at once for that.
+	// launchAfter is when to retry a failed launch: storing the failure triggers the reconciler again, which must not call the
+	// cloud at once.
 	launchAfter map[types.UID]time.Time
 	// checked is when a claim's consistency was checked.
 	checked map[types.UID]time.Time
@@ -93,7 +93,7 @@ func (r *claimReconciler) Reconcile(ctx context.Context, request reconcile.Reque
 	return reconcile.Result{RequeueAfter: again}, err
 }
 
-// see advances the claim as far as possible now, and returns when to continue.
+// see advances the claim as far as possible, and returns when to continue.
 func (r *claimReconciler) see(ctx context.Context, claim *v1.NodeClaim) (time.Duration, error) {
 	uid := claim.UID
 	nodes, err := nodesWithProviderID(ctx, r.client, claim.Status.ProviderID)
@@ -130,7 +130,7 @@ func (r *claimReconciler) see(ctx context.Context, claim *v1.NodeClaim) (time.Du
 			return 0, err
 		}
 		if work.created != nil {
-			// The answer of a launch is a step of its own.
+			// The result of a launch is handled by another step.
 			again := work.created.Again
 			r.waitForLaunch(uid, again)
 			if err := r.run(ctx, work, *work.created); err != nil {
@@ -167,7 +167,7 @@ func (r *claimReconciler) readNode(ctx context.Context, claim *v1.NodeClaim) ([]
 	return []*corev1.Node{node}, nil
 }
 
-// next is the claim's next step; wait is how long a launch that failed is not to be tried again.
+// next is the claim's next step; wait is how long to wait before a failed launch is retried.
 func (r *claimReconciler) next(claim *v1.NodeClaim, work *round) (step provisioning.Step, wait time.Duration) {
 	now := r.now()
 	nodes := work.present()
@@ -187,7 +187,8 @@ func (r *claimReconciler) next(claim *v1.NodeClaim, work *round) (step provision
 	return step, max(0, wait)
 }
 
-// settled is what a claim needs in addition to its life: what older versions left out, its expiry, and a look at its node's size.
+// settled does the rest for a claim: fields that older versions left out, its expiry, and the consistency check of its node's
+// size.
 func (r *claimReconciler) settled(ctx context.Context, work *round, claim *v1.NodeClaim, again time.Duration) (time.Duration, error) {
 	if claim.DeletionTimestamp != nil {
 		return again, nil
@@ -231,8 +232,8 @@ func (r *claimReconciler) expire(ctx context.Context, work *round, claim *v1.Nod
 	return nil
 }
 
-// consistencyDue reports whether it is time to look at a node's size again, and notes that it is being done: a claim is
-// looked at whenever something changes, and that is too often for this.
+// consistencyDue reports whether a node's size is due for a check, and records the check. Every change triggers a reconcile,
+// which would be too often.
 func (r *claimReconciler) consistencyDue(uid types.UID, now time.Time) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

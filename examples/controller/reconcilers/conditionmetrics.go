@@ -14,9 +14,9 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// conditionMetrics are the families operator_<kind>_status_condition_* and operator_<kind>_termination_* of section 17: what
-// conditions objects have, since when, how often they change, and how long objects take to go. Without objects there are
-// none but those that add up.
+// conditionMetrics are the metrics operator_<kind>_status_condition_* and operator_<kind>_termination_*: the conditions of
+// objects, since when they last, how often they change, and how long deletions take. Without objects, only counters and
+// histograms remain.
 type conditionMetrics struct {
 	reader  *conditionReader
 	now     func() time.Time

@@ -14,7 +14,7 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// checkDevices switches devices off where the API server does not serve their kinds: a watch of them would never begin.
+// checkDevices switches devices off if the API server does not serve their kinds: a watch of them would never start.
 func (o *Options) checkDevices(mapper meta.RESTMapper) error {
 	if !o.Features.Devices {
 		return nil
@@ -46,7 +46,8 @@ func (r *claimReconciler) claimsOfSlice(ctx context.Context, object client.Objec
 	return r.claimsOfNode(ctx, node)
 }
 
-// slicesFor are the slices of the claim's node, while it waits for drivers to publish; nil otherwise. They are a list of this call's own.
+// slicesFor returns the ResourceSlices of the claim's node while it waits for drivers to publish; else nil. The caller owns the
+// list.
 func (r *claimReconciler) slicesFor(ctx context.Context, claim *v1.NodeClaim, nodes []*corev1.Node) ([]*resourcev1.ResourceSlice, error) {
 	if !r.devices || len(nodes) != 1 || len(v1.RequestedDRADrivers(claim)) == 0 || claim.DeepCopy().Conditions().IsTrue(v1.ConditionInitialized) {
 		return nil, nil

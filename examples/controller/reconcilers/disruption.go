@@ -38,7 +38,7 @@ type disruptor struct {
 
 	// changed triggers planning, moved triggers the execution of commands.
 	changed, moved chan struct{}
-	// hosts are the nodes that counted as not empty in the last pass, since placeholders or requests count on them.
+	// hosts are the nodes that the last pass treated as not empty, because placeholders or ProvisioningRequests need their room.
 	hosts map[string]bool
 	// stale is true after a change that the view's revision does not show.
 	stale   atomic.Bool
@@ -53,7 +53,7 @@ type disruptor struct {
 	mu      sync.Mutex
 	queue   disruption.Queue
 	running map[string]*commandRun
-	// begins counts the commands that were begun.
+	// begins counts the started commands.
 	begins  int
 	history disruption.History
 	// unsaved are pools with disruptions in the history that are not stored yet.
@@ -67,7 +67,7 @@ type disruptor struct {
 	waves     waves
 	// memory is state of the last plan for the next; nil for none.
 	memory *disruption.Memory
-	// adopted says that commands of earlier processes were looked for, looked when that was first tried.
+	// adopted is true once commands of earlier processes were searched for; looked is when that was first tried.
 	adopted bool
 	looked  time.Time
 }
@@ -143,9 +143,9 @@ func (d *disruptor) rest(ctx context.Context, wait time.Duration) {
 	}
 }
 
-// pass validates what waits for it and, once no command is about to begin, cleans up and plans; it says when a plan may come
-// out differently, if that is known. Not before: what is about to go is no place for pods, and only a command that has begun
-// shows that.
+// pass validates commands that wait for validation. Once no command is about to start, it cleans up and plans; it returns when
+// another plan may have another result, if known. It does not plan earlier: nodes that are about to leave must not get pods, and
+// no object shows this before their command has started.
 func (d *disruptor) pass(ctx context.Context) (outcome disruption.PassOutcome, again time.Time, err error) {
 	switch adopted, err := d.adopt(ctx); {
 	case err != nil:
@@ -221,8 +221,7 @@ func passOutcome(err error) disruption.PassOutcome {
 	return disruption.PassStarted
 }
 
-// survey looks at all nodes. except are commands in progress whose own members are to be looked at too, also commands that are
-// as good as in progress.
+// survey examines all nodes. except are commands in progress, or about to be, whose members should count as candidates.
 func (d *disruptor) survey(view *cluster.View, except, also []*disruption.Command) (*disruption.Fleet, error) {
 	var err error
 	if d.model == nil {
@@ -259,7 +258,7 @@ type remembering interface {
 	PlanAgain(ctx context.Context, f *disruption.Fleet, m *disruption.Memory) (*disruption.Plan, *disruption.Memory, error)
 }
 
-// ask has the planner plan, with what it remembers if it does.
+// ask calls the planner, with its memory if it has one.
 func (d *disruptor) ask(ctx context.Context, fleet *disruption.Fleet) (*disruption.Plan, error) {
 	planner, remembers := d.options.Planner.(remembering)
 	if !remembers {
@@ -298,7 +297,7 @@ func (d *disruptor) add(cmd *disruption.Command, fleet *disruption.Fleet) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	execution, err := d.queue.Add(cmd)
-	if err != nil { // the plan was made of what was executing, so that planner is at fault
+	if err != nil { // the plan knew which commands were executing, so the planner has a bug
 		d.log.Error("cannot start disruption command", "command", cmd.ID, "description", cmd.String(), "error", err)
 		return
 	}
@@ -315,7 +314,8 @@ func (d *disruptor) add(cmd *disruption.Command, fleet *disruption.Fleet) {
 	wake(d.moved)
 }
 
-// beginning reports whether the members of some command are about to leave and no object shows it yet, or are being kept after all.
+// beginning reports whether members of a command are about to leave and no object shows it yet, or whether a command is being
+// undone.
 func (d *disruptor) beginning() bool {
 	now := d.now()
 	d.mu.Lock()
@@ -354,7 +354,7 @@ func (d *disruptor) cleanUp(ctx context.Context, view *cluster.View) error {
 	return nil
 }
 
-// seen handles changes of objects that do not change the view's revision, or that commands wait for.
+// seen handles object changes that are not part of the view's revision, or that commands wait for.
 func (d *disruptor) seen(before, after client.Object) {
 	switch object := after.(type) {
 	case *policyv1.PodDisruptionBudget:

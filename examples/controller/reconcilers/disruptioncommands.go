@@ -17,7 +17,7 @@ import (
 // commandRun is a command being executed, with the input of its execution. The disruptor's lock guards it.
 type commandRun struct {
 	execution *disruption.Execution
-	// place is its place among the commands in the order in which they were begun, which is that of their plan.
+	// place is its position in the order in which commands were started, which is that of their plan.
 	place int
 	// members are the members as they were when the command was planned, or adopted, by node: for metrics.
 	members map[string]memberObjects
@@ -33,7 +33,7 @@ type commandRun struct {
 	// approval is the approver's last answer, askAgain when to ask again.
 	approval *disruption.Approval
 	askAgain time.Time
-	// settled says that the command was seen to have begun, counted that it was counted as such, by an earlier process maybe.
+	// settled means that the command has started; counted that metrics have counted this, perhaps in an earlier process.
 	settled, counted bool
 	// undoing is when its undoing was first noticed.
 	undoing time.Time
@@ -121,8 +121,8 @@ func (d *disruptor) stride(ctx context.Context, e *disruption.Execution) time.Du
 			}
 			return 0
 		}
-		// What is known at once is acted on at once: between the creation of replacements and the marks of those that they replace
-		// nobody must plan.
+		// Immediate results are handled immediately: no plan may be made between the creation of replacements and the marking of
+		// the members.
 		if err != nil || !seenAtOnce(step.Effects) {
 			return step.Again
 		}
@@ -217,7 +217,7 @@ func (d *disruptor) observe(ctx context.Context, run *commandRun) (disruption.Ob
 	return out, nil
 }
 
-// nameOfMember is what the view knows a member's instance by: its claim's name, or its node's when that is all there is.
+// nameOfMember is the name of a member's instance in the view: its claim's name, or its node's name without a claim.
 func nameOfMember(m *disruption.Member, claim *v1.NodeClaim) string {
 	if claim != nil {
 		return v1.QualifiedName(claim)
@@ -246,7 +246,7 @@ func (d *disruptor) observeReplacement(ctx context.Context, r *launchedReplaceme
 	return state, nil
 }
 
-// begun notes that a command has begun: its replacements are on their way and its members leave. The lock is held.
+// begun records that a command has started: its replacements were launched and its members are leaving. The lock is held.
 func (d *disruptor) begun(run *commandRun) {
 	cmd := run.execution.Command()
 	d.told.take(cmd.StartedSamples())
@@ -268,7 +268,7 @@ func (d *disruptor) priceOf(pool v1.PoolKey, labels map[string]string) float64 {
 	return 0
 }
 
-// innocent reports whether a command ended for a reason that says nothing against the pools of its nodes.
+// innocent reports whether a command ended for a reason that is not the fault of its nodes' pools.
 func innocent(err error) bool {
 	for _, reason := range []error{disruption.ErrRefused, disruption.ErrVoid, disruption.ErrHeldBack, disruption.ErrInterrupted, disruption.ErrMemberGone} {
 		if errors.Is(err, reason) {
@@ -278,7 +278,7 @@ func innocent(err error) bool {
 	return false
 }
 
-// finish notes what became of a command.
+// finish records the outcome of a command.
 func (d *disruptor) finish(run *commandRun, step disruption.Step) {
 	cmd := run.execution.Command()
 	d.mu.Lock()

@@ -19,8 +19,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
-// effect does one thing that a command asks for; run is nil for what is undone after a restart. That an object is gone is no
-// error, and that somebody else wrote to it in the meantime neither while a command is there to ask again.
+// effect carries out one effect of a command; run is nil for effects that are undone after a restart. A missing object is no
+// error. A write conflict is no error either if there is a command, which repeats the effect.
 func (d *disruptor) effect(ctx context.Context, run *commandRun, effect disruption.Effect) error {
 	err := disruption.Do(ctx, effect, commandEffects{d, run})
 	if err != nil && run != nil && apierrors.IsConflict(err) {
@@ -29,7 +29,7 @@ func (d *disruptor) effect(ctx context.Context, run *commandRun, effect disrupti
 	return err
 }
 
-// askApproval asks the approver, who is not asked again before it is time, whatever else has the command looked at.
+// askApproval asks the approver, but not again before the next ask is due, even if other changes trigger the command.
 func (d *disruptor) askApproval(ctx context.Context, run *commandRun, ask disruption.AskApproval) error {
 	now := d.now()
 	if now.Before(run.askAgain) {
@@ -70,7 +70,7 @@ func nodeOf(run *commandRun, claim string) string {
 	return ""
 }
 
-// changeNode stores what change makes of a node; one that is gone, or that it leaves alone, is left alone.
+// changeNode applies change to a node and stores the result, unless the node is gone or unchanged.
 func (d *disruptor) changeNode(ctx context.Context, name string, change func(*corev1.Node) bool) error {
 	base := &corev1.Node{}
 	if err := d.client.Get(ctx, types.NamespacedName{Name: name}, base); err != nil {
@@ -84,7 +84,7 @@ func (d *disruptor) changeNode(ctx context.Context, name string, change func(*co
 	return err
 }
 
-// changeClaim stores what change makes of the claim with the UID; one that is gone is left alone.
+// changeClaim applies change to the claim with the UID and stores the result, unless the claim is gone.
 func (d *disruptor) changeClaim(ctx context.Context, name string, uid types.UID, change func(*v1.NodeClaim)) error {
 	base, err := claimWith(ctx, d.client, name, uid)
 	if err != nil || base == nil {
@@ -102,8 +102,8 @@ func (d *disruptor) setReason(ctx context.Context, e disruption.SetReason) error
 	})
 }
 
-// launchReplacement orders a replacement like any other instance: within limits and as the launch rate limiter allows. What it replaces
-// does not count against the limits any more.
+// launchReplacement launches a replacement like any other instance: within limits and the launch rate. The replaced node no
+// longer counts against the limits.
 func (d *disruptor) launchReplacement(ctx context.Context, run *commandRun, e disruption.LaunchReplacement) error {
 	done := &run.replacements[e.Index]
 	if done.held != nil && d.now().Before(done.held.Until) {
@@ -123,7 +123,8 @@ func (d *disruptor) launchReplacement(ctx context.Context, run *commandRun, e di
 		leaving[cmd.Members[i].UID] = true
 	}
 	if e.Replacement.Static {
-		// The pool's scale must not be looked at between the new claim and the mark on the old one: it would be one too many.
+		// The size of a static pool must not be checked between the new claim and the mark on the old one: there would be one too
+		// many.
 		d.planner.scaling.Lock()
 		defer d.planner.scaling.Unlock()
 	}

@@ -12,8 +12,7 @@ import (
 	"github.com/drawknife/drawknife/disruption"
 )
 
-// disruptionMetrics are those of section 19 of the disruption specification: what package disruption describes, and what the
-// reader of interruptions counts.
+// disruptionMetrics are the metrics of package disruption, and those of interruption messages.
 type disruptionMetrics struct {
 	counters   map[string]*prometheus.CounterVec
 	gauges     map[string]*prometheus.GaugeVec
@@ -79,8 +78,8 @@ func newDisruptionMetrics(registerer prometheus.Registerer, common *metrics) (*d
 	return m, errors.Join(errs...)
 }
 
-// take counts samples. A sample of a metric that is not described, or with other labels, is a fault of package disruption's and
-// panics there in tests; here it is left out.
+// take records samples. A sample of an undeclared metric, or with other labels, is a bug of package disruption, whose tests find
+// it; here it is ignored.
 func (m *disruptionMetrics) take(samples ...[]disruption.Sample) {
 	for _, s := range slices.Concat(samples...) {
 		switch {

@@ -9,8 +9,8 @@ import (
 
 // DisruptionOptions configure how nodes are removed and replaced. The zero value suits an ordinary cluster.
 type DisruptionOptions struct {
-	// Planner decides which nodes go. Nil is a *disruption.Global with Options.Query and the features, whose commands launch no more nodes
-	// than the options let through in a minute; a *disruption.Reference does as Karpenter does.
+	// Planner decides which nodes to disrupt. Nil is a *disruption.Global with Options.Query and the features, whose commands
+	// launch at most as many nodes as the launch rate allows per minute. A *disruption.Reference plans like Karpenter.
 	Planner disruption.Planner
 	// Period is how often to plan if nothing has changed; more than 0. Nil is DefaultDisruptionPeriod.
 	Period *time.Duration
@@ -21,13 +21,13 @@ type DisruptionOptions struct {
 	// Approver may delay or refuse commands before anything is done for them, as Approval says. Nil lets all pass.
 	Approver disruption.Approver
 	Approval disruption.ApprovalPolicy
-	// ApprovalNamespace has each command wait as a ConfigMap of this namespace until somebody annotates that with its digest
-	// (ApprovedAnnotationKey), Approval.Wait at most. It takes permission to create, get, list, patch and delete ConfigMaps there,
-	// and goes without Approver. Empty: none is made.
+	// ApprovalNamespace makes each command wait for approval: a ConfigMap in this namespace shows the command until someone
+	// annotates it with the digest (ApprovedAnnotationKey), for at most Approval.Wait. It needs permission to create, get, list,
+	// patch and delete ConfigMaps there, and can't be combined with Approver. Empty: no ConfigMaps.
 	ApprovalNamespace string
-	// FormerApprovalNamespace has the ConfigMaps deleted that commands waited as in this namespace, while it is not ApprovalNamespace: those of
-	// a controller that asked for approval before. It takes permission to list and delete ConfigMaps there; without, they stay. Empty: none
-	// are looked for.
+	// FormerApprovalNamespace is the namespace of approval ConfigMaps from an earlier configuration; they are deleted unless it
+	// equals ApprovalNamespace. It needs permission to list and delete ConfigMaps there; without it, they stay. Empty: nothing is
+	// deleted.
 	FormerApprovalNamespace string
 	// Off disables disruption, except for forced removals.
 	Off bool
@@ -63,8 +63,8 @@ func (d *DisruptionOptions) complete(o *Options) error {
 	return nil
 }
 
-// withinRate is the planner with commands that launch no more new nodes than may be launched in a minute; 0 is any number. Planners that
-// are not of package disruption are asked as they are: see disruptor.overRate.
+// withinRate limits the new nodes of the planner's commands to the launches allowed per minute; 0 is no limit. Planners from
+// outside package disruption are not changed: see disruptor.overRate.
 func withinRate(planner disruption.Planner, nodesPerMinute int) disruption.Planner {
 	global, ok := planner.(*disruption.Global)
 	if !ok || global == nil || nodesPerMinute <= 0 {

@@ -53,8 +53,8 @@ func (d *disruptor) adopt(ctx context.Context) (done bool, err error) {
 	return true, nil
 }
 
-// behind names a NodeClaim of which the API says something else about commands than the view; empty if there is none. What the process
-// before this one wrote last need not be in the cache yet.
+// behind names a NodeClaim whose disruption record differs between the API and the view; empty if there is none. The last writes
+// of the previous process may not be in the cache yet.
 func (d *disruptor) behind(ctx context.Context, view *cluster.View) (string, error) {
 	var list v1.NodeClaimList
 	if err := d.reader.List(ctx, &list); err != nil {
@@ -137,8 +137,8 @@ func (r *commandRun) remember(view *cluster.View) {
 	}
 }
 
-// adoptApprovals has commands that were found say in the end what became of them, on the ConfigMaps that they were approved by. It is for
-// those who read them: one that can't be read now keeps its state.
+// adoptApprovals finds the approval ConfigMaps of adopted commands, so that their outcome is written there. This is for readers
+// only: a ConfigMap that can't be read now keeps its state.
 func (d *disruptor) adoptApprovals(ctx context.Context, view *cluster.View, found *disruption.Recovery) {
 	if d.approvals == nil {
 		return
@@ -167,7 +167,7 @@ func restOfWaves(under []*disruption.Command, now time.Time) waves {
 	return waves{under: under, until: now.Add(leastWave), next: [][]*disruption.Command{nil}, seconds: []float64{0}}
 }
 
-// reportUnreadable logs histories that can't be read: budgets with a rate begin again then.
+// reportUnreadable logs unreadable histories: budgets with a rate then start from zero.
 func (d *disruptor) reportUnreadable() {
 	for _, pool := range d.state.NodePools() {
 		if _, err := disruption.HistoryOf(pool); err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/drawknife/drawknife/disruption"
 )
 
-// DisruptionReportPath is where the manager's metrics server says, as JSON, what the last plan says of each node: why it stays, or
-// what removes it. "?node=NAME" asks for one node. Only the leader has a report.
+// DisruptionReportPath is the path on the manager's metrics server that returns, as JSON, the last plan's verdict on each node:
+// why it stays, or which command removes it. "?node=NAME" asks for one node. Only the leader has a report.
 const DisruptionReportPath = "/debug/disruption"
 
 // DisruptionReport is what is served at DisruptionReportPath.
@@ -48,7 +48,7 @@ type disruptionReport struct {
 	says map[string]string
 }
 
-// update remembers the plan; the verdicts that it returns say something else than the last ones.
+// update stores the plan, and returns the verdicts that have changed.
 func (r *disruptionReport) update(plan *disruption.Plan, uses []disruption.PoolUse) []disruption.Verdict {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -12,8 +12,8 @@ import (
 	"github.com/drawknife/drawknife/provisioning"
 )
 
-// holdBack reports whether the command is not begun since the launch rate limiter would not let its replacements through now. Nothing is done for it,
-// and its nodes are left alone until that is over.
+// holdBack reports whether the launch rate limiter does not allow the command's replacements now. Then the command is not
+// started, and its nodes are left alone until launches are allowed.
 func (d *disruptor) holdBack(cmd *disruption.Command) bool {
 	var prices []float64
 	for i := range cmd.Replacements {
@@ -41,8 +41,8 @@ func (d *disruptor) holdBack(cmd *disruption.Command) bool {
 // overRateFor is how long the nodes of a command that launches too many at once are left alone.
 const overRateFor = 10 * time.Minute
 
-// overRate holds back a command that only saves money and launches more new nodes than NodesPerMinute ever lets through together: part of
-// them would be launched, and wait for the others. Planners that know the bound make none. Nodes that have drifted have to go.
+// overRate holds back a command that launches more nodes than NodesPerMinute ever allows together: some would be launched and
+// wait for the others. Planners that know the limit make no such command. Commands for drifted nodes are exempt.
 func (d *disruptor) overRate(cmd *disruption.Command) *disruption.HeldBackError {
 	most := d.options.nodesPerMinute
 	if most <= 0 || len(cmd.Replacements) <= most || cmd.Reason != disruption.ReasonUnderutilized {
@@ -54,7 +54,7 @@ func (d *disruptor) overRate(cmd *disruption.Command) *disruption.HeldBackError 
 	}
 }
 
-// setBack remembers a command that could not be carried out, so that it is not begun and taken back again and again.
+// setBack remembers a failed command, so that it is not started and undone over and over.
 func (d *disruptor) setBack(cmd *disruption.Command, err error) {
 	d.refusals.Failed(cmd, err, d.now())
 	if !errors.Is(err, disruption.ErrHistory) {
@@ -77,8 +77,8 @@ type unsavedHistory struct {
 }
 
 const (
-	// closedAfter is how often storing the history of a pool fails before none of its nodes is disrupted: what a process that begins does
-	// not know of, budgets and cool-downs can't count.
+	// closedAfter is how often storing a pool's history may fail before the pool's nodes are no longer disrupted: after a
+	// restart, budgets and cool-downs would miss these disruptions.
 	closedAfter = 3
 	// saveMost is the longest wait between attempts.
 	saveMost = 5 * time.Minute
@@ -96,7 +96,7 @@ func (d *disruptor) forcedOut(started disruption.Disruption) {
 	wake(d.moved)
 }
 
-// saveUnsaved stores the history of pools of which it is not, and says when to try again what failed; 0 is never.
+// saveUnsaved stores unsaved histories of pools, and returns when to retry failed ones; 0 is never.
 func (d *disruptor) saveUnsaved(ctx context.Context) time.Duration {
 	d.mu.Lock()
 	pools := maps.Clone(d.unsaved)

@@ -10,8 +10,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/cluster"
 )
 
-// restricter is a planner that looks at some of the commands of a plan again as if only they were carried out, as
-// *disruption.Global does.
+// restricter is a planner that can validate some commands of a plan as if only they were carried out, like *disruption.Global.
 type restricter interface {
 	Restrict(ctx context.Context, f *disruption.Fleet, commands []*disruption.Command) (good []*disruption.Command, rejected []*disruption.RejectedError, err error)
 }
@@ -19,8 +18,7 @@ type restricter interface {
 // errUnanswered is a bug of the planner.
 var errUnanswered = errors.New("the planner does not report whether the command is still valid")
 
-// validate answers the commands that wait to hear whether they are still good: all that wait together, in the order of their plan,
-// since where one may go may depend on whether another does.
+// validate validates all waiting commands together, in the order of their plan, because one may be valid only if another is.
 func (d *disruptor) validate(ctx context.Context) error {
 	list := d.unvalidated()
 	if len(list) == 0 {
@@ -44,7 +42,7 @@ func (d *disruptor) validate(ctx context.Context) error {
 	for _, cmd := range list {
 		answer := answers[cmd.ID]
 		if answer != nil && answer.Command != nil && d.options.Approver != nil {
-			// What nobody approved of is not done: which pods are evicted is a part of it.
+			// Only what was approved is done, and that includes which pods are evicted.
 			if why := disruption.MovedOn(fleet, answer.Command); why != nil {
 				answer = &disruption.Validation{Err: why}
 			}
@@ -86,8 +84,8 @@ func (d *disruptor) unvalidated() []*disruption.Command {
 	return list
 }
 
-// recheck asks the planner which of the commands are still good: all of them together if it can tell, else one after another, as
-// if those before were in progress. The fleet is the one that was looked at last.
+// recheck asks the planner which commands are still valid: all together if it supports this, else one after another, with the
+// earlier ones counted as in progress. It uses the last surveyed fleet.
 func (d *disruptor) recheck(ctx context.Context, view *cluster.View, list []*disruption.Command) (fleet *disruption.Fleet, good []*disruption.Command, rejected []*disruption.RejectedError, err error) {
 	ctx, cancel := context.WithTimeout(ctx, *d.options.PlanTimeout)
 	defer cancel()

@@ -10,8 +10,8 @@ import (
 	"github.com/drawknife/drawknife/disruption"
 )
 
-// waves are the commands of a plan that wait for those before them: what is drained side by side must not wait for the same
-// PodDisruptionBudget. Nothing else is planned until the last wave has begun.
+// waves are the commands of a plan that wait for earlier ones, so that nodes drained in parallel don't wait for the same
+// PodDisruptionBudget. Nothing else is planned until the last wave has started.
 type waves struct {
 	// under are the commands of the wave in progress, until when the next begins at the latest.
 	under []*disruption.Command
@@ -22,8 +22,8 @@ type waves struct {
 }
 
 const (
-	// leastWave and longestWave bound for how long a wave is waited for: a drain that something holds up must not hold up others
-	// forever. Within these it is twice the time that it was expected to take.
+	// leastWave and longestWave bound the wait for a wave, so that a blocked drain does not block others forever. Between them,
+	// the wait is twice the expected duration.
 	leastWave   = time.Minute
 	longestWave = 10 * time.Minute
 	// waveEvery is how often to check whether a wave is over.
@@ -88,8 +88,8 @@ func claimOfMember(m *disruption.Member) string {
 	return v1.QualifiedName(claim)
 }
 
-// nextWave begins the next wave with what is still good of it after all that has become of those before: a command of theirs may
-// have been refused or given up. It reports whether anything has begun.
+// nextWave starts the commands of the next wave that are still valid: commands of earlier waves may have been refused or have
+// failed. It reports whether any command was started.
 func (d *disruptor) nextWave(ctx context.Context, now time.Time) (bool, error) {
 	view, err := d.planner.view(ctx, now)
 	if err != nil {

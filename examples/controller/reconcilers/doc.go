@@ -1,5 +1,5 @@
-// Package reconcilers adds drawknife to a controller-runtime manager: it watches a cluster, plans instances for the pods that
-// wait, launches them through a CloudProvider, and sees each one through from its NodeClaim to the end of its instance.
+// Package reconcilers adds drawknife to a controller-runtime manager: it watches a cluster, plans instances for pending pods,
+// launches them through a CloudProvider, and manages each from its NodeClaim until its instance is terminated.
 //
 //	manager, err := ctrl.NewManager(config, ctrl.Options{Scheme: reconcilers.Scheme()})
 //	if err != nil {
@@ -10,8 +10,7 @@
 //	}
 //	return manager.Start(ctx)
 //
-// What is decided, is decided by the packages scheduling, provisioning and disruption; what is here carries it out on
-// Kubernetes:
+// The packages scheduling, provisioning and disruption decide; this package carries their decisions out on Kubernetes:
 //
 //	feed       informers → scheduling/cluster.State                            feed.go, unconfirmed.go
 //	planner    batches, passes, launches                                       planner.go, triggers.go, orders.go, store.go, buffers.go
@@ -28,6 +27,6 @@
 //	metrics    what the controller does, and what there is                     metrics.go, objectmetrics.go, conditionmetrics.go, zones.go,
 //	                                                                           podtimes.go, buildinfo.go
 //
-// Everything that changes something runs on the elected leader alone. What is held in memory costs a restart no more than time:
-// package provisioning's tests stop a controller at every effect of a node's life and start another one.
+// Everything that writes runs only on the elected leader. State in memory can be lost: a restart only costs time. Package
+// provisioning's tests stop a controller at every effect of a node's life and start another one.
 package reconcilers

@@ -54,8 +54,8 @@ type driftAnswer struct {
 	generation, classChanges int64
 }
 
-// driftAnswerFor is for how long an answer counts while neither pool nor node classes change: claims are looked at whenever
-// anything of theirs changes, and that is too often for this.
+// driftAnswerFor is how long a drift result is reused while neither pool nor node classes change: claims are reconciled at every
+// change, which is too often to ask the provider.
 const driftAnswerFor = time.Minute
 
 func (r *conditionReconciler) setup(mgr ctrl.Manager, concurrency int) error {
@@ -69,8 +69,8 @@ func (r *conditionReconciler) setup(mgr ctrl.Manager, concurrency int) error {
 	return b.Complete(r)
 }
 
-// changesClaims reports whether a change of a pool may change conditions of its claims: any but of the history of its disruptions, which is
-// written with each command and must not have every claim of the pool looked at.
+// changesClaims reports whether a change of a pool may affect its claims' conditions: any change except of its disruption
+// history, which every command writes.
 func changesClaims(e event.UpdateEvent) bool {
 	before, wasPool := e.ObjectOld.(*v1.NodePool)
 	after, isPool := e.ObjectNew.(*v1.NodePool)
@@ -176,7 +176,7 @@ func (r *conditionReconciler) drift(ctx context.Context, claim *v1.NodeClaim, po
 	return step.Again, err
 }
 
-// ask asks the provider, unless it said so lately. An error is asked about again each time.
+// ask asks the provider, unless a recent result exists. After an error it is asked again each time.
 func (r *conditionReconciler) ask(ctx context.Context, claim *v1.NodeClaim, pool *v1.NodePool, now time.Time) disruption.ProviderDrift {
 	if r.detector == nil {
 		return disruption.ProviderDrift{}

@@ -10,7 +10,8 @@ import (
 	"github.com/drawknife/drawknife/provisioning"
 )
 
-// roundEffects carries the effects of one round out. It has every kind by itself, so that one that is new does not compile without.
+// roundEffects carries out the effects of one round. It has a method for every kind, so that a new kind does not compile without
+// one.
 type roundEffects struct {
 	actor *actor
 	round *round

@@ -11,11 +11,11 @@ import (
 	"github.com/drawknife/drawknife/scheduling/cluster"
 )
 
-// A cluster may have nodes of several providers, each with a controller of its own. What is another provider's has a node class of
-// another kind, and is nobody's business here: its instances are not in this provider's list, and taints, conditions and finalizers on
-// its objects are those of somebody else's commands.
+// A cluster may have nodes of several providers, each with its own controller. Objects of another provider have a node class of
+// another kind and are ignored here: this provider does not list their instances, and their taints, conditions and finalizers
+// belong to the other controller.
 
-// owns reports whether the node class may be this provider's. References of early releases name no kind or no group, and are.
+// owns reports whether the node class may be this provider's. References of early releases without kind or group count as such.
 func (a *actor) owns(class v1.NodeClassReference) bool {
 	return class.Kind == "" || class.Group == "" || a.provider.Describe().SupportsNodeClass(class)
 }
@@ -37,8 +37,8 @@ func (a *actor) foreignPool(pool *v1.NodePool) bool {
 	return !a.owns(pool.Spec.Template.Spec.NodeClassRef)
 }
 
-// misspelt reports whether the pool of another node class probably means one of this provider's: the class's group is, and its kind is
-// not. Its conditions say so; nothing is written to pools of other groups.
+// misspelt reports whether a pool's node class reference is probably misspelt: its group is this provider's, but its kind is not.
+// The pool's conditions say so; nothing is written to pools of other groups.
 func (a *actor) misspelt(pool *v1.NodePool) bool {
 	ref := pool.Spec.Template.Spec.NodeClassRef
 	return slices.ContainsFunc(a.provider.Describe().NodeClasses, func(kind metav1.GroupKind) bool { return kind.Group == ref.Group })
@@ -59,7 +59,7 @@ func (a *actor) foreignPools(ctx context.Context) (map[v1.PoolKey]bool, error) {
 	return foreign, nil
 }
 
-// own is the view with this provider's instances alone, and with nodes that nobody claims. Snapshot.Nodes has all of them still.
+// own returns the view with only this provider's instances, and nodes without a claim. Snapshot.Nodes still has all nodes.
 func (a *actor) own(view *cluster.View) *cluster.View {
 	out := *view
 	out.Nodes = slices.DeleteFunc(slices.Clone(view.Nodes), func(m cluster.NodeState) bool { return m.Claim != nil && a.foreignClaim(m.Claim) })

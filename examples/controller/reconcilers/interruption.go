@@ -15,7 +15,7 @@ import (
 	"github.com/drawknife/drawknife/provisioning"
 )
 
-// interruptions reads what the cloud says it is about to do to instances, and has their nodes leave in time.
+// interruptions reads the cloud's interruption messages, and removes the nodes in time.
 type interruptions struct {
 	*remover
 	source cloudprovider.InterruptionSource
@@ -122,7 +122,7 @@ func (r *interruptions) act(ctx context.Context, m *cloudprovider.Interruption, 
 	return r.remove(ctx, step.Removal, claim.Status.NodeName)
 }
 
-// soldOut remembers that the cloud takes such instances back: the next one should be another.
+// soldOut records that the cloud reclaims this offering, so that the next launch uses another.
 func (r *interruptions) soldOut(claim *v1.NodeClaim, m *cloudprovider.Interruption) {
 	if m.Kind != cloudprovider.InterruptionSpotReclaim {
 		return

@@ -7,8 +7,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/cluster"
 )
 
-// withoutLost is the view with claims that have lost their node as leaving: pods must not wait for a node that may never
-// come. The view itself stays as it is, since its lists are shared with other views.
+// withoutLost returns the view with claims that have lost their node marked as leaving, so that pods don't wait for a node that
+// may never come back. The given view is not changed, because views share lists.
 func withoutLost(view *cluster.View) *cluster.View {
 	out, copied := view, false
 	for i := range view.Nodes {

@@ -53,8 +53,8 @@ type Options struct {
 	// shown in metrics, and a change of one has the instances made from it looked at for drift at once. Nil: none are, and instances
 	// are looked at every five minutes.
 	NodeClasses []client.Object
-	// DeviceMatcher evaluates the CEL selectors of claims of devices: dra.New() of scheduling/dra. Nil: with Features.Devices pods whose claims or their classes
-	// have selectors get no place, and are told why.
+	// DeviceMatcher evaluates the CEL selectors of device claims: dra.New() of scheduling/dra. Nil: with Features.Devices, pods
+	// whose claims or device classes have selectors get no place but a reason.
 	DeviceMatcher scheduling.DeviceMatcher
 	// Features that are off unless asked for.
 	Features Features

@@ -18,14 +18,14 @@ import (
 	"github.com/drawknife/drawknife/scheduling/limits"
 )
 
-// launch orders instances: within the pools' limits and as the launch rate limiter allows. Claims are in the view of the cluster
-// when it returns, so no instance is ordered twice.
+// launch creates claims for planned instances, within the pools' limits and the launch rate. When it returns, the claims are in
+// the view of the cluster, so nothing is launched twice.
 func (p *planner) launch(ctx context.Context, orders []provisioning.Launch, reason string) provisioning.Outcome {
 	return p.launchInstead(ctx, "", orders, reason, nil)
 }
 
-// launchInstead orders instances in the stead of those of the claims that leave: these don't count against limits any more.
-// token names the order in all processes; empty for one of this process alone.
+// launchInstead launches instances that replace those of leaving claims, which no longer count against limits. token identifies
+// the launch in all processes; empty for one of this process only.
 func (p *planner) launchInstead(ctx context.Context, token string, orders []provisioning.Launch, reason string, leaving map[types.UID]bool) provisioning.Outcome {
 	p.launching.Lock()
 	defer p.launching.Unlock()
@@ -117,7 +117,7 @@ func (p *planner) repeatAfter(outcome provisioning.Outcome) error {
 	return errors.Join(errs...)
 }
 
-// bringBooksUpToDate enters into the limit tracker what instances the cluster has. Those of the claims named are leaving.
+// bringBooksUpToDate updates the limit tracker with the cluster's instances. Those of the named claims are leaving.
 func (p *planner) bringBooksUpToDate(leaving map[types.UID]bool) error {
 	view := p.state.Snapshot(cluster.Query{Time: p.now()})
 	known := map[string]bool{}

@@ -16,9 +16,8 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// Objects are written as patches that hold what changed and nothing else, so that fields of newer versions of an API
-// survive, and only onto the very version that the change was decided on: anyone who wrote in between is not overruled, the
-// object is looked at again.
+// Objects are written as patches with only the changed fields, so that fields of newer API versions are kept. Each patch has the
+// resource version that the change is based on: after a conflict the object is reconciled again.
 
 // errVanished is a write to an object that is not there any more.
 var errVanished = errors.New("the object is gone")

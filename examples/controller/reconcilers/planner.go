@@ -50,8 +50,8 @@ type planner struct {
 	batch  *provisioning.Batch
 	model  *scheduling.Model
 	passes int
-	// waiting pods were in the last pass. One that got a place waits on until it is bound, and kube-scheduler may have given the
-	// place to another.
+	// waiting are the pods of the last pass. A pod with a place stays here until it is bound, because kube-scheduler may give the
+	// place to another pod.
 	waiting int
 	retryAt time.Time
 
@@ -62,8 +62,7 @@ type planner struct {
 	buffered atomic.Pointer[map[string]bool]
 }
 
-// rePlan is how often pods that go on waiting are planned again though nothing called for it: prices, stock and time change
-// unannounced.
+// rePlan is how often pending pods are planned again without a trigger: changes of prices, stock and time trigger nothing.
 const rePlan = 10 * time.Second
 
 // NeedLeaderElection is true: one process plans.
@@ -277,8 +276,8 @@ func (p *planner) resolve(ctx context.Context, now time.Time) (*cluster.View, *p
 	return withoutLost(view), set, nil
 }
 
-// closeRefused has pools launch nothing whose NodeClaims the API server refuses, until they are tried again: others may launch in the meantime, and
-// nothing is launched and taken back for nothing.
+// closeRefused closes pools whose NodeClaims the API server refuses, until the next try. Other pools may launch in the meantime,
+// and no instance is launched only to be terminated.
 func (p *planner) closeRefused(set *provisioning.PoolSet, now time.Time) {
 	for i := range set.NodePools {
 		pool := &set.NodePools[i]

@@ -14,7 +14,7 @@ import (
 	"github.com/drawknife/drawknife/provisioning"
 )
 
-// podEvents stores on NodeClaims when something last happened to a pod of theirs: what consolidateAfter counts from.
+// podEvents stores on NodeClaims the time of the last pod event on their node, from which consolidateAfter counts.
 type podEvents struct {
 	*actor
 	mu sync.Mutex

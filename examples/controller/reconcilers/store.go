@@ -84,8 +84,8 @@ func (s *claimStore) createNamed(ctx context.Context, token string, claim *v1.No
 	return nil, lost
 }
 
-// refused reports whether an error of a creation is the API server's word that there is no claim of that order: neither the
-// object's name being taken nor an answer that does not tell, as those of proxies, timeouts and broken connections.
+// refused reports whether the API server's error proves that no claim was created. A taken name does not, nor do errors of
+// proxies, timeouts and broken connections.
 func refused(err error) bool {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) || apierrors.IsAlreadyExists(err) || apierrors.IsTimeout(err) {

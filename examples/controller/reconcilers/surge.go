@@ -19,8 +19,8 @@ import (
 	"github.com/drawknife/drawknife/provisioning"
 )
 
-// surge stands between the drains of nodes and the evictions of their pods: an Evictor decides which pods go now, and scales their
-// workloads. What drains want is forgotten when they do not say so again; what was done to workloads is written on these alone.
+// surge is between drains and evictions: an Evictor decides which pods to evict now, and scales their workloads. A wanted
+// eviction is forgotten unless the drain repeats it. Changes to workloads are recorded only on the workloads.
 type surge struct {
 	client  client.Client
 	evictor provisioning.Evictor

@@ -14,8 +14,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/cluster"
 )
 
-// confirmer reads what was assumed and what the watch does not show, so that the view of the cluster is rid of a claim that
-// was deleted before any watch saw it: no event will ever tell.
+// confirmer reads assumed objects that the watch does not show. A claim may have been deleted before the watch saw it; then no
+// event comes, and the confirmer removes it from the view.
 type confirmer struct {
 	state *cluster.State
 	// reader reads the API itself: what the cache lacks is the question.
@@ -32,7 +32,7 @@ type confirmer struct {
 const (
 	// confirmAfter is how long the watch has for showing what was assumed.
 	confirmAfter = 15 * time.Second
-	// confirmEvery is how often is looked for what it does not show.
+	// confirmEvery is how often unconfirmed objects are checked.
 	confirmEvery = 5 * time.Second
 	// readWithin bounds one read: an API that does not answer must not hold up the others for good.
 	readWithin = 10 * time.Second
