@@ -16,7 +16,7 @@ import (
 type instance struct {
 	Instance
 	owner owner
-	// labels are the Instance's without what only the claim knows.
+	// labels are the Instance's labels, without those that come from the claim only.
 	labels map[string]string
 	// reservation it uses; nil for none.
 	reservation *reservation

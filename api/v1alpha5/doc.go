@@ -28,8 +28,8 @@
 // object was born as, and ProvisionerFromV1Beta1 and MachineFromV1Beta1 put it back. To v1beta1 and back, and to v1 and
 // back, gives the object back, except for what the warnings say. Residue is never written into an object.
 //
-// An inline provider block is the provider's business: the pool refers to a node class of the Provisioner's own name, and
-// package aws/convert makes that node class.
+// An inline provider block is not converted here: the pool refers to a node class with the Provisioner's name, and package
+// aws/convert creates that node class.
 //
 // # Deliberate differences
 //

@@ -117,9 +117,8 @@ type Verdict struct {
 	Message string
 	// Conflict is with whom and over what; nil unless Reason is ReasonConflict.
 	Conflict *Conflict
-	// Offerings is how many offerings the overlay selects, summed over pools, no matter whose price they end with. 0 for
-	// one that is applied means that its requirements match nothing, likely for a slip in them; it isn't counted for
-	// one that is refused.
+	// Offerings is how many offerings the overlay selects, summed over pools, whether or not its price is the final one. 0 for an
+	// applied overlay means that its requirements match nothing, probably by mistake; a refused overlay has no count.
 	Offerings int
 }
 

@@ -146,7 +146,7 @@ func (g *groups) object(key podgroups.Key) *podgroups.Object {
 	return objects.get(types.NamespacedName{Namespace: key.Namespace, Name: key.Name})
 }
 
-// gangs are those of the snapshot, the same slice while none has changed.
+// gangs returns the gangs of the snapshot; it returns the same slice until a gang changes.
 func (g *groups) gangs() []scheduling.Gang {
 	if len(g.touched) == 0 && !g.composed {
 		return g.made

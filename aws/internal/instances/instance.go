@@ -78,8 +78,8 @@ func (i *Instance) Terminating() bool {
 	return i.State == StateShuttingDown || i.State == StateTerminated
 }
 
-// NodePool it was launched for; zero when its tags don't say. Tags name pools by the keys that labels do, the later generation
-// first.
+// NodePool it was launched for; zero when its tags don't say. Tags have the same keys for pools as labels; the key of the later
+// API version comes first.
 func (i *Instance) NodePool() v1.PoolKey { return v1.PoolOf(i.Tags) }
 
 // alphaBorn reports whether its pool was created as v1alpha5.

@@ -79,11 +79,11 @@ type Options struct {
 
 // Features switch on what the API calls alpha.
 type Features struct {
-	// NodeOverlay has NodeOverlay objects change prices and capacities.
+	// NodeOverlay applies the prices and capacities of NodeOverlay objects.
 	NodeOverlay bool
-	// StaticCapacity has NodePools with replicas kept at their number of nodes.
+	// StaticCapacity keeps NodePools with replicas at their number of nodes.
 	StaticCapacity bool
-	// CapacityBuffer has room kept free for CapacityBuffer objects.
+	// CapacityBuffer keeps room free for CapacityBuffer objects.
 	CapacityBuffer bool
 	// ProvisioningRequest has ProvisioningRequest objects answered, and room held that they have booked.
 	ProvisioningRequest bool
@@ -95,11 +95,11 @@ type Features struct {
 	// Gangs has pods of PodGroups and the like planned together or not at all: of scheduling.k8s.io, coscheduling and Volcano, whichever the
 	// API server serves when the manager starts. It needs permission to read these kinds.
 	Gangs bool
-	// SpotToSpotConsolidation has spot nodes replaced by cheaper spot nodes.
+	// SpotToSpotConsolidation allows replacing spot nodes by cheaper spot nodes.
 	SpotToSpotConsolidation bool
-	// NodeRepair has nodes replaced that stay unhealthy, by the provider's policies.
+	// NodeRepair replaces nodes that stay unhealthy, by the provider's policies.
 	NodeRepair bool
-	// NoDrift has nothing count as drifted.
+	// NoDrift switches drift off: no node counts as drifted.
 	NoDrift bool
 }
 

@@ -62,7 +62,7 @@ func (p *planner) launchInstead(ctx context.Context, token string, orders []prov
 	return outcome
 }
 
-// reasonPlanned is why nodes are launched that a pass has planned, as metrics have it.
+// reasonPlanned is the metric label for nodes that a planning pass launches.
 const reasonPlanned = "provisioned"
 
 // amounts are resources as people write them in logs: {"cpu":"2","memory":"4Gi"}.

@@ -49,7 +49,7 @@ const requestsTrigger types.UID = "requests"
 // requestsEvery is how often requests are answered though nothing called for it: bookings end, and room becomes free.
 const requestsEvery = 15 * time.Second
 
-// input is what requests are answered from.
+// input returns the input for answering requests.
 func (a *requestAnswerer) input(ctx context.Context, snapshot *scheduling.Snapshot) (requests.Input, error) {
 	var list autoscalingv1.ProvisioningRequestList
 	if err := a.client.List(ctx, &list); err != nil {

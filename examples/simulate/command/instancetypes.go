@@ -112,8 +112,8 @@ func nodeClassOf(pool *scheduling.NodePool) v1.NodeClassReference {
 	return pool.Object.Spec.Template.Spec.NodeClassRef
 }
 
-// findClass returns the class a pool's nodes are launched with; nil, the default class, with a note where the input has it
-// not.
+// findClass returns the node class of a pool. If the input does not have it, it returns nil, which is the default class, and a
+// note.
 func (s *simulation) findClass(pool *scheduling.NodePool, classes nodeClasses) (*awsv1.EC2NodeClass, error) {
 	if classes.named(pool) == nil {
 		kind, name := nodeClassOf(pool).Kind, nodeClassOf(pool).Name

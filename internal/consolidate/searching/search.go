@@ -53,7 +53,7 @@ func (s *Search) run(ctx context.Context) error {
 	return s.consolidate(ctx)
 }
 
-// removeUnneeded removes what goes in any case.
+// removeUnneeded removes the nodes that every plan removes.
 func (s *Search) removeUnneeded(ctx context.Context) error {
 	if err := s.removeEmpty(ctx); err != nil {
 		return err

@@ -18,7 +18,7 @@ type Binding struct {
 
 // Placements are the bindings, in an order in which pods can be bound, and which of them each host has.
 type Placements struct {
-	// All only grows at the end. A binding whose pods were taken away stays, with no pods.
+	// All only grows at the end. If all pods of a binding are removed, the empty binding stays.
 	All []Binding
 	// last is the number of the last binding on each host, from 1; 0 for none. The first hosts, so many as existing says, are existing
 	// nodes.

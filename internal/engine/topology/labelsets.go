@@ -23,7 +23,7 @@ type labelSet struct {
 	namespace string
 	labels    map[string]string
 	pods      int32
-	// kinds are the kinds of the pods, and perhaps of earlier pods.
+	// kinds are the kinds of the present pods; they may include kinds of earlier pods.
 	kinds []int32
 }
 

@@ -193,7 +193,7 @@ func pricesOf(ctx context.Context, s prices.Source) (*prices.List, error) {
 	return s.Prices(ctx)
 }
 
-// steps tells people which of several things done at once are not done yet.
+// steps reports which of several parallel steps are not finished yet.
 type steps struct {
 	region string
 	tell   func(string)
