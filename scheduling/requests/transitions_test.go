@@ -221,7 +221,7 @@ func TestMessages(t *testing.T) {
 	w.ask("atomic", atomic, 8)
 	w.turn()
 	for name, want := range map[string]string{
-		"check":  "nodes that are there don't have room for all pods (5): no existing node takes it: of 2 existing nodes, 2 would do for the pod alone (n1)",
+		"check":  "nodes that are there don't have room for all pods (5): no existing node takes it: of 2 existing nodes, 2 have too little room (n1: 0 cpu free, 2 asked for)",
 		"atomic": "6 of 8 members fit",
 	} {
 		if got := w.request(name).Condition(v1.ConditionProvisioned).Message; !strings.Contains(got, want) {
