@@ -168,7 +168,7 @@ func TestGangs(t *testing.T) {
 				sold(with(machineType("dear", 0, "cpu=4", "memory=16Gi"), requirements.In("block", "2")), offering("a", "on-demand", 0.9), offering("b", "on-demand", 0.9)),
 			), gangOf("g", list, together(zoneKey, "block")))
 		}, []string{"gang default/g is placed with 4 of 4 members in topology.kubernetes.io/zone=b, block=1"}, 4},
-		{"a dearer block that has nodes with room may cost less", func() *scheduling.Snapshot {
+		{"a more expensive block that has nodes with room may cost less", func() *scheduling.Snapshot {
 			list := four()
 			s := cluster(list,
 				with(machineType("cheap", 0.2, "cpu=4", "memory=16Gi"), requirements.In("block", "1")),

@@ -225,7 +225,7 @@ func (a *api) applyFile(path string, change func(*unstructured.Unstructured)) {
 	}
 }
 
-// have is the condition that an object, "jobs/train", or all objects of a kind, "jobs", have a condition of that status. There is to be one.
+// have is the condition that an object, "jobs/train", or all objects of a kind, "jobs", have a condition of that status. There must be such an object.
 func (a *api) have(what, condition, status string) harness.Condition {
 	resource, name, _ := strings.Cut(what, "/")
 	return func() (bool, string) {

@@ -123,7 +123,7 @@ func (e *exhaustive) findKinds() {
 					continue
 				}
 				for _, decided := range c.decisions(known) {
-					m := c.reckoned(c.launched("", np, it, o, decided), np, it, o)
+					m := c.assumed(c.launched("", np, it, o, decided), np, it, o)
 					text := fmt.Sprint(len(m.pods), m.volumes)
 					useful := false
 					for _, pod := range e.pods {

@@ -127,14 +127,14 @@ func (c *checker) buys(w *world, pod *corev1.Pod, n *scheduling.NewNode, np *sch
 		}
 	}
 	for _, decided := range c.decisions(known) {
-		m := c.reckoned(c.launched(name, np, it, o, decided), np, it, o)
+		m := c.assumed(c.launched(name, np, it, o, decided), np, it, o)
 		for _, x := range beside {
 			m.put(x)
 		}
 		if w.with(m).refuses(m, pod) != "" || !c.varied(np, d, m, o, append(slices.Clone(beside), pod)) {
 			continue
 		}
-		fresh := c.reckoned(c.launched(name, np, it, o, decided), np, it, o)
+		fresh := c.assumed(c.launched(name, np, it, o, decided), np, it, o)
 		after := c.empty().with(fresh)
 		if _, why := after.replay(c.p); why == "" && after.refuses(fresh, pod) == "" {
 			return true

@@ -164,10 +164,10 @@ func (c *checker) launched(name string, np *scheduling.NodePool, it *cloudprovid
 	return m
 }
 
-// reckoned returns a new node as planning assumes it: DaemonSets that the pool's template allows take room on it, even if an open label of
+// assumed returns a new node as planning assumes it: DaemonSets that the pool's template allows take room on it, even if an open label of
 // the pool will keep them away. This decides whether a plan could have bought the node; whether the bought node holds its pods is decided
 // by what will really run there.
-func (c *checker) reckoned(m *machine, np *scheduling.NodePool, it *cloudprovider.InstanceType, o *cloudprovider.Offering) *machine {
+func (c *checker) assumed(m *machine, np *scheduling.NodePool, it *cloudprovider.InstanceType, o *cloudprovider.Offering) *machine {
 	key := np.Key
 	if key.Name == "" {
 		key = v1.NewPoolKey(np.Object.Name)

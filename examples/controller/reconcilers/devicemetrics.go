@@ -128,7 +128,7 @@ func (c *deviceCounts) plan(view *cluster.View, set *provisioning.PoolSet, publi
 	}
 }
 
-// allocatedDevices are the devices that claims have, each once, but for those that are only looked after (adminAccess).
+// allocatedDevices returns the devices that claims hold, each once, without those that are claimed for administration only (adminAccess).
 func allocatedDevices(claims []*resourcev1.ResourceClaim) map[deviceKey]bool {
 	taken := map[deviceKey]bool{}
 	for _, claim := range claims {

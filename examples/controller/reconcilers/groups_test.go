@@ -184,7 +184,7 @@ func TestGangsAreLaunchedTogether(t *testing.T) {
 	})
 }
 
-// Where there are no nodes kube-scheduler v1.37 does not call members of a PodGroup unschedulable, but tells of an error: they wait for
+// Where there are no nodes kube-scheduler v1.37 does not call members of a PodGroup unschedulable, but reports an error: they wait for
 // nodes all the same. Other pods that it met an error with do not.
 func TestGroupedPodsThatTheSchedulerStumbledOver(t *testing.T) {
 	for group, want := range map[string]bool{"train": true, "": false} {

@@ -66,7 +66,7 @@ func Kueue() Program {
 }
 
 // Find is the path of the program: the one that its variable names, else the one built earlier from the sources as they are and by this
-// Go. When there is none the error is ErrNotBuilt. The working directory is to be in the module internal/e2e.
+// Go. If there is none, the error is ErrNotBuilt. The working directory must be in the module internal/e2e.
 func (p Program) Find(ctx context.Context) (string, error) {
 	if named := os.Getenv(p.Variable); named != "" {
 		if _, err := os.Stat(named); err != nil {

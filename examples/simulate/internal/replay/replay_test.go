@@ -220,6 +220,7 @@ func TestReadTrace(t *testing.T) {
 		"between 0":        head + "a,-1,,1,1\n",
 		"a pod is in one":  claimHead + "a,0,,1,1,b/x c/x\n",
 		`claims "B/x"`:     claimHead + "a,0,,1,1,B/x\n",
+		"claim \"a\" occ":  claimHead + "a,0,,1,1,a b a\n",
 		"more than 8":      claimHead + "a,0,,1,1,a b c d e f g h i\n",
 	} {
 		if _, err := replay.ReadTrace(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), says) {

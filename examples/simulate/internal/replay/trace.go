@@ -181,6 +181,11 @@ func (c columns) arrivalOf(row []string) (Arrival, error) {
 			return a, err
 		}
 	}
+	for i, name := range a.Claims {
+		if slices.Contains(a.Claims[:i], name) {
+			return a, fmt.Errorf("claim %q occurs twice: name it once, a pod has its devices once", name)
+		}
+	}
 	return a, nil
 }
 
