@@ -3,9 +3,9 @@ package main
 import (
 	"os"
 
-	"github.com/drawknife/drawknife/examples/simulate/command"
+	"github.com/drawknife/drawknife/commands/simulate"
 )
 
 func main() {
-	os.Exit(command.Main(command.Options{}))
+	os.Exit(simulate.Main(simulate.Options{}))
 }

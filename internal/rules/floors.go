@@ -59,6 +59,7 @@ func floors() map[string]int {
 
 		"cloudprovider/conformance": 6,
 		"examples":                  6,
+		"commands":                  6,
 		"fake/world":                6,
 		"":                          6,
 

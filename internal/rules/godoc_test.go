@@ -44,7 +44,7 @@ func TestCheckPackageDocs(t *testing.T) {
 			[]string{"fake/x.go: package fake has no Example with output"}},
 		{"command", files{"examples/x/x.go": "// Command x does.\npackage main\n"}, nil},
 		{"internal", files{"internal/rules/x.go": "// Package rules checks.\npackage rules\n"}, nil},
-		{"internal to a program", files{"examples/simulate/internal/live/x.go": "// Package live reads.\npackage live\n"}, nil},
+		{"internal to a program", files{"commands/simulate/internal/live/x.go": "// Package live reads.\npackage live\n"}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.run(t, rules.CheckPackageDocs) })
 	}

@@ -175,7 +175,7 @@ func TestReadme(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	builtin := withoutTimes(read(t, "examples/simulate/command/testdata/golden/builtin.txt"))
+	builtin := withoutTimes(read(t, "commands/simulate/testdata/golden/builtin.txt"))
 	for _, c := range []struct{ page, marker, language, want string }{
 		{"README.md", "<!-- quick start -->", "go", program},
 		{"README.md", "<!-- quick start prints -->", "text", output},

@@ -13,7 +13,10 @@ import (
 // the toolchain did not note them, and the toolchain itself. "-dirty" follows a commit whose files had been changed.
 func Line(command string) string {
 	release, commit := Build()
-	return fmt.Sprintf("drawknife %s %s (commit %s, %s %s/%s)\n", command, release, commit, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	if command != "drawknife" {
+		command = "drawknife " + command
+	}
+	return fmt.Sprintf("%s %s (commit %s, %s %s/%s)\n", command, release, commit, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
 // Build is the version of the program's module and the commit that it was built from: see Line. Both are "unknown" where tests run.

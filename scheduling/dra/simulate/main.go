@@ -10,10 +10,10 @@ package main
 import (
 	"os"
 
-	"github.com/drawknife/drawknife/examples/simulate/command"
+	"github.com/drawknife/drawknife/commands/simulate"
 	"github.com/drawknife/drawknife/scheduling/dra"
 )
 
 func main() {
-	os.Exit(command.Main(command.Options{DeviceMatcher: dra.New()}))
+	os.Exit(simulate.Main(simulate.Options{DeviceMatcher: dra.New()}))
 }

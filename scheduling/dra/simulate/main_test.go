@@ -13,7 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/drawknife/drawknife/examples/simulate/command"
+	"github.com/drawknife/drawknife/commands/simulate"
 	"github.com/drawknife/drawknife/scheduling/dra"
 )
 
@@ -39,7 +39,7 @@ func TestExamples(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			var stdout, stderr bytes.Buffer
 			args := append(c.args, "--now", "2026-05-04T10:00:00Z")
-			code := command.Run(context.Background(), args, strings.NewReader(""), &stdout, &stderr, command.Options{DeviceMatcher: dra.New()})
+			code := simulate.Run(context.Background(), args, strings.NewReader(""), &stdout, &stderr, simulate.Options{DeviceMatcher: dra.New()})
 			if code != c.code {
 				t.Errorf("exit status %d, want %d", code, c.code)
 			}
@@ -63,7 +63,7 @@ func TestPage(t *testing.T) {
 		}
 		ran++
 		var stdout, stderr bytes.Buffer
-		code := command.Run(context.Background(), strings.Fields(args), strings.NewReader(""), &stdout, &stderr, command.Options{DeviceMatcher: dra.New()})
+		code := simulate.Run(context.Background(), strings.Fields(args), strings.NewReader(""), &stdout, &stderr, simulate.Options{DeviceMatcher: dra.New()})
 		if code != 0 && code != 2 {
 			t.Errorf("%s: exit status %d\n%s", line, code, &stderr)
 		}
@@ -110,7 +110,7 @@ func TestSavedSnapshots(t *testing.T) {
 		saved := filepath.Join(t.TempDir(), "snapshot.yaml")
 		run := func(args ...string) string {
 			var stdout, stderr bytes.Buffer
-			if code := command.Run(context.Background(), args, strings.NewReader(""), &stdout, &stderr, command.Options{DeviceMatcher: dra.New()}); code != 0 && code != 2 {
+			if code := simulate.Run(context.Background(), args, strings.NewReader(""), &stdout, &stderr, simulate.Options{DeviceMatcher: dra.New()}); code != 0 && code != 2 {
 				t.Fatalf("%v: exit status %d\n%s", args, code, &stderr)
 			}
 			return durations.ReplaceAllString(stdout.String(), "$1")

@@ -1,0 +1,141 @@
+package simulate
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/drawknife/drawknife/aws/catalog"
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+// assumptions are what an answer rests on that neither the input nor AWS says. They are part of the answer. Nil has none.
+type assumptions struct {
+	lines []string
+	// estimated are the instance types by capacity type whose price is an estimate.
+	estimated map[[2]string]bool
+}
+
+// assumptionsOf are those that stand in a snapshot, and the estimates among its prices; nil without any.
+func assumptionsOf(snapshot *scheduling.Snapshot) *assumptions {
+	a := &assumptions{lines: snapshot.Assumptions, estimated: make(map[[2]string]bool)}
+	for _, types := range snapshot.Catalogs {
+		for _, t := range types {
+			for i := range t.Offerings {
+				if o := &t.Offerings[i]; catalog.EstimatedSource(o.PriceSource) {
+					a.estimated[[2]string{t.Name, o.CapacityType()}] = true
+				}
+			}
+		}
+	}
+	if len(a.lines)+len(a.estimated) == 0 {
+		return nil
+	}
+	return a
+}
+
+// isEstimated reports whether the price of a node is an estimate.
+func (a *assumptions) isEstimated(instanceType, capacityType string) bool {
+	return a != nil && a.estimated[[2]string{instanceType, capacityType}]
+}
+
+// mark is what the text puts before a price that is an estimate.
+func (a *assumptions) mark(instanceType, capacityType string) string {
+	if a.isEstimated(instanceType, capacityType) {
+		return "~"
+	}
+	return ""
+}
+
+// list is the lines; nil without any.
+func (a *assumptions) list() []string {
+	if a == nil {
+		return nil
+	}
+	return a.lines
+}
+
+func (a *assumptions) write(w io.Writer) {
+	for i, line := range a.list() {
+		if i == 0 {
+			fmt.Fprintln(w, "Assumed:")
+		}
+		fmt.Fprintln(w, "  "+line)
+	}
+}
+
+// inRegion is the built-in catalogue as it would be in the region that --region or the cluster's nodes name, with the zones of the
+// nodes. Where the nodes name none, or several, it is the catalogue as it is, and the snapshot says that this is a guess. Catalogues
+// that the user brings, and AWS's own answers, are of their region.
+func (s *simulation) inRegion(facts *catalog.Catalog, snapshot *scheduling.Snapshot) (*catalog.Catalog, error) {
+	if s.provider != providerFile || s.catalog != "" {
+		return facts, nil
+	}
+	places := placesOf(snapshot)
+	region, from := s.region, "--region"
+	if region == "" {
+		from = "the nodes"
+		var guess string
+		if region, guess = places.region(); guess != "" {
+			snapshot.Assumptions = []string{fmt.Sprintf("region %s, its zones, types and prices (a guess: %s; name it with --region)", facts.Region, guess)}
+		}
+	}
+	if region == "" {
+		return facts, nil
+	}
+	elsewhere := places.elsewhere(region)
+	if region == facts.Region {
+		if elsewhere != "" {
+			snapshot.Assumptions = []string{fmt.Sprintf("region %s (from %s)", region, from), elsewhere}
+		}
+		return facts, nil
+	}
+	zones, zonesFrom := slices.Clone(places.zones[region]), "those of the nodes"
+	for _, zone := range s.zones {
+		if regionOfZone(zone) == region && !slices.Contains(zones, zone) {
+			zones, zonesFrom = append(zones, zone), "those of the nodes and of --zones"
+		}
+	}
+	if len(zones) == 0 {
+		zones, zonesFrom = []string{region + "a", region + "b", region + "c"}, "a guess: no node says, name them with --zones"
+	}
+	slices.Sort(zones)
+	var list []catalog.Zone
+	for _, zone := range zones {
+		list = append(list, catalog.Zone{Name: zone})
+	}
+	there, err := catalog.InRegion(facts, region, list, typesOf(snapshot))
+	if err != nil {
+		return nil, fmt.Errorf("instance types of %s: %w", region, err)
+	}
+	snapshot.Assumptions = assumedOf(there, from, zonesFrom)
+	if elsewhere != "" {
+		snapshot.Assumptions = append(snapshot.Assumptions, elsewhere)
+	}
+	return there, nil
+}
+
+// typesOf are the instance types of the nodes.
+func typesOf(snapshot *scheduling.Snapshot) map[string]bool {
+	present := make(map[string]bool)
+	for i := range snapshot.Nodes {
+		if n := snapshot.Nodes[i].Object; n != nil {
+			present[instanceTypeOf(n)] = true
+		}
+	}
+	return present
+}
+
+// assumedOf says what a catalogue that was made for a region rests on.
+func assumedOf(there *catalog.Catalog, from, zonesFrom string) []string {
+	var zones []string
+	for _, z := range there.Zones {
+		zones = append(zones, z.Name)
+	}
+	lines := []string{fmt.Sprintf("region %s (from %s), zones %s (%s)", there.Region, from, strings.Join(zones, ", "), zonesFrom)}
+	if source := there.Sources["regional"]; source != "" {
+		lines = append(lines, "on-demand prices: "+source+"; newer families are left out unless nodes are of them")
+	}
+	return append(lines, "prices marked ~ and all spot prices, "+there.Sources["estimated"])
+}

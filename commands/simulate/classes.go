@@ -1,0 +1,63 @@
+package simulate
+
+import (
+	"fmt"
+
+	"github.com/drawknife/drawknife/api/kinds"
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/api/v1beta1"
+	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
+	"github.com/drawknife/drawknife/aws/convert"
+	"github.com/drawknife/drawknife/scheduling"
+	"github.com/drawknife/drawknife/scheduling/manifests"
+)
+
+// nodeClasses are the EC2NodeClasses of an input by name, those of v1alpha5 under names of their own.
+type nodeClasses map[v1.PoolKey]*awsv1.EC2NodeClass
+
+func classesOf(loaded *manifests.Result) nodeClasses {
+	classes := make(nodeClasses, len(loaded.NodeClasses)+len(loaded.FirstNodeClasses))
+	for _, born := range []struct {
+		generation v1.Generation
+		classes    []kinds.NodeClass
+	}{{v1.GenerationV1, loaded.NodeClasses}, {v1.GenerationV1Alpha5, loaded.FirstNodeClasses}} {
+		for _, object := range born.classes {
+			if class, ok := object.(*awsv1.EC2NodeClass); ok {
+				classes[v1.PoolKey{Generation: born.generation, Name: class.Name}] = class
+			}
+		}
+	}
+	return classes
+}
+
+// named is the class that the pool refers to; nil where the input has it not, or where it is another provider's.
+func (c nodeClasses) named(pool *scheduling.NodePool) *awsv1.EC2NodeClass {
+	ref := nodeClassOf(pool)
+	if ref.Group != awsv1.Group || ref.Kind != awsv1.KindEC2NodeClass {
+		return nil
+	}
+	key := pool.Key
+	key.Name = ref.Name
+	return c[key]
+}
+
+// effective is the class that the pool's nodes are launched with: a kubelet block that the pool brings from v1beta1, or from
+// v1alpha5, counts instead of the class's own. It is nil where the pool brings none and the class is not known.
+func (c nodeClasses) effective(pool *scheduling.NodePool) (*awsv1.EC2NodeClass, error) {
+	class := c.named(pool)
+	if _, ok := pool.Object.Annotations[v1beta1.KubeletAnnotationKey]; !ok {
+		return class, nil
+	}
+	block, err := convert.EffectiveKubelet(nil, pool.Object, class)
+	if err != nil {
+		return nil, fmt.Errorf("NodePool %s: metadata: %w", pool.Key, err)
+	}
+	if class == nil {
+		class = &awsv1.EC2NodeClass{}
+		class.Name = nodeClassOf(pool).Name
+		class.Spec.AMIFamily = awsv1.AMIFamilyAL2023
+	}
+	class = class.DeepCopy()
+	class.Spec.Kubelet = block
+	return class, nil
+}

@@ -1,0 +1,175 @@
+package simulate
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/disruption"
+	"github.com/drawknife/drawknife/scheduling"
+	"github.com/drawknife/drawknife/scheduling/pods"
+)
+
+// consolidation is a plan of which nodes go, with what is needed to tell of it.
+type consolidation struct {
+	snapshot *scheduling.Snapshot
+	plan     *disruption.Plan
+	// verdicts are the plan's, and those of nodes that no pool owns, by name.
+	verdicts []disruption.Verdict
+	// prices of the nodes, and what they and those that follow them cost.
+	prices        nodePrices
+	before, after nodeCost
+	// savings of the commands, in their order.
+	savings []saving
+	// calendars of the nodes by name, and what moving an ordinary pod is worth, USD.
+	calendars map[string]calendarDocument
+	podPrice  float64
+	// planning is how long it took.
+	planning time.Duration
+}
+
+// planConsolidation plans which of the nodes to remove or to replace, and prints that instead of a plan for pods.
+func (s *simulation) planConsolidation(ctx context.Context, snapshot *scheduling.Snapshot) (int, error) {
+	s.standIn(snapshot)
+	if len(snapshot.Nodes) == 0 {
+		s.note("NoNodes", "the input has no Node: there is nothing to consolidate")
+	}
+	if n := len(snapshot.Pods); n > 0 {
+		s.note("PodsWaiting", "%s without a node: they get their places before anything goes; without --consolidate you see which", counted(n, "pod"))
+	}
+	s.progress.enter("compiling " + counted(len(snapshot.Nodes), "node"))
+	s.remarkOnDevices(snapshot)
+	model, err := scheduling.Compile(snapshot, scheduling.WithDeviceMatcher(s.matcher))
+	if err != nil {
+		return 0, fmt.Errorf("compiling the snapshot: %w", err)
+	}
+	start := time.Now()
+	fleet, err := disruption.Survey(disruption.Input{View: disruption.ViewOf(snapshot), Model: model})
+	if err != nil {
+		return 0, err
+	}
+	s.progress.enter("planning for " + counted(len(snapshot.Nodes), "node"))
+	plan, err := s.disruption.Planner(s.planner, s.query, s.spotToSpot).Plan(ctx, fleet)
+	if err != nil {
+		return 0, fmt.Errorf("planning: %w", err)
+	}
+	c := consolidation{snapshot: snapshot, plan: plan, verdicts: allVerdicts(snapshot, fleet, plan), planning: time.Since(start)}
+	c.podPrice = s.disruption.Price
+	if c.calendars, err = calendarsOf(fleet, plan, c.verdicts); err != nil {
+		return 0, err
+	}
+	if c.prices, err = s.nodePricesOf(snapshot); err != nil {
+		return 0, err
+	}
+	c.count(s.assumed)
+	s.progress.stop()
+	s.printRemarks()
+	if err := s.printConsolidation(c); err != nil {
+		return 0, withStatus(exitOutput, fmt.Errorf("writing the plan: %w", err))
+	}
+	return exitPlaced, nil
+}
+
+// allVerdicts are those of the plan, and for each node that no pool owns, which no planner speaks of, why it stays.
+func allVerdicts(snapshot *scheduling.Snapshot, fleet *disruption.Fleet, plan *disruption.Plan) []disruption.Verdict {
+	told := make(map[string]bool, len(plan.Verdicts))
+	for i := range plan.Verdicts {
+		told[plan.Verdicts[i].Node] = true
+	}
+	all := slices.Clone(plan.Verdicts)
+	for i := range snapshot.Nodes {
+		n := &snapshot.Nodes[i]
+		if why := fleet.Blocked[n.Name]; why != nil && !told[n.Name] {
+			all = append(all, disruption.Verdict{Node: n.Name, Pool: n.Pool, Outcome: disruption.OutcomeKept, Blocks: []disruption.MethodBlock{{Block: why}}})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b disruption.Verdict) int { return strings.Compare(a.Node, b.Node) })
+	return all
+}
+
+// standIn makes a NodeClaim for each node of a pool where the input has no NodeClaim at all, so that nodes which somebody
+// listed without theirs can be planned with; and for each node of v1alpha5 without a Machine, since there were
+// nodes before there were Machines.
+func (s *simulation) standIn(snapshot *scheduling.Snapshot) {
+	listed := slices.ContainsFunc(snapshot.Nodes, func(n scheduling.Node) bool { return n.Claim != nil })
+	made := 0
+	for i := range snapshot.Nodes {
+		n := &snapshot.Nodes[i]
+		first := n.Pool.Generation == v1.GenerationV1Alpha5
+		if n.Pool.IsZero() || n.Object == nil || n.Claim != nil || listed && !first {
+			continue
+		}
+		made++
+		n.Claim = standInClaim(n)
+		n.Object = n.Object.DeepCopy()
+		for _, key := range []string{v1.NodeRegisteredLabelKey, v1.NodeInitializedLabelKey} {
+			n.Object.Labels[key] = "true"
+		}
+	}
+	switch {
+	case made > 0 && listed:
+		s.note("NoMachines", "%s of Provisioners without a Machine: taken for such of the Provisioner that the label names", counted(made, "node"))
+	case made > 0:
+		s.note("NoNodeClaims", "the input has no NodeClaim: each of the %s that a pool's label names is taken for one of that pool", counted(made, "node"))
+	}
+}
+
+// standInClaim is a NodeClaim that could have become the node: initialized when that was made, or before all time where the
+// node does not say when; and quiet since a pod last began on it.
+func standInClaim(n *scheduling.Node) *v1.NodeClaim {
+	node := n.Object
+	claim := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{
+		Name: node.Name, UID: types.UID("stand-in-" + node.Name), CreationTimestamp: node.CreationTimestamp, Labels: node.Labels,
+	}}
+	claim.Spec.ExpireAfter = v1.Never()
+	claim.Status.NodeName, claim.Status.ProviderID = node.Name, node.Spec.ProviderID
+	claim.Status.Capacity, claim.Status.Allocatable = node.Status.Capacity, node.Status.Allocatable
+	since := node.CreationTimestamp.Time
+	if since.IsZero() {
+		since = time.Unix(0, 0)
+	}
+	for _, kind := range []string{v1.ConditionLaunched, v1.ConditionRegistered, v1.ConditionInitialized} {
+		claim.Conditions().SetTrue(kind, since)
+	}
+	for _, pod := range n.Pods {
+		began := pod.Status.StartTime
+		if began != nil && !pods.OwnedByDaemonSet(pod) && began.After(claim.Status.LastPodEventTime.Time) {
+			claim.Status.LastPodEventTime = *began
+		}
+	}
+	return claim
+}
+
+// printConsolidation writes the plan to standard output in the form asked for.
+func (s *simulation) printConsolidation(c consolidation) error {
+	d := newConsolidationDocument(c)
+	unknown := unpricedOf(c.snapshot, c.prices)
+	d.Notes = append(append(d.Notes, s.notes()...), unknown.notes()...)
+	d.Assumptions = s.assumed.list()
+	for i := range d.Commands {
+		for j := range d.Commands[i].Launches {
+			l := &d.Commands[i].Launches[j]
+			l.PriceEstimated = s.assumed.isEstimated(l.InstanceType, l.CapacityType)
+		}
+	}
+	b := bufio.NewWriter(s.stdout)
+	if s.output.structured() {
+		if err := writeDocument(b, s.output, d); err != nil {
+			return err
+		}
+		return b.Flush()
+	}
+	consolidationText{
+		textReport: textReport{canvas: newCanvas(s.stdout, s.color, os.Getenv), snapshot: c.snapshot, verbose: s.verbose, workloads: indexWorkloads(c.snapshot), assumed: s.assumed, unpriced: unknown},
+		document:   d, plan: c.plan, result: c,
+	}.write(b)
+	return b.Flush()
+}

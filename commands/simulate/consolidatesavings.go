@@ -1,0 +1,114 @@
+package simulate
+
+import (
+	"github.com/drawknife/drawknife/disruption"
+)
+
+// saving is what a command saves, USD per hour, as far as that is known.
+type saving nodePrice
+
+func (s saving) figure() *float64 { return nodePrice(s).figure() }
+
+// cell is the saving for a column of a table.
+func (s saving) cell() string {
+	var sum nodeCost
+	sum.add(nodePrice(s))
+	return sum.cell()
+}
+
+// waveDocument is a wave with amounts that are rounded.
+type waveDocument struct {
+	disruption.Wave
+	// Savings of the wave's commands for which that is known; of SavingsUnknown it is not.
+	Savings        float64 `json:"savings"`
+	SavingsUnknown int     `json:"savingsUnknown,omitempty"`
+}
+
+// count adds up what the commands save, and what the nodes cost before and after.
+func (c *consolidation) count(assumed *assumptions) {
+	c.before = c.prices.cost()
+	c.after = c.before
+	for _, cmd := range c.plan.Commands {
+		saved := c.savingOf(cmd, assumed)
+		c.savings = append(c.savings, saved)
+		cost := c.after.cost - saved.price
+		for i := range cmd.Members {
+			c.after.remove(c.prices[cmd.Members[i].Node])
+		}
+		for _, r := range cmd.Replacements {
+			c.after.add(priceOf(r, assumed))
+		}
+		if saved.known { // prices alone don't say what commitments cover
+			c.after.cost = cost
+		}
+	}
+}
+
+// savingOf is what a command saves. The planner counts 0 for a node whose price it does not know, and for a node of a static
+// pool, of which nobody knows what it will be.
+func (c *consolidation) savingOf(cmd *disruption.Command, assumed *assumptions) saving {
+	saved := saving{price: cmd.Savings, known: true}
+	for i := range cmd.Members {
+		m := &cmd.Members[i]
+		p := c.prices[m.Node]
+		if m.Price == 0 { // a node that does not say how it was bought has a price here and none there
+			saved.price += p.price
+		}
+		saved.known = saved.known && p.known
+		saved.estimated = saved.estimated || p.estimated
+	}
+	for _, r := range cmd.Replacements {
+		p := priceOf(r, assumed)
+		saved.known = saved.known && p.known
+		saved.estimated = saved.estimated || p.estimated
+	}
+	if !saved.known {
+		return saving{}
+	}
+	return saved
+}
+
+// priceOf is what a node that is launched costs.
+func priceOf(r disruption.Replacement, assumed *assumptions) nodePrice {
+	if r.Node == nil {
+		return nodePrice{}
+	}
+	kind := kindOf(r.Node)
+	return nodePrice{price: kind.price, known: true, estimated: assumed.isEstimated(kind.instanceType, kind.capacityType)}
+}
+
+// waves are those of the plan, never nil.
+func (c *consolidation) waves() []waveDocument {
+	byID := make(map[string]saving, len(c.savings))
+	for i, cmd := range c.plan.Commands {
+		byID[cmd.ID] = c.savings[i]
+	}
+	waves := make([]waveDocument, 0, len(c.plan.Waves))
+	for _, wave := range c.plan.Waves {
+		w := waveDocument{Wave: wave}
+		w.Overlap = roundDollars(wave.Overlap)
+		for _, id := range wave.Commands {
+			if s := byID[id]; s.known {
+				w.Savings += s.price
+			} else {
+				w.SavingsUnknown++
+			}
+		}
+		w.Savings = roundDollars(w.Savings)
+		waves = append(waves, w)
+	}
+	return waves
+}
+
+// saved adds savings of commands up for a column of a table.
+func (c *consolidation) saved(commands []string) string {
+	var sum nodeCost
+	for i, cmd := range c.plan.Commands {
+		for _, id := range commands {
+			if id == cmd.ID {
+				sum.add(nodePrice(c.savings[i]))
+			}
+		}
+	}
+	return sum.cell()
+}

@@ -1,0 +1,10 @@
+// Package simulate has the commands that plan: plan, consolidate, diff, drain and replay for a program with subcommands, such as
+// examples/drawknife, and all of them as the program examples/simulate, which asks by flags. The package comment of examples/simulate
+// documents what they read and print.
+//
+// A program hands them what their module can't import: scheduling/dra/simulate hands them what evaluates selectors of devices.
+//
+//	os.Exit(simulate.Main(simulate.Options{DeviceMatcher: dra.New()}))
+//
+// Stability: beta.
+package simulate

@@ -1,0 +1,106 @@
+package simulate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// ErrInterrupted is the cause of a context that ends because the user interrupted the program: give it to context.WithCancelCause's cancel.
+// A command that ends with its context then says what was written before, and returns the status 130.
+var ErrInterrupted = errors.New("interrupted")
+
+// errTimeout is the cause of a run that --timeout ended.
+var errTimeout = errors.New("gave up")
+
+// statusError is an error with the exit status that it ends the program with.
+type statusError struct {
+	status int
+	cause  error
+}
+
+// withStatus gives an error an exit status, unless it is nil.
+func withStatus(status int, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &statusError{status, err}
+}
+
+func (e *statusError) Error() string { return e.cause.Error() }
+func (e *statusError) Unwrap() error { return e.cause }
+
+// statusOf is the exit status of a run that failed.
+func statusOf(ctx context.Context, err error) int {
+	cause := context.Cause(ctx)
+	var status *statusError
+	switch {
+	case errors.Is(cause, ErrInterrupted):
+		return exitInterrupted
+	case errors.Is(cause, errTimeout):
+		return exitTimeout
+	case errors.As(err, &status):
+		return status.status
+	}
+	return exitInput
+}
+
+// outcome is the progress of a run, for a person who interrupts it.
+type outcome struct {
+	mu      sync.Mutex
+	written []string
+}
+
+// wrote notes a file that is complete.
+func (o *outcome) wrote(name string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.written = append(o.written, name)
+}
+
+// String says what was written.
+func (o *outcome) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	switch len(o.written) {
+	case 0:
+		return "nothing was written"
+	case 1:
+		return o.written[0] + " was written, and nothing else"
+	}
+	return fmt.Sprintf("%q were written, and nothing else", o.written)
+}
+
+// patience is how long a run that was given up may take to end. Reading and compiling don't ask whether they should go on.
+const patience = 2 * time.Second
+
+// ending is what a run came to.
+type ending struct {
+	code int
+	err  error
+}
+
+// await runs the simulation until it ends, or ctx has ended and patience with it: then the process ends around it.
+func (s *simulation) await(ctx context.Context) ending {
+	done := make(chan ending, 1)
+	go func() {
+		code, err := s.run(ctx)
+		done <- ending{code, err}
+	}()
+	select {
+	case a := <-done:
+		return a
+	case <-ctx.Done():
+	}
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	select {
+	case a := <-done:
+		return a
+	case <-timer.C:
+		s.abandoned = true
+		return ending{err: ctx.Err()}
+	}
+}

@@ -1,0 +1,178 @@
+package simulate
+
+import (
+	"flag"
+	"fmt"
+	"time"
+
+	"github.com/drawknife/drawknife/commands/simulate/internal/replay"
+	"github.com/drawknife/drawknife/examples/settings"
+)
+
+// commandLine is a command line while it is read: the options, and the words of flags that are read when all of them are known.
+type commandLine struct {
+	flags *flag.FlagSet
+	read  options
+	// version asks what the program was built from, and nothing else.
+	version bool
+
+	zones, now, output, color, provider, replace, spotPrices string
+	preferences, minValues, reserved, preemption             string
+}
+
+// newCommandLine has the defaults of all options, and no flag yet.
+func newCommandLine(program string) *commandLine {
+	return &commandLine{
+		flags: flag.NewFlagSet(program, flag.ContinueOnError),
+		read: options{
+			program: program, planner: settings.PlannerGlobal, disruption: settings.DefaultDisruption(), maxReplicas: 100_000,
+			replay: replayOptions{interruptions: 1, every: replay.DefaultConsolidate, seed: 1},
+		},
+		output: string(outputText), color: string(colorAuto), provider: string(providerFile), spotPrices: "steady",
+		preferences: "respect", minValues: "strict", reserved: "fallback", preemption: "ignore",
+	}
+}
+
+// text declares a flag with a value, whose default is what into holds.
+func (l *commandLine) text(into *string, name, usage string) {
+	l.flags.StringVar(into, name, *into, usage)
+}
+
+func (l *commandLine) boolean(into *bool, name, usage string) {
+	l.flags.BoolVar(into, name, *into, usage)
+}
+
+// also declares a further name of a flag: of one letter, the short form.
+func (l *commandLine) also(name, of string) {
+	l.flags.Var(l.flags.Lookup(of).Value, name, "")
+}
+
+// addAll declares the flags of simulate, which asks every question by flags.
+func (l *commandLine) addAll() {
+	l.addForm()
+	l.addInput()
+	l.addSaved()
+	l.addPolicies()
+	l.addCosts()
+	l.addProof()
+	l.addConsolidation()
+	l.addThresholds()
+	l.addReplay()
+	l.boolean(&l.read.consolidate, "consolidate", "")
+	l.text(&l.read.diff, "diff", "")
+	l.text(&l.read.replay.trace, "replay", "")
+	l.text(&l.replace, "replace-nodes", "")
+	l.boolean(&l.version, "version", "")
+}
+
+// addForm declares how the answer looks, and how long it may take.
+func (l *commandLine) addForm() {
+	l.text(&l.output, "output", "`FORMAT` of the answer: text, json or yaml")
+	l.also("o", "output")
+	l.boolean(&l.read.verbose, "verbose", "list everything that text otherwise cuts short")
+	l.also("v", "verbose")
+	l.text(&l.color, "color", "draw for a terminal: auto, always or never; `WHEN`")
+	l.flags.DurationVar(&l.read.timeout, "timeout", 0, "give up after this `DURATION`, such as 30s or 5m; 0: never")
+}
+
+// addInput declares what is read, and what instance types there are.
+func (l *commandLine) addInput() {
+	l.text(&l.provider, "provider", "where instance types and prices come from, `WHICH` is file: those of --catalog, or aws: those of your account today")
+	l.text(&l.read.region, "region", "`REGION` of AWS, such as eu-west-1 (default: that of the nodes, else us-east-1; with --provider aws that of your environment)")
+	l.text(&l.read.catalog, "catalog", "`FILE` of instance types: a catalogue, or the output of \"aws ec2 describe-instance-types\" (default: built in)")
+	l.text(&l.read.prices, "prices", "`FILE` of prices and zones for the output of \"aws ec2 describe-instance-types\"")
+	l.text(&l.spotPrices, "spot-prices", "of old spot prices use `WHICH`: steady, the median of zones and at least a share of the on-demand price, or seen, each as it was")
+	l.text(&l.zones, "zones", "launch in these `ZONES` only, such as us-east-1a,us-east-1b")
+	l.boolean(&l.read.strict, "strict", "refuse fields that a kind does not have, instead of a warning")
+	l.boolean(&l.read.allowEmpty, "allow-empty", "plan also when no pod waits for a place, instead of refusing the input")
+	l.flags.IntVar(&l.read.maxReplicas, "max-replicas", l.read.maxReplicas, "refuse input whose workloads ask for more than `N` pods")
+	l.text(&l.now, "now", "plan as if it were this `TIME`, such as 2006-01-02T15:04:05Z (default: now)")
+	l.read.workloads.addFlags(l.flags)
+	l.read.instanceTypes.AddInstanceTypeFlags(l.flags)
+}
+
+// addSaved declares snapshots: planned again, and written.
+func (l *commandLine) addSaved() {
+	l.text(&l.read.snapshot, "snapshot", "plan a snapshot of --save-snapshot again, from this `FILE`; takes no inputs")
+	l.text(&l.read.saveSnapshot, "save-snapshot", "write what the plan is made from to this `FILE`, as YAML (mode 0600)")
+	l.boolean(&l.read.anonymize, "anonymize", "write hashes in place of names and label values to it")
+	l.text(&l.read.anonymizeKey, "anonymize-key", "`TEXT` without which nobody can check guesses of these hashes")
+}
+
+// addPolicies declares how strictly the planner takes what it is given.
+func (l *commandLine) addPolicies() {
+	l.text(&l.preferences, "preferences", "respect or ignore what pods prefer; `POLICY`")
+	l.text(&l.minValues, "min-values", "`POLICY` if a pool's minValues can't be met: strict launches nothing, best-effort takes what there is")
+	l.text(&l.reserved, "reserved", "`POLICY` for pods whose reservations are full: fallback buys nodes, strict lets the pods wait")
+	l.text(&l.preemption, "preemption", "`POLICY` for pods that kube-scheduler places by preemption: ignore plans nodes for them, expect plans none")
+}
+
+// addCosts declares what nodes cost beyond their list prices.
+func (l *commandLine) addCosts() {
+	l.text(&l.read.costModel, "cost-model", "`FILE` with discounts, Savings Plans, Reserved Instances and fees; docs/costs.md shows the shape")
+	l.text(&l.read.feesText, "fees", "`LIST` of fees by name, such as public-ipv4,root-volume=100; docs/costs.md has all")
+	l.text(&l.read.spotRisk.text, "spot-risk", "count what interruptions are expected to cost: `WHAT` is default, or settings such as lost-work=8h,per-node=2")
+	l.text(&l.read.spotRisk.history, "spot-history", "with --spot-risk: `FILE` of prices, interruptions and refused launches that were seen")
+}
+
+// addProof declares where the proof of the lower bound is written.
+func (l *commandLine) addProof() {
+	l.text(&l.read.certificate, "certificate", "write the proof of the lower bound to this `FILE`, as JSON")
+}
+
+// addConsolidation declares which planner decides on nodes.
+func (l *commandLine) addConsolidation() {
+	l.flags.StringVar((*string)(&l.read.planner), "planner", string(l.read.planner), "`WHICH` planner decides: global, for the whole fleet at once, or reference, the first step of Karpenter's methods")
+	l.also("disruption-planner", "planner")
+	l.boolean(&l.read.spotToSpot, "spot-to-spot", "allow to replace spot nodes by spot nodes")
+}
+
+// addThresholds declares what a command that disrupts nodes has to be worth: the controller's settings with the same names.
+func (l *commandLine) addThresholds() { l.read.disruption.AddFlags(l.flags) }
+
+// addReplay declares the flags of a replay, except its trace.
+func (l *commandLine) addReplay() {
+	l.flags.DurationVar(&l.read.replay.from, "replay-from", 0, "begin this `DURATION` after the beginning of the trace, such as 48h")
+	l.flags.DurationVar(&l.read.replay.length, "replay-for", 0, "replay this `DURATION` of the trace; 0: to its end")
+	l.text(&l.read.replay.page, "html", "write the replay to this `FILE` as a page with charts")
+	l.flags.Float64Var(&l.read.replay.interruptions, "spot-interruptions", l.read.replay.interruptions, "how often the cloud interrupts a spot node, on average `N` times a month")
+	l.flags.DurationVar(&l.read.replay.every, "consolidate-every", l.read.replay.every, "consolidate once in this `DURATION`; 0: never")
+	l.flags.Uint64Var(&l.read.replay.seed, "seed", l.read.replay.seed, "`SEED` of the replay's random numbers")
+}
+
+// options are those of the flags that were parsed, checked.
+func (l *commandLine) options(inputs []string) (options, error) {
+	o := l.read
+	o.inputs = inputs
+	given := map[string]bool{}
+	l.flags.Visit(func(f *flag.Flag) { given[f.Name] = true })
+	var err error
+	if o.zones, err = parseZones(l.zones, given["zones"]); err != nil {
+		return options{}, err
+	}
+	if given["replace-nodes"] {
+		if o.replace, err = parseNodeSelector("--replace-nodes", l.replace); err != nil {
+			return options{}, err
+		}
+		o.replaceFlag = "--replace-nodes"
+	}
+	if given["now"] {
+		if o.now, err = time.Parse(time.RFC3339, l.now); err != nil {
+			return options{}, fmt.Errorf("--now %q: not a time like 2006-01-02T15:04:05Z (RFC 3339)", l.now)
+		}
+	}
+	if o.spotAsSeen, err = choose("spot-prices", l.spotPrices, choice[bool]{"steady", false}, choice[bool]{"seen", true}); err != nil {
+		return options{}, err
+	}
+	if o.query, err = parseQuery(l.preferences, l.minValues, l.reserved, l.preemption); err != nil {
+		return options{}, err
+	}
+	o.output, o.color, o.provider = outputFormat(l.output), colorMode(l.color), providerKind(l.provider)
+	if o.fees, err = parseFees(o.feesText); err != nil {
+		return o, err
+	}
+	if err := o.spotRisk.parse(); err != nil {
+		return o, err
+	}
+	return o, o.check(given)
+}

@@ -1,0 +1,71 @@
+package simulate
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+// gang is what the plan does with pods that are placed as one.
+type gang struct {
+	Name string `json:"name"`
+	// Members, Minimum, Bound and Placed count pods.
+	Members int `json:"members"`
+	Minimum int `json:"minimum"`
+	Bound   int `json:"bound"`
+	Placed  int `json:"placed"`
+	// Domains are labels that the nodes of all members share, by key; left out where nothing asks for any.
+	Domains map[string]string `json:"domains,omitempty"`
+	// Code and Message are why the gang has no place; left out for one that has.
+	Code    string `json:"code,omitempty"`
+	Message string `json:"message,omitempty"`
+}
+
+func newGangs(list []scheduling.GangPlacement) []gang {
+	var out []gang
+	for i := range list {
+		p := &list[i]
+		g := gang{Name: p.Gang.String(), Members: p.Members, Minimum: p.Minimum, Bound: p.Bound, Placed: p.Placed}
+		for _, d := range p.Domains {
+			if g.Domains == nil {
+				g.Domains = map[string]string{}
+			}
+			g.Domains[d.Key] = d.Value
+		}
+		if p.Reason != nil {
+			g.Code, g.Message = string(p.Reason.Code), p.Reason.String()
+		}
+		out = append(out, g)
+	}
+	return out
+}
+
+// shownGangs is how many are listed unless asked for all.
+const shownGangs = 20
+
+// writeGangs says of each gang where it is placed, or why not: those without a place first.
+func (r textReport) writeGangs(w io.Writer) {
+	var list []*scheduling.GangPlacement
+	for _, placed := range []bool{false, true} {
+		for i := range r.plan.Gangs {
+			if p := &r.plan.Gangs[i]; (p.Reason == nil) == placed {
+				list = append(list, p)
+			}
+		}
+	}
+	if len(list) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "\n%s\n", r.paint(bold, counted(len(list), "gang")+", placed whole or not at all"))
+	shown := list
+	if !r.verbose && len(shown) > shownGangs {
+		shown = shown[:shownGangs]
+	}
+	for _, p := range shown {
+		r.writeWrapped(w, "  ", p.String())
+	}
+	if n := len(list) - len(shown); n > 0 {
+		fmt.Fprintf(w, "  %s and %s (--verbose lists them)\n", r.ellipsis(), number(n)+" more")
+	}
+}

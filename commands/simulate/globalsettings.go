@@ -1,0 +1,139 @@
+package simulate
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/aws/instancetype"
+	"github.com/drawknife/drawknife/examples/settings"
+	"github.com/drawknife/drawknife/scheduling"
+	"github.com/drawknife/drawknife/scheduling/manifests"
+)
+
+// globalSettings are what the ConfigMap karpenter-global-settings of the input says, read as the controller reads it.
+type globalSettings struct {
+	from manifests.ConfigMap
+	read *settings.Loaded
+}
+
+// bearing are the settings of that ConfigMap which planning heeds; the others are how the controller ran.
+func bearing() []string {
+	return []string{"vm-memory-overhead-percent", "reserved-enis", "aws-enable-pod-eni", "aws-eni-limited-pod-density", "feature-gates"}
+}
+
+// settingsOfInput are the ConfigMaps that say how Karpenter behaved, for the loader.
+func (s *simulation) settingsOfInput() manifests.Settings {
+	return manifests.Settings{
+		Names: []string{settings.GlobalSettingsName, settings.LoggingConfigName},
+		Apply: func(c manifests.ConfigMap) error {
+			if c.Name == settings.LoggingConfigName {
+				s.note("LoggingConfig", "ConfigMap %s/%s says how Karpenter logged: nothing of it is read", c.Namespace, c.Name)
+				return nil
+			}
+			if first := s.global; first != nil && first.from.Position != c.Position {
+				return fmt.Errorf("namespace %s has one, too (%s), but a controller reads only one: remove the other", first.from.Namespace, first.from.Position)
+			}
+			read, err := settings.FromConfigMap(c.Data, settings.FirstGenerationUnknown)
+			if err != nil {
+				return err
+			}
+			if unknown := unknownKeys(read); s.strict && len(unknown) > 0 {
+				return errors.New("--strict: unknown settings " + strings.Join(unknown, ", "))
+			}
+			s.global = &globalSettings{c, read}
+			return nil
+		},
+	}
+}
+
+func unknownKeys(read *settings.Loaded) []string {
+	var keys []string
+	for _, p := range read.Warnings {
+		if p.Code == settings.CodeUnknown {
+			keys = append(keys, p.Name)
+		}
+	}
+	return keys
+}
+
+// remarkOnSettings tells what of the ConfigMap counts, what does not, and what is odd about it.
+func (s *simulation) remarkOnSettings(pools []scheduling.NodePool) {
+	if s.global == nil {
+		return
+	}
+	c := s.global.from
+	object, where := fmt.Sprintf("ConfigMap %s/%s", c.Namespace, c.Name), c.Position.String()
+	alpha := settings.FirstGenerationAbsent
+	if slices.ContainsFunc(pools, func(p scheduling.NodePool) bool { return p.Key.Generation == v1.GenerationV1Alpha5 }) {
+		alpha = settings.FirstGenerationUnknown
+	}
+	read, err := settings.FromConfigMap(c.Data, alpha)
+	if err != nil {
+		return // it was readable when the input was loaded
+	}
+	for _, p := range read.Warnings {
+		severity := "warning"
+		if p.Code == settings.CodeLimited {
+			severity = "note"
+		}
+		s.remark(severity, fmt.Sprintf("%s: %s: %s", where, object, p), planNote{Code: string(p.Code), Object: object, Where: where, Message: p.Message})
+	}
+	var heeded, others []string
+	for _, v := range read.Effective() {
+		switch {
+		case v.Source == settings.SourceDefault || slices.ContainsFunc(read.Warnings, func(p *settings.Problem) bool { return p.Name == v.WrittenAs }):
+		case slices.Contains(bearing(), v.Name):
+			heeded = append(heeded, v.WrittenAs+" "+c.Data[v.WrittenAs])
+		default:
+			others = append(others, v.WrittenAs)
+		}
+	}
+	slices.Sort(heeded)
+	slices.Sort(others)
+	for _, n := range []struct {
+		code, says string
+		keys       []string
+	}{{"GlobalSettings", "planning heeds", heeded}, {"GlobalSettingsWithoutBearing", "is of no bearing on planning:", others}} {
+		if len(n.keys) > 0 {
+			text := fmt.Sprintf("%s: %s %s", object, n.says, strings.Join(n.keys, ", "))
+			s.remark("note", text, planNote{Code: n.code, Object: object, Where: where, Message: text})
+		}
+	}
+}
+
+// typeOptions are what flags and settings of the input say of the nodes of a pool; what is for objects of the first
+// generation counts for their pools alone.
+func (s *simulation) typeOptions(pool v1.PoolKey) instancetype.Options {
+	out := s.instanceTypes.InstanceTypes()
+	if s.global == nil {
+		return out
+	}
+	aws := s.global.read.Settings.AWS
+	if out.MemoryPrior == "" {
+		out.VMMemoryOverheadPercent = &aws.VMMemoryOverheadPercent
+	}
+	out.ReservedENIs = aws.ReservedENIs
+	out.WithoutPodENI = out.WithoutPodENI || pool.Generation == v1.GenerationV1Alpha5 && !aws.Legacy.EnablePodENI
+	return out
+}
+
+// withoutDrift tells that drift was switched off.
+func (g *globalSettings) withoutDrift() bool {
+	return g != nil && !g.read.Settings.Planning.FeatureGates.Drift
+}
+
+// forgetDrift has no node count as drifted where the settings say so.
+func (s *simulation) forgetDrift(snapshot *scheduling.Snapshot) {
+	if !s.global.withoutDrift() {
+		return
+	}
+	for i := range snapshot.Nodes {
+		if n := &snapshot.Nodes[i]; n.Claim != nil {
+			n.Claim = n.Claim.DeepCopy()
+			n.Claim.Conditions().Clear(v1.ConditionDrifted, snapshot.Time)
+		}
+	}
+}

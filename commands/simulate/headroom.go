@@ -1,0 +1,188 @@
+package simulate
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/drawknife/drawknife/scheduling"
+	"github.com/drawknife/drawknife/scheduling/buffers"
+)
+
+// headroom is the room a plan keeps free: its placeholders, which are no pods of the cluster, by where they went.
+type headroom struct {
+	// buffer that a placeholder belongs to, "namespace/name".
+	buffer map[scheduling.PodKey]string
+	// launched and existing are the placeholders on nodes to launch and on those there are, by the node's name.
+	launched, existing map[string][]scheduling.PodKey
+	// relaxed are the placeholders that a relaxation concerns, by its place in the plan.
+	relaxed [][]scheduling.PodKey
+	// unplaced have no place.
+	unplaced []scheduling.Unschedulable
+}
+
+// separate takes the placeholders out of a plan: it returns the plan with real pods alone and what it took out. The
+// plan it is given stays as it is.
+func separate(snapshot *scheduling.Snapshot, plan *scheduling.Plan) (*scheduling.Plan, headroom) {
+	h := headroom{
+		buffer:   make(map[scheduling.PodKey]string, len(snapshot.Placeholders)),
+		launched: make(map[string][]scheduling.PodKey),
+		existing: make(map[string][]scheduling.PodKey),
+		relaxed:  make([][]scheduling.PodKey, len(plan.Relaxations)),
+	}
+	if len(snapshot.Placeholders) == 0 {
+		return plan, h
+	}
+	for _, pod := range snapshot.Placeholders {
+		key := scheduling.PodKey{Namespace: pod.Namespace, Name: pod.Name}
+		h.buffer[key] = key.String() // a placeholder that no buffer made stands for itself
+		if buffer, ok := buffers.BufferOf(pod); ok {
+			h.buffer[key] = buffer.String()
+		}
+	}
+	pods := *plan
+	pods.NewNodes = slices.Clone(plan.NewNodes)
+	for i := range pods.NewNodes {
+		node := &pods.NewNodes[i]
+		node.Pods, h.launched[node.Name] = h.split(node.Pods)
+	}
+	pods.Existing = slices.Clone(plan.Existing)
+	for i := range pods.Existing {
+		node := &pods.Existing[i]
+		node.Pods, h.existing[node.Name] = h.split(node.Pods)
+	}
+	pods.Relaxations = slices.Clone(plan.Relaxations)
+	for i := range pods.Relaxations {
+		relaxation := &pods.Relaxations[i]
+		relaxation.Pods, h.relaxed[i] = h.split(relaxation.Pods)
+	}
+	pods.Unschedulable = nil
+	for _, pod := range plan.Unschedulable {
+		if _, ok := h.buffer[pod.Pod]; ok {
+			h.unplaced = append(h.unplaced, pod)
+		} else {
+			pods.Unschedulable = append(pods.Unschedulable, pod)
+		}
+	}
+	return &pods, h
+}
+
+// split parts real pods from placeholders.
+func (h headroom) split(keys []scheduling.PodKey) (pods, placeholders []scheduling.PodKey) {
+	for _, key := range keys {
+		if _, ok := h.buffer[key]; ok {
+			placeholders = append(placeholders, key)
+		} else {
+			pods = append(pods, key)
+		}
+	}
+	return pods, placeholders
+}
+
+// bufferCount is how many placeholders of a buffer are meant.
+type bufferCount struct {
+	buffer string
+	count  int
+}
+
+// counts sums up placeholders by buffer, the largest group first.
+func (h headroom) counts(placeholders []scheduling.PodKey) []bufferCount {
+	sums := make(map[string]int)
+	for _, key := range placeholders {
+		sums[h.buffer[key]]++
+	}
+	counts := make([]bufferCount, 0, len(sums))
+	for buffer, n := range sums {
+		counts = append(counts, bufferCount{buffer, n})
+	}
+	slices.SortFunc(counts, func(a, b bufferCount) int {
+		return cmp.Or(cmp.Compare(b.count, a.count), strings.Compare(a.buffer, b.buffer))
+	})
+	return counts
+}
+
+// bufferRoom is what a plan does for one buffer.
+type bufferRoom struct {
+	name string
+	// pods are how many placeholders the buffer has; launched, existing and unplaced add up to them.
+	pods, launched, existing, unplaced int
+	// reasons why some are unplaced. The placeholders of a buffer are equal, and so are their reasons.
+	reasons []scheduling.Reason
+}
+
+// rooms sums up the headroom by buffer, in the order of their names.
+func (h headroom) rooms() []bufferRoom {
+	byName := make(map[string]*bufferRoom)
+	for _, name := range h.buffer {
+		if byName[name] == nil {
+			byName[name] = &bufferRoom{name: name}
+		}
+		byName[name].pods++
+	}
+	for _, placeholders := range h.launched {
+		for _, key := range placeholders {
+			byName[h.buffer[key]].launched++
+		}
+	}
+	for _, placeholders := range h.existing {
+		for _, key := range placeholders {
+			byName[h.buffer[key]].existing++
+		}
+	}
+	for _, pod := range h.unplaced {
+		room := byName[h.buffer[pod.Pod]]
+		room.unplaced++
+		if room.reasons == nil {
+			room.reasons = pod.Reasons
+		}
+	}
+	rooms := make([]bufferRoom, 0, len(byName))
+	for _, room := range byName {
+		rooms = append(rooms, *room)
+	}
+	slices.SortFunc(rooms, func(a, b bufferRoom) int { return strings.Compare(a.name, b.name) })
+	return rooms
+}
+
+// placed is how many placeholders have room.
+func (h headroom) placed() int { return len(h.buffer) - len(h.unplaced) }
+
+// headroomLead stands before placeholders where they are named in addition to pods.
+const headroomLead = "headroom: "
+
+// bufferItems writes placeholders as "shop/spare x3", ….
+func (r textReport) bufferItems(placeholders []scheduling.PodKey) []string {
+	var items []string
+	for _, c := range r.held.counts(placeholders) {
+		items = append(items, fmt.Sprintf("%s %s%d", c.buffer, r.times(), c.count))
+	}
+	return items
+}
+
+// writeHeadroom says how much of the room that buffers ask for is kept, and why not all.
+func (r textReport) writeHeadroom(w io.Writer) {
+	rooms := r.held.rooms()
+	if len(rooms) == 0 {
+		return
+	}
+	t := table{columns: []column{
+		{title: "CAPACITY BUFFER"}, {title: "PODS", right: true}, {title: "ON EXISTING NODES", right: true},
+		{title: "ON NEW NODES", right: true}, {title: "NO ROOM", right: true},
+	}}
+	for _, room := range rooms {
+		t.rows = append(t.rows, row{cells: []string{
+			room.name, number(room.pods), number(room.existing), number(room.launched), number(room.unplaced),
+		}})
+	}
+	fmt.Fprintf(w, "\n%s: room kept for %d of %s\n", r.paint(bold, "Headroom"), r.held.placed(), counted(len(r.held.buffer), "pod"))
+	t.write(w, r.canvas)
+	for _, room := range rooms {
+		if room.unplaced == 0 {
+			continue
+		}
+		fmt.Fprintf(w, "  no room for %d of %s\n", room.unplaced, room.name)
+		r.writeReasons(w, room.reasons)
+	}
+}

@@ -1,0 +1,257 @@
+package simulate
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/drawknife/drawknife/api/conversion"
+	"github.com/drawknife/drawknife/api/kinds"
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/aws/catalog"
+	"github.com/drawknife/drawknife/aws/convert"
+	"github.com/drawknife/drawknife/aws/instancetype"
+	"github.com/drawknife/drawknife/scheduling"
+	"github.com/drawknife/drawknife/scheduling/manifests"
+)
+
+// builtinCluster is planned when no input is given.
+//
+//go:embed builtin.yaml
+var builtinCluster []byte
+
+// defaultNodePool is used when the input has no pool.
+//
+//go:embed default-nodepool.yaml
+var defaultNodePool []byte
+
+// load makes the snapshot that is planned: a saved one, or one of the inputs and a catalogue.
+func (s *simulation) load(ctx context.Context) (*scheduling.Snapshot, error) {
+	if s.snapshot != "" {
+		return s.replaySnapshot()
+	}
+	sources, err := s.sources(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s.progress.enter("reading objects")
+	options := s.manifestOptions()
+	options.Settings = s.settingsOfInput()
+	loaded, err := loadManifests(sources, options)
+	if err != nil {
+		return nil, err
+	}
+	s.remarkOn(loaded)
+	s.ofNamespace(loaded)
+	s.keepRequests(loaded)
+	snapshot := loaded.Snapshot
+	if len(snapshot.Pods)+len(snapshot.Placeholders)+len(s.requests) == 0 && !s.consolidate && s.diff == "" && s.replace == nil && s.replay.trace == "" {
+		if !s.allowEmpty {
+			return nil, errNoPods(loaded)
+		}
+		s.note("NoPendingPods", "the input has no pod that waits for a place")
+	}
+	s.remarkOnSettings(snapshot.NodePools)
+	s.forgetDrift(snapshot)
+	if len(snapshot.NodePools) == 0 {
+		if snapshot.NodePools, err = s.defaultPools(); err != nil {
+			return nil, err
+		}
+	}
+	s.progress.enter("reading instance types")
+	facts, err := s.readCatalog(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if !s.spotAsSeen {
+		facts = catalog.SteadySpot(facts)
+	}
+	if facts, err = s.inRegion(facts, snapshot); err != nil {
+		return nil, err
+	}
+	s.facts, s.classes = facts, classesOf(loaded)
+	if err := s.addCatalogs(snapshot, facts, s.classes); err != nil {
+		return nil, err
+	}
+	s.assumed = assumptionsOf(snapshot)
+	return snapshot, nil
+}
+
+// errNoPods says what was expected of an input without pods that wait for a place.
+func errNoPods(loaded *manifests.Result) error {
+	const expected = "expected pods without a node, or Deployments, StatefulSets, Jobs and the like that ask for some; --allow-empty plans without"
+	none := withoutReplicas(loaded)
+	switch s := loaded.Snapshot; {
+	case none != "" && len(s.Nodes) == 0:
+		return errors.New("there is nothing to plan: " + none + ". Plan with the number that it will have; --allow-empty plans without pods")
+	case len(s.Nodes) > 0:
+		return errors.New("the input has no pod that waits for a place: all are on nodes. To ask which nodes could go, give --consolidate; " + expected)
+	case len(s.NodePools)+len(s.DaemonSets)+len(s.Placeholders)+len(loaded.NodeClasses)+len(loaded.Skipped) == 0:
+		return errors.New("the input has no object: " + expected)
+	}
+	return errors.New("the input has no pod that waits for a place, not even one of a workload with replicas: " + expected)
+}
+
+// replaySnapshot reads a saved snapshot.
+func (s *simulation) replaySnapshot() (*scheduling.Snapshot, error) {
+	s.progress.enter("reading the snapshot")
+	file, err := os.Open(s.snapshot)
+	if err != nil {
+		return nil, fmt.Errorf("reading the snapshot: %w", err)
+	}
+	defer file.Close() // nothing was written, so closing can't lose anything
+	snapshot, err := scheduling.DecodeSnapshot(file)
+	var objects *scheduling.NotSnapshotError
+	if errors.As(err, &objects) {
+		return nil, fmt.Errorf("reading the snapshot %[1]s: it contains Kubernetes objects (the first is a %[2]s), not a snapshot of --save-snapshot; to plan them, leave out --snapshot: simulate %[1]s",
+			s.snapshot, objects.Kind)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the snapshot %s: %w", s.snapshot, err)
+	}
+	s.assumed = assumptionsOf(snapshot)
+	return snapshot, nil
+}
+
+// sources reads the inputs and the running cluster, or takes the built-in cluster where there are neither.
+func (s *simulation) sources(ctx context.Context) ([]manifests.Source, error) {
+	if s.cluster.asked() {
+		cluster, err := s.readCluster(ctx)
+		if err != nil || len(s.inputs) == 0 {
+			return []manifests.Source{cluster}, err
+		}
+		rest, err := s.inputSources()
+		return append([]manifests.Source{cluster}, rest...), err
+	}
+	if len(s.inputs) == 0 {
+		s.note("BuiltInCluster", "no input: planning the built-in cluster (see --help)")
+		return []manifests.Source{{Name: "built-in cluster", Data: builtinCluster}}, nil
+	}
+	return s.inputSources()
+}
+
+// inputSources reads the inputs.
+func (s *simulation) inputSources() ([]manifests.Source, error) {
+	paths := slices.DeleteFunc(slices.Clone(s.inputs), func(input string) bool { return input == "-" })
+	s.noteRepeated()
+	s.progress.enter("reading files")
+	sources, err := manifests.Files(paths...)
+	if err != nil {
+		return nil, meantAsFlag(paths, err)
+	}
+	if len(paths) < len(s.inputs) {
+		s.progress.enter("reading standard input")
+		source, err := manifests.Read("standard input", s.stdin)
+		if err != nil {
+			return nil, err
+		}
+		sources = append(sources, source)
+	}
+	if len(sources) == 0 {
+		return nil, fmt.Errorf("no *.yaml, *.yml or *.json in %s", strings.Join(paths, ", "))
+	}
+	return sources, nil
+}
+
+// noteRepeated says which inputs are given more than once, since each is read once.
+func (s *simulation) noteRepeated() {
+	given := make(map[string]int)
+	for _, input := range s.inputs {
+		if input == "-" {
+			continue
+		}
+		input = filepath.Clean(input)
+		given[input]++
+		if given[input] == 2 {
+			s.note("RepeatedInput", "%s is given more than once, and read once", input)
+		}
+	}
+	for _, input := range slices.Sorted(maps.Keys(given)) {
+		for at := input; filepath.Dir(at) != at; at = filepath.Dir(at) {
+			if dir := filepath.Dir(at); given[dir] > 0 {
+				s.note("RepeatedInput", "%s is in %s, which is given too: it is read once", input, dir)
+			}
+		}
+	}
+}
+
+func (s *simulation) manifestOptions() manifests.Options {
+	now := s.now
+	if now.IsZero() {
+		now = time.Now().UTC().Truncate(time.Second)
+	}
+	limits := manifests.DefaultLimits()
+	limits.Replicas = s.maxReplicas
+	options := manifests.Options{
+		Now: now, Vocabulary: instancetype.Vocabulary(), Strict: s.strict, Limits: &limits,
+		Workloads: s.workloads.all(), Autoscaling: s.workloads.autoscaling,
+		Kinds: convert.Kinds(), Conversion: s.convertOlder,
+	}
+	return options
+}
+
+// convertOlder converts objects of older generations under the settings that the input has turned out to hold.
+func (s *simulation) convertOlder(older []kinds.Object, pools []*v1.NodePool) []kinds.Converted {
+	var options convert.Options
+	if s.global != nil {
+		options.Legacy = s.global.read.Settings.AWS.Legacy.ForConversion()
+	}
+	return convert.Conversion(options)(older, pools)
+}
+
+// remarkOn passes on what was odd about the input. Unknown kinds are named with their numbers; that a node class is
+// missing is said with what is used in its place.
+func (s *simulation) remarkOn(loaded *manifests.Result) {
+	for _, warning := range loaded.Warnings {
+		if warning.Code == manifests.WarningUnknownKind || warning.Code == manifests.WarningNodeClass {
+			continue
+		}
+		severity := "warning"
+		switch warning.Code {
+		case manifests.WarningAutoscaled, manifests.WarningNoReplicas, manifests.WarningCronJob:
+			severity = "note"
+		}
+		if conversion.Code(warning.Code).Severity() == conversion.SeverityInfo {
+			severity = "note"
+		}
+		s.remark(severity, warning.String(), newLoaderNote(warning))
+	}
+	s.remarkOnSkipped(loaded)
+	s.remarkOnRequests(loaded.Snapshot)
+}
+
+// meantAsFlag says so where an input that is not there has the name of a flag: "simulate version".
+func meantAsFlag(paths []string, err error) error {
+	if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, path := range paths {
+		if _, missing := os.Stat(path); missing != nil && strings.Contains(helpText, " --"+path+" ") {
+			return fmt.Errorf("%w; inputs are files and folders: did you mean --%s?", err, path)
+		}
+	}
+	return err
+}
+
+// defaultPools are the pools of an input without any.
+func (s *simulation) defaultPools() ([]scheduling.NodePool, error) {
+	source := manifests.Source{Name: "default-nodepool.yaml", Data: defaultNodePool}
+	loaded, err := manifests.Load([]manifests.Source{source}, s.manifestOptions())
+	if err != nil {
+		return nil, fmt.Errorf("built-in default nodepool: %w", err)
+	}
+	if len(loaded.Snapshot.NodePools) == 0 {
+		return nil, errors.New("built-in default nodepool: the file has none")
+	}
+	s.note("DefaultNodePool", "the input has no NodePool: using %q with linux, amd64 or arm64, spot or on-demand, any instance type. Images are not looked at: pods whose images run on one architecture alone need a nodeSelector on kubernetes.io/arch",
+		loaded.Snapshot.NodePools[0].Key)
+	return loaded.Snapshot.NodePools, nil
+}

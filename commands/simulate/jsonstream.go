@@ -1,0 +1,155 @@
+package simulate
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"reflect"
+	"strings"
+)
+
+// writeJSON writes a document as encoding/json would with two spaces of indentation, byte for byte, but element by element where a
+// field of it is a list: a document may be larger than what memory has room for.
+func writeJSON(w io.Writer, document any) error {
+	j := jsonStream{w: w}
+	j.encoder = json.NewEncoder(&j.compact)
+	j.encoder.SetEscapeHTML(false)
+	fields := fieldsOf(reflect.Indirect(reflect.ValueOf(document)))
+	if len(fields) == 0 {
+		j.text("{}\n")
+		return j.err
+	}
+	for i, f := range fields {
+		lead := ",\n  "
+		if i == 0 {
+			lead = "{\n  "
+		}
+		j.text(lead)
+		j.value(f.name, "")
+		j.text(": ")
+		j.field(f.value)
+	}
+	j.text("\n}\n")
+	return j.err
+}
+
+// jsonStream writes values until the first error.
+type jsonStream struct {
+	w                 io.Writer
+	encoder           *json.Encoder
+	compact, indented bytes.Buffer
+	err               error
+}
+
+func (j *jsonStream) text(s string) {
+	if j.err == nil {
+		_, j.err = io.WriteString(j.w, s)
+	}
+}
+
+// field writes the value of a field, a list one element at a time.
+func (j *jsonStream) field(v reflect.Value) {
+	if v.Kind() != reflect.Slice || v.Len() == 0 || v.Type().Elem().Kind() == reflect.Uint8 || v.Type().Implements(reflect.TypeFor[json.Marshaler]()) {
+		j.value(v.Interface(), "  ")
+		return
+	}
+	for i := range v.Len() {
+		lead := ",\n    "
+		if i == 0 {
+			lead = "[\n    "
+		}
+		j.text(lead)
+		j.value(v.Index(i).Interface(), "    ")
+	}
+	j.text("\n  ]")
+}
+
+// value writes a value whose further lines begin with prefix.
+func (j *jsonStream) value(v any, prefix string) {
+	if j.err != nil {
+		return
+	}
+	j.compact.Reset()
+	j.indented.Reset()
+	if j.err = j.encoder.Encode(v); j.err != nil {
+		return
+	}
+	if j.err = json.Indent(&j.indented, bytes.TrimSuffix(j.compact.Bytes(), []byte("\n")), prefix, "  "); j.err != nil {
+		return
+	}
+	_, j.err = j.w.Write(j.indented.Bytes())
+}
+
+// jsonField is a field of a document as encoding/json sees it.
+type jsonField struct {
+	name  string
+	value reflect.Value
+	depth int
+}
+
+// fieldsOf are the fields of a struct that are written, those of embedded structs among them: of two with one name the outer.
+func fieldsOf(document reflect.Value) []jsonField {
+	all := appendFields(nil, document, 0)
+	least := make(map[string]int, len(all))
+	for _, f := range all {
+		if depth, ok := least[f.name]; !ok || f.depth < depth {
+			least[f.name] = f.depth
+		}
+	}
+	var out []jsonField
+	for _, f := range all {
+		if f.depth == least[f.name] && f.value.IsValid() {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// appendFields appends all fields of a struct. Those that are left out have no value: they hide others of their name anyway.
+func appendFields(into []jsonField, v reflect.Value, depth int) []jsonField {
+	for i := range v.NumField() {
+		field, value := v.Type().Field(i), v.Field(i)
+		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
+		switch {
+		case field.Anonymous && name == "":
+			if value.Kind() == reflect.Pointer {
+				if value.IsNil() {
+					continue
+				}
+				value = value.Elem()
+			}
+			into = appendFields(into, value, depth+1)
+			continue
+		case !field.IsExported() || name == "-":
+			continue
+		case name == "":
+			name = field.Name
+		}
+		if leftOut(value, options) {
+			value = reflect.Value{}
+		}
+		into = append(into, jsonField{name, value, depth})
+	}
+	return into
+}
+
+// leftOut reports whether the options of the field's tag leave the value out.
+func leftOut(v reflect.Value, options string) bool {
+	switch {
+	case strings.Contains(options, "omitempty"):
+		switch v.Kind() {
+		case reflect.Slice, reflect.Map, reflect.String, reflect.Array:
+			return v.Len() == 0
+		case reflect.Struct:
+			return false
+		default:
+			return v.IsZero()
+		}
+	case strings.Contains(options, "omitzero"):
+		if zero, ok := v.Interface().(interface{ IsZero() bool }); ok {
+			return zero.IsZero()
+		}
+		return v.IsZero()
+	}
+	return false
+}

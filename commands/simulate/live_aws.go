@@ -1,0 +1,29 @@
+//go:build aws
+
+package simulate
+
+import (
+	"context"
+
+	"github.com/drawknife/drawknife/aws/catalog"
+	"github.com/drawknife/drawknife/aws/sdk"
+	"github.com/drawknife/drawknife/commands/simulate/internal/live"
+)
+
+// linksAWS says that this program can ask AWS itself.
+const linksAWS = true
+
+// readLive asks AWS for the catalogue, and notes what it could not tell.
+func (s *simulation) readLive(ctx context.Context) (*catalog.Catalog, error) {
+	market, err := live.Read(ctx, live.Options{
+		AWS:      sdk.Config{Region: s.region, UserAgent: "drawknife-simulate"},
+		Progress: s.progress.enter,
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range market.Notes {
+		s.note(n.Code, "%s", n.Message)
+	}
+	return market.Catalog, nil
+}

@@ -1,0 +1,18 @@
+//go:build !aws
+
+package simulate
+
+import (
+	"context"
+
+	"github.com/drawknife/drawknife/aws/catalog"
+)
+
+// linksAWS says that this program can't ask AWS itself: compiling the AWS SDK would take most of the time that a first "go
+// run" takes, for something that few runs need. Such runs are relayed to the program next to this one that has it.
+const linksAWS = false
+
+// readLive is never asked here: see relay.
+func (s *simulation) readLive(context.Context) (*catalog.Catalog, error) {
+	return nil, errWithoutAWS
+}

@@ -1,0 +1,297 @@
+package simulate
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+// nodePrice is the price of one node, USD per hour. The zero value is a price that is not known.
+type nodePrice struct {
+	price            float64
+	known, estimated bool
+	// offering that the node was bought as, where the price is known.
+	offering cloudprovider.OfferingKey
+}
+
+// figure is the price for documents; nil where it is not known.
+func (p nodePrice) figure() *float64 {
+	if !p.known {
+		return nil
+	}
+	rounded := roundDollars(p.price)
+	return &rounded
+}
+
+// nodePrices are what the nodes of a snapshot cost now, by name: of all of them, known or not.
+type nodePrices map[string]nodePrice
+
+// nodePricesOf says what the nodes cost. A node that does not say how it was bought was bought on demand, except for what EKS says of the
+// nodes of its groups.
+func (s *simulation) nodePricesOf(snapshot *scheduling.Snapshot) (nodePrices, error) {
+	labelled := *snapshot
+	labelled.Nodes = slices.Clone(snapshot.Nodes)
+	for i := range labelled.Nodes {
+		n := &labelled.Nodes[i]
+		if n.Object == nil || n.Object.Labels[v1.CapacityTypeLabelKey] != "" {
+			continue
+		}
+		n.Object = n.Object.DeepCopy()
+		if n.Object.Labels == nil {
+			n.Object.Labels = make(map[string]string)
+		}
+		n.Object.Labels[v1.CapacityTypeLabelKey] = boughtAs(n.Object.Labels)
+	}
+	model, err := scheduling.Compile(&labelled, scheduling.WithDeviceMatcher(s.matcher))
+	if err != nil {
+		return nil, fmt.Errorf("compiling the snapshot: %w", err)
+	}
+	prices := make(nodePrices, len(labelled.Nodes))
+	for i := range labelled.Nodes {
+		n := &labelled.Nodes[i]
+		price, ok := model.NodePrice(n.Name)
+		p := nodePrice{price: price.Price, known: ok, offering: price.Offering}
+		if ok && n.Object != nil {
+			p.estimated = s.assumed.isEstimated(instanceTypeOf(n.Object), n.Object.Labels[v1.CapacityTypeLabelKey])
+		}
+		prices[n.Name] = p
+	}
+	return prices, nil
+}
+
+// boughtAs is how a node with these labels was bought.
+func boughtAs(of map[string]string) string {
+	if own := of[v1.CapacityTypeLabelKey]; own != "" {
+		return own
+	}
+	if of[eksCapacityType] == "SPOT" {
+		return v1.CapacityTypeSpot
+	}
+	return v1.CapacityTypeOnDemand
+}
+
+// eksCapacityType is the label by which EKS says how a node of a managed group was bought: ON_DEMAND or SPOT.
+const eksCapacityType = "eks.amazonaws.com/capacityType"
+
+// cost adds the nodes up, in an order of their own.
+func (p nodePrices) cost() nodeCost {
+	var c nodeCost
+	for _, name := range sortedKeys(p) {
+		c.add(p[name])
+	}
+	return c
+}
+
+// sources say where the known prices come from: those of the offerings that the nodes were bought as.
+func (p nodePrices) sources(snapshot *scheduling.Snapshot) []priceSource {
+	wanted := make(map[string]bool)
+	for _, price := range p {
+		wanted[price.offering.InstanceType] = price.known
+	}
+	offers := make(map[cloudprovider.OfferingKey]*cloudprovider.Offering)
+	for _, catalog := range sortedKeys(snapshot.Catalogs) {
+		for _, t := range snapshot.Catalogs[catalog] {
+			for i := range t.Offerings {
+				if key := cloudprovider.KeyOf(t, &t.Offerings[i]); wanted[t.Name] && offers[key] == nil {
+					offers[key] = &t.Offerings[i]
+				}
+			}
+		}
+	}
+	found := make(map[priceSource]*priceSource)
+	for _, name := range sortedKeys(p) {
+		price := p[name]
+		if !price.known {
+			continue
+		}
+		key := priceSource{CapacityType: price.offering.CapacityType}
+		if o := offers[price.offering]; o != nil {
+			key.Source = o.PriceSource
+			if b := o.PriceBasis; b != nil {
+				key.Date, key.Region, key.Confidence = b.Date, b.Region, string(b.Confidence)
+			}
+		}
+		if found[key] == nil {
+			s := key
+			found[key] = &s
+		}
+		found[key].Nodes++
+		found[key].HourlyCost += price.price
+	}
+	out := make([]priceSource, 0, len(found))
+	for _, s := range found {
+		s.HourlyCost = roundDollars(s.HourlyCost)
+		out = append(out, *s)
+	}
+	slices.SortFunc(out, func(a, b priceSource) int {
+		return cmp.Or(strings.Compare(a.CapacityType, b.CapacityType), strings.Compare(a.words(), b.words()), strings.Compare(a.Date, b.Date))
+	})
+	return out
+}
+
+// only are the prices of the nodes of these names.
+func (p nodePrices) only(names map[string]bool) nodePrices {
+	out := make(nodePrices, len(names))
+	for name := range names {
+		out[name] = p[name]
+	}
+	return out
+}
+
+// nodeCost is what nodes cost together, as far as that is known.
+type nodeCost struct {
+	nodes int
+	// cost of those whose price is known, USD per hour; unpriced is how many are not.
+	cost     float64
+	unpriced int
+	// estimated are those whose price is an estimate.
+	estimated int
+}
+
+func (c *nodeCost) add(p nodePrice) { c.count(p, 1) }
+
+// remove takes a node out again that was added.
+func (c *nodeCost) remove(p nodePrice) { c.count(p, -1) }
+
+func (c *nodeCost) count(p nodePrice, sign int) {
+	c.nodes += sign
+	if !p.known {
+		c.unpriced += sign
+		return
+	}
+	c.cost += float64(sign) * p.price
+	if p.estimated {
+		c.estimated += sign
+	}
+}
+
+// figure is the sum for documents; nil where not one of the nodes has a known price.
+func (c *nodeCost) figure() *float64 {
+	if c.unknown() {
+		return nil
+	}
+	rounded := roundDollars(c.cost)
+	return &rounded
+}
+
+// unknown reports whether there are nodes, and none of them has a known price.
+func (c *nodeCost) unknown() bool { return c.nodes > 0 && c.unpriced == c.nodes }
+
+// dollars is the sum of the known prices, marked if one is an estimate: "$0.1248", "~$0.1248".
+func (c *nodeCost) dollars() string {
+	if c.estimated > 0 {
+		return "~" + dollars(roundDollars(c.cost))
+	}
+	return dollars(roundDollars(c.cost))
+}
+
+// cell is the sum for a column of a table: "0.1248", "~0.1248", "unknown", "0.1248 + unknown".
+func (c *nodeCost) cell() string {
+	text := strings.Replace(c.dollars(), "$", "", 1)
+	switch c.unpriced {
+	case 0:
+		return text
+	case c.nodes:
+		return "unknown"
+	}
+	return text + " + unknown"
+}
+
+// at says what the nodes cost behind their number: "at $0.1248/h", "at an unknown price".
+func (c *nodeCost) at() string {
+	switch c.unpriced {
+	case 0:
+		return "at " + c.dollars() + "/h"
+	case c.nodes:
+		return "at an unknown price"
+	}
+	return fmt.Sprintf("(%s of them at %s/h, %s at an unknown price)", number(c.nodes-c.unpriced), c.dollars(), number(c.unpriced))
+}
+
+// String is "$0.1248/h", "$0.1248/h and 2 nodes at an unknown price", "2 nodes at an unknown price".
+func (c *nodeCost) String() string {
+	switch {
+	case c.unpriced == 0:
+		return c.dollars() + "/h"
+	case c.unknown():
+		return counted(c.nodes, "node") + " at an unknown price"
+	}
+	return fmt.Sprintf("%s/h and %s at an unknown price", c.dollars(), counted(c.unpriced, "node"))
+}
+
+// unpriced are nodes whose price is not known, each with what is known of it: "a (z9.huge in eu-west-1a)".
+type unpriced []string
+
+// unpricedOf are those of the snapshot's nodes that have a price in the list, and one that is not known, by name.
+func unpricedOf(snapshot *scheduling.Snapshot, prices nodePrices) unpriced {
+	var out unpriced
+	for i := range snapshot.Nodes {
+		n := &snapshot.Nodes[i]
+		if p, ok := prices[n.Name]; !ok || p.known {
+			continue
+		}
+		instanceType, zone := "", ""
+		if n.Object != nil {
+			instanceType, zone = instanceTypeOf(n.Object), zoneOf(n.Object)
+		}
+		switch {
+		case instanceType == "":
+			instanceType = "no instance type"
+		case zone == "":
+			zone = "no zone"
+		}
+		out = append(out, fmt.Sprintf("%s (%s)", n.Name, strings.TrimSuffix(instanceType+" in "+zone, " in ")))
+	}
+	slices.Sort(out)
+	return out
+}
+
+// sentence names some of them, or all.
+func (u unpriced) sentence(all bool) string {
+	names := slices.Clone([]string(u))
+	if more := len(names) - mostNamed; more > 0 && !all {
+		names = append(names[:mostNamed], counted(more, "more node"))
+	}
+	return fmt.Sprintf("What %s is not known, no catalogue has an offering like theirs: %s", costOf(len(u)), strings.Join(names, ", "))
+}
+
+func costOf(nodes int) string {
+	if nodes == 1 {
+		return "1 node costs"
+	}
+	return counted(nodes, "node") + " cost"
+}
+
+// notes are the notes about them in a document; none if there are none.
+func (u unpriced) notes() []planNote {
+	if len(u) == 0 {
+		return nil
+	}
+	return []planNote{{Code: "UnknownPrice", Message: u.sentence(false)}}
+}
+
+// writeUnpriced names the nodes whose price is not known.
+func (r textReport) writeUnpriced(w io.Writer) {
+	if len(r.unpriced) > 0 {
+		r.writeWrapped(w, "", r.unpriced.sentence(r.verbose)+".")
+	}
+}
+
+// nodeCounts are, in documents, how many nodes lack a known price or have an estimate, before and after what is planned. Each is left
+// out where it is 0.
+type nodeCounts struct {
+	Unpriced       int `json:"unpriced,omitempty"`
+	Estimated      int `json:"estimated,omitempty"`
+	UnpricedAfter  int `json:"unpricedAfter,omitempty"`
+	EstimatedAfter int `json:"estimatedAfter,omitempty"`
+}
+
+func newNodeCounts(before, after nodeCost) nodeCounts {
+	return nodeCounts{before.unpriced, before.estimated, after.unpriced, after.estimated}
+}

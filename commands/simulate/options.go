@@ -1,0 +1,360 @@
+package simulate
+
+import (
+	_ "embed"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/drawknife/drawknife/examples/settings"
+	"github.com/drawknife/drawknife/internal/spelling"
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+// helpText is what --help prints.
+//
+//go:embed help.txt
+var helpText string
+
+// outputFormat is a value of --output.
+type outputFormat string
+
+const (
+	outputText outputFormat = "text"
+	outputJSON outputFormat = "json"
+	outputYAML outputFormat = "yaml"
+)
+
+// options are the command line, read and checked.
+type options struct {
+	// program is the name by which messages call the command, such as simulate.
+	program string
+	// inputs are files, folders or "-", in the order given; none means the built-in cluster.
+	inputs []string
+	// cluster is the running cluster to read, in addition to the inputs.
+	cluster clusterOptions
+	// provider says where instance types and prices come from.
+	provider providerKind
+	// region of AWS to ask; empty means that of the environment.
+	region string
+	// catalog is the file of instance types; empty means the embedded one.
+	catalog string
+	// prices is the file with the prices of catalog's types; empty when catalog carries its own.
+	prices string
+	// zones are the only ones that nodes may be launched in; none means all of the catalogue.
+	zones []string
+	// output is the form of the plan on standard output.
+	output outputFormat
+	// color says whether to draw for a terminal: auto, always or never.
+	color colorMode
+	// version asks what the program was built from, and nothing else.
+	version bool
+	// verbose lists every kind of node and names the pods that have no place.
+	verbose bool
+	// snapshot is a saved snapshot to plan from instead of inputs; empty when there is none.
+	snapshot string
+	// saveSnapshot is the file the snapshot is written to; empty for nowhere.
+	saveSnapshot string
+	// anonymize saves it with other words for names, whose hashes depend on anonymizeKey.
+	anonymize    bool
+	anonymizeKey string
+	// costModel is the file with the cost model to plan by; empty for the snapshot's, or none.
+	costModel string
+	// fees are those of --fees, and feesText that flag.
+	fees     []chosenFee
+	feesText string
+	// spotRisk is what --spot-risk asks for.
+	spotRisk spotRisk
+	// spotAsSeen plans with old spot prices as they are, instead of catalog.SteadySpot's.
+	spotAsSeen bool
+	// certificate is the file the proof of the lower bound is written to; empty for nowhere.
+	certificate string
+	// now is the time the plan is made for; zero means the clock's.
+	now time.Time
+	// timeout bounds the whole run; zero is no bound.
+	timeout time.Duration
+	// consolidate asks which nodes to remove or to replace, instead of where pods go.
+	consolidate bool
+	// planner decides that, and spotToSpot lets it replace spot nodes by spot nodes.
+	planner    settings.DisruptionPlanner
+	spotToSpot bool
+	// disruption are the planner's options: the controller's flags with the same names.
+	disruption settings.Disruption
+	// instanceTypes decide what EC2's facts become as instance types: the flags of the controller, by the same names.
+	instanceTypes settings.AWS
+	// replay has the values of --replay and its flags.
+	replay replayOptions
+	// diff is the file with another set of NodePools to compare with; empty when there is none.
+	diff string
+	// replace selects nodes to plan without, by the flag replaceFlag; nil for none.
+	replace     labels.Selector
+	replaceFlag string
+	// strict refuses fields that a kind does not have.
+	strict bool
+	// allowEmpty plans also when no pod waits for a place.
+	allowEmpty bool
+	// maxReplicas bounds the pods of workloads; each takes some 8 kB of memory.
+	maxReplicas int
+	// workloads say of which objects pods come.
+	workloads workloadOptions
+	// query is the planner's query.
+	query scheduling.Query
+}
+
+// errHelp is returned by parseOptions when the user asks for help.
+var errHelp = errors.New("help requested")
+
+// parseOptions reads the command line of simulate. Flags may stand before, between and after the inputs; what follows "--" is an
+// input whatever it looks like.
+func parseOptions(args []string) (options, error) {
+	l := newCommandLine("simulate")
+	l.flags.SetOutput(io.Discard)
+	l.addAll()
+	inputs, err := parseInterleaved(l.flags, args)
+	if err == nil && l.version {
+		return options{version: true}, nil
+	}
+	if errors.Is(err, flag.ErrHelp) {
+		return options{}, errHelp
+	}
+	if err != nil {
+		return options{}, err
+	}
+	return l.options(inputs)
+}
+
+// parseQuery reads the flags that say how strictly the planner takes what it is given.
+func parseQuery(preferences, minValues, reserved, preemption string) (q scheduling.Query, err error) {
+	if q.Preferences, err = choose("preferences", preferences,
+		choice[scheduling.PreferencePolicy]{"respect", scheduling.PreferencesRespect},
+		choice[scheduling.PreferencePolicy]{"ignore", scheduling.PreferencesIgnore}); err != nil {
+		return q, err
+	}
+	if q.MinValues, err = choose("min-values", minValues,
+		choice[scheduling.MinValuesPolicy]{"strict", scheduling.MinValuesStrict},
+		choice[scheduling.MinValuesPolicy]{"best-effort", scheduling.MinValuesBestEffort}); err != nil {
+		return q, err
+	}
+	if q.Reserved, err = choose("reserved", reserved,
+		choice[scheduling.ReservedPolicy]{"fallback", scheduling.ReservedFallback},
+		choice[scheduling.ReservedPolicy]{"strict", scheduling.ReservedStrict}); err != nil {
+		return q, err
+	}
+	q.Preemption, err = choose("preemption", preemption,
+		choice[scheduling.PreemptionPolicy]{"ignore", scheduling.PreemptionIgnore},
+		choice[scheduling.PreemptionPolicy]{"expect", scheduling.PreemptionExpect})
+	return q, err
+}
+
+// choice is a word that a flag takes, and what it stands for.
+type choice[T any] struct {
+	word   string
+	policy T
+}
+
+// choose finds the choice that the user made.
+func choose[T any](flag, word string, choices ...choice[T]) (T, error) {
+	words := make([]string, 0, len(choices))
+	for _, c := range choices {
+		if c.word == word {
+			return c.policy, nil
+		}
+		words = append(words, c.word)
+	}
+	var none T
+	return none, fmt.Errorf("--%s %q: not one of %s", flag, word, strings.Join(words, ", "))
+}
+
+// parseInterleaved lets flags parse args until no flag is left, and returns what is not a flag.
+func parseInterleaved(flags *flag.FlagSet, args []string) ([]string, error) {
+	var rest []string
+	for {
+		if err := flags.Parse(args); err != nil {
+			return nil, spelling.Flag(err, flags)
+		}
+		consumed := len(args) - flags.NArg()
+		if flags.NArg() == 0 {
+			return rest, nil
+		}
+		if consumed > 0 && args[consumed-1] == "--" {
+			return append(rest, flags.Args()...), nil
+		}
+		rest = append(rest, flags.Arg(0))
+		args = flags.Args()[1:]
+	}
+}
+
+// parseZones reads a comma-separated list of zones; the order and repetitions carry no meaning.
+func parseZones(list string, given bool) ([]string, error) {
+	if !given {
+		return nil, nil
+	}
+	var zones []string
+	for zone := range strings.SplitSeq(list, ",") {
+		zone = strings.TrimSpace(zone)
+		if zone == "" {
+			return nil, fmt.Errorf("--zones %q: a zone is empty; write them as us-east-1a,us-east-1b", list)
+		}
+		zones = append(zones, zone)
+	}
+	slices.Sort(zones)
+	return slices.Compact(zones), nil
+}
+
+// check refuses values and combinations that make no sense; given holds the names of the flags on the command line.
+func (o options) check(given map[string]bool) error {
+	if o.output != outputText && !o.output.structured() {
+		return fmt.Errorf("--output %q: not one of text, json, yaml", o.output)
+	}
+	if !slices.Contains([]colorMode{colorAuto, colorAlways, colorNever}, o.color) {
+		return fmt.Errorf("--color %q: not one of auto, always, never", o.color)
+	}
+	if err := o.checkPlanner(given); err != nil {
+		return err
+	}
+	if err := o.checkQuestion(given); err != nil {
+		return err
+	}
+	if o.maxReplicas < 1 {
+		return fmt.Errorf("--max-replicas %d: must be at least 1", o.maxReplicas)
+	}
+	if o.timeout < 0 {
+		return fmt.Errorf("--timeout %s: must not be negative", o.timeout)
+	}
+	for _, name := range []string{"catalog", "prices", "snapshot", "save-snapshot", "cost-model", "certificate", "diff", "replay", "html"} {
+		if given[name] && o.file(name) == "" {
+			return fmt.Errorf("--%s: needs the name of a file", name)
+		}
+	}
+	if err := o.checkProvider(given); err != nil {
+		return err
+	}
+	if o.prices != "" && o.catalog == "" {
+		return errors.New("--prices: goes with --catalog FILE, whose types it prices")
+	}
+	stdin := 0
+	for _, input := range o.inputs {
+		if input == "-" {
+			stdin++
+		}
+	}
+	if stdin > 1 {
+		return errors.New(`"-": standard input can be read only once`)
+	}
+	if o.cluster.save != "" && !o.cluster.asked() {
+		return errors.New("--save: keeps what is read of a running cluster; give --context, -n or -A as well")
+	}
+	if o.snapshot == "" {
+		return nil
+	}
+	if o.cluster.asked() {
+		return errors.New("--snapshot: a saved snapshot has all objects; leave out --context, --kubeconfig, -n and -A")
+	}
+	if len(o.inputs) > 0 {
+		return fmt.Errorf("--snapshot: a saved snapshot needs no other input; leave out %s", strings.Join(o.inputs, " "))
+	}
+	if o.strict {
+		return errors.New("--snapshot: a saved snapshot has no unknown fields; leave out --strict")
+	}
+	for _, name := range append([]string{"provider", "region", "catalog", "prices", "spot-prices", "zones", "now", "diff", "template", "replicas"}, settings.InstanceTypeFlags()...) {
+		if given[name] {
+			return fmt.Errorf("--snapshot: a saved snapshot has its own instance types, zones and time; leave out --%s", name)
+		}
+	}
+	return nil
+}
+
+// checkPlanner refuses flags that nothing would heed.
+func (o options) checkPlanner(given map[string]bool) error {
+	if !slices.Contains([]settings.DisruptionPlanner{settings.PlannerGlobal, settings.PlannerReference}, o.planner) {
+		return fmt.Errorf("--planner %q: not one of global, reference", o.planner)
+	}
+	all, heeded := settings.DisruptionFlags(o.planner)
+	for _, name := range append([]string{"planner", "disruption-planner", "spot-to-spot"}, all...) {
+		if !given[name] || o.consolidate {
+			continue
+		}
+		if !slices.Contains(replayThresholds(), name) {
+			return fmt.Errorf("--%s: goes with --consolidate", name)
+		}
+		if o.replay.trace == "" {
+			return fmt.Errorf("--%s: goes with --consolidate or --replay", name)
+		}
+	}
+	for _, name := range all {
+		if given[name] && !slices.Contains(heeded, name) {
+			return fmt.Errorf("--%s: goes with --planner global; Karpenter's methods don't have this setting", name)
+		}
+	}
+	if given["disruption-spot-to-spot-types"] && !o.spotToSpot {
+		return errors.New("--disruption-spot-to-spot-types: goes with --spot-to-spot")
+	}
+	return nil
+}
+
+// replayThresholds are the flags of consolidation that --replay heeds too: what a command has to be worth. The others bound a search
+// that a replay repeats hundreds of times, or say how long things take, which the replay knows.
+func replayThresholds() []string {
+	return []string{"disruption-pay-back", "disruption-min-saving", "disruption-min-saving-share", "disruption-price", "disruption-cool-down"}
+}
+
+// checkQuestion refuses to answer several questions at once, and flags of a question that is not asked.
+func (o options) checkQuestion(given map[string]bool) error {
+	asked := 0
+	for _, question := range []bool{o.consolidate, o.diff != "", o.replay.trace != ""} {
+		if question {
+			asked++
+		}
+	}
+	if asked > 1 {
+		return errors.New("--consolidate, --diff, --replay: give only one of them")
+	}
+	if asked > 0 && o.certificate != "" {
+		return errors.New("--certificate: proves the cost of nodes for pending pods only; leave out --consolidate, --diff and --replay")
+	}
+	if o.anonymize && o.saveSnapshot == "" {
+		return errors.New("--anonymize: goes with --save-snapshot")
+	}
+	if given["anonymize-key"] && !o.anonymize {
+		return errors.New("--anonymize-key: goes with --anonymize")
+	}
+	for _, name := range []string{"replay-from", "replay-for", "html", "spot-interruptions", "consolidate-every", "seed"} {
+		if given[name] && o.replay.trace == "" {
+			return fmt.Errorf("--%s: goes with --replay", name)
+		}
+	}
+	if o.replay.from < 0 || o.replay.length < 0 || o.replay.every < 0 {
+		return errors.New("--replay-from, --replay-for, --consolidate-every: must not be negative")
+	}
+	return nil
+}
+
+func (o options) file(flag string) string {
+	switch flag {
+	case "catalog":
+		return o.catalog
+	case "prices":
+		return o.prices
+	case "snapshot":
+		return o.snapshot
+	case "save-snapshot":
+		return o.saveSnapshot
+	case "cost-model":
+		return o.costModel
+	case "certificate":
+		return o.certificate
+	case "diff":
+		return o.diff
+	case "replay":
+		return o.replay.trace
+	case "html":
+		return o.replay.page
+	}
+	return ""
+}

@@ -1,0 +1,139 @@
+package simulate
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+// nodePlaces is where the nodes of a cluster are, as their labels and provider IDs say.
+type nodePlaces struct {
+	// zones of each region of AWS that nodes are in, and how many these are. A region may have nodes and no zone.
+	zones map[string][]string
+	nodes map[string]int
+	// foreign are places that are no region of AWS, by how many nodes are there; silent is how many nodes say nothing.
+	foreign map[string]int
+	silent  int
+}
+
+// placesOf reads where the nodes are.
+func placesOf(snapshot *scheduling.Snapshot) nodePlaces {
+	p := nodePlaces{zones: make(map[string][]string), nodes: make(map[string]int), foreign: make(map[string]int)}
+	for i := range snapshot.Nodes {
+		if n := snapshot.Nodes[i].Object; n != nil {
+			p.add(n)
+		} else {
+			p.silent++
+		}
+	}
+	return p
+}
+
+func (p *nodePlaces) add(n *corev1.Node) {
+	zone := zoneOf(n)
+	label := cmp.Or(n.Labels[corev1.LabelTopologyRegion], n.Labels[corev1.LabelFailureDomainBetaRegion])
+	cloud, _, found := strings.Cut(n.Spec.ProviderID, "://")
+	region := regionOfZone(zone)
+	if region == "" && regionName.MatchString(label) {
+		region, zone = label, ""
+	}
+	switch {
+	case found && cloud != "aws":
+		if at := cmp.Or(label, zone); at != "" {
+			cloud = at + " of " + cloud
+		}
+		p.foreign[cloud]++
+	case region != "":
+		p.nodes[region]++
+		if zone != "" && !slices.Contains(p.zones[region], zone) {
+			p.zones[region] = append(p.zones[region], zone)
+		}
+	case cmp.Or(label, zone) != "":
+		p.foreign[cmp.Or(label, zone)]++
+	default:
+		p.silent++
+	}
+}
+
+// region is the one region of AWS that nodes are in. Where there are nodes and no such region, it says what there is instead.
+func (p *nodePlaces) region() (region, instead string) {
+	switch regions := sortedKeys(p.nodes); {
+	case len(regions) == 1:
+		return regions[0], ""
+	case len(regions) > 1:
+		return "", "the nodes are in " + strings.Join(regions, ", ")
+	case len(p.foreign) > 0:
+		return "", fmt.Sprintf("%s in %s, which is no region of AWS", areNodes(p.foreign), strings.Join(sortedKeys(p.foreign), ", "))
+	case p.silent > 0:
+		return "", "no node says where it is"
+	}
+	return "", ""
+}
+
+// elsewhere says which nodes are not in the region that is planned for; empty if all are.
+func (p *nodePlaces) elsewhere(region string) string {
+	var items []string
+	for _, other := range sortedKeys(p.nodes) {
+		if other != region {
+			items = append(items, fmt.Sprintf("%s in %s", counted(p.nodes[other], "node"), other))
+		}
+	}
+	for _, other := range sortedKeys(p.foreign) {
+		items = append(items, fmt.Sprintf("%s in %s", counted(p.foreign[other], "node"), other))
+	}
+	if p.silent > 0 {
+		items = append(items, fmt.Sprintf("%s without a region", counted(p.silent, "node")))
+	}
+	if len(items) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("prices are those of %s alone, and not for %s", region, strings.Join(items, ", "))
+}
+
+func areNodes(by map[string]int) string {
+	if n := total(by); n != 1 {
+		return counted(n, "node") + " are"
+	}
+	return "1 node is"
+}
+
+// instanceTypeOf is what the node's labels say.
+func instanceTypeOf(n *corev1.Node) string {
+	return cmp.Or(n.Labels[corev1.LabelInstanceTypeStable], n.Labels[corev1.LabelInstanceType])
+}
+
+// zoneOf is the node's zone; empty for one that does not say.
+func zoneOf(n *corev1.Node) string {
+	return cmp.Or(n.Labels[corev1.LabelTopologyZone], n.Labels[corev1.LabelFailureDomainBetaZone], zoneOfProviderID(n.Spec.ProviderID))
+}
+
+var (
+	// regionName is what regions of AWS are called.
+	regionName = regexp.MustCompile(`^(?:[a-z]+-)+[0-9]+$`)
+	// zoneName is what availability zones of AWS are called; local zones have longer names.
+	zoneName = regexp.MustCompile(`^((?:[a-z]+-)+[0-9]+)[a-z]$`)
+)
+
+// regionOfZone is the region of an availability zone; empty for other texts.
+func regionOfZone(zone string) string {
+	if found := zoneName.FindStringSubmatch(zone); found != nil {
+		return found[1]
+	}
+	return ""
+}
+
+// zoneOfProviderID is the zone in "aws:///eu-west-1a/i-0123"; empty without one.
+func zoneOfProviderID(id string) string {
+	rest, ok := strings.CutPrefix(id, "aws:///")
+	zone, _, found := strings.Cut(rest, "/")
+	if !ok || !found {
+		return ""
+	}
+	return zone
+}

@@ -1,0 +1,275 @@
+package simulate
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/drawknife/drawknife/api/requirements"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
+	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/disruption"
+	"github.com/drawknife/drawknife/scheduling"
+	"github.com/drawknife/drawknife/scheduling/manifests"
+)
+
+// Reasons for which a node goes that no condition of its NodeClaim has.
+const (
+	// poolGone: the other set has no such pool, and a pool's nodes go with it.
+	poolGone cloudprovider.DriftReason = "NodePoolGone"
+	// nodeClassDrift: the settings of its node class are others.
+	nodeClassDrift cloudprovider.DriftReason = "NodeClassDrift"
+)
+
+// poolSet is a set of NodePools with the node classes they refer to, by name.
+type poolSet struct {
+	pools   []scheduling.NodePool
+	classes nodeClasses
+}
+
+func (p *poolSet) find(key v1.PoolKey) *scheduling.NodePool {
+	i := slices.IndexFunc(p.pools, func(pool scheduling.NodePool) bool { return pool.Key == key })
+	if i < 0 {
+		return nil
+	}
+	return &p.pools[i]
+}
+
+// class is what the pool's nodes are launched with; nil where it is not known. What a pool brings from an older generation was
+// readable when instance types were made from it.
+func (p *poolSet) class(pool *scheduling.NodePool) *awsv1.EC2NodeClass {
+	if p.classes.named(pool) == nil {
+		return nil
+	}
+	class, err := p.classes.effective(pool)
+	if err != nil {
+		return nil
+	}
+	return class
+}
+
+// difference is the effect of another set of NodePools on a cluster.
+type difference struct {
+	pools []poolChange
+	nodes []nodeChange
+	// costs before and after, of all nodes and of those that are planned for pods that wait.
+	before, after nodeCost
+	// unpriced are the nodes whose price is not known.
+	unpriced unpriced
+	// plans for pods that wait: with the pools there are; and with the others, with the pods of nodes that go waiting too.
+	planBefore, planAfter *scheduling.Plan
+}
+
+// poolChange is what becomes of one pool.
+type poolChange struct {
+	key    v1.PoolKey
+	change string // added, removed, changed, unchanged
+	// fields that are others, by their paths in the NodePool, and of the node class behind its name.
+	fields []string
+}
+
+// nodeChange is a node that goes.
+type nodeChange struct {
+	node   string
+	pool   v1.PoolKey
+	reason cloudprovider.DriftReason
+	price  nodePrice
+}
+
+// planDifference compares the cluster with another set of NodePools: which nodes would drift, and what the cluster would cost.
+func (s *simulation) planDifference(ctx context.Context, snapshot *scheduling.Snapshot) (int, error) {
+	s.standIn(snapshot)
+	if s.global.withoutDrift() {
+		s.note("DriftOff", "ConfigMap %s/%s switches drift off: no node would be replaced for what follows until it is deleted; what it says is what drift would do",
+			s.global.from.Namespace, s.global.from.Name)
+	}
+	old := poolSet{snapshot.NodePools, s.classes}
+	other, err := s.readPoolSet()
+	if err != nil {
+		return 0, err
+	}
+	after := *snapshot
+	after.NodePools = other.pools
+	if err := s.addCatalogs(&after, s.facts, other.classes); err != nil {
+		return 0, err
+	}
+	prices, err := s.nodePricesOf(snapshot)
+	if err != nil {
+		return 0, err
+	}
+	d := difference{pools: comparePools(old, other), unpriced: unpricedOf(snapshot, prices)}
+	gone := make(map[string]bool)
+	lookup := snapshot.Vocabulary.Compile()
+	for i := range snapshot.Nodes {
+		n := &snapshot.Nodes[i]
+		d.before.add(prices[n.Name])
+		reason, err := driftUnder(n, old, other, after.Catalogs, lookup, snapshot)
+		if err != nil {
+			return 0, err
+		}
+		if reason == "" {
+			d.after.add(prices[n.Name])
+			continue
+		}
+		gone[n.Name] = true
+		d.nodes = append(d.nodes, nodeChange{node: n.Name, pool: n.Pool, reason: reason, price: prices[n.Name]})
+	}
+	without := withoutNodes(&after, gone)
+	first, err := s.solve(ctx, snapshot)
+	if err != nil {
+		return 0, err
+	}
+	second, err := s.solve(ctx, without)
+	if err != nil {
+		return 0, err
+	}
+	d.planBefore, d.planAfter = first.plan, second.plan
+	s.addLaunches(&d.before, first.plan)
+	s.addLaunches(&d.after, second.plan)
+	s.progress.stop()
+	s.printRemarks()
+	if err := s.printDifference(d); err != nil {
+		return 0, withStatus(exitOutput, fmt.Errorf("writing the difference: %w", err))
+	}
+	if len(second.plan.Unschedulable) > len(first.plan.Unschedulable) {
+		return exitUnschedulable, nil
+	}
+	return exitPlaced, nil
+}
+
+// addLaunches adds the nodes that a plan launches.
+func (s *simulation) addLaunches(cost *nodeCost, plan *scheduling.Plan) {
+	for i := range plan.NewNodes {
+		kind := kindOf(&plan.NewNodes[i])
+		cost.add(nodePrice{price: kind.price, known: true, estimated: s.assumed.isEstimated(kind.instanceType, kind.capacityType)})
+	}
+}
+
+// readPoolSet reads the file of --diff. Node classes that it does not have are those of the inputs.
+func (s *simulation) readPoolSet() (poolSet, error) {
+	s.progress.enter("reading the other NodePools")
+	sources, err := manifests.Files(s.diff)
+	if err != nil {
+		return poolSet{}, fmt.Errorf("--diff: %w", err)
+	}
+	loaded, err := loadManifests(sources, s.manifestOptions())
+	if err != nil {
+		return poolSet{}, err
+	}
+	if len(loaded.Snapshot.NodePools) == 0 {
+		return poolSet{}, fmt.Errorf("--diff %s: has no NodePool; give the complete new set of NodePools", s.diff)
+	}
+	if n := len(loaded.Snapshot.Nodes) + len(loaded.Snapshot.Pods); n > 0 {
+		s.note("OtherObjects", "--diff %s: only its NodePools and node classes count; %s passed over", s.diff, counted(n, "other object"))
+	}
+	set := poolSet{pools: loaded.Snapshot.NodePools, classes: maps.Clone(s.classes)}
+	maps.Copy(set.classes, classesOf(loaded))
+	s.remarkOn(loaded)
+	return set, nil
+}
+
+// driftUnder says why a node goes under the other set of pools; empty if it stays. What the cluster finds drifted already, it
+// finds so with either set.
+func driftUnder(
+	n *scheduling.Node, old, other poolSet, catalogs map[string][]*cloudprovider.InstanceType, lookup *requirements.Lookup, snapshot *scheduling.Snapshot,
+) (cloudprovider.DriftReason, error) {
+	was := old.find(n.Pool)
+	if n.Pool.IsZero() || n.Claim == nil || was == nil || n.Leaving {
+		return "", nil
+	}
+	is := other.find(n.Pool)
+	if is == nil {
+		return poolGone, nil
+	}
+	claim, pool := n.Claim.DeepCopy(), is.Object.DeepCopy()
+	if claim.Annotations == nil {
+		claim.Annotations = make(map[string]string)
+	}
+	// The claim is one of the pool as it was, unless it says otherwise.
+	if claim.Annotations[v1.NodePoolHashVersionAnnotationKey] != v1.NodePoolHashVersion {
+		claim.Annotations[v1.NodePoolHashVersionAnnotationKey] = v1.NodePoolHashVersion
+		claim.Annotations[v1.NodePoolHashAnnotationKey] = was.Object.Hash()
+	}
+	pool.Annotations = map[string]string{
+		v1.NodePoolHashVersionAnnotationKey: v1.NodePoolHashVersion, v1.NodePoolHashAnnotationKey: pool.Hash(),
+	}
+	if n.Object != nil {
+		claim.Labels = n.Object.Labels
+	}
+	state := disruption.DriftState{Claim: claim, Pool: pool, InstanceTypes: catalogs[is.Catalog], Lookup: lookup}
+	step, err := disruption.MarkDrift(claim, state, snapshot.Time)
+	if err != nil {
+		return "", err
+	}
+	if condition := claim.Conditions().Get(v1.ConditionDrifted); condition.Status == metav1.ConditionTrue && !step.Ask {
+		return cloudprovider.DriftReason(condition.Reason), nil
+	}
+	before, after := old.class(was), other.class(is)
+	if before != nil && after != nil && before.Hash("") != after.Hash("") {
+		return nodeClassDrift, nil
+	}
+	return "", nil
+}
+
+// comparePools says of each pool what becomes of it, by key.
+func comparePools(old, other poolSet) []poolChange {
+	var out []poolChange
+	for i := range other.pools {
+		is := &other.pools[i]
+		c := poolChange{key: is.Key, change: "unchanged"}
+		if was := old.find(is.Key); was == nil {
+			c.change = "added"
+		} else {
+			c.fields = changedFields("spec", reflect.ValueOf(was.Object.Spec), reflect.ValueOf(is.Object.Spec))
+			if before, after := old.class(was), other.class(is); before != nil && after != nil {
+				for _, field := range changedFields("spec", reflect.ValueOf(before.Spec), reflect.ValueOf(after.Spec)) {
+					c.fields = append(c.fields, "EC2NodeClass "+after.Name+": "+field)
+				}
+			}
+			if len(c.fields) > 0 {
+				c.change = "changed"
+			}
+		}
+		out = append(out, c)
+	}
+	for i := range old.pools {
+		if other.find(old.pools[i].Key) == nil {
+			out = append(out, poolChange{key: old.pools[i].Key, change: "removed"})
+		}
+	}
+	slices.SortFunc(out, func(a, b poolChange) int { return a.key.Compare(b.key) })
+	return out
+}
+
+// changedFields are the paths of the fields in which two values of a type of the API differ: the innermost that have a name
+// of their own.
+func changedFields(path string, a, b reflect.Value) []string {
+	if reflect.DeepEqual(a.Interface(), b.Interface()) {
+		return nil
+	}
+	for a.Kind() == reflect.Pointer && !a.IsNil() && !b.IsNil() {
+		a, b = a.Elem(), b.Elem()
+	}
+	if a.Kind() != reflect.Struct || !strings.HasPrefix(a.Type().PkgPath(), "github.com/drawknife/") {
+		return []string{path}
+	}
+	var out []string
+	for i := range a.NumField() {
+		name, _, _ := strings.Cut(a.Type().Field(i).Tag.Get("json"), ",")
+		switch {
+		case !a.Type().Field(i).IsExported():
+			return []string{path} // a value with a spelling of its own, such as a duration
+		case name == "" || name == "-":
+			out = append(out, changedFields(path, a.Field(i), b.Field(i))...)
+		default:
+			out = append(out, changedFields(path+"."+name, a.Field(i), b.Field(i))...)
+		}
+	}
+	return out
+}

@@ -1,0 +1,50 @@
+package simulate
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+// preemption is a pod for which kube-scheduler preempts others.
+type preemption struct {
+	Pod     string   `json:"pod"`
+	Node    string   `json:"node"`
+	Victims []string `json:"victims"`
+}
+
+func newPreemptions(list []scheduling.Preemption) []preemption {
+	var out []preemption
+	for _, p := range list {
+		out = append(out, preemption{Pod: p.Pod.String(), Node: p.Node, Victims: podNames(p.Victims)})
+	}
+	return out
+}
+
+// shownPreemptions is how many are listed unless asked for all.
+const shownPreemptions = 10
+
+// writePreemptions says for which pods kube-scheduler makes room itself. The plan has places for them anyway, since who comes
+// first is a matter of seconds, unless --preemption expect was given.
+func (r textReport) writePreemptions(w io.Writer) {
+	list := r.plan.Preemptions
+	if len(list) == 0 {
+		return
+	}
+	if r.preempted {
+		fmt.Fprintf(w, "\nNo node is planned for %s, for which kube-scheduler preempts others:\n", counted(len(list), "pod"))
+	} else {
+		fmt.Fprintf(w, "\nkube-scheduler may preempt others for %s:\n", counted(len(list), "pod"))
+	}
+	shown := list
+	if !r.verbose && len(shown) > shownPreemptions {
+		shown = shown[:shownPreemptions]
+	}
+	for i := range shown {
+		r.writeWrapped(w, "  ", shown[i].String())
+	}
+	if n := len(list) - len(shown); n > 0 {
+		fmt.Fprintf(w, "  %s and %s (--verbose lists them)\n", r.ellipsis(), number(n)+" more")
+	}
+}

@@ -1,0 +1,219 @@
+package simulate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/drawknife/drawknife/commands"
+	"github.com/drawknife/drawknife/internal/printable"
+)
+
+// inputs are the arguments of commands that read a cluster.
+const inputs = "[FILE|DIR|- ...]"
+
+// Commands are the questions that simulate answers, each as a command of its own: plan, consolidate, diff, drain and replay.
+func Commands(own Options) []commands.Command {
+	return []commands.Command{planCommand(own), consolidateCommand(own), diffCommand(own), drainCommand(own), replayCommand(own)}
+}
+
+// planCommand says where pending pods go.
+func planCommand(own Options) commands.Command {
+	return commands.Command{
+		Name: "plan", Summary: "Plan nodes for the pods that wait for a place, and say what the nodes cost", Arguments: inputs,
+		Help: `plan packs the pods of a cluster onto its nodes and onto new ones, and prints what the new nodes cost. Each pod without a place
+gets its reason. Inputs are Kubernetes objects as YAML or JSON: files, folders, or "-" for standard input; the flags --context, -n
+and -A read a running cluster with kubectl. Without any of these, a small built-in cluster is planned.`,
+		Examples: `drawknife plan deploy/ nodepool.yaml
+drawknife plan -A
+drawknife plan -A deploy/ -o json
+drawknife plan cluster.json --cost-model costs.yaml`,
+		Exit: exitStatuses(exitUnschedulable, "the plan was made, and some pods have no place"),
+		Begin: func() commands.Run {
+			l := newCommandLine("drawknife plan")
+			l.addCommon()
+			l.addPolicies()
+			l.addProof()
+			return l.run(own, nil)
+		},
+	}
+}
+
+// consolidateCommand says which nodes could go.
+func consolidateCommand(own Options) commands.Command {
+	return commands.Command{
+		Name: "consolidate", Summary: "Show which nodes could be removed or replaced now, and why the others stay", Arguments: inputs,
+		Help: `consolidate plans the disruption of a cluster's nodes within the budgets of their NodePools: which nodes go in which order, which
+nodes replace them, what that saves, and how many pods have to move. It changes nothing in the cluster.`,
+		Examples: `drawknife consolidate -A
+drawknife consolidate cluster.json --planner reference
+drawknife consolidate cluster.json --disruption-min-saving 0.5 -o json`,
+		Exit: exitStatuses(),
+		Begin: func() commands.Run {
+			l := newCommandLine("drawknife consolidate")
+			l.read.consolidate = true
+			l.addCommon()
+			l.addPolicies()
+			l.addConsolidation()
+			l.addThresholds()
+			return l.run(own, nil)
+		},
+	}
+}
+
+// diffCommand compares two sets of NodePools.
+func diffCommand(own Options) commands.Command {
+	return commands.Command{
+		Name: "diff", Summary: "Compare the NodePools of a cluster with another set: which nodes drift, and what both cost", Arguments: inputs + " NEW",
+		Help: `diff compares the NodePools and node classes of the input with those of the file NEW, the last argument, which has the new set as a
+whole. It prints which nodes would drift, and what the cluster costs before, and after these nodes have been replaced.`,
+		Examples: `drawknife diff cluster.json pools.yaml
+drawknife diff -A pools.yaml`,
+		Exit: exitStatuses(exitUnschedulable, "more pods than before have no place"),
+		Begin: func() commands.Run {
+			l := newCommandLine("drawknife diff")
+			l.addCommon()
+			l.addPolicies()
+			return l.run(own, func(o *options) error {
+				if len(o.inputs) == 0 {
+					return errors.New("needs the file of the new NodePools as its last argument: drawknife diff cluster.json pools.yaml")
+				}
+				last := len(o.inputs) - 1
+				o.diff, o.inputs = o.inputs[last], o.inputs[:last]
+				return nil
+			})
+		},
+	}
+}
+
+// drainCommand plans a cluster without some of its nodes.
+func drainCommand(own Options) commands.Command {
+	return commands.Command{
+		Name: "drain", Summary: "Plan a cluster without some of its nodes, and say which nodes would take their place", Arguments: inputs,
+		Help: `drain leaves out the nodes that a label selector matches, and plans their pods as pods that wait for a place. It prints which nodes
+would be launched, and what the nodes cost that went and that came. It changes nothing in the cluster.`,
+		Examples: `drawknife drain cluster.json pools.yaml --selector eks.amazonaws.com/nodegroup=blue
+drawknife drain -A -l topology.kubernetes.io/zone=us-east-1a`,
+		Exit: exitStatuses(exitUnschedulable, "some pods have no place without these nodes"),
+		Begin: func() commands.Run {
+			l := newCommandLine("drawknife drain")
+			l.addCommon()
+			l.addPolicies()
+			l.text(&l.replace, "selector", "leave out the nodes with these labels; `SELECTOR` is a label selector, such as eks.amazonaws.com/nodegroup=blue")
+			l.also("l", "selector")
+			return l.run(own, func(o *options) error {
+				selector, err := parseNodeSelector("--selector", l.replace)
+				o.replace, o.replaceFlag = selector, "--selector"
+				return err
+			})
+		},
+	}
+}
+
+// replayCommand lets a trace of pods pass over pools.
+func replayCommand(own Options) commands.Command {
+	return commands.Command{
+		Name: "replay", Summary: "Replay a trace of pods over NodePools: a month of a cluster's life in a minute", Arguments: inputs + " TRACE",
+		Help: `replay simulates a cluster over time. The pods of TRACE, a CSV file and the last argument, arrive and end; nodes come from the
+NodePools of the inputs, are consolidated, and are interrupted at random if they are spot. The same seed gives the same result.`,
+		Examples: `drawknife replay nodepool.yaml trace.csv
+drawknife replay nodepool.yaml trace.csv --html replay.html --seed 7`,
+		Exit: exitStatuses(exitUnschedulable, "some pods of the trace never had a place"),
+		Begin: func() commands.Run {
+			l := newCommandLine("drawknife replay")
+			l.addCommon()
+			l.addPolicies()
+			l.addReplay()
+			l.addThresholds()
+			return l.run(own, func(o *options) error {
+				if len(o.inputs) == 0 {
+					return errors.New("needs the trace as its last argument: drawknife replay nodepool.yaml trace.csv")
+				}
+				last := len(o.inputs) - 1
+				o.replay.trace, o.inputs = o.inputs[last], o.inputs[:last]
+				return nil
+			})
+		},
+	}
+}
+
+// exitStatuses are those of a command that reads a cluster: what 2 means there follows the number, if the command ends with it.
+func exitStatuses(unplaced ...any) []commands.ExitStatus {
+	statuses := []commands.ExitStatus{{Code: exitPlaced, Meaning: "the question was answered"}, {Code: exitInput, Meaning: "bad input or usage: nothing was planned"}}
+	if len(unplaced) == 2 {
+		statuses = append(statuses, commands.ExitStatus{Code: unplaced[0].(int), Meaning: unplaced[1].(string)})
+	}
+	return append(statuses,
+		commands.ExitStatus{Code: exitTimeout, Meaning: "--timeout ran out"},
+		commands.ExitStatus{Code: exitCloud, Meaning: "AWS or the cluster could not be asked, or did not answer"},
+		commands.ExitStatus{Code: exitOutput, Meaning: "output could not be written"},
+		commands.ExitStatus{Code: exitInterrupted, Meaning: "interrupted; standard error says what was written before"},
+	)
+}
+
+// addCommon declares the flags of all questions.
+func (l *commandLine) addCommon() {
+	l.addForm()
+	l.addInput()
+	l.addCluster()
+	l.addSaved()
+	l.addCosts()
+}
+
+// run is a run of a command whose flags are declared. ask reads what the question needs from the options; nil for nothing.
+func (l *commandLine) run(own Options, ask func(*options) error) commands.Run {
+	return commands.Run{
+		Flags: l.flags,
+		Do: func(ctx context.Context, arguments []string, streams commands.Streams) int {
+			out, messages := printable.NewWriter(streams.Out), printable.NewWriter(streams.Err)
+			code := l.answer(ctx, arguments, streams, out, messages, own, ask)
+			if err := errors.Join(out.Flush(), messages.Flush()); err != nil && code == exitPlaced {
+				return exitOutput
+			}
+			return code
+		},
+	}
+}
+
+func (l *commandLine) answer(ctx context.Context, arguments []string, streams commands.Streams, out, messages *printable.Writer, own Options, ask func(*options) error) int {
+	l.read.inputs = arguments
+	if ask != nil {
+		if err := ask(&l.read); err != nil {
+			return l.refuse(messages, err)
+		}
+	}
+	o, err := l.options(l.read.inputs)
+	if err != nil {
+		return l.refuse(messages, err)
+	}
+	if o.provider == providerAWS && !linksAWS {
+		return l.refuse(messages, fmt.Errorf("%w; build this program with: go build -tags aws", errWithoutAWS))
+	}
+	s := &simulation{options: o, matcher: own.DeviceMatcher, stdin: streams.In, stdout: out, stderr: messages, progress: silentProgress()}
+	return s.supervise(ctx, messages)
+}
+
+// refuse says why a command line is not run.
+func (l *commandLine) refuse(messages *printable.Writer, err error) int {
+	fmt.Fprintf(messages, "%s: %s\nRun %s --help for its flags and inputs.\n", l.read.program, err, l.read.program)
+	return exitInput
+}
+
+// supervise runs the simulation with a progress line and a time limit, and returns its exit status.
+func (s *simulation) supervise(ctx context.Context, messages *printable.Writer) int {
+	if isTerminal(messages) {
+		s.progress = startProgress(messages.Unwrap())
+	}
+	if s.timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, s.timeout, fmt.Errorf("%w after --timeout %s", errTimeout, s.timeout))
+		defer cancel()
+	}
+	a := s.await(ctx)
+	s.progress.stop()
+	if a.err != nil {
+		s.report(ctx, a.err)
+		return statusOf(ctx, a.err)
+	}
+	return a.code
+}

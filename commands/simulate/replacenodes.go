@@ -1,0 +1,148 @@
+package simulate
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/drawknife/drawknife/internal/spelling"
+	"github.com/drawknife/drawknife/scheduling"
+	"github.com/drawknife/drawknife/scheduling/pods"
+)
+
+// replaced are nodes that are planned as if they were gone.
+type replaced struct {
+	nodeCost
+	// unknownPrices are those whose price is not known.
+	unknownPrices unpriced
+}
+
+// parseNodeSelector reads the value of a flag such as --replace-nodes.
+func parseNodeSelector(flag, text string) (labels.Selector, error) {
+	selector, err := labels.Parse(text)
+	if err != nil {
+		return nil, fmt.Errorf("%s %q: %w", flag, text, err)
+	}
+	if selector.Empty() {
+		return nil, fmt.Errorf("%[1]s: needs a label selector, like eks.amazonaws.com/nodegroup=blue; %[1]s kubernetes.io/hostname matches all nodes", flag)
+	}
+	return selector, nil
+}
+
+// noSuchNodesError is a selector that no node of the input meets.
+type noSuchNodesError struct {
+	// flag is where the selector was given.
+	flag     string
+	selector labels.Selector
+	// nodes are the labels of those that there are.
+	nodes []labels.Set
+}
+
+func (e *noSuchNodesError) Error() string {
+	if len(e.nodes) == 0 {
+		return fmt.Sprintf("%s %s: the input has no Node: give it what \"kubectl get nodes -o yaml\" prints", e.flag, e.selector)
+	}
+	var why []string
+	terms, _ := e.selector.Requirements()
+	for i := range terms {
+		if !slices.ContainsFunc(e.nodes, func(n labels.Set) bool { return terms[i].Matches(n) }) {
+			why = append(why, e.unmet(&terms[i]))
+		}
+	}
+	if len(why) == 0 {
+		why = append(why, "some meet each part of it, and none meets all")
+	}
+	return fmt.Sprintf("%s %s: no node of the input (%s) has such labels: %s", e.flag, e.selector, number(len(e.nodes)), strings.Join(why, "; "))
+}
+
+// mostNamed is how many labels or values an error lists.
+const mostNamed = 5
+
+// unmet says what the nodes have where a term of the selector, which none of them meets, asks for something else.
+func (e *noSuchNodesError) unmet(term *labels.Requirement) string {
+	keys, values := map[string]bool{}, map[string]bool{}
+	for _, n := range e.nodes {
+		for key, value := range n {
+			keys[key] = true
+			if key == term.Key() {
+				values[value] = true
+			}
+		}
+	}
+	if len(values) == 0 {
+		if near := mostOf(spelling.Near(term.Key(), sortedKeys(keys)), mostNamed); len(near) > 0 {
+			return fmt.Sprintf("none has the label %s; did you mean %s?", term.Key(), strings.Join(near, " or "))
+		}
+		return fmt.Sprintf("none has the label %s", term.Key())
+	}
+	// Those come first that may have been meant.
+	var list []string
+	for _, wanted := range sortedKeys(term.Values()) {
+		list = append(list, mostOf(spelling.Near(wanted, sortedKeys(values)), mostNamed)...)
+	}
+	for _, value := range sortedKeys(values) {
+		if !slices.Contains(list, value) {
+			list = append(list, value)
+		}
+	}
+	more := ""
+	if len(list) > mostNamed {
+		more = fmt.Sprintf(" or %s", counted(len(list)-mostNamed, "other value"))
+		list = list[:mostNamed]
+	}
+	for i := range list {
+		list[i] = strconv.Quote(list[i])
+	}
+	return fmt.Sprintf("%s is %s%s", term.Key(), strings.Join(list, ", "), more)
+}
+
+func mostOf(list []string, most int) []string { return list[:min(most, len(list))] }
+
+// replaceNodes is the snapshot without the nodes of the selector, their pods waiting for a place instead. A selector that none
+// meets is a *noSuchNodesError: nobody asks for that but by a slip.
+func (s *simulation) replaceNodes(snapshot *scheduling.Snapshot) (*scheduling.Snapshot, *replaced, error) {
+	names := make(map[string]bool)
+	none := &noSuchNodesError{flag: s.replaceFlag, selector: s.replace}
+	for i := range snapshot.Nodes {
+		n := &snapshot.Nodes[i]
+		if n.Object == nil {
+			continue
+		}
+		none.nodes = append(none.nodes, n.Object.Labels)
+		if s.replace.Matches(labels.Set(n.Object.Labels)) {
+			names[n.Name] = true
+		}
+	}
+	if len(names) == 0 {
+		return nil, nil, none
+	}
+	prices, err := s.nodePricesOf(snapshot)
+	if err != nil {
+		return nil, nil, err
+	}
+	prices = prices.only(names)
+	out := &replaced{nodeCost: prices.cost(), unknownPrices: unpricedOf(snapshot, prices)}
+	return withoutNodes(snapshot, names), out, nil
+}
+
+// withoutNodes is a snapshot in which the nodes are gone and the pods wait that need another place then.
+func withoutNodes(snapshot *scheduling.Snapshot, names map[string]bool) *scheduling.Snapshot {
+	without := *snapshot
+	without.Nodes = make([]scheduling.Node, 0, len(snapshot.Nodes))
+	without.Pods = slices.Clone(snapshot.Pods)
+	for _, n := range snapshot.Nodes {
+		if !names[n.Name] {
+			without.Nodes = append(without.Nodes, n)
+			continue
+		}
+		for _, pod := range n.Pods {
+			if pods.Reschedulable(pod) {
+				without.Pods = append(without.Pods, pods.Unbound(pod))
+			}
+		}
+	}
+	return &without
+}

@@ -1,0 +1,59 @@
+package simulate
+
+import (
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+// sharedParts are what documents of planned nodes share with the node before, so that a plan of a hundred thousand like nodes has the
+// names of their instance types once. Nobody may change them.
+type sharedParts struct {
+	options               *scheduling.InstanceTypeOption
+	names                 []string
+	requests, allocatable sharedQuantities
+}
+
+// typesOf are the names of the node's instance types. Nodes that could be of the same types share a list in the plan too.
+func (s *sharedParts) typesOf(node *scheduling.NewNode) []string {
+	options := node.InstanceTypes
+	if len(options) == 0 {
+		return []string{}
+	}
+	if s.options == &options[0] && len(s.names) == len(options) {
+		return s.names
+	}
+	s.options, s.names = &options[0], make([]string, len(options))
+	for i := range options {
+		s.names[i] = options[i].Name
+	}
+	return s.names
+}
+
+// sharedQuantities are the amounts of the node before.
+type sharedQuantities struct {
+	list    corev1.ResourceList
+	written quantities
+}
+
+// of are the amounts of a list as documents have them.
+func (s *sharedQuantities) of(list corev1.ResourceList) quantities {
+	if s.written == nil || !sameAmounts(s.list, list) {
+		s.list, s.written = list, newQuantities(list)
+	}
+	return s.written
+}
+
+// sameAmounts reports whether two lists are written alike.
+func sameAmounts(a, b corev1.ResourceList) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for name, amount := range a {
+		other, ok := b[name]
+		if !ok || amount.Format != other.Format || amount.Cmp(other) != 0 {
+			return false
+		}
+	}
+	return true
+}

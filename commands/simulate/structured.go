@@ -1,0 +1,47 @@
+package simulate
+
+import (
+	"bytes"
+	"io"
+
+	"sigs.k8s.io/yaml"
+)
+
+// documentVersion changes when a key means something else or is gone, which takes a line in the changelog.
+const documentVersion = "simulate.drawknife.dev/v1"
+
+// Kinds of documents. Each has its JSON Schema in the folder schemas.
+const (
+	kindPlan              = "Plan"
+	kindConsolidationPlan = "ConsolidationPlan"
+	kindPoolComparison    = "PoolComparison"
+	kindReplay            = "Replay"
+)
+
+// typeMeta says what a document is.
+type typeMeta struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+}
+
+func typeOf(kind string) typeMeta { return typeMeta{APIVersion: documentVersion, Kind: kind} }
+
+// structured reports whether output is for programs.
+func (f outputFormat) structured() bool { return f == outputJSON || f == outputYAML }
+
+// writeDocument writes a document as JSON or YAML. The YAML has the keys of each object sorted.
+func writeDocument(w io.Writer, form outputFormat, document any) error {
+	if form != outputYAML {
+		return writeJSON(w, document)
+	}
+	var asJSON bytes.Buffer
+	if err := writeJSON(&asJSON, document); err != nil {
+		return err
+	}
+	text, err := yaml.JSONToYAML(asJSON.Bytes())
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(text)
+	return err
+}

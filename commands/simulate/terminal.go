@@ -1,0 +1,116 @@
+package simulate
+
+import (
+	"io"
+	"os"
+	"strings"
+
+	"golang.org/x/term"
+
+	"github.com/drawknife/drawknife/internal/printable"
+)
+
+// colorMode is a value of --color.
+type colorMode string
+
+const (
+	colorAuto   colorMode = "auto"
+	colorAlways colorMode = "always"
+	colorNever  colorMode = "never"
+)
+
+// plainWidth is the width of text that does not go to a terminal. It holds the widest table this command prints for
+// usual names, so that files and pipes get the same lines everywhere.
+const plainWidth = 120
+
+// canvas says what the place the text goes to can show.
+type canvas struct {
+	// width in columns.
+	width int
+	// rich allows colours and characters beyond ASCII.
+	rich bool
+	// rendition is the sequence of a colour; nil for the usual one.
+	rendition func(string) string
+}
+
+// newCanvas finds out what w can show. getenv reads the environment: NO_COLOR (no-color.org) and TERM=dumb ask for
+// plain text, which --color always overrides.
+func newCanvas(w io.Writer, mode colorMode, getenv func(string) string) canvas {
+	c := canvas{width: plainWidth}
+	terminal := isTerminal(w)
+	if terminal {
+		if width, _, err := term.GetSize(int(unwrapped(w).(*os.File).Fd())); err == nil && width > 0 {
+			c.width = width
+		}
+	}
+	switch mode {
+	case colorAlways:
+		c.rich = true
+	case colorAuto:
+		c.rich = terminal && getenv("NO_COLOR") == "" && getenv("TERM") != "dumb" && speaksUTF8(getenv)
+	}
+	if p, ok := w.(*printable.Writer); ok {
+		c.rendition = p.Paint
+	}
+	return c
+}
+
+// isTerminal reports whether a person is likely to look at w.
+func isTerminal(w io.Writer) bool {
+	file, ok := unwrapped(w).(*os.File)
+	return ok && term.IsTerminal(int(file.Fd()))
+}
+
+// unwrapped returns the innermost writer to which w writes.
+func unwrapped(w io.Writer) io.Writer {
+	if p, ok := w.(*printable.Writer); ok {
+		return p.Unwrap()
+	}
+	return w
+}
+
+// speaksUTF8 reports whether the locale's character set is UTF-8, by the order of precedence of POSIX.
+func speaksUTF8(getenv func(string) string) bool {
+	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
+		if value := strings.ToLower(getenv(name)); value != "" {
+			return strings.Contains(value, "utf-8") || strings.Contains(value, "utf8")
+		}
+	}
+	return false
+}
+
+// paint is an ANSI "select graphic rendition" code.
+type paint string
+
+const (
+	bold   paint = "1"
+	dim    paint = "2"
+	red    paint = "31"
+	green  paint = "32"
+	yellow paint = "33"
+)
+
+// paint colours s where the canvas allows.
+func (c canvas) paint(p paint, s string) string {
+	if !c.rich || s == "" {
+		return s
+	}
+	if c.rendition != nil {
+		return c.rendition(string(p)) + s + c.rendition("0")
+	}
+	return "\x1b[" + string(p) + "m" + s + "\x1b[0m"
+}
+
+// choose returns the rich or the plain spelling of a sign.
+func (c canvas) choose(rich, plain string) string {
+	if c.rich {
+		return rich
+	}
+	return plain
+}
+
+// times is the sign between a count and what is counted.
+func (c canvas) times() string { return c.choose("×", "x") }
+
+// ellipsis stands for what was left out.
+func (c canvas) ellipsis() string { return c.choose("…", "...") }

@@ -1,0 +1,149 @@
+package simulate
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+// workload is what people call a group of pods by: the object that made them.
+type workload struct {
+	// kind of the owner; empty for pods that nothing owns, bare pods, which count as one group per namespace.
+	kind, namespace, name string
+}
+
+// String is "Deployment shop/web", or "namespace shop" for its bare pods.
+func (w workload) String() string {
+	if w.bare() {
+		return "namespace " + w.namespace
+	}
+	return w.kind + " " + w.namespace + "/" + w.name
+}
+
+func (w workload) bare() bool { return w.kind == "" }
+
+func (w workload) compare(o workload) int {
+	return cmp.Or(strings.Compare(w.namespace, o.namespace), strings.Compare(w.name, o.name),
+		strings.Compare(w.kind, o.kind))
+}
+
+// workloadIndex knows which workload each pending pod of a snapshot belongs to.
+type workloadIndex map[scheduling.PodKey]workload
+
+// deploymentsOf names the Deployment of each ReplicaSet that the snapshot has.
+func deploymentsOf(snapshot *scheduling.Snapshot) map[scheduling.PodKey]string {
+	deployments := make(map[scheduling.PodKey]string)
+	for _, set := range snapshot.ReplicaSets {
+		if owner := metav1.GetControllerOfNoCopy(set); owner != nil && owner.Kind == "Deployment" {
+			deployments[scheduling.PodKey{Namespace: set.Namespace, Name: set.Name}] = owner.Name
+		}
+	}
+	return deployments
+}
+
+func indexWorkloads(snapshot *scheduling.Snapshot) workloadIndex {
+	deployments := deploymentsOf(snapshot)
+	index := make(workloadIndex, len(snapshot.Pods))
+	for _, pod := range snapshot.Pods {
+		index[scheduling.PodKey{Namespace: pod.Namespace, Name: pod.Name}] = workloadOf(pod, deployments)
+	}
+	index.addAsked(snapshot)
+	return index
+}
+
+// workloadOf follows a pod's controller, and a ReplicaSet's to its Deployment: by the ReplicaSet itself where the
+// snapshot has it, else by its name, to which Deployments add the pod-template-hash that is also a label of the pod.
+func workloadOf(pod *corev1.Pod, deployments map[scheduling.PodKey]string) workload {
+	owner := metav1.GetControllerOfNoCopy(pod)
+	if owner == nil {
+		return workload{namespace: pod.Namespace}
+	}
+	w := workload{kind: owner.Kind, namespace: pod.Namespace, name: owner.Name}
+	if owner.Kind != "ReplicaSet" {
+		return w
+	}
+	if name, ok := deployments[scheduling.PodKey{Namespace: pod.Namespace, Name: owner.Name}]; ok {
+		return workload{kind: "Deployment", namespace: pod.Namespace, name: name}
+	}
+	if hash := pod.Labels["pod-template-hash"]; hash != "" {
+		if name, ok := strings.CutSuffix(owner.Name, "-"+hash); ok && name != "" {
+			return workload{kind: "Deployment", namespace: pod.Namespace, name: name}
+		}
+	}
+	return w
+}
+
+// workloadCount is how many pods of a workload are meant.
+type workloadCount struct {
+	workload workload
+	count    int
+	// only is the name of the one pod that is meant, if it is one.
+	only string
+}
+
+// String is "3 pods of Job ml/huge" or "3 bare pods of namespace ml".
+func (c workloadCount) String() string {
+	what := "pod"
+	if c.workload.bare() {
+		what = "bare pod"
+	}
+	return counted(c.count, what) + " of " + c.workload.String()
+}
+
+// short is "shop/web", for lists where room is scarce; a bare pod goes by its own name, several by their namespace's.
+func (c workloadCount) short() string {
+	switch w := c.workload; {
+	case !w.bare():
+		return w.namespace + "/" + w.name
+	case c.only != "":
+		return w.namespace + "/" + c.only
+	default:
+		return "bare pods of " + w.namespace
+	}
+}
+
+// counts sums up pods by workload, the largest group first.
+func (x workloadIndex) counts(pods []scheduling.PodKey) []workloadCount {
+	var t workloadTally
+	for _, pod := range pods {
+		t.add(x[pod], pod.Name, 1)
+	}
+	return t.counts()
+}
+
+// workloadTally counts pods by workload.
+type workloadTally struct {
+	sums map[workload]int
+	last map[workload]string
+}
+
+// add counts pods of a workload, of which one has the name.
+func (t *workloadTally) add(w workload, name string, pods int) {
+	if t.sums == nil {
+		t.sums, t.last = make(map[workload]int), make(map[workload]string)
+	}
+	t.sums[w] += pods
+	t.last[w] = name
+}
+
+// counts are the sums, the largest first.
+func (t *workloadTally) counts() []workloadCount {
+	sums, last := t.sums, t.last
+	counts := make([]workloadCount, 0, len(sums))
+	for w, n := range sums {
+		c := workloadCount{workload: w, count: n}
+		if n == 1 {
+			c.only = last[w]
+		}
+		counts = append(counts, c)
+	}
+	slices.SortFunc(counts, func(a, b workloadCount) int {
+		return cmp.Or(cmp.Compare(b.count, a.count), a.workload.compare(b.workload))
+	})
+	return counts
+}

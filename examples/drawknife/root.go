@@ -1,0 +1,93 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/drawknife/drawknife/commands"
+	"github.com/drawknife/drawknife/commands/simulate"
+)
+
+// usageStatus is the exit status of a command line that can't be read: the same that the commands have for bad usage.
+const usageStatus = 1
+
+// pluginName is the file name by which kubectl finds its plugin "drawknife".
+const pluginName = "kubectl-drawknife"
+
+// programName is what help and messages call the program: as kubectl's plugin, the words that the user types.
+func programName(path string) string {
+	if strings.TrimSuffix(filepath.Base(path), ".exe") == pluginName {
+		return "kubectl drawknife"
+	}
+	return "drawknife"
+}
+
+// statusError ends the program with an exit status. The command has said why.
+type statusError struct{ status int }
+
+func (e *statusError) Error() string { return fmt.Sprintf("exit status %d", e.status) }
+
+// newRoot is the program with all its commands.
+func newRoot(program string, streams commands.Streams, options simulate.Options) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "drawknife",
+		Short: "Answer questions on the nodes of a Kubernetes cluster",
+		Long: `drawknife answers questions on the nodes of a Kubernetes cluster: which nodes pending pods need and what they cost, which
+nodes could go, what another set of NodePools would change. It reads manifests, or a running cluster with kubectl, and it
+changes nothing.`,
+		SilenceUsage: true, SilenceErrors: true,
+		Annotations: map[string]string{cobra.CommandDisplayNameAnnotation: program},
+	}
+	root.SetIn(streams.In)
+	root.SetOut(streams.Out)
+	root.SetErr(streams.Err)
+	for _, c := range simulate.Commands(options) {
+		root.AddCommand(newCommand(c, streams))
+	}
+	root.AddCommand(versionCommand(streams))
+	return root
+}
+
+// newCommand is a command under cobra.
+func newCommand(c commands.Command, streams commands.Streams) *cobra.Command {
+	run := c.Begin()
+	command := &cobra.Command{
+		Use: strings.TrimSpace(c.Name + " " + c.Arguments), Short: c.Summary, Long: longHelp(c), Example: indented(c.Examples),
+		DisableFlagsInUseLine: true,
+		RunE: func(command *cobra.Command, args []string) error {
+			if status := run.Do(command.Context(), args, streams); status != 0 {
+				return &statusError{status}
+			}
+			return nil
+		},
+	}
+	addFlags(command.Flags(), run.Flags)
+	command.Flags().SortFlags = false
+	return command
+}
+
+// longHelp is the text of --help before the flags: what the command does, and its exit statuses.
+func longHelp(c commands.Command) string {
+	var b strings.Builder
+	if b.WriteString(c.Help); c.Help == "" {
+		b.WriteString(c.Summary + ".")
+	}
+	if len(c.Exit) > 0 {
+		b.WriteString("\n\nExit status:")
+	}
+	for _, s := range c.Exit {
+		fmt.Fprintf(&b, "\n  %-4d %s", s.Code, s.Meaning)
+	}
+	return b.String()
+}
+
+// indented puts two spaces before each line.
+func indented(text string) string {
+	if text == "" {
+		return ""
+	}
+	return "  " + strings.ReplaceAll(text, "\n", "\n  ")
+}
