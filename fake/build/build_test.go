@@ -93,7 +93,7 @@ func TestObjectsAreValid(t *testing.T) {
 		t.Errorf("pool %+v", pool)
 	}
 	it := build.InstanceType("m", build.CPU("4"), build.MaxPods(20), build.OnDemand("z", 1), build.With(requirements.In(corev1.LabelArchStable, "arm64"), requirements.In("x", "y")))
-	claim := build.Claim("a", build.OfType(it, "", ""), build.ProviderID("x:///1"), build.Initialized(noon), build.OfPool("a"), build.Requires("x", "Exists"), build.Taints("k:NoExecute"), build.Class("example.com", "Class", "x"))
+	claim := build.Claim("a", build.OfType(it, "", ""), build.ProviderID("x:///1"), build.Initialized(noon), build.OfPool("a"), build.Requires("x", "Exists"), build.Taints("k:NoExecute"), build.Class("example.com", "Class", "x"), build.CPU("2"))
 	node := build.Node("a", build.OfType(it, "other", "spot"), build.ProviderID("x:///1"), build.Initialized(noon), build.OfPool("a"), build.Taints("k:NoExecute"), build.CPU("3"))
 	if errs := claim.Validate(); len(errs) > 0 {
 		t.Error(errs)
@@ -101,7 +101,8 @@ func TestObjectsAreValid(t *testing.T) {
 	if claim.Labels[corev1.LabelTopologyZone] != "z" || claim.Labels[v1.CapacityTypeLabelKey] != "on-demand" || claim.Labels["karpenter.sh/nodepool"] != "a" {
 		t.Errorf("claim %v", claim.Labels)
 	}
-	if !claim.Conditions().IsTrue(v1.ConditionInitialized) || claim.Status.ProviderID != node.Spec.ProviderID || claim.Spec.NodeClassRef.Kind != "Class" {
+	if !claim.Conditions().IsTrue(v1.ConditionInitialized) || claim.Status.ProviderID != node.Spec.ProviderID || claim.Spec.NodeClassRef.Kind != "Class" ||
+		claim.Spec.Resources.Requests.Cpu().String() != "2" {
 		t.Errorf("claim %+v", claim)
 	}
 	if node.Labels[corev1.LabelTopologyZone] != "other" || node.Labels[v1.CapacityTypeLabelKey] != "spot" || node.Labels[corev1.LabelArchStable] != "arm64" || node.Labels["karpenter.sh/initialized"] != "true" {

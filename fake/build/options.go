@@ -119,8 +119,8 @@ func merge(into map[string]string, pairs []string) map[string]string {
 	return into
 }
 
-// AmountOption is an amount of one resource: what a pod's first container requests, what a Node has and has left for pods, what an
-// instance type has.
+// AmountOption is an amount of one resource: what a pod's first container requests, what a NodeClaim requests for its pods, what a Node has
+// and has left for pods, what an instance type has.
 type AmountOption struct {
 	name   corev1.ResourceName
 	amount resource.Quantity
@@ -165,6 +165,8 @@ func (o AmountOption) toPod(p *corev1.Pod) {
 	}
 	o.addTo(&p.Spec.Containers[0].Resources.Requests)
 }
+
+func (o AmountOption) toClaim(c *v1.NodeClaim) { o.addTo(&c.Spec.Resources.Requests) }
 
 func (o AmountOption) toNode(n *corev1.Node) {
 	o.addTo(&n.Status.Capacity)
