@@ -82,7 +82,7 @@ func TestGrouping(t *testing.T) {
 		{"no reservation but for reserved launches", demo(types(twice, shares)), []string{"ami-gpu 100 0 -: p5.48xlarge p5.4xlarge"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, serves(build(t, tc.request))); diff != "" {
+			if diff := cmp.Diff(tc.want, serves(mustBuild(t, tc.request))); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -93,7 +93,7 @@ func TestGrouping(t *testing.T) {
 func TestTypesWithoutImage(t *testing.T) {
 	arm, mac := instanceType("m6g.large", "arm64", 29), instanceType("mac", "x86_64_mac", 29)
 	noArm := class(func(c *awsv1.EC2NodeClass) { c.Status.AMIs = c.Status.AMIs[:2] })
-	result := build(t, demo(types(mac, arm, instanceType("m5.large", "amd64", 29)), noArm))
+	result := mustBuild(t, demo(types(mac, arm, instanceType("m5.large", "amd64", 29)), noArm))
 	var names []string
 	for _, u := range result.Unserved {
 		names = append(names, u.InstanceType)
@@ -271,7 +271,7 @@ func TestExpressionsAreThoseOfTheScheduler(t *testing.T) {
 			KubeReserved: map[string]string{"memory": "max_pods * 11", "cpu": "0.1"},
 		}
 	})
-	result := build(t, demo(types(instanceType("a", "amd64", 20, planned("640Mi")), instanceType("b", "amd64", 20, planned("640Mi")), instanceType("c", "amd64", 20, planned("1Gi"))), kubelet))
+	result := mustBuild(t, demo(types(instanceType("a", "amd64", 20, planned("640Mi")), instanceType("b", "amd64", 20, planned("640Mi")), instanceType("c", "amd64", 20, planned("1Gi"))), kubelet))
 	if diff := cmp.Diff([]string{"ami-amd64 20 0 -: c", "ami-amd64 20 0 -: a b"}, serves(result)); diff != "" {
 		t.Error(diff)
 	}

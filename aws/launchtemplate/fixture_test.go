@@ -7,35 +7,24 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/drawknife/drawknife/api/requirements"
 	v1 "github.com/drawknife/drawknife/api/v1"
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/fake/build"
+	"github.com/drawknife/drawknife/fake/build/ec2build"
 )
 
 func ptr[T any](v T) *T { return &v }
 
 // instanceType is a type with one offering of each capacity type that every launch can use.
 func instanceType(name, arch string, pods int64, changes ...func(*cloudprovider.InstanceType)) *cloudprovider.InstanceType {
-	t := &cloudprovider.InstanceType{
-		Name: name,
-		Requirements: requirements.NewSet(
-			requirements.In(corev1.LabelInstanceTypeStable, name),
-			requirements.In(corev1.LabelArchStable, arch),
-			requirements.In(corev1.LabelOSStable, "linux"),
-			requirements.DoesNotExist(awsv1.LabelInstanceGPUCount),
-			requirements.DoesNotExist(awsv1.LabelInstanceAcceleratorCount),
-		),
-		Capacity: corev1.ResourceList{corev1.ResourcePods: *resource.NewQuantity(pods, resource.DecimalSI)},
-	}
-	for _, capacityType := range []string{v1.CapacityTypeOnDemand, v1.CapacityTypeSpot} {
-		t.Offerings = append(t.Offerings, cloudprovider.Offering{
-			Requirements: requirements.FromLabels(map[string]string{corev1.LabelTopologyZone: "us-east-1a", v1.CapacityTypeLabelKey: capacityType}),
-			Price:        1, Available: true,
-		})
-	}
+	t := build.InstanceType(name, build.MaxPods(pods), build.OnDemand("us-east-1a", 1), build.Spot("us-east-1a", 1), build.With(
+		requirements.In(corev1.LabelArchStable, arch),
+		requirements.DoesNotExist(awsv1.LabelInstanceGPUCount),
+		requirements.DoesNotExist(awsv1.LabelInstanceAcceleratorCount),
+	))
 	for _, change := range changes {
 		change(t)
 	}
@@ -88,22 +77,12 @@ func exists(key string) corev1.NodeSelectorRequirement {
 
 // demoClass is an AL2023 class that was resolved: standard images for both architectures and one for GPUs.
 func demoClass(changes ...func(*awsv1.EC2NodeClass)) *awsv1.EC2NodeClass {
-	c := &awsv1.EC2NodeClass{
-		ObjectMeta: metav1.ObjectMeta{Name: "std"},
-		Spec: awsv1.EC2NodeClassSpec{
-			AMISelectorTerms: []awsv1.AMISelectorTerm{{Alias: "al2023@latest"}},
-			Role:             ptr("node"),
-		},
-		Status: awsv1.EC2NodeClassStatus{
-			AMIs: []awsv1.AMI{
-				ami("ami-gpu", "al2023-nvidia", in(corev1.LabelArchStable, "amd64"), exists(awsv1.LabelInstanceGPUCount)),
-				ami("ami-amd64", "al2023-x86_64", in(corev1.LabelArchStable, "amd64"), absent(awsv1.LabelInstanceGPUCount), absent(awsv1.LabelInstanceAcceleratorCount)),
-				ami("ami-arm64", "al2023-arm64", in(corev1.LabelArchStable, "arm64"), absent(awsv1.LabelInstanceGPUCount), absent(awsv1.LabelInstanceAcceleratorCount)),
-			},
-			SecurityGroups:  []awsv1.SecurityGroup{{ID: "sg-b"}, {ID: "sg-a"}},
-			Subnets:         []awsv1.Subnet{{ID: "subnet-a", Zone: "us-east-1a"}},
-			InstanceProfile: "demo_1",
-		},
+	c := ec2build.Class("std", ec2build.SecurityGroups("sg-b", "sg-a"), ec2build.Subnet("subnet-a", "us-east-1a", ""), ec2build.Profile("demo_1"))
+	c.Spec.Role = ptr("node")
+	c.Status.AMIs = []awsv1.AMI{
+		ami("ami-gpu", "al2023-nvidia", in(corev1.LabelArchStable, "amd64"), exists(awsv1.LabelInstanceGPUCount)),
+		ami("ami-amd64", "al2023-x86_64", in(corev1.LabelArchStable, "amd64"), absent(awsv1.LabelInstanceGPUCount), absent(awsv1.LabelInstanceAcceleratorCount)),
+		ami("ami-arm64", "al2023-arm64", in(corev1.LabelArchStable, "arm64"), absent(awsv1.LabelInstanceGPUCount), absent(awsv1.LabelInstanceAcceleratorCount)),
 	}
 	for _, change := range changes {
 		change(c)
@@ -120,12 +99,7 @@ func family(f awsv1.AMIFamily, name string) func(*awsv1.EC2NodeClass) {
 }
 
 func demoClaim() *v1.NodeClaim {
-	return &v1.NodeClaim{
-		ObjectMeta: metav1.ObjectMeta{Name: "blue-1", Labels: map[string]string{
-			v1.NodePoolLabelKey: "blue", "team": "infra", "karpenter.k8s.aws/ec2nodeclass": "std",
-		}},
-		Spec: v1.NodeClaimSpec{Taints: []corev1.Taint{{Key: "dedicated", Value: "batch", Effect: corev1.TaintEffectNoSchedule}}},
-	}
+	return build.Claim("blue-1", build.OfPool("blue"), build.Labels("team", "infra", "karpenter.k8s.aws/ec2nodeclass", "std"), build.Taints("dedicated=batch"))
 }
 
 func demoCluster() Cluster {
@@ -190,7 +164,7 @@ func asks(key string, values ...string) func(*Request) {
 
 func capacityType(text string) func(*Request) { return func(r *Request) { r.CapacityType = text } }
 
-func build(t *testing.T, r Request) Result {
+func mustBuild(t *testing.T, r Request) Result {
 	t.Helper()
 	result, err := Build(r)
 	if err != nil {
@@ -202,7 +176,7 @@ func build(t *testing.T, r Request) Result {
 // one builds a request that has a single template.
 func one(t *testing.T, r Request) Template {
 	t.Helper()
-	result := build(t, r)
+	result := mustBuild(t, r)
 	if len(result.Templates) != 1 {
 		t.Fatalf("%d templates: %v", len(result.Templates), result.Templates)
 	}

@@ -15,8 +15,6 @@ import (
 	"go.uber.org/mock/gomock"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/drawknife/drawknife/api/requirements"
 	v1 "github.com/drawknife/drawknife/api/v1"
@@ -27,15 +25,13 @@ import (
 	"github.com/drawknife/drawknife/aws/internal/unavailable"
 	"github.com/drawknife/drawknife/aws/sdk/mock"
 	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/fake/build"
+	"github.com/drawknife/drawknife/fake/build/ec2build"
 )
 
 // offering makes an offering with room; options change it.
 func offering(capacityType, zone string, price float64, options ...func(*cloudprovider.Offering)) cloudprovider.Offering {
-	o := cloudprovider.Offering{
-		Requirements: requirements.NewSet(requirements.In(v1.CapacityTypeLabelKey, capacityType), requirements.In(corev1.LabelTopologyZone, zone)),
-		Price:        price,
-		Available:    true,
-	}
+	o := build.Offering(zone, capacityType, price)
 	for _, option := range options {
 		option(&o)
 	}
@@ -56,18 +52,10 @@ func reservation(id, kind string, interruptible bool, room int) func(*cloudprovi
 }
 
 func instanceType(name string, offerings ...cloudprovider.Offering) *cloudprovider.InstanceType {
-	return &cloudprovider.InstanceType{
-		Name: name,
-		Requirements: requirements.NewSet(
-			requirements.In(corev1.LabelInstanceTypeStable, name),
-			requirements.In(awsv1.LabelInstanceFamily, name[:2]),
-			requirements.In(awsv1.LabelInstanceTenancy, awsv1.TenancyDefault, awsv1.TenancyDedicated),
-		),
-		Offerings: offerings,
-		Capacity: corev1.ResourceList{
-			corev1.ResourceCPU: resource.MustParse("4"), corev1.ResourceMemory: resource.MustParse("16Gi"), corev1.ResourcePods: resource.MustParse("58"),
-		},
-	}
+	return build.InstanceType(name, build.CPU("4"), build.Memory("16Gi"), build.MaxPods(58), build.Sold(offerings...), build.With(
+		requirements.In(awsv1.LabelInstanceFamily, name[:2]),
+		requirements.In(awsv1.LabelInstanceTenancy, awsv1.TenancyDefault, awsv1.TenancyDedicated),
+	))
 }
 
 func with(t *cloudprovider.InstanceType, name corev1.ResourceName, quantity string) *cloudprovider.InstanceType {
@@ -234,27 +222,18 @@ func (t *templates) Ensure(_ context.Context, r launch.TemplateRequest) ([]launc
 func (t *templates) Forget(names ...string) { t.forgotten = append(t.forgotten, names...) }
 
 func nodeClass() *awsv1.EC2NodeClass {
-	return &awsv1.EC2NodeClass{
-		ObjectMeta: metav1.ObjectMeta{Name: "default"},
-		Spec:       awsv1.EC2NodeClassSpec{Tags: map[string]string{"team": "web"}, Context: aws.String("ctx")},
-		Status: awsv1.EC2NodeClassStatus{Subnets: []awsv1.Subnet{
-			{ID: "subnet-a", Zone: "a", ZoneID: "az1"}, {ID: "subnet-b", Zone: "b", ZoneID: "az2"},
-		}},
-	}
+	return ec2build.Class("default", ec2build.Subnet("subnet-a", "a", "az1"), ec2build.Subnet("subnet-b", "b", "az2"),
+		func(c *awsv1.EC2NodeClass) {
+			c.Spec.Tags, c.Spec.Context = map[string]string{"team": "web"}, aws.String("ctx")
+		})
 }
 
-func nodeClaim(reqs ...v1.NodeSelectorRequirementWithMinValues) *v1.NodeClaim {
-	return &v1.NodeClaim{
-		ObjectMeta: metav1.ObjectMeta{Name: "claim", UID: types.UID("uid-1"), Labels: map[string]string{v1.NodePoolLabelKey: "pool"}},
-		Spec: v1.NodeClaimSpec{
-			Requirements: reqs,
-			Resources:    v1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1")}},
-		},
-	}
+func nodeClaim(more ...build.ClaimOption) *v1.NodeClaim {
+	return build.Claim("claim", append([]build.ClaimOption{build.UID("uid-1"), build.OfPool("pool"), build.CPU("1")}, more...)...)
 }
 
-func asks(key string, values ...string) v1.NodeSelectorRequirementWithMinValues {
-	return v1.NodeSelectorRequirementWithMinValues{Key: key, Operator: corev1.NodeSelectorOpIn, Values: values}
+func asks(key string, values ...string) build.RequirementOption {
+	return build.Requires(key, "In", values...)
 }
 
 // market is two types in two zones, spot and on-demand.

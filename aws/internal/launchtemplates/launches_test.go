@@ -10,9 +10,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	"go.uber.org/mock/gomock"
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/drawknife/drawknife/api/requirements"
 	v1 "github.com/drawknife/drawknife/api/v1"
@@ -20,32 +17,23 @@ import (
 	"github.com/drawknife/drawknife/aws/internal/launch"
 	"github.com/drawknife/drawknife/aws/launchtemplate"
 	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/fake/build"
+	"github.com/drawknife/drawknife/fake/build/ec2build"
 )
 
 func instanceType(name string, pods int64) *cloudprovider.InstanceType {
-	return &cloudprovider.InstanceType{
-		Name:         name,
-		Requirements: requirements.NewSet(requirements.In(corev1.LabelArchStable, "amd64")),
-		Capacity:     corev1.ResourceList{corev1.ResourcePods: *resource.NewQuantity(pods, resource.DecimalSI)},
-		Offerings: []cloudprovider.Offering{{
-			Requirements: requirements.FromLabels(map[string]string{
-				corev1.LabelTopologyZone: "us-east-1a", v1.CapacityTypeLabelKey: v1.CapacityTypeReserved,
-				awsv1.LabelCapacityReservationID: "cr-" + name, awsv1.LabelCapacityReservationType: "default",
-			}),
-			Available: true, ReservationCapacity: 1,
-		}},
-	}
+	reserved := build.Offering("us-east-1a", v1.CapacityTypeReserved, 0)
+	reserved.ReservationCapacity = 1
+	reserved.Requirements = reserved.Requirements.With(
+		requirements.In(awsv1.LabelCapacityReservationID, "cr-"+name), requirements.In(awsv1.LabelCapacityReservationType, "default"))
+	return build.InstanceType(name, build.MaxPods(pods), build.Sold(reserved))
 }
 
 func request(capacityType string) launch.TemplateRequest {
-	class := &awsv1.EC2NodeClass{ObjectMeta: metav1.ObjectMeta{Name: "std"}}
-	class.Spec.AMISelectorTerms = []awsv1.AMISelectorTerm{{Alias: "bottlerocket@latest"}}
-	class.Status.AMIs = []awsv1.AMI{{ID: "ami-1"}}
-	class.Status.SecurityGroups = []awsv1.SecurityGroup{{ID: "sg-1"}}
-	class.Status.InstanceProfile = "demo"
 	return launch.TemplateRequest{
-		NodeClass:     class,
-		NodeClaim:     &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "blue-1", Labels: map[string]string{v1.NodePoolLabelKey: "blue"}}},
+		NodeClass: ec2build.Class("std", ec2build.Profile("demo"), ec2build.SecurityGroups("sg-1"), ec2build.Image("ami-1", "amd64"),
+			func(c *awsv1.EC2NodeClass) { c.Spec.AMISelectorTerms[0].Alias = "bottlerocket@latest" }),
+		NodeClaim:     build.Claim("blue-1", build.OfPool("blue")),
 		InstanceTypes: []*cloudprovider.InstanceType{instanceType("b", 29), instanceType("a", 29), instanceType("c", 58)},
 		CapacityType:  capacityType,
 	}

@@ -10,7 +10,6 @@ import (
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
@@ -18,6 +17,8 @@ import (
 	"github.com/drawknife/drawknife/aws/launchtemplate"
 	"github.com/drawknife/drawknife/aws/sdk"
 	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/fake/build"
+	"github.com/drawknife/drawknife/fake/build/ec2build"
 	"github.com/drawknife/drawknife/internal/moto"
 )
 
@@ -54,16 +55,15 @@ func (a *account) restart(t *testing.T) {
 // built are the templates of a class of a family, as launches ask for them.
 func built(t *testing.T, name string, family awsv1.AMIFamily) []launchtemplate.Template {
 	t.Helper()
-	class := &awsv1.EC2NodeClass{ObjectMeta: metav1.ObjectMeta{Name: name}}
-	class.Spec.AMIFamily, class.Spec.Tags = family, map[string]string{"team": "blue"}
-	class.Spec.DetailedMonitoring = ptr(true)
-	class.Status.AMIs = []awsv1.AMI{{ID: "ami-12345678"}}
-	class.Status.SecurityGroups = []awsv1.SecurityGroup{{ID: "sg-1"}}
-	class.Status.InstanceProfile = "demo"
+	class := ec2build.Class(name, ec2build.Profile("demo"), ec2build.SecurityGroups("sg-1"), ec2build.Image("ami-12345678", "amd64"),
+		func(c *awsv1.EC2NodeClass) {
+			c.Spec.AMIFamily, c.Spec.AMISelectorTerms = family, nil
+			c.Spec.Tags, c.Spec.DetailedMonitoring = map[string]string{"team": "blue"}, ptr(true)
+		})
 	result, err := launchtemplate.Build(launchtemplate.Request{
 		Cluster:       launchtemplate.Cluster{Name: "demo", Endpoint: "https://api.demo.example", ServiceCIDR: "172.20.0.0/16"},
 		NodeClass:     class,
-		NodeClaim:     &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{v1.NodePoolLabelKey: "pool"}}},
+		NodeClaim:     build.Claim("claim", build.OfPool("pool")),
 		InstanceTypes: []*cloudprovider.InstanceType{instanceType("a", 29), instanceType("b", 58)},
 		CapacityType:  v1.CapacityTypeSpot,
 	})

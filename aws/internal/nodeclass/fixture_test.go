@@ -22,6 +22,8 @@ import (
 	"github.com/drawknife/drawknife/aws/launchtemplate"
 	"github.com/drawknife/drawknife/aws/sdk/mock"
 	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/fake/build"
+	"github.com/drawknife/drawknife/fake/build/ec2build"
 )
 
 func ptr[T any](v T) *T { return &v }
@@ -128,13 +130,12 @@ func (w worldTemplates) DeleteNodeClass(_ context.Context, name string) error {
 
 // instance is a type, of arm64 or with GPUs if its name says so.
 func machine(name, arch string, gpus int) *cloudprovider.InstanceType {
-	reqs := requirements.NewSet(
-		requirements.In(corev1.LabelInstanceTypeStable, name), requirements.In(corev1.LabelArchStable, arch), requirements.In(corev1.LabelOSStable, "linux"),
-		requirements.DoesNotExist(awsv1.LabelInstanceGPUCount), requirements.DoesNotExist(awsv1.LabelInstanceAcceleratorCount))
+	count := requirements.DoesNotExist(awsv1.LabelInstanceGPUCount)
 	if gpus > 0 {
-		reqs = reqs.Without(awsv1.LabelInstanceGPUCount).With(requirements.In(awsv1.LabelInstanceGPUCount, "1"))
+		count = requirements.In(awsv1.LabelInstanceGPUCount, "1")
 	}
-	return &cloudprovider.InstanceType{Name: name, Requirements: reqs, Capacity: corev1.ResourceList{}}
+	return build.InstanceType(name,
+		build.With(requirements.In(corev1.LabelArchStable, arch), count, requirements.DoesNotExist(awsv1.LabelInstanceAcceleratorCount)))
 }
 
 func image(id, arch string, gpu corev1.NodeSelectorOperator) awsv1.AMI {
@@ -177,19 +178,13 @@ func newReconciler(t *testing.T, changes ...func(*Options)) (*Reconciler, *world
 func withoutDryRuns(o *Options) { o.WithoutDryRuns = true }
 
 // class is one that has its finalizer and has not been looked at.
-func class(changes ...func(*awsv1.EC2NodeClass)) *awsv1.EC2NodeClass {
-	c := &awsv1.EC2NodeClass{ObjectMeta: metav1.ObjectMeta{
-		Name: "std", UID: "u-1", Generation: 3, Finalizers: []string{awsv1.TerminationFinalizer},
-		CreationTimestamp: metav1.NewTime(time.Date(2026, 7, 1, 0, 0, 0, 0, time.UTC)),
-	}}
-	c.Spec.AMISelectorTerms = []awsv1.AMISelectorTerm{{Alias: "al2023@latest"}}
-	c.Spec.SubnetSelectorTerms = []awsv1.SubnetSelectorTerm{{Tags: map[string]string{"k": "v"}}}
-	c.Spec.SecurityGroupSelectorTerms = []awsv1.SecurityGroupSelectorTerm{{Tags: map[string]string{"k": "v"}}}
-	c.Spec.Role = ptr("nodes")
-	for _, change := range changes {
-		change(c)
-	}
-	return c
+func class(changes ...ec2build.Option) *awsv1.EC2NodeClass {
+	meta := ec2build.Meta(build.UID("u-1"), build.Finalizers(awsv1.TerminationFinalizer), build.Created(time.Date(2026, 7, 1, 0, 0, 0, 0, time.UTC)))
+	return ec2build.Class("std", append([]ec2build.Option{meta, func(c *awsv1.EC2NodeClass) {
+		c.Generation, c.Spec.Role = 3, ptr("nodes")
+		c.Spec.SubnetSelectorTerms[0].Tags = map[string]string{"k": "v"}
+		c.Spec.SecurityGroupSelectorTerms[0].Tags = map[string]string{"k": "v"}
+	}}, changes...)...)
 }
 
 func reconcile(t *testing.T, r *Reconciler, c *awsv1.EC2NodeClass, pools ...*v1.NodePool) Result {

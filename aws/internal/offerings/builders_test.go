@@ -6,8 +6,6 @@ import (
 	"testing"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 	"github.com/drawknife/drawknife/aws/catalog"
 	"github.com/drawknife/drawknife/aws/instancetype"
@@ -15,6 +13,7 @@ import (
 	"github.com/drawknife/drawknife/aws/prices"
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/fake"
+	"github.com/drawknife/drawknife/fake/build/ec2build"
 )
 
 func start() time.Time { return time.Date(2026, 8, 1, 0, 0, 0, 0, time.UTC) }
@@ -90,18 +89,12 @@ func market(tb testing.TB, c *catalog.Catalog) offerings.Market {
 }
 
 // class has a subnet in each of three zones.
-func class(name string, change ...func(*awsv1.EC2NodeClass)) *awsv1.EC2NodeClass {
-	c := &awsv1.EC2NodeClass{ObjectMeta: metav1.ObjectMeta{Name: name}}
-	c.Spec.AMISelectorTerms = []awsv1.AMISelectorTerm{{Alias: "al2023@latest"}}
+func class(name string, change ...ec2build.Option) *awsv1.EC2NodeClass {
+	var subnets []ec2build.Option
 	for i, zone := range []string{"a", "b", "c"} {
-		c.Status.Subnets = append(c.Status.Subnets, awsv1.Subnet{
-			ID: "subnet-" + name + "-" + zone, Zone: "us-east-1" + zone, ZoneID: []string{"use1-az2", "use1-az4", "use1-az6"}[i],
-		})
+		subnets = append(subnets, ec2build.Subnet("subnet-"+name+"-"+zone, "us-east-1"+zone, []string{"use1-az2", "use1-az4", "use1-az6"}[i]))
 	}
-	for _, f := range change {
-		f(c)
-	}
-	return c
+	return ec2build.Class(name, append(subnets, change...)...)
 }
 
 func view(tb testing.TB, c *catalog.Catalog, class *awsv1.EC2NodeClass, o ...offerings.Options) offerings.View {
