@@ -1,0 +1,109 @@
+package model
+
+import (
+	"cmp"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/drawknife/drawknife/internal/engine/likeness"
+	"github.com/drawknife/drawknife/internal/engine/podclass"
+	"github.com/drawknife/drawknife/internal/engine/resources"
+	"github.com/drawknife/drawknife/internal/engine/state"
+	"github.com/drawknife/drawknife/internal/engine/volumes"
+	"github.com/drawknife/drawknife/scheduling/planning"
+)
+
+// sameAttachments reports whether VolumeAttachments take as much room on each of the nodes as they did.
+func (m *Model) sameAttachments(s *planning.Snapshot) bool {
+	if slices.Equal(m.Snapshot.VolumeAttachments, s.VolumeAttachments) {
+		return true
+	}
+	if firstNil(s.VolumeAttachments) >= 0 {
+		return false
+	}
+	return m.Volumes.SameUnused(s.VolumeAttachments, func(yield func(node string, pods []*corev1.Pod) bool) {
+		for i := range m.Nodes {
+			if n := m.Nodes[i].Source; !yield(n.Name, n.Pods) {
+				return
+			}
+		}
+	})
+}
+
+// VolumesOf are the snapshot's objects that volumes are read from; users yields the pods that have some, bound ones first.
+func VolumesOf(s *planning.Snapshot, users func(yield func(pod *corev1.Pod, bound bool) bool)) *volumes.Objects {
+	return &volumes.Objects{
+		PersistentVolumes: s.PersistentVolumes, PersistentVolumeClaims: s.PersistentVolumeClaims, StorageClasses: s.StorageClasses,
+		VolumeAttachments: s.VolumeAttachments, Users: users, Hostnames: func() map[string]string { return hostnamesOf(s) },
+		Unsupported: volumes.Unsupported{TopologyKeys: s.UnsupportedVolumeTopologyKeys, Drivers: s.UnsupportedVolumeDrivers},
+	}
+}
+
+// hostnamesOf are the hostnames of the nodes that are there and stay, by node name.
+func hostnamesOf(s *planning.Snapshot) map[string]string {
+	out := make(map[string]string, len(s.Nodes))
+	for i := range s.Nodes {
+		n := &s.Nodes[i]
+		if n.Object != nil && !n.Leaving {
+			out[n.Object.Name] = cmp.Or(n.Object.Labels[corev1.LabelHostname], n.Object.Name)
+		}
+	}
+	return out
+}
+
+// A volume that several pods of one node share takes one place of its driver: see boundVolumes.
+
+// attachNames adds a resource for each driver whose volumes the pod attaches.
+func (m *Model) attachNames(pod *corev1.Pod, into map[corev1.ResourceName]struct{}) {
+	if len(pod.Spec.Volumes) == 0 {
+		return
+	}
+	for _, claim := range m.Volumes.Attached(pod) {
+		into[resources.Attachable(claim.Driver)] = struct{}{}
+	}
+}
+
+// CertificateRequests are a class's requests with its volumes, for a certificate; volumes it shares may cost it nothing.
+func (m *Model) CertificateRequests(c *podclass.Class) corev1.ResourceList {
+	out, requests := resources.OfPod(c.Sample), c.Unshared()
+	for at, name := range m.Resources.Names {
+		if resources.Hidden(name) && requests[at] > 0 {
+			out[name] = *resource.NewQuantity(requests[at], resource.DecimalSI)
+		}
+	}
+	return out
+}
+
+// A volume that several pods of one node use takes one of its places for volumes, not one for each. What classes
+// request counts it for each pod, so that pods can be packed by their requests alone; once pods are placed, the node
+// gets back what they share.
+
+// boundVolumes counts the pods of each shared volume that are bound to nodes of the snapshot.
+func (m *Model) boundVolumes(r *likeness.Roster) map[state.VolumeOn]int32 {
+	out := map[state.VolumeOn]int32{}
+	if r.Claims == 0 {
+		return out
+	}
+	for i, p := range r.OfNodes {
+		host := int32(m.NodeIndex[m.Snapshot.Nodes[i].Name])
+		for at := p.From; at < p.To; at++ {
+			if r.Marks[at]&(likeness.HasClaims|likeness.HasEnded) == likeness.HasClaims {
+				m.addBoundVolumes(out, host, r.Pods[at])
+			}
+		}
+	}
+	return out
+}
+
+func (m *Model) addBoundVolumes(into map[state.VolumeOn]int32, host int32, pod *corev1.Pod) {
+	if len(pod.Spec.Volumes) == 0 {
+		return
+	}
+	for _, claim := range m.Volumes.Attached(pod) {
+		if claim.Shared && claim.Handle != "" {
+			into[state.VolumeOn{Host: host, ID: claim.ID}]++
+		}
+	}
+}
