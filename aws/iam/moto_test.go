@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/url"
 	"os"
 	"strings"
 	"testing"
@@ -76,24 +77,71 @@ func putRule(t *testing.T, url string, r iam.Rule) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(string(body)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		request.Header.Set("Content-Type", "application/x-amz-json-1.1")
-		request.Header.Set("X-Amz-Target", "AWSEvents."+c.action)
-		request.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential=id/20260801/eu-central-1/events/aws4_request, SignedHeaders=host, Signature=0")
-		response, err := http.DefaultClient.Do(request)
-		if err != nil {
-			t.Fatal(err)
-		}
-		answer, _ := io.ReadAll(io.LimitReader(response.Body, 1<<16))
-		_ = response.Body.Close()
-		if response.StatusCode != http.StatusOK {
-			t.Errorf("%s of %s: %s: %s", c.action, r.Name, response.Status, answer)
-		}
-		if c.action == "PutRule" && !strings.Contains(string(answer), r.Name) {
+		answer := call(t, url, "events", string(body), "application/x-amz-json-1.1", map[string]string{"X-Amz-Target": "AWSEvents." + c.action})
+		if c.action == "PutRule" && !strings.Contains(answer, r.Name) {
 			t.Errorf("the rule is %s, want %s", answer, r.ARN)
 		}
 	}
+}
+
+// TestMotoStack: a CloudFormation that nobody here wrote takes the template and creates its policies, roles, queue and rules. moto
+// has no access entries and no associations, and does not attach policies by ManagedPolicyArns of a role, so these are not checked.
+func TestMotoStack(t *testing.T) {
+	cloud := server.Start(t)
+	ctx := t.Context()
+	config := mototest.Config(cloud)
+	config.Region = "eu-central-1"
+	text, err := iam.CloudFormation(settings())
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := awsiam.NewFromConfig(config)
+	form := url.Values{
+		"Action": {"CreateStack"}, "Version": {"2010-05-15"}, "StackName": {"demo"}, "TemplateBody": {string(text)}, "Capabilities.member.1": {"CAPABILITY_NAMED_IAM"},
+	}
+	call(t, cloud.URL(), "cloudformation", form.Encode(), "application/x-www-form-urlencoded", nil)
+	for _, p := range generate(t, settings()).ControllerPolicies {
+		if _, err := client.GetPolicy(ctx, &awsiam.GetPolicyInput{PolicyArn: awssdk.String("arn:aws:iam::123456789012:policy/" + p.Name)}); err != nil {
+			t.Errorf("policy %s: %v", p.Name, err)
+		}
+	}
+	for _, role := range []string{iam.ControllerRoleName("demo"), "demo-nodes"} {
+		got, err := client.GetRole(ctx, &awsiam.GetRoleInput{RoleName: &role})
+		if err != nil {
+			t.Errorf("role %s: %v", role, err)
+		} else if trust, err := url.QueryUnescape(*got.Role.AssumeRolePolicyDocument); err != nil || !strings.Contains(trust, "sts:AssumeRole") {
+			t.Errorf("role %s trusts %s, %v", role, trust, err)
+		}
+	}
+	if _, err := sqs.NewFromConfig(config).GetQueueUrl(ctx, &sqs.GetQueueUrlInput{QueueName: awssdk.String("demo")}); err != nil {
+		t.Errorf("queue: %v", err)
+	}
+	rules := call(t, cloud.URL(), "events", "{}", "application/x-amz-json-1.1", map[string]string{"X-Amz-Target": "AWSEvents.ListRules"})
+	if n := strings.Count(rules, `"EventPattern"`); n != 5 {
+		t.Errorf("%d rules: %s", n, rules)
+	}
+}
+
+// call sends a request to a service without its SDK, which nothing else here needs.
+func call(t *testing.T, to, service, body, contentType string, headers map[string]string) string {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, to, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Content-Type", contentType)
+	for name, value := range headers {
+		request.Header.Set(name, value)
+	}
+	request.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential=id/20260801/eu-central-1/"+service+"/aws4_request, SignedHeaders=host, Signature=0")
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	answer, err := io.ReadAll(io.LimitReader(response.Body, 1<<20))
+	if err != nil || response.StatusCode != http.StatusOK {
+		t.Fatalf("%s: %s: %s, %v", service, response.Status, answer, err)
+	}
+	return string(answer)
 }

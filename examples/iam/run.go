@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -89,8 +90,8 @@ func generate(args []string, stdout io.Writer, wrote func(string)) error {
 	flags.BoolVar(&s.ServeAlpha, "serve-alpha", false, "")
 	flags.BoolVar(&s.SpotServiceLinkedRole, "spot-service-linked-role", false, "")
 	flags.StringVar(&out, "out", "", "")
-	flags.StringVar(&output, "output", "text", "")
-	flags.StringVar(&output, "o", "text", "")
+	flags.StringVar(&output, "output", outputText, "")
+	flags.StringVar(&output, "o", outputText, "")
 	asked := flags.Bool("version", false, "")
 	if err := flags.Parse(args); err != nil {
 		return spelling.Flag(err, flags)
@@ -104,8 +105,8 @@ func generate(args []string, stdout io.Writer, wrote func(string)) error {
 	if flags.NArg() > 0 {
 		return fmt.Errorf("%q: arguments are not accepted, only flags", flags.Arg(0))
 	}
-	if output != "text" && output != "json" {
-		return fmt.Errorf("--output %q: not one of text, json", output)
+	if !slices.Contains(outputs(), output) {
+		return fmt.Errorf("--output %q: not one of %s", output, strings.Join(outputs(), ", "))
 	}
 	s.NodeRoles, s.SSMParameters = list(roles), list(parameters)
 	setup, err := iam.Generate(s)
@@ -117,13 +118,47 @@ func generate(args []string, stdout io.Writer, wrote func(string)) error {
 			return &outputError{err}
 		}
 	}
-	if output == "json" {
+	return show(output, s, setup, stdout)
+}
+
+// Forms of --output.
+const (
+	outputText           = "text"
+	outputJSON           = "json"
+	outputCloudFormation = "cloudformation"
+	outputTerraform      = "terraform"
+	outputEksctl         = "eksctl"
+)
+
+func outputs() []string {
+	return []string{outputText, outputJSON, outputCloudFormation, outputTerraform, outputEksctl}
+}
+
+// show prints the setup in the form of --output.
+func show(output string, s iam.Settings, setup iam.Setup, stdout io.Writer) error {
+	var document []byte
+	var err error
+	switch output {
+	case outputCloudFormation:
+		document, err = iam.CloudFormation(s)
+	case outputTerraform:
+		document, err = iam.Terraform(s)
+	case outputEksctl:
+		document, err = iam.Eksctl(s)
+	}
+	if err != nil {
+		return err
+	}
+	switch output {
+	case outputText:
+		err = describe(setup, stdout)
+	case outputJSON:
 		encoder := json.NewEncoder(stdout)
 		encoder.SetIndent("", "  ")
 		encoder.SetEscapeHTML(false)
 		err = encoder.Encode(setup)
-	} else {
-		err = describe(setup, stdout)
+	default:
+		_, err = stdout.Write(document)
 	}
 	if err != nil {
 		return &outputError{err}

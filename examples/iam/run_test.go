@@ -52,6 +52,19 @@ func TestJSON(t *testing.T) {
 	}
 }
 
+// Each tool gets its own form, and what it cannot do is bad usage.
+func TestTools(t *testing.T) {
+	for form, begins := range map[string]string{"cloudformation": "AWSTemplateFormatVersion:", "terraform": "# What", "eksctl": "# eksctl"} {
+		code, stdout, stderr := try(t, append(given, "-o", form)...)
+		if code != 0 || !strings.HasPrefix(stdout, begins) {
+			t.Errorf("%s: %d, %.100s, %s", form, code, stdout, stderr)
+		}
+	}
+	if code, stdout, stderr := try(t, append(given, "-o", "eksctl", "--without-eks")...); code != exitInput || stdout != "" || !strings.Contains(stderr, "WithoutEKS") {
+		t.Errorf("eksctl without EKS: %d, %s, %s", code, stdout, stderr)
+	}
+}
+
 func TestUsage(t *testing.T) {
 	if code, stdout, _ := try(t, "--help"); code != 0 || !strings.Contains(stdout, "Examples:") {
 		t.Errorf("--help: %d, %s", code, stdout)
