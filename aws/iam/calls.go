@@ -59,6 +59,7 @@ func table() []call {
 	// The price list has no prices of GovCloud, so it is not read there.
 	priced := func(s Settings) bool { return !s.IsolatedVPC && s.Partition != PartitionGovCloud }
 	queued := func(s Settings) bool { return s.Queue != "" }
+	migrated := func(s Settings) bool { return s.VerifyMigration }
 	onEKS := func(s Settings) bool { return !s.WithoutEKS }
 
 	launch := slices.Concat(
@@ -101,6 +102,10 @@ func table() []call {
 			in("iam:AddRoleToInstanceProfile", changeProfiles), in("iam:PassRole", passRoles)), when: profiles},
 		call{api: "IAMAPI", method: "RemoveRoleFromInstanceProfile", grants: in("iam:RemoveRoleFromInstanceProfile", changeProfiles), when: profiles},
 		call{api: "IAMAPI", method: "TagInstanceProfile", grants: in("iam:TagInstanceProfile", tagProfiles), when: profiles},
+
+		call{api: "EC2MigrationAPI", method: "DescribeLaunchTemplateVersions", grants: in("ec2:DescribeLaunchTemplateVersions", readForMigration), when: migrated},
+		call{api: "EC2MigrationAPI", method: "DescribeInstanceAttribute", grants: in("ec2:DescribeInstanceAttribute", readForMigration), when: migrated},
+		call{api: "IAMMigrationAPI", method: "SimulatePrincipalPolicy", grants: in("iam:SimulatePrincipalPolicy", simulateController), when: migrated},
 
 		call{api: "SQSAPI", method: "GetQueueUrl", grants: in("sqs:GetQueueUrl", readQueue), when: queued},
 		call{api: "SQSAPI", method: "ReceiveMessage", grants: in("sqs:ReceiveMessage", readQueue), when: queued},

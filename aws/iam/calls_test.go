@@ -31,7 +31,7 @@ var takes = map[string][]string{
 
 // services are the prefixes of actions, by interface and by package of the SDK.
 var services = map[string]string{
-	"EC2API": "ec2", "SSMAPI": "ssm", "EKSAPI": "eks", "PricingAPI": "pricing", "IAMAPI": "iam", "SQSAPI": "sqs", "ZonalShiftAPI": "arc-zonal-shift",
+	"EC2API": "ec2", "EC2MigrationAPI": "ec2", "IAMMigrationAPI": "iam", "SSMAPI": "ssm", "EKSAPI": "eks", "PricingAPI": "pricing", "IAMAPI": "iam", "SQSAPI": "sqs", "ZonalShiftAPI": "arc-zonal-shift",
 }
 
 // interfaces reads "EC2API.CreateFleet", … from the source of package sdk.
@@ -74,7 +74,7 @@ func everything(s *iam.Settings) {
 	s.NodeRoles = []string{"demo-nodes", "arn:aws:iam::111122223333:role/team/windows"}
 	s.SSMParameters = []string{"/images/*", "arn:aws:ssm:eu-central-1:444455556666:parameter/shared/ami"}
 	s.LaunchResources = []string{"key-pair", "dedicated-host"}
-	s.ZonalShift, s.SpotServiceLinkedRole = true, true
+	s.ZonalShift, s.SpotServiceLinkedRole, s.VerifyMigration = true, true, true
 }
 
 func generate(t *testing.T, s iam.Settings) iam.Setup {
@@ -221,6 +221,9 @@ func TestFeatures(t *testing.T) {
 		{"no EKS", func(s *iam.Settings) { s.WithoutEKS, s.ZonalShift = true, false }, []string{"arc-zonal-shift:GetManagedResource", "eks:DescribeCluster"}},
 		{"no zonal shift", func(s *iam.Settings) { s.ZonalShift = false }, []string{"arc-zonal-shift:GetManagedResource"}},
 		{"AWN-326 the role for spot exists", func(s *iam.Settings) { s.SpotServiceLinkedRole = false }, []string{"iam:CreateServiceLinkedRole"}},
+		{"no check of a migration", func(s *iam.Settings) { s.VerifyMigration = false }, []string{
+			"ec2:DescribeInstanceAttribute", "ec2:DescribeLaunchTemplateVersions", "iam:SimulatePrincipalPolicy",
+		}},
 		{"AWI-112 GovCloud", func(s *iam.Settings) {
 			s.Region, s.NodeRoles, s.SSMParameters = "us-gov-west-1", []string{"demo-nodes"}, nil
 		}, []string{"pricing:GetProducts"}},

@@ -68,6 +68,7 @@ func policies(a account) ([]Policy, error) {
 		{policyDiscovery, "reads which instance types there are for"},
 		{policyInterruption, "reads the queue of interruption events of"},
 		{policyAlpha, "launches, tags and ends the machines of Provisioners of"},
+		{policyMigration, "checks before a migration, in addition to " + a.ClusterName + "-" + policyDiscovery + ", what launches"},
 	} {
 		for i, document := range divide(statements[kind.name]) {
 			name := a.ClusterName + "-" + kind.name

@@ -47,6 +47,10 @@ const (
 	tagAlphaAtCreation
 	endAlpha
 
+	// readForMigration and simulateController are for the check before a migration.
+	readForMigration
+	simulateController
+
 	scopes // number of scopes
 )
 
@@ -57,6 +61,7 @@ const (
 	policyDiscovery    = "discovery"
 	policyInterruption = "interruption"
 	policyAlpha        = "nodes-v1alpha5"
+	policyMigration    = "migration"
 )
 
 // policy is the policy that contains the statement.
@@ -70,14 +75,16 @@ func (s scope) policy() string {
 		return policyDiscovery
 	case s == readQueue:
 		return policyInterruption
+	case s <= endAlpha:
+		return policyAlpha
 	}
-	return policyAlpha
+	return policyMigration
 }
 
 // statement is the scope in an account, without actions. It has no resources if nothing is allowed.
 func (s scope) statement(a account) Statement {
 	everything := []string{"*"}
-	if s >= createAlpha && !a.ServeAlpha {
+	if s >= createAlpha && s <= endAlpha && !a.ServeAlpha {
 		return Statement{}
 	}
 	switch s {
@@ -132,6 +139,10 @@ func (s scope) statement(a account) Statement {
 		return Statement{Sid: "ReadProfiles", Resource: a.profiles()}
 	case listProfiles:
 		return Statement{Sid: "ListProfiles", Resource: everything}
+	case readForMigration:
+		return Statement{Sid: "ReadLaunchedFrom", Resource: everything, Condition: Condition{}.with("StringEquals", "aws:RequestedRegion", a.Region)}
+	case simulateController:
+		return Statement{Sid: "SimulateController", Resource: []string{a.iam("role/" + ControllerRoleName(a.ClusterName))}}
 	case readRegion:
 		// For describing, the region is the narrowest possible resource.
 		return Statement{Sid: "ReadRegion", Resource: everything, Condition: Condition{}.with("StringEquals", "aws:RequestedRegion", a.Region)}

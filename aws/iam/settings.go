@@ -58,6 +58,9 @@ type Settings struct {
 	// SpotServiceLinkedRole allows the first spot launch of the account to create the role that EC2 needs for it. It is not needed if that
 	// role exists.
 	SpotServiceLinkedRole bool
+	// VerifyMigration adds a policy for those who run the check before a migration (package aws/migration), to attach together with the
+	// policy for discovery: it reads launch templates and user data, and simulates the permissions of the controller's role.
+	VerifyMigration bool
 }
 
 // SettingError is an invalid setting. Errors of this package join one for each invalid setting.

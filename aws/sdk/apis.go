@@ -52,6 +52,20 @@ type EC2API interface {
 	CreateTags(context.Context, *ec2.CreateTagsInput, ...func(*ec2.Options)) (*ec2.CreateTagsOutput, error)
 }
 
+// EC2MigrationAPI contains the EC2 calls that only the check before a migration makes (package aws/migration). *ec2.Client implements it.
+type EC2MigrationAPI interface {
+	// DescribeLaunchTemplateVersions reads the content of launch templates.
+	DescribeLaunchTemplateVersions(context.Context, *ec2.DescribeLaunchTemplateVersionsInput, ...func(*ec2.Options)) (*ec2.DescribeLaunchTemplateVersionsOutput, error)
+	// DescribeInstanceAttribute reads the user data of an instance.
+	DescribeInstanceAttribute(context.Context, *ec2.DescribeInstanceAttributeInput, ...func(*ec2.Options)) (*ec2.DescribeInstanceAttributeOutput, error)
+}
+
+// IAMMigrationAPI contains the IAM calls that only the check before a migration makes. *iam.Client implements it.
+type IAMMigrationAPI interface {
+	// SimulatePrincipalPolicy asks which actions a role may take.
+	SimulatePrincipalPolicy(context.Context, *iam.SimulatePrincipalPolicyInput, ...func(*iam.Options)) (*iam.SimulatePrincipalPolicyOutput, error)
+}
+
 // SSMAPI contains the Systems Manager calls in use: for the parameters that name the newest images.
 type SSMAPI interface {
 	GetParameter(context.Context, *ssm.GetParameterInput, ...func(*ssm.Options)) (*ssm.GetParameterOutput, error)
@@ -103,11 +117,13 @@ type ZonalShiftAPI interface {
 }
 
 var (
-	_ EC2API        = (*ec2.Client)(nil)
-	_ SSMAPI        = (*ssm.Client)(nil)
-	_ EKSAPI        = (*eks.Client)(nil)
-	_ PricingAPI    = (*pricing.Client)(nil)
-	_ IAMAPI        = (*iam.Client)(nil)
-	_ SQSAPI        = (*sqs.Client)(nil)
-	_ ZonalShiftAPI = (*arczonalshift.Client)(nil)
+	_ EC2API          = (*ec2.Client)(nil)
+	_ EC2MigrationAPI = (*ec2.Client)(nil)
+	_ IAMMigrationAPI = (*iam.Client)(nil)
+	_ SSMAPI          = (*ssm.Client)(nil)
+	_ EKSAPI          = (*eks.Client)(nil)
+	_ PricingAPI      = (*pricing.Client)(nil)
+	_ IAMAPI          = (*iam.Client)(nil)
+	_ SQSAPI          = (*sqs.Client)(nil)
+	_ ZonalShiftAPI   = (*arczonalshift.Client)(nil)
 )

@@ -167,6 +167,12 @@ func (c *Clients) at(p Priority) aws.Config {
 // EC2 makes a client of EC2.
 func (c *Clients) EC2(p Priority) EC2API { return ec2.NewFromConfig(c.at(p)) }
 
+// EC2Migration makes a client for the calls of the check before a migration.
+func (c *Clients) EC2Migration(p Priority) EC2MigrationAPI { return ec2.NewFromConfig(c.at(p)) }
+
+// IAMMigration makes a client for the calls of the check before a migration.
+func (c *Clients) IAMMigration(p Priority) IAMMigrationAPI { return iam.NewFromConfig(c.at(p)) }
+
 // SSM makes a client of Systems Manager.
 func (c *Clients) SSM(p Priority) SSMAPI { return ssm.NewFromConfig(c.at(p)) }
 

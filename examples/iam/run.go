@@ -88,6 +88,7 @@ func generate(args []string, stdout io.Writer, wrote func(string)) error {
 	flags.BoolVar(&s.WithoutEKS, "without-eks", false, "")
 	flags.BoolVar(&s.ZonalShift, "zonal-shift", false, "")
 	flags.BoolVar(&s.ServeAlpha, "serve-alpha", false, "")
+	flags.BoolVar(&s.VerifyMigration, "verify-migration", false, "")
 	flags.BoolVar(&s.SpotServiceLinkedRole, "spot-service-linked-role", false, "")
 	flags.StringVar(&out, "out", "", "")
 	flags.StringVar(&output, "output", outputText, "")

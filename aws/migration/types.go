@@ -1,0 +1,145 @@
+package migration
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/api/requirements"
+	v1 "github.com/drawknife/drawknife/api/v1"
+	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
+	"github.com/drawknife/drawknife/aws/catalog"
+	"github.com/drawknife/drawknife/aws/instancetype"
+	"github.com/drawknife/drawknife/cloudprovider"
+)
+
+// checkInstanceTypes compares, for each NodePool, the instance types that Karpenter offers with drawknife's.
+func (v *verifier) checkInstanceTypes() {
+	if v.KarpenterTypes == nil {
+		v.report.skip(CheckInstanceTypes, "", "the instance types that Karpenter offers are not known, so its rule stands in for them: give its metrics to compare with its own list")
+	}
+	for _, pool := range v.NodePools {
+		class := v.classes[pool.Spec.Template.Spec.NodeClassRef.Name]
+		if class == nil || v.lists[class.Name] == nil {
+			continue
+		}
+		want, err := requirements.ParseSet(pool.Spec.Template.Spec.Requirements)
+		if err != nil {
+			continue // a finding of the objects
+		}
+		v.compareTypes(pool, class, want.Without(v1.CapacityTypeLabelKey, v1.NodePoolLabelKey))
+	}
+}
+
+func (v *verifier) compareTypes(pool *v1.NodePool, class *awsv1.EC2NodeClass, want requirements.Set) {
+	object := poolObject(pool.Name)
+	ours := typeNames(v.wanted(class.Name, want))
+	theirs, err := v.karpenterTypes(class, want)
+	if err != nil {
+		v.report.skip(CheckInstanceTypes, object, "Karpenter's instance types cannot be computed: %v", err)
+		return
+	}
+	inUse := map[string]bool{}
+	for _, claim := range v.NodeClaims {
+		if claim.Labels[v1.NodePoolLabelKey] == pool.Name && claim.Labels[corev1.LabelInstanceTypeStable] != "" {
+			inUse[claim.Labels[corev1.LabelInstanceTypeStable]] = true
+		}
+	}
+	gained, lost := without(ours, theirs), without(theirs, ours)
+	for name := range inUse {
+		if !slices.Contains(ours, name) && !slices.Contains(lost, name) {
+			lost = append(lost, name)
+		}
+	}
+	slices.Sort(lost)
+	const field = "spec.template.spec.requirements"
+	for _, group := range v.reasons(class, lost) {
+		severity, cure := SeverityInfo, ""
+		if slices.ContainsFunc(group.names, func(name string) bool { return inUse[name] }) {
+			severity, cure = SeverityWarning, "nodes of these types stay, but no new ones are launched; correct the class if they are needed"
+		}
+		if len(ours) == 0 {
+			severity, cure = SeverityError, "correct the class or the requirements: no node can be launched for the pool"
+		}
+		v.report.found(severity, CheckInstanceTypes, object, field, cure, "loses %d of %d instance types, because %s: %s", len(group.names), len(theirs), group.reason, some(group.names))
+	}
+	if len(gained) > 0 {
+		v.report.found(SeverityInfo, CheckInstanceTypes, object, field, "", "gains %d instance types that Karpenter does not offer: %s", len(gained), some(gained))
+	}
+}
+
+// karpenterTypes returns the names of the types that Karpenter offers for a class and the requirements of a pool. Karpenter lists types that
+// fit nothing after what the class reserves.
+func (v *verifier) karpenterTypes(class *awsv1.EC2NodeClass, want requirements.Set) ([]string, error) {
+	relaxed := class.DeepCopy()
+	if k := relaxed.Spec.Kubelet; k != nil {
+		k.KubeReserved, k.SystemReserved, k.EvictionHard, k.EvictionSoft, k.EvictionSoftGracePeriod = nil, nil, nil, nil, nil
+	}
+	options := v.InstanceTypes
+	options.ReservedENIs, options.HugePages = 0, nil
+	list, err := instancetype.Resolve(v.types, relaxed, options)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, t := range list {
+		if v.KarpenterTypes != nil && !slices.Contains(v.KarpenterTypes, t.Name) {
+			continue
+		}
+		if slices.ContainsFunc(t.Offerings, func(o cloudprovider.Offering) bool { return t.Offers(&o, want) }) {
+			out = append(out, t.Name)
+		}
+	}
+	return out, nil
+}
+
+// reasonGroup are instance types that are lost for one reason.
+type reasonGroup struct {
+	reason string
+	names  []string
+}
+
+// reasons groups lost types by the reason, sorted.
+func (v *verifier) reasons(class *awsv1.EC2NodeClass, lost []string) []reasonGroup {
+	by := map[string][]string{}
+	for _, name := range lost {
+		at := slices.IndexFunc(v.types.Types, func(t catalog.Type) bool { return t.Name == name })
+		reason := "the region's catalogue does not have them"
+		switch {
+		case at >= 0 && slices.ContainsFunc(v.lists[class.Name], func(t *cloudprovider.InstanceType) bool { return t.Name == name }):
+			reason = "they do not meet the requirements, with drawknife's labels"
+		case at >= 0:
+			reason = "they are too small for what the class reserves, or not sold in its zones"
+		}
+		by[reason] = append(by[reason], name)
+	}
+	var out []reasonGroup
+	for reason, names := range by {
+		out = append(out, reasonGroup{reason, names})
+	}
+	slices.SortFunc(out, func(a, b reasonGroup) int { return strings.Compare(a.reason, b.reason) })
+	return out
+}
+
+func typeNames(list []*cloudprovider.InstanceType) []string {
+	var out []string
+	for _, t := range list {
+		out = append(out, t.Name)
+	}
+	return out
+}
+
+func without(list, other []string) []string {
+	return slices.DeleteFunc(slices.Clone(list), func(name string) bool { return slices.Contains(other, name) })
+}
+
+// some names the first of a list.
+func some(names []string) string {
+	const most = 8
+	if len(names) <= most {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+}

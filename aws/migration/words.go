@@ -1,0 +1,47 @@
+package migration
+
+import (
+	"errors"
+	"io"
+	"strings"
+)
+
+// isEnd reports whether a reader of archives is at the end of the text: also in the middle of a part.
+func isEnd(err error) bool { return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) }
+
+// shellWords divides a command line into words, as a POSIX shell or PowerShell does with the quotes that user data has. A backslash before
+// a line break continues the line; other line breaks end the command once it has words.
+func shellWords(text string) []string {
+	var out []string
+	var word strings.Builder
+	var quote rune
+	open := false
+	end := func() {
+		if open {
+			out = append(out, word.String())
+			word.Reset()
+			open = false
+		}
+	}
+	text = strings.ReplaceAll(strings.ReplaceAll(text, "\\\r\n", " "), "\\\n", " ")
+	for _, c := range text {
+		switch {
+		case quote != 0 && c == quote:
+			quote = 0
+		case quote != 0:
+			word.WriteRune(c)
+		case c == '\'' || c == '"':
+			quote, open = c, true
+		case c == '\n' && (open || len(out) > 0):
+			end()
+			return out
+		case c == ' ' || c == '\t' || c == '\r' || c == '\n':
+			end()
+		default:
+			word.WriteRune(c)
+			open = true
+		}
+	}
+	end()
+	return out
+}
