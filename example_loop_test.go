@@ -173,7 +173,7 @@ func (l effects) PutNode(_ context.Context, e provisioning.PutNode) error {
 }
 
 func (l effects) CreateInstance(ctx context.Context, e provisioning.CreateInstance) error {
-	answer, err := l.cloud.Create(ctx, e.Claim)
+	answer, err := e.Launch(ctx, l.cloud)
 	for _, next := range l.lifecycle.Created(e.Claim, answer, err, l.clock.Now()).Effects {
 		check(provisioning.Do(ctx, next, l))
 	}

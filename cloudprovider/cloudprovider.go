@@ -9,8 +9,8 @@ import (
 // CloudProvider is what every provider must have. The contract of each method is in the package comment, in clauses
 // that the conformance kit tests one by one. All methods are safe for concurrent use.
 //
-// DriftDetector, Repairer, InterruptionSource, NodeClassStatus and RegistrationGate are optional: As returns those that a provider
-// implements.
+// DriftDetector, Repairer, InterruptionSource, NodeClassStatus, RegistrationGate and GroupCreator are optional: As returns those that a
+// provider implements.
 type CloudProvider interface {
 	// Name of the provider, in lower case: a label of metrics and a word in messages. It never changes.
 	Name() string

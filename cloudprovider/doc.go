@@ -13,8 +13,8 @@
 //		// delete the NodeClaim and plan its pods again: the next InstanceTypes knows what is out of stock
 //	}
 //
-// A provider implements [CloudProvider], and those of [DriftDetector], [Repairer], [InterruptionSource], [NodeClassStatus] and
-// [RegistrationGate] that its cloud supports. It keeps nothing in package variables; it declares everything in its [Capabilities].
+// A provider implements [CloudProvider], and those of [DriftDetector], [Repairer], [InterruptionSource], [NodeClassStatus],
+// [RegistrationGate] and [GroupCreator] that its cloud supports. It keeps nothing in package variables; it declares everything in its [Capabilities].
 // Package fake is a provider in memory; package cloudprovider/mock has mocks of all interfaces.
 //
 // # Contract

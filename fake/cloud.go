@@ -81,6 +81,7 @@ var (
 	_ cloudprovider.InterruptionSource = (*Cloud)(nil)
 	_ cloudprovider.NodeClassStatus    = (*Cloud)(nil)
 	_ cloudprovider.RegistrationGate   = (*Cloud)(nil)
+	_ cloudprovider.GroupCreator       = (*Cloud)(nil)
 )
 
 // account is what all clusters share: the instances, the stock and the levers.
@@ -96,10 +97,12 @@ type account struct {
 	stockOutMemory, redeliverAfter time.Duration
 
 	// mu guards everything below, and the parts of catalog that change. No hook and no caller's code runs under it.
-	mu             sync.Mutex
-	instances      map[string]*instance // by provider ID; gone ones are forgotten
-	byOwner        map[owner]*instance  // live ones only
-	launched       int
+	mu        sync.Mutex
+	instances map[string]*instance // by provider ID; gone ones are forgotten
+	byOwner   map[owner]*instance  // live ones only
+	launched  int
+	// taken are the offerings that the group of the call in progress has taken so far.
+	taken          []cloudprovider.OfferingKey
 	timeline       timeline
 	imageID        string
 	kubeletVersion string

@@ -36,7 +36,7 @@ type Event struct {
 	Cluster string `json:"cluster,omitempty"`
 	// ProviderID of the instance.
 	ProviderID string `json:"providerID,omitempty"`
-	// Claims passed in: one to Create, any number to Restore.
+	// Claims passed in: one to Create, any number to CreateGroup and Restore.
 	Claims []*v1.NodeClaim `json:"claims,omitempty"`
 	// NodeClass of the call, and its Readiness.
 	NodeClass *v1.NodeClassReference            `json:"nodeClass,omitempty"`

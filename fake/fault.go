@@ -17,6 +17,7 @@ type Method string
 const (
 	MethodInstanceTypes        Method = "InstanceTypes"
 	MethodCreate               Method = "Create"
+	MethodCreateGroup          Method = "CreateGroup"
 	MethodDelete               Method = "Delete"
 	MethodGet                  Method = "Get"
 	MethodList                 Method = "List"
@@ -82,7 +83,7 @@ func (c *Cloud) Inject(faults ...Fault) error {
 
 func (m Method) known() bool {
 	switch m {
-	case MethodInstanceTypes, MethodCreate, MethodDelete, MethodGet, MethodList, MethodIsDrifted,
+	case MethodInstanceTypes, MethodCreate, MethodCreateGroup, MethodDelete, MethodGet, MethodList, MethodIsDrifted,
 		MethodReceiveInterruptions, MethodAckInterruptions, MethodNodeClassStatus, MethodRegistered:
 		return true
 	}

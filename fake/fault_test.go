@@ -31,10 +31,14 @@ func methods(cloud *fake.Cloud, c *v1.NodeClaim) map[fake.Method]func(context.Co
 	return map[fake.Method]func(context.Context) error{
 		fake.MethodInstanceTypes: func(ctx context.Context) error { _, err := cloud.InstanceTypes(ctx, &v1.NodePool{}); return err },
 		fake.MethodCreate:        func(ctx context.Context) error { _, err := cloud.Create(ctx, c); return err },
-		fake.MethodDelete:        func(ctx context.Context) error { return cloud.Delete(ctx, c) },
-		fake.MethodGet:           func(ctx context.Context) error { _, err := cloud.Get(ctx, c.Status.ProviderID); return err },
-		fake.MethodList:          func(ctx context.Context) error { _, err := cloud.List(ctx); return err },
-		fake.MethodIsDrifted:     func(ctx context.Context) error { _, err := cloud.IsDrifted(ctx, c); return err },
+		fake.MethodCreateGroup: func(ctx context.Context) error {
+			_, err := cloud.CreateGroup(ctx, []*v1.NodeClaim{c})
+			return err
+		},
+		fake.MethodDelete:    func(ctx context.Context) error { return cloud.Delete(ctx, c) },
+		fake.MethodGet:       func(ctx context.Context) error { _, err := cloud.Get(ctx, c.Status.ProviderID); return err },
+		fake.MethodList:      func(ctx context.Context) error { _, err := cloud.List(ctx); return err },
+		fake.MethodIsDrifted: func(ctx context.Context) error { _, err := cloud.IsDrifted(ctx, c); return err },
 		fake.MethodReceiveInterruptions: func(ctx context.Context) error {
 			_, err := cloud.ReceiveInterruptions(ctx)
 			return err

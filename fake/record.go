@@ -27,6 +27,8 @@ type instance struct {
 	gateOpened bool
 	// stillborn is whether it ends instead of running.
 	stillborn bool
+	// group is whether CreateGroup launched it.
+	group bool
 }
 
 // owner is the claim an instance was launched for. One owner has at most one live instance.

@@ -77,6 +77,8 @@ func (c *Cloud) callAgain(e Event) error {
 			claim = e.Claims[0]
 		}
 		_, _ = c.Create(ctx, claim)
+	case MethodCreateGroup:
+		_, _ = c.CreateGroup(ctx, e.Claims)
 	case MethodDelete:
 		_ = c.Delete(ctx, claim)
 	case MethodGet:

@@ -51,6 +51,11 @@ func (a *account) usedUp(key cloudprovider.OfferingKey) *quota {
 				used++
 			}
 		}
+		for _, key := range a.taken {
+			if q.of[key] {
+				used++
+			}
+		}
 		if used >= q.most {
 			return q
 		}

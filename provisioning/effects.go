@@ -53,8 +53,14 @@ type DeleteClaim struct {
 	Reason DisruptedReason
 }
 
-// CreateInstance asks the provider to launch the claim's instance, and passes the result to Lifecycle.Created.
-type CreateInstance struct{ Claim *v1.NodeClaim }
+// CreateInstance asks the provider to launch the claim's instance, and passes the result to Lifecycle.Created. Its method Launch makes
+// the call.
+type CreateInstance struct {
+	Claim *v1.NodeClaim
+	// Group are the claims of the claim's launch group (v1.LaunchGroup), itself included, ordered by UID: all of them launch now. Nil
+	// for a claim that launches on its own.
+	Group []*v1.NodeClaim
+}
 
 // AskGates calls the registration gates for the claim; their answers become ClaimState.Gates.
 type AskGates struct{ Claim *v1.NodeClaim }

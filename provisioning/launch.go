@@ -21,12 +21,13 @@ const (
 
 // launch launches the instance. A claim with an invalid request is not launched again: it waits for its timeout, so that a pool
 // with an invalid template fails only once per timeout.
-func (l *Lifecycle) launch(claim *v1.NodeClaim, now time.Time) Step {
+func (l *Lifecycle) launch(s ClaimState, now time.Time) Step {
+	claim := s.Claim
 	launched := claim.DeepCopy().Conditions().Get(v1.ConditionLaunched)
 	if launched.Reason == string(cloudprovider.Permanent) {
 		return Step{Again: l.left(claim, now)}
 	}
-	return Step{Effects: []Effect{CreateInstance{claim.DeepCopy()}}}
+	return Step{Effects: []Effect{CreateInstance{Claim: claim.DeepCopy(), Group: launchedTogether(s)}}}
 }
 
 // Created returns the next step after the provider's answer to CreateInstance: err as returned; answer is nil if err is not.

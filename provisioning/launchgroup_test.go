@@ -312,10 +312,16 @@ func TestLauncherAdmitsGroupsWhole(t *testing.T) {
 	}
 }
 
-// One member too few in stock: what was launched of the group is gone within seconds, a pod of no gang is served although the gang wants
-// the same nodes, and once there is stock, the gang runs.
+// One member too few in stock: what was launched of the group is gone within seconds, and where the provider launches groups as a whole
+// nothing was; a pod of no gang is served although the gang wants the same nodes, and once there is stock, the gang runs.
 func TestGroupsAreGivenUpAtOnce(t *testing.T) {
+	t.Run("one by one", func(t *testing.T) { givenUpAtOnce(t, true, 2, 3) })
+	t.Run("as a whole", func(t *testing.T) { givenUpAtOnce(t, false, 1, 1) })
+}
+
+func givenUpAtOnce(t *testing.T, alone bool, least, largest int) {
 	w := newGangWorld(t, t, -1, false)
+	w.alone = alone
 	w.gangs["train"] = 3
 	for i := range 3 {
 		w.wants(fmt.Sprintf("train-%d", i), "train", "3", false)
@@ -339,7 +345,7 @@ func TestGroupsAreGivenUpAtOnce(t *testing.T) {
 			after = max(after, len(w.cloud.Instances()))
 		}
 	}
-	if most < 2 || after > 1 {
+	if most < least || most > largest || after > 1 {
 		t.Fatalf("at most %d instances ran, %d after a minute: %v", most, after, w.log)
 	}
 	if got := w.waiting(); len(got) != 3 {

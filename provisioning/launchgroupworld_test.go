@@ -265,6 +265,7 @@ func cmpText(a, b string) int {
 func TestNoGangIsPaidForInPart(t *testing.T) {
 	seeded.Check(t, func(r *rapid.T) {
 		w := newGangWorld(t, r, rapid.IntRange(0, 60).Draw(r, "crash"), rapid.Bool().Draw(r, "crash after"))
+		w.alone = rapid.Bool().Draw(r, "one by one")
 		size := rapid.IntRange(2, 5).Draw(r, "members")
 		zonal := rapid.Bool().Draw(r, "in one zone")
 		w.gangs["train"] = size

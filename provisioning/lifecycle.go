@@ -110,7 +110,7 @@ func (l *Lifecycle) Next(s ClaimState, now time.Time) Step {
 	conditions := s.Claim.DeepCopy().Conditions()
 	switch {
 	case !conditions.IsTrue(v1.ConditionLaunched):
-		return l.launch(s.Claim, now)
+		return l.launch(s, now)
 	case !conditions.IsTrue(v1.ConditionRegistered):
 		return l.register(s, now)
 	case len(s.Nodes) == 0:

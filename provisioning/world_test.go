@@ -41,8 +41,18 @@ type world struct {
 	vanish   func(*world)
 	vanishAt int
 	vanished bool
+	// alone hides from the controller that the cloud can launch groups.
+	alone bool
 	// garbage is what the collector did.
 	garbage []string
+}
+
+// provider is the cloud as the controller launches on it.
+func (w *world) provider() cloudprovider.CloudProvider {
+	if w.alone {
+		return struct{ cloudprovider.CloudProvider }{w.cloud}
+	}
+	return w.cloud
 }
 
 // errGone is a write to an object that is not there any more.
@@ -261,7 +271,7 @@ func (w *world) carryOut(effect provisioning.Effect) (any, error) {
 			}
 		}
 	case provisioning.CreateInstance:
-		instance, err := w.cloud.Create(ctx, e.Claim)
+		instance, err := e.Launch(ctx, w.provider())
 		provisioning.Feedback(err, w.estimate, w.clock.Now())
 		return w.lifecycle.Created(e.Claim, instance, err, w.clock.Now()), nil
 	case provisioning.AskGates:

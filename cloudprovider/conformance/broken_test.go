@@ -27,13 +27,14 @@ func dear(t *cloudprovider.InstanceType) bool { return t.Name == "m1.24xlarge" }
 func TestBrokenProviders(t *testing.T) {
 	all := slices.Concat(
 		brokenDescriptions(), brokenCatalogues(), brokenLaunches(), brokenInstances(), brokenErrors(), brokenConcurrency(),
-		brokenAbilities(), brokenInterruptions(),
+		brokenAbilities(), brokenInterruptions(), brokenGroups(),
 	)
 	found := map[string]bool{}
 	for _, b := range all {
 		found[b.clause] = true
 		t.Run(b.clause+"/"+b.what, func(t *testing.T) {
 			options := chosen(func(o *conformance.Options) { o.Trials = 8; o.Steps = 12; o.Parallel = 60 })
+			options.Levels = levelsOf(b.clause)
 			if testing.Short() { // that it is found; not that nothing else is
 				options.Clauses = slices.Concat(b.also, []string{b.clause})
 			}

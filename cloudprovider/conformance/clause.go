@@ -16,7 +16,7 @@ func clauses() []clause {
 	return slices.Concat(
 		describeClauses(), catalogClauses(), createClauses(), deleteClauses(), getClauses(), listClauses(), errorClauses(),
 		concurrencyClauses(), classClauses(), gateClauses(), spotClauses(), reservedClauses(), driftClauses(), repairClauses(),
-		interruptionClauses(),
+		interruptionClauses(), groupClauses(),
 	)
 }
 

@@ -21,12 +21,14 @@ const (
 	Drift        Level = "Drift"
 	Repair       Level = "Repair"
 	Interruption Level = "Interruption"
+	// Group is for providers that implement cloudprovider.GroupCreator.
+	Group Level = "Group"
 	// Engine is the level under which package engine reports its scenarios; it is not in Levels.
 	Engine Level = "Engine"
 )
 
 // Levels returns all levels, Core first. The caller owns the slice.
-func Levels() []Level { return []Level{Core, Spot, Reserved, Drift, Repair, Interruption} }
+func Levels() []Level { return []Level{Core, Spot, Reserved, Drift, Repair, Interruption, Group} }
 
 // Defaults of Options.
 const (

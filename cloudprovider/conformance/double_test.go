@@ -26,6 +26,7 @@ type double struct {
 	receive    func(context.Context) ([]cloudprovider.Interruption, error)
 	ack        func(context.Context, ...string) error
 	status     func(context.Context, v1.NodeClassReference) (cloudprovider.NodeClassReadiness, error)
+	group      func(context.Context, []*v1.NodeClaim) ([]*v1.NodeClaim, error)
 	registered func(context.Context, *v1.NodeClaim) (cloudprovider.GateResult, error)
 	subject    *conformance.Subject
 	restarts   int

@@ -106,6 +106,7 @@ type Method string
 const (
 	MethodInstanceTypes        Method = "InstanceTypes"
 	MethodCreate               Method = "Create"
+	MethodCreateGroup          Method = "CreateGroup"
 	MethodDelete               Method = "Delete"
 	MethodGet                  Method = "Get"
 	MethodList                 Method = "List"

@@ -156,7 +156,7 @@ func (w *world) reconcileClaim(name string) {
 				result, err := gate.Registered(w.t.Context(), e.Claim)
 				gates = map[string]provisioning.GateAnswer{gate.Name(): {GateResult: result, Err: err}}
 			case provisioning.CreateInstance:
-				instance, err := w.Provider.Create(w.t.Context(), e.Claim)
+				instance, err := e.Launch(w.t.Context(), w.Provider)
 				w.note("create instance of %s: %v", e.Claim.Name, err)
 				after := w.lifecycle.Created(e.Claim, instance, err, w.now)
 				for _, each := range after.Effects {

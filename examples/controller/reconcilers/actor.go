@@ -219,8 +219,9 @@ func (a *actor) deleteClaim(ctx context.Context, r *round, e provisioning.Delete
 	return nil
 }
 
-func (a *actor) createInstance(ctx context.Context, r *round, claim *v1.NodeClaim) error {
-	answer, err := a.provider.Create(ctx, claim)
+func (a *actor) createInstance(ctx context.Context, r *round, e provisioning.CreateInstance) error {
+	claim := e.Claim
+	answer, err := e.Launch(ctx, a.provider)
 	if ctx.Err() != nil {
 		// The process stopped during the call: the next one calls again and gets the same instance (CP-CREATE).
 		return errors.Join(ctx.Err(), err)

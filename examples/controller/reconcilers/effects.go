@@ -28,7 +28,7 @@ func (h roundEffects) DeleteClaim(ctx context.Context, e provisioning.DeleteClai
 }
 
 func (h roundEffects) CreateInstance(ctx context.Context, e provisioning.CreateInstance) error {
-	return h.actor.createInstance(ctx, h.round, e.Claim)
+	return h.actor.createInstance(ctx, h.round, e)
 }
 
 func (h roundEffects) FindInstance(ctx context.Context, e provisioning.FindInstance) error {
