@@ -18,8 +18,7 @@ func (l *loader) gangs(s *scheduling.Snapshot) []scheduling.Gang {
 		first: map[podgroups.Key]podgroups.Named{}, members: map[podgroups.Key][]podgroups.Member{},
 	}
 	for _, e := range l.objects.podGroups {
-		o := e.object
-		b.known[podgroups.Key{Kind: o.Object.Kind, Namespace: o.Namespace, Name: o.Name}] = l.withPriority(&o.Object)
+		b.known[keyOfGroup(&e.object.Object)] = l.withPriority(&e.object.Object)
 	}
 	for i := range s.Nodes {
 		for _, pod := range s.Nodes[i].Pods {
@@ -59,6 +58,8 @@ type gangReader struct {
 	// first is what the first member says of each group.
 	first   map[podgroups.Key]podgroups.Named
 	members map[podgroups.Key][]podgroups.Member
+	// origins of the pods; nil until one is asked for.
+	origins map[scheduling.PodKey]origin
 }
 
 // add makes the pod a member of the first group that it names.
@@ -90,10 +91,21 @@ func (b *gangReader) addSucceeded(pod *corev1.Pod) {
 }
 
 func (b *gangReader) missing(pod *corev1.Pod, object podgroups.Key) {
-	b.l.warn(origin{}, remark{
+	b.l.warn(b.originOf(pod), remark{
 		code: WarningPodGroup, kind: "Pod", name: qualifiedName(pod), detail: string(object.Kind) + object.Name,
 		message: fmt.Sprintf("it names %s %s, which is not in the input: it is planned on its own", object.Kind, object.Name),
 	})
+}
+
+// originOf is where the pod, or the workload that it is made of, is written.
+func (b *gangReader) originOf(pod *corev1.Pod) origin {
+	if b.origins == nil {
+		b.origins = make(map[scheduling.PodKey]origin, len(b.l.objects.pods))
+		for _, e := range b.l.objects.pods {
+			b.origins[scheduling.PodKey{Namespace: e.object.Namespace, Name: e.object.Name}] = e.origin
+		}
+	}
+	return b.origins[scheduling.PodKey{Namespace: pod.Namespace, Name: pod.Name}]
 }
 
 // gangs are the groups in the order of their names.
@@ -112,15 +124,33 @@ func (b *gangReader) gangs() []scheduling.Gang {
 	}
 	gangs, apart, missing := podgroups.Gangs(parts, func(key podgroups.Key) *podgroups.Object { return b.known[key] })
 	for _, key := range apart {
-		b.warn(key, "its groups have topology constraints of their own: each is planned by itself")
+		b.warn(key, b.originWhere(func(o *podgroups.Object) bool { return keyOfGroup(o) == key }), "its groups have topology constraints of their own: each is planned by itself")
 	}
 	for _, key := range missing {
-		b.warn(key, "it is not in the input: each of its groups is planned by itself")
+		names := func(o *podgroups.Object) bool {
+			parent := o.Spec.ParentCompositePodGroupName
+			return parent != nil && o.Namespace == key.Namespace && *parent == key.Name
+		}
+		b.warn(key, b.originWhere(names), "it is not in the input: each of its groups is planned by itself")
 	}
 	return gangs
 }
 
+func keyOfGroup(o *podgroups.Object) podgroups.Key {
+	return podgroups.Key{Kind: o.Kind, Namespace: o.Namespace, Name: o.Name}
+}
+
+// originWhere is where the first such group is written.
+func (b *gangReader) originWhere(is func(*podgroups.Object) bool) origin {
+	for _, e := range b.l.objects.podGroups {
+		if is(&e.object.Object) {
+			return e.origin
+		}
+	}
+	return origin{}
+}
+
 // warn says something of a CompositePodGroup.
-func (b *gangReader) warn(key podgroups.Key, message string) {
-	b.l.warn(origin{}, remark{code: WarningPodGroup, kind: kindCompositePodGroup, name: key.Namespace + "/" + key.Name, message: message})
+func (b *gangReader) warn(key podgroups.Key, o origin, message string) {
+	b.l.warn(o, remark{code: WarningPodGroup, kind: kindCompositePodGroup, name: key.Namespace + "/" + key.Name, message: message})
 }

@@ -115,6 +115,31 @@ func TestGroupsOfGroupsThatAreTakenApart(t *testing.T) {
 	}
 }
 
+// Warnings about groups say where what they speak of is written: the pod, or the workload it is made of, that names a group which is not there; the group
+// that names a CompositePodGroup; and the CompositePodGroup whose groups are planned apart.
+func TestWarningsAboutGroupsSayWhere(t *testing.T) {
+	const pool = "apiVersion: v1\nkind: Namespace\nmetadata: {name: research}\n"
+	const spec = "spec:\n  schedulingGroup: {podGroupName: g}\n  containers: [{name: x}]\n"
+	const group = "apiVersion: scheduling.k8s.io/v1beta1\nkind: PodGroup\nmetadata: {name: g}\nspec:\n  parentCompositePodGroupName: c\n  schedulingPolicy: {gang: {minCount: 2}}\n  schedulingConstraints: {topology: [{key: rack}]}\n"
+	const composite = "apiVersion: scheduling.k8s.io/v1alpha3\nkind: CompositePodGroup\nmetadata: {name: c}\nspec: {schedulingPolicy: {gang: {minGroupCount: 1}}}\n"
+	pod := "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\n" + spec
+	job := "apiVersion: batch/v1\nkind: Job\nmetadata: {name: j}\nspec:\n  parallelism: 2\n  completions: 2\n  template:\n    spec: {schedulingGroup: {podGroupName: g}, restartPolicy: Never, containers: [{name: x}]}\n"
+	for _, c := range []struct {
+		name, text string
+		want       string
+	}{
+		{"a pod", pool + "---\n" + pod, "in.yaml: document 2, line 5: Pod default/p: it names PodGroup"},
+		{"a pod of a workload", pool + "---\n" + job, "in.yaml: document 2, line 5: Pod default/j-0: it names PodGroup"},
+		{"a group of a group that is not there", pool + "---\n" + group + "---\n" + pod, "in.yaml: document 2, line 5: CompositePodGroup default/c: it is not in the input"},
+		{"groups apart", pool + "---\n" + group + "---\n" + composite + "---\n" + pod, "in.yaml: document 3, line 13: CompositePodGroup default/c: its groups"},
+	} {
+		result := load(t, c.text)
+		if len(result.Warnings) != 1 || !strings.HasPrefix(result.Warnings[0].String(), c.want) {
+			t.Errorf("%s: %v, want %q", c.name, result.Warnings, c.want)
+		}
+	}
+}
+
 // FuzzGangs has no input with pods of groups that a snapshot can't be compiled of.
 func FuzzGangs(f *testing.F) {
 	for _, kind := range []string{"PodGroup", "Workload", "CompositePodGroup"} {
