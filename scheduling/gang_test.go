@@ -7,6 +7,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/drawknife/drawknife/api/requirements"
 	"github.com/drawknife/drawknife/scheduling"
@@ -85,7 +86,7 @@ func TestGangs(t *testing.T) {
 				s.Nodes = append(s.Nodes, node(fmt.Sprintf("a-%d", i)), node(fmt.Sprintf("b-%d", i), nodeLabel(zoneKey, "b")))
 			}
 			return withGangs(s, gangOf("g", list, together(zoneKey)))
-		}, []string{"3 of 4 members fit in topology.kubernetes.io/zone=a"}, 0},
+		}, []string{"3 of 4 members fit in topology.kubernetes.io/zone=a, the closest of 2 domains"}, 0},
 		{"rather in one zone than not", func() *scheduling.Snapshot {
 			list := four()
 			s := cluster(list, nodePool("p", limit("cpu=0")))
@@ -119,13 +120,45 @@ func TestGangs(t *testing.T) {
 		{"no such domain", func() *scheduling.Snapshot {
 			list := four()
 			return withGangs(cluster(list), gangOf("g", list, together("example.com/block")))
-		}, []string{"no node and no instance type states"}, 0},
+		}, []string{"gang default/g has no place: no node and no instance type states example.com/block, which its topology constraint needs; it would fit without the topology constraint on example.com/block"}, 0},
+		{"a domain that is misspelt", func() *scheduling.Snapshot {
+			list := four()
+			return withGangs(cluster(list), gangOf("g", list, together("topology.kubernetes.io/zones")))
+		}, []string{"states topology.kubernetes.io/zones (did you mean topology.kubernetes.io/zone?), which"}, 0},
+		{"labels that no node has together", func() *scheduling.Snapshot {
+			list := four()
+			return withGangs(cluster(list, node("x", nodeLabel("row", "1")), node("y", nodeLabel("rack", "1"))), gangOf("g", list, together("row", "rack")))
+		}, []string{"no node and no instance type states row and rack together, as its topology constraints need; it would fit without the topology constraint on row and rack"}, 0},
 		{"members run in two zones", func() *scheduling.Snapshot {
 			list := four()
 			s := cluster(list[2:])
 			s.Nodes = append(s.Nodes, node("x", bound(list[0])), node("y", nodeLabel(zoneKey, "b"), bound(list[1])))
 			return withGangs(s, gangOf("g", list, together(zoneKey)))
-		}, []string{"gang default/g has no place: no domain is open to it: no node and no instance type states the labels of its topology constraints, or members run in several domains"}, 0},
+		}, []string{"gang default/g has no place: none of 2 domains of topology.kubernetes.io/zone is open to it: members run in topology.kubernetes.io/zone=a and in topology.kubernetes.io/zone=b; it would fit without the topology constraint on topology.kubernetes.io/zone"}, 0},
+		{"members select two zones", func() *scheduling.Snapshot {
+			list := four()
+			for i, pod := range list {
+				pod.Spec.NodeSelector = map[string]string{zoneKey: string("aabb"[i])}
+			}
+			return withGangs(cluster(list), gangOf("g", list, together(zoneKey)))
+		}, []string{"none of 2 domains of topology.kubernetes.io/zone is open to it: the node selector of pod default/g-2 excludes them, or members select different ones; it would fit without"}, 0},
+		{"a member runs in one zone, and others select another", func() *scheduling.Snapshot {
+			list := four()
+			for _, pod := range list[1:] {
+				pod.Spec.NodeSelector = map[string]string{zoneKey: "b"}
+			}
+			s := cluster(list[1:])
+			s.Nodes = append(s.Nodes, node("x", bound(list[0])))
+			return withGangs(s, gangOf("g", list, together(zoneKey)))
+		}, []string{"members run in topology.kubernetes.io/zone=a, and the node selector of pod default/g-1 excludes that; it would fit without"}, 0},
+		{"no rack has room for all", func() *scheduling.Snapshot {
+			list := four()
+			s := cluster(list)
+			for i := range 5 {
+				s.Nodes = append(s.Nodes, node(fmt.Sprintf("n-%d", i), nodeLabel("rack", fmt.Sprint(i/3))))
+			}
+			return withGangs(s, gangOf("g", list, together("rack")))
+		}, []string{"3 of 4 members fit in rack=0, the closest of 2 domains, none of which has room for all; pod default/g-3: "}, 0},
 		{"the higher priority gets what is scarce", func() *scheduling.Snapshot {
 			first, second := four(), pods("h", 4, requests("cpu=3", "memory=1Gi"), priority(7))
 			return withGangs(cluster(first, second, nodePool("p", limit("cpu=16"))), gangOf("g", first), gangOf("h", second))
@@ -267,5 +300,71 @@ func TestGangsAreChecked(t *testing.T) {
 				t.Errorf("%v, want %q", err, c.want)
 			}
 		})
+	}
+}
+
+// Each cause for which a gang that has to be in one domain has no place has a code of its own, with the counts and the closest domain.
+func TestWhyNoDomainHoldsAGang(t *testing.T) {
+	four := func() []*corev1.Pod { return pods("g", 4, requests("cpu=3", "memory=1Gi")) }
+	apart := func(pod *corev1.Pod) {
+		pod.Labels = map[string]string{"app": "apart"}
+		pod.Spec.Affinity = &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{
+			{TopologyKey: zoneKey, LabelSelector: &metav1.LabelSelector{MatchLabels: pod.Labels}},
+		}}}
+	}
+	racks := func(s *scheduling.Snapshot) *scheduling.Snapshot {
+		for i := range 5 {
+			s.Nodes = append(s.Nodes, node(fmt.Sprintf("n-%d", i), nodeLabel("rack", fmt.Sprint(i/3))))
+		}
+		return s
+	}
+	for _, c := range []struct {
+		name string
+		s    func(list []*corev1.Pod) *scheduling.Snapshot
+		key  string
+		want scheduling.GangReasonCode
+		// known and open count domains, fit members.
+		known, open, fit int
+	}{
+		{"nothing states the label", func(list []*corev1.Pod) *scheduling.Snapshot { return cluster(list) }, "rack", scheduling.GangNoSuchDomain, 0, 0, 0},
+		{"members run in two", func(list []*corev1.Pod) *scheduling.Snapshot {
+			s := cluster(list[2:])
+			s.Nodes = append(s.Nodes, node("x", bound(list[0])), node("y", nodeLabel(zoneKey, "b"), bound(list[1])))
+			return s
+		}, zoneKey, scheduling.GangDomainsClosed, 2, 0, 2},
+		{"no room", func(list []*corev1.Pod) *scheduling.Snapshot { return racks(cluster(list)) }, "rack", scheduling.GangDomainsTooSmall, 2, 2, 3},
+		{"types that are too small", func(list []*corev1.Pod) *scheduling.Snapshot {
+			for _, pod := range list {
+				requests("cpu=3000")(pod)
+			}
+			return cluster(list)
+		}, zoneKey, scheduling.GangDomainsTooSmall, 2, 2, 0},
+		{"a limit", func(list []*corev1.Pod) *scheduling.Snapshot {
+			return cluster(list, nodePool("p", limit("cpu=8")))
+		}, zoneKey, scheduling.GangDomainsForbidden, 2, 2, 2},
+		{"a rule between pods", func(list []*corev1.Pod) *scheduling.Snapshot {
+			for _, pod := range list {
+				apart(pod)
+			}
+			return cluster(list)
+		}, zoneKey, scheduling.GangDomainsForbidden, 2, 2, 1},
+		{"anywhere", func(list []*corev1.Pod) *scheduling.Snapshot {
+			return cluster(list, nodePool("p", limit("cpu=8")))
+		}, "", scheduling.GangDoesNotFit, 0, 0, 2},
+	} {
+		list := four()
+		gang := gangOf("g", list)
+		if c.key != "" {
+			gang = gangOf("g", list, together(c.key))
+		}
+		p := solve(t, withGangs(c.s(list), gang))
+		r := p.Gangs[0].Reason
+		if r == nil {
+			t.Errorf("%s: it is placed: %s", c.name, &p.Gangs[0])
+			continue
+		}
+		if r.Code != c.want || r.Known != c.known || r.Open != c.open || r.Fit != c.fit {
+			t.Errorf("%s: %s with %d of %d domains open, %d members fit: %s", c.name, r.Code, r.Open, r.Known, r.Fit, r)
+		}
 	}
 }

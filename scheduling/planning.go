@@ -73,7 +73,10 @@ const (
 	GangTopologyPreferred GangTopologyPolicy = planning.GangTopologyPreferred
 	GangIncomplete        GangReasonCode     = planning.GangIncomplete
 	GangDeadlinePassed    GangReasonCode     = planning.GangDeadlinePassed
-	GangNoDomain          GangReasonCode     = planning.GangNoDomain
+	GangNoSuchDomain      GangReasonCode     = planning.GangNoSuchDomain
+	GangDomainsClosed     GangReasonCode     = planning.GangDomainsClosed
+	GangDomainsTooSmall   GangReasonCode     = planning.GangDomainsTooSmall
+	GangDomainsForbidden  GangReasonCode     = planning.GangDomainsForbidden
 	GangDoesNotFit        GangReasonCode     = planning.GangDoesNotFit
 )
 

@@ -41,10 +41,18 @@ const (
 	GangIncomplete GangReasonCode = "Incomplete"
 	// GangDeadlinePassed: the gang's deadline is at or before the snapshot's time.
 	GangDeadlinePassed GangReasonCode = "DeadlinePassed"
-	// GangNoDomain: no node and no instance type has the labels that the gang's topology needs, or members run in several domains, or their node
-	// selectors leave none.
-	GangNoDomain GangReasonCode = "NoDomain"
-	// GangDoesNotFit: some of the members that the gang needs have no place.
+	// GangNoSuchDomain: no node and no instance type has the labels that the gang's topology needs.
+	GangNoSuchDomain GangReasonCode = "NoSuchDomain"
+	// GangDomainsClosed: there are such domains, and none is open to the gang: members run in several of them, or on a node that is in none, or
+	// their node selectors leave none.
+	GangDomainsClosed GangReasonCode = "DomainsClosed"
+	// GangDomainsTooSmall: none of the domains that are open to it has room for all members that it needs, and no node can be launched there that would
+	// hold them.
+	GangDomainsTooSmall GangReasonCode = "DomainsTooSmall"
+	// GangDomainsForbidden: in some domain nodes could hold all members that it needs, but limits, reservations, minValues or rules
+	// between pods keep some of them out.
+	GangDomainsForbidden GangReasonCode = "DomainsForbidden"
+	// GangDoesNotFit: the gang may be anywhere, and some of the members that it needs have no place.
 	GangDoesNotFit GangReasonCode = "DoesNotFit"
 )
 
@@ -55,7 +63,17 @@ type GangReason struct {
 	Fit     int          `json:"fit"`
 	Needed  int          `json:"needed"`
 	Domains []GangDomain `json:"domains,omitempty"`
-	// Pod is the first of them without a place, and Reasons say why, as in Unschedulable.
+	// Keys are the labels of which all members need one value; empty for a gang that may be anywhere. Known is how many domains of them nodes or
+	// instance types state, and Open how many of these members could go to: those that run are in no other, and none selects another.
+	Keys  []string `json:"keys,omitempty"`
+	Known int      `json:"known,omitempty"`
+	Open  int      `json:"open,omitempty"`
+	// Unknown are the Keys that nothing states, with GangNoSuchDomain; empty if something states each of them, but nothing all.
+	Unknown []Unknown `json:"unknown,omitempty"`
+	// RunIn are domains that members run in, at most four, with GangDomainsClosed; without a value for a node that lacks the label.
+	RunIn []GangDomain `json:"runIn,omitempty"`
+	// Pod is the first of them without a place, and Reasons say why, as in Unschedulable. With GangDomainsClosed it is the first whose node selector
+	// excludes the domains that are left.
 	Pod     *PodKey  `json:"pod,omitempty"`
 	Reasons []Reason `json:"reasons,omitempty"`
 	// Cures are single changes after which the whole gang would have a place.
@@ -91,20 +109,87 @@ func (r *GangReason) String() string {
 		return fmt.Sprintf("%d of the %d members that it needs are there", r.Fit, r.Needed)
 	case GangDeadlinePassed:
 		return "its deadline has passed"
-	case GangNoDomain:
-		return "no domain is open to it: no node and no instance type states the labels of its topology constraints, or members run in several domains or select others"
+	case GangNoSuchDomain:
+		return r.noSuchDomain() + r.curesText()
+	case GangDomainsClosed:
+		return r.closed() + r.curesText()
 	}
 	text := fmt.Sprintf("%d of %d members fit", r.Fit, r.Needed)
 	if len(r.Domains) > 0 {
-		text += " in " + DomainsString(r.Domains)
+		text += " in " + DomainsString(r.Domains) + r.closest()
 	}
 	if r.Pod != nil && len(r.Reasons) > 0 {
 		text += fmt.Sprintf("; pod %s: %s", r.Pod, r.Reasons[0])
 	}
+	return text + r.curesText()
+}
+
+// curesText says what would help, after a semicolon; empty for nothing.
+func (r *GangReason) curesText() (text string) {
 	for i := range r.Cures {
 		text += "; it would fit " + r.Cures[i].String()
 	}
 	return text
+}
+
+// closest says among how many domains the one that was named is the closest.
+func (r *GangReason) closest() string {
+	text := ""
+	switch {
+	case r.Open == 1 && r.Known > 1:
+		text = fmt.Sprintf(", the only one of %d domains that is open to it", r.Known)
+	case r.Open == 1:
+		text = ", the only domain that there is"
+	case r.Open > 1:
+		text = fmt.Sprintf(", the closest of %d domains", r.Open)
+	}
+	switch {
+	case r.Code != GangDomainsTooSmall:
+		return text
+	case r.Open == 1:
+		return text + ", which has no room for all"
+	}
+	return text + ", none of which has room for all"
+}
+
+// noSuchDomain is the sentence of GangNoSuchDomain.
+func (r *GangReason) noSuchDomain() string {
+	if len(r.Unknown) == 0 {
+		return "no node and no instance type states " + strings.Join(r.Keys, " and ") + " together, as its topology constraints need"
+	}
+	parts := make([]string, len(r.Unknown))
+	for i, u := range r.Unknown {
+		parts[i] = u.Name
+		if hint := u.hint(); hint != "" {
+			parts[i] += " (" + hint + ")"
+		}
+	}
+	return "no node and no instance type states " + strings.Join(parts, " or ") + ", which its topology constraint needs"
+}
+
+// closed is the sentence of GangDomainsClosed.
+func (r *GangReason) closed() string {
+	text := fmt.Sprintf("none of %d domains of %s is open to it", r.Known, strings.Join(r.Keys, " and "))
+	if r.Known == 1 {
+		text = fmt.Sprintf("the only domain of %s is not open to it", strings.Join(r.Keys, " and "))
+	}
+	if len(r.RunIn) > 0 {
+		parts := make([]string, len(r.RunIn))
+		for i, d := range r.RunIn {
+			parts[i] = "in " + d.String()
+			if d.Value == "" {
+				parts[i] = "on a node without " + d.Key
+			}
+		}
+		text += ": members run " + strings.Join(parts, " and ")
+	}
+	if r.Pod == nil {
+		return text
+	}
+	if len(r.RunIn) > 0 {
+		return fmt.Sprintf("%s, and the node selector of pod %s excludes that", text, r.Pod)
+	}
+	return fmt.Sprintf("%s: the node selector of pod %s excludes them, or members select different ones", text, r.Pod)
 }
 
 // String is "if …", "in … if …" or "without …".

@@ -68,8 +68,8 @@ func (t gangFaults) reason(ctx context.Context, number int32, inDepth bool) *pla
 	case !g.Plannable(t.M.Snapshot):
 		r.Code = planning.GangDeadlinePassed
 		return r
-	case len(g.Levels[0]) == 0:
-		r.Code = planning.GangNoDomain
+	case g.Closed != nil:
+		t.noDomain(ctx, number, inDepth, r)
 		return r
 	case t.S.Ways[number] != model.GangWithheld:
 		return r
@@ -79,9 +79,82 @@ func (t gangFaults) reason(ctx context.Context, number int32, inDepth bool) *pla
 	best := t.fullestOption(ctx, number, inDepth, r)
 	if inDepth {
 		t.explainMember(ctx, number, best, r)
-		r.Cures = t.cures(ctx, number)
+		r.Cures = t.cures(ctx, number, best)
+	}
+	if g.Loose != nil {
+		for _, d := range best.Domains {
+			r.Keys = append(r.Keys, d.Key)
+		}
+		r.Known, r.Open, r.Code = g.Known, len(g.Levels[0]), t.domainsCode(number, r)
 	}
 	return r
+}
+
+// noDomain says why no domain is open to the gang.
+func (t gangFaults) noDomain(ctx context.Context, number int32, inDepth bool, r *planning.GangReason) {
+	g := &t.M.Gangs.List[number]
+	r.Code, r.Keys, r.Known = planning.GangDomainsClosed, g.Closed.Keys, g.Known
+	if g.Known == 0 {
+		r.Code = planning.GangNoSuchDomain
+		x := newExplanations(t.Trial)
+		for _, key := range g.Closed.Unstated {
+			r.Unknown = append(r.Unknown, planning.Unknown{Kind: planning.UnknownLabel, Name: key, Nearest: x.nearest3(x.labelKeys(), key)})
+		}
+	} else {
+		r.RunIn = g.Closed.RunIn
+		if at := g.Closed.Pod; at >= 0 {
+			key := planning.KeyOf(t.M.Pods[at])
+			r.Pod = &key
+		}
+	}
+	if !inDepth || t.S.Ways[number] != model.GangWithheld {
+		return
+	}
+	aside := state.ChoosingOf(&t.S).SetAside(t.RealClasses())
+	defer func() { state.ChoosingOf(&t.S).TakeBack(aside) }()
+	if t.fitsLoose(ctx, number) {
+		r.Cures = []planning.GangCure{{Without: r.Keys}}
+	}
+}
+
+// domainsCode tells domains without room for the gang from those that could hold it, if nothing else forbade that.
+func (t gangFaults) domainsCode(number int32, r *planning.GangReason) planning.GangReasonCode {
+	room := func(reason planning.Reason) bool {
+		return reason.Code == planning.ReasonInstanceTypes || reason.Code == planning.ReasonExistingNodes
+	}
+	if len(r.Reasons) > 0 && !slices.ContainsFunc(r.Reasons, func(reason planning.Reason) bool { return !room(reason) }) {
+		return planning.GangDomainsTooSmall
+	}
+	g := &t.M.Gangs.List[number]
+	if slices.ContainsFunc(g.Levels[0], func(o model.GangOption) bool { return t.couldHold(number, &o) }) {
+		return planning.GangDomainsForbidden
+	}
+	return planning.GangDomainsTooSmall
+}
+
+// couldHold reports whether nodes of the option have room for the pods of each class, or could be launched for them, and something other than room may
+// keep them out.
+func (t gangFaults) couldHold(number int32, o *model.GangOption) bool {
+	ruled := false
+	for _, share := range t.M.Gangs.Ways[number].Ways[o.Way] {
+		c := t.M.Classes[share.Class]
+		if c.Invalid != nil || len(c.Stages) == 0 && t.RoomFor(share.Class, int(share.Count)) < int(share.Count) {
+			return false
+		}
+		ruled = ruled || len(c.Stages) > 0 || c.Topology != nil
+	}
+	return ruled
+}
+
+// fitsLoose reports whether the gang would have a place without the topology that it requires.
+func (t gangFaults) fitsLoose(ctx context.Context, number int32) bool {
+	o := t.M.Gangs.List[number].Loose
+	if o == nil {
+		return false
+	}
+	before := t.Mark()
+	defer t.Undo(before)
+	return t.FitsOption(ctx, number, o)
 }
 
 // fullestOption returns the option in which most members have a place, and records their number and the option in the reason.
@@ -132,8 +205,7 @@ func (t gangFaults) explainMember(ctx context.Context, number int32, o *model.Ga
 }
 
 // cures returns single changes after which the gang would have a place.
-func (t gangFaults) cures(ctx context.Context, number int32) []planning.GangCure {
-	g := &t.M.Gangs.List[number]
+func (t gangFaults) cures(ctx context.Context, number int32, best *model.GangOption) []planning.GangCure {
 	var out []planning.GangCure
 	looked := 0
 	for i, p := range t.M.Pools {
@@ -146,16 +218,12 @@ func (t gangFaults) cures(ctx context.Context, number int32) []planning.GangCure
 			break
 		}
 	}
-	if o := g.Loose; o != nil {
-		before := t.Mark()
-		if t.FitsOption(ctx, number, o) {
-			var keys []string
-			for _, d := range g.Levels[0][0].Domains {
-				keys = append(keys, d.Key)
-			}
-			out = append(out, planning.GangCure{Without: keys})
+	if t.fitsLoose(ctx, number) {
+		var keys []string
+		for _, d := range best.Domains {
+			keys = append(keys, d.Key)
 		}
-		t.Undo(before)
+		out = append(out, planning.GangCure{Without: keys})
 	}
 	return out
 }

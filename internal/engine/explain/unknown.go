@@ -222,12 +222,12 @@ func (x *explanations) resourcesOf(c *market.Catalog) []string {
 const maxNodesRead = 64
 
 // labelKeys are the labels of instance types, offerings and nodes, sorted.
-func (x *explainer) labelKeys() []string {
+func (x *explanations) labelKeys() []string {
 	if x.keys != nil {
 		return x.keys
 	}
 	seen := map[string]bool{}
-	for _, c := range x.m.Catalogs {
+	for _, c := range x.t.M.Catalogs {
 		for key := range c.TypeKeys {
 			seen[key] = true
 		}
@@ -235,14 +235,14 @@ func (x *explainer) labelKeys() []string {
 			seen[key] = true
 		}
 	}
-	for i := range x.m.Nodes[:min(len(x.m.Nodes), maxNodesRead)] {
-		if o := x.m.Nodes[i].Source.Object; o != nil {
+	for i := range x.t.M.Nodes[:min(len(x.t.M.Nodes), maxNodesRead)] {
+		if o := x.t.M.Nodes[i].Source.Object; o != nil {
 			for key := range o.Labels {
-				seen[x.m.Vocab.Canonical(key)] = true
+				seen[x.t.M.Vocab.Canonical(key)] = true
 			}
 		}
 	}
-	for _, p := range x.m.Pools {
+	for _, p := range x.t.M.Pools {
 		for _, key := range p.Template.Keys() {
 			seen[key] = true
 		}

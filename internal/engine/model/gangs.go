@@ -53,9 +53,25 @@ type Gang struct {
 	Levels [][]GangOption
 	// Loose is the gang without the topology that it requires; nil where it requires none. Only explanations try it.
 	Loose *GangOption
+	// Known counts the domains of the labels that it requires, open to it or not. Closed says why none is open; nil where one is.
+	Known  int
+	Closed *GangClosed
 	// Moves are the domains that it could be moved to; nil where it requires none, or members wait.
 	Moves []GangMove
 }
+
+// GangClosed says why no domain is open to a gang.
+type GangClosed struct {
+	// Keys are the labels that it requires; Unstated those that no node and no instance type states.
+	Keys, Unstated []string
+	// RunIn are domains that members run in, if these are several or none; without a value for a node that lacks the label.
+	RunIn []planning.GangDomain
+	// Pod is the first waiting member that may go to none of the domains that those before it leave, an index into Model.Pods; -1 for none.
+	Pod int32
+}
+
+// mostRunIn bounds how many domains are named that members run in.
+const mostRunIn = 4
 
 // GangOption is a domain that the gang could be in.
 type GangOption struct {
@@ -195,6 +211,9 @@ func (b *gangBuilder) addOptions(number int32) {
 		}
 		g.Levels = append(g.Levels, options)
 	}
+	if g.Known = len(b.domainsOf(keys)); len(g.Levels[0]) == 0 {
+		g.Closed = b.closedBy(number, keys)
+	}
 	if len(keys) > 0 {
 		if o, ok := b.option(number, nil, nil); ok {
 			o.Way = int32(len(ways.Ways))
@@ -240,6 +259,48 @@ func (b *gangBuilder) option(number int32, keys, values []string) (GangOption, b
 		o.patterns = append(o.patterns, pattern)
 	}
 	return o, true
+}
+
+// closedBy finds why no domain of the keys is open to the gang.
+func (b *gangBuilder) closedBy(number int32, keys []string) *GangClosed {
+	out := &GangClosed{Keys: keys, Pod: -1}
+	for _, key := range keys {
+		if len(b.domainsOf([]string{key})) == 0 {
+			out.Unstated = append(out.Unstated, key)
+		}
+	}
+	left := slices.Clone(b.domainsOf(keys))
+	for _, host := range b.hosts[number] {
+		for i, key := range keys {
+			d := planning.GangDomain{Key: key, Value: b.labels[host][key]}
+			if len(out.RunIn) < mostRunIn && !slices.Contains(out.RunIn, d) {
+				out.RunIn = append(out.RunIn, d)
+			}
+			left = slices.DeleteFunc(left, func(values []string) bool { return values[i] != d.Value })
+		}
+	}
+	for _, pod := range b.index.List[number].Pods {
+		if len(left) == 0 {
+			break
+		}
+		left = slices.DeleteFunc(left, func(values []string) bool {
+			_, open := podIn(b.r.Patterns[b.r.Like[pod]].First, domainsWith(keys, values))
+			return !open
+		})
+		if len(left) == 0 {
+			out.Pod = pod
+		}
+	}
+	return out
+}
+
+// domainsWith are the keys with their values.
+func domainsWith(keys, values []string) []planning.GangDomain {
+	out := make([]planning.GangDomain, len(keys))
+	for i, key := range keys {
+		out[i] = planning.GangDomain{Key: key, Value: values[i]}
+	}
+	return out
 }
 
 // variant is the pattern of pods in the domains; false if they ask for others.

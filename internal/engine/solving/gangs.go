@@ -207,7 +207,7 @@ func (t Gangs) cheapestOption(ctx context.Context, number int32, options []model
 func (t Gangs) FitsOption(ctx context.Context, number int32, o *model.GangOption) bool {
 	for _, share := range t.M.Gangs.Ways[number].Ways[o.Way] {
 		c := t.M.Classes[share.Class]
-		if c.Invalid != nil || len(c.Stages) == 0 && t.roomFor(share.Class, int(share.Count)) < int(share.Count) {
+		if c.Invalid != nil || len(c.Stages) == 0 && t.RoomFor(share.Class, int(share.Count)) < int(share.Count) {
 			return false
 		}
 	}
@@ -247,7 +247,7 @@ func (t Gangs) Likeliest(number int32, options []model.GangOption) []int {
 	room := make([]int, len(options))
 	for i := range options {
 		if need > 0 {
-			room[i] = t.roomFor(options[i].Classes[0], 2*need)
+			room[i] = t.RoomFor(options[i].Classes[0], 2*need)
 		}
 	}
 	slices.SortStableFunc(out, func(a, b int) int {
@@ -261,8 +261,8 @@ func (t Gangs) Likeliest(number int32, options []model.GangOption) []int {
 	return out[:min(len(out), mostGangDomains)]
 }
 
-// roomFor counts the pods of the class that existing nodes could take, up to most. It ignores rules between pods.
-func (t Gangs) roomFor(class int32, most int) int {
+// RoomFor counts the pods of the class that existing nodes could take, up to most. It ignores rules between pods.
+func (t Gangs) RoomFor(class int32, most int) int {
 	c, room := t.M.Classes[class], 0
 	for i := range t.S.Room.Usable.Members {
 		if room >= most {
