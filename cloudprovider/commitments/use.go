@@ -1,0 +1,134 @@
+package commitments
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// Running is a group of equal instances that are billed on demand.
+type Running struct {
+	// InstanceType, Zone and OS of the instances, as their labels have them. An empty OS is Linux.
+	InstanceType, Zone, OS string
+	// Count of the instances.
+	Count int
+}
+
+// Uses is how much of each commitment is used, by ID, in the commitment's unit.
+type Uses map[string]float64
+
+// Use computes how much of each commitment the instances use, if nobody else uses any. Commitments apply one after another, in the order of
+// the account; an instance may be covered in part by one and for the rest by a later one. Within a commitment, instances are taken in the
+// order of type and zone: the sum does not depend on it, other than at the end of a commitment.
+func (a *Account) Use(running []Running) Uses {
+	out := Uses{}
+	if a == nil {
+		return out
+	}
+	running = slices.Clone(running)
+	slices.SortFunc(running, func(x, y Running) int {
+		return cmp.Or(cmp.Compare(x.InstanceType, y.InstanceType), cmp.Compare(x.Zone, y.Zone), cmp.Compare(x.OS, y.OS))
+	})
+	rest := make([]float64, len(running)) // instances of the group that are not covered yet
+	for i, r := range running {
+		rest[i] = float64(max(r.Count, 0))
+	}
+	for i := range a.Commitments {
+		c := &a.Commitments[i]
+		left := c.Amount
+		for j, r := range running {
+			per := c.per(r)
+			if per == 0 || rest[j] == 0 || left == 0 {
+				continue
+			}
+			covered := min(rest[j], left/per)
+			rest[j] -= covered
+			left = max(left-covered*per, 0)
+		}
+		if used := c.Amount - left; used > 0 {
+			out[c.ID] = used
+		}
+	}
+	return out
+}
+
+// per is how much of the commitment one of the instances uses; 0 if it is not covered.
+func (c *Commitment) per(r Running) float64 {
+	if c.Zone != "" && c.Zone != r.Zone || c.OS != "" && c.OS != cmp.Or(r.OS, "linux") {
+		return 0
+	}
+	return c.ByType[r.InstanceType]
+}
+
+// ClusterUse is what one cluster of the account uses, as it reports it to the others.
+type ClusterUse struct {
+	// Cluster by name, unique in the account.
+	Cluster string `json:"cluster"`
+	// At is when it was computed.
+	At time.Time `json:"at"`
+	// Uses of commitments.
+	Uses Uses `json:"uses,omitempty"`
+}
+
+// ReportLife is how long the report of a cluster counts. A cluster that has not reported for longer is taken for gone.
+const ReportLife = 15 * time.Minute
+
+// Share is how much of a commitment a cluster may count on.
+type Share struct {
+	// Commitment in question.
+	*Commitment
+	// Available to the cluster, for its nodes and for new ones: from 0 to Amount.
+	Available float64
+	// Elsewhere is what instances outside the sharing clusters are believed to use, Others what the other sharing clusters report.
+	Elsewhere, Others float64
+}
+
+// Available computes how much of each commitment the cluster of that name may count on, given what its own nodes use (see Use) and what
+// other clusters report. Commitments that have ended are left out. Reports of the cluster itself, and those older than ReportLife, do not
+// count.
+//
+// What instances outside the sharing clusters use is the larger of two figures: what was seen of them (Foreign), and what the account used
+// on the last day that the cloud has figures for, minus what the sharing clusters use now. The second includes other regions, other accounts
+// and other services. The cluster may count on the rest, minus what the other clusters report. If clusters together want more than the
+// rest, each may count on a part of it in proportion to its own use, so that no cluster gives up paid capacity because another one reports
+// first.
+func (a *Account) Available(cluster string, own Uses, reports []ClusterUse, now time.Time) []Share {
+	if a == nil {
+		return nil
+	}
+	var out []Share
+	for i := range a.Commitments {
+		c := &a.Commitments[i]
+		if !c.End.IsZero() && !now.Before(c.End) {
+			continue
+		}
+		mine := min(max(own[c.ID], 0), c.Amount)
+		others := 0.0
+		for _, r := range latest(reports) {
+			if r.Cluster != cluster && now.Sub(r.At) <= ReportLife {
+				others += min(max(r.Uses[c.ID], 0), c.Amount)
+			}
+		}
+		s := Share{Commitment: c, Others: others, Elsewhere: c.Foreign}
+		if c.UsedInTotal != nil {
+			s.Elsewhere = max(s.Elsewhere, *c.UsedInTotal-mine-others)
+		}
+		s.Elsewhere = min(s.Elsewhere, c.Amount)
+		rest := c.Amount - s.Elsewhere
+		s.Available = max(rest-others, 0)
+		if wanted := mine + others; wanted > rest && mine > 0 {
+			s.Available = max(s.Available, rest*(mine/wanted))
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// latest are the newest reports of each cluster, in the order of their names.
+func latest(reports []ClusterUse) []ClusterUse {
+	sorted := slices.Clone(reports)
+	slices.SortStableFunc(sorted, func(a, b ClusterUse) int {
+		return cmp.Or(cmp.Compare(a.Cluster, b.Cluster), b.At.Compare(a.At))
+	})
+	return slices.CompactFunc(sorted, func(a, b ClusterUse) bool { return a.Cluster == b.Cluster })
+}

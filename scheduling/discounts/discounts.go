@@ -1,0 +1,131 @@
+// Package discounts makes terms of the cost model from the commitments of an account (package cloudprovider/commitments), so that planners
+// know what is paid for already: on-demand nodes under a commitment with an unused part cost nothing more, and are preferred to spot nodes
+// while it lasts.
+//
+//	used := discounts.Use(account, snapshot)
+//	shares := account.Available("this-cluster", used, others, snapshot.Time)
+//	terms, err := discounts.Terms(account, shares)
+//	snapshot.CostModel = &scheduling.CostModel{Terms: terms}
+//
+// All functions are pure and safe for concurrent use.
+//
+// Stability: beta.
+package discounts
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/cloudprovider/commitments"
+	"github.com/drawknife/drawknife/scheduling/planning"
+)
+
+// Terms are the terms of the cost model for the commitments and discounts of an account, with the shares of the cluster as
+// commitments.Account.Available computes them. Commitments of which nothing is available have no term. Put the terms after those of spot
+// risk and before fees: fees are due for covered nodes too. The error is a *commitments.Error of an account that is not valid. The terms
+// share maps with the account, which must not be changed.
+func Terms(account *commitments.Account, shares []commitments.Share) ([]planning.CostTerm, error) {
+	if account == nil {
+		return nil, nil
+	}
+	if err := account.Validate(); err != nil {
+		return nil, err
+	}
+	var out []planning.CostTerm
+	for i := range shares {
+		s := &shares[i]
+		free := floor(s.Available)
+		if s.Commitment == nil || free <= 0 {
+			continue
+		}
+		out = append(out, planning.CostTerm{
+			Name: "commitment " + s.ID, Source: source(s), Where: where(s.Commitment),
+			Commitment: &planning.Commitment{Amount: free, Unit: s.Unit, ByType: s.ByType},
+		})
+	}
+	for _, d := range account.Discounts {
+		percent := -d.Percent
+		out = append(out, planning.CostTerm{Name: "discount " + d.Name, Source: d.Source, Percent: &percent})
+	}
+	return out, nil
+}
+
+// floor drops digits below a millionth, so that what hardly changes leaves a cost model as it is.
+func floor(amount float64) float64 { return math.Floor(amount*1e6) / 1e6 }
+
+// source says what the amount of a share is made of.
+func source(s *commitments.Share) string {
+	text := s.Source
+	if s.Elsewhere > 0 {
+		text += fmt.Sprintf("; %.4g of %.4g %s used outside the clusters", s.Elsewhere, s.Amount, s.Unit)
+	}
+	if s.Others > 0 {
+		text += fmt.Sprintf("; other clusters use %.4g %s", s.Others, s.Unit)
+	}
+	return text
+}
+
+func where(c *commitments.Commitment) planning.CostSelector {
+	var out planning.CostSelector
+	for _, limit := range []struct{ key, value string }{{corev1.LabelTopologyZone, c.Zone}, {corev1.LabelOSStable, c.OS}} {
+		if limit.value != "" {
+			out.Requirements = append(out.Requirements, corev1.NodeSelectorRequirement{Key: limit.key, Operator: corev1.NodeSelectorOpIn, Values: []string{limit.value}})
+		}
+	}
+	return out
+}
+
+// Use computes how much of each commitment the snapshot's nodes use, if nobody else uses any: on-demand nodes that are not leaving, in the
+// cloud's order. It is what a cluster reports to the others of its account.
+func Use(account *commitments.Account, snapshot *planning.Snapshot) commitments.Uses {
+	if account == nil || snapshot == nil || len(account.Commitments) == 0 {
+		return commitments.Uses{}
+	}
+	groups := map[commitments.Running]int{}
+	for i := range snapshot.Nodes {
+		n := &snapshot.Nodes[i]
+		labels := labelsOf(n)
+		if n.Leaving || labels[v1.CapacityTypeLabelKey] != v1.CapacityTypeOnDemand {
+			continue
+		}
+		groups[commitments.Running{
+			InstanceType: cmp.Or(labels[corev1.LabelInstanceTypeStable], labels[corev1.LabelInstanceType]),
+			Zone:         labels[corev1.LabelTopologyZone], OS: labels[corev1.LabelOSStable],
+		}]++
+	}
+	running := make([]commitments.Running, 0, len(groups))
+	for g, count := range groups {
+		g.Count = count
+		running = append(running, g)
+	}
+	return account.Use(running)
+}
+
+// labelsOf are the labels of a node: those of its Node, and of its NodeClaim where the Node has none of that key.
+func labelsOf(n *planning.Node) map[string]string {
+	out := map[string]string{}
+	if n.Claim != nil {
+		maps.Copy(out, n.Claim.Labels)
+	}
+	if n.Object != nil {
+		maps.Copy(out, n.Object.Labels)
+	}
+	return out
+}
+
+// Unused are the commitments of a plan of which a part stays unused, largest share first: a reason to move work under them.
+func Unused(plan *planning.Plan) []planning.CommitmentUse {
+	if plan == nil {
+		return nil
+	}
+	share := func(c planning.CommitmentUse) float64 { return (c.Amount - c.Existing - c.Planned) / c.Amount }
+	out := slices.DeleteFunc(slices.Clone(plan.Commitments), func(c planning.CommitmentUse) bool { return c.Amount <= 0 || share(c) < 1e-6 })
+	slices.SortStableFunc(out, func(a, b planning.CommitmentUse) int { return cmp.Compare(share(b), share(a)) })
+	return out
+}
