@@ -60,6 +60,15 @@ type Config struct {
 	// MinSpotDiscount is the fraction, from 0 to below 1, by which a spot price must be below the on-demand price for spot to be
 	// offered; 0 for no minimum.
 	MinSpotDiscount float64
+	// Commitments reads Savings Plans and Reserved Instances of the account, and which instances of the region use them; see
+	// Provider.Commitments. It needs more permissions.
+	Commitments bool
+	// CostExplorer has Commitments also ask Cost Explorer how much the whole account uses, and for discounts: some requests twice a day, for
+	// each of which AWS charges $0.01. It has no effect without Commitments.
+	CostExplorer bool
+	// SpotScoreConfigurations is how many different sets of types SpotPlacementScores may ask EC2 about within 24 hours; 0: none. EC2 limits
+	// that for the account: 10 is a safe number if one cluster asks.
+	SpotScoreConfigurations int
 	// UnavailableFor is how long an offering stays closed after EC2 had no capacity, UnavailableForAtMost the maximum after
 	// repeated refusals; both more than 0; nil: 3 minutes and half an hour.
 	UnavailableFor, UnavailableForAtMost *time.Duration
@@ -95,6 +104,9 @@ func (c Config) Validate() error {
 	}
 	if c.InstanceTypes.MemoryPrior == instancetype.MemoryPriorMeasured && c.VMMemoryOverheadPercent != nil {
 		refuse("vmMemoryOverheadPercent %v: leave it out, or instanceTypes.memoryPrior, over which it would win", *c.VMMemoryOverheadPercent)
+	}
+	if n := c.SpotScoreConfigurations; n < 0 || n > 1000 {
+		refuse("spotScoreConfigurations %d: must be from 0 to 1000", n)
 	}
 	if d := c.MinSpotDiscount; !(d >= 0 && d < 1) {
 		refuse("minSpotDiscount %v: must be a fraction from 0 to below 1", d)

@@ -41,6 +41,9 @@ type Options struct {
 	Clock option.Clock
 	// Logger logs what results do not show; nil: nothing is logged.
 	Logger *slog.Logger
+	// SharingClusters returns the names of other clusters of the account that report what they use of commitments: their instances are not
+	// counted a second time. It must be safe for concurrent use. Nil: there are none. It has no effect without Config.Commitments.
+	SharingClusters func() []string
 	// IsDrift reports whether a difference counts as drift; others are only returned by Drift. Use it to ignore foreign security
 	// groups, to report some kinds of drift without acting on them, or to delay the use of new images. It is called for each
 	// difference in each check, must return quickly, and must be safe for concurrent use. Nil: all do.

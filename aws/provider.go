@@ -19,6 +19,7 @@ import (
 	"github.com/drawknife/drawknife/aws/catalog"
 	"github.com/drawknife/drawknife/aws/instancetype"
 	"github.com/drawknife/drawknife/aws/internal/amis"
+	"github.com/drawknife/drawknife/aws/internal/commitments"
 	"github.com/drawknife/drawknife/aws/internal/discovery"
 	"github.com/drawknife/drawknife/aws/internal/instanceprofile"
 	"github.com/drawknife/drawknife/aws/internal/instances"
@@ -30,6 +31,7 @@ import (
 	"github.com/drawknife/drawknife/aws/internal/placement"
 	"github.com/drawknife/drawknife/aws/internal/refresh"
 	"github.com/drawknife/drawknife/aws/internal/reservations"
+	"github.com/drawknife/drawknife/aws/internal/spotscores"
 	"github.com/drawknife/drawknife/aws/internal/subnets"
 	"github.com/drawknife/drawknife/aws/internal/unavailable"
 	"github.com/drawknife/drawknife/aws/internal/zonalshift"
@@ -59,6 +61,8 @@ type Provider struct {
 	shifts       *zonalshift.Watcher // nil unless Config.ZonalShift
 	groups       *placement.Finder
 	market       offerings.Sources
+	committed    *commitments.Tracker // nil unless Config.Commitments
+	scorer       *spotscores.Scorer   // nil without Config.SpotScoreConfigurations
 	offerings    offerings.Store
 
 	subnets   *subnets.Counter
@@ -141,7 +145,7 @@ func assemble(c Config, o Options) (*Provider, error) {
 	if err := p.assembleMarket(builtIn); err != nil {
 		return nil, err
 	}
-	for _, assemble := range []func() error{p.assembleLaunch, p.assembleClasses, p.assembleInterruptions} {
+	for _, assemble := range []func() error{p.assembleLaunch, p.assembleClasses, p.assembleInterruptions, p.assembleCommitments, p.assembleScores} {
 		if err := assemble(); err != nil {
 			return nil, err
 		}

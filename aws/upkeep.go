@@ -40,7 +40,7 @@ func (u *upkeep) due(last *time.Time, every time.Duration, now time.Time) bool {
 	return true
 }
 
-// Refresh reads types, zones, prices and zonal shifts again when they are due, and also instances if interruptions are received
+// Refresh reads types, zones, prices, commitments and zonal shifts again when they are due, and also instances if interruptions are received
 // without Options.FindInstance. It returns when to call it again. Data that could not be read stays unchanged; the errors are
 // joined. Every replica must call it; Run calls it in a loop.
 func (p *Provider) Refresh(ctx context.Context) (next time.Time, err error) {
@@ -51,6 +51,9 @@ func (p *Provider) Refresh(ctx context.Context) (next time.Time, err error) {
 	}
 	if p.shifts != nil {
 		duties = append(duties, func() (time.Time, error) { return p.pollShifts(ctx) })
+	}
+	if p.committed != nil {
+		duties = append(duties, func() (time.Time, error) { return p.refreshCommitments(ctx) })
 	}
 	times, errs := make([]time.Time, len(duties)), make([]error, len(duties))
 	var working sync.WaitGroup

@@ -59,7 +59,9 @@ func table() []call {
 	// The price list has no prices of GovCloud, so it is not read there.
 	priced := func(s Settings) bool { return !s.IsolatedVPC && s.Partition != PartitionGovCloud }
 	queued := func(s Settings) bool { return s.Queue != "" }
-	migrated := func(s Settings) bool { return s.VerifyMigration }
+	committed := func(s Settings) bool { return s.Commitments }
+	billed := func(s Settings) bool { return s.Commitments && s.CostExplorer }
+	scored := func(s Settings) bool { return s.SpotPlacementScores }
 	onEKS := func(s Settings) bool { return !s.WithoutEKS }
 
 	launch := slices.Concat(
@@ -86,7 +88,17 @@ func table() []call {
 	} {
 		rows = append(rows, call{api: "EC2API", method: method, grants: in("ec2:"+method, readRegion)})
 	}
+	for _, method := range []string{"DescribeSavingsPlanRates", "DescribeSavingsPlans"} {
+		rows = append(rows, call{api: "SavingsPlansAPI", method: method, grants: in("savingsplans:"+method, readBilling), when: committed})
+	}
+	for _, method := range []string{"GetCostAndUsage", "GetReservationUtilization", "GetSavingsPlansUtilizationDetails"} {
+		rows = append(rows, call{api: "CostExplorerAPI", method: method, grants: in("ce:"+method, readBilling), when: billed})
+	}
+	for _, method := range []string{"DescribeInstances", "DescribeReservedInstances"} {
+		rows = append(rows, call{api: "ReservedInstancesAPI", method: method, grants: in("ec2:"+method, readRegion), when: committed})
+	}
 	return append(rows,
+		call{api: "SpotScoresAPI", method: "GetSpotPlacementScores", grants: in("ec2:GetSpotPlacementScores", readRegion), when: scored},
 		call{api: "SSMAPI", method: "GetParameter", grants: in("ssm:GetParameter", readParameters)},
 		call{api: "EKSAPI", method: "DescribeCluster", grants: in("eks:DescribeCluster", readCluster), when: onEKS},
 		call{api: "PricingAPI", method: "GetProducts", grants: in("pricing:GetProducts", readPrices), when: priced},

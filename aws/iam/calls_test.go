@@ -1,6 +1,7 @@
 package iam_test
 
 import (
+	stdcmp "cmp"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -31,16 +32,31 @@ var takes = map[string][]string{
 
 // services are the prefixes of actions, by interface and by package of the SDK.
 var services = map[string]string{
-	"EC2API": "ec2", "EC2MigrationAPI": "ec2", "IAMMigrationAPI": "iam", "SSMAPI": "ssm", "EKSAPI": "eks", "PricingAPI": "pricing", "IAMAPI": "iam", "SQSAPI": "sqs", "ZonalShiftAPI": "arc-zonal-shift",
+	"EC2API": "ec2", "SSMAPI": "ssm", "EKSAPI": "eks", "PricingAPI": "pricing", "IAMAPI": "iam", "SQSAPI": "sqs", "ZonalShiftAPI": "arc-zonal-shift",
+	"SavingsPlansAPI": "savingsplans", "CostExplorerAPI": "ce", "ReservedInstancesAPI": "ec2", "SpotScoresAPI": "ec2",
 }
+
+// packages are those of the SDK with another name than the prefix of their actions.
+var packages = map[string]string{"ce": "costexplorer"}
 
 // interfaces reads "EC2API.CreateFleet", … from the source of package sdk.
 func interfaces(t *testing.T) []string {
 	t.Helper()
-	file, err := parser.ParseFile(token.NewFileSet(), filepath.Join("..", "sdk", "apis.go"), nil, parser.SkipObjectResolution)
-	if err != nil {
-		t.Fatal(err)
+	var out []string
+	for _, name := range []string{"apis.go", "billingapis.go"} {
+		file, err := parser.ParseFile(token.NewFileSet(), filepath.Join("..", "sdk", name), nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, methodsIn(t, file)...)
 	}
+	slices.Sort(out)
+	return out
+}
+
+// methodsIn are the methods of the interfaces that a file declares.
+func methodsIn(t *testing.T, file *ast.File) []string {
+	t.Helper()
 	var out []string
 	ast.Inspect(file, func(n ast.Node) bool {
 		spec, ok := n.(*ast.TypeSpec)
@@ -57,7 +73,6 @@ func interfaces(t *testing.T) []string {
 		}
 		return false
 	})
-	slices.Sort(out)
 	return out
 }
 
@@ -74,7 +89,8 @@ func everything(s *iam.Settings) {
 	s.NodeRoles = []string{"demo-nodes", "arn:aws:iam::111122223333:role/team/windows"}
 	s.SSMParameters = []string{"/images/*", "arn:aws:ssm:eu-central-1:444455556666:parameter/shared/ami"}
 	s.LaunchResources = []string{"key-pair", "dedicated-host"}
-	s.ZonalShift, s.SpotServiceLinkedRole, s.VerifyMigration = true, true, true
+	s.ZonalShift, s.SpotServiceLinkedRole = true, true
+	s.Commitments, s.CostExplorer, s.SpotPlacementScores = true, true, true
 }
 
 func generate(t *testing.T, s iam.Settings) iam.Setup {
@@ -144,7 +160,7 @@ func TestPlacementGroupsAreGiven(t *testing.T) {
 func TestRequestsOfTheCode(t *testing.T) {
 	known := map[string]bool{}
 	for _, c := range iam.Calls() {
-		known[strings.ReplaceAll(services[c.API], "-", "")+"."+c.Method] = true
+		known[stdcmp.Or(packages[services[c.API]], strings.ReplaceAll(services[c.API], "-", ""))+"."+c.Method] = true
 	}
 	const sdk = "github.com/aws/aws-sdk-go-v2/service/"
 	found := map[string]bool{}

@@ -36,6 +36,7 @@ const (
 	readRegion
 	readParameters
 	readPrices
+	readBilling
 	readCluster
 	readShifts
 
@@ -151,6 +152,9 @@ func (s scope) statement(a account) Statement {
 	case readPrices:
 		// Only a few regions serve the price list, so the cluster's region is no condition.
 		return Statement{Sid: "ReadPrices", Resource: everything}
+	case readBilling:
+		// Savings Plans and Cost Explorer are served from one region for all.
+		return Statement{Sid: "ReadCommitments", Resource: everything}
 	case readCluster:
 		return Statement{Sid: "ReadCluster", Resource: []string{a.cluster()}}
 	case readShifts:

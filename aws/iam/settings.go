@@ -52,6 +52,12 @@ type Settings struct {
 	WithoutEKS bool
 	// ZonalShift allows asking ARC for zones that the EKS cluster is shifted away from.
 	ZonalShift bool
+	// Commitments allows reading Savings Plans and Reserved Instances.
+	Commitments bool
+	// CostExplorer allows asking Cost Explorer what is used of commitments, and for discounts. It has no effect without Commitments.
+	CostExplorer bool
+	// SpotPlacementScores allows asking EC2 how likely spot launches are to succeed.
+	SpotPlacementScores bool
 	// ServeAlpha adds a policy for instances of v1alpha5 pools, which have that generation's tags: keep it attached while instances have
 	// them.
 	ServeAlpha bool

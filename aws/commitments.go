@@ -1,0 +1,58 @@
+package aws
+
+import (
+	"context"
+	"time"
+
+	"github.com/drawknife/drawknife/api/option"
+	"github.com/drawknife/drawknife/aws/internal/commitments"
+	"github.com/drawknife/drawknife/aws/sdk"
+	neutral "github.com/drawknife/drawknife/cloudprovider/commitments"
+)
+
+// BillingClients create the clients that Config.Commitments needs. *sdk.Clients implements it. It is apart from Clients so that a program
+// that does not read commitments needs none of them.
+type BillingClients interface {
+	// SavingsPlans returns a client of Savings Plans.
+	SavingsPlans(sdk.Priority) sdk.SavingsPlansAPI
+	// CostExplorer returns a client of Cost Explorer; it is used with Config.CostExplorer alone.
+	CostExplorer(sdk.Priority) sdk.CostExplorerAPI
+	// ReservedInstances returns a client of EC2.
+	ReservedInstances(sdk.Priority) sdk.ReservedInstancesAPI
+}
+
+var _ BillingClients = (*sdk.Clients)(nil)
+
+// Commitments is what the account has committed to pay for compute, and how much of it is used outside the cluster: Savings Plans, Reserved
+// Instances and, with Config.CostExplorer, discounts. Refresh reads it every quarter of an hour. It is nil without Config.Commitments, and
+// until it was read once; it must not be changed. Package scheduling/discounts makes terms of the cost model from it.
+func (p *Provider) Commitments() *neutral.Account {
+	if p.committed == nil {
+		return nil
+	}
+	return p.committed.Account()
+}
+
+// assembleCommitments creates the reader of commitments, if they are asked for.
+func (p *Provider) assembleCommitments() error {
+	if !p.config.Commitments {
+		return nil
+	}
+	clients, ok := p.options.Clients.(BillingClients)
+	if !ok {
+		return &option.Error{Package: "aws", Option: "Clients", Rule: "must implement BillingClients with Config.Commitments: use sdk.Load, or leave commitments out"}
+	}
+	o := commitments.Options{
+		Plans: clients.SavingsPlans(sdk.Background), EC2: clients.ReservedInstances(sdk.Background), Region: p.options.Clients.Region(),
+		Cluster: p.config.ClusterName, Sharing: p.options.SharingClusters, Known: p.discovery.Known, Seed: p.config.Seed, Now: p.now,
+	}
+	if p.config.CostExplorer {
+		o.Costs = clients.CostExplorer(sdk.Background)
+	}
+	p.committed = commitments.New(o)
+	return nil
+}
+
+func (p *Provider) refreshCommitments(ctx context.Context) (time.Time, error) {
+	return p.committed.Refresh(ctx)
+}

@@ -1,0 +1,127 @@
+// Package spotscores asks EC2 for spot placement scores, within a budget of configurations.
+//
+//	scorer := spotscores.New(spotscores.Options{API: …, Region: "eu-west-1", Configurations: 10})
+//	scores, err := scorer.Scores(ctx, []string{"m5.large", "m6i.large", "m7i.large"}) // by zone ID
+//
+// A configuration is what is asked for: a set of types and a target capacity. EC2 lets an account repeat the configurations of the last
+// 24 hours, and limits how many new ones it may use in this time
+// (docs.aws.amazon.com/AWSEC2/latest/UserGuide/work-with-spot-placement-score.html). It does not publish the limit. Scores of fewer than
+// three types are always low, so that they are not asked for.
+package spotscores
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	"github.com/drawknife/drawknife/aws/internal/refresh"
+	"github.com/drawknife/drawknife/aws/sdk"
+)
+
+const (
+	// LeastTypes is how many types a configuration needs.
+	LeastTypes = 3
+	// mostTypes is how many types EC2 takes.
+	mostTypes = 1000
+	// window is how long a configuration counts.
+	window = 24 * time.Hour
+	// targetVCPUs is the capacity that is asked for. It is always the same, because another one is another configuration.
+	targetVCPUs = 64
+)
+
+// Options of a Scorer.
+type Options struct {
+	// API of the region.
+	API sdk.SpotScoresAPI
+	// Region that is scored.
+	Region string
+	// Configurations is how many different ones are asked for within 24 hours.
+	Configurations int
+	// Now is the clock.
+	Now func() time.Time
+}
+
+// Scorer asks for scores. It is safe for concurrent use.
+type Scorer struct {
+	options Options
+
+	mu   sync.Mutex
+	used map[string]time.Time // configurations, with when they were asked for first
+}
+
+// New returns a scorer.
+func New(o Options) *Scorer { return &Scorer{options: o, used: map[string]time.Time{}} }
+
+// BudgetError means that all configurations of the last 24 hours are used up.
+type BudgetError struct {
+	// Configurations that may be used in 24 hours.
+	Configurations int
+	// Until a configuration is free again.
+	Until time.Time
+}
+
+func (e *BudgetError) Error() string {
+	return fmt.Sprintf("spot placement scores: %d configurations were asked for within 24 hours, the most that is allowed: the next is possible at %s", e.Configurations, e.Until.UTC().Format(time.RFC3339))
+}
+
+// Scores are those of the zones of the region, from 1 to 10, by zone ID, for spot capacity of any of the types. The error may be a
+// *BudgetError.
+func (s *Scorer) Scores(ctx context.Context, types []string) (map[string]int, error) {
+	types = slices.Compact(slices.Sorted(slices.Values(types)))
+	if len(types) < LeastTypes || len(types) > mostTypes {
+		return nil, fmt.Errorf("spot placement scores: %d instance types: give %d to %d", len(types), LeastTypes, mostTypes)
+	}
+	if err := s.take(strings.Join(types, ",")); err != nil {
+		return nil, err
+	}
+	scores := map[string]int{}
+	err := refresh.Pages(ctx, func(token *string) (*string, error) {
+		out, err := s.options.API.GetSpotPlacementScores(ctx, &ec2.GetSpotPlacementScoresInput{
+			InstanceTypes: types, TargetCapacity: aws.Int32(targetVCPUs), TargetCapacityUnitType: ec2types.TargetCapacityUnitTypeVcpu,
+			SingleAvailabilityZone: aws.Bool(true), RegionNames: []string{s.options.Region}, NextToken: token,
+		})
+		if err != nil {
+			return nil, err
+		}
+		for _, score := range out.SpotPlacementScores {
+			if id, n := aws.ToString(score.AvailabilityZoneId), int(aws.ToInt32(score.Score)); id != "" && n >= 1 && n <= 10 {
+				scores[id] = n
+			}
+		}
+		return out.NextToken, nil
+	})
+	if err != nil {
+		return nil, sdk.Wrap("reading spot placement scores", err)
+	}
+	return scores, nil
+}
+
+// take counts a configuration, unless it was used within the last 24 hours.
+func (s *Scorer) take(configuration string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.options.Now()
+	var oldest time.Time
+	for known, at := range s.used {
+		if now.Sub(at) >= window {
+			delete(s.used, known)
+		} else if oldest.IsZero() || at.Before(oldest) {
+			oldest = at
+		}
+	}
+	if _, known := s.used[configuration]; known {
+		return nil
+	}
+	if len(s.used) >= s.options.Configurations {
+		return &BudgetError{s.options.Configurations, oldest.Add(window)}
+	}
+	s.used[configuration] = now
+	return nil
+}
