@@ -65,6 +65,8 @@ type Launch struct {
 	Capacity corev1.ResourceList
 	// Price of the cheapest offering, in USD per hour.
 	Price float64
+	// Offering is the cheapest one, which the plan counts on; the zero key where no plan does, as for static pools.
+	Offering cloudprovider.OfferingKey
 	// Group names the launches that are of use only together; empty for one on its own. The claim says the same (v1.LaunchGroup).
 	Group string
 }
@@ -201,7 +203,7 @@ func (d *decision) launch(orders *Orders, node *scheduling.NewNode, group *v1.La
 	if drivers := nodeclaims.RequestedDrivers(d.snapshot, node.Pods, named, d.options.DeviceMatcher); len(drivers) > 0 {
 		claim.Annotations[v1.RequestedDRADriversAnnotationKey] = strings.Join(drivers, ",")
 	}
-	launch := Launch{Claim: claim, Pool: node.Pool, Pods: pods, PodUIDs: d.uidsOf(pods), Capacity: most(named), Price: node.InstanceTypes[0].Price}
+	launch := Launch{Claim: claim, Pool: node.Pool, Pods: pods, PodUIDs: d.uidsOf(pods), Capacity: most(named), Price: node.InstanceTypes[0].Price, Offering: node.InstanceTypes[0].Offering()}
 	if group != nil {
 		launch.Group = group.Name
 		claim.Annotations[v1.LaunchGroupAnnotationKey] = group.String()
