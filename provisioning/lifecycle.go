@@ -22,6 +22,10 @@ type LifecycleOptions struct {
 	// RegistrationTimeout is how long after its creation a claim's instance may be without a registered node; more than 0. It also
 	// applies to a claim that loses its node, which then has at least five minutes to return.
 	RegistrationTimeout time.Duration
+	// RegistrationTimeoutOf returns the timeout of a claim, more than 0, given RegistrationTimeout: nodefacts.Book.Timeout of package
+	// scheduling/nodefacts follows what nodes of the type took before. It must return quickly, and be safe for concurrent use. Nil: it is
+	// RegistrationTimeout for all.
+	RegistrationTimeoutOf func(claim *v1.NodeClaim, otherwise time.Duration) time.Duration
 	// InitializationTimeout is how long after its registration a node may take to initialize before its claim is deleted. 0 waits
 	// forever, as Karpenter does.
 	InitializationTimeout time.Duration

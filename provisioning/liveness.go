@@ -59,9 +59,15 @@ func (l *Lifecycle) deadline(claim *v1.NodeClaim) (time.Time, DisruptedReason) {
 	case !conditions.IsTrue(v1.ConditionLaunched):
 		return created.Add(l.options.LaunchTimeout), ReasonLaunchTimeout
 	case !conditions.IsTrue(v1.ConditionRegistered):
-		deadline := created.Add(l.options.RegistrationTimeout)
+		timeout := l.options.RegistrationTimeout
+		if l.options.RegistrationTimeoutOf != nil {
+			if own := l.options.RegistrationTimeoutOf(claim, timeout); own > 0 {
+				timeout = own
+			}
+		}
+		deadline := created.Add(timeout)
 		if NodeLost(claim) {
-			grace := conditions.Get(v1.ConditionRegistered).LastTransitionTime.Add(min(lostNodeGrace, l.options.RegistrationTimeout))
+			grace := conditions.Get(v1.ConditionRegistered).LastTransitionTime.Add(min(lostNodeGrace, timeout))
 			deadline = latest(deadline, grace)
 		}
 		return deadline, ReasonRegistrationTimeout
