@@ -68,6 +68,17 @@ const (
 	// LearnedDevicesAnnotationKey on a pool holds what devices nodes of its instance types have published: see
 	// scheduling/learned. Removing it forgets that.
 	LearnedDevicesAnnotationKey = "drawknife.dev/learned-devices"
+	// SpotMaxShareAnnotationKey on a pod is the largest share of its workload that may be on spot nodes, as "70%": see package
+	// scheduling/spotlimits, also for the four keys that follow.
+	SpotMaxShareAnnotationKey = "drawknife.dev/spot-max-share"
+	// OnDemandBaseAnnotationKey on a pod is how many pods of its workload are on nodes that are not spot before any is on spot.
+	OnDemandBaseAnnotationKey = "drawknife.dev/on-demand-base"
+	// SpotPoolMaxShareAnnotationKey on a pod is the largest share of its workload on spot nodes of one instance type in one zone.
+	SpotPoolMaxShareAnnotationKey = "drawknife.dev/spot-pool-max-share"
+	// SpotMaxPriceAnnotationKey on a pod is the highest price of a spot node for it, as a share of the price on demand: "60%".
+	SpotMaxPriceAnnotationKey = "drawknife.dev/spot-max-price"
+	// WorkloadAnnotationKey on pods of a namespace makes those with the same value one workload, whatever their owners are.
+	WorkloadAnnotationKey = "drawknife.dev/workload"
 	// CapacityOverlayAppliedAnnotationKey is on a claim if an overlay changed the capacity of one of its instance types.
 	CapacityOverlayAppliedAnnotationKey = "karpenter.sh/capacity-overlay-applied"
 )

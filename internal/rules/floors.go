@@ -46,6 +46,8 @@ func floors() map[string]int {
 		"internal/podgroups": 3,
 		// What planners read and write, below the rooms that make one of the other.
 		"scheduling/planning": 3,
+		// What pods say about spot nodes, which the planner and its users read.
+		"scheduling/spotlimits": 3,
 
 		"scheduling": 4,
 
@@ -76,7 +78,7 @@ func hubs() map[string][]string {
 		"internal/fieldtypes":   {"internal/quantities"},
 		"api/conversion":        {"internal/quantities"},
 		"aws/internal/mototest": {"internal"}, // the server that it connects to
-		"internal/engine":       {"scheduling/planning"},
+		"internal/engine":       {"scheduling/planning", "scheduling/spotlimits"},
 		"internal/podgroups":    {"scheduling/planning"},
 
 		// Commands and verdicts are below the planners, and these below the package that users plan with.

@@ -1,0 +1,41 @@
+package spotlimits
+
+import (
+	"cmp"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+)
+
+// Workload names the pods that are counted together.
+type Workload struct {
+	Namespace string
+	// Kind and Name of the controller; "Pod" and the pod's name for a pod without one, and "Workload" with the value of the annotation
+	// drawknife.dev/workload for pods that have it.
+	Kind, Name string
+	// UID of the controller; empty without one.
+	UID types.UID
+}
+
+// String is "Kind namespace/name".
+func (w Workload) String() string { return w.Kind + " " + w.Namespace + "/" + w.Name }
+
+// Compare orders workloads by namespace, kind, name and UID.
+func (w Workload) Compare(o Workload) int {
+	return cmp.Or(cmp.Compare(w.Namespace, o.Namespace), cmp.Compare(w.Kind, o.Kind), cmp.Compare(w.Name, o.Name), cmp.Compare(w.UID, o.UID))
+}
+
+// WorkloadOf is the pod's workload: what the annotation drawknife.dev/workload names, or what its controller owns. A pod with neither is
+// one of its own.
+func WorkloadOf(pod *corev1.Pod) Workload {
+	if name := pod.Annotations[v1.WorkloadAnnotationKey]; name != "" {
+		return Workload{Namespace: pod.Namespace, Kind: "Workload", Name: name}
+	}
+	if owner := metav1.GetControllerOfNoCopy(pod); owner != nil {
+		return Workload{Namespace: pod.Namespace, Kind: owner.Kind, Name: owner.Name, UID: owner.UID}
+	}
+	return Workload{Namespace: pod.Namespace, Kind: "Pod", Name: pod.Name}
+}
