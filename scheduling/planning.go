@@ -160,6 +160,7 @@ const (
 	RelaxedTaint              RelaxationCode = planning.RelaxedTaint
 	NoteNodeOverlayNotApplied NoteCode       = planning.NoteNodeOverlayNotApplied
 	NoteDeviceAlternative     NoteCode       = planning.NoteDeviceAlternative
+	NoteSpotLimits            NoteCode       = planning.NoteSpotLimits
 )
 
 // What a trial is asked, and what it finds. See package planning.
@@ -200,6 +201,7 @@ const (
 	ReasonHostPorts        ReasonCode = planning.ReasonHostPorts
 	ReasonExistingNodes    ReasonCode = planning.ReasonExistingNodes
 	ReasonGang             ReasonCode = planning.ReasonGang
+	ReasonSpotLimits       ReasonCode = planning.ReasonSpotLimits
 	ReasonNotPlaced        ReasonCode = planning.ReasonNotPlaced
 	MissToleration         MissCode   = planning.MissToleration
 	MissLimits             MissCode   = planning.MissLimits

@@ -32,6 +32,7 @@ func Check(s *scheduling.Snapshot, p *scheduling.Plan) []Fault {
 	c.existingNodes()
 	c.preemptions()
 	c.gangs()
+	c.spotLimits()
 	c.limits()
 	c.order()
 	c.unschedulable()
@@ -68,10 +69,11 @@ type checker struct {
 }
 
 func newChecker(s *scheduling.Snapshot, p *scheduling.Plan) *checker {
-	s = withTemplates(s)
+	whole := withTemplates(s)
+	s, narrowed := withSpotSplits(whole, p)
 	c := &checker{
 		s: s, p: p, words: s.Vocabulary,
-		pods: map[scheduling.PodKey]*corev1.Pod{}, pools: map[v1.PoolKey]*scheduling.NodePool{}, nodes: map[string]*scheduling.Node{}, asTheyAre: map[*corev1.Pod]*corev1.Pod{},
+		pods: map[scheduling.PodKey]*corev1.Pod{}, pools: map[v1.PoolKey]*scheduling.NodePool{}, nodes: map[string]*scheduling.Node{}, asTheyAre: narrowed,
 	}
 	if c.words.IsZero() {
 		c.words = requirements.CoreVocabulary()
@@ -84,7 +86,7 @@ func newChecker(s *scheduling.Snapshot, p *scheduling.Plan) *checker {
 	for i := range s.Nodes {
 		c.spreading = append(c.spreading, s.Nodes[i].Pods...)
 	}
-	c.spreading = slices.DeleteFunc(slices.Concat(c.spreading, s.Pods), func(pod *corev1.Pod) bool { return len(pod.Spec.TopologySpreadConstraints) == 0 })
+	c.spreading = slices.DeleteFunc(slices.Concat(c.spreading, whole.Pods), func(pod *corev1.Pod) bool { return len(pod.Spec.TopologySpreadConstraints) == 0 })
 	for i := range s.NodePools {
 		key := s.NodePools[i].Key
 		if key.IsZero() {

@@ -166,6 +166,9 @@ func (c *checker) withinGang(key scheduling.PodKey, pod *corev1.Pod) *corev1.Pod
 			out.Spec.NodeSelector[d.Key] = d.Value
 		}
 		c.asTheyAre[&out] = pod
+		if itself := c.asTheyAre[pod]; itself != nil {
+			c.asTheyAre[&out] = itself
+		}
 		return &out
 	}
 	return pod

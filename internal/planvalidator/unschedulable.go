@@ -35,6 +35,11 @@ func (c *checker) explained(u *scheduling.Unschedulable) bool {
 		}
 	}
 	if u.Reasons[0].Pool.IsZero() {
+		if u.Reasons[0].Code == scheduling.ReasonSpotLimits {
+			rest := *u
+			rest.Reasons = u.Reasons[1:]
+			return c.explained(&rest)
+		}
 		if len(u.Reasons) != 1 {
 			c.fault(where, "the reason is not about a pool, but has others beside it")
 		}

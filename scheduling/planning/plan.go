@@ -59,6 +59,8 @@ type Plan struct {
 	// Commitments says how much the snapshot's nodes and the new ones use of each commitment of the cost model, in the order of its terms;
 	// nil without commitments.
 	Commitments []CommitmentUse `json:"commitments,omitempty"`
+	// SpotSplits say how the limits of workloads on spot nodes are kept, for workloads with pods that wait, by their names. Nil without any.
+	SpotSplits []SpotSplit `json:"spotSplits,omitempty"`
 	// Notes are remarks on the input that did not stop the plan.
 	Notes []Note `json:"notes,omitempty"`
 }
@@ -169,6 +171,9 @@ const NoteNodeOverlayNotApplied NoteCode = "NodeOverlayNotApplied"
 // NoteDeviceAlternative says that a request for devices is met by an alternative other than the first, on a new node that is cheaper than
 // the nodes with an earlier one, or because there are no such nodes.
 const NoteDeviceAlternative NoteCode = "DeviceAlternative"
+
+// NoteSpotLimits says how many pods of a workload may be on spot nodes, where limits of scheduling/spotlimits concern pods that wait.
+const NoteSpotLimits NoteCode = "SpotLimits"
 
 // Note is a remark on the input that did not stop the plan.
 type Note struct {

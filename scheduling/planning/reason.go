@@ -51,6 +51,9 @@ const (
 	ReasonExistingNodes ReasonCode = "ExistingNodes"
 	// ReasonGang: the pod is a member of a gang that has no place as a whole; Detail names the gang and the reason.
 	ReasonGang ReasonCode = "GangNotPlaced"
+	// ReasonSpotLimits: limits of the pod's workload keep it off spot nodes, or off some of them; Detail says which. It stands before the
+	// reasons of the NodePools, which are those of a pod with these limits.
+	ReasonSpotLimits ReasonCode = "SpotLimits"
 	// ReasonNotPlaced: an instance type of the pool would suit the pod alone, but the plan has none for it.
 	ReasonNotPlaced ReasonCode = "NotPlaced"
 )

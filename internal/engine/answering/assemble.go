@@ -49,7 +49,7 @@ func Solve(ctx context.Context, m *model.Model, q planning.Query) (*planning.Pla
 // others have no place. It changes nothing, so a trial can be explained, rolled back and continued. A cancelled context ends it early with
 // ctx.Err().
 func (t *Answering) Plan(ctx context.Context) (*planning.Plan, error) {
-	out := &planning.Plan{Notes: slices.Clone(t.M.Notes)}
+	out := &planning.Plan{Notes: slices.Clone(t.M.Notes), SpotSplits: t.M.Spot.Splits()}
 	q := trial.NewPodQueues(t.Trial)
 	t.writeBindings(out, q)
 	explain.Of(t.Trial).WriteGangs(ctx, out)

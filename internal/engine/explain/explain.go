@@ -60,7 +60,11 @@ func (t Explaining) WriteUnschedulable(out *planning.Plan, q *trial.PodQueues) {
 		if _, ok := reasons[w.c]; !ok {
 			reasons[w.c] = shared.explainer(w.c).reasons()
 		}
-		out.Unschedulable = append(out.Unschedulable, planning.Unschedulable{Pod: w.key, Reasons: reasons[w.c]})
+		why := reasons[w.c]
+		if limits := t.M.Spot.Why(w.at); limits != "" && t.M.Classes[max(w.c, 0)].Invalid == nil {
+			why = slices.Concat([]planning.Reason{{Code: planning.ReasonSpotLimits, Detail: limits}}, why)
+		}
+		out.Unschedulable = append(out.Unschedulable, planning.Unschedulable{Pod: w.key, Reasons: why})
 	}
 }
 

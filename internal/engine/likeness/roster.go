@@ -53,6 +53,8 @@ type Pattern struct {
 	First *corev1.Pod
 	// RuledAs is the pod whose topology rules they keep; nil for First. A gang's pods keep in a domain the rules that they state without it.
 	RuledAs *corev1.Pod
+	// Refused is why the pods can't be planned at all, where an annotation of theirs says so; nil for most.
+	Refused error
 	// Rules is where those of the pods stand: see topology.Index.Remember.
 	Rules       int32
 	Placeholder bool

@@ -319,7 +319,7 @@ func (b *gangBuilder) variant(pattern int32, domains []planning.GangDomain) (int
 		return -1, false
 	}
 	n := int32(len(b.r.Patterns))
-	b.r.Patterns = append(b.r.Patterns, likeness.Pattern{First: pod, RuledAs: was.First, Rules: topology.NoRules})
+	b.r.Patterns = append(b.r.Patterns, likeness.Pattern{First: pod, RuledAs: was.Ruled(), Refused: was.Refused, Rules: topology.NoRules})
 	b.variants[text] = n
 	return n, true
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/nodepool"
 	"github.com/drawknife/drawknife/internal/engine/podclass"
 	"github.com/drawknife/drawknife/internal/engine/resources"
+	"github.com/drawknife/drawknife/internal/engine/spotshares"
 	"github.com/drawknife/drawknife/internal/engine/state"
 	"github.com/drawknife/drawknife/internal/engine/topology"
 	"github.com/drawknife/drawknife/internal/engine/volumes"
@@ -89,6 +90,8 @@ type Model struct {
 	Fits *existing.Acceptance
 	// Gangs are the snapshot's; nil without any.
 	Gangs *GangIndex
+	// Spot is what limits of workloads on spot nodes make of their pods; nil without any.
+	Spot *spotshares.Index
 	// memo is what the next Update goes by; nil unless this model came from one.
 	memo *memoOwner
 }
@@ -128,6 +131,9 @@ func compile(s *planning.Snapshot, previous *Model, o *Options) (*Model, error) 
 	}
 	r, err := CheckObjects(s, previous, o)
 	if err != nil {
+		return nil, err
+	}
+	if err = m.compileSpot(r); err != nil {
 		return nil, err
 	}
 	if m.Gangs, err = newGangIndex(s, r, vocab); err != nil {
@@ -189,7 +195,7 @@ func compile(s *planning.Snapshot, previous *Model, o *Options) (*Model, error) 
 	for _, c := range m.Catalogs {
 		c.Freeze()
 	}
-	if previous != nil && m.Gangs == nil {
+	if previous != nil && m.Gangs == nil && m.Spot == nil {
 		m.keepMemo(b, bound)
 	}
 	return m, nil

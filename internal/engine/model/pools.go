@@ -8,8 +8,10 @@ import (
 	"github.com/drawknife/drawknife/api/requirements"
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/internal/engine/daemonset"
+	"github.com/drawknife/drawknife/internal/engine/likeness"
 	"github.com/drawknife/drawknife/internal/engine/nodepool"
 	"github.com/drawknife/drawknife/internal/engine/offers"
+	"github.com/drawknife/drawknife/internal/engine/spotshares"
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
@@ -155,4 +157,20 @@ func (m *Model) Shop() *offers.Market {
 		s.Commitments = len(m.Costs.Commitments)
 	}
 	return s
+}
+
+// compileSpot deals the pods of workloads that limit how many of them are on spot nodes.
+func (m *Model) compileSpot(r *likeness.Roster) (err error) {
+	m.Spot, err = spotshares.Read(spotshares.Input{
+		Snapshot: m.Snapshot, Roster: r, Terms: m.Terms,
+		RequirementsOf: func(np *planning.NodePool) (requirements.Set, error) {
+			set, err := poolRequirements(np.Object, np.Identity(), m.Vocab)
+			if err != nil {
+				return set, err
+			}
+			return set.Merge(m.Vocab.FromLabels(np.Object.Spec.Template.Labels)), nil
+		},
+	})
+	m.Notes = append(m.Notes, m.Spot.Notes()...)
+	return err
 }

@@ -22,7 +22,7 @@ import (
 // there before or not, with node selectors, topology keys, host ports, tolerations or labels that none had before; their
 // PersistentVolumeClaims, PersistentVolumes and Namespaces; nodes that come, go or change; NodePools and DaemonSets whose
 // status changed. A pod that asks for a resource that no other pod asks for, or the last that did so going, takes
-// compiling too, as do gangs, DaemonSets that come, go or change, the first volume of a CSI driver and the last, and pods of new
+// compiling too, as do gangs, pods with limits on spot nodes, DaemonSets that come, go or change, the first volume of a CSI driver and the last, and pods of new
 // namespaces where rules select namespaces by their labels. So do changes of devices: pods that claim some, or ask for a resource
 // that a DeviceClass stands behind, nodes that have devices or are of a type that publishes some, and the end of the time that a
 // node's drivers have to publish. What was compiled of catalogs and what overlays made of them is shared in any case where they

@@ -9,6 +9,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/daemonset"
 	"github.com/drawknife/drawknife/internal/engine/likeness"
 	"github.com/drawknife/drawknife/scheduling/planning"
+	"github.com/drawknife/drawknife/scheduling/spotlimits"
 )
 
 // arrival is a pod that was not there before, or in another place, and where its seat is to be written.
@@ -31,7 +32,7 @@ func (u *update) changePods() bool {
 		k.count(r.pod, -1, u.scratch)
 	}
 	for _, a := range arrivals {
-		if a.pod == nil || !k.enter(a.pod) || !u.knowsResources(a.pod) {
+		if a.pod == nil || spotlimits.Asks(a.pod) || !k.enter(a.pod) || !u.knowsResources(a.pod) {
 			return false
 		}
 		k.count(a.pod, 1, u.scratch)

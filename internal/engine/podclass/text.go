@@ -10,7 +10,9 @@ func Text(x *topology.Index, d Devices, p *likeness.Pattern, w *likeness.Writer)
 	pod := p.First
 	text = w.Write(pod)
 	w.GroupsAt = len(text)
-	stake, ruleErr = stakeOf(x, p)
+	if stake, ruleErr = stakeOf(x, p); p.Refused != nil {
+		ruleErr = p.Refused
+	}
 	if !stake.Empty() {
 		text = w.WriteGroups(&stake)
 	}

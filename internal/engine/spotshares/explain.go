@@ -1,0 +1,103 @@
+package spotshares
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/drawknife/drawknife/scheduling/planning"
+)
+
+// Why says to which limits the waiting pod, by its place among those of the snapshot, is subject; empty for none.
+func (x *Index) Why(at int) string {
+	if x == nil || at >= len(x.of) || x.of[at] < 0 {
+		return ""
+	}
+	w := &x.List[x.of[at]]
+	if x.parts[at] == NotOnSpot {
+		return fmt.Sprintf("its workload, %s, has %s: %s, and it is not one of these", w.Workload, w.Limits, w.bounds())
+	}
+	if w.Deal.Parts[x.parts[at]] == nil {
+		return ""
+	}
+	return fmt.Sprintf("its workload, %s, has %s: %s, so that only %d spot pools are open to it", w.Workload, w.Limits, w.bounds(), len(w.Deal.Parts[x.parts[at]]))
+}
+
+// bounds says how many of the pods may be on spot nodes: "of 10 pods, at most 7 may be on spot nodes, and at most 3 on one instance type in one zone".
+func (w *Workload) bounds() string {
+	text := fmt.Sprintf("of %d pods, at most %d may be on spot nodes", len(w.Pods), w.Deal.Most)
+	if w.Limits.MaxPoolShare != nil {
+		text += fmt.Sprintf(", and at most %d on one instance type in one zone", w.Deal.MostOnPool)
+	}
+	return text
+}
+
+// waiting is how many of the pods wait.
+func (w *Workload) waiting() int {
+	n := len(w.waitOff)
+	for _, list := range w.waits {
+		n += len(list)
+	}
+	return n
+}
+
+// Notes are remarks for plans: one for each workload whose limits concern pods that wait.
+func (x *Index) Notes() []planning.Note {
+	if x == nil {
+		return nil
+	}
+	var out []planning.Note
+	for i := range x.List {
+		w := &x.List[i]
+		if w.waiting() == 0 || w.Deal.Free() {
+			continue
+		}
+		text := w.bounds()
+		if n := len(w.waitOff); n > 0 {
+			text += fmt.Sprintf(": %d of the %d that wait may not", n, w.waiting())
+		}
+		out = append(out, planning.Note{Code: planning.NoteSpotLimits, Object: w.Workload.String(), Message: text + " (" + w.Limits.String() + ")"})
+	}
+	return out
+}
+
+// Splits say how plans keep the limits of workloads with pods that wait.
+func (x *Index) Splits() []planning.SpotSplit {
+	if x == nil {
+		return nil
+	}
+	var out []planning.SpotSplit
+	for i := range x.List {
+		w := &x.List[i]
+		if w.waiting() == 0 || w.Deal.Free() {
+			continue
+		}
+		split := planning.SpotSplit{
+			Workload: w.Workload.String(), Limits: w.Limits.String(), Pods: len(w.Pods), MostOnSpot: w.Deal.Most, OffSpot: slices.Clone(w.waitOff),
+		}
+		if w.Limits.MaxPoolShare != nil {
+			split.MostOnPool = w.Deal.MostOnPool
+		}
+		for part, pods := range w.waits {
+			if len(pods) > 0 {
+				pools := w.Deal.Parts[part]
+				split.Parts = append(split.Parts, planning.SpotPart{Pods: slices.Clone(pods), Pools: byZone(pools), Any: pools == nil})
+			}
+		}
+		out = append(out, split)
+	}
+	return out
+}
+
+// byZone lists the pools zone by zone.
+func byZone(pools []Pool) []planning.SpotPools {
+	types := map[string][]string{}
+	for _, p := range pools {
+		types[p.Zone] = append(types[p.Zone], p.InstanceType)
+	}
+	var out []planning.SpotPools
+	for _, zone := range slices.Sorted(maps.Keys(types)) {
+		out = append(out, planning.SpotPools{Zone: zone, InstanceTypes: types[zone]})
+	}
+	return out
+}

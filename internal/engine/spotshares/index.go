@@ -1,0 +1,230 @@
+package spotshares
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/api/requirements"
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/internal/engine/existing"
+	"github.com/drawknife/drawknife/internal/engine/likeness"
+	"github.com/drawknife/drawknife/internal/engine/match"
+	"github.com/drawknife/drawknife/scheduling/planning"
+	"github.com/drawknife/drawknife/scheduling/spotlimits"
+)
+
+// Index is what a model knows of workloads with limits.
+type Index struct {
+	List []Workload
+	// of is indexed like Snapshot.Pods: the pod's workload, or -1; parts has its part of it.
+	of, parts []int32
+}
+
+// Workload is one with limits.
+type Workload struct {
+	spotlimits.Workload
+	Limits spotlimits.Limits
+	// Deal says which of its pods may be where; Pods are their places in the roster.
+	Deal Deal
+	Pods []int32
+	// waitOff are its waiting pods that may not be on spot, and waits those of each part.
+	waitOff []planning.PodKey
+	waits   [][]planning.PodKey
+}
+
+// Input is what an index is made from.
+type Input struct {
+	Snapshot *planning.Snapshot
+	Roster   *likeness.Roster
+	Terms    match.Terms
+	// RequirementsOf are those of a NodePool's template.
+	RequirementsOf func(pool *planning.NodePool) (requirements.Set, error)
+}
+
+// Read deals the pods of workloads with limits, and gives each of them a pattern in the roster that asks for the nodes on which it may be. It returns
+// nil if no pod has limits.
+func Read(in Input) (*Index, error) {
+	r := in.Roster
+	first := slices.IndexFunc(r.Pods, spotlimits.Asks)
+	if first < 0 {
+		return nil, nil
+	}
+	b := &builder{Input: in, index: &Index{}, variants: map[string]int32{}, sold: map[int32][]Sale{}}
+	b.refuse(first)
+	b.findWorkloads(first)
+	b.findPlaces()
+	b.index.of, b.index.parts = make([]int32, len(in.Snapshot.Pods)), make([]int32, len(in.Snapshot.Pods))
+	for i := range b.index.of {
+		b.index.of[i] = -1
+	}
+	for number := range b.index.List {
+		if err := b.deal(int32(number)); err != nil {
+			return nil, err
+		}
+	}
+	return b.index, nil
+}
+
+// builder makes an index.
+type builder struct {
+	Input
+	index *Index
+	// place of each pod of the roster, and the index of its node; -1 for none.
+	place []Pod
+	node  []int32
+	// variants are patterns of pods in a part; sold are the sales for pods of a pattern, and market all of them.
+	variants map[string]int32
+	sold     map[int32][]Sale
+	market   []offer
+}
+
+// counts reports whether the pod is one of those that limits are about: it neither has ended nor is being deleted, and no node brings it along.
+func (b *builder) counts(at int) bool {
+	const not = likeness.HasEnded | likeness.IsDeleted | likeness.OfDaemonSet | likeness.IsStatic
+	waiting := len(b.Snapshot.Pods)
+	return b.Roster.Marks[at]&not == 0 && (at < waiting || at >= waiting+len(b.Snapshot.Placeholders))
+}
+
+// refuse gives pods whose annotations can't be read a pattern of their own that is not planned.
+func (b *builder) refuse(first int) {
+	r := b.Roster
+	for i := first; i < len(r.Pods); i++ {
+		if !b.counts(i) || !spotlimits.Asks(r.Pods[i]) {
+			continue
+		}
+		if _, err := spotlimits.Read(r.Pods[i]); err != nil {
+			pattern := r.Patterns[r.Like[i]]
+			pattern.First, pattern.Refused = r.Pods[i], err
+			r.Like[i] = int32(len(r.Patterns))
+			r.Patterns = append(r.Patterns, pattern)
+		}
+	}
+}
+
+// findWorkloads finds those with limits, and all of their pods.
+func (b *builder) findWorkloads(first int) {
+	limits := map[spotlimits.Workload]spotlimits.Limits{}
+	for i := first; i < len(b.Roster.Pods); i++ {
+		pod := b.Roster.Pods[i]
+		if !b.counts(i) || !spotlimits.Asks(pod) {
+			continue
+		}
+		if own, err := spotlimits.Read(pod); err == nil && !own.IsZero() {
+			key := spotlimits.WorkloadOf(pod)
+			limits[key] = limits[key].Stricter(own)
+		}
+	}
+	number := make(map[spotlimits.Workload]int, len(limits))
+	for key, is := range limits {
+		b.index.List = append(b.index.List, Workload{Workload: key, Limits: is})
+	}
+	slices.SortFunc(b.index.List, func(a, c Workload) int { return a.Compare(c.Workload) })
+	for i := range b.index.List {
+		number[b.index.List[i].Workload] = i
+	}
+	for i, pod := range b.Roster.Pods {
+		if !b.counts(i) {
+			continue
+		}
+		if n, ok := number[spotlimits.WorkloadOf(pod)]; ok {
+			b.index.List[n].Pods = append(b.index.List[n].Pods, int32(i))
+		}
+	}
+}
+
+// findPlaces finds out which pods are on spot nodes.
+func (b *builder) findPlaces() {
+	r := b.Roster
+	b.place, b.node = make([]Pod, len(r.Pods)), make([]int32, len(r.Pods))
+	for i := range b.node {
+		b.node[i] = -1
+	}
+	for node, span := range r.OfNodes {
+		at := Pod{Place: OffSpot}
+		if span.From < span.To {
+			labels := b.Terms.Vocabulary.FromLabels(existing.ViewOf(&b.Snapshot.Nodes[node]).Labels)
+			value := func(key string) string { return match.OnlyValue(labels.Get(key)) }
+			if value(v1.CapacityTypeLabelKey) == v1.CapacityTypeSpot {
+				at = Pod{OnSpot, Pool{value(corev1.LabelInstanceTypeStable), value(corev1.LabelTopologyZone)}}
+			} else if b.Snapshot.Nodes[node].Leaving {
+				at = Pod{Place: Waiting} // they may be on their way to spot already
+			}
+		}
+		for i := span.From; i < span.To; i++ {
+			b.place[i], b.node[i] = at, int32(node)
+		}
+	}
+}
+
+// deal deals the pods of a workload, and gives them their patterns.
+func (b *builder) deal(number int32) error {
+	w := &b.index.List[number]
+	slices.SortFunc(w.Pods, func(a, c int32) int {
+		return cmp.Or(cmp.Compare(b.nodeName(a), b.nodeName(c)), likeness.Compare(b.Roster.Pods[a], b.Roster.Pods[c]))
+	})
+	pods := make([]Pod, len(w.Pods))
+	for i, at := range w.Pods {
+		pods[i] = b.place[at]
+	}
+	var sales []Sale
+	if w.Limits.MaxPoolShare != nil || w.Limits.MaxPrice != nil {
+		var err error
+		if sales, err = b.salesFor(b.Roster.Like[w.Pods[0]]); err != nil {
+			return err
+		}
+	}
+	w.Deal = New(w.Limits, pods, sales)
+	w.waits = make([][]planning.PodKey, len(w.Deal.Parts))
+	terms := make([][]corev1.NodeSelectorTerm, len(w.Deal.Parts))
+	for part, pools := range w.Deal.Parts {
+		if pools != nil {
+			terms[part] = append(offSpot(), onPools(pools)...)
+		}
+	}
+	for i, at := range w.Pods {
+		part := w.Deal.Of[i]
+		if int(at) < len(b.index.of) {
+			b.index.of[at], b.index.parts[at] = number, part
+			if key := planning.KeyOf(b.Roster.Pods[at]); part == NotOnSpot {
+				w.waitOff = append(w.waitOff, key)
+			} else {
+				w.waits[part] = append(w.waits[part], key)
+			}
+		}
+		switch {
+		case part == NotOnSpot:
+			b.narrow(at, "off", offSpot())
+		case terms[part] != nil:
+			b.narrow(at, fmt.Sprintf("%d/%d", number, part), terms[part])
+		}
+	}
+	return nil
+}
+
+func (b *builder) nodeName(at int32) string {
+	if b.node[at] < 0 {
+		return ""
+	}
+	return b.Snapshot.Nodes[b.node[at]].Name
+}
+
+// narrow gives the pod the pattern of pods that also ask for one of the alternatives.
+func (b *builder) narrow(at int32, name string, alternatives []corev1.NodeSelectorTerm) {
+	r := b.Roster
+	was := r.Like[at]
+	key := fmt.Sprintf("%d %s", was, name)
+	n, known := b.variants[key]
+	if !known {
+		n = int32(len(r.Patterns))
+		pattern := r.Patterns[was]
+		pattern.RuledAs, pattern.First = pattern.Ruled(), narrowed(r.Pods[at], alternatives)
+		r.Patterns = append(r.Patterns, pattern)
+		b.variants[key] = n
+	} else if p := &r.Patterns[n]; likeness.Compare(r.Pods[at], p.First) < 0 {
+		p.First = narrowed(r.Pods[at], alternatives)
+	}
+	r.Like[at] = n
+}

@@ -1,0 +1,181 @@
+package planvalidator
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/scheduling"
+	"github.com/drawknife/drawknife/scheduling/spotlimits"
+)
+
+// spotPool is an instance type in a zone on spot.
+type spotPool struct{ instanceType, zone string }
+
+// onSpot counts the pods of a workload that are on spot, or could be: a node that may be launched as one of several counts in all of its pools.
+type onSpot struct {
+	pods, spot int
+	pools      map[spotPool]int
+}
+
+// spotLimits checks that no workload has more pods on spot than its limits allow, or than it had before.
+func (c *checker) spotLimits() {
+	limits, before, after := map[spotlimits.Workload]spotlimits.Limits{}, map[spotlimits.Workload]*onSpot{}, map[spotlimits.Workload]*onSpot{}
+	c.eachCounted(func(pod *corev1.Pod, node *scheduling.Node) {
+		key := spotlimits.WorkloadOf(pod)
+		if l, err := spotlimits.Read(pod); err == nil && !l.IsZero() {
+			limits[key] = limits[key].Stricter(l)
+		}
+		for _, into := range []map[spotlimits.Workload]*onSpot{before, after} {
+			if into[key] == nil {
+				into[key] = &onSpot{pools: map[spotPool]int{}}
+			}
+			into[key].pods++
+			if node != nil {
+				into[key].add(poolsOfNode(node))
+			}
+		}
+	})
+	if len(limits) == 0 {
+		return
+	}
+	place := func(list []scheduling.PodKey, pools []spotPool) {
+		for _, key := range list {
+			if pod := c.pods[key]; pod != nil && after[spotlimits.WorkloadOf(pod)] != nil {
+				after[spotlimits.WorkloadOf(pod)].add(pools)
+			}
+		}
+	}
+	for i := range c.p.Existing {
+		if n := c.nodes[c.p.Existing[i].Name]; n != nil {
+			place(c.p.Existing[i].Pods, poolsOfNode(n))
+		}
+	}
+	for i := range c.p.NewNodes {
+		place(c.p.NewNodes[i].Pods, c.poolsOfNew(&c.p.NewNodes[i]))
+	}
+	for key, l := range limits {
+		was, is := before[key], after[key]
+		if most := max(l.MostOnSpot(is.pods), was.spot); is.spot > most {
+			c.fault(key.String(), "has %d of %d pods on spot, at most %d may be (%s)", is.spot, is.pods, most, l)
+		}
+		for pool, n := range is.pools {
+			if most := max(l.MostOnPool(is.pods), was.pools[pool]); l.MaxPoolShare != nil && n > most {
+				c.fault(key.String(), "has %d of %d pods on %v, at most %d may be (%s)", n, is.pods, pool, most, l)
+			}
+		}
+	}
+	c.spotPrices(limits)
+}
+
+// add counts a pod on a node of one of the pools; none is a node that is not spot.
+func (s *onSpot) add(pools []spotPool) {
+	if len(pools) > 0 {
+		s.spot++
+	}
+	for _, pool := range pools {
+		s.pools[pool]++
+	}
+}
+
+// eachCounted calls f for the pods that limits are about, with their nodes.
+func (c *checker) eachCounted(f func(pod *corev1.Pod, node *scheduling.Node)) {
+	for _, pod := range c.s.Pods {
+		if pod.DeletionTimestamp == nil {
+			f(pod, nil)
+		}
+	}
+	for i := range c.s.Nodes {
+		for _, pod := range c.s.Nodes[i].Pods {
+			daemon := slices.ContainsFunc(pod.OwnerReferences, func(o metav1.OwnerReference) bool { return o.Kind == "DaemonSet" || o.Kind == "Node" })
+			if pod.DeletionTimestamp == nil && !daemon && pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed {
+				f(pod, &c.s.Nodes[i])
+			}
+		}
+	}
+}
+
+// poolsOfNode is the node's spot pool; none if it is not spot.
+func poolsOfNode(n *scheduling.Node) []spotPool {
+	label := func(key string) string {
+		if n.Object != nil && n.Object.Labels[key] != "" {
+			return n.Object.Labels[key]
+		}
+		if n.Claim != nil {
+			return n.Claim.Labels[key]
+		}
+		return ""
+	}
+	if label(v1.CapacityTypeLabelKey) != v1.CapacityTypeSpot {
+		return nil
+	}
+	return []spotPool{{label(corev1.LabelInstanceTypeStable), label(corev1.LabelTopologyZone)}}
+}
+
+// poolsOfNew are the spot pools that a new node may come from.
+func (c *checker) poolsOfNew(n *scheduling.NewNode) []spotPool {
+	var out []spotPool
+	pool := c.pools[n.Pool]
+	if pool == nil {
+		return nil
+	}
+	allows := func(key, value string) bool { return !n.Requirements.Has(key) || n.Requirements.Get(key).Has(value) }
+	for _, it := range c.s.Catalogs[pool.Catalog] {
+		if !slices.ContainsFunc(n.InstanceTypes, func(o scheduling.InstanceTypeOption) bool { return o.Name == it.Name }) {
+			continue
+		}
+		for i := range it.Offerings {
+			o := &it.Offerings[i]
+			if at := (spotPool{it.Name, o.Zone()}); o.CapacityType() == v1.CapacityTypeSpot && allows(v1.CapacityTypeLabelKey, v1.CapacityTypeSpot) &&
+				allows(corev1.LabelTopologyZone, o.Zone()) && allows(corev1.LabelInstanceTypeStable, it.Name) && !slices.Contains(out, at) {
+				out = append(out, at)
+			}
+		}
+	}
+	return out
+}
+
+// spotPrices checks that new nodes do not cost more on spot than the limits of their pods allow.
+func (c *checker) spotPrices(limits map[spotlimits.Workload]spotlimits.Limits) {
+	for i := range c.p.NewNodes {
+		n := &c.p.NewNodes[i]
+		for _, key := range n.Pods {
+			pod := c.pods[key]
+			if pod == nil || limits[spotlimits.WorkloadOf(pod)].MaxPrice == nil {
+				continue
+			}
+			most := *limits[spotlimits.WorkloadOf(pod)].MaxPrice
+			for _, pool := range c.poolsOfNew(n) {
+				if share := c.priceShare(c.pools[n.Pool].Catalog, pool); share > most*(1+1e-9) {
+					c.fault(key.String(), "may come on %v at %.3f of the price on demand, at most %.3f is allowed", pool, share, most)
+				}
+			}
+		}
+	}
+}
+
+// priceShare is the pool's highest price as a share of the price on demand of the type in the zone; 2 where the type is not sold on demand there.
+func (c *checker) priceShare(catalog string, pool spotPool) float64 {
+	for _, it := range c.s.Catalogs[catalog] {
+		if it.Name != pool.instanceType {
+			continue
+		}
+		spot, base := 0.0, 0.0
+		for i := range it.Offerings {
+			o := &it.Offerings[i]
+			switch {
+			case o.Zone() != pool.zone:
+			case o.CapacityType() == v1.CapacityTypeSpot && o.Available:
+				spot = max(spot, o.Price)
+			case o.CapacityType() == v1.CapacityTypeOnDemand && (base == 0 || o.Price < base):
+				base = o.Price
+			}
+		}
+		if base > 0 {
+			return spot / base
+		}
+	}
+	return 2
+}

@@ -1,0 +1,32 @@
+package planning
+
+// SpotSplit says how a plan keeps a workload's limits on spot nodes (package scheduling/spotlimits): which of its waiting pods may not be on
+// spot nodes, and which spot pools are open to the others. No pod is planned against it.
+type SpotSplit struct {
+	// Workload is "Kind namespace/name", and Limits are its annotations.
+	Workload string `json:"workload"`
+	Limits   string `json:"limits"`
+	// Pods is how many pods the workload has, those that run included, and MostOnSpot how many of these may be on spot nodes. MostOnPool is
+	// how many may be on spot nodes of one instance type in one zone; 0 for as many as on spot.
+	Pods       int `json:"pods"`
+	MostOnSpot int `json:"mostOnSpot"`
+	MostOnPool int `json:"mostOnPool,omitempty"`
+	// OffSpot are the waiting pods that may not be on spot nodes.
+	OffSpot []PodKey `json:"offSpot,omitempty"`
+	// Parts are the other waiting pods. The spot pools of two parts are disjoint.
+	Parts []SpotPart `json:"parts,omitempty"`
+}
+
+// SpotPart are waiting pods with the spot pools that are open to them. They may also be on nodes that are not spot.
+type SpotPart struct {
+	Pods []PodKey `json:"pods"`
+	// Pools are by zone. With Any, all spot pools are open, and Pools is nil.
+	Pools []SpotPools `json:"pools,omitempty"`
+	Any   bool        `json:"any,omitempty"`
+}
+
+// SpotPools are the spot pools of some instance types in a zone.
+type SpotPools struct {
+	Zone          string   `json:"zone"`
+	InstanceTypes []string `json:"instanceTypes"`
+}
