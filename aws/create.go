@@ -68,7 +68,7 @@ func (p *Provider) create(ctx context.Context, nodeClaim *v1.NodeClaim) (*v1.Nod
 		if ctx.Err() != nil {
 			return nil, err
 		}
-		p.log.Warn("cannot refresh free addresses of subnets, using the last known", "nodeClass", class.Name, "error", err)
+		p.log.Warn("cannot refresh counts of free subnet addresses, using the previous counts", "nodeClass", class.Name, "error", err)
 	}
 	request := launch.Request{NodeClaim: claim, NodeClass: launched, InstanceTypes: types, Dead: there.Dead}
 	if group != nil {

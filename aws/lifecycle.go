@@ -135,7 +135,7 @@ func (p *Provider) TagNode(ctx context.Context, nodeClaim *v1.NodeClaim) error {
 	if err := p.instances.Tag(ctx, i, p.instances.MissingTags(i, nodeClaim.Name, nodeClaim.Status.NodeName)); err != nil {
 		return err
 	}
-	p.log.Info("tagged instance of joined node", "nodeClaim", nodeClaim.Name, "node", nodeClaim.Status.NodeName, "instanceID", i.ID, "hostname", i.Hostname,
+	p.log.Info("tagged instance after its node joined", "nodeClaim", nodeClaim.Name, "node", nodeClaim.Status.NodeName, "instanceID", i.ID, "hostname", i.Hostname,
 		"instanceType", i.Type, "zone", i.Zone, "capacityType", i.CapacityType)
 	return nil
 }

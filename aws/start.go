@@ -36,7 +36,7 @@ func (p *Provider) start(ctx context.Context) error {
 		if !bearable(err) {
 			return err
 		}
-		p.log.Warn("cannot read instance types at start, using those that were given", "error", err)
+		p.log.Warn("cannot read instance types at start, using the given catalogue", "error", err)
 	}
 	_, err := p.discovery.Catalog()
 	return nothingInRegion(err)

@@ -63,7 +63,7 @@ func (p *Provider) types(ctx context.Context, class *awsv1.EC2NodeClass, nodePoo
 	switch {
 	case group != nil:
 		if err != nil {
-			p.log.Warn("cannot refresh placement group, using the last known", "nodeClass", class.Name, "error", err)
+			p.log.Warn("cannot refresh placement group, using the previous result", "nodeClass", class.Name, "error", err)
 		}
 	case errors.As(err, &missing):
 		return nil, nil, cloudprovider.NewNodeClassNotReadyError(nodeClassKind+" "+class.Name, "its placement group is not there", err)

@@ -126,7 +126,7 @@ type Validation struct {
 // Causes of failure, for errors.Is.
 var (
 	// ErrVoid: the command was no longer valid when it was about to start; the *RejectedError is in the chain.
-	ErrVoid = errors.New("the command is void")
+	ErrVoid = errors.New("the command is no longer valid")
 	// ErrTainting: members could not be tainted.
 	ErrTainting = errors.New("tainting members")
 	// ErrLaunch: a replacement could not be created.
@@ -134,9 +134,9 @@ var (
 	// ErrHistory: the disruptions could not be stored with the NodePools.
 	ErrHistory = errors.New("noting disruptions")
 	// ErrMemberGone: someone else removed a member before replacements were launched.
-	ErrMemberGone = errors.New("a member is being removed by somebody else")
+	ErrMemberGone = errors.New("someone else is removing a member")
 	// ErrReplacementGone: a replacement disappeared before it was ready.
-	ErrReplacementGone = errors.New("a replacement is gone")
+	ErrReplacementGone = errors.New("a replacement disappeared")
 	// ErrTimeout: it took too long.
 	ErrTimeout = errors.New("the command took too long")
 )

@@ -218,7 +218,7 @@ func HistoryOf(pool *v1.NodePool) (History, error) {
 	for i := range text.Lines {
 		l := &text.Lines[i]
 		if l.Labels < 0 || l.Labels >= len(text.Labels) || l.Count < 0 || l.Count > maxCount {
-			return nil, &HistoryError{key, fmt.Errorf("line %d names what is not there", i)}
+			return nil, &HistoryError{key, fmt.Errorf("line %d is invalid: its labels or its count are out of range", i)}
 		}
 		d := Disruption{
 			Node: l.Node, Command: l.Command, Time: time.UnixMilli(l.Time).UTC(), Reason: l.Reason, Pool: key, Zone: l.Zone, Labels: text.Labels[l.Labels],

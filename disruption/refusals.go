@@ -82,7 +82,7 @@ func (r *Refusals) BlocksPool(pool v1.PoolKey, now time.Time) *Block {
 }
 
 // ErrHeldBack is matched by every *HeldBackError (errors.Is).
-var ErrHeldBack = errors.New("launching replacements is held back")
+var ErrHeldBack = errors.New("replacements may not be launched yet")
 
 // HeldBackError is a command that is undone because one of its replacements must not be launched yet: Failed pauses its nodes until then.
 type HeldBackError struct {

@@ -91,7 +91,7 @@ func (c *Cloud) callAgain(e Event) error {
 		_, _ = c.Registered(ctx, claim)
 	case MethodNodeClassStatus:
 		if e.NodeClass == nil {
-			return errors.New("it has no node class")
+			return errors.New("the event has no node class")
 		}
 		_, _ = c.NodeClassStatus(ctx, *e.NodeClass)
 	case MethodAckInterruptions:
@@ -137,7 +137,7 @@ func (c *Cloud) leverAgain(e Event) error {
 		c.Noise()
 	case "SetNodeClassStatus":
 		if e.NodeClass == nil || e.Readiness == nil {
-			return errors.New("it has no node class or no readiness")
+			return errors.New("the event has no node class or no readiness")
 		}
 		c.SetNodeClassStatus(*e.NodeClass, *e.Readiness)
 	case "SetImageID":
@@ -152,7 +152,7 @@ func (c *Cloud) leverAgain(e Event) error {
 		_ = c.Restore(e.Claims...)
 	case "Inject":
 		if e.Fault == nil {
-			return errors.New("it has no fault")
+			return errors.New("the event has no fault")
 		}
 		return c.Inject(e.Fault.fault())
 	case "Heal":

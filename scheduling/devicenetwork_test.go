@@ -132,7 +132,7 @@ func TestDevicesOfSeveralNodes(t *testing.T) {
 		"none where the pod may be": {func(s *scheduling.Snapshot) {
 			attached(s, "net", "b", gpus(3, "NIC"))
 			each(s.Pods, selector(zoneKey+"=a"))
-		}, "nowhere, nowhere, nowhere", "it claims devices that several nodes can use, and its own rules leave it none of those nodes"},
+		}, "nowhere, nowhere, nowhere", "it claims devices that several nodes can use, but its own rules allow none of these nodes"},
 		"others could take them": {func(s *scheduling.Snapshot) {
 			attached(s, "net", "", gpus(3, "NIC"))
 			template(s, "any", nil, gpuRequest("r", 1))

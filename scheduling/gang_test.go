@@ -283,7 +283,7 @@ func TestGangsAreChecked(t *testing.T) {
 		want  string
 	}{
 		{"twice", []scheduling.Gang{gangOf("g", list[:1]), gangOf("g", list[1:])}, "gangs[1] is a second gang default/g"},
-		{"nameless", []scheduling.Gang{{Members: []scheduling.PodKey{key}}}, "gangs[0] lacks its namespace or its name"},
+		{"nameless", []scheduling.Gang{{Members: []scheduling.PodKey{key}}}, "gangs[0] has no namespace or no name"},
 		{"empty", []scheduling.Gang{{Namespace: "default", Name: "g"}}, "gangs[0] has neither members nor templates"},
 		{"in two", []scheduling.Gang{gangOf("g", list), gangOf("h", list[1:])}, "gangs[1].members[0] is pod default/g-1, which is a member of gang default/g"},
 		{"below nothing", []scheduling.Gang{gangOf("g", list, minimum(-1))}, "gangs[0].minimum is -1"},

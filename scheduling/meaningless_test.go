@@ -57,7 +57,7 @@ func TestCompileRefusesWhatCannotBe(t *testing.T) {
 			c.change(s, types)
 			_, err := scheduling.Compile(s)
 			var refused *scheduling.SnapshotError
-			if !errors.As(err, &refused) || refused.Path != c.path && (c.path != "price" || refused.Rule != "is 0, of an on-demand offering") {
+			if !errors.As(err, &refused) || refused.Path != c.path && (c.path != "price" || refused.Rule != "is 0, but the offering is on-demand") {
 				t.Errorf("got %v, want a *SnapshotError of %s", err, c.path)
 			}
 		})

@@ -17,7 +17,7 @@ var (
 func ParsePrice(text string) (float64, error) {
 	price, err := strconv.ParseFloat(text, 64)
 	if err != nil || math.IsInf(price, 0) || !priceForm.MatchString(text) {
-		return 0, errors.New("must be a decimal in USD per hour that is not negative: write it like 1.25")
+		return 0, errors.New("must be a non-negative decimal in USD per hour: write it like 1.25")
 	}
 	return price, nil
 }

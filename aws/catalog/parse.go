@@ -62,7 +62,7 @@ func Parse(data []byte) (*Catalog, error) {
 // readAll reads at most MaxBytes.
 func readAll(r io.Reader, what string) ([]byte, error) {
 	if r == nil {
-		return nil, fmt.Errorf("reading the %s: there is none", what)
+		return nil, fmt.Errorf("reading the %s: the reader is nil", what)
 	}
 	data, err := io.ReadAll(io.LimitReader(r, MaxBytes+1))
 	if err != nil {

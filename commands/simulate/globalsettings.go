@@ -34,7 +34,7 @@ func (s *simulation) settingsOfInput() manifests.Settings {
 				return nil
 			}
 			if first := s.global; first != nil && first.from.Position != c.Position {
-				return fmt.Errorf("namespace %s has one, too (%s), but a controller reads only one: remove the other", first.from.Namespace, first.from.Position)
+				return fmt.Errorf("namespace %s also has this ConfigMap (%s), but a controller reads only one: remove the other", first.from.Namespace, first.from.Position)
 			}
 			read, err := settings.FromConfigMap(c.Data, settings.FirstGenerationUnknown)
 			if err != nil {

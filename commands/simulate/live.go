@@ -21,7 +21,7 @@ func (o options) checkProvider(given map[string]bool) error {
 	case o.provider != providerFile && o.provider != providerAWS:
 		return fmt.Errorf("--provider %q: not one of file, aws", o.provider)
 	case o.provider == providerFile && given["region"] && given["catalog"]:
-		return errors.New("--region: goes with --provider aws or the built-in catalogue; a catalogue file contains its region")
+		return errors.New("--region: use it only with --provider aws or the built-in catalogue; a catalogue file contains its region")
 	case given["region"] && o.region == "":
 		return errors.New("--region: needs the name of a region such as eu-west-1")
 	case o.provider == providerFile:

@@ -236,7 +236,7 @@ func (o options) check(given map[string]bool) error {
 		return err
 	}
 	if o.prices != "" && o.catalog == "" {
-		return errors.New("--prices: goes with --catalog FILE, whose types it prices")
+		return errors.New("--prices: use it only with --catalog FILE, whose types it prices")
 	}
 	stdin := 0
 	for _, input := range o.inputs {
@@ -281,19 +281,19 @@ func (o options) checkPlanner(given map[string]bool) error {
 			continue
 		}
 		if !slices.Contains(replayThresholds(), name) {
-			return fmt.Errorf("--%s: goes with --consolidate", name)
+			return fmt.Errorf("--%s: use it only with --consolidate", name)
 		}
 		if o.replay.trace == "" {
-			return fmt.Errorf("--%s: goes with --consolidate or --replay", name)
+			return fmt.Errorf("--%s: use it only with --consolidate or --replay", name)
 		}
 	}
 	for _, name := range all {
 		if given[name] && !slices.Contains(heeded, name) {
-			return fmt.Errorf("--%s: goes with --planner global; Karpenter's methods don't have this setting", name)
+			return fmt.Errorf("--%s: use it only with --planner global; Karpenter's methods don't have this setting", name)
 		}
 	}
 	if given["disruption-spot-to-spot-types"] && !o.spotToSpot {
-		return errors.New("--disruption-spot-to-spot-types: goes with --spot-to-spot")
+		return errors.New("--disruption-spot-to-spot-types: use it only with --spot-to-spot")
 	}
 	return nil
 }
@@ -319,14 +319,14 @@ func (o options) checkQuestion(given map[string]bool) error {
 		return errors.New("--certificate: proves the cost of nodes for pending pods only; leave out --consolidate, --diff and --replay")
 	}
 	if o.anonymize && o.saveSnapshot == "" {
-		return errors.New("--anonymize: goes with --save-snapshot")
+		return errors.New("--anonymize: use it only with --save-snapshot")
 	}
 	if given["anonymize-key"] && !o.anonymize {
-		return errors.New("--anonymize-key: goes with --anonymize")
+		return errors.New("--anonymize-key: use it only with --anonymize")
 	}
 	for _, name := range []string{"replay-from", "replay-for", "html", "spot-interruptions", "consolidate-every", "seed"} {
 		if given[name] && o.replay.trace == "" {
-			return fmt.Errorf("--%s: goes with --replay", name)
+			return fmt.Errorf("--%s: use it only with --replay", name)
 		}
 	}
 	if o.replay.from < 0 || o.replay.length < 0 || o.replay.every < 0 {

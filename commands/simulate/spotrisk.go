@@ -29,7 +29,7 @@ type spotRisk struct {
 func (r *spotRisk) parse() error {
 	if r.text == "" {
 		if r.history != "" {
-			return fmt.Errorf("--spot-history %s: is only read with --spot-risk", r.history)
+			return fmt.Errorf("--spot-history %s: use it only with --spot-risk", r.history)
 		}
 		return nil
 	}

@@ -50,7 +50,7 @@ func newAdoptionGuard(config *rest.Config, options *ctrl.Options, p settings.Pro
 	}
 	own := types.NamespacedName{Namespace: p.LeaderElectionNamespace, Name: p.LeaderElectionName}
 	if p.KarpenterLease == settings.LeaseIgnored {
-		log.Info("ignoring lease of Karpenter: it must manage no NodePools")
+		log.Info("ignoring Karpenter's lease: that Karpenter must manage no NodePools")
 	}
 	out := &adoptionGuard{guard: &adoption.Guard{Reader: c, Lease: p.KarpenterLease, Own: own, Ignored: p.KarpenterLease == settings.LeaseIgnored, Logger: log}, client: c, adopt: p.Adopt, log: log, end: end}
 	if p.Adopt == settings.AdoptDryRun {

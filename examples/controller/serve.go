@@ -80,7 +80,7 @@ func serve(ctx context.Context, s settings.Settings, extra extraFlags, log *slog
 	switch {
 	case !s.Planning.ServeAlpha:
 	case s.Process.KarpenterLease == settings.LeaseIgnored:
-		log.Info("ignoring Provisioners, Machines and AWSNodeTemplates because the lease of Karpenter is ignored")
+		log.Info("ignoring Provisioners, Machines and AWSNodeTemplates because Karpenter's lease is ignored")
 	default:
 		// From here on, v1alpha5 objects appear as v1 objects.
 		if mgr, err = generations.Serve(mgr, generations.Options{Legacy: legacyOf(s.AWS.Legacy), Logger: log}); err != nil {

@@ -130,7 +130,7 @@ func (o options) check(to string) error {
 	case o.strict && o.skipUnreadable:
 		return errors.New("--strict and --skip-unreadable exclude each other: give one of them")
 	case o.outputDir != "" && slices.Contains(o.inputs, "-"):
-		return errors.New("--output-dir writes one file for each input file, and standard input is no file")
+		return errors.New("--output-dir writes one file for each input file: it cannot be used with standard input")
 	case o.outputDir != "" && o.output != outputYAML:
 		return errors.New("--output-dir and --output exclude each other: each file is written in the format of its input")
 	case o.strict && o.convert.Force:

@@ -141,7 +141,7 @@ func consolidationText(t *testing.T, s *scheduling.Snapshot) string {
 	if worth := saving*hours - moving - overlap; worth <= 0 || saving < disruption.DefaultMinSavingShare*before {
 		t.Errorf("the command is worth %g and saves %g of %g, and should not have been accepted", worth, saving, before)
 	}
-	fmt.Fprintf(&b, "\nBefore: %s an hour, after: %s, saving %s (%.0f %%; the least is %.0f %%). Within the pay-back time of %g hours that is %s. "+
+	fmt.Fprintf(&b, "\nBefore: %s an hour, after: %s, saving %s (%.0f %%; the minimum saving is %.0f %%). Over the pay-back time of %g hours the saving is %s. "+
 		"Moving the pods costs %.2f units of disturbance at %s, %s in all; running old and new nodes side by side for %g minutes costs %s. What remains is %s: the command pays.\n",
 		usd(before), usd(after), usd(saving), 100*saving/before, 100*disruption.DefaultMinSavingShare, hours, usd(saving*hours),
 		disturbance, usd(disruption.DefaultDisruptionPrice), usd(moving), disruption.DefaultLaunchTime.Minutes(), usd(overlap), usd(saving*hours-moving-overlap))

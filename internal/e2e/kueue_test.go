@@ -95,7 +95,7 @@ func oneJob(t *testing.T, cluster *harness.Cluster, api *api) {
 func flavourByFlavour(t *testing.T, cluster *harness.Cluster, api *api) {
 	t.Helper()
 	bought := cluster.Bought()
-	for _, step := range commands(t, batchPage, "### Flavour by flavour") {
+	for _, step := range commands(t, batchPage, "### Flavor by flavor") {
 		api.run(step, hurried(t, 10*time.Second))
 		switch {
 		case strings.HasSuffix(step, "condition=Failed"):

@@ -113,7 +113,7 @@ func Program(example string) (program, output string, err error) {
 	const expected = "\t// Output:\n"
 	head, rest, found := strings.Cut(example, expected)
 	if !found {
-		return "", "", errors.New("the example states no output")
+		return "", "", errors.New("the example has no output")
 	}
 	var out strings.Builder
 	for strings.HasPrefix(rest, "\t// ") {

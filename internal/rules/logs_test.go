@@ -15,7 +15,7 @@ func TestCheckLogs(t *testing.T) {
 	p.log.Info("launched instance", "nodeClaim", 1)
 	log.Warn("waiting for the cluster state", "duration", 2)
 	c.Logger.ErrorContext(ctx, "cannot list NodeClaims, retrying", "error", err)
-	k.log().Debug("found Karpenter stopped")
+	k.log().Debug("found that Karpenter has stopped")
 	log.Log(ctx, level, "lost node")
 	log.Warn(failure, append(more, "error", err)...)
 	s.log("anything", err)

@@ -32,7 +32,7 @@ func newBarrier(o Options) (barrier, error) {
 	b := barrier{unlisted: make(map[Kind]struct{}), missing: make(map[ObjectKey]struct{}), gone: make(map[ObjectKey]struct{})}
 	for _, kind := range kinds {
 		if !slices.Contains(allKinds(), kind) {
-			return b, fmt.Errorf("cluster options: kinds: %q is none that is kept; use the constants Kind…", kind)
+			return b, fmt.Errorf("cluster options: kinds: unknown kind %q; use the constants Kind…", kind)
 		}
 		b.unlisted[kind] = struct{}{}
 	}

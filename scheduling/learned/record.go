@@ -105,7 +105,7 @@ func Kept(key v1.PoolKey, pool *v1.NodePool) (Corrections, error) {
 
 func unpack(text string) ([]record, error) {
 	if len(text) > 2*MaxAnnotationBytes {
-		return nil, fmt.Errorf("it has %d bytes, more than is ever written", len(text))
+		return nil, fmt.Errorf("it has %d bytes, more than the controller ever writes", len(text))
 	}
 	packed, err := base64.StdEncoding.DecodeString(text)
 	if err != nil {
@@ -120,14 +120,14 @@ func unpack(text string) ([]record, error) {
 		return nil, err
 	}
 	if len(plain) > maxText {
-		return nil, fmt.Errorf("it is unpacked to more than %d MiB", maxText>>20)
+		return nil, fmt.Errorf("it has more than %d MiB after unpacking", maxText>>20)
 	}
 	var list []record
 	if err := json.Unmarshal(plain, &list); err != nil {
 		return nil, err
 	}
 	if len(list) > maxRecords {
-		return nil, fmt.Errorf("it has %d entries, more than are ever written", len(list))
+		return nil, fmt.Errorf("it has %d entries, more than the controller ever writes", len(list))
 	}
 	for i := range list {
 		if err := list[i].check(field.NewPath("").Index(i)); err != nil {

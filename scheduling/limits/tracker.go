@@ -86,7 +86,7 @@ func (t *Tracker) Observe(pool v1.PoolKey, id string, phase Phase, capacity core
 	old := t.entries[id]
 	switch {
 	case id == "":
-		return &EntryError{ID: id, Rule: "an entry has a name"}
+		return &EntryError{ID: id, Rule: "the id is empty"}
 	case phase < Planned || phase > Leaving:
 		return &EntryError{ID: id, Rule: "there is no " + phase.String()}
 	case old != nil && phase == Planned && old.phase != Planned:
@@ -109,7 +109,7 @@ func (t *Tracker) Rename(id, to string) error {
 	defer t.mu.Unlock()
 	e := t.entries[id]
 	if e == nil {
-		return &EntryError{ID: id, Rule: "there is no such entry"}
+		return &EntryError{ID: id, Rule: "the tracker has no entry with this id"}
 	}
 	if id == to {
 		return nil
@@ -188,7 +188,7 @@ func (t *Tracker) Entries() []Entry {
 func (t *Tracker) free(id string) error {
 	switch {
 	case id == "":
-		return &EntryError{ID: id, Rule: "an entry has a name"}
+		return &EntryError{ID: id, Rule: "the new id is empty"}
 	case t.entries[id] != nil:
 		return &EntryError{ID: id, Rule: "there is one already, which is " + t.entries[id].phase.String()}
 	}

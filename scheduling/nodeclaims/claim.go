@@ -76,7 +76,7 @@ func New(node *scheduling.NewNode, pool *scheduling.NodePool, o Options) (*v1.No
 // type it becomes is the provider's choice.
 func NewStatic(pool *scheduling.NodePool, o Options) (*v1.NodeClaim, error) {
 	if pool == nil || pool.Object == nil {
-		return nil, &InputError{Rule: "a claim has a pool"}
+		return nil, &InputError{Rule: "the pool is nil or has no object"}
 	}
 	claim := blank(pool, o)
 	template := &pool.Object.Spec.Template
@@ -94,13 +94,13 @@ func NewStatic(pool *scheduling.NodePool, o Options) (*v1.NodeClaim, error) {
 func check(node *scheduling.NewNode, pool *scheduling.NodePool) error {
 	switch {
 	case node == nil:
-		return &InputError{Rule: "there is no node"}
+		return &InputError{Rule: "the node is nil"}
 	case pool == nil || pool.Object == nil:
-		return &InputError{Node: node.Name, Rule: "a claim has a pool"}
+		return &InputError{Node: node.Name, Rule: "the pool is nil or has no object"}
 	case node.Pool != pool.Identity():
 		return &InputError{Node: node.Name, Rule: "it is planned for nodepool " + node.Pool.String() + ", not " + pool.Identity().String()}
 	case len(node.InstanceTypes) == 0:
-		return &InputError{Node: node.Name, Rule: "no instance type would do"}
+		return &InputError{Node: node.Name, Rule: "the node has no instance type"}
 	}
 	return nil
 }

@@ -181,7 +181,7 @@ func (r *Resolver) resolveTerms(ctx context.Context, terms []awsv1.AMISelectorTe
 	if len(ids) > 0 {
 		images, err := r.ask(ctx, queryByID(ids))
 		if err != nil {
-			return Result{}, fmt.Errorf("amiSelectorTerms, those with an id: %w", err)
+			return Result{}, fmt.Errorf("resolving the amiSelectorTerms with an id: %w", err)
 		}
 		for _, image := range images {
 			if image.ImageId == nil {

@@ -36,7 +36,7 @@ func (s *Store) Ensure(ctx context.Context, templates []launchtemplate.Template)
 	case len(ready) == 0 || ctx.Err() != nil:
 		return nil, err
 	}
-	s.options.Logger.WarnContext(ctx, "cannot create some launch templates, launching with the others", "ready", len(ready), "of", len(templates), "error", err)
+	s.options.Logger.WarnContext(ctx, "cannot create some launch templates, launching with the other templates", "ready", len(ready), "of", len(templates), "error", err)
 	return ready, nil
 }
 

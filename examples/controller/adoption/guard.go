@@ -62,7 +62,7 @@ func (g *Guard) Check(ctx context.Context) error {
 		case err != nil && g.last == nil:
 			g.Logger.Warn("waiting as standby", "reason", err)
 		case err == nil && g.last != nil:
-			g.Logger.Info("found Karpenter stopped")
+			g.Logger.Info("found that Karpenter has stopped")
 		}
 	}
 	g.last = err
@@ -86,7 +86,7 @@ func (g *Guard) check(ctx context.Context) error {
 	}
 	var leases coordinationv1.LeaseList
 	if err := g.Reader.List(ctx, &leases, client.MatchingFields{"metadata.name": name}); err != nil {
-		return fmt.Errorf("cannot read the lease %s of Karpenter: %w", name, err)
+		return fmt.Errorf("cannot read Karpenter's lease %s: %w", name, err)
 	}
 	now := option.Time(g.Clock, time.Now)
 	for i := range leases.Items {

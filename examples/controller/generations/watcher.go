@@ -217,7 +217,7 @@ func (w *watcher) say(object convert.Object, v verdict) {
 		kind, level = corev1.EventTypeWarning, slog.LevelWarn
 	}
 	w.events.Eventf(object, nil, kind, v.reason, v.reason, "%s", v.message)
-	w.log.Log(context.Background(), level, "checked object of v1alpha5", "kind", fmt.Sprintf("%T", object), "name", object.GetName(), "reason", v.reason, "advice", v.message)
+	w.log.Log(context.Background(), level, "checked v1alpha5 object", "kind", fmt.Sprintf("%T", object), "name", object.GetName(), "reason", v.reason, "advice", v.message)
 }
 
 // longest is the maximum length of an event's message.

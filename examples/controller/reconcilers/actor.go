@@ -204,7 +204,7 @@ func (a *actor) deleteClaim(ctx context.Context, r *round, e provisioning.Delete
 		return nil // it is removed with its node, which somebody else deleted
 	}
 	claim := r.claims[e.UID]
-	a.log.Info("gave up NodeClaim", "nodeClaim", e.Name, "reason", e.Reason)
+	a.log.Info("gave up launching NodeClaim", "nodeClaim", e.Name, "reason", e.Reason)
 	if claim == nil {
 		return nil
 	}

@@ -147,7 +147,7 @@ func (r *claimReconciler) see(ctx context.Context, claim *v1.NodeClaim) (time.Du
 			return step.Again, nil
 		}
 	}
-	return 0, fmt.Errorf("nodeclaim %s does not settle in %d steps", claim.Name, longestRound)
+	return 0, fmt.Errorf("nodeclaim %s still changes after %d steps", claim.Name, longestRound)
 }
 
 // readNode reads the node that the claim is registered with, past the cache.

@@ -331,7 +331,7 @@ func (d *disruptor) beginning() bool {
 		case now.Sub(run.undoing) < longestUndo:
 			return true
 		default:
-			d.log.Warn("planning despite a command that cannot be undone", "command", id)
+			d.log.Warn("planning although the undo of a command takes too long", "command", id)
 		}
 	}
 	return false
@@ -346,7 +346,7 @@ func (d *disruptor) cleanUp(ctx context.Context, view *cluster.View) error {
 	executing := d.queue.Executing()
 	d.mu.Unlock()
 	for _, effect := range disruption.CleanUp(d.own(view), executing) {
-		d.log.Info("undid effect of an earlier command", "effect", effect.String())
+		d.log.Info("undoing effect of an earlier command", "effect", effect.String())
 		if err := d.effect(ctx, nil, effect); err != nil {
 			return fmt.Errorf("%s: %w", effect, err)
 		}

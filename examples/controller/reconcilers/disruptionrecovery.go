@@ -45,7 +45,7 @@ func (d *disruptor) adopt(ctx context.Context) (done bool, err error) {
 		return false, nil
 	}
 	if behind != "" {
-		d.log.Warn("adopting commands though the cache is behind", "nodeClaim", behind)
+		d.log.Warn("adopting commands although the cache is behind", "nodeClaim", behind)
 	}
 	if err := d.takeOver(ctx, view, now); err != nil {
 		return false, err

@@ -136,7 +136,7 @@ func (d *disruptor) notSaved(pool v1.PoolKey, known unsavedHistory, err error) t
 	}
 	why := fmt.Sprintf("its disruption history could not be stored, %d times in a row: %v", known.failures, err)
 	d.refusals.ClosePool(pool, why, known.next.Add(time.Minute)) // longer than until the next attempt, whose success ends it
-	d.log.Warn("cannot store disruption history, leaving nodes alone", "nodePool", pool.String(), "failures", known.failures, "retryAfter", wait, "error", err)
+	d.log.Warn("cannot store disruption history, disrupting no nodes until it is stored", "nodePool", pool.String(), "failures", known.failures, "retryAfter", wait, "error", err)
 	d.publish([]disruption.Event{{
 		Kind: v1.KindNodePool, Name: pool.String(), Warning: true, Reason: disruption.EventDisruptionBlocked, Identity: "history", Message: "no node is disrupted: " + why,
 	}})

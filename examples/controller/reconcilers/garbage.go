@@ -181,7 +181,7 @@ func (g *garbageCollector) end(ctx context.Context, p *piece, again provisioning
 	}
 	step := p.Collect(again, began)
 	if len(step.Effects) == 0 {
-		g.log.Debug("kept object that is not garbage after all", "garbage", p.String())
+		g.log.Debug("kept object because a second check found that it is not garbage", "garbage", p.String())
 		return nil
 	}
 	if err := g.doAll(ctx, newRound(again.Claims, again.Nodes), step.Effects); err != nil {

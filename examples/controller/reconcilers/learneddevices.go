@@ -86,7 +86,7 @@ const learnedEvery = 10 * time.Minute
 
 // sayLearned says in log and event what plans count on from now on.
 func (r *poolReconciler) sayLearned(pool *v1.NodePool, c *learned.Correction) {
-	r.log.Info("learned devices of instance type", "nodePool", v1.QualifiedName(pool), "instanceType", c.InstanceType, "driver", c.Driver, "nodes", c.Nodes,
+	r.log.Info("learned which devices an instance type has", "nodePool", v1.QualifiedName(pool), "instanceType", c.InstanceType, "driver", c.Driver, "nodes", c.Nodes,
 		"unconfirmed", c.Unconfirmed, "difference", c.Difference)
 	if c.Difference == "" {
 		return

@@ -126,7 +126,7 @@ func (r *nodeReconciler) see(ctx context.Context, node *corev1.Node) (time.Durat
 			return step.Again, nil
 		}
 	}
-	return 0, fmt.Errorf("node %s does not settle in %d steps", node.Name, longestRound)
+	return 0, fmt.Errorf("node %s still changes after %d steps", node.Name, longestRound)
 }
 
 // drainPause is when a leaving node is looked at again at the latest.

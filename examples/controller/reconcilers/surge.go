@@ -244,7 +244,7 @@ func (s *surge) scale(ctx context.Context, e provisioning.ScaleWorkload) error {
 		return nil
 	}
 	if err == nil {
-		s.log.Info("scaled workload for leaving pods", "kind", e.Kind, "workload", e.Key, "from", e.From, "to", e.To)
+		s.log.Info("scaled workload to replace pods of drained node", "kind", e.Kind, "workload", e.Key, "from", e.From, "to", e.To)
 	}
 	return err
 }

@@ -86,7 +86,7 @@ func (c *confirmer) confirm(ctx context.Context) error {
 func (c *confirmer) read(ctx context.Context, key cluster.ObjectKey, uid types.UID) error {
 	object := c.empty(key.Kind)
 	if object == nil {
-		return fmt.Errorf("%s has a kind that is not watched: only kinds of the feed may be assumed", key)
+		return fmt.Errorf("%s: objects of this kind are not watched: assume only objects of watched kinds", key)
 	}
 	ctx, cancel := context.WithTimeout(ctx, readWithin)
 	defer cancel()
@@ -103,7 +103,7 @@ func (c *confirmer) read(ctx context.Context, key cluster.ObjectKey, uid types.U
 	if err := c.state.Apply(cluster.Delete(object).At(c.now())); err != nil {
 		return err
 	}
-	c.log.Info("dropped deleted object that the cache never showed", "object", key.String())
+	c.log.Info("dropped object that was deleted before the cache showed it", "object", key.String())
 	c.gone()
 	return nil
 }

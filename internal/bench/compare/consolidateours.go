@@ -54,7 +54,7 @@ func planner(name string, spotToSpot bool) (disruption.Planner, error) {
 // compiles the fleet again.
 func consolidateOurs(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if len(args) != 3 {
-		return errors.New("arguments are a planner, whether spot may be replaced by spot, and a file")
+		return errors.New("the arguments must be a planner, whether spot may be replaced by spot, and a file")
 	}
 	spotToSpot, err := strconv.ParseBool(args[1])
 	if err != nil {
@@ -109,7 +109,7 @@ func consolidateOurs(ctx context.Context, args []string, stdout, stderr io.Write
 			return nil
 		}
 	}
-	return fmt.Errorf("it still finds something after %d rounds", maxRounds)
+	return fmt.Errorf("the planner still finds commands after %d rounds", maxRounds)
 }
 
 // stepOf converts a command to types that do not depend on the planner's.

@@ -155,7 +155,7 @@ func (o *options) namedWork() ([]work, error) {
 	s, err := scenario.Named(o.scenario)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("--scenario %s: there are a to h, all, consolidate, consolidate-N, consolidate-mixed-N, files that end in .yaml, and the corpus: %w", o.scenario, err)
+		return nil, fmt.Errorf("--scenario %s: unknown; choose one of a to h, all, consolidate, consolidate-N, consolidate-mixed-N, a file that ends in .yaml, or a scenario of the corpus: %w", o.scenario, err)
 	case o.pods > 0:
 		return nil, fmt.Errorf("--pods does not apply to --scenario %s: its name contains the number of pods", o.scenario)
 	}

@@ -36,7 +36,7 @@ func (m markers) replace(document, table string) (string, error) {
 	head, rest, found := strings.Cut(document, m.begins+"\n")
 	_, tail, ends := strings.Cut(rest, m.ends)
 	if !found || !ends {
-		return "", fmt.Errorf("no lines %s and %s", m.begins, m.ends)
+		return "", fmt.Errorf("the file has no lines %s and %s", m.begins, m.ends)
 	}
 	return head + m.begins + "\n" + table + m.ends + tail, nil
 }

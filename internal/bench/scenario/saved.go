@@ -36,7 +36,7 @@ func Saved() []string {
 func readSaved(name string) (*Scenario, error) {
 	at := slices.IndexFunc(savedCases(), func(c saved) bool { return c.name == name })
 	if at < 0 {
-		return nil, fmt.Errorf("no saved case %q: there are %s", name, strings.Join(Saved(), ", "))
+		return nil, fmt.Errorf("no saved case %q: choose one of %s", name, strings.Join(Saved(), ", "))
 	}
 	c := savedCases()[at]
 	file, err := savedFiles.Open("saved/" + c.file)

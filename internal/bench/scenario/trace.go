@@ -37,7 +37,7 @@ func readTrace(name string) ([]traceRow, error) {
 	}
 	for _, title := range []string{"name", "cpu_milli", "memory_mib", "num_gpu", "qos"} {
 		if _, found := column[title]; !found {
-			return nil, fmt.Errorf("%s: no column %s", name, title)
+			return nil, fmt.Errorf("%s: the file has no column %s", name, title)
 		}
 	}
 	rows := make([]traceRow, 0, len(table)-1)

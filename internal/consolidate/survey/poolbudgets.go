@@ -80,9 +80,9 @@ func calendarOf(b *v1.Budget) (*decision.Calendar, error) {
 	case b.Schedule == nil && b.Duration == nil:
 		return nil, nil
 	case b.Schedule == nil:
-		return nil, &decision.CalendarError{Field: "schedule", Err: fmt.Errorf("is missing: a duration needs one")}
+		return nil, &decision.CalendarError{Field: "schedule", Err: fmt.Errorf("is missing: a budget with a duration needs a schedule")}
 	case b.Duration == nil:
-		return nil, &decision.CalendarError{Field: "duration", Err: fmt.Errorf("is missing: a schedule needs one")}
+		return nil, &decision.CalendarError{Field: "duration", Err: fmt.Errorf("is missing: a budget with a schedule needs a duration")}
 	}
 	return decision.ParseCalendar(*b.Schedule, b.Duration.Duration, "")
 }

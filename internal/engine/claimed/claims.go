@@ -16,12 +16,12 @@ import (
 
 // Reasons why pods that claim devices are not planned.
 var (
-	errNoDeviceMatcher  = errors.New("its claims of devices, or their classes, have selectors, and nothing evaluates them: give Compile the option WithDeviceMatcher, with scheduling/dra.New()")
-	errUnknownClaims    = errors.New("its claims of devices are not those of any pod of the snapshot")
-	errNetworkOfDaemon  = errors.New("it claims devices that several nodes can use, and those are given to pods that wait alone")
-	errNetworkContested = errors.New("it claims devices that several nodes can use, and claims of other pods for devices of a node could take all of them: have those select others")
-	errNetworkNowhere   = errors.New("it claims devices of ResourceSlices that no node can use: these have neither nodeName nor nodeSelector nor allNodes, and no device of theirs has")
-	errNetworkElsewhere = errors.New("it claims devices that several nodes can use, and its own rules leave it none of those nodes")
+	errNoDeviceMatcher  = errors.New("its device claims or their device classes have selectors, but Compile has no matcher to evaluate them: give Compile the option WithDeviceMatcher, with scheduling/dra.New()")
+	errUnknownClaims    = errors.New("its device claims belong to no pod of the snapshot")
+	errNetworkOfDaemon  = errors.New("it is a DaemonSet's pod and claims devices that several nodes can use: only pending pods of other kinds get such devices")
+	errNetworkContested = errors.New("it claims devices that several nodes can use, but other pods' claims for devices of one node could match all of these devices: change the selectors of those claims")
+	errNetworkNowhere   = errors.New("it claims devices of ResourceSlices that no node can use: the ResourceSlices and their devices set none of nodeName, nodeSelector and allNodes")
+	errNetworkElsewhere = errors.New("it claims devices that several nodes can use, but its own rules allow none of these nodes")
 )
 
 // maxUsers is the largest number of pods that can use a claim.

@@ -84,7 +84,7 @@ func (n *deviceNetwork) split(claims []*devices.Claim) (ofNode, ofMany []*device
 		for r := range there {
 			many := slices.Contains(n.matches.Candidates(n.inventory, c, r), true)
 			if many && c.WantsAll(r) {
-				return nil, nil, fmt.Errorf("its claim %s wants all devices that match, among them some that several nodes can use: ask for a number", c.Name())
+				return nil, nil, fmt.Errorf("its claim %s requests all matching devices, and several nodes can use some of them: request a number of devices", c.Name())
 			}
 			there[r] = many && !n.ofNode(c, r)
 		}
@@ -232,9 +232,9 @@ func (n *deviceNetwork) give(u *networkUser, places []devices.Place, terms match
 	case why.Code == devices.MissTooMany:
 		return networkShare{err: fmt.Errorf("it claims devices that several nodes can use: %s", why)}
 	case why.Found > 0:
-		return networkShare{err: fmt.Errorf("of the devices that several nodes can use, too few are left for it: %s", why)}
+		return networkShare{err: fmt.Errorf("too few of the devices that several nodes can use are free for it: %s", why)}
 	}
-	return networkShare{err: fmt.Errorf("of the devices that several nodes can use, none are left for it: %s", why)}
+	return networkShare{err: fmt.Errorf("none of the devices that several nodes can use is free for it: %s", why)}
 }
 
 func priorityOf(pod *corev1.Pod) int32 {

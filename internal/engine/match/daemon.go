@@ -26,4 +26,4 @@ func BoundDaemon(pod *corev1.Pod) bool {
 }
 
 // ErrBoundDaemon is why a pod that its DaemonSet made for its node is not planned.
-var ErrBoundDaemon = errors.New("its DaemonSet made it for the node that it is on")
+var ErrBoundDaemon = errors.New("its DaemonSet created it for one node, and it is bound to that node")

@@ -54,7 +54,7 @@ func (c *quantityCheck) types(name string, list []*cloudprovider.InstanceType) {
 			offering := func(field string) string { return fmt.Sprintf("%s[%d]%s", at(".offerings"), j, field) }
 			c.list(o.Capacity, func() string { return offering(".capacity") })
 			if c.err == nil && o.Price == 0 && o.CapacityType() == v1.CapacityTypeOnDemand {
-				c.err = &planning.SnapshotError{Path: offering(".price"), Rule: "is 0, of an on-demand offering", Cure: "give its price; only reserved capacity may be paid for already"}
+				c.err = &planning.SnapshotError{Path: offering(".price"), Rule: "is 0, but the offering is on-demand", Cure: "give its price; only reserved capacity may be paid for already"}
 			}
 			if o.Overhead != nil {
 				c.overhead(o.Overhead, func() string { return offering(".overhead") })

@@ -63,7 +63,7 @@ func addAll(r *likeness.Roster, s *planning.Snapshot) error {
 		case n.Name == "":
 			return &planning.SnapshotError{Path: fmt.Sprintf("nodes[%d].name", i), Rule: "is empty", Cure: "name the node after its Node or its NodeClaim"}
 		case n.Object == nil && n.Claim == nil:
-			return &planning.SnapshotError{Path: "nodes[" + n.Name + "]", Rule: "has neither object nor claim", Cure: "give at least one of them"}
+			return &planning.SnapshotError{Path: "nodes[" + n.Name + "]", Rule: "has neither an object nor a claim", Cure: "give at least one of them"}
 		}
 		if err := pods(n.Pods, n); err != nil {
 			return err

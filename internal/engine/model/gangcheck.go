@@ -56,7 +56,7 @@ func checkGangs(s *planning.Snapshot) error {
 func checkGang(g *planning.Gang, path string) error {
 	switch {
 	case g.Namespace == "" || g.Name == "":
-		return &planning.SnapshotError{Path: path, Rule: "lacks its namespace or its name", Cure: "give both: pods of templates are made in the namespace, and named after the gang"}
+		return &planning.SnapshotError{Path: path, Rule: "has no namespace or no name", Cure: "give both: pods of templates are made in the namespace, and named after the gang"}
 	case len(g.Members)+len(g.Templates) == 0:
 		return &planning.SnapshotError{Path: path, Rule: "has neither members nor templates", Cure: "list its pods, or leave the gang out"}
 	case g.Minimum < 0:

@@ -14,7 +14,7 @@ import (
 )
 
 // ErrNoPlace is wrapped by errors of Put and PutNew if a pod may not go on the given node.
-var ErrNoPlace = errors.New("it has no place there")
+var ErrNoPlace = errors.New("the node has no place for it")
 
 // Put places pending pods, of hidden nodes or of the snapshot, on a node of the snapshot, in order, by the same rules as Place. The error
 // wraps ErrNoPlace if a pod may not go there; other errors name pods that are not pending and unknown nodes. Pods before the failing one
@@ -22,7 +22,7 @@ var ErrNoPlace = errors.New("it has no place there")
 func (t Placing) Put(node string, pods []planning.PodKey) error {
 	i, ok := t.M.NodeIndex[node]
 	if !ok {
-		return fmt.Errorf("putting pods on node %q: the snapshot has none of that name", node)
+		return fmt.Errorf("putting pods on node %q: the snapshot has no node with this name", node)
 	}
 	host := int32(i)
 	for _, key := range pods {
@@ -53,7 +53,7 @@ func (t Placing) admitsPut(c *podclass.Class, host int32) bool {
 func (t Placing) PutNew(n *planning.NewNode) error {
 	pool, ok := t.M.PoolIndex[n.Pool]
 	if !ok || len(n.InstanceTypes) == 0 || t.M.Pools[pool].Table == nil {
-		return fmt.Errorf("putting pods on a new node of pool %s: it launches none: %w", n.Pool, ErrNoPlace)
+		return fmt.Errorf("putting pods on a new node of pool %s: the pool launches no nodes: %w", n.Pool, ErrNoPlace)
 	}
 	mc, ok := t.nodeFor(int32(pool), n)
 	if !ok {
@@ -61,7 +61,7 @@ func (t Placing) PutNew(n *planning.NewNode) error {
 	}
 	host := t.S.Open(mc)
 	if SpreadsOf(t.Trial).Disturbs(host) {
-		return fmt.Errorf("putting pods on a new node of pool %s: it would unsettle others: %w", n.Pool, ErrNoPlace)
+		return fmt.Errorf("putting pods on a new node of pool %s: the new node would break topology spread constraints of other pods: %w", n.Pool, ErrNoPlace)
 	}
 	return t.PutMore(t.NewNodes()-1, n.Pods)
 }
@@ -69,7 +69,7 @@ func (t Placing) PutNew(n *planning.NewNode) error {
 // PutMore places pods on a new node that is open, by its number; errors are as for Put.
 func (t Placing) PutMore(number int, pods []planning.PodKey) error {
 	if number < 0 || number >= t.NewNodes() {
-		return fmt.Errorf("putting pods on new node %d: the trial has none of that number", number)
+		return fmt.Errorf("putting pods on new node %d: the trial has no new node with this number", number)
 	}
 	host, mc := int32(len(t.M.Nodes)+number), &t.S.Planned[number]
 	pool := t.M.Pools[mc.Pool].Key

@@ -81,7 +81,7 @@ func (r *Reader) pinned(terms []match.Needs, selectors []*corev1.NodeSelector) (
 			RequiredDuringSchedulingIgnoredDuringExecution: selector,
 		}}})
 		if err != nil {
-			return nil, fmt.Errorf("where the devices of its claims are allocated can't be read: %w", err)
+			return nil, fmt.Errorf("cannot read the node selectors of its allocated devices: %w", err)
 		}
 		var both []match.Needs
 		for _, term := range terms {
@@ -99,7 +99,7 @@ func (r *Reader) pinned(terms []match.Needs, selectors []*corev1.NodeSelector) (
 	return terms, nil
 }
 
-var errPinnedElsewhere = errors.New("it, or a pod that shares claims with it, selects no node where the devices are that its claims have been allocated, or where the others may run")
+var errPinnedElsewhere = errors.New("its node selector excludes all nodes where its devices are allocated or where pods that share its claims may run")
 
 // KeepShape is the shape of an earlier reader for this one. Its first class has the requests.
 func (r *Reader) KeepShape(s *Shape, requests []int64, profiles *ProfileNumbers) *Shape {

@@ -23,7 +23,7 @@ func (t *Trial) HideMoving(name string, moves func(*corev1.Pod) bool) (pods int,
 func (t Gangs) HideIn(name string, moves func(*corev1.Pod) bool, way *GangWay) (pods int, err error) {
 	i, ok := t.M.NodeIndex[name]
 	if !ok {
-		return 0, fmt.Errorf("hiding node %q: the snapshot has none of that name", name)
+		return 0, fmt.Errorf("hiding node %q: the snapshot has no node with this name", name)
 	}
 	if t.S.HiddenSet.Has(i) {
 		return 0, fmt.Errorf("hiding node %q: it is hidden already", name)
@@ -36,7 +36,7 @@ func (t Gangs) HideIn(name string, moves func(*corev1.Pod) bool, way *GangWay) (
 func (t *Trial) Close(name string) error {
 	i, ok := t.M.NodeIndex[name]
 	if !ok {
-		return fmt.Errorf("closing node %q: the snapshot has none of that name", name)
+		return fmt.Errorf("closing node %q: the snapshot has no node with this name", name)
 	}
 	t.S.Shut(i)
 	return nil

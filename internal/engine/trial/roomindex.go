@@ -227,7 +227,7 @@ func (t *Trial) Rank(order []string) error {
 		i, ok := t.M.NodeIndex[name]
 		switch {
 		case !ok:
-			return fmt.Errorf("ranking node %q: the snapshot has none of that name", name)
+			return fmt.Errorf("ranking node %q: the snapshot has no node with this name", name)
 		case seen.Has(i):
 			return fmt.Errorf("ranking node %q: it is named twice", name)
 		}

@@ -131,7 +131,7 @@ func (t *Trial) freedOfLate(key planning.PodKey) *existing.Pod {
 }
 
 func notWaiting(key planning.PodKey) error {
-	return fmt.Errorf("pod %s does not wait: it is of no hidden node and was not waiting, or is placed", key)
+	return fmt.Errorf("pod %s is not pending: it is neither a pending pod nor a pod of a hidden node, or it has a place already", key)
 }
 
 // NewNodes counts the new nodes opened so far, including those without pods. They are numbered from 0 in that order.
@@ -152,7 +152,7 @@ func (t *Trial) Filled(from int) []int {
 // number, or that of a node without pods, is an error and changes nothing.
 func (t *Trial) Drop(number int) (pods int, err error) {
 	if number < 0 || number >= len(t.S.Planned) || t.S.Planned[number].Empty() {
-		return 0, fmt.Errorf("dropping new node %d: the trial has none of that number with pods", number)
+		return 0, fmt.Errorf("dropping new node %d: the trial has no new node with this number and with pods", number)
 	}
 	t.Proof = nil
 	return t.S.Drop(number), nil

@@ -52,7 +52,7 @@ func Of(s *scheduling.Snapshot) (*Problem, error) {
 	found := make(map[corev1.ResourceName]bool)
 	for _, pod := range s.Pods {
 		if len(pod.Spec.NodeSelector) > 0 || choosesNodes(pod.Spec.Affinity) || len(pod.Spec.InitContainers) > 0 || len(pod.Spec.Volumes) > 0 {
-			return nil, fmt.Errorf("pod %s/%s chooses among nodes, or has init containers or volumes", pod.Namespace, pod.Name)
+			return nil, fmt.Errorf("pod %s/%s has node constraints, init containers or volumes", pod.Namespace, pod.Name)
 		}
 		if len(pod.Spec.TopologySpreadConstraints) > 0 || pod.Spec.Affinity != nil {
 			p.Ruled++
@@ -85,7 +85,7 @@ func (p *Problem) addTypes(s *scheduling.Snapshot) error {
 	for _, set := range s.DaemonSets {
 		spec := &set.Spec.Template.Spec
 		if len(spec.NodeSelector) > 0 || spec.Affinity != nil || len(spec.InitContainers) > 0 {
-			return fmt.Errorf("the DaemonSet %s/%s chooses among nodes, or has init containers", set.Namespace, set.Name)
+			return fmt.Errorf("the DaemonSet %s/%s has node constraints or init containers", set.Namespace, set.Name)
 		}
 		for i, n := range p.amounts(requests(spec)) {
 			daemons[i] += n
@@ -96,7 +96,7 @@ func (p *Problem) addTypes(s *scheduling.Snapshot) error {
 		pool := &s.NodePools[i]
 		spec := &pool.Object.Spec
 		if len(spec.Limits) > 0 || len(spec.Template.Spec.Taints) > 0 {
-			return fmt.Errorf("the NodePool %s has limits or taints", pool.Object.Name)
+			return fmt.Errorf("the NodePool %s has limits or taints, which the packers ignore", pool.Object.Name)
 		}
 		want, err := requirements.ParseSet(spec.Template.Spec.Requirements)
 		if err != nil {

@@ -35,7 +35,7 @@ func (q quotes) on(facts, builtIn *catalog.Catalog) (*catalog.Catalog, []Note, e
 	}
 	// Spot prices in another currency than on-demand prices can't be compared with them.
 	if q.spot != nil && cmp.Or(q.spot.Currency, dollars) != w.currency {
-		w.spotErr = fmt.Errorf("they are in %s, but on-demand prices are available only in %s", q.spot.Currency, w.currency)
+		w.spotErr = fmt.Errorf("spot prices are in %s, but on-demand prices are available only in %s", q.spot.Currency, w.currency)
 		w.spot = nil
 	}
 	for i := range w.out.Types {

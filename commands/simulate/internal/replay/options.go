@@ -58,10 +58,10 @@ func (o Options) complete() (Options, error) {
 		return o, errors.New("replay: no NodePool: nothing could be launched")
 	}
 	if o.Length <= 0 || o.Length > maxDays*24*time.Hour {
-		return o, fmt.Errorf("replay: length %s: not between 0 and %d days", o.Length, maxDays)
+		return o, fmt.Errorf("replay: length %s: must be between 0 and %d days", o.Length, maxDays)
 	}
 	if o.Interruptions < 0 || o.Interruptions > 1e4 {
-		return o, fmt.Errorf("replay: %g interruptions a month: not between 0 and 10,000", o.Interruptions)
+		return o, fmt.Errorf("replay: %g interruptions a month: must be between 0 and 10,000", o.Interruptions)
 	}
 	if o.Boot < 0 || o.Drain < 0 {
 		return o, errors.New("replay: times must not be negative")

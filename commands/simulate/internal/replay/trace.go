@@ -201,7 +201,7 @@ func (a *Arrival) named(text string) ([]string, error) {
 			return nil, fmt.Errorf("claims %.100q: %s", word, wrong[0])
 		}
 		if a.Namespace != "" && a.Namespace != namespace {
-			return nil, fmt.Errorf("claims of the namespaces %s and %s: a pod is in one", a.Namespace, namespace)
+			return nil, fmt.Errorf("the claims are in the namespaces %s and %s: all claims of a pod must be in its namespace", a.Namespace, namespace)
 		}
 		a.Namespace = namespace
 		if out = append(out, name); len(out) > maxClaims {
