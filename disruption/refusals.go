@@ -41,9 +41,9 @@ func (r *Refusals) Note(err error, now time.Time) {
 }
 
 // Failed remembers that the command could not be carried out, given Step.Err of its execution, and reports whether its nodes are paused.
-// They are if writes for it were refused (ErrTainting, ErrLaunch, ErrHistory): for a minute, then two, at most ten, for every reason of
-// disruption. They also are if launches were held back (ErrHeldBack), until launches are allowed again. Other errors are ignored: such
-// commands took their time, or failed at once.
+// Its nodes are paused for every reason of disruption if writes for the command were refused (ErrTainting, ErrLaunch, ErrHistory): for one
+// minute, then two, and at most ten. Its nodes are also paused if launches are not allowed yet (ErrHeldBack), until launches are allowed
+// again. Other errors are ignored: such commands took their time, or failed at once.
 func (r *Refusals) Failed(cmd *Command, err error, now time.Time) bool {
 	if r == nil || cmd == nil {
 		return false

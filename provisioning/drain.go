@@ -80,16 +80,16 @@ func (d *Drain) decide(pod *corev1.Pod, deadline, now time.Time) {
 	d.Effects = append(d.Effects, EvictPod{Key: key, UID: pod.UID, Deadline: until})
 }
 
-// overdue reports whether the pod must be deleted because of the deadline: a pod that is not terminating if less than its grace
-// period is left, a terminating pod if it would end after the deadline. grace is the remaining time, at least a second. Otherwise
-// until is when that will be, zero for never. A pod without a grace period is never deleted by this rule.
+// overdue reports whether the pod must be deleted because of the deadline: if it is not terminating and has less time left than its grace
+// period, or if it is terminating and would end after the deadline. grace is the remaining time, at least a second. If the pod need not be
+// deleted yet, until is the time when it must be; zero means never. A pod without a grace period is never deleted by this rule.
 func overdue(pod *corev1.Pod, deadline, now time.Time) (due bool, grace time.Duration, until time.Time) {
 	if deadline.IsZero() || pod.Spec.TerminationGracePeriodSeconds == nil {
 		return false, 0, time.Time{}
 	}
 	left := max(deadline.Sub(now).Truncate(time.Second), time.Second)
 	if pods.Terminating(pod) {
-		// A deletion that was already shortened ends at the deadline, or a second after it was shortened.
+		// A deletion with a shortened grace period ends at the deadline, or a second after the deletion was shortened.
 		return pod.DeletionTimestamp.After(deadline) && pod.DeletionTimestamp.After(now.Add(time.Second)), left, time.Time{}
 	}
 	until = deadline.Add(-time.Duration(*pod.Spec.TerminationGracePeriodSeconds) * time.Second)

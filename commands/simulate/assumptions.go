@@ -17,7 +17,7 @@ type assumptions struct {
 	estimated map[[2]string]bool
 }
 
-// assumptionsOf are those that stand in a snapshot, and the estimates among its prices; nil without any.
+// assumptionsOf returns the assumptions of a snapshot, and the estimates among its prices; nil if there are none.
 func assumptionsOf(snapshot *scheduling.Snapshot) *assumptions {
 	a := &assumptions{lines: snapshot.Assumptions, estimated: make(map[[2]string]bool)}
 	for _, types := range snapshot.Catalogs {
@@ -65,9 +65,9 @@ func (a *assumptions) write(w io.Writer) {
 	}
 }
 
-// inRegion is the built-in catalogue as it would be in the region that --region or the cluster's nodes name, with the zones of the
-// nodes. Where the nodes name none, or several, it is the catalogue as it is, and the snapshot says that this is a guess. Catalogues
-// that the user brings, and AWS's own answers, are of their region.
+// inRegion is the built-in catalogue as it would be in the region that --region or the cluster's nodes name, with the zones of the nodes.
+// If the nodes name no region, or several, the catalogue is used unchanged, and the snapshot records that this is a guess. Catalogues that
+// the user brings, and AWS's own answers, are of their region.
 func (s *simulation) inRegion(facts *catalog.Catalog, snapshot *scheduling.Snapshot) (*catalog.Catalog, error) {
 	if s.provider != providerFile || s.catalog != "" {
 		return facts, nil

@@ -7,8 +7,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// certificateDocument is the file of --certificate: the proof of the plan's lower bound, to be checked by arithmetic
-// alone (see scheduling.Certificate for what has to hold).
+// certificateDocument is the file of --certificate: the proof of the plan's lower bound, which arithmetic alone can check (see
+// scheduling.Certificate).
 type certificateDocument struct {
 	Classes []certificateClass `json:"classes"`
 	Types   []certificateType  `json:"types"`

@@ -30,7 +30,7 @@ func classesOf(loaded *manifests.Result) nodeClasses {
 	return classes
 }
 
-// named is the class that the pool refers to; nil where the input has it not, or where it is another provider's.
+// named returns the class that the pool refers to; nil if the input does not contain it, or if it belongs to another provider.
 func (c nodeClasses) named(pool *scheduling.NodePool) *awsv1.EC2NodeClass {
 	ref := nodeClassOf(pool)
 	if ref.Group != awsv1.Group || ref.Kind != awsv1.KindEC2NodeClass {
@@ -41,8 +41,8 @@ func (c nodeClasses) named(pool *scheduling.NodePool) *awsv1.EC2NodeClass {
 	return c[key]
 }
 
-// effective is the class that the pool's nodes are launched with: a kubelet block that the pool brings from v1beta1, or from
-// v1alpha5, counts instead of the class's own. It is nil where the pool brings none and the class is not known.
+// effective is the class that the pool's nodes are launched with: a kubelet block that the pool brings from v1beta1, or from v1alpha5,
+// counts instead of the class's own. It is nil if the pool has none and the class is not known.
 func (c nodeClasses) effective(pool *scheduling.NodePool) (*awsv1.EC2NodeClass, error) {
 	class := c.named(pool)
 	if _, ok := pool.Object.Annotations[v1beta1.KubeletAnnotationKey]; !ok {

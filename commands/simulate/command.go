@@ -14,8 +14,8 @@ import (
 
 // Options are what a program hands to the command. The zero value is the program simulate.
 type Options struct {
-	// DeviceMatcher evaluates selectors of devices. Nil: pods whose claims or device classes have selectors get no place, and the reason
-	// says what to run instead.
+	// DeviceMatcher evaluates selectors of devices. Nil means that pods get no place if their claims or device classes have selectors; the
+	// reason says what to run instead.
 	DeviceMatcher scheduling.DeviceMatcher
 }
 
@@ -32,7 +32,7 @@ func Main(o Options) int {
 	return Run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr, o)
 }
 
-// Run is the command: it reads args, without the program's name, and returns the exit status. Whatever it prints steers no terminal. It
+// Run is the command: it reads args, without the program's name, and returns the exit status. Its output can't control the terminal. It
 // ends early when ctx does, with the cause in its message.
 func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, o Options) int {
 	out, messages := printable.NewWriter(stdout), printable.NewWriter(stderr)

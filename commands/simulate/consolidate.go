@@ -18,13 +18,13 @@ import (
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
-// consolidation is a plan of which nodes go, with what is needed to tell of it.
+// consolidation is a plan of the nodes to remove, with the data for printing it.
 type consolidation struct {
 	snapshot *scheduling.Snapshot
 	plan     *disruption.Plan
 	// verdicts are the plan's, and those of nodes that no pool owns, by name.
 	verdicts []disruption.Verdict
-	// prices of the nodes, and what they and those that follow them cost.
+	// prices contains the prices of the nodes, and the costs before and after.
 	prices        nodePrices
 	before, after nodeCost
 	// savings of the commands, in their order.
@@ -78,7 +78,7 @@ func (s *simulation) planConsolidation(ctx context.Context, snapshot *scheduling
 	return exitPlaced, nil
 }
 
-// allVerdicts are those of the plan, and for each node that no pool owns, which no planner speaks of, why it stays.
+// allVerdicts returns the plan's verdicts, and for each node without a pool the reason why it stays, which planners do not report.
 func allVerdicts(snapshot *scheduling.Snapshot, fleet *disruption.Fleet, plan *disruption.Plan) []disruption.Verdict {
 	told := make(map[string]bool, len(plan.Verdicts))
 	for i := range plan.Verdicts {
@@ -95,9 +95,8 @@ func allVerdicts(snapshot *scheduling.Snapshot, fleet *disruption.Fleet, plan *d
 	return all
 }
 
-// standIn makes a NodeClaim for each node of a pool where the input has no NodeClaim at all, so that nodes which somebody
-// listed without theirs can be planned with; and for each node of v1alpha5 without a Machine, since there were
-// nodes before there were Machines.
+// standIn creates NodeClaims for nodes that lack them. If the input has no NodeClaim at all, each node of a pool gets one, so that listed
+// nodes can be planned. Each v1alpha5 node without a Machine gets one, too, because such nodes existed before Machines.
 func (s *simulation) standIn(snapshot *scheduling.Snapshot) {
 	listed := slices.ContainsFunc(snapshot.Nodes, func(n scheduling.Node) bool { return n.Claim != nil })
 	made := 0
@@ -122,8 +121,8 @@ func (s *simulation) standIn(snapshot *scheduling.Snapshot) {
 	}
 }
 
-// standInClaim is a NodeClaim that could have become the node: initialized when that was made, or before all time where the
-// node does not say when; and quiet since a pod last began on it.
+// standInClaim creates a NodeClaim for the node. It is initialized since the node was created, or since the beginning of time if the node
+// has no creation time, and had its last pod event when its newest pod started.
 func standInClaim(n *scheduling.Node) *v1.NodeClaim {
 	node := n.Object
 	claim := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{

@@ -13,23 +13,23 @@ import (
 
 // calendarDocument is when a node may go, whether or not that is worth it.
 type calendarDocument struct {
-	// MayGo is from when on nothing forbids it; left out when nobody knows.
+	// MayGo is the time from which the node may be removed; left out if it is unknown.
 	MayGo *time.Time `json:"mayGo,omitempty"`
 	// Gates are what forbids it until then.
 	Gates []gateDocument `json:"gates"`
 }
 
-// gateDocument is one thing that forbids that a node goes.
+// gateDocument is one reason why a node must not be removed yet.
 type gateDocument struct {
 	// Kind is budget, podDisruptionBudget, annotation, consolidateAfter, coolDown, approval or state.
 	Kind    string `json:"kind"`
 	Code    string `json:"code"`
 	Message string `json:"message"`
-	// Until is left out when nobody knows.
+	// Until is left out if it is unknown.
 	Until *time.Time `json:"until,omitempty"`
 }
 
-// gateKind is what kind of gate a block is; empty for one that says that it is not worth it, or not possible.
+// gateKind returns the kind of gate for a block; empty if the block says that removing the node does not pay or is not possible.
 func gateKind(code disruption.BlockCode) string {
 	switch code {
 	case disruption.BlockBudget:
@@ -52,7 +52,7 @@ func gateKind(code disruption.BlockCode) string {
 	return ""
 }
 
-// calendarsOf are the calendars of all nodes that verdicts speak of, by name. Budgets count what the plan takes of them.
+// calendarsOf are the calendars of all nodes that verdicts speak of, by name. Budgets include their use by the plan.
 func calendarsOf(fleet *disruption.Fleet, plan *disruption.Plan, verdicts []disruption.Verdict) (map[string]calendarDocument, error) {
 	tracker, err := disruption.NewBudgetTracker(fleet)
 	if err != nil {
@@ -139,7 +139,7 @@ func (d calendarDocument) when(now time.Time) string {
 	return d.MayGo.Format(time.RFC3339)
 }
 
-// writeCalendar says when nodes may go, those with the same words together, in the order of time.
+// writeCalendar prints when nodes may be removed, in the order of time; nodes with the same text share a line.
 func (r consolidationText) writeCalendar(w io.Writer) {
 	type entry struct {
 		when  string

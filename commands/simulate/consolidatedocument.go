@@ -38,7 +38,7 @@ type consolidationSummary struct {
 	Replaced   int `json:"replaced"`
 	Launched   int `json:"launched"`
 	Evictions  int `json:"evictions"`
-	// HourlyCost and HourlyCostAfter are sums of the prices that are known; left out where none is.
+	// HourlyCost and HourlyCostAfter are sums of the known prices; left out if no price is known.
 	HourlyCost      *float64 `json:"hourlyCost,omitempty"`
 	HourlyCostAfter *float64 `json:"hourlyCostAfter,omitempty"`
 	nodeCounts
@@ -59,26 +59,26 @@ type commandDocument struct {
 	Pods      []string           `json:"pods"`
 	Launches  []launchDocument   `json:"launches"`
 	Receivers []receiverDocument `json:"receivers"`
-	// Savings are left out where the price of a node, or what comes in its place, is not known.
+	// Savings are left out if the price of a node or of its replacement is not known.
 	Savings *float64 `json:"savings,omitempty"`
-	// SavingsEstimated is left out where it is false.
+	// SavingsEstimated is left out if false.
 	SavingsEstimated bool `json:"savingsEstimated,omitempty"`
 	// EvictionCost is the one-off cost of moving the pods, in USD: see --disruption-price.
 	EvictionCost float64 `json:"evictionCost"`
 	// NotBefore is when it may begin at the earliest: see --disruption-validation-delay.
 	NotBefore time.Time `json:"notBefore"`
-	// Wave is its number, from 1; left out by planners without waves.
+	// Wave is the number of the wave, from 1; left out for planners without waves.
 	Wave int `json:"wave,omitempty"`
 }
 
 type launchDocument struct {
 	NodePool string `json:"nodePool"`
-	// The rest is left out for a node of a static pool, which is made from the pool's template alone.
+	// The other fields are left out for a node of a static pool, which is created only from the pool's template.
 	InstanceType string  `json:"instanceType,omitempty"`
 	Zone         string  `json:"zone,omitempty"`
 	CapacityType string  `json:"capacityType,omitempty"`
 	Price        float64 `json:"price,omitempty"`
-	// PriceEstimated is left out where it is false.
+	// PriceEstimated is left out if false.
 	PriceEstimated bool     `json:"priceEstimated,omitempty"`
 	InstanceTypes  []string `json:"instanceTypes,omitempty"`
 	Pods           []string `json:"pods,omitempty"`
@@ -94,9 +94,9 @@ type verdictDocument struct {
 	NodePool string `json:"nodePool"`
 	Outcome  string `json:"outcome"`
 	Command  string `json:"command,omitempty"`
-	// Price is left out where it is not known.
+	// Price is left out if it is not known.
 	Price *float64 `json:"price,omitempty"`
-	// PriceEstimated is left out where it is false.
+	// PriceEstimated is left out if false.
 	PriceEstimated bool           `json:"priceEstimated,omitempty"`
 	DisruptionCost float64        `json:"disruptionCost,omitempty"`
 	Reasons        []stayDocument `json:"reasons"`
@@ -109,12 +109,11 @@ type stayDocument struct {
 	Method  string `json:"method,omitempty"`
 	Code    string `json:"code"`
 	Message string `json:"message"`
-	// Block has what the sentence is made of: objects, numbers, proof.
+	// Block contains the operands of the sentence: objects, numbers, proof.
 	Block *disruption.Block `json:"block"`
 }
 
-// newConsolidationDocument writes down a plan. Except for how long it took, it is a function of the snapshot and the plan
-// alone.
+// newConsolidationDocument writes down a plan. Except for the duration, it is a function of the snapshot and the plan.
 func newConsolidationDocument(c consolidation) consolidationDocument {
 	d := consolidationDocument{
 		typeMeta: typeOf(kindConsolidationPlan), Digest: c.plan.Digest(),
@@ -124,7 +123,7 @@ func newConsolidationDocument(c consolidation) consolidationDocument {
 		Notes:    []planNote{},
 		Waiting:  c.plan.Waiting,
 		Again:    c.plan.Again.UTC(),
-		// Not rounded: proofs are sums of products with them.
+		// The values are not rounded: proofs multiply and add them.
 		FloorPrices: append([]disruption.FloorPrices{}, c.plan.FloorPrices...),
 	}
 	waves := waveNumbers(c.plan)
@@ -184,7 +183,7 @@ func waveNumbers(plan *disruption.Plan) map[string]int {
 	return numbers
 }
 
-// evictionCost is the one-off cost of moving the pods of a command, in USD; 0 if it moves none.
+// evictionCost is the one-off cost of moving the pods of a command, in USD; 0 if no pod moves.
 func evictionCost(cmd *disruption.Command, podPrice float64) float64 {
 	sum := 0.0
 	for i := range cmd.Members {
@@ -238,7 +237,7 @@ func newVerdictDocument(v disruption.Verdict, price nodePrice) verdictDocument {
 	return d
 }
 
-// kindsOf counts nodes to launch by what they are.
+// kindsOf counts the nodes to launch by kind.
 func kindsOf(list []disruption.Replacement) []scheduling.NodeKind {
 	var kinds []scheduling.NodeKind
 	for _, r := range list {

@@ -4,7 +4,7 @@ import (
 	"github.com/drawknife/drawknife/disruption"
 )
 
-// saving is what a command saves, USD per hour, as far as that is known.
+// saving returns what a command saves, in USD per hour, as far as prices are known.
 type saving nodePrice
 
 func (s saving) figure() *float64 { return nodePrice(s).figure() }
@@ -38,20 +38,20 @@ func (c *consolidation) count(assumed *assumptions) {
 		for _, r := range cmd.Replacements {
 			c.after.add(priceOf(r, assumed))
 		}
-		if saved.known { // prices alone don't say what commitments cover
+		if saved.known { // commitments also matter, so prices alone are not enough
 			c.after.cost = cost
 		}
 	}
 }
 
-// savingOf is what a command saves. The planner counts 0 for a node whose price it does not know, and for a node of a static
-// pool, of which nobody knows what it will be.
+// savingOf is what a command saves. The planner counts 0 for a node whose price it does not know. It also counts 0 for a node of a static
+// pool, whose type is not known yet.
 func (c *consolidation) savingOf(cmd *disruption.Command, assumed *assumptions) saving {
 	saved := saving{price: cmd.Savings, known: true}
 	for i := range cmd.Members {
 		m := &cmd.Members[i]
 		p := c.prices[m.Node]
-		if m.Price == 0 { // a node that does not say how it was bought has a price here and none there
+		if m.Price == 0 { // a node without a capacity type has a price here but none in the plan
 			saved.price += p.price
 		}
 		saved.known = saved.known && p.known

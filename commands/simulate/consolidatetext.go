@@ -95,7 +95,7 @@ func (r consolidationText) places(cmd *commandDocument) []string {
 	return lines
 }
 
-// writeWaves says how long it takes to carry the commands out, wave by wave: which of them are in which stands in their order.
+// writeWaves prints how long it takes to execute the commands, wave by wave. The order of the commands shows which wave each belongs to.
 func (r consolidationText) writeWaves(w io.Writer) {
 	if len(r.plan.Waves) == 0 {
 		return
@@ -154,7 +154,7 @@ type stay struct {
 	nodes   []string
 }
 
-// writeStays says why the other nodes stay, those with the same words together.
+// writeStays prints why the other nodes stay; nodes with the same text share a line.
 func (r consolidationText) writeStays(w io.Writer) {
 	index := make(map[string]int)
 	var stays []stay
@@ -202,7 +202,7 @@ func (r consolidationText) writeStays(w io.Writer) {
 	}
 }
 
-// stayMessage is why a node stays, without what is just the state of things where there is more to say.
+// stayMessage returns why a node stays. It omits general states if there are more specific reasons.
 func stayMessage(v disruption.Verdict) string {
 	var telling, all []string
 	for _, b := range v.Blocks {
@@ -223,7 +223,7 @@ func stayMessage(v disruption.Verdict) string {
 	return strings.Join(all, "; ")
 }
 
-// writeChange says what the commands save, in percent only where the prices of all nodes are known.
+// writeChange prints what the commands save; it prints percentages only if the prices of all nodes are known.
 func (r consolidationText) writeChange(w io.Writer) {
 	s := r.document.Summary
 	if n := s.SavingsUnknown; n > 0 {
@@ -237,7 +237,7 @@ func (r consolidationText) writeChange(w io.Writer) {
 		return
 	}
 	change, word := s.Savings, "less"
-	if change < 0 { // what has to go may be replaced by something dearer
+	if change < 0 { // the replacement of a node that must be removed may be more expensive
 		change, word = -change, "more"
 	}
 	mark, share := "", ""

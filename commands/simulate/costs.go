@@ -65,7 +65,8 @@ func newCommitmentUses(uses []scheduling.CommitmentUse) []commitmentUse {
 	return out
 }
 
-// termItems write the lines behind a price as "$0.39 list price", "-$0.39 reserved instances"; none for a list price alone.
+// termItems returns the terms of a price as text, such as "$0.39 list price", "-$0.39 reserved instances"; it returns none if there is only
+// a list price.
 func termItems(terms []scheduling.PriceTerm) []string {
 	if len(terms) < 2 {
 		return nil

@@ -13,7 +13,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/learned"
 )
 
-// remarkOnDevices says, where pods claim devices, what this run lacks to plan them: a program that evaluates selectors, or what drivers publish.
+// remarkOnDevices prints a remark if pods claim devices and this run can't plan them: if it can't evaluate selectors, or doesn't know the
+// devices that drivers publish.
 func (s *simulation) remarkOnDevices(snapshot *scheduling.Snapshot) {
 	if slices.ContainsFunc(snapshot.Pods, claimsDevices) {
 		s.remarkOnClaims(snapshot)

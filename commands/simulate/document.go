@@ -25,7 +25,7 @@ type document struct {
 	Relaxations   []relaxation       `json:"relaxations"`
 	// Gangs are left out without any.
 	Gangs []gang `json:"gangs,omitempty"`
-	// Requests are the answers to ProvisioningRequests; left out without any.
+	// Requests are the answers to ProvisioningRequests; left out if there are none.
 	Requests []request `json:"requests,omitempty"`
 	// Preemptions are left out without any.
 	Preemptions []preemption     `json:"preemptions,omitempty"`
@@ -46,9 +46,9 @@ type summary struct {
 	NewNodes      int     `json:"newNodes"`
 	HourlyCost    float64 `json:"hourlyCost"`
 	LowerBound    float64 `json:"lowerBound"`
-	// OnDemandCost is left out without spot nodes, or where it is not known.
+	// OnDemandCost is left out if there are no spot nodes, or if it is not known.
 	OnDemandCost float64 `json:"onDemandCost,omitempty"`
-	// LowCost and HighCost are left out where no price has a range.
+	// LowCost and HighCost are left out if no price has a range.
 	LowCost       float64 `json:"lowCost,omitempty"`
 	HighCost      float64 `json:"highCost,omitempty"`
 	SolveMillis   float64 `json:"solveMillis"`
@@ -58,7 +58,7 @@ type summary struct {
 	// ReplacedNodes and ReplacedCost are left out without --replace-nodes.
 	ReplacedNodes *int     `json:"replacedNodes,omitempty"`
 	ReplacedCost  *float64 `json:"replacedCost,omitempty"`
-	// ReplacedUnpriced of the replaced nodes have no known price; ReplacedCost is left out where that is all of them.
+	// ReplacedUnpriced is the number of replaced nodes without a known price; ReplacedCost is left out if no replaced node has one.
 	ReplacedUnpriced int `json:"replacedUnpriced,omitempty"`
 	// ReplacedEstimated of the replaced nodes have a price that is an estimate.
 	ReplacedEstimated int `json:"replacedEstimated,omitempty"`
@@ -68,12 +68,12 @@ type plannedNode struct {
 	Name         string `json:"name"`
 	NodePool     string `json:"nodePool"`
 	InstanceType string `json:"instanceType"`
-	// Arch is left out for types that don't state one.
+	// Arch is left out for types without an architecture label.
 	Arch         string  `json:"arch,omitempty"`
 	Zone         string  `json:"zone"`
 	CapacityType string  `json:"capacityType"`
 	Price        float64 `json:"price"`
-	// PriceEstimated is left out where it is false.
+	// PriceEstimated is left out if false.
 	PriceEstimated bool `json:"priceEstimated,omitempty"`
 	// Reservation is left out unless CapacityType is reserved.
 	Reservation string `json:"reservation,omitempty"`
@@ -83,7 +83,7 @@ type plannedNode struct {
 	Pods          []string    `json:"pods"`
 	Placeholders  []string    `json:"placeholders"`
 	Requests      quantities  `json:"requests"`
-	// MinValuesRelaxed is left out where it is false, as it is except for --min-values best-effort.
+	// MinValuesRelaxed is left out if false, which is always the case without --min-values best-effort.
 	MinValuesRelaxed bool       `json:"minValuesRelaxed,omitempty"`
 	Allocatable      quantities `json:"allocatable"`
 }
@@ -96,7 +96,7 @@ type existingNode struct {
 
 type unschedulablePod struct {
 	Pod string `json:"pod"`
-	// Workload is left out for pods that nothing owns.
+	// Workload is left out for pods without an owner.
 	Workload string      `json:"workload,omitempty"`
 	Reasons  []podReason `json:"reasons"`
 }
@@ -105,7 +105,7 @@ type podReason struct {
 	NodePool string `json:"nodePool"`
 	Code     string `json:"code"`
 	Message  string `json:"message"`
-	// NearestMiss is left out where no single change would help.
+	// NearestMiss is left out if no single change would help.
 	NearestMiss string `json:"nearestMiss,omitempty"`
 }
 
@@ -128,7 +128,7 @@ type bufferHeadroom struct {
 type planNote struct {
 	Code   string `json:"code"`
 	Object string `json:"object"`
-	// Where is left out for notes that are about no single place of the input.
+	// Where is left out for notes that do not concern a single place of the input.
 	Where   string `json:"where,omitempty"`
 	Message string `json:"message"`
 }
@@ -156,8 +156,8 @@ func newQuantities(list corev1.ResourceList) quantities {
 	return q
 }
 
-// newDocument writes down a plan; solve is how long Solve took. Except for that, the document is a function of the
-// snapshot and its plan alone, so that a replay prints the same.
+// newDocument writes down a plan; solve is how long Solve took. Except for that, the document is a function of the snapshot and its plan,
+// so that a replay prints the same document.
 func newDocument(snapshot *scheduling.Snapshot, plan *scheduling.Plan, solve time.Duration) document {
 	plan, held := separate(snapshot, plan)
 	d := document{
@@ -196,7 +196,7 @@ func newDocument(snapshot *scheduling.Snapshot, plan *scheduling.Plan, solve tim
 	return d
 }
 
-// newSummary is that of a plan with real pods alone.
+// newSummary returns the summary of a plan that contains only real pods.
 func newSummary(snapshot *scheduling.Snapshot, plan *scheduling.Plan, solve time.Duration) summary {
 	s := summary{
 		Pods: len(snapshot.Pods) + asked(snapshot), Placed: countPlaced(plan), Unschedulable: len(plan.Unschedulable),
@@ -239,7 +239,7 @@ func newPlannedNode(node *scheduling.NewNode, placeholders []scheduling.PodKey, 
 	return n
 }
 
-// newExistingNodes lists all nodes the cluster has, by name, those that receive no pod too.
+// newExistingNodes lists all nodes of the cluster by name, including nodes that receive no pod.
 func newExistingNodes(snapshot *scheduling.Snapshot, plan *scheduling.Plan, held headroom) []existingNode {
 	receives := make(map[string][]scheduling.PodKey, len(plan.Existing))
 	for _, node := range plan.Existing {
@@ -291,7 +291,7 @@ func newPodReasons(reasons []scheduling.Reason) []podReason {
 	return list
 }
 
-// reservation names what a reserved offering is bought from; empty for any other.
+// reservation returns the name of the reservation of a reserved offering; empty for any other.
 func reservation(o scheduling.InstanceTypeOption) string {
 	if o.CapacityType != v1.CapacityTypeReserved {
 		return ""

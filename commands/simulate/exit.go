@@ -73,7 +73,7 @@ func (o *outcome) String() string {
 	return fmt.Sprintf("%q were written, and nothing else", o.written)
 }
 
-// patience is how long a run that was given up may take to end. Reading and compiling don't ask whether they should go on.
+// patience is how long an aborted run may take to end. Reading and compiling don't ask whether they should go on.
 const patience = 2 * time.Second
 
 // ending is what a run came to.

@@ -90,7 +90,7 @@ func parseFees(text string) ([]chosenFee, error) {
 	return out, nil
 }
 
-// checkPools refuses pools that the snapshot does not have: a fee for a misspelt one would be counted nowhere.
+// checkPools refuses pools that are not in the snapshot: a fee for a misspelled pool would have no effect.
 func (c chosenFee) checkPools(snapshot *scheduling.Snapshot) error {
 	var known []string
 	for i := range snapshot.NodePools {

@@ -11,9 +11,9 @@ import (
 // hoursPerMonth is the length of a month in cloud bills and price calculators.
 const hoursPerMonth = 730
 
-// dollars writes USD with as many digits as a reader can use: four after the point below $10, else two.
+// dollars formats USD with a useful number of digits: four after the point below $10, else two.
 func dollars(usd float64) string {
-	usd = roundDollars(usd) // so that sums of equal prices read alike, in whatever order they were added up
+	usd = roundDollars(usd) // sums of equal prices should print the same, in whatever order they were added
 	digits := 2
 	if math.Abs(usd) < 10 {
 		digits = 4
@@ -22,7 +22,7 @@ func dollars(usd float64) string {
 	return "$" + groupDigits(whole) + "." + fraction
 }
 
-// monthly writes what a price per hour comes to in a month of 730 hours.
+// monthly returns the price of a month of 730 hours.
 func monthly(usdPerHour float64) string {
 	usd := usdPerHour * hoursPerMonth
 	whole, fraction, _ := strings.Cut(strconv.FormatFloat(usd, 'f', 2, 64), ".")
@@ -102,7 +102,7 @@ func (c canvas) barWidth(cells int) int {
 // percent writes a share as "83%".
 func percent(share float64) string { return strconv.Itoa(int(math.Round(share*100))) + "%" }
 
-// fit joins items with sep as far as they fit into columns, at least the first, and says how many it left out.
+// fit joins as many items with sep as fit into columns, and at least one. It returns how many it left out.
 func (c canvas) fit(items []string, sep string, columns int) string {
 	whole := strings.Join(items, sep)
 	if width(whole) <= columns {

@@ -7,7 +7,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// gang is what the plan does with pods that are placed as one.
+// gang is the result of the plan for one gang.
 type gang struct {
 	Name string `json:"name"`
 	// Members, Minimum, Bound and Placed count pods.
@@ -15,9 +15,9 @@ type gang struct {
 	Minimum int `json:"minimum"`
 	Bound   int `json:"bound"`
 	Placed  int `json:"placed"`
-	// Domains are labels that the nodes of all members share, by key; left out where nothing asks for any.
+	// Domains are the labels that the nodes of all members share, by key; left out if no domain is required.
 	Domains map[string]string `json:"domains,omitempty"`
-	// Code and Message are why the gang has no place; left out for one that has.
+	// Code and Message say why the gang has no place; left out if it has one.
 	Code    string `json:"code,omitempty"`
 	Message string `json:"message,omitempty"`
 }
@@ -44,7 +44,7 @@ func newGangs(list []scheduling.GangPlacement) []gang {
 // shownGangs is how many are listed unless asked for all.
 const shownGangs = 20
 
-// writeGangs says of each gang where it is placed, or why not: those without a place first.
+// writeGangs prints the place of each gang, or why it has none; gangs without a place come first.
 func (r textReport) writeGangs(w io.Writer) {
 	var list []*scheduling.GangPlacement
 	for _, placed := range []bool{false, true} {

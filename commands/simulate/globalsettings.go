@@ -19,7 +19,7 @@ type globalSettings struct {
 	read *settings.Loaded
 }
 
-// bearing are the settings of that ConfigMap which planning heeds; the others are how the controller ran.
+// bearing lists the settings of the ConfigMap that affect planning; the others affect only the controller.
 func bearing() []string {
 	return []string{"vm-memory-overhead-percent", "reserved-enis", "aws-enable-pod-eni", "aws-eni-limited-pod-density", "feature-gates"}
 }
@@ -59,7 +59,7 @@ func unknownKeys(read *settings.Loaded) []string {
 	return keys
 }
 
-// remarkOnSettings tells what of the ConfigMap counts, what does not, and what is odd about it.
+// remarkOnSettings prints which settings of the ConfigMap count, which don't, and which are wrong.
 func (s *simulation) remarkOnSettings(pools []scheduling.NodePool) {
 	if s.global == nil {
 		return
@@ -104,8 +104,8 @@ func (s *simulation) remarkOnSettings(pools []scheduling.NodePool) {
 	}
 }
 
-// typeOptions are what flags and settings of the input say of the nodes of a pool; what is for objects of the first
-// generation counts for their pools alone.
+// typeOptions returns the instance type options for the nodes of a pool, from flags and settings of the input. Settings for objects of
+// v1alpha5 count only for their pools.
 func (s *simulation) typeOptions(pool v1.PoolKey) instancetype.Options {
 	out := s.instanceTypes.InstanceTypes()
 	if s.global == nil {

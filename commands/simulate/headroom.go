@@ -15,7 +15,7 @@ import (
 type headroom struct {
 	// buffer that a placeholder belongs to, "namespace/name".
 	buffer map[scheduling.PodKey]string
-	// launched and existing are the placeholders on nodes to launch and on those there are, by the node's name.
+	// launched and existing are the placeholders on planned nodes and on existing nodes, by node name.
 	launched, existing map[string][]scheduling.PodKey
 	// relaxed are the placeholders that a relaxation concerns, by its place in the plan.
 	relaxed [][]scheduling.PodKey
@@ -23,8 +23,7 @@ type headroom struct {
 	unplaced []scheduling.Unschedulable
 }
 
-// separate takes the placeholders out of a plan: it returns the plan with real pods alone and what it took out. The
-// plan it is given stays as it is.
+// separate splits a plan: it returns the plan with only the real pods, and the placeholders. The original plan is not changed.
 func separate(snapshot *scheduling.Snapshot, plan *scheduling.Plan) (*scheduling.Plan, headroom) {
 	h := headroom{
 		buffer:   make(map[scheduling.PodKey]string, len(snapshot.Placeholders)),
@@ -103,10 +102,10 @@ func (h headroom) counts(placeholders []scheduling.PodKey) []bufferCount {
 	return counts
 }
 
-// bufferRoom is what a plan does for one buffer.
+// bufferRoom is the plan's result for one buffer.
 type bufferRoom struct {
 	name string
-	// pods are how many placeholders the buffer has; launched, existing and unplaced add up to them.
+	// pods is the number of placeholders of the buffer, the sum of launched, existing and unplaced.
 	pods, launched, existing, unplaced int
 	// reasons why some are unplaced. The placeholders of a buffer are equal, and so are their reasons.
 	reasons []scheduling.Reason
@@ -149,7 +148,7 @@ func (h headroom) rooms() []bufferRoom {
 // placed is how many placeholders have room.
 func (h headroom) placed() int { return len(h.buffer) - len(h.unplaced) }
 
-// headroomLead stands before placeholders where they are named in addition to pods.
+// headroomLead precedes placeholders in the text if they are listed after pods.
 const headroomLead = "headroom: "
 
 // bufferItems writes placeholders as "shop/spare x3", ….

@@ -85,7 +85,7 @@ func (s *simulation) load(ctx context.Context) (*scheduling.Snapshot, error) {
 	return snapshot, nil
 }
 
-// errNoPods says what was expected of an input without pods that wait for a place.
+// errNoPods explains that the input has no pending pods.
 func errNoPods(loaded *manifests.Result) error {
 	const expected = "expected pods without a node, or Deployments, StatefulSets, Jobs and the like that ask for some; --allow-empty plans without"
 	none := withoutReplicas(loaded)
@@ -121,16 +121,8 @@ func (s *simulation) replaySnapshot() (*scheduling.Snapshot, error) {
 	return snapshot, nil
 }
 
-// sources reads the inputs and the running cluster, or takes the built-in cluster where there are neither.
-func (s *simulation) sources(ctx context.Context) ([]manifests.Source, error) {
-	if s.cluster.asked() {
-		cluster, err := s.readCluster(ctx)
-		if err != nil || len(s.inputs) == 0 {
-			return []manifests.Source{cluster}, err
-		}
-		rest, err := s.inputSources()
-		return append([]manifests.Source{cluster}, rest...), err
-	}
+// sources reads the inputs, or the built-in cluster if there are none.
+func (s *simulation) sources() ([]manifests.Source, error) {
 	if len(s.inputs) == 0 {
 		s.note("BuiltInCluster", "no input: planning the built-in cluster (see --help)")
 		return []manifests.Source{{Name: "built-in cluster", Data: builtinCluster}}, nil
@@ -207,8 +199,8 @@ func (s *simulation) convertOlder(older []kinds.Object, pools []*v1.NodePool) []
 	return convert.Conversion(options)(older, pools)
 }
 
-// remarkOn passes on what was odd about the input. Unknown kinds are named with their numbers; that a node class is
-// missing is said with what is used in its place.
+// remarkOn passes on what was odd about the input. Unknown kinds are reported with their numbers; a missing node class is reported together
+// with its substitute.
 func (s *simulation) remarkOn(loaded *manifests.Result) {
 	for _, warning := range loaded.Warnings {
 		if warning.Code == manifests.WarningUnknownKind || warning.Code == manifests.WarningNodeClass {

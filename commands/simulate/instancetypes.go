@@ -53,8 +53,8 @@ func (s *simulation) readCatalog(ctx context.Context) (*catalog.Catalog, error) 
 	return facts, nil
 }
 
-// addCatalogs gives each pool of the snapshot its instance types. Pools whose node classes come to the same settings
-// share one list, named for the first such class by name.
+// addCatalogs gives each pool of the snapshot its instance types. Pools whose node classes result in the same settings share one list,
+// named after the first of these classes.
 func (s *simulation) addCatalogs(
 	snapshot *scheduling.Snapshot, facts *catalog.Catalog, classes nodeClasses,
 ) error {
@@ -112,7 +112,7 @@ func nodeClassOf(pool *scheduling.NodePool) v1.NodeClassReference {
 	return pool.Object.Spec.Template.Spec.NodeClassRef
 }
 
-// findClass returns the node class of a pool. If the input does not have it, it returns nil, which is the default class, and a
+// findClass returns the node class of a pool. If the input does not contain it, settings returns nil, which means the default class, and a
 // note.
 func (s *simulation) findClass(pool *scheduling.NodePool, classes nodeClasses) (*awsv1.EC2NodeClass, error) {
 	if classes.named(pool) == nil {
@@ -126,7 +126,7 @@ func (s *simulation) findClass(pool *scheduling.NodePool, classes nodeClasses) (
 	return classes.effective(pool)
 }
 
-// checkZones makes sure that the catalogue has the zones asked for.
+// checkZones checks that the catalogue has the requested zones.
 func (s *simulation) checkZones(facts *catalog.Catalog) error {
 	var known []string
 	for _, zone := range facts.Zones {
@@ -140,7 +140,7 @@ func (s *simulation) checkZones(facts *catalog.Catalog) error {
 	return nil
 }
 
-// settings are a class's settings for instance types; the zones of its subnets are restricted to those of --zones.
+// settings returns a class's settings for instance types; its zones are those of its subnets, restricted to --zones.
 func (s *simulation) settings(facts *catalog.Catalog, class *awsv1.EC2NodeClass, options instancetype.Options) (instancetype.Settings, error) {
 	settings, err := instancetype.NewSettings(facts, class, options)
 	if err != nil || len(s.zones) == 0 {

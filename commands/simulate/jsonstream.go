@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// writeJSON writes a document as encoding/json would with two spaces of indentation, byte for byte, but element by element where a
-// field of it is a list: a document may be larger than what memory has room for.
+// writeJSON writes a document byte for byte like encoding/json with an indentation of two spaces. It writes lists element by element,
+// because the document may be larger than memory.
 func writeJSON(w io.Writer, document any) error {
 	j := jsonStream{w: w}
 	j.encoder = json.NewEncoder(&j.compact)
@@ -87,7 +87,8 @@ type jsonField struct {
 	depth int
 }
 
-// fieldsOf are the fields of a struct that are written, those of embedded structs among them: of two with one name the outer.
+// fieldsOf returns the fields of a struct to write, including those of embedded structs; of two fields with one name, the outer field
+// counts.
 func fieldsOf(document reflect.Value) []jsonField {
 	all := appendFields(nil, document, 0)
 	least := make(map[string]int, len(all))
@@ -105,7 +106,7 @@ func fieldsOf(document reflect.Value) []jsonField {
 	return out
 }
 
-// appendFields appends all fields of a struct. Those that are left out have no value: they hide others of their name anyway.
+// appendFields appends all fields of a struct. Fields that are left out have no value: they hide others of the same name anyway.
 func appendFields(into []jsonField, v reflect.Value, depth int) []jsonField {
 	for i := range v.NumField() {
 		field, value := v.Type().Field(i), v.Field(i)

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// providerKind is a value of --provider: where instance types and prices come from.
+// providerKind is a value of --provider: the source of instance types and prices.
 type providerKind string
 
 const (
@@ -15,7 +15,7 @@ const (
 	providerAWS providerKind = "aws"
 )
 
-// checkProvider refuses flags that contradict each other about where instance types come from.
+// checkProvider refuses contradicting flags for the source of instance types.
 func (o options) checkProvider(given map[string]bool) error {
 	switch {
 	case o.provider != providerFile && o.provider != providerAWS:

@@ -13,7 +13,7 @@ import (
 // linksAWS says that this program can ask AWS itself.
 const linksAWS = true
 
-// readLive asks AWS for the catalogue, and notes what it could not tell.
+// readLive reads the catalogue from AWS, and notes what is missing.
 func (s *simulation) readLive(ctx context.Context) (*catalog.Catalog, error) {
 	market, err := live.Read(ctx, live.Options{
 		AWS:      sdk.Config{Region: s.region, UserAgent: "drawknife-simulate"},

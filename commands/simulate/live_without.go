@@ -8,8 +8,8 @@ import (
 	"github.com/drawknife/drawknife/aws/catalog"
 )
 
-// linksAWS says that this program can't ask AWS itself: compiling the AWS SDK would take most of the time that a first "go
-// run" takes, for something that few runs need. Such runs are relayed to the program next to this one that has it.
+// linksAWS says that this program can't ask AWS itself: compiling the AWS SDK would take most of the time that a first "go run" takes, for
+// something that few runs need. Such runs are passed to the program simulate-aws in the same folder.
 const linksAWS = false
 
 // readLive is never asked here: see relay.

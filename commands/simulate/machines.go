@@ -11,14 +11,14 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// nodeKind is what the text groups planned nodes by: those that look the same on a bill.
+// nodeKind is the key for grouping planned nodes in the text: nodes with the same key look the same on a bill.
 type nodeKind struct {
 	pool         v1.PoolKey
 	instanceType string
 	zone         string
 	capacityType string
 	price        float64
-	// reservation it is bought from; empty for none.
+	// reservation is the name of the reservation; empty for none.
 	reservation string
 	// terms is how its price came about; empty for a list price.
 	terms string
@@ -159,7 +159,7 @@ func kindOf(node *scheduling.NewNode) nodeKind {
 	return kind
 }
 
-// shownResources are those whose use the text shows: CPU, memory, and devices that some pod asks for.
+// shownResources returns the resources whose use the text shows: CPU, memory, and devices that some pod requests.
 func shownResources(nodes []scheduling.NewNode) []corev1.ResourceName {
 	devices := make(map[corev1.ResourceName]bool)
 	for _, node := range nodes {

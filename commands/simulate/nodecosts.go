@@ -29,11 +29,11 @@ func (p nodePrice) figure() *float64 {
 	return &rounded
 }
 
-// nodePrices are what the nodes of a snapshot cost now, by name: of all of them, known or not.
+// nodePrices contains what the nodes of a snapshot cost now, by name, with an entry for each node.
 type nodePrices map[string]nodePrice
 
-// nodePricesOf says what the nodes cost. A node that does not say how it was bought was bought on demand, except for what EKS says of the
-// nodes of its groups.
+// nodePricesOf says what the nodes cost. A node without a capacity type counts as on-demand, unless labels of an EKS node group say
+// otherwise.
 func (s *simulation) nodePricesOf(snapshot *scheduling.Snapshot) (nodePrices, error) {
 	labelled := *snapshot
 	labelled.Nodes = slices.Clone(snapshot.Nodes)
@@ -88,7 +88,7 @@ func (p nodePrices) cost() nodeCost {
 	return c
 }
 
-// sources say where the known prices come from: those of the offerings that the nodes were bought as.
+// sources says where the known prices come from: the sources of the nodes' offerings.
 func (p nodePrices) sources(snapshot *scheduling.Snapshot) []priceSource {
 	wanted := make(map[string]bool)
 	for _, price := range p {
@@ -144,13 +144,13 @@ func (p nodePrices) only(names map[string]bool) nodePrices {
 	return out
 }
 
-// nodeCost is what nodes cost together, as far as that is known.
+// nodeCost is the total cost of some nodes, as far as it is known.
 type nodeCost struct {
 	nodes int
-	// cost of those whose price is known, USD per hour; unpriced is how many are not.
+	// cost is the sum of the known prices, in USD per hour; unpriced is the number of nodes without a known price.
 	cost     float64
 	unpriced int
-	// estimated are those whose price is an estimate.
+	// estimated is the number of nodes with an estimated price.
 	estimated int
 }
 
@@ -171,7 +171,7 @@ func (c *nodeCost) count(p nodePrice, sign int) {
 	}
 }
 
-// figure is the sum for documents; nil where not one of the nodes has a known price.
+// figure returns the sum for documents; nil if no node has a known price.
 func (c *nodeCost) figure() *float64 {
 	if c.unknown() {
 		return nil
@@ -180,7 +180,7 @@ func (c *nodeCost) figure() *float64 {
 	return &rounded
 }
 
-// unknown reports whether there are nodes, and none of them has a known price.
+// unknown reports whether there are nodes, but none has a known price.
 func (c *nodeCost) unknown() bool { return c.nodes > 0 && c.unpriced == c.nodes }
 
 // dollars is the sum of the known prices, marked if one is an estimate: "$0.1248", "~$0.1248".
@@ -225,10 +225,10 @@ func (c *nodeCost) String() string {
 	return fmt.Sprintf("%s/h and %s at an unknown price", c.dollars(), counted(c.unpriced, "node"))
 }
 
-// unpriced are nodes whose price is not known, each with what is known of it: "a (z9.huge in eu-west-1a)".
+// unpriced lists nodes without a known price, with the available details: "a (z9.huge in eu-west-1a)".
 type unpriced []string
 
-// unpricedOf are those of the snapshot's nodes that have a price in the list, and one that is not known, by name.
+// unpricedOf returns the names of the snapshot's nodes that are in the list and have no known price.
 func unpricedOf(snapshot *scheduling.Snapshot, prices nodePrices) unpriced {
 	var out unpriced
 	for i := range snapshot.Nodes {
@@ -268,7 +268,7 @@ func costOf(nodes int) string {
 	return counted(nodes, "node") + " cost"
 }
 
-// notes are the notes about them in a document; none if there are none.
+// notes returns the notes about these nodes for a document; none if there are none.
 func (u unpriced) notes() []planNote {
 	if len(u) == 0 {
 		return nil
@@ -283,8 +283,8 @@ func (r textReport) writeUnpriced(w io.Writer) {
 	}
 }
 
-// nodeCounts are, in documents, how many nodes lack a known price or have an estimate, before and after what is planned. Each is left
-// out where it is 0.
+// nodeCounts are the numbers of nodes with unknown and with estimated prices, before and after the plan. Each number is left out if it is
+// 0.
 type nodeCounts struct {
 	Unpriced       int `json:"unpriced,omitempty"`
 	Estimated      int `json:"estimated,omitempty"`

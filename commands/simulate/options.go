@@ -33,43 +33,39 @@ const (
 
 // options are the command line, read and checked.
 type options struct {
-	// program is the name by which messages call the command, such as simulate.
-	program string
-	// inputs are files, folders or "-", in the order given; none means the built-in cluster.
+	// inputs are files, folders or "-", in the order given; if empty, the built-in cluster is used.
 	inputs []string
-	// cluster is the running cluster to read, in addition to the inputs.
-	cluster clusterOptions
-	// provider says where instance types and prices come from.
+	// provider is the source of instance types and prices.
 	provider providerKind
-	// region of AWS to ask; empty means that of the environment.
+	// region is the AWS region; empty means the region of the environment.
 	region string
-	// catalog is the file of instance types; empty means the embedded one.
+	// catalog is the file of instance types; empty means the embedded catalogue.
 	catalog string
 	// prices is the file with the prices of catalog's types; empty when catalog carries its own.
 	prices string
-	// zones are the only ones that nodes may be launched in; none means all of the catalogue.
+	// zones are the only zones where nodes may be launched; if empty, all zones of the catalogue are allowed.
 	zones []string
 	// output is the form of the plan on standard output.
 	output outputFormat
 	// color says whether to draw for a terminal: auto, always or never.
 	color colorMode
-	// version asks what the program was built from, and nothing else.
+	// version prints the build information, and nothing else happens.
 	version bool
 	// verbose lists every kind of node and names the pods that have no place.
 	verbose bool
-	// snapshot is a saved snapshot to plan from instead of inputs; empty when there is none.
+	// snapshot is a saved snapshot to plan instead of inputs; empty means none.
 	snapshot string
 	// saveSnapshot is the file the snapshot is written to; empty for nowhere.
 	saveSnapshot string
 	// anonymize saves it with other words for names, whose hashes depend on anonymizeKey.
 	anonymize    bool
 	anonymizeKey string
-	// costModel is the file with the cost model to plan by; empty for the snapshot's, or none.
+	// costModel is the file with the cost model for planning; if empty, the snapshot's model is used, or none.
 	costModel string
 	// fees are those of --fees, and feesText that flag.
 	fees     []chosenFee
 	feesText string
-	// spotRisk is what --spot-risk asks for.
+	// spotRisk contains the options of --spot-risk.
 	spotRisk spotRisk
 	// spotAsSeen plans with old spot prices as they are, instead of catalog.SteadySpot's.
 	spotAsSeen bool
@@ -90,11 +86,10 @@ type options struct {
 	instanceTypes settings.AWS
 	// replay has the values of --replay and its flags.
 	replay replayOptions
-	// diff is the file with another set of NodePools to compare with; empty when there is none.
+	// diff is the file with the other set of NodePools to compare with; empty means none.
 	diff string
-	// replace selects nodes to plan without, by the flag replaceFlag; nil for none.
-	replace     labels.Selector
-	replaceFlag string
+	// replace selects the nodes to leave out of the plan; nil means none.
+	replace labels.Selector
 	// strict refuses fields that a kind does not have.
 	strict bool
 	// allowEmpty plans also when no pod waits for a place.
@@ -152,7 +147,7 @@ func parseQuery(preferences, minValues, reserved, preemption string) (q scheduli
 	return q, err
 }
 
-// choice is a word that a flag takes, and what it stands for.
+// choice is a value of a flag, with its meaning.
 type choice[T any] struct {
 	word   string
 	policy T
@@ -270,7 +265,7 @@ func (o options) check(given map[string]bool) error {
 	return nil
 }
 
-// checkPlanner refuses flags that nothing would heed.
+// checkPlanner refuses flags that would have no effect.
 func (o options) checkPlanner(given map[string]bool) error {
 	if !slices.Contains([]settings.DisruptionPlanner{settings.PlannerGlobal, settings.PlannerReference}, o.planner) {
 		return fmt.Errorf("--planner %q: not one of global, reference", o.planner)
@@ -298,8 +293,8 @@ func (o options) checkPlanner(given map[string]bool) error {
 	return nil
 }
 
-// replayThresholds are the flags of consolidation that --replay heeds too: what a command has to be worth. The others bound a search
-// that a replay repeats hundreds of times, or say how long things take, which the replay knows.
+// replayThresholds are the flags of consolidation that --replay also uses: the thresholds for commands. The others bound a search that a
+// replay repeats hundreds of times, or say how long things take, which the replay knows.
 func replayThresholds() []string {
 	return []string{"disruption-pay-back", "disruption-min-saving", "disruption-min-saving-share", "disruption-price", "disruption-cool-down"}
 }

@@ -17,7 +17,7 @@ type nodePlaces struct {
 	// zones of each region of AWS that nodes are in, and how many these are. A region may have nodes and no zone.
 	zones map[string][]string
 	nodes map[string]int
-	// foreign are places that are no region of AWS, by how many nodes are there; silent is how many nodes say nothing.
+	// foreign counts the nodes in regions that are not AWS regions; silent is the number of nodes without a region.
 	foreign map[string]int
 	silent  int
 }
@@ -61,7 +61,7 @@ func (p *nodePlaces) add(n *corev1.Node) {
 	}
 }
 
-// region is the one region of AWS that nodes are in. Where there are nodes and no such region, it says what there is instead.
+// region is the one region of AWS that nodes are in. If there are nodes without an AWS region, it says which regions they have.
 func (p *nodePlaces) region() (region, instead string) {
 	switch regions := sortedKeys(p.nodes); {
 	case len(regions) == 1:
@@ -108,7 +108,7 @@ func instanceTypeOf(n *corev1.Node) string {
 	return cmp.Or(n.Labels[corev1.LabelInstanceTypeStable], n.Labels[corev1.LabelInstanceType])
 }
 
-// zoneOf is the node's zone; empty for one that does not say.
+// zoneOf returns the node's zone; empty if the node has none.
 func zoneOf(n *corev1.Node) string {
 	return cmp.Or(n.Labels[corev1.LabelTopologyZone], n.Labels[corev1.LabelFailureDomainBetaZone], zoneOfProviderID(n.Spec.ProviderID))
 }
@@ -116,7 +116,7 @@ func zoneOf(n *corev1.Node) string {
 var (
 	// regionName is what regions of AWS are called.
 	regionName = regexp.MustCompile(`^(?:[a-z]+-)+[0-9]+$`)
-	// zoneName is what availability zones of AWS are called; local zones have longer names.
+	// zoneName matches names of AWS availability zones; local zones have longer names.
 	zoneName = regexp.MustCompile(`^((?:[a-z]+-)+[0-9]+)[a-z]$`)
 )
 
@@ -128,7 +128,7 @@ func regionOfZone(zone string) string {
 	return ""
 }
 
-// zoneOfProviderID is the zone in "aws:///eu-west-1a/i-0123"; empty without one.
+// zoneOfProviderID returns the zone of "aws:///eu-west-1a/i-0123"; empty without one.
 func zoneOfProviderID(id string) string {
 	rest, ok := strings.CutPrefix(id, "aws:///")
 	zone, _, found := strings.Cut(rest, "/")

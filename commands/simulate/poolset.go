@@ -21,7 +21,7 @@ import (
 
 // Reasons for which a node goes that no condition of its NodeClaim has.
 const (
-	// poolGone: the other set has no such pool, and a pool's nodes go with it.
+	// poolGone: the other set lacks this pool, and a pool's nodes are removed with it.
 	poolGone cloudprovider.DriftReason = "NodePoolGone"
 	// nodeClassDrift: the settings of its node class are others.
 	nodeClassDrift cloudprovider.DriftReason = "NodeClassDrift"
@@ -41,8 +41,8 @@ func (p *poolSet) find(key v1.PoolKey) *scheduling.NodePool {
 	return &p.pools[i]
 }
 
-// class is what the pool's nodes are launched with; nil where it is not known. What a pool brings from an older generation was
-// readable when instance types were made from it.
+// class is the node class of the pool's nodes; nil if it is not known. Fields that a pool has from an older generation were validated when
+// instance types were made from it.
 func (p *poolSet) class(pool *scheduling.NodePool) *awsv1.EC2NodeClass {
 	if p.classes.named(pool) == nil {
 		return nil
@@ -151,7 +151,7 @@ func (s *simulation) addLaunches(cost *nodeCost, plan *scheduling.Plan) {
 	}
 }
 
-// readPoolSet reads the file of --diff. Node classes that it does not have are those of the inputs.
+// readPoolSet reads the file of --diff. Node classes that it lacks are taken from the inputs.
 func (s *simulation) readPoolSet() (poolSet, error) {
 	s.progress.enter("reading the other NodePools")
 	sources, err := manifests.Files(s.diff)
@@ -174,8 +174,8 @@ func (s *simulation) readPoolSet() (poolSet, error) {
 	return set, nil
 }
 
-// driftUnder says why a node goes under the other set of pools; empty if it stays. What the cluster finds drifted already, it
-// finds so with either set.
+// driftUnder says why a node goes under the other set of pools; empty if it stays. Nodes that have already drifted are drifted with either
+// set.
 func driftUnder(
 	n *scheduling.Node, old, other poolSet, catalogs map[string][]*cloudprovider.InstanceType, lookup *requirements.Lookup, snapshot *scheduling.Snapshot,
 ) (cloudprovider.DriftReason, error) {
@@ -191,7 +191,7 @@ func driftUnder(
 	if claim.Annotations == nil {
 		claim.Annotations = make(map[string]string)
 	}
-	// The claim is one of the pool as it was, unless it says otherwise.
+	// Its claim is created from the old pool, unless the node has a claim.
 	if claim.Annotations[v1.NodePoolHashVersionAnnotationKey] != v1.NodePoolHashVersion {
 		claim.Annotations[v1.NodePoolHashVersionAnnotationKey] = v1.NodePoolHashVersion
 		claim.Annotations[v1.NodePoolHashAnnotationKey] = was.Object.Hash()
@@ -247,8 +247,7 @@ func comparePools(old, other poolSet) []poolChange {
 	return out
 }
 
-// changedFields are the paths of the fields in which two values of a type of the API differ: the innermost that have a name
-// of their own.
+// changedFields returns the paths of the fields in which two API values differ: the innermost named fields.
 func changedFields(path string, a, b reflect.Value) []string {
 	if reflect.DeepEqual(a.Interface(), b.Interface()) {
 		return nil
@@ -264,7 +263,7 @@ func changedFields(path string, a, b reflect.Value) []string {
 		name, _, _ := strings.Cut(a.Type().Field(i).Tag.Get("json"), ",")
 		switch {
 		case !a.Type().Field(i).IsExported():
-			return []string{path} // a value with a spelling of its own, such as a duration
+			return []string{path} // a type with its own text format, such as a duration
 		case name == "" || name == "-":
 			out = append(out, changedFields(path, a.Field(i), b.Field(i))...)
 		default:

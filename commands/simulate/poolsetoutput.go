@@ -31,7 +31,7 @@ type differenceDocument struct {
 type differenceSummary struct {
 	Nodes    int `json:"nodes"`
 	Replaced int `json:"replaced"`
-	// HourlyCost and HourlyCostAfter are sums of the prices that are known; left out where none is.
+	// HourlyCost and HourlyCostAfter are sums of the known prices; left out if no price is known.
 	HourlyCost      *float64 `json:"hourlyCost,omitempty"`
 	HourlyCostAfter *float64 `json:"hourlyCostAfter,omitempty"`
 	nodeCounts
@@ -49,9 +49,9 @@ type nodeChangeDocument struct {
 	Name     string `json:"name"`
 	NodePool string `json:"nodePool"`
 	Reason   string `json:"reason"`
-	// Price is left out where it is not known.
+	// Price is left out if it is not known.
 	Price *float64 `json:"price,omitempty"`
-	// PriceEstimated is left out where it is false.
+	// PriceEstimated is left out if false.
 	PriceEstimated bool `json:"priceEstimated,omitempty"`
 }
 

@@ -25,8 +25,8 @@ func newPreemptions(list []scheduling.Preemption) []preemption {
 // shownPreemptions is how many are listed unless asked for all.
 const shownPreemptions = 10
 
-// writePreemptions says for which pods kube-scheduler makes room itself. The plan has places for them anyway, since who comes
-// first is a matter of seconds, unless --preemption expect was given.
+// writePreemptions says for which pods kube-scheduler makes room itself. The plan has places for them anyway, unless --preemption expect
+// was given: it is a matter of seconds whether preemption or the new node comes first.
 func (r textReport) writePreemptions(w io.Writer) {
 	list := r.plan.Preemptions
 	if len(list) == 0 {

@@ -11,11 +11,11 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// priceSource is where prices of new nodes come from, of which day and region they are, and how far they can be relied on.
+// priceSource is the origin of prices of new nodes, with their day, region and reliability.
 type priceSource struct {
 	CapacityType string `json:"capacityType"`
 	Source       string `json:"source"`
-	// Date, Region and Confidence are left out where they are not known.
+	// Date, Region and Confidence are left out if they are not known.
 	Date       string  `json:"date,omitempty"`
 	Region     string  `json:"region,omitempty"`
 	Confidence string  `json:"confidence,omitempty"`
@@ -23,7 +23,7 @@ type priceSource struct {
 	HourlyCost float64 `json:"hourlyCost"`
 }
 
-// mark is what stands before the sum of estimates.
+// mark precedes the sum of estimates.
 func (s priceSource) mark() string {
 	if s.Confidence == string(cloudprovider.PriceEstimated) {
 		return "~"
@@ -31,7 +31,7 @@ func (s priceSource) mark() string {
 	return ""
 }
 
-// words say where the prices come from.
+// words are the text that says where the prices come from.
 func (s priceSource) words() string {
 	var standing []string
 	for _, word := range []string{s.Region, s.Confidence} {
@@ -62,15 +62,15 @@ func sourcesOf(list []planning.PricesFrom) []priceSource {
 type pricing struct {
 	// sources of the new nodes' prices, by capacity type and source.
 	sources []priceSource
-	// onDemand is what the same nodes cost on demand, USD per hour; 0 if none is a spot node, or if that is not known.
+	// onDemand is what the same nodes cost on demand, USD per hour; 0 if no node is spot, or if it is not known.
 	onDemand float64
 	// estimated: onDemand rests on estimates.
 	estimated bool
-	// low and high are what they cost at the lowest and highest prices seen; 0 if that is not known.
+	// low and high are the costs at the lowest and highest prices seen; 0 if they are not known.
 	low, high float64
 }
 
-// pricingOf is what the plan says of its prices or, where it says nothing, how its nodes are bought.
+// pricingOf returns the prices that the plan states or, if it states none, how its nodes are bought.
 func pricingOf(plan *scheduling.Plan) pricing {
 	if p := plan.Prices; p != nil {
 		return pricing{
@@ -94,7 +94,7 @@ func pricingOf(plan *scheduling.Plan) pricing {
 	return p
 }
 
-// otherwise says what the cost could be instead; empty for nothing.
+// otherwise says how much the cost could differ; empty if not at all.
 func (p pricing) otherwise() string {
 	mark := ""
 	if p.estimated {
@@ -112,7 +112,7 @@ func (p pricing) otherwise() string {
 	return ""
 }
 
-// writePrices says what the prices rest on, and what nodes cost if they have to be bought otherwise.
+// writePrices prints the sources of the prices, and the cost of the nodes at other prices.
 func (r textReport) writePrices(w io.Writer, p pricing) {
 	if len(p.sources) == 0 {
 		return

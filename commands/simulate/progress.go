@@ -16,8 +16,7 @@ const (
 	progressEvery = 100 * time.Millisecond
 )
 
-// progress tells a person that a long run is alive, on one line that is wiped when the run ends. A nil progress is
-// silent.
+// progress shows that a long run is alive, on one line that is removed when the run ends. A nil progress is silent.
 type progress struct {
 	w     io.Writer
 	start time.Time
@@ -28,7 +27,7 @@ type progress struct {
 	stage string
 }
 
-// silentProgress draws nothing; it only knows the stage.
+// silentProgress prints nothing; it only stores the stage.
 func silentProgress() *progress {
 	p := &progress{done: make(chan struct{}), ended: make(chan struct{})}
 	close(p.done)
@@ -43,7 +42,7 @@ func startProgress(w io.Writer) *progress {
 	return p
 }
 
-// enter names the stage that the run has come to.
+// enter sets the current stage of the run.
 func (p *progress) enter(stage string) {
 	if p == nil {
 		return
@@ -53,7 +52,7 @@ func (p *progress) enter(stage string) {
 	p.stage = stage
 }
 
-// now is the stage that the run has come to.
+// now returns the current stage of the run.
 func (p *progress) now() string {
 	if p == nil {
 		return ""

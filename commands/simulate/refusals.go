@@ -59,7 +59,7 @@ func (r textReport) writeReasons(w io.Writer, reasons []scheduling.Reason) {
 	}
 }
 
-// nearest says what single change would make room for the pod; empty if none would.
+// nearest returns the single change that would make room for the pod; empty if no single change would.
 func nearest(reason scheduling.Reason) string {
 	if reason.NearestMiss == nil {
 		return ""
@@ -75,7 +75,7 @@ func (r textReport) writeWrapped(w io.Writer, lead, text string) {
 	}
 }
 
-// examples names pods of a workload: as many as fit on the line, or all when asked for.
+// examples lists pods of a workload: as many as fit on the line, or all if requested.
 func (r textReport) examples(pods []scheduling.PodKey, of workloadCount) string {
 	var names []string
 	for _, pod := range pods {

@@ -34,13 +34,13 @@ func loadManifests(sources []manifests.Source, options manifests.Options) (*mani
 // movedKubelet says what to do with the kubelet block of a NodePool of v1beta1 in one of v1.
 const movedKubelet = "in v1 this belongs in spec.kubelet of the pool's EC2NodeClass; convert moves it there if the class is in the same input"
 
-// isMovedKubelet reports whether a field is such a block, or in one.
+// isMovedKubelet reports whether a field is a kubelet block of a NodePool, or inside one.
 func isMovedKubelet(object, path string) bool {
 	const block = "spec.template.spec.kubelet"
 	return strings.HasPrefix(object, "NodePool ") && (path == block || strings.HasPrefix(path, block+"."))
 }
 
-// withoutReplicas says which workloads and static pools of an input without pods ask for none; empty where there are no such.
+// withoutReplicas lists workloads and static pools with 0 replicas in an input without pods; empty if there are none.
 func withoutReplicas(loaded *manifests.Result) string {
 	var first string
 	all := 0

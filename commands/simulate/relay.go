@@ -14,8 +14,8 @@ import (
 // errWithoutAWS says what to do about a program that can't ask AWS.
 var errWithoutAWS = errors.New("--provider aws: this program was built without the AWS SDK, which takes longer to compile than everything else")
 
-// relay runs the command line by the same program with the AWS SDK, which stands next to this one under the name of siblingName.
-// It is found there and nowhere else: not by the search path, and not where this program was built. Its exit status is returned.
+// relay runs the command line with the program siblingName in the same folder, which contains the AWS SDK. It is found there and nowhere
+// else: not by the search path, and not where this program was built. Its exit status is returned.
 func relay(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) (int, error) {
 	self, err := os.Executable()
 	if err != nil {

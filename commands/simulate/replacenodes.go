@@ -16,7 +16,7 @@ import (
 // replaced are nodes that are planned as if they were gone.
 type replaced struct {
 	nodeCost
-	// unknownPrices are those whose price is not known.
+	// unknownPrices are the nodes without a known price.
 	unknownPrices unpriced
 }
 
@@ -37,7 +37,7 @@ type noSuchNodesError struct {
 	// flag is where the selector was given.
 	flag     string
 	selector labels.Selector
-	// nodes are the labels of those that there are.
+	// nodes are the labels of the existing nodes.
 	nodes []labels.Set
 }
 
@@ -61,7 +61,7 @@ func (e *noSuchNodesError) Error() string {
 // mostNamed is how many labels or values an error lists.
 const mostNamed = 5
 
-// unmet says what the nodes have where a term of the selector, which none of them meets, asks for something else.
+// unmet returns the labels of the nodes that differ from a term of the selector which no node meets.
 func (e *noSuchNodesError) unmet(term *labels.Requirement) string {
 	keys, values := map[string]bool{}, map[string]bool{}
 	for _, n := range e.nodes {
@@ -78,7 +78,7 @@ func (e *noSuchNodesError) unmet(term *labels.Requirement) string {
 		}
 		return fmt.Sprintf("none has the label %s", term.Key())
 	}
-	// Those come first that may have been meant.
+	// The most similar labels come first.
 	var list []string
 	for _, wanted := range sortedKeys(term.Values()) {
 		list = append(list, mostOf(spelling.Near(wanted, sortedKeys(values)), mostNamed)...)
@@ -101,8 +101,8 @@ func (e *noSuchNodesError) unmet(term *labels.Requirement) string {
 
 func mostOf(list []string, most int) []string { return list[:min(most, len(list))] }
 
-// replaceNodes is the snapshot without the nodes of the selector, their pods waiting for a place instead. A selector that none
-// meets is a *noSuchNodesError: nobody asks for that but by a slip.
+// replaceNodes is the snapshot without the nodes of the selector, their pods waiting for a place instead. A selector that matches no node
+// is a *noSuchNodesError, because it is probably a mistake.
 func (s *simulation) replaceNodes(snapshot *scheduling.Snapshot) (*scheduling.Snapshot, *replaced, error) {
 	names := make(map[string]bool)
 	none := &noSuchNodesError{flag: s.replaceFlag, selector: s.replace}

@@ -15,13 +15,13 @@ import (
 
 // replayOptions are the flags of --replay.
 type replayOptions struct {
-	// trace is the file; empty when none is replayed.
+	// trace is the file of the trace; empty if none is replayed.
 	trace string
 	// from and length are the part of it; 0 is from its beginning, and to its end.
 	from, length time.Duration
 	// interruptions of a spot node in a month, on average.
 	interruptions float64
-	// every is how often consolidation looks at the fleet; 0 is never.
+	// every is the interval of consolidation; 0 means never.
 	every time.Duration
 	seed  uint64
 	// page is the file the page is written to; empty for nowhere.
@@ -90,7 +90,7 @@ func (s *simulation) replayTrace(ctx context.Context, snapshot *scheduling.Snaps
 }
 
 // replayDocument is what --replay -o json prints: the result, how long pods waited, and how long it took. Times since the start are in
-// seconds; the fields below stand before those of the result that have their names.
+// seconds; these fields take precedence over fields of the result with the same name.
 type replayDocument struct {
 	typeMeta
 	*replay.Result

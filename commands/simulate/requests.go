@@ -55,7 +55,7 @@ func newRequests(answers []requests.Answer) []request {
 	return out
 }
 
-// keepRequests keeps the ProvisioningRequests of the input, those of classes that nobody here answers left out.
+// keepRequests keeps the ProvisioningRequests of the input, except those of unknown classes.
 func (s *simulation) keepRequests(loaded *manifests.Result) {
 	for _, r := range loaded.Requests {
 		if class := r.Spec.ProvisioningClassName; !autoscalingv1.Answered(class) {
@@ -72,8 +72,8 @@ func (s *simulation) requestInput(snapshot *scheduling.Snapshot) requests.Input 
 	return requests.Input{Snapshot: snapshot, Requests: s.requests, PodTemplates: s.podTemplates, Query: s.query, DeviceMatcher: s.matcher}
 }
 
-// beginRound begins to answer the requests of the input: it returns the snapshot to be planned. Without requests that is the one
-// that it is given. Where no single plan is made, requests only hold what they have booked.
+// beginRound begins to answer the requests of the input: it returns the snapshot to be planned. Without requests it returns the given plan.
+// If no single plan is made, requests only keep their existing bookings.
 func (s *simulation) beginRound(ctx context.Context, snapshot *scheduling.Snapshot) (*scheduling.Snapshot, error) {
 	if len(s.requests) == 0 {
 		return snapshot, nil
@@ -114,7 +114,7 @@ func unanswered(answers []requests.Answer) bool {
 	})
 }
 
-// asked is how many pods of requests a snapshot has gangs of.
+// asked counts the pods in the snapshot's gangs that belong to requests.
 func asked(snapshot *scheduling.Snapshot) int {
 	n := 0
 	for i := range snapshot.Gangs {

@@ -45,7 +45,7 @@ const (
 // simulation is one run of the command.
 type simulation struct {
 	options
-	// matcher evaluates selectors of devices; nil for none.
+	// matcher evaluates selectors of devices; nil if there is none.
 	matcher        scheduling.DeviceMatcher
 	stdin          io.Reader
 	stdout, stderr io.Writer
@@ -53,21 +53,21 @@ type simulation struct {
 	progress *progress
 	// done is what was written to files.
 	done outcome
-	// abandoned says that the run was given up and goes on until the process ends.
+	// abandoned says that the run was aborted and continues until the process ends.
 	abandoned bool
 	// remarks are for standard error, held back until the progress line is gone.
 	remarks []remark
 	// printed is how many of them are out.
 	printed int
-	// facts and classes are what instance types were made from, and nodes how many the input has; once it is loaded.
+	// facts and classes are the inputs of instance types, and nodes the number of nodes in the input; set after loading.
 	facts   *catalog.Catalog
 	classes nodeClasses
 	nodes   int
-	// assumed is what the answer rests on that the input does not say; nil for nothing.
+	// assumed lists the assumptions beyond the input; nil if there are none.
 	assumed *assumptions
 	// global are the settings that the input has; nil without any.
 	global *globalSettings
-	// requests are the ProvisioningRequests to answer, with the PodTemplates that they refer to. round answers them; nil without any.
+	// requests are the ProvisioningRequests to answer, with the PodTemplates that they refer to. round answers them; nil if there are none.
 	requests     []*autoscalingv1.ProvisioningRequest
 	podTemplates []*corev1.PodTemplate
 	round        *requests.Round
@@ -78,7 +78,7 @@ type remark struct {
 	// severity is "note" or "warning".
 	severity string
 	text     string
-	// note is the remark in the JSON output; zero where the plan itself has it.
+	// note is the remark in the JSON output; zero if the plan itself contains the remark.
 	note planNote
 }
 
@@ -103,7 +103,7 @@ type result struct {
 	snapshot       *scheduling.Snapshot
 	plan           *scheduling.Plan
 	compile, solve time.Duration
-	// replaced are nodes that were left out; nil without --replace-nodes.
+	// replaced are the nodes that were left out; nil without --replace-nodes.
 	replaced *replaced
 	// answers are those to ProvisioningRequests.
 	answers []requests.Answer
@@ -206,7 +206,7 @@ func (s *simulation) run(ctx context.Context) (int, error) {
 	return exitPlaced, nil
 }
 
-// save writes what planning reads of the snapshot, for the user's eyes alone.
+// save writes the parts of the snapshot that planning reads, readable only for the user.
 func (s *simulation) save(snapshot *scheduling.Snapshot) error {
 	if s.anonymize {
 		return writeFileFor(s.saveSnapshot, 0o600, redact.Anonymize(snapshot, []byte(s.anonymizeKey)).Encode)
@@ -305,7 +305,7 @@ func (s *simulation) printRemarks() {
 	s.printed = len(s.remarks)
 }
 
-// report prints why nothing was planned: each fault on a line of its own.
+// report prints why nothing was planned, with one line for each fault.
 func (s *simulation) report(ctx context.Context, err error) {
 	if !s.abandoned {
 		s.printRemarks()

@@ -6,8 +6,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// sharedParts are what documents of planned nodes share with the node before, so that a plan of a hundred thousand like nodes has the
-// names of their instance types once. Nobody may change them.
+// sharedParts are parts that the documents of consecutive equal nodes share, so that a plan of a hundred thousand equal nodes contains the
+// names of their instance types only once. Shared parts must not be changed.
 type sharedParts struct {
 	options               *scheduling.InstanceTypeOption
 	names                 []string

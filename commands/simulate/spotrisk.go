@@ -17,15 +17,15 @@ import (
 // maxComparisons is how many notes say why a spot node is not one at a lower price.
 const maxComparisons = 5
 
-// spotRisk is what --spot-risk and --spot-history ask for: what an interruption costs, and the market that counts it. The zero value asks for
-// nothing.
+// spotRisk contains the options of --spot-risk and --spot-history: the costs of an interruption, and the market. The zero value disables
+// both.
 type spotRisk struct {
 	text, history string
 	loss          spotrisk.Loss
 	market        *spotrisk.Market
 }
 
-// parse reads --spot-risk: "default", or what differs from it, as lost-work=8h,per-node=0.5.
+// parse reads --spot-risk: "default", or differences from it such as lost-work=8h,per-node=0.5.
 func (r *spotRisk) parse() error {
 	if r.text == "" {
 		if r.history != "" {
@@ -100,7 +100,7 @@ func (s *simulation) addSpotRisk(snapshot *scheduling.Snapshot) error {
 	return nil
 }
 
-// termsInputs are one for each catalog: the same offering may have another price there, as with a licence.
+// termsInputs returns one input for each catalog, because an offering may have different prices in them, for example with a licence.
 func (s *simulation) termsInputs(snapshot *scheduling.Snapshot) []spotrisk.TermsInput {
 	pools := map[string][]string{}
 	for i := range snapshot.NodePools {
@@ -172,7 +172,7 @@ func catalogOf(snapshot *scheduling.Snapshot, pool v1.PoolKey) []*cloudprovider.
 	return nil
 }
 
-// candidateOf finds an offering in a catalog; the zero value without one.
+// candidateOf finds an offering in a catalog; it returns the zero value if there is none.
 func candidateOf(types []*cloudprovider.InstanceType, key cloudprovider.OfferingKey) cloudprovider.Candidate {
 	for _, t := range types {
 		if t.Name != key.InstanceType {

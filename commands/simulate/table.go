@@ -20,7 +20,7 @@ type column struct {
 	right bool
 }
 
-// row of a table; cells beyond the columns are not shown. Lines of detail may stand below it.
+// row of a table; cells beyond the columns are not shown. Lines of detail may follow each row.
 type row struct {
 	cells []string
 	below []string
@@ -96,5 +96,5 @@ func (t table) line(cells []string, widths []int) string {
 
 var escapes = regexp.MustCompile("\x1b[A-Z0-9]*\\[[0-9;]*m")
 
-// unpainted is s without colours: what counts for its width.
+// unpainted returns s without colours, to measure its width.
 func unpainted(s string) string { return escapes.ReplaceAllString(s, "") }

@@ -23,18 +23,18 @@ const (
 // usual names, so that files and pipes get the same lines everywhere.
 const plainWidth = 120
 
-// canvas says what the place the text goes to can show.
+// canvas contains the capabilities of the output.
 type canvas struct {
 	// width in columns.
 	width int
 	// rich allows colours and characters beyond ASCII.
 	rich bool
-	// rendition is the sequence of a colour; nil for the usual one.
+	// rendition returns the sequence of a colour; nil for the default colour.
 	rendition func(string) string
 }
 
-// newCanvas finds out what w can show. getenv reads the environment: NO_COLOR (no-color.org) and TERM=dumb ask for
-// plain text, which --color always overrides.
+// newCanvas determines the capabilities of w. getenv reads the environment: NO_COLOR (no-color.org) and TERM=dumb request plain text, which
+// --color always overrides.
 func newCanvas(w io.Writer, mode colorMode, getenv func(string) string) canvas {
 	c := canvas{width: plainWidth}
 	terminal := isTerminal(w)
@@ -112,5 +112,5 @@ func (c canvas) choose(rich, plain string) string {
 // times is the sign between a count and what is counted.
 func (c canvas) times() string { return c.choose("×", "x") }
 
-// ellipsis stands for what was left out.
+// ellipsis marks omitted text.
 func (c canvas) ellipsis() string { return c.choose("…", "...") }

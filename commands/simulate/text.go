@@ -18,7 +18,7 @@ const (
 	shownKinds = 20
 	// shownExisting is how many existing nodes are listed unless asked for all.
 	shownExisting = 20
-	// shownWishes is how many preferences that were given up are listed unless asked for all.
+	// shownWishes is how many relaxed preferences are listed unless all are requested.
 	shownWishes = 10
 	// barCells is how wide bars are where there is room.
 	barCells = 10
@@ -30,17 +30,17 @@ const (
 type textReport struct {
 	canvas
 	snapshot *scheduling.Snapshot
-	// plan holds real pods alone, held the placeholders that the planner put in addition to them.
+	// plan contains only real pods, held the placeholders.
 	plan      *scheduling.Plan
 	held      headroom
 	summary   summary
 	workloads workloadIndex
-	// assumed is what the answer rests on; nil for nothing. replaced are nodes that were left out; nil for none.
+	// assumed lists the assumptions; nil if there are none. replaced are nodes that were left out; nil if there are none.
 	assumed  *assumptions
 	replaced *replaced
 	// unpriced are nodes that count and whose price is not known.
 	unpriced unpriced
-	// pricing is where the prices come from.
+	// pricing contains the sources of the prices.
 	pricing pricing
 	// preempted tells that no node is planned for pods that preempt others.
 	preempted bool
@@ -121,7 +121,7 @@ func (r textReport) markOf(section poolSection) string {
 	return ""
 }
 
-// nodeTable lays out kinds of nodes, one a row, with the pods they hold on a line below.
+// nodeTable prints one row for each kind of node, with its pods on a line below.
 func (r textReport) nodeTable(groups []nodeGroup, resources []corev1.ResourceName) table {
 	t := table{columns: []column{
 		{title: "COUNT", right: true}, {title: "INSTANCE TYPE"}, {title: "ARCH"}, {title: "ZONE"}, {title: "CAPACITY"},
@@ -162,7 +162,7 @@ func (r textReport) nodeTable(groups []nodeGroup, resources []corev1.ResourceNam
 	return t
 }
 
-// barCells finds how wide the bars may be in addition to the other columns; 0 leaves room for figures only.
+// barCells returns the width that the other columns leave for the bars; 0 means that only figures fit.
 func (r textReport) barCells(t table, resources []corev1.ResourceName) int {
 	bare := table{columns: t.columns[:len(t.columns)-len(resources)], rows: t.rows}
 	free := r.width - bare.width()
@@ -253,12 +253,12 @@ func (r textReport) writeFoot(w io.Writer) {
 	fmt.Fprintf(w, "Compiled in %s, solved in %s.\n", millis(r.compile), millis(r.solve))
 }
 
-// gapWords says how far a plan may be from the best one, given its cost and the lower bound, which is positive.
+// gapWords says how far a plan may be from the optimum, given its cost and its positive lower bound.
 func gapWords(cost, bound float64) string {
 	gap := cost/bound - 1
 	switch {
-	// Both figures were rounded, so equal ones may differ by a trace: for nodes that cost next to nothing, as
-	// reserved ones do, by a large share.
+	// Both figures were rounded, so equal figures may differ slightly: for nodes that cost almost nothing, such as reserved nodes, by a
+	// large share.
 	case cost-bound < 1e-6:
 		return "as cheap as can be"
 	case gap < 0.001:

@@ -8,7 +8,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// wish is a relaxation with all whom it concerns.
+// wish is a relaxation with all pods that it concerns.
 type wish struct {
 	scheduling.Relaxation
 	placeholders []scheduling.PodKey

@@ -11,9 +11,9 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// workload is what people call a group of pods by: the object that made them.
+// workload names a group of pods by the object that created them.
 type workload struct {
-	// kind of the owner; empty for pods that nothing owns, bare pods, which count as one group per namespace.
+	// kind is the owner's kind; empty for pods without an owner, which form one group per namespace.
 	kind, namespace, name string
 }
 
@@ -56,8 +56,8 @@ func indexWorkloads(snapshot *scheduling.Snapshot) workloadIndex {
 	return index
 }
 
-// workloadOf follows a pod's controller, and a ReplicaSet's to its Deployment: by the ReplicaSet itself where the
-// snapshot has it, else by its name, to which Deployments add the pod-template-hash that is also a label of the pod.
+// workloadOf follows the owner references from a pod to its controller, and from a ReplicaSet to its Deployment. If the snapshot lacks the
+// ReplicaSet, it uses its name: a Deployment appends the pod-template-hash, which is also a label of the pod.
 func workloadOf(pod *corev1.Pod, deployments map[scheduling.PodKey]string) workload {
 	owner := metav1.GetControllerOfNoCopy(pod)
 	if owner == nil {
@@ -95,7 +95,7 @@ func (c workloadCount) String() string {
 	return counted(c.count, what) + " of " + c.workload.String()
 }
 
-// short is "shop/web", for lists where room is scarce; a bare pod goes by its own name, several by their namespace's.
+// short returns "shop/web", for lists with little space; a single pod without an owner has its own name, several have the namespace's name.
 func (c workloadCount) short() string {
 	switch w := c.workload; {
 	case !w.bare():
@@ -122,7 +122,7 @@ type workloadTally struct {
 	last map[workload]string
 }
 
-// add counts pods of a workload, of which one has the name.
+// add counts pods of a workload; name is one of them.
 func (t *workloadTally) add(w workload, name string, pods int) {
 	if t.sums == nil {
 		t.sums, t.last = make(map[workload]int), make(map[workload]string)

@@ -47,7 +47,7 @@ func (o *workloadOptions) addFlags(flags *flag.FlagSet) {
 	})
 }
 
-// all are the kinds of --template and those that need no flag; of two entries for one kind the user's counts.
+// all contains the kinds of --template and the built-in kinds; if both define a kind, --template counts.
 func (o *workloadOptions) all() []manifests.WorkloadKind {
 	return append(manifests.CommonWorkloadKinds(), o.kinds...)
 }
@@ -81,11 +81,11 @@ func parseWorkloadKind(text string) (manifests.WorkloadKind, error) {
 	return manifests.WorkloadKind{Group: group, Kind: kind, Parts: []manifests.WorkloadPart{part}}, nil
 }
 
-// shownWithoutRequests is how many workloads are named whose pods ask for nothing.
+// shownWithoutRequests is how many workloads without requests are named.
 const shownWithoutRequests = 5
 
-// remarkOnRequests says which pods ask for neither CPU nor memory: they take no room on any node except for their number. Pods of one
-// workload share their containers, and are looked at once.
+// remarkOnRequests lists pods that request neither CPU nor memory: they only use a node's number of pods. Pods of one workload share their
+// containers, which are checked once.
 func (s *simulation) remarkOnRequests(snapshot *scheduling.Snapshot) {
 	var (
 		of          workloadTally
@@ -123,7 +123,7 @@ func (s *simulation) remarkOnRequests(snapshot *scheduling.Snapshot) {
 	s.warn(text, planNote{Code: "NoRequests", Message: text})
 }
 
-// sameTemplate reports whether two pods were made from one template of one workload: they share its lists then.
+// sameTemplate reports whether two pods were created from one template of one workload, so that they share their lists.
 func sameTemplate(a, b *corev1.Pod) bool {
 	shares := func(x, y []metav1.OwnerReference) bool { return len(x) > 0 && len(x) == len(y) && &x[0] == &y[0] }
 	containers := func(x, y []corev1.Container) bool { return len(x) == len(y) && (len(x) == 0 || &x[0] == &y[0]) }
@@ -131,7 +131,7 @@ func sameTemplate(a, b *corev1.Pod) bool {
 		containers(a.Spec.InitContainers, b.Spec.InitContainers)
 }
 
-// remarkOnSkipped names once, with their numbers, the kinds that were not read: those of which pods come apart from the others.
+// remarkOnSkipped lists the skipped kinds with their numbers, and separately the kinds that may create pods.
 func (s *simulation) remarkOnSkipped(loaded *manifests.Result) {
 	others := make(map[string]int, len(loaded.Skipped))
 	for kind, count := range loaded.Skipped {

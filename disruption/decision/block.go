@@ -60,7 +60,7 @@ const (
 	BlockBuffer BlockCode = "CapacityBuffer"
 	// BlockNotEmpty: pods would have to move.
 	BlockNotEmpty BlockCode = "NotEmpty"
-	// BlockEmpty: no pod would have to move, so the method emptiness handles it.
+	// BlockEmpty: no pod would have to move, so the emptiness method handles the node, not this one.
 	BlockEmpty BlockCode = "Empty"
 	// BlockPolicy: its pool's consolidationPolicy is WhenEmpty.
 	BlockPolicy BlockCode = "WhenEmpty"

@@ -115,8 +115,8 @@ func DisruptedSamples(claim *v1.NodeClaim, reason, policy string, moved int) []S
 	return []Sample{{MetricDisrupted, labels, 1}, {MetricPodsDisrupted, labels, float64(moved)}}
 }
 
-// DisruptedSamples count a member of the command, once its claim is deleted. pool is the member's; its policy is a label for methods that
-// consolidate. Nil means no pool.
+// DisruptedSamples returns the samples that count a member of the command after its NodeClaim was deleted. pool is the member's NodePool;
+// its policy is a label of the samples of consolidation methods. Nil means no pool.
 func (c *Command) DisruptedSamples(m *Member, claim *v1.NodeClaim, pool *v1.NodePool) []Sample {
 	if m == nil {
 		return nil

@@ -54,7 +54,7 @@ func newAdoptionGuard(config *rest.Config, options *ctrl.Options, p settings.Pro
 	}
 	out := &adoptionGuard{guard: &adoption.Guard{Reader: c, Lease: p.KarpenterLease, Own: own, Ignored: p.KarpenterLease == settings.LeaseIgnored, Logger: log}, client: c, adopt: p.Adopt, log: log, end: end}
 	if p.Adopt == settings.AdoptDryRun {
-		// All parts that act wait for an election that nobody wins.
+		// All components that change the cluster wait for a leader election that never succeeds.
 		options.LeaderElection, options.LeaderElectionResourceLockInterface = true, &adoption.Lock{Interface: nobody{}, Guard: out.guard}
 		return out, nil
 	}

@@ -25,7 +25,7 @@ import (
 // servesBeta reports whether v1beta1 is served next to v1, which requires the conversion webhook.
 func servesBeta(s settings.Settings) bool { return s.Planning.ServeBeta && !s.Process.DisableWebhook }
 
-// webhookClient tells the API server how to reach the webhook; nil without one.
+// webhookClient configures how the API server reaches the webhook; nil without a webhook.
 func webhookClient(s settings.Settings) *apiextensionsv1.WebhookClientConfig {
 	if !servesBeta(s) {
 		return nil

@@ -11,8 +11,8 @@ import (
 	"github.com/drawknife/drawknife/aws/convert"
 )
 
-// writeFiles writes what came of each file to a file of the same path in dir, in the format it was read in. Files that gave nothing are
-// not written. Nothing is overwritten: of a file that exists the objects that are left out would be lost.
+// writeFiles writes what came of each file to a file of the same path in dir, in the format it was read in. Files that gave nothing are not
+// written. No file is overwritten: an existing file may contain objects that are left out here, and they would be lost.
 func writeFiles(dir string, inputs []input, objects []convert.Converted) error {
 	of := map[string][]convert.Converted{}
 	for _, o := range objects {

@@ -20,8 +20,8 @@ type input struct {
 	below string
 }
 
-// readInputs reads files, folders and standard input in the order they are named; what is in a folder, by name. Nothing
-// but the content of a folder is passed over for its name.
+// readInputs reads files, folders and standard input in the order they are named; what is in a folder, by name. Only files in a folder are
+// skipped because of their names.
 func readInputs(o options, stdin io.Reader) ([]input, error) {
 	var inputs []input
 	left := int64(convert.MaxBytes)

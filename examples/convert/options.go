@@ -31,7 +31,7 @@ type options struct {
 	inputs    []string
 	recursive bool
 	output    string
-	// settings is a file; empty for none.
+	// settings is the file with the settings; empty means none.
 	settings string
 	strict   bool
 	// skipUnreadable converts what can be read.
@@ -40,7 +40,7 @@ type options struct {
 	outputDir string
 	// allowEmpty takes input without anything to convert.
 	allowEmpty bool
-	// version asks what the program was built from, and nothing else.
+	// version prints the build information, and nothing else happens.
 	version bool
 	convert convert.Options
 }
@@ -111,7 +111,7 @@ func parseOptions(args []string) (options, error) {
 	return o, o.check(to)
 }
 
-// check finds values that are none, and flags that contradict each other.
+// check finds invalid values, and flags that contradict each other.
 func (o options) check(to string) error {
 	for _, choice := range []struct {
 		flag, value string

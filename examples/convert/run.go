@@ -26,14 +26,13 @@ const (
 	exitConverted = 0
 	// exitInput: bad input or usage, under --strict also a field that its kind does not have; nothing was printed.
 	exitInput = 1
-	// exitLost: an object was left out, or would have lost something under --strict.
+	// exitLost: an object was left out, or an object would have lost data under --strict.
 	exitLost = 2
 	// exitOutput: what was converted could not be written.
 	exitOutput = 5
 )
 
-// run is the command: it reads args (without the program's name) and returns the exit status. Whatever it prints steers no
-// terminal.
+// run is the command: it reads args (without the program's name) and returns the exit status. Its output can't control the terminal.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	out, messages := printable.NewWriter(stdout), printable.NewWriter(stderr)
 	code := command(args, stdin, out, messages)
@@ -120,7 +119,7 @@ func (o options) run(stdin io.Reader, stdout, stderr io.Writer) (int, error) {
 // placeholder is a value that something else fills in later: ${NAME} or $(NAME).
 var placeholder = regexp.MustCompile(`\$[{(][A-Za-z_][A-Za-z0-9_]*[})]`)
 
-// aboutPlaceholders says what to do about values that are refused because they are yet to be filled in; empty if there are none.
+// aboutPlaceholders says how to fill in placeholders if they caused the refusal of values; empty if there are none.
 func (o options) aboutPlaceholders(warnings conversion.Warnings) string {
 	for _, w := range warnings {
 		if found := placeholder.FindString(w.Message); w.Severity == conversion.SeverityError && found != "" {
@@ -130,8 +129,8 @@ func (o options) aboutPlaceholders(warnings conversion.Warnings) string {
 	return ""
 }
 
-// validatePool finds what a controller on AWS would refuse a pool for although the API takes it: label keys above all, which
-// are restricted or not by AWS's vocabulary.
+// validatePool finds errors in a pool that the API accepts but a controller on AWS refuses: mainly label keys that AWS's vocabulary
+// restricts or allows.
 func validatePool() func(*api.NodePool) field.ErrorList {
 	lookup := instancetype.Vocabulary().Compile()
 	return func(pool *api.NodePool) field.ErrorList { return requirements.ValidateNodePool(pool, lookup) }
@@ -167,7 +166,7 @@ func (o options) print(objects []convert.Converted, stdout io.Writer) error {
 			return err
 		}
 		if printable.Text(text.String()) != text.String() {
-			// What steers a terminal is escaped on its way out. In JSON, which is YAML, that leaves the meaning as it is.
+			// Control sequences are escaped in all output. In JSON, which is YAML, that leaves the meaning as it is.
 			return convert.WriteJSON(stdout, objects)
 		}
 		_, err := text.WriteTo(stdout)

@@ -40,7 +40,7 @@ func settingsFile(name string) (*settings.Loaded, error) {
 	return loaded, nil
 }
 
-// takeSettings takes the ConfigMap with the global settings out of the documents; nil if there is none.
+// takeSettings removes the ConfigMap with the global settings from the documents and returns it; nil if there is none.
 func takeSettings(documents []convert.Document) ([]convert.Document, *settings.Loaded, error) {
 	var found *settings.Loaded
 	var first convert.Position
@@ -66,8 +66,8 @@ func takeSettings(documents []convert.Document) ([]convert.Document, *settings.L
 	return rest, found, nil
 }
 
-// settle decides which settings count, those of --settings before those among the inputs, and tells of what is odd about
-// them, which --strict refuses.
+// settle decides which settings apply: those of --settings take precedence over those among the inputs. It reports problems in them, and
+// --strict refuses these.
 func (o *options) settle(documents []convert.Document, stderr io.Writer) ([]convert.Document, error) {
 	documents, found, err := takeSettings(documents)
 	if err != nil {

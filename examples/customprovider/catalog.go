@@ -41,7 +41,8 @@ func (p *Provider) zones() []string {
 	return list
 }
 
-// newType is a type of machines as planners see it, sold in some zones, of which those in free have a machine left.
+// newType creates an instance type for planners from a machine type. It has an offering in each zone; free lists the zones with a free
+// machine.
 func newType(t *MachineType, zones []string, free map[string]bool) *cloudprovider.InstanceType {
 	arch := t.Arch
 	if arch == "" {

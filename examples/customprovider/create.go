@@ -11,8 +11,8 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// Create takes the cheapest free machine that suits the claim, and switches it on. A machine that can't be switched on is
-// left alone for a while, and another one is tried. A claim that has a machine gets that one.
+// Create assigns the cheapest free machine that meets the claim, and switches it on. If a machine can't be switched on, it is left alone
+// for a while, and Create tries another. If the claim already has a machine, Create returns this machine.
 func (p *Provider) Create(ctx context.Context, claim *v1.NodeClaim) (*v1.NodeClaim, error) {
 	refuse := func(err error) (*v1.NodeClaim, error) {
 		return nil, fmt.Errorf("launching nodeclaim %q: %w", claim.Name, cloudprovider.NewPermanentError(err))
@@ -49,7 +49,7 @@ func (p *Provider) Create(ctx context.Context, claim *v1.NodeClaim) (*v1.NodeCla
 			return p.describe(name, holder), nil
 		}
 		if ctx.Err() != nil {
-			// The machine may be on its way. It stays the claim's: List shows it, and Create goes on with it.
+			// The machine may be starting. The machine stays assigned to the claim: List shows it, and Create continues with it.
 			return nil, fmt.Errorf("launching nodeclaim %q: %w", claim.Name, errors.Join(err, ctx.Err()))
 		}
 		failures = append(failures, err)
@@ -61,12 +61,12 @@ func (p *Provider) Create(ctx context.Context, claim *v1.NodeClaim) (*v1.NodeCla
 	}
 }
 
-// maxTries is how many machines one claim may try. If so many can't be switched on, then it is not the machines: a whole
-// inventory must not be taken for broken since a command was misspelt.
+// maxTries is how many machines one claim may try. If so many can't be switched on, the machines are probably not the cause: a wrong
+// command, for example, must not mark the whole inventory as broken.
 const maxTries = 3
 
-// take is the claim's machine: the one it has, or else the first in the order that is free. It is written down as the claim's
-// before it is touched.
+// take returns the claim's machine: the one that is already assigned, or else the first free machine in the order. It is written down as
+// the claim's before it is touched.
 func (p *Provider) take(claim *v1.NodeClaim, order []cloudprovider.Candidate) (name string, holder Holder, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -113,8 +113,7 @@ func (p *Provider) start(ctx context.Context, name string, claim *v1.NodeClaim, 
 	})
 }
 
-// giveUp leaves a machine alone that could not be switched on. In case it was after all, it is switched off before anybody
-// else may have it.
+// giveUp frees a machine that could not be switched on. It is switched off first, because it may have started after all.
 func (p *Provider) giveUp(name string) {
 	p.mu.Lock()
 	p.broken[name] = option.Time(p.options.Clock, time.Now).Add(option.Or(p.options.BrokenFor, DefaultBrokenFor))
@@ -124,7 +123,7 @@ func (p *Provider) giveUp(name string) {
 		}
 	}
 	p.mu.Unlock()
-	// An error to write leaves it the claim's, which then goes on with it.
+	// If writing the journal fails, the machine stays assigned to the claim, which then continues with it.
 	_ = p.journal.update(func(holders map[string]Holder) (string, *Holder, error) {
 		holder, ok := holders[name]
 		if !ok {

@@ -1,6 +1,6 @@
-// Package customprovider is a cloud provider in a few pages: machines that are listed in a file, switched on and off by a
-// command. It serves a rack of servers with IPMI, a pool of virtual machines behind virsh, or whatever else can be told to
-// start and stop; and it is the example of docs/providers.md, which builds it step by step.
+// Package customprovider is a cloud provider in a few pages: machines that are listed in a file, switched on and off by a command. It
+// serves a rack of servers with IPMI, a pool of virtual machines behind virsh, or anything else that a command can start and stop. It is
+// the example of docs/providers.md, which builds it step by step.
 //
 //	inventory, err := customprovider.ReadInventory(file)
 //	if err != nil {
@@ -24,6 +24,6 @@
 //
 // # Limits
 //
-// One process at a time may have a journal open: the leader's. There is no spot capacity, no node class with settings (any name
-// of kind InventoryNodeClass will do), and whether a machine is broken is found out by trying.
+// Only one process at a time may open a journal: the leader. It has no spot capacity and no node class with settings (any name of kind
+// InventoryNodeClass is accepted). It detects a broken machine only when switching it on fails.
 package customprovider

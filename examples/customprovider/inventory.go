@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Inventory is which machines there are. testdata/inventory.yaml shows one.
+// Inventory lists the machines. testdata/inventory.yaml shows an example.
 type Inventory struct {
 	// Types of machines, with unique names. At least one.
 	Types []MachineType `json:"types"`
@@ -20,13 +20,13 @@ type Inventory struct {
 	Machines []Machine `json:"machines"`
 }
 
-// MachineType is what machines have in common.
+// MachineType contains the properties that machines of one type share.
 type MachineType struct {
 	// Name is the value of the label node.kubernetes.io/instance-type.
 	Name string `json:"name"`
 	// Arch is amd64 or arm64; empty is amd64.
 	Arch string `json:"arch,omitempty"`
-	// CPU and Memory of the whole machine, and how many Pods the kubelet takes; 0 is the kubelet's default, 110.
+	// CPU and Memory are those of the whole machine. Pods is the maximum number of pods of the kubelet; 0 means the kubelet's default, 110.
 	CPU    Amount `json:"cpu"`
 	Memory Amount `json:"memory"`
 	Pods   int64  `json:"pods,omitempty"`
@@ -37,7 +37,7 @@ type MachineType struct {
 	HourlyPrice float64 `json:"hourlyPrice"`
 }
 
-// Machine is one of them.
+// Machine is one machine of the inventory.
 type Machine struct {
 	// Name of the machine, which is its node's as well.
 	Name string `json:"name"`
@@ -69,7 +69,7 @@ func ReadInventory(r io.Reader) (*Inventory, error) {
 	return &inventory, nil
 }
 
-// Validate finds what is wrong with an inventory: the error joins a *field.Error for each fault; nil when there is none.
+// Validate checks an inventory: the error joins a *field.Error for each fault; nil means that it is valid.
 func (i *Inventory) Validate() error {
 	var faults []error
 	add := func(fault *field.Error) { faults = append(faults, fault) }

@@ -13,35 +13,36 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// Holder is whose a machine is.
+// Holder is the NodeClaim to which a machine is assigned.
 type Holder struct {
-	// Launch is the number of this time that the machine was given away, which no other one has.
+	// Launch is the number of this assignment, which no other assignment has.
 	Launch  int64  `json:"launch"`
 	Cluster string `json:"cluster"`
-	// NodePool of the claim, and the Generation that it was born in; both are empty for a claim of none.
+	// NodePool is the claim's NodePool, and Generation the API generation in which the pool was created; both are empty for a claim without
+	// a NodePool.
 	NodePool   string        `json:"nodePool,omitempty"`
 	Generation v1.Generation `json:"generation,omitempty"`
 	// Claim and UID are those of the NodeClaim.
 	Claim string `json:"claim"`
 	UID   string `json:"uid"`
-	// Since is when it was given the machine. Started tells that the machine was switched on, as far as is known.
+	// Since is when it was given the machine. Started reports whether the machine was switched on successfully.
 	Since   time.Time `json:"since"`
 	Started bool      `json:"started,omitempty"`
-	// Stopping is when the machine was told to switch off; zero while it is not.
+	// Stopping is when the command to switch the machine off was given; zero if it was not.
 	Stopping time.Time `json:"stopping,omitzero"`
 }
 
-// live reports whether the machine is its claim's to have.
+// live reports whether the claim still has the machine, so that it is not being switched off.
 func (h Holder) live() bool { return h.Stopping.IsZero() }
 
-// entry is a line of the file: a machine's new holder; none when it is free.
+// entry is a line of the file: the new holder of a machine; without a holder the machine is free.
 type entry struct {
 	Machine string  `json:"machine"`
 	Holder  *Holder `json:"holder,omitempty"`
 }
 
-// Journal knows which machine is whose, in a file that survives the process: each change is a line, written before anything is
-// done about it. Safe for concurrent use; several clusters may share one in a process.
+// Journal records which machine is assigned to which claim, in a file that survives the process. Each change is a line, written before the
+// change is carried out. Safe for concurrent use; several clusters may share one in a process.
 type Journal struct {
 	mu      sync.Mutex
 	file    *os.File
@@ -50,8 +51,8 @@ type Journal struct {
 	launches int64
 }
 
-// OpenJournal reads the file, which is made if it is not there. A last line that was not written to its end, as by a crash, is
-// dropped: what it tells of was not begun.
+// OpenJournal reads the file, which is made if it is not there. An incomplete last line, for example after a crash, is dropped: its change
+// was not started.
 func OpenJournal(path string) (*Journal, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -102,9 +103,9 @@ func (j *Journal) apply(e entry) {
 // Close closes the file.
 func (j *Journal) Close() error { return j.file.Close() }
 
-// update looks at all holders and changes one machine's: change gets the holders, which it must not keep or change, and
-// returns the machine's name with its new holder, nil to free it; an empty name changes nothing. A holder without a number gets
-// the next one. What is returned is on disk.
+// update reads all holders and changes the holder of one machine. change gets the holders, which it must not keep or modify. It returns the
+// machine's name with its new holder, or nil to free the machine; an empty name changes nothing. A holder without a number gets the next
+// one. When update returns, the change is on disk.
 func (j *Journal) update(change func(map[string]Holder) (machine string, holder *Holder, err error)) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -130,7 +131,7 @@ func (j *Journal) update(change func(map[string]Holder) (machine string, holder 
 	return nil
 }
 
-// read looks at all holders.
+// read calls a function with all holders.
 func (j *Journal) read(look func(map[string]Holder)) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -9,14 +9,14 @@ import (
 	"github.com/drawknife/drawknife/api/kinds"
 )
 
-// The kind of node class that NodePools name. There is nothing to set: an object of the kind need not exist.
+// The kind of node class that NodePools name. It has no settings, so an object of this kind need not exist.
 const (
 	NodeClassGroup   = "inventory.example.com"
 	NodeClassVersion = "v1"
 	NodeClassKind    = "InventoryNodeClass"
 )
 
-// NodeClass is an InventoryNodeClass. It has no fields of its own: the inventory says all there is to know.
+// NodeClass is an InventoryNodeClass. It has no fields of its own: the inventory contains all settings.
 type NodeClass struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -29,10 +29,10 @@ func (c *NodeClass) DeepCopyObject() runtime.Object {
 	return out
 }
 
-// Default has nothing to fill in.
+// Default does nothing: the class has no fields.
 func (c *NodeClass) Default() {}
 
-// Validate finds nothing wrong: there is no field to get wrong.
+// Validate returns no errors: the class has no fields.
 func (c *NodeClass) Validate() field.ErrorList { return nil }
 
 // Kinds are the provider's kinds of node classes, for what reads manifests: scheduling/manifests.Options.Kinds. A tool that plans for

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Boot is what a machine has to know to join as a node: settings of its kubelet.
+// Boot contains the settings that the kubelet of a machine needs to join as a node.
 type Boot struct {
 	// ProviderID is --provider-id.
 	ProviderID string
@@ -21,12 +21,12 @@ type Boot struct {
 	Taints []string
 }
 
-// Power switches machines. Each call may be repeated: switching on what is on, or off what is off, is not an error. All methods
-// are safe for concurrent use, return soon after ctx has ended, and may take as long as they need before.
+// Power switches machines. Each call may be repeated: it is no error to switch on a running machine, or to switch off a machine that is
+// off. All methods are safe for concurrent use. They return soon after ctx has ended, and may take any time before.
 type Power interface {
 	// On switches the machine on, so that it joins the cluster with these settings.
 	On(ctx context.Context, machine string, boot Boot) error
-	// Off tells the machine to switch off, and does not wait for it.
+	// Off starts to switch the machine off, and does not wait for it.
 	Off(ctx context.Context, machine string) error
 	// IsOff reports whether the machine is off.
 	IsOff(ctx context.Context, machine string) (bool, error)
@@ -38,7 +38,7 @@ type Power interface {
 //	PATH off MACHINE
 //	PATH status MACHINE  which prints on or off
 //
-// A status other than 0 is an error, whose message is what the program wrote to standard error.
+// A status other than 0 is an error; its message is the program's standard error.
 type Command struct {
 	Path string
 }

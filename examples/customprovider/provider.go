@@ -23,9 +23,9 @@ import (
 type Options struct {
 	// Cluster that machines are taken for. Required.
 	Cluster string
-	// Image that machines boot, for people to read on NodeClaims; empty is "inventory".
+	// Image is the name of the machines' image in NodeClaims, for information only; empty means "inventory".
 	Image string
-	// BrokenFor is how long a machine that could not be switched on is left alone; 0 not at all. Nil is DefaultBrokenFor.
+	// BrokenFor is how long a machine that could not be switched on is left alone; 0 means not at all. Nil is DefaultBrokenFor.
 	BrokenFor *time.Duration
 	// Clock is the clock. Nil: the real one.
 	Clock option.Clock
@@ -45,9 +45,9 @@ type Provider struct {
 	types     map[string]*MachineType
 
 	mu sync.Mutex
-	// broken is until when machines are left alone.
+	// broken contains the time until which each broken machine is left alone.
 	broken map[string]time.Time
-	// catalog is the last answer of InstanceTypes, which zones of its types had a machine left, by type.
+	// catalog is the last result of InstanceTypes by type, with the zones that had a free machine.
 	catalog map[string]*cloudprovider.InstanceType
 }
 
@@ -82,7 +82,7 @@ func New(inventory *Inventory, journal *Journal, power Power, options Options) (
 // Name of the provider.
 func (p *Provider) Name() string { return "inventory" }
 
-// InstanceTypes are the inventory's types, with the zones in which a machine is left.
+// InstanceTypes returns the types of the inventory, with the zones that have a free machine.
 func (p *Provider) InstanceTypes(ctx context.Context, _ *v1.NodePool) ([]*cloudprovider.InstanceType, error) {
 	if err := p.settleAll(ctx); err != nil {
 		return nil, err
@@ -106,7 +106,7 @@ func (p *Provider) InstanceTypes(ctx context.Context, _ *v1.NodePool) ([]*cloudp
 		if len(free[t.Name]) == 0 {
 			continue // no machine of it
 		}
-		// What has not changed is the same object: planners recognise types by it.
+		// An unchanged type is the same object as before: planners recognise types by pointer.
 		if last := p.catalog[t.Name]; last != nil && sameStock(last, free[t.Name]) {
 			out = append(out, last)
 			continue
@@ -152,7 +152,7 @@ func (p *Provider) Delete(ctx context.Context, claim *v1.NodeClaim) error {
 	return p.settle(ctx, name, holder)
 }
 
-// settle goes on with switching a machine off: it is free again once it is off, and an error says so then.
+// settle continues switching a machine off. The machine is free once it is off; until then settle returns an error.
 func (p *Provider) settle(ctx context.Context, name string, holder Holder) error {
 	off, err := p.power.IsOff(ctx, name)
 	if err != nil {
@@ -222,7 +222,7 @@ func (p *Provider) held() map[string]Holder {
 	return held
 }
 
-// settleAll goes on with all machines that are being switched off. One that does not answer is asked again next time.
+// settleAll continues switching off all machines that are stopping. A machine that does not answer is tried again next time.
 func (p *Provider) settleAll(ctx context.Context) error {
 	for name, holder := range p.held() {
 		if !holder.live() {
@@ -237,7 +237,7 @@ func (p *Provider) settleAll(ctx context.Context) error {
 
 // own finds the machine that a provider ID names, if it is this cluster's.
 func (p *Provider) own(holders map[string]Holder, providerID string) (string, Holder, error) {
-	parts := strings.Split(providerID, "/") // inventory:, two empty ones, zone, machine, launch
+	parts := strings.Split(providerID, "/") // the parts are inventory:, two empty parts, zone, machine, launch
 	if len(parts) == 6 {
 		name := parts[4]
 		holder, held := holders[name]
@@ -253,8 +253,8 @@ func (p *Provider) providerID(machine string, holder Holder) string {
 	return fmt.Sprintf("inventory:///%s/%s/%d", p.machines[machine].Zone, machine, holder.Launch)
 }
 
-// describe is a machine as Create, Get and List describe it: from inventory and journal alone, so that the next process says
-// the same.
+// describe returns the description of a machine for Create, Get and List. It uses only inventory and journal, so that the next process
+// returns the same description.
 func (p *Provider) describe(name string, holder Holder) *v1.NodeClaim {
 	m := p.machines[name]
 	t := newType(p.types[m.Type], []string{m.Zone}, nil)

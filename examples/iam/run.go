@@ -40,7 +40,7 @@ type outputError struct{ cause error }
 func (e *outputError) Error() string { return "writing: " + e.cause.Error() }
 func (e *outputError) Unwrap() error { return e.cause }
 
-// run is the command: it takes args (without the program's name) and returns the exit status. It tells wrote of each file.
+// run is the command: it takes args (without the program's name) and returns the exit status. It calls wrote for each file.
 func run(args []string, stdout, stderr io.Writer, wrote func(file string)) int {
 	out, messages := printable.NewWriter(stdout), printable.NewWriter(stderr) // what is printed steers no terminal
 	code := command(args, out, messages, wrote)

@@ -77,8 +77,8 @@ func readInput(name string, stdin io.Reader) ([]byte, error) {
 	return text, nil
 }
 
-// add reads one document: an object, or a list of objects as kubectl prints it. Unknown fields are refused: a misspelt
-// one would change nothing and nobody would notice. A list has no list in it: each would be read as often as there are around it.
+// add reads one document: an object, or a list of objects as kubectl prints it. Unknown fields are refused: a misspelled field would have
+// no effect, and nobody would notice. A List must not contain a List.
 func (all *objects) add(document []byte, inList bool) error {
 	var kind struct {
 		metav1.TypeMeta `json:",inline"`

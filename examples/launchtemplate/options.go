@@ -37,20 +37,20 @@ type options struct {
 	// inputs are files or "-"; at least one.
 	inputs  []string
 	cluster launchtemplate.Cluster
-	// class and pool are names; empty where there is only one to choose from.
+	// class and pool are names; empty if the input has only one.
 	class, pool string
 	capacity    string
-	// instanceTypes are names; none means the default.
+	// instanceTypes are names; if empty, the default is used.
 	instanceTypes []string
 	reservation   string
-	// ami, securityGroups and instanceProfile stand in for what was not resolved.
+	// ami, securityGroups and instanceProfile replace values that were not resolved.
 	ami             string
 	securityGroups  []string
 	instanceProfile string
 	placementGroup  string
 	efa, enclaves   bool
 	output          string
-	// version asks what the program was built from, and nothing else.
+	// version prints the build information, and nothing else happens.
 	version bool
 }
 

@@ -18,10 +18,10 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// unresolved stands for what nobody has looked up in the account. EC2 takes no such id.
+// unresolved replaces values that were not looked up in the account. EC2 takes no such id.
 const unresolved = "UNRESOLVED"
 
-// request is what the launch template is asked for, and notes on what was assumed.
+// request is the request for a launch template, with notes on assumptions.
 func (o options) request(class *awsv1.EC2NodeClass, pool *v1.NodePool) (launchtemplate.Request, []string, error) {
 	class = class.DeepCopy()
 	notes := o.resolve(class)
@@ -39,8 +39,7 @@ func (o options) request(class *awsv1.EC2NodeClass, pool *v1.NodePool) (launchte
 	}, notes, nil
 }
 
-// resolve fills in the class's status where it says nothing: from the flags, from ids in the terms, or with a
-// placeholder.
+// resolve completes the class's status: from the flags, from ids in the terms, or with a placeholder.
 func (o options) resolve(class *awsv1.EC2NodeClass) (notes []string) {
 	status := &class.Status
 	if o.ami != "" {
@@ -103,13 +102,13 @@ func (o options) claim(class *awsv1.EC2NodeClass, pool *v1.NodePool) *v1.NodeCla
 	return claim
 }
 
-// types are those named, or those the pool asks for, or m5.large.
+// types returns the named types, or the types that the pool allows, or m5.large.
 func (o options) types(class *awsv1.EC2NodeClass, pool *v1.NodePool) ([]*cloudprovider.InstanceType, error) {
 	facts, err := catalog.Embedded()
 	if err != nil {
 		return nil, err
 	}
-	// The built-in facts are of one region; in which zones the class's subnets are doesn't change a template.
+	// The built-in facts are those of one region; the zones of the class's subnets don't change a template.
 	anywhere := class.DeepCopy()
 	anywhere.Status.Subnets = nil
 	all, err := instancetype.Resolve(facts, anywhere, instancetype.Options{})
@@ -137,7 +136,7 @@ func (o options) types(class *awsv1.EC2NodeClass, pool *v1.NodePool) ([]*cloudpr
 	return types, nil
 }
 
-// wanted tells which types are asked for.
+// wanted reports which types were requested.
 func (o options) wanted(pool *v1.NodePool) (func(*cloudprovider.InstanceType) bool, error) {
 	switch {
 	case len(o.instanceTypes) > 0:

@@ -95,7 +95,7 @@ func (o options) run(stdin io.Reader, stdout, stderr io.Writer) (int, error) {
 
 func (o options) print(result launchtemplate.Result, notes []string, stdout, stderr io.Writer) (int, error) {
 	if o.output == outputUserData {
-		notes = nil // none of what was not looked up is part of it
+		notes = nil // it contains no placeholder
 	}
 	for _, u := range result.Unserved {
 		notes = append(notes, fmt.Sprintf("%s gets no template: %s", u.InstanceType, u.Reason))
@@ -138,7 +138,7 @@ func choices(templates []launchtemplate.Template) string {
 	return text
 }
 
-// asJSON is one object, or a list where there are several.
+// asJSON returns one object, or a list if there are several.
 func asJSON(templates []launchtemplate.Template) ([]byte, error) {
 	var value any = templates
 	if len(templates) == 1 {

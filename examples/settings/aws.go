@@ -68,7 +68,7 @@ func defaultAWS() AWS {
 
 // Legacy are settings for v1alpha5 objects and their conversion.
 type Legacy struct {
-	// DefaultInstanceProfile is that of node templates without one; empty: none.
+	// DefaultInstanceProfile is the instance profile of node templates that name none; empty means none.
 	DefaultInstanceProfile string
 	// EnablePodENI makes nodes report branch interfaces for pods. False by default.
 	EnablePodENI bool

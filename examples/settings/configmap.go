@@ -52,7 +52,7 @@ func ParseLegacyConfigMap(data map[string]string) Layer {
 // tag is a global tag with the key or path at which it was found.
 type tag struct{ written, key, value string }
 
-// setTags combines all tags into one value; old is the entry's.
+// setTags combines all tags into one value; old is the entry's current value.
 func (l *Layer) setTags(s *setting, tags []tag, old bool) {
 	if len(tags) == 0 {
 		return

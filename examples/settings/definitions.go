@@ -26,7 +26,7 @@ type setting struct {
 	successor string
 	// droppedSince is the release of Karpenter since which it has no effect (W704).
 	droppedSince string
-	// alphaUntil is the release since which it affects only v1alpha5 objects (W704 if there are none).
+	// alphaUntil is the release since which the setting affects only v1alpha5 objects (W704 if there are no such objects).
 	alphaUntil string
 	// ofGlobal settings have no effect on the planner reference.
 	ofGlobal bool
@@ -228,7 +228,7 @@ func awsDefinitions(keepEmpty, shortened option) []*setting {
 		define("aws-partition", "AWS.Partition", choices("partition", partitions()...), func(s *Settings) *string { return &s.AWS.Partition },
 			"AWS partition of ARNs", inChart("settings.awsPartition")),
 		define("aws-region", "AWS.Region", texts(), func(s *Settings) *string { return &s.AWS.Region },
-			"AWS region to launch in; empty: that of the AWS configuration or of the instance that runs the controller", inChart("settings.awsRegion")),
+			"AWS region to launch in; empty: the region of the AWS configuration, or of the instance that runs the controller", inChart("settings.awsRegion")),
 
 		define("aws-default-instance-profile", "AWS.Legacy.DefaultInstanceProfile", texts(), func(s *Settings) *string { return &s.legacy().DefaultInstanceProfile },
 			"instance profile of v1alpha1 node templates without one", alphaOnly("0.33", "spec.instanceProfile of the EC2NodeClass"),
@@ -291,7 +291,7 @@ func processDefinitions() []*setting {
 		define("leader-election-namespace", "Process.LeaderElectionNamespace", texts(), func(s *Settings) *string { return &s.Process.LeaderElectionNamespace },
 			"namespace of the lease; empty: the system namespace", inChart("settings.leaderElectionNamespace")),
 		define("karpenter-lease", "Process.KarpenterLease", texts(), func(s *Settings) *string { return &s.Process.KarpenterLease },
-			"name of Karpenter's lease: wait while it is held; none next to a Karpenter of v1alpha5, which knows no NodePools", inChart("settings.karpenterLease")),
+			"name of Karpenter's lease to wait for; none: do not wait, for running next to a Karpenter of v1alpha5, which does not know NodePools", inChart("settings.karpenterLease")),
 		define("adopt", "Process.Adopt", choices("adoption", AdoptNo, AdoptYes, AdoptDryRun), func(s *Settings) *Adoption { return &s.Process.Adopt },
 			"adopt the nodes that Karpenter launched: true, or dry-run to print what would change", inChart("settings.adopt"),
 			func(s *setting) { s.boolean = true }),
@@ -300,7 +300,7 @@ func processDefinitions() []*setting {
 		define("enable-profiling", "Process.EnableProfiling", bools(), func(s *Settings) *bool { return &s.Process.EnableProfiling },
 			"serve Go's profiles on the port of the metrics", inChart("settings.enableProfiling")),
 		define("memory-limit", "Process.MemoryLimit", integers[int64]("number of bytes"), func(s *Settings) *int64 { return &s.Process.MemoryLimit },
-			"memory limit of the container in bytes, of which the garbage collector aims at nine tenths; -1: none", inChart("settings.memoryLimit")),
+			"memory limit of the container in bytes; the garbage collector keeps the heap below nine tenths of it; -1: none", inChart("settings.memoryLimit")),
 		define("log-level", "Process.LogLevel", levels(), func(s *Settings) *slog.Level { return &s.Process.LogLevel },
 			"lowest log level: debug, info, warn or error", inChart("logLevel", "logConfig.logLevel.global"),
 			inChartAs(chartPath{path: "controller.logLevel", over: true}), inChartAs(chartPath{path: "logConfig.logLevel.controller", over: true})),
@@ -318,7 +318,7 @@ func processDefinitions() []*setting {
 // unused is a setting of Karpenter that this controller does not have.
 type unused struct {
 	name string
-	// since is the release in which Karpenter removed it (W704); empty: Karpenter still has it (W701).
+	// since is the release in which Karpenter removed the setting (W704); empty means that Karpenter still has it (W701).
 	since string
 }
 

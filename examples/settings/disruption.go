@@ -20,8 +20,8 @@ type Disruption struct {
 	// Price is the cost of moving an ordinary pod in USD (disruption.Global.DisruptionPrice); at least 0, 0.002 by default. 0: no
 	// cost.
 	Price float64
-	// CoolDown is how long consolidation leaves new nodes alone, and nodes with pods of a workload of which pods were moved; at
-	// least 0, 10 minutes by default.
+	// CoolDown is how long consolidation leaves new nodes alone, and also nodes with pods of a workload whose pods were moved; at least 0,
+	// 10 minutes by default.
 	CoolDown time.Duration
 	// SpotToSpotTypes is the number of cheaper types required to replace one spot node by another; at least 1, 15 by default. See
 	// the gate SpotToSpotConsolidation.
@@ -30,11 +30,11 @@ type Disruption struct {
 	MaxMembers, MaxBins int
 	// Work is the maximum number of what-ifs of a plan; at least 1, 60000 by default.
 	Work int
-	// Robustness is the number of random orders in which the pods of each wave are placed, as kube-scheduler might; from 0, the
-	// default, which skips this check, to 1000.
+	// Robustness is the number of random orders in which the pods of each wave are placed, as kube-scheduler might; from 0 to 1000. 0, the
+	// default, skips this check.
 	Robustness int
-	// Checks is the maximum number of checks with the provisioning planner before a plan is used (disruption.Global.Checks); from
-	// 0, the default, which skips them, to 10000.
+	// Checks is the maximum number of checks with the provisioning planner before a plan is used (disruption.Global.Checks); from 0 to
+	// 10000. 0, the default, skips them.
 	Checks int
 	// LaunchTime is the assumed time until a new node is ready, ReadyTime until a pod of a PodDisruptionBudget is; at least 0, 3
 	// minutes and 1 minute by default.
@@ -147,19 +147,19 @@ func disruptionDefinitions() []*setting {
 		define("disruption-price", "Planning.Disruption.Price", floats[float64]("amount"), ofDisruption(func(d *Disruption) *float64 { return &d.Price }),
 			"cost of evicting an ordinary pod, in USD, which a command must earn within the pay-back time; 0: none", ofGlobal, inChart("settings.disruptionPrice")),
 		define("disruption-cool-down", "Planning.Disruption.CoolDown", durations(), ofDisruption(func(d *Disruption) *time.Duration { return &d.CoolDown }),
-			"time for which consolidation spares new nodes, and nodes with pods of a workload that was disrupted; 0: none", ofGlobal, inChart("settings.disruptionCoolDown")),
+			"time for which consolidation leaves new nodes alone, and nodes with pods of a recently disrupted workload; 0: none", ofGlobal, inChart("settings.disruptionCoolDown")),
 		define("disruption-spot-to-spot-types", "Planning.Disruption.SpotToSpotTypes", integers[int]("number"), ofDisruption(func(d *Disruption) *int { return &d.SpotToSpotTypes }),
-			"number of cheaper instance types that replacing a spot node by a spot node requires, where that is allowed", inChart("settings.disruptionSpotToSpotTypes")),
+			"number of cheaper instance types required to replace a spot node by a spot node, if that is enabled", inChart("settings.disruptionSpotToSpotTypes")),
 		define("disruption-max-members", "Planning.Disruption.MaxMembers", integers[int]("number"), ofDisruption(func(d *Disruption) *int { return &d.MaxMembers }),
 			"largest number of nodes that one command removes", ofGlobal, inChart("settings.disruptionMaxMembers")),
 		define("disruption-max-bins", "Planning.Disruption.MaxBins", integers[int]("number"), ofDisruption(func(d *Disruption) *int { return &d.MaxBins }),
 			"largest number of nodes that one command launches", ofGlobal, inChart("settings.disruptionMaxBins")),
 		define("disruption-work", "Planning.Disruption.Work", integers[int]("number"), ofDisruption(func(d *Disruption) *int { return &d.Work }),
-			"largest number of what-ifs of a plan: more may save more and takes longer", ofGlobal, inChart("settings.disruptionWork")),
+			"largest number of what-ifs of a plan; higher values may save more and take longer", ofGlobal, inChart("settings.disruptionWork")),
 		define("disruption-robustness", "Planning.Disruption.Robustness", integers[int]("number"), ofDisruption(func(d *Disruption) *int { return &d.Robustness }),
-			"number of pod orders for which each wave must hold whatever kube-scheduler decides; 0: none", ofGlobal, inChart("settings.disruptionRobustness")),
+			"number of random pod orders in which the pods of each wave must all have places; 0: no check", ofGlobal, inChart("settings.disruptionRobustness")),
 		define("disruption-checks", "Planning.Disruption.Checks", integers[int]("number"), ofDisruption(func(d *Disruption) *int { return &d.Checks }),
-			"number of checks whether provisioning would launch further nodes after a wave: 64 is enough and takes half as much time again; 0: none",
+			"largest number of checks whether provisioning would launch further nodes after a wave; 64 is sufficient and takes half as much time again; 0: no check",
 			ofGlobal, inChart("settings.disruptionChecks")),
 		define("disruption-launch-time", "Planning.Disruption.LaunchTime", durations(), ofDisruption(func(d *Disruption) *time.Duration { return &d.LaunchTime }),
 			"assumed time from launch until a new node is ready", ofGlobal, inChart("settings.disruptionLaunchTime")),

@@ -17,11 +17,10 @@
 // reads flags, the environment and files only through its arguments, so tests need no process state. Settings are read once; then
 // they are plain data. Everything in this package is safe for concurrent use on different values.
 //
-// Programs with settings of their own in addition to these use the parts of Load: ParseEnv, NewFlags, ParseFile,
-// ParseLegacyConfigMap and ParseLoggingConfigMap read one source each into a Layer, and Combine puts layers on top of each
-// other.
+// Programs with additional settings of their own use the parts of Load: ParseEnv, NewFlags, ParseFile, ParseLegacyConfigMap and
+// ParseLoggingConfigMap each read one source into a Layer, and Combine merges layers.
 //
 // # Deliberate differences
 //
-// What differs from Karpenter's settings, and why, is listed in docs/differences.md under "Settings".
+// docs/differences.md lists differences from Karpenter's settings under "Settings".
 package settings

@@ -41,7 +41,7 @@ func ParseFile(data []byte) Layer {
 		} `json:"metadata"`
 		Data map[string]string `json:"data"`
 	}
-	// Values files have other types under these names; ParseChartValues reports errors in them.
+	// Values files have values of other types under these names; ParseChartValues reports errors in them.
 	if err := yaml.Unmarshal(data, &object); err != nil || object.Kind != "ConfigMap" {
 		return ParseChartValues(data)
 	}

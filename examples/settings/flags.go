@@ -21,9 +21,9 @@ type given struct {
 	text    string
 }
 
-// NewFlags registers a flag for each setting on fs, and one for each old name. The usage text shows the value in effect without the
-// flag: that of the layers below, the first one first. Invalid values don't fail fs.Parse: they are in the Problems of Layer,
-// together with all others. Booleans need a value, "--install-crds true" or "--install-crds=true"; see Arguments.
+// NewFlags registers a flag for each setting on fs, and one for each old name. The usage text shows the value that applies without the
+// flag: the value of the first lower layer that has one. Invalid values don't fail fs.Parse: they are in the Problems of Layer, together
+// with all others. Booleans need a value, "--install-crds true" or "--install-crds=true"; see Arguments.
 func NewFlags(fs *flag.FlagSet, below ...Layer) *Flags {
 	f := &Flags{}
 	effective := laidOn(below)

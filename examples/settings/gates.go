@@ -17,15 +17,15 @@ type FeatureGates struct {
 	ReservedCapacity bool
 	// NodeOverlay lets NodeOverlays change prices and resources of instance types. False by default.
 	NodeOverlay bool
-	// StaticCapacity keeps as many nodes of a pool as its replicas say. False by default.
+	// StaticCapacity keeps the number of nodes of a pool that its replicas field states. False by default.
 	StaticCapacity bool
-	// CapacityBuffer keeps room for what CapacityBuffers ask for. False by default.
+	// CapacityBuffer keeps room for CapacityBuffers. False by default.
 	CapacityBuffer bool
 	// ProvisioningRequest answers ProvisioningRequests. False by default.
 	ProvisioningRequest bool
 }
 
-// DefaultFeatureGates is what gates are that nobody names.
+// DefaultFeatureGates returns the default values of all gates.
 func DefaultFeatureGates() FeatureGates { return FeatureGates{Drift: true, ReservedCapacity: true} }
 
 // gate is the name of a gate and where its value is.
@@ -57,9 +57,9 @@ func (g FeatureGates) String() string {
 	return strings.Join(out, ",")
 }
 
-// ParseFeatureGates reads a list such as "Drift=false,NodeRepair=true". Gates that are not named keep their defaults, those
-// with the values "true" and "false" alone are accepted, and a name that is unknown or comes twice with different values is
-// an error. Space around names and values and empty pieces between commas count for nothing.
+// ParseFeatureGates reads a list such as "Drift=false,NodeRepair=true". Gates that are not named keep their defaults. Only the values
+// "true" and "false" are accepted. An unknown name, or a name given twice with different values, is an error. Spaces around names and
+// values are ignored, and so are empty parts between commas.
 func ParseFeatureGates(text string) (FeatureGates, error) {
 	g := DefaultFeatureGates()
 	seen := make(map[string]bool)
@@ -86,7 +86,7 @@ func ParseFeatureGates(text string) (FeatureGates, error) {
 	return g, nil
 }
 
-// named is where the gate of that name is; nil when there is none.
+// named returns the gate with this name; nil if there is none.
 func (g *FeatureGates) named(name string) *bool {
 	for _, gate := range g.gates() {
 		if gate.name == name {

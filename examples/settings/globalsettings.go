@@ -12,7 +12,7 @@ const (
 	LoggingConfigName  = "config-logging"
 )
 
-// FirstGeneration says whether there are objects of v1alpha5, without which settings that are for them alone mean nothing.
+// FirstGeneration says whether there are objects of v1alpha5. Without them, settings that apply only to such objects have no effect.
 type FirstGeneration string
 
 const (
@@ -22,9 +22,9 @@ const (
 	FirstGenerationAbsent FirstGeneration = "Absent"
 )
 
-// FromConfigMap reads the ConfigMap karpenter-global-settings by itself, for programs that plan or convert: what a
-// controller alone needs, such as the cluster's name, may be missing. AWS.Legacy is never nil: where there is such a
-// ConfigMap, what it leaves out was as the old releases had it by default. It fails with an *Error that has every problem.
+// FromConfigMap reads only the ConfigMap karpenter-global-settings, for programs that plan or convert. Settings that only a controller
+// needs, such as the cluster's name, may be missing. AWS.Legacy is never nil: for missing keys it has the defaults of the old releases. It
+// fails with an *Error that has every problem.
 func FromConfigMap(data map[string]string, alpha FirstGeneration) (*Loaded, error) {
 	defaults := Default()
 	defaults.Process.Provider, defaults.Process.AllowSimulatedNodes = ProviderFake, true // nothing is launched
@@ -39,7 +39,7 @@ func FromConfigMap(data map[string]string, alpha FirstGeneration) (*Loaded, erro
 	return loaded, nil
 }
 
-// ForConversion is what conversion of node templates and Provisioners takes from the settings; nil for nil.
+// ForConversion returns the settings for the conversion of node templates and Provisioners; nil for nil.
 func (l *Legacy) ForConversion() *convert.LegacySettings {
 	if l == nil {
 		return nil

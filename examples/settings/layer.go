@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Layer has the values of one source. The zero value is empty.
+// Layer contains the values of one source. The zero value is empty.
 type Layer struct {
 	// Source of the values.
 	Source Source
@@ -24,7 +24,7 @@ type entry struct {
 	written, text string
 	// over is true for a component's own value, which overrides the common one.
 	over bool
-	// old is true in ConfigMaps, which no release since 0.33 reads: what each key is called today says nothing more.
+	// old is true for ConfigMaps, which no release since 0.33 reads: warnings for them do not mention today's names.
 	old bool
 }
 

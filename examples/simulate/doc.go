@@ -12,11 +12,11 @@
 //
 // # Defaults
 //
-// If the input has no NodePool, simulate uses one named "default" and prints a note: linux, amd64 or arm64, spot or on-demand, any
-// instance type, no limits (default-nodepool.yaml). A NodePool whose EC2NodeClass is not in the input gets a class with default
-// settings, with a note. Instance types and prices are built in (package aws/catalog). The region is that of --region, or that of
-// the nodes, by their labels and provider IDs. If there are no nodes, or the nodes are in several regions or none of AWS, it is
-// us-east-1. The output lists all assumptions.
+// If the input has no NodePool, simulate uses one named "default" and prints a note: linux, amd64 or arm64, spot or on-demand, any instance
+// type, no limits (default-nodepool.yaml). A NodePool whose EC2NodeClass is not in the input gets a class with default settings, with a
+// note. Instance types and prices are built in (package aws/catalog). The region is that of --region, or that of the nodes, by their labels
+// and provider IDs. If there are no nodes, or the nodes are in several regions or outside of AWS, it is us-east-1. The output lists all
+// assumptions.
 //
 // # Generations
 //
@@ -29,12 +29,12 @@
 //
 // # AWS
 //
-// With --provider aws, instance types, zones and prices are read from AWS. Credentials, region and endpoints (AWS_ENDPOINT_URL) are
-// found as by the AWS command line. A policy must allow
+// With --provider aws, instance types, zones and prices are read from AWS. Credentials, region and endpoints (AWS_ENDPOINT_URL) are found
+// as by the AWS command line. The AWS policy must allow these actions:
 //
 //	ec2:DescribeInstanceTypes, ec2:DescribeInstanceTypeOfferings
 //
-// and, for current prices and zone IDs,
+// For current prices and zone IDs, it must also allow
 //
 //	pricing:GetProducts, ec2:DescribeSpotPriceHistory, ec2:DescribeAvailabilityZones
 //
@@ -76,15 +76,16 @@
 // The built-in spot prices are of a single day, long ago. Plans take the median of a type's zones, and no less than a share of the
 // on-demand price, see docs/catalog.md; estimates are marked ~. --spot-prices seen plans with each zone's price of that day.
 //
-// --fees adds what nodes cost beyond their instances, with built-in figures: public-ipv4, root-volume, cross-zone-traffic,
-// eks-auto-mode, and licences of the operating system of the images: rhel, sles, ubuntu-pro. None is counted unless it is named.
-// root-volume=100 is for 100 GB, rhel@linux+batch for nodes of these NodePools. docs/costs.md has the figures with their sources.
-// They are terms of the cost model, after those of --cost-model.
+// --fees adds what nodes cost beyond their instances, with built-in figures: public-ipv4, root-volume, cross-zone-traffic, eks-auto-mode,
+// and licences of the operating system of the images: rhel, sles, ubuntu-pro. No fee is counted unless it is named. root-volume=100 is for
+// 100 GB, rhel@linux+batch for nodes of these NodePools. docs/costs.md has the figures with their sources. They are terms of the cost
+// model, after those of --cost-model.
 //
-// --spot-risk counts what interruptions of spot nodes are expected to cost, and what prices that are low for a moment only will be, as
-// terms of the cost model before all others; notes say which lower prices are passed over, and why. docs/spot.md explains the figures.
+// --spot-risk counts the expected cost of interruptions of spot nodes, and expected price rises after momentary low prices, as terms of the
+// cost model before all others; notes say which lower prices are not used, and why. docs/spot.md explains the figures.
 //
-// A snapshot saved with --cost-model, --fees or --spot-risk contains the model. With another --cost-model, the same snapshot is priced by that one.
+// A snapshot saved with --cost-model, --fees or --spot-risk contains the model. With another --cost-model, the same snapshot is priced by
+// the other model.
 //
 // # Settings of old releases
 //
@@ -101,8 +102,8 @@
 // The flags --disruption-... set its thresholds: minimum saving, pay-back time, cost of moving a pod, and so on. They are the
 // controller's settings, with the same names and defaults: see examples/settings.Disruption.
 //
-// --diff compares the NodePools of the input with a complete other set in one file, which may also contain changed node classes. It
-// prints which nodes would drift, and the cost before and after they have been replaced.
+// --diff compares the NodePools of the input with another complete set in one file, which may also contain changed node classes. It prints
+// which nodes would drift, and the cost before and after they have been replaced.
 //
 // --replace-nodes removes the nodes that match a label selector and treats their pods as pending. It prints which nodes would be
 // launched instead, and their price. Nodes without a capacity type count as on-demand, except that nodes of EKS node groups have
@@ -123,12 +124,12 @@
 //	llm-1,3600,,4,8Gi,,one-gpu,
 //	llm-2,3600,,4,8Gi,,,team/shared-gpu
 //
-// Times are seconds since the start, or durations; departure may be empty, and the columns after memory may be missing. The openb
-// trace is accepted unchanged. resourceclaimtemplates and resourceclaims name those of the input that the pod claims devices by, as
-// namespace/name or, in the namespace default, as name; several are separated by spaces. A pod has its devices while it is on a
-// node, and a ResourceClaim has them while a pod that uses it is. The simulation is simplified: a node is ready a minute after its launch, and its pods start at that moment;
-// an evicted pod starts again and ends at its original time; DaemonSets reserve room but do not run; pods have no owners, so moving
-// a pod starts no cool-down for pods of the same owner.
+// Times are seconds since the start, or durations; departure may be empty, and the columns after memory may be missing. The openb trace is
+// accepted unchanged. The columns resourceclaimtemplates and resourceclaims name the ResourceClaimTemplates and ResourceClaims of the input
+// that the pod uses: as namespace/name or, in the namespace default, as name; several are separated by spaces. A pod has its devices while
+// it is on a node. A ResourceClaim has its devices while a pod that uses it is on a node. The simulation is simplified: a node is ready a
+// minute after its launch, and its pods start at that moment; an evicted pod starts again and ends at its original time; DaemonSets reserve
+// room but do not run; pods have no owners, so moving a pod starts no cool-down for pods of the same owner.
 //
 // # Exit status
 //

@@ -168,9 +168,9 @@ func (c *checker) decisions(known labels) []labels {
 	return out
 }
 
-// spokenOf returns the values that the label's rules list and that nodes of the snapshot have, and the number for a label of which nothing
-// else is known. If both a pod and the pool ask for the label without a fixed value, that counts as one value, and a value that no pod asks
-// for counts as another.
+// spokenOf returns the values of the label that rules list and that nodes of the snapshot have. It also returns the number of further
+// values to distinguish, for a label of which nothing else is known. If both a pod and the pool require the label without a fixed value,
+// this counts as one value. A value that no pod requires counts as another.
 func (c *checker) spokenOf(key string, l label) []string {
 	out, open := []string{"0"}, 0
 	for _, r := range l {

@@ -11,10 +11,10 @@ import (
 	"strconv"
 )
 
-// Ports are taken from firstPort up to, and without, those that the kernel gives to anyone who asks for any.
+// Ports are taken from firstPort up to anyPortFrom. The kernel assigns ports from anyPortFrom on to processes that request any free port.
 const (
 	firstPort = 10240
-	// anyPortFrom is where the kernel begins unless it is told otherwise.
+	// anyPortFrom is the first port that the kernel assigns by default.
 	anyPortFrom = 32768
 	// portAttempts is how many ports are tried.
 	portAttempts = 1000

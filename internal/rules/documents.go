@@ -69,8 +69,7 @@ func unquote(literal string) string {
 	return s
 }
 
-// Fence is the text of the first block of Markdown fenced as the given language after the marker, a line of its own such
-// as <!-- quick start -->.
+// Fence returns the text of the first fenced block of the language after the marker. The marker is a line such as <!-- quick start -->.
 func Fence(markdown, marker, language string) (string, error) {
 	from, to, err := fence(markdown, marker, language)
 	if err != nil {

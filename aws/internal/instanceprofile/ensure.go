@@ -166,8 +166,8 @@ func (m *Manager) undo(ctx context.Context, name string) {
 	}
 }
 
-// retag puts missing and other tags right. Instances can do without, so that it is no failure if it can't be done; it is
-// tried again when the profile is next looked at.
+// retag adds missing tags and corrects different tags. Instances work without these tags, so a failure is only logged; the next check of
+// the profile tries again.
 func (m *Manager) retag(ctx context.Context, p Profile, tags map[string]string) {
 	right := true
 	for key, value := range tags {

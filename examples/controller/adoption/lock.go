@@ -18,8 +18,8 @@ type Lock struct {
 	// First is called before the first attempt to acquire the lock, and repeated until it succeeds. never is true if the lock
 	// object does not exist, so no process has ever held it. Nil: nothing is called.
 	First func(ctx context.Context, never bool) error
-	// Lost is called when Karpenter starts to act while this process holds the lock: an election alone would go on until its
-	// renewal deadline, with two active controllers. Nil: the election ends by itself then.
+	// Lost is called when Karpenter starts to act while this process holds the lock. Without it, this process would act until its renewal
+	// deadline, next to Karpenter. Nil: the election ends by itself then.
 	Lost func(*HeldError)
 
 	mu   sync.Mutex
@@ -121,7 +121,7 @@ func (l *Lock) giveAway(ctx context.Context, record resourcelock.LeaderElectionR
 			return errors.Join(err, readErr)
 		}
 		if there.HolderIdentity != l.Identity() {
-			return err // a successor has it
+			return err // a successor holds the lease
 		}
 	}
 }

@@ -28,8 +28,7 @@ type Observation struct {
 	Lookup *requirements.Lookup
 	// Types are the instance types of pools by pool key; if a pool is missing, its types are unknown.
 	Types map[v1.PoolKey][]*cloudprovider.InstanceType
-	// Drift is the provider's drift result for launched claims, by v1.QualifiedName; for a missing claim the provider was not
-	// asked.
+	// Drift is the provider's drift result for launched claims, by v1.QualifiedName; a missing claim means that the provider was not asked.
 	Drift map[string]Drift
 }
 

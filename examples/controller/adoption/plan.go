@@ -43,7 +43,7 @@ type Finding struct {
 	// Pool and Node are those that it belongs to, if known. Pool is the String of its key.
 	Pool, Node string
 	Verdict    Verdict
-	// Reason says why, and what to do about it; empty if nothing needs to be explained.
+	// Reason says why, and what to do; empty if no explanation is needed.
 	Reason string
 }
 

@@ -84,7 +84,7 @@ func parsePair(certificates, key []byte) (*x509.Certificate, *ecdsa.PrivateKey, 
 	return pair.Leaf, private, nil
 }
 
-// newAuthority creates an authority. The previous one stays trusted while it is valid, because other replicas may still serve its
+// newAuthority creates an authority. The previous authority stays trusted while it is valid, because other replicas may still serve its
 // certificates.
 func newAuthority(before []byte, now time.Time) (keptCertificate, error) {
 	template := &x509.Certificate{

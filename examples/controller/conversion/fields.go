@@ -27,7 +27,7 @@ type field struct {
 	Is *json.RawMessage `json:"is,omitempty"`
 }
 
-// there is a conversion in one direction. It stores in an annotation what the other direction needs.
+// there is the conversion in one direction. It stores in an annotation the values that the other direction needs.
 type there struct {
 	// forth converts, back converts back.
 	forth, back func([]byte) (any, error)

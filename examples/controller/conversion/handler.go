@@ -21,8 +21,8 @@ import (
 // Path is where the webhook is served.
 const Path = "/convert"
 
-// DefaultMaxBytes is the maximum size of a review. An API server converts a list in one review, so it limits how many objects can
-// be listed in a version that they are not stored in: about ten thousand NodeClaims.
+// DefaultMaxBytes is the maximum size of a review. An API server converts a list in one review, so MaxBytes limits how many objects can be
+// listed in a version other than the stored one: about ten thousand NodeClaims.
 const DefaultMaxBytes = 64 << 20
 
 // Handler answers ConversionReviews of apiextensions.k8s.io/v1. It is safe for concurrent use. A malformed review gets an HTTP

@@ -24,9 +24,9 @@ const (
 	authorityKeyKey = "ca.key"
 )
 
-// Keeper manages the webhook's certificate. It signs it with its own authority, stores it in a Secret that all replicas share,
-// renews it a month before it expires, and writes the authority to the CRDs as CA bundle. Its methods are safe for concurrent use
-// once Ensure was called; several Keepers may share one Secret.
+// Keeper manages the webhook's certificate. It signs the certificate with its own authority, stores it in a Secret that all replicas share,
+// renews it a month before it expires, and writes the authority to the CRDs as CA bundle. Its methods are safe for concurrent use once
+// Ensure was called; several Keepers may share one Secret.
 type Keeper struct {
 	// Client reads and writes Secrets and CustomResourceDefinitions without a cache.
 	Client client.Client
@@ -38,7 +38,7 @@ type Keeper struct {
 	Definitions []string
 	// Clock is the clock. Nil: the real one.
 	Clock option.Clock
-	// Logger receives what happens; nil discards it.
+	// Logger receives log records of all actions; nil discards them.
 	Logger *slog.Logger
 
 	shown atomic.Pointer[tls.Certificate]
@@ -129,9 +129,9 @@ func (k *Keeper) GetCertificate(*tls.ClientHelloInfo) (*tls.Certificate, error) 
 	return nil, ErrNoCertificate
 }
 
-// renewEvery is how often Start calls Ensure. It is short for three reasons: a certificate renewed by another replica must be
-// served long before the old one expires; CRDs that are installed or replaced after the start need the CA bundle soon; and so
-// does a CRD with the authority of a replica that stopped before it found another one stored.
+// renewEvery is how often Start calls Ensure. The interval is short for three reasons. A certificate renewed by another replica must be
+// served long before the old one expires. CRDs that are installed or replaced after the start need the CA bundle soon. And a CRD may have
+// the authority of a replica that stopped before it found another authority in the Secret.
 const renewEvery = 5 * time.Minute
 
 // Start calls Ensure every five minutes until ctx ends. Errors are logged and the call is repeated.

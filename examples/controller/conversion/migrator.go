@@ -29,7 +29,7 @@ type Migrator struct {
 	// Settle is how long to wait, after a definition has changed, until the API server stores objects in the new version: objects
 	// written before are stored in the old one, and nothing reports that. Nil is DefaultSettle.
 	Settle *time.Duration
-	// Logger receives what was done; nil discards it.
+	// Logger receives log records of all actions; nil discards them.
 	Logger *slog.Logger
 }
 

@@ -21,8 +21,8 @@ type stored struct {
 	texts []string
 }
 
-// A stand-in is a mark of eight digits, an index of nine digits and a 1. So none is a multiple of 1,000, which would get a
-// suffix, and all fit into 64 bits.
+// A stand-in is a mark of eight digits, an index of nine digits and a 1. So no size is a multiple of 1,000, which would get a suffix, and
+// all fit into 64 bits.
 const (
 	markLength   = 8
 	firstMark    = 81_000_000

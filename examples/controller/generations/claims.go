@@ -90,8 +90,8 @@ func stateOf(claim *v1.NodeClaim, p *v1alpha5.Provisioner) string {
 	return string(text)
 }
 
-// expireAfter is the maximum age of a Provisioner's nodes. Machines don't have this field, so the present value of their
-// Provisioner counts.
+// expireAfter is the maximum age of a Provisioner's nodes. Machines don't have this field, so the current value of their Provisioner
+// counts.
 func expireAfter(p *v1alpha5.Provisioner) v1.NillableDuration {
 	if p == nil || p.Spec.TTLSecondsUntilExpired == nil {
 		return v1.Never()

@@ -288,7 +288,7 @@ func (b *both) add(to func(cache.Informer, toolscache.ResourceEventHandler) (too
 func (b *both) RemoveEventHandler(handle toolscache.ResourceEventHandlerRegistration) error {
 	list, ok := handle.(*registrations)
 	if !ok {
-		return nil // one that is not known is none
+		return nil // an unknown object counts as none
 	}
 	var errs []error
 	for n, registration := range *list {

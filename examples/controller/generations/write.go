@@ -172,7 +172,7 @@ func (c *translating) writeClaim(ctx context.Context, object *v1.NodeClaim, want
 	}
 	before, after := c.live.machine(base, stored, p), c.live.machine(want, stored, p)
 	if status && before.Annotations[StateAnnotation] != after.Annotations[StateAnnotation] {
-		// The status values without a field in Machine are written first: alone they have no effect.
+		// The status values without a field in Machine are written first, because they have no effect alone.
 		noted := before.DeepCopy()
 		noted.Annotations = after.Annotations
 		if err := c.send(ctx, stored, before, noted, false); err != nil {
@@ -203,8 +203,8 @@ func (c *translating) writeClass(ctx context.Context, object *awsv1.EC2NodeClass
 	return nil
 }
 
-// send patches the stored object with the difference between before and after, and sets stored to the result. Without a
-// difference nothing is sent.
+// send patches the stored object with the difference between before and after, and sets stored to the result. If nothing differs, no
+// request is sent.
 func (c *translating) send(ctx context.Context, stored, before, after client.Object, status bool) error {
 	for _, o := range []client.Object{before, after} {
 		o.SetResourceVersion(stored.GetResourceVersion())

@@ -90,7 +90,7 @@ type instance struct {
 	registered, ready bool
 }
 
-// Start starts a simulator without instances. It works until the context ends; Wait waits for that.
+// Start starts a simulator without instances. It works until the context ends; Wait waits for its end.
 func Start(ctx context.Context, client kubernetes.Interface, options Options) (*Simulator, error) {
 	if beat := option.Or(options.Heartbeat, DefaultHeartbeat); beat <= 0 {
 		return nil, &option.Error{Package: "kubelet", Option: "Heartbeat", Rule: fmt.Sprintf("is %s: it must be more than 0", beat)}
@@ -120,9 +120,9 @@ func Start(ctx context.Context, client kubernetes.Interface, options Options) (*
 // Wait returns when everything has stopped after the end of the context given to Start.
 func (s *Simulator) Wait() { s.wg.Wait() }
 
-// Boot starts an instance whose kubelet registers the node with that name, labels, taints, provider ID and resources. It
-// returns at once. Pods that are bound to the node already, such as those that came while no kubelet worked, are managed too. If
-// an instance of that name already runs, nothing happens.
+// Boot starts an instance whose kubelet registers the node with that name, labels, taints, provider ID and resources. It returns at once.
+// Pods that are already bound to the node, for example before this process started, are managed too. If an instance of that name already
+// runs, nothing happens.
 func (s *Simulator) Boot(node *corev1.Node, behaviour Behaviour) {
 	ctx, off := context.WithCancel(s.ctx)
 	s.mu.Lock()
@@ -131,7 +131,7 @@ func (s *Simulator) Boot(node *corev1.Node, behaviour Behaviour) {
 		off()
 		return
 	}
-	// Known before there is a node: the first pod may be bound the moment it is ready.
+	// The kubelet is registered before its node exists: the first pod may be bound as soon as the node is ready.
 	s.instances[node.Name] = &instance{behaviour: behaviour, off: off, running: true}
 	s.requeue(node.Name)
 	s.wg.Go(func() {
@@ -140,7 +140,7 @@ func (s *Simulator) Boot(node *corev1.Node, behaviour Behaviour) {
 	})
 }
 
-// PowerOff ends an instance at once: no heartbeats any more, pods and node stay as they are until somebody deletes them.
+// PowerOff ends an instance at once: heartbeats stop, and pods and node stay as they are until someone deletes them.
 func (s *Simulator) PowerOff(name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -37,7 +37,7 @@ type ApprovalDocument struct {
 	Nodes          []ApprovalNode     `json:"nodes"`
 	Launches       []ApprovalLaunch   `json:"launches"`
 	Receivers      []ApprovalReceiver `json:"receivers"`
-	// Shortened is true if pods are left out because a ConfigMap can't hold them all.
+	// Shortened is true if some pods are left out because a ConfigMap can't contain them all.
 	Shortened bool `json:"shortened,omitempty"`
 }
 
@@ -56,8 +56,7 @@ type ApprovalNode struct {
 	Pods      []string `json:"pods"`
 }
 
-// ApprovalLaunch is a node that is launched: the offering it is planned as, other types that may be launched instead, and the pods that are
-// planned for it.
+// ApprovalLaunch is a node to launch: the planned offering, other types that may be launched instead, and the planned pods.
 type ApprovalLaunch struct {
 	NodePool      string   `json:"nodePool"`
 	InstanceType  string   `json:"instanceType,omitempty"`
@@ -135,7 +134,7 @@ func (d *ApprovalDocument) shorten() {
 	d.Receivers = nil
 }
 
-// object is the ConfigMap of the command. What it shows can't be changed while it waits, only its labels and annotations.
+// object is the ConfigMap of the command. While the command waits, only the ConfigMap's labels and annotations can be changed.
 func (a *approvals) object(cmd *disruption.Command, digest string, deadline time.Time) (*corev1.ConfigMap, error) {
 	d := approvalDocument(cmd, digest)
 	text, err := yaml.Marshal(d)

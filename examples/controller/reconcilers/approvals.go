@@ -17,15 +17,15 @@ import (
 	"github.com/drawknife/drawknife/disruption"
 )
 
-// Labels and annotations of the ConfigMap of a command that waits for approval; docs/disruption.md has the commands for kubectl.
+// These are labels and annotations of the ConfigMap of a command that waits for approval; docs/disruption.md has the kubectl commands.
 const (
 	// ApprovalStateLabelKey is the label with an ApprovalState.
 	ApprovalStateLabelKey = "drawknife.dev/disruption-approval"
 	// ApprovalDigestAnnotationKey is the digest of the command, ApprovalDeadlineAnnotationKey until when it waits (RFC 3339).
 	ApprovalDigestAnnotationKey   = "drawknife.dev/disruption-digest"
 	ApprovalDeadlineAnnotationKey = "drawknife.dev/disruption-deadline"
-	// ApprovedAnnotationKey is how somebody approves: its value is the digest. RefusedAnnotationKey is how somebody refuses: its
-	// value is why. DecidedByAnnotationKey is who that is, if they say so.
+	// ApprovedAnnotationKey is how somebody approves: its value is the digest. RefusedAnnotationKey is how somebody refuses: its value is
+	// why. DecidedByAnnotationKey is the optional name of the person who decided.
 	ApprovedAnnotationKey  = "drawknife.dev/disruption-approved"
 	RefusedAnnotationKey   = "drawknife.dev/disruption-refused"
 	DecidedByAnnotationKey = "drawknife.dev/disruption-decided-by"
@@ -43,7 +43,7 @@ const (
 	ApprovalWaiting ApprovalState = "waiting"
 	// ApprovalApproved: it will be validated and started.
 	ApprovalApproved ApprovalState = "approved"
-	// ApprovalRefused, ApprovalExpired: it was dropped because somebody refused it, or nobody approved it in time.
+	// ApprovalRefused, ApprovalExpired: the command was dropped because someone refused it, or nobody approved it in time.
 	ApprovalRefused ApprovalState = "refused"
 	ApprovalExpired ApprovalState = "expired"
 	// ApprovalOutdated: the fleet has changed, so the command is no longer valid or no longer planned.
@@ -66,9 +66,9 @@ const (
 	unplannedAfter = 15 * time.Minute
 )
 
-// approvals is a disruption.Approver that holds commands as ConfigMaps. The state that must outlive the process is on these alone:
-// a command that is planned again after a restart has the same digest and finds its ConfigMap, approved or not. Commands are never
-// read from ConfigMaps, so write access to these can't cause actions that were not planned.
+// approvals is a disruption.Approver that holds commands as ConfigMaps. All state that must outlive the process is in these ConfigMaps: a
+// command that is planned again after a restart has the same digest and finds its ConfigMap, approved or not. Commands are never read from
+// ConfigMaps, so write access to these can't cause actions that were not planned.
 type approvals struct {
 	client    client.Client
 	reader    client.Reader
@@ -109,7 +109,7 @@ func newApprovals(act *actor, reader client.Reader, o *DisruptionOptions, told f
 	}
 }
 
-// Approve writes the command to a ConfigMap, and returns what somebody has decided.
+// Approve writes the command to a ConfigMap, and returns the decision.
 func (a *approvals) Approve(ctx context.Context, cmd *disruption.Command) (disruption.Approval, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -208,7 +208,7 @@ func (a *approvals) propose(ctx context.Context, cmd *disruption.Command) (*appr
 // open reports whether somebody may still decide.
 func open(state ApprovalState) bool { return state == ApprovalWaiting || state == ApprovalApproved }
 
-// timeIn is the time in an annotation; zero if there is none.
+// timeIn returns the time in an annotation; zero if there is none.
 func timeIn(object client.Object, key string) time.Time {
 	t, err := time.Parse(time.RFC3339, object.GetAnnotations()[key])
 	if err != nil {
@@ -217,8 +217,8 @@ func timeIn(object client.Object, key string) time.Time {
 	return t
 }
 
-// adopt finds the ConfigMap of an approved command that an earlier process started, so that the command's outcome can be written
-// to it. Commands started without approval, or with fewer members than approved, have none.
+// adopt finds the ConfigMap of an approved command that an earlier process started, so that the command's outcome can be written to it.
+// Commands that started without approval, or with fewer members than approved, have no ConfigMap.
 func (a *approvals) adopt(ctx context.Context, id, digest string) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()

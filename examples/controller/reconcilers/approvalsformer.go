@@ -29,8 +29,8 @@ type formerApprovals struct {
 	next time.Time
 }
 
-// removed deletes them, and reports whether nothing is left to be done. What can't be deleted is tried again a minute later; without permission
-// they stay.
+// removed deletes the ConfigMaps, and reports whether this is finished. Failed deletions are repeated a minute later; without permission
+// the ConfigMaps stay.
 func (f *formerApprovals) removed(ctx context.Context, now time.Time) bool {
 	if now.Before(f.next) {
 		return false

@@ -34,7 +34,7 @@ type claimReconciler struct {
 	// reader reads the API itself: a node that a cache does not show yet is not lost.
 	reader   client.Reader
 	supports func(v1.NodeClassReference) bool
-	// devices has nodes wait for the drivers that were planned with.
+	// devices makes nodes wait for the drivers that their plan relies on.
 	devices bool
 	// gone is called for deleted claims.
 	gone func(types.NamespacedName)

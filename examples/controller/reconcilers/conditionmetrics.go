@@ -117,7 +117,7 @@ func (m *conditionMetrics) seen(before, after client.Object) {
 	}
 }
 
-// Describe tells which metrics there may be.
+// Describe sends the descriptions of all possible metrics.
 func (m *conditionMetrics) Describe(out chan<- *prometheus.Desc) {
 	for _, f := range m.kinds {
 		out <- f.count
@@ -129,7 +129,7 @@ func (m *conditionMetrics) Describe(out chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect shows the objects that are known, and what has been counted.
+// Collect sends the state of the known objects, and the counters.
 func (m *conditionMetrics) Collect(out chan<- prometheus.Metric) {
 	for _, f := range m.kinds {
 		f.changes.Collect(out)

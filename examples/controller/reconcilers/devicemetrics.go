@@ -12,8 +12,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/cluster"
 )
 
-// deviceMetrics count devices by driver and NodePool, as many time series as a cluster has drivers in its pools. Devices of nodes without a NodePool, and
-// those that several nodes can use, have an empty pool.
+// deviceMetrics count devices by driver and NodePool. The number of time series is the number of drivers in the cluster's pools. Devices of
+// nodes without a NodePool, and devices that several nodes can use, have an empty pool label.
 type deviceMetrics struct{ published, allocated, planned *prometheus.Desc }
 
 func newDeviceMetrics(desc func(subsystem, name, help string, labels ...string) *prometheus.Desc) deviceMetrics {
@@ -38,7 +38,7 @@ type deviceKey struct{ driver, pool, device string }
 // deviceCounts are numbers of devices.
 type deviceCounts struct{ published, allocated, planned map[devicesOf]int }
 
-// collect counts the devices of a view. Each slice, claim and node is looked at once.
+// collect counts the devices of a view. Each slice, claim and node is visited once.
 func (m *deviceMetrics) collect(view *cluster.View, set *provisioning.PoolSet, gauge func(*prometheus.Desc, float64, ...string)) {
 	counts := countDevices(view, set)
 	for of, n := range counts.published {
@@ -52,7 +52,8 @@ func (m *deviceMetrics) collect(view *cluster.View, set *provisioning.PoolSet, g
 	}
 }
 
-// countDevices counts the devices of a view; set has the instance types that nodes on their way are of, nil before the first planning pass.
+// countDevices counts the devices of a view. set contains the instance types of nodes that are being launched; nil before the first
+// planning pass.
 func countDevices(view *cluster.View, set *provisioning.PoolSet) deviceCounts {
 	counts := deviceCounts{map[devicesOf]int{}, map[devicesOf]int{}, map[devicesOf]int{}}
 	pools := make(map[string]string, len(view.Nodes))
@@ -91,7 +92,7 @@ func countDevices(view *cluster.View, set *provisioning.PoolSet) deviceCounts {
 	return counts
 }
 
-// plan counts the devices of nodes that are not initialised, of drivers that have published nothing there.
+// plan counts the devices of nodes that are not initialised, for drivers that have published nothing there.
 func (c *deviceCounts) plan(view *cluster.View, set *provisioning.PoolSet, publish map[[2]string]bool) {
 	if set == nil {
 		return
@@ -145,7 +146,7 @@ func allocatedDevices(claims []*resourcev1.ResourceClaim) map[deviceKey]bool {
 	return taken
 }
 
-// currentSlices are the slices of the newest generation of their pools: those of earlier ones are on their way out.
+// currentSlices returns the slices of the newest generation of each pool: slices of earlier generations will be deleted.
 func currentSlices(slices []*resourcev1.ResourceSlice) []*resourcev1.ResourceSlice {
 	newest := map[[2]string]int64{}
 	for _, s := range slices {

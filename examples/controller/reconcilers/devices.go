@@ -41,7 +41,7 @@ func (r *claimReconciler) claimsOfSlice(ctx context.Context, object client.Objec
 	}
 	node := &corev1.Node{}
 	if err := r.client.Get(ctx, types.NamespacedName{Name: *name}, node); err != nil {
-		return nil // the node's own events have its claim looked at
+		return nil // the node's events trigger a check of its claim
 	}
 	return r.claimsOfNode(ctx, node)
 }

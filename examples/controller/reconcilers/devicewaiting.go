@@ -68,7 +68,7 @@ func lacksDevices(r scheduling.Reason) bool {
 	return miss.Code == planning.MissDevices || fewer && miss.Also == nil
 }
 
-// claimSpecs are what claims ask for, of those that there are and of those that templates make.
+// claimSpecs are the specs of existing claims and of claims that templates will create.
 type claimSpecs struct {
 	claims, templates map[types.NamespacedName]*resourcev1.ResourceClaimSpec
 }
@@ -84,7 +84,7 @@ func claimSpecsOf(s *scheduling.Snapshot) claimSpecs {
 	return specs
 }
 
-// classes are the DeviceClasses that a pod's claims name, sorted; an empty one for claims that don't exist.
+// classes returns the sorted DeviceClasses of a pod's claims, with an empty name for claims that don't exist.
 func (s *claimSpecs) classes(pod *corev1.Pod) []string {
 	names := map[string]bool{}
 	for i := range pod.Spec.ResourceClaims {

@@ -26,7 +26,7 @@ import (
 // in the meantime.
 type disruptor struct {
 	*actor
-	// reader reads the API itself: a cache may not show yet what the process before this one wrote.
+	// reader reads from the API server: a cache may not show yet what the previous process wrote.
 	reader  client.Reader
 	state   *cluster.State
 	planner *planner
@@ -43,9 +43,9 @@ type disruptor struct {
 	// stale is true after a change that the view's revision does not show.
 	stale   atomic.Bool
 	backOff *disruption.BackOff
-	// approvals show commands as ConfigMaps; nil if they do not wait as such.
+	// approvals show commands as ConfigMaps; nil if no approval is required.
 	approvals *approvals
-	// former are ConfigMaps of commands that waited as such before; nil once they are gone.
+	// former deletes the ConfigMaps of an earlier configuration; nil once they are deleted.
 	former *formerApprovals
 	// refusals are commands that the approver refused recently.
 	refusals *disruption.Refusals
@@ -65,7 +65,7 @@ type disruptor struct {
 	pace      disruption.Pace
 	unreached []v1.PoolKey
 	waves     waves
-	// memory is state of the last plan for the next; nil for none.
+	// memory is passed from one plan to the next; nil for none.
 	memory *disruption.Memory
 	// adopted is true once commands of earlier processes were searched for; looked is when that was first tried.
 	adopted bool
@@ -143,9 +143,9 @@ func (d *disruptor) rest(ctx context.Context, wait time.Duration) {
 	}
 }
 
-// pass validates commands that wait for validation. Once no command is about to start, it cleans up and plans; it returns when
-// another plan may have another result, if known. It does not plan earlier: nodes that are about to leave must not get pods, and
-// no object shows this before their command has started.
+// pass validates commands that wait for validation. If no command is about to start, it cleans up and plans; it returns the time at which
+// another plan may have another result, if known. It does not plan earlier: nodes that are about to leave must not get pods, and no object
+// shows this before their command has started.
 func (d *disruptor) pass(ctx context.Context) (outcome disruption.PassOutcome, again time.Time, err error) {
 	switch adopted, err := d.adopt(ctx); {
 	case err != nil:

@@ -17,9 +17,9 @@ import (
 // commandRun is a command being executed, with the input of its execution. The disruptor's lock guards it.
 type commandRun struct {
 	execution *disruption.Execution
-	// place is its position in the order in which commands were started, which is that of their plan.
+	// place is the command's position in the order of starting, which is the order of the plan.
 	place int
-	// members are the members as they were when the command was planned, or adopted, by node: for metrics.
+	// members are the members by node, as they were when the command was planned or adopted, for metrics.
 	members map[string]memberObjects
 	// replacements are the ordered replacements, at the same indexes as in the command.
 	replacements []launchedReplacement
@@ -253,7 +253,7 @@ func (d *disruptor) begun(run *commandRun) {
 	d.log.Info("started disruption command", "command", cmd.ID, "description", cmd.String())
 }
 
-// priceOf is what an instance with the labels costs in USD per hour by the catalog of its pool; 0 if that is not known.
+// priceOf returns the price in USD per hour of an instance with the labels, from its pool's catalog; 0 if it is not known.
 func (d *disruptor) priceOf(pool v1.PoolKey, labels map[string]string) float64 {
 	for _, t := range d.planner.typesOf(pool) {
 		if t.Name != labels[corev1.LabelInstanceTypeStable] {

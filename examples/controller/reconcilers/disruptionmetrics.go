@@ -18,7 +18,7 @@ type disruptionMetrics struct {
 	gauges     map[string]*prometheus.GaugeVec
 	histograms map[string]*prometheus.HistogramVec
 
-	// approvals counts what was decided of commands that had to be approved, waiting are those that nobody has decided on.
+	// approvals counts the decisions on commands that need approval, waiting counts the commands without a decision.
 	approvals *prometheus.CounterVec
 	waiting   prometheus.Gauge
 
@@ -27,7 +27,7 @@ type disruptionMetrics struct {
 	queueDuration prometheus.Histogram
 }
 
-// newDisruptionMetrics registers those that common, which counts what provisioning gives up, has not.
+// newDisruptionMetrics registers the metrics of disruption that common does not register already.
 func newDisruptionMetrics(registerer prometheus.Registerer, common *metrics) (*disruptionMetrics, error) {
 	m := &disruptionMetrics{
 		counters: map[string]*prometheus.CounterVec{
@@ -117,7 +117,7 @@ func (m *disruptionMetrics) planned(fleet *disruption.Fleet, plan *disruption.Pl
 	m.take(fleet.Samples(), plan.Samples(fleet), evaluated)
 }
 
-// approval counts what was decided of a command that had to be approved.
+// approval counts the decision on a command that needs approval.
 func (m *disruptionMetrics) approval(state ApprovalState) {
 	m.approvals.WithLabelValues(string(state)).Inc()
 }

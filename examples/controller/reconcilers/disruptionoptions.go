@@ -9,8 +9,8 @@ import (
 
 // DisruptionOptions configure how nodes are removed and replaced. The zero value suits an ordinary cluster.
 type DisruptionOptions struct {
-	// Planner decides which nodes to disrupt. Nil is a *disruption.Global with Options.Query and the features, whose commands
-	// launch at most as many nodes as the launch rate allows per minute. A *disruption.Reference plans like Karpenter.
+	// Planner decides which nodes to disrupt. Nil means a *disruption.Global with Options.Query and the features, whose commands launch at
+	// most as many nodes as the launch rate allows per minute. A *disruption.Reference plans like Karpenter.
 	Planner disruption.Planner
 	// Period is how often to plan if nothing has changed; more than 0. Nil is DefaultDisruptionPeriod.
 	Period *time.Duration
@@ -39,7 +39,7 @@ type DisruptionOptions struct {
 const (
 	// DefaultDisruptionPeriod is how often Karpenter looks for nodes to disrupt.
 	DefaultDisruptionPeriod = 10 * time.Second
-	// DefaultDisruptionPlanTimeout is what multi-node and single-node consolidation may take together.
+	// DefaultDisruptionPlanTimeout is the total time limit of multi-node and single-node consolidation.
 	DefaultDisruptionPlanTimeout = 4 * time.Minute
 )
 
@@ -75,7 +75,7 @@ func withinRate(planner disruption.Planner, nodesPerMinute int) disruption.Plann
 	return &bound
 }
 
-// approvalTimeout is how long an approver may take for one answer.
+// approvalTimeout is the time limit for one answer of an approver.
 const approvalTimeout = 10 * time.Second
 
 // longestWindow is how far back budgets with a rate look, and planners that let nodes cool down.

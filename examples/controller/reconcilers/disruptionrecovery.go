@@ -203,7 +203,7 @@ func (d *disruptor) note(started ...disruption.Disruption) {
 	d.history = d.history.Add(started...).Within(d.options.longestWindow(), d.now())
 }
 
-// saveHistory stores the pool's history with it; a pool that is gone needs none.
+// saveHistory stores the pool's history in its annotation; a deleted pool needs none.
 func (d *disruptor) saveHistory(ctx context.Context, key v1.PoolKey) error {
 	base := &v1.NodePool{}
 	if err := d.client.Get(ctx, qualified(key.String()), base); err != nil {

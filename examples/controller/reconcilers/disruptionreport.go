@@ -79,7 +79,7 @@ func (d *disruptor) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	}
 }
 
-// current is the report as it is now; of one node alone unless that is empty.
+// current returns the current report, for one node unless the name is empty.
 func (d *disruptor) current(node string) DisruptionReport {
 	out := DisruptionReport{Verdicts: []NodeVerdict{}}
 	d.report.mu.Lock()

@@ -96,7 +96,7 @@ func (d *disruptor) forcedOut(started disruption.Disruption) {
 	wake(d.moved)
 }
 
-// saveUnsaved stores unsaved histories of pools, and returns when to retry failed ones; 0 is never.
+// saveUnsaved stores unsaved histories of pools, and returns when to retry failed writes; 0 means never.
 func (d *disruptor) saveUnsaved(ctx context.Context) time.Duration {
 	d.mu.Lock()
 	pools := maps.Clone(d.unsaved)

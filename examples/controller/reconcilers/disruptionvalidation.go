@@ -42,7 +42,7 @@ func (d *disruptor) validate(ctx context.Context) error {
 	for _, cmd := range list {
 		answer := answers[cmd.ID]
 		if answer != nil && answer.Command != nil && d.options.Approver != nil {
-			// Only what was approved is done, and that includes which pods are evicted.
+			// Only approved actions are carried out, including which pods are evicted.
 			if why := disruption.MovedOn(fleet, answer.Command); why != nil {
 				answer = &disruption.Validation{Err: why}
 			}
@@ -66,7 +66,7 @@ func (d *disruptor) validate(ctx context.Context) error {
 	return nil
 }
 
-// unvalidated are the commands that wait to be validated, as they were begun.
+// unvalidated returns the commands that wait for validation, in the order in which they were started.
 func (d *disruptor) unvalidated() []*disruption.Command {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -84,8 +84,8 @@ func (d *disruptor) unvalidated() []*disruption.Command {
 	return list
 }
 
-// recheck asks the planner which commands are still valid: all together if it supports this, else one after another, with the
-// earlier ones counted as in progress. It uses the last surveyed fleet.
+// recheck asks the planner which commands are still valid: all together if it supports this, or else one after another, with the earlier
+// commands counted as in progress. It uses the last surveyed fleet.
 func (d *disruptor) recheck(ctx context.Context, view *cluster.View, list []*disruption.Command) (fleet *disruption.Fleet, good []*disruption.Command, rejected []*disruption.RejectedError, err error) {
 	ctx, cancel := context.WithTimeout(ctx, *d.options.PlanTimeout)
 	defer cancel()

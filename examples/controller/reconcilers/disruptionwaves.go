@@ -11,7 +11,7 @@ import (
 )
 
 // waves are the commands of a plan that wait for earlier ones, so that nodes drained in parallel don't wait for the same
-// PodDisruptionBudget. Nothing else is planned until the last wave has started.
+// PodDisruptionBudget. No further plan is made until the last wave has started.
 type waves struct {
 	// under are the commands of the wave in progress, until when the next begins at the latest.
 	under []*disruption.Command
@@ -30,7 +30,7 @@ const (
 	waveEvery = time.Second
 )
 
-// wavesOf are those of a plan. A plan that has none is one wave.
+// wavesOf are those of a plan. A plan without waves counts as one wave.
 func wavesOf(plan *disruption.Plan) waves {
 	if len(plan.Waves) == 0 {
 		return waves{next: [][]*disruption.Command{plan.Commands}, seconds: []float64{0}}

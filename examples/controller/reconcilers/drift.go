@@ -35,9 +35,9 @@ type conditionReconciler struct {
 	detector cloudprovider.DriftDetector
 	// typesOf are the instance types of a pool as the last pass saw them; nil if it did not.
 	typesOf func(v1.PoolKey) []*cloudprovider.InstanceType
-	// nodeClasses are watched: a change of one may drift its instances.
+	// nodeClasses are watched, because a change of a node class may cause drift.
 	nodeClasses []client.Object
-	// withoutDrift has nothing count as drifted (the gate Drift).
+	// withoutDrift turns drift off (feature gate Drift).
 	withoutDrift bool
 
 	mu sync.Mutex
@@ -111,7 +111,7 @@ func (r *conditionReconciler) claimsWhere(ctx context.Context, is func(*v1.NodeC
 	return out
 }
 
-// Reconcile looks at one claim.
+// Reconcile checks one claim.
 func (r *conditionReconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	claim := &v1.NodeClaim{}
 	if err := r.client.Get(ctx, request.NamespacedName, claim); err != nil {
@@ -141,7 +141,7 @@ func (r *conditionReconciler) Reconcile(ctx context.Context, request reconcile.R
 	return reconcile.Result{RequeueAfter: again}, driftErr
 }
 
-// unseenRetry is when a claim is looked at again that the view of the cluster does not have yet.
+// unseenRetry is the delay for a claim that is not in the view of the cluster yet.
 const unseenRetry = time.Second
 
 func (r *conditionReconciler) consolidatable(claim *v1.NodeClaim, pool *v1.NodePool) (again time.Duration) {
@@ -155,7 +155,7 @@ func (r *conditionReconciler) consolidatable(claim *v1.NodeClaim, pool *v1.NodeP
 	return again
 }
 
-// drift keeps the condition Drifted. Without a pool nothing is known that the claim could have drifted from.
+// drift keeps the condition Drifted. Without its pool, the claim can't be checked for drift.
 func (r *conditionReconciler) drift(ctx context.Context, claim *v1.NodeClaim, pool *v1.NodePool) (time.Duration, error) {
 	now := r.now()
 	if r.withoutDrift {

@@ -66,7 +66,7 @@ func (h roundEffects) DeletePod(ctx context.Context, e provisioning.DeletePod) e
 	return h.actor.deletePod(ctx, e)
 }
 
-// ScaleWorkload is what surging asks for (surgeEffects): no step of a claim or a node does.
+// ScaleWorkload is only used by surgeEffects: no step of a claim or node scales workloads.
 func (h roundEffects) ScaleWorkload(_ context.Context, e provisioning.ScaleWorkload) error {
 	return fmt.Errorf("no round scales %s %s", e.Kind, e.Key)
 }

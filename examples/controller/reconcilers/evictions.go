@@ -29,7 +29,7 @@ type evictions struct {
 
 	mu    sync.Mutex
 	queue *provisioning.EvictionQueue
-	// asked is when a pod's eviction was granted: until the watch shows that it is going, it is not asked for again.
+	// asked contains the time at which each pod's eviction was granted. The eviction is not repeated until the watch shows the deletion.
 	asked map[types.UID]time.Time
 	wake  chan struct{}
 }
@@ -87,7 +87,7 @@ func (e *evictions) Start(ctx context.Context) error {
 			continue
 		}
 		if late {
-			// Its node's next look finds that it is to be deleted, and how.
+			// The node's next reconcile will find that the pod must be deleted, and how.
 			e.mu.Lock()
 			e.queue.Report(pod, provisioning.EvictionDone, e.now())
 			e.mu.Unlock()
@@ -115,7 +115,7 @@ func (e *evictions) report(pod provisioning.EvictPod, outcome provisioning.Evict
 		e.asked[pod.UID] = now
 	}
 	e.mu.Unlock()
-	wake(e.wake) // one that was refused has a time now
+	wake(e.wake) // a refused eviction has a time, too
 }
 
 // evict asks once.

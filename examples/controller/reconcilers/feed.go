@@ -19,8 +19,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/cluster"
 )
 
-// feed tells a cluster.State what the informers of the manager's cache see. It runs on standbys too, so that a new
-// leader need not begin by reading the cluster.
+// feed passes the changes that the manager's informers see to a cluster.State. It runs on standbys too, so that a new leader need not begin
+// by reading the cluster.
 type feed struct {
 	informers cache.Informers
 	state     *cluster.State
@@ -29,9 +29,9 @@ type feed struct {
 	classes []client.Object
 	log     *slog.Logger
 	now     func() time.Time
-	// seen is called for every change, with the object before and after; before is nil for a new one, after for one that went.
+	// seen is called for every change, with the object before and after; before is nil for a new object, after is nil for a deleted object.
 	seen func(before, after client.Object)
-	// later watches further kinds; nil for none.
+	// later watches further kinds; nil if there are none.
 	later *laterGroups
 }
 
@@ -41,8 +41,8 @@ type watched struct {
 	object client.Object
 }
 
-// watchedKinds are the kinds that planning reads. Those for default spread constraints are watched only where there are
-// such constraints, since a cluster has many of them.
+// watchedKinds are the kinds that planning reads. Kinds for default spread constraints are watched only if there are such constraints,
+// because a cluster has many of these objects.
 func watchedKinds(o *Options) []watched {
 	kinds := []watched{
 		{cluster.KindNode, &corev1.Node{}}, {cluster.KindNodeClaim, &v1.NodeClaim{}}, {cluster.KindNodePool, &v1.NodePool{}},
@@ -88,7 +88,7 @@ func (f *feed) Start(ctx context.Context) error {
 		if registrations[i], err = informer.AddEventHandler(f.handler()); err != nil {
 			return fmt.Errorf("watching %s: %w", w.kind, err)
 		}
-		defer func() { _ = informer.RemoveEventHandler(registrations[i]) }() // one that is not known is none
+		defer func() { _ = informer.RemoveEventHandler(registrations[i]) }() // an unknown object counts as none
 	}
 	for _, class := range f.classes {
 		informer, err := f.informers.GetInformer(ctx, class)
@@ -99,7 +99,7 @@ func (f *feed) Start(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("watching %T: %w", class, err)
 		}
-		defer func() { _ = informer.RemoveEventHandler(registration) }() // one that is not known is none
+		defer func() { _ = informer.RemoveEventHandler(registration) }() // an unknown object counts as none
 	}
 	for i, w := range f.kinds {
 		// When the handler has synced, it has received all objects of the API server.

@@ -7,7 +7,7 @@ import (
 	"github.com/drawknife/drawknife/disruption"
 )
 
-// remover takes away nodes that must go, whatever stands in the way.
+// remover deletes nodes that must be removed in any case.
 type remover struct {
 	*actor
 	told *disruptionMetrics
@@ -15,8 +15,8 @@ type remover struct {
 	removed func(disruption.Disruption)
 }
 
-// remove stores the removal's deadline, if it has one, and deletes the claim: its node drains and its pods are planned for.
-// node may be empty.
+// remove stores the removal's deadline, if it has one, and deletes the claim. Its node then drains, and its pods are planned again. node
+// may be empty.
 func (r *remover) remove(ctx context.Context, removal *disruption.Removal, node string) error {
 	claim := removal.Claim
 	moving := r.podsOf(claim)

@@ -23,8 +23,8 @@ func (a *actor) owns(class v1.NodeClassReference) bool {
 // foreignClaim reports whether the claim is another provider's.
 func (a *actor) foreignClaim(claim *v1.NodeClaim) bool { return !a.owns(claim.Spec.NodeClassRef) }
 
-// foreignNode reports whether the node, with the claims that have its provider ID, is another provider's. One without a claim is what
-// its pool is; without a pool too it is taken for this provider's.
+// foreignNode reports whether the node, with the claims that have its provider ID, is another provider's. An object without a claim belongs
+// to the provider of its pool; without a pool, it counts as this provider's.
 func (a *actor) foreignNode(ctx context.Context, node *corev1.Node, claims []*v1.NodeClaim) (bool, error) {
 	if len(claims) > 0 {
 		return slices.ContainsFunc(claims, a.foreignClaim), nil
@@ -38,7 +38,7 @@ func (a *actor) foreignPool(pool *v1.NodePool) bool {
 }
 
 // misspelt reports whether a pool's node class reference is probably misspelt: its group is this provider's, but its kind is not.
-// The pool's conditions say so; nothing is written to pools of other groups.
+// Conditions are written only to pools of this provider's group.
 func (a *actor) misspelt(pool *v1.NodePool) bool {
 	ref := pool.Spec.Template.Spec.NodeClassRef
 	return slices.ContainsFunc(a.provider.Describe().NodeClasses, func(kind metav1.GroupKind) bool { return kind.Group == ref.Group })

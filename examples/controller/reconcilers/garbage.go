@@ -37,7 +37,7 @@ type refusal struct {
 const (
 	// garbageAtOnce is how many pieces of garbage are collected at the same time: a call that hangs keeps one place.
 	garbageAtOnce = 10
-	// garbageWithin bounds what one piece may take.
+	// garbageWithin limits the time for one piece of garbage.
 	garbageWithin = time.Minute
 )
 
@@ -63,12 +63,12 @@ func (g *garbageCollector) Start(ctx context.Context) error {
 // piece is a piece of garbage on its way.
 type piece struct {
 	provisioning.Garbage
-	// instance is what the second reading found; nil if the provider does not know it.
+	// instance is the result of the second reading; nil if the provider does not know the instance.
 	instance *v1.NodeClaim
 	err      error
 }
 
-// collect looks once. The error is why nothing could be looked at; what one piece of garbage meets is its own.
+// collect looks once. The error is set if nothing could be read; errors of a single piece of garbage are handled separately.
 func (g *garbageCollector) collect(ctx context.Context) error {
 	began := g.now()
 	instances, err := g.provider.List(ctx) // before the claims: see GarbageState
@@ -123,7 +123,7 @@ func (g *garbageCollector) listNodes(ctx context.Context) ([]*corev1.Node, error
 	return slices.DeleteFunc(list, func(n *corev1.Node) bool { return foreign[v1.PoolOf(n.Labels)] }), nil
 }
 
-// due are the pieces that are not left alone since they failed; what is garbage no more is forgotten.
+// due returns the pieces of garbage that need not wait after a failure; pieces that are no longer garbage are forgotten.
 func (g *garbageCollector) due(found []provisioning.Garbage, now time.Time) []*piece {
 	refused := map[string]refusal{}
 	var pieces []*piece
@@ -198,7 +198,7 @@ func (g *garbageCollector) end(ctx context.Context, p *piece, again provisioning
 	return nil
 }
 
-// note remembers whether the piece could be collected: one that could not backs off alone.
+// note records whether the piece was collected: a failed piece backs off separately.
 func (g *garbageCollector) note(ctx context.Context, p *piece) {
 	if p.err == nil || ctx.Err() != nil {
 		delete(g.refused, p.ID())
@@ -206,7 +206,7 @@ func (g *garbageCollector) note(ctx context.Context, p *piece) {
 	}
 	failures := g.refused[p.ID()].failures + 1
 	wait := provisioning.GarbageBackOff(failures)
-	// Looks are as far apart as the shortest wait: without a little less the look at its end would come too early.
+	// Checks are as far apart as the shortest wait, so the wait is shortened a little: otherwise the check at its end would be too early.
 	g.refused[p.ID()] = refusal{failures: failures, until: g.now().Add(wait - provisioning.GarbageEvery/2)}
 	g.metrics.garbageFailed.WithLabelValues(string(p.Kind), poolName(p.Labels())).Inc()
 	g.log.Warn("cannot collect garbage", append(p.attributes(), "failures", failures, "retryAfter", wait, "error", p.err)...)
@@ -224,7 +224,7 @@ func (p *piece) attributes() []any {
 	return list
 }
 
-// uidOfPool is the UID of a pool, without which nobody who looks at the pool sees its event; empty if it is gone.
+// uidOfPool returns the UID of a pool, because an event without it is not shown with the pool; empty if the pool is deleted.
 func (g *garbageCollector) uidOfPool(ctx context.Context, name string) types.UID {
 	pool := &v1.NodePool{}
 	if err := g.client.Get(ctx, qualified(name), pool); err != nil {

@@ -19,14 +19,14 @@ import (
 type groupKind struct {
 	kind cluster.Kind
 	of   schema.GroupKind
-	// version that is read; empty is the one that the API server prefers.
+	// version is the version to read; empty means the version that the API server prefers.
 	version string
 }
 
 func groupKinds() []groupKind {
 	return []groupKind{
 		{cluster.KindPodGroup, schema.GroupKind{Group: "scheduling.k8s.io", Kind: "PodGroup"}, ""},
-		// Later Workloads say nothing of pods themselves: PodGroups are made of them.
+		// Later versions of Workload are not read: they only describe PodGroups, which are made from them.
 		{cluster.KindWorkload, schema.GroupKind{Group: "scheduling.k8s.io", Kind: "Workload"}, "v1alpha1"},
 		{cluster.KindCompositePodGroup, schema.GroupKind{Group: "scheduling.k8s.io", Kind: "CompositePodGroup"}, ""},
 		{cluster.KindCoschedulingPodGroup, schema.GroupKind{Group: "scheduling.x-k8s.io", Kind: "PodGroup"}, ""},
@@ -80,7 +80,7 @@ func (k groupKind) announce(log *slog.Logger, object *unstructured.Unstructured)
 // heldRetry is when a plan is made again that waits for nodes launched earlier for the same gang.
 const heldRetry = 10 * time.Second
 
-// groupOf are the claims of the same launch group; nil for a claim without one.
+// groupOf returns the claims of the same launch group; nil for a claim without a group.
 func (r *claimReconciler) groupOf(ctx context.Context, claim *v1.NodeClaim) ([]*v1.NodeClaim, error) {
 	group, ok := v1.LaunchGroupOf(claim)
 	if !ok {

@@ -62,7 +62,7 @@ func (h *health) launched(claim *v1.NodeClaim, err error, now time.Time) {
 	}
 }
 
-// closed says why a pool should launch nothing now, and until when; empty if it may.
+// closed returns why a pool must not launch now, and until when; empty if it may launch.
 func (h *health) closed(pool v1.PoolKey, now time.Time) (why string, until time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

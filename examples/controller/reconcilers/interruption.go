@@ -92,7 +92,7 @@ func (r *interruptions) dealWith(ctx context.Context, messages []cloudprovider.I
 // interruptionAttempts is how often a claim is looked at again that somebody else writes to.
 const interruptionAttempts = 5
 
-// interrupted does what one message asks for. An instance that no claim is known of is nobody's here.
+// interrupted carries out the action for one message. An instance that no claim is known of is nobody's here.
 func (r *interruptions) interrupted(ctx context.Context, m *cloudprovider.Interruption) error {
 	for attempt := 1; ; attempt++ {
 		err := r.act(ctx, m, attempt == 1)

@@ -9,7 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 )
 
-// laterGroups watches kinds of pod groups once the API server serves them: their definitions may be installed after the controller has
+// laterGroups watches kinds of pod groups as soon as the API server serves them: their CRDs may be installed after the controller has
 // started.
 type laterGroups struct {
 	feed   *feed
@@ -18,7 +18,7 @@ type laterGroups struct {
 	waiting []groupKind
 }
 
-// lookForGroupsEvery is how often the API server is asked for kinds that it did not serve: one small request for each of their API groups.
+// lookForGroupsEvery is the interval for asking the API server for kinds that it did not serve: one small request for each API group.
 const lookForGroupsEvery = time.Minute
 
 // run looks for the kinds until all are watched or ctx ends.
@@ -38,7 +38,7 @@ func (g *laterGroups) run(ctx context.Context) {
 	}
 }
 
-// look begins to watch those kinds that are served now. It does not wait for their objects: they are planned with as they come.
+// look begins to watch those kinds that are served now. It does not wait for their objects: plans use them as they arrive.
 func (g *laterGroups) look(ctx context.Context) {
 	g.waiting = slices.DeleteFunc(g.waiting, func(k groupKind) bool {
 		object, err := k.served(g.mapper)

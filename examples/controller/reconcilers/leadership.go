@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 )
 
-// leadership knows whether this process leads: what watches on standbys too speaks only then.
+// leadership knows whether this process leads. Components that also watch on standbys publish only if it does.
 type leadership struct{ atomic.Bool }
 
 // NeedLeaderElection is true: it is started when the process has been elected.

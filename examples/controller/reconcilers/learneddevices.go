@@ -48,8 +48,8 @@ func (p *planner) correctDevices(view *cluster.View, set *provisioning.PoolSet) 
 	set.NodePools, set.Catalogs = s.NodePools, s.Catalogs
 }
 
-// keepLearned stores with a pool what the last view has learned of its types, so that it outlives nodes and processes, and says what is new. A pool whose
-// annotation is not the one that this was learned from is left alone: a later view knows more.
+// keepLearned stores the learned devices of the last view in the pool's annotation, so that they outlive nodes and processes, and reports
+// changes. If the pool's annotation has changed since the view, the pool is not written: a later view knows more.
 func (r *poolReconciler) keepLearned(ctx context.Context, pool *v1.NodePool) error {
 	last := r.planner.devices.last.Load()
 	if last == nil {

@@ -26,7 +26,7 @@ const (
 	attachmentByNode  = "spec.nodeName"
 )
 
-// addIndexes has the manager's cache find objects by what they are asked for here.
+// addIndexes adds the indexes that this package needs to the manager's cache.
 func addIndexes(ctx context.Context, indexer client.FieldIndexer) error {
 	for _, index := range []struct {
 		object client.Object
@@ -113,7 +113,7 @@ func attachmentsTo(ctx context.Context, c client.Reader, node string) ([]*storag
 	return pointers(list.Items), nil
 }
 
-// poolOf is the NodePool of a claim; nil if it has none, or one that is gone.
+// poolOf returns the NodePool of a claim; nil if it has none, or if the pool is deleted.
 func poolOf(ctx context.Context, c client.Reader, claim *v1.NodeClaim) (*v1.NodePool, error) {
 	key := v1.PoolOf(claim.Labels)
 	if key.IsZero() {
@@ -129,8 +129,8 @@ func poolOf(ctx context.Context, c client.Reader, claim *v1.NodeClaim) (*v1.Node
 	return pool, nil
 }
 
-// poolName is what logs and metrics call the pool of a node or claim with these labels: one of an older generation is not taken
-// for a later one of its name.
+// poolName returns the name of a node's or claim's pool for logs and metrics. It contains the generation if the pool is of an older one, to
+// distinguish it from a newer pool of the same name.
 func poolName(labels map[string]string) string { return v1.PoolOf(labels).String() }
 
 // qualified is the key of the object with a name as v1.QualifiedName gives it.
@@ -141,7 +141,7 @@ func qualified(name string) types.NamespacedName {
 	return types.NamespacedName{Name: name}
 }
 
-// claimWith is the claim with the name and the UID, of whatever generation; nil if there is none.
+// claimWith returns the claim with the name and the UID, of any generation; nil if there is none.
 func claimWith(ctx context.Context, c client.Reader, name string, uid types.UID) (*v1.NodeClaim, error) {
 	for _, generation := range []string{"", string(v1.GenerationV1Alpha5)} {
 		claim := &v1.NodeClaim{}
@@ -156,7 +156,7 @@ func claimWith(ctx context.Context, c client.Reader, name string, uid types.UID)
 	return nil, nil
 }
 
-// deleteClaim deletes the claim with the name and the UID, also one that the cache does not show yet; one that is gone is not an error.
+// deleteClaim deletes the claim with the name and the UID, even if the cache does not show it yet; a missing claim is not an error.
 func deleteClaim(ctx context.Context, c client.Client, name string, uid types.UID) error {
 	switch claim, err := claimWith(ctx, c, name, uid); {
 	case err != nil:

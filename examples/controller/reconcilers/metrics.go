@@ -15,8 +15,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/learned"
 )
 
-// metrics are those of section 17 of the provisioning specification that count what the controller does. Their labels are
-// names of pools, types, zones and reasons: as many as a cluster has of these, never one for each pod.
+// metrics are the counters of the controller: those of section 17 of the provisioning specification that count actions. Their labels are
+// names of pools, types, zones and reasons, never of single pods, which bounds the number of time series.
 type metrics struct {
 	passDuration     prometheus.Histogram
 	queueDepth       prometheus.Gauge
@@ -41,7 +41,7 @@ type metrics struct {
 	providerDuration *prometheus.HistogramVec
 	providerErrors   *prometheus.CounterVec
 
-	// Times of pods, since they were created and since a plan had a place for them.
+	// Durations for pods are measured from their creation, and from the first plan that had a place for them.
 	podBound, podPlacedBound, podStartup, podPlacedStartup, podDecision prometheus.Observer
 	costErrors                                                          *prometheus.CounterVec
 	// learnedTypes are instance types that plans count other devices of than the provider says.
@@ -50,7 +50,7 @@ type metrics struct {
 	deviceless *prometheus.GaugeVec
 	prices     priceMetrics
 
-	// What had lost what it belongs to, by kind: nodeclaim, instance, node.
+	// Garbage by kind: nodeclaim, instance, node.
 	garbageCollected, garbageFailed *prometheus.CounterVec
 }
 
@@ -144,7 +144,7 @@ func newMetrics(registerer prometheus.Registerer) (*metrics, error) {
 
 func (m *metrics) passStarted(objects int) { m.queueDepth.Set(float64(objects)) }
 
-// passDone tells of a pass that came to a plan; byZone counts its pods by zone.
+// passDone records a pass that produced a plan; byZone counts its pods by zone.
 func (m *metrics) passDone(plan *scheduling.Plan, byZone map[string]int, took time.Duration) {
 	m.queueDepth.Set(0)
 	ignored := 0
@@ -205,7 +205,7 @@ func (m *metrics) nodeTerminated(node *corev1.Node, now time.Time) {
 func (m *metrics) evictionAnswered(code string) { m.evictions.WithLabelValues(code).Inc() }
 func (m *metrics) podDrained(reason string)     { m.drained.WithLabelValues(reason).Inc() }
 
-// poolShown shows a pool's limits and usage; those of one that is going are taken away.
+// poolShown sets the gauges of a pool's limits and usage; the gauges of a pool that is being deleted are removed.
 func (m *metrics) poolShown(pool *v1.NodePool) {
 	m.poolGone(v1.QualifiedName(pool))
 	if pool.DeletionTimestamp != nil {
@@ -227,7 +227,7 @@ func (m *metrics) poolGone(name string) {
 	m.learnedTypes.DeletePartialMatch(mine)
 }
 
-// learnedShown shows how many types of a pool are planned with other devices than the provider says; nothing for none.
+// learnedShown sets how many types of a pool have learned devices; 0 removes the gauge.
 func (m *metrics) learnedShown(pool *v1.NodePool, corrections learned.Corrections) {
 	types := map[string]bool{}
 	for i := range corrections {
@@ -249,7 +249,7 @@ type timedProvider struct {
 // Unwrap gives away the provider, for cloudprovider.As.
 func (p *timedProvider) Unwrap() cloudprovider.CloudProvider { return p.CloudProvider }
 
-// begin starts the clock of a call; what it returns stops it.
+// begin starts the clock of a call; the returned function stops it.
 func (p *timedProvider) begin(method string) func(error) {
 	started := time.Now()
 	return func(err error) {

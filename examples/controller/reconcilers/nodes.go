@@ -23,12 +23,12 @@ import (
 	"github.com/drawknife/drawknife/provisioning"
 )
 
-// nodeReconciler ends Nodes that are being deleted: drain, volumes, instance, finalizer. Nodes without drawknife's finalizer
-// are none of its business, nor are those of another provider.
+// nodeReconciler ends Nodes that are being deleted: drain, volumes, instance, finalizer. Nodes without drawknife's finalizer are ignored,
+// and so are nodes of another provider.
 type nodeReconciler struct {
 	*actor
 	mu sync.Mutex
-	// draining is since when nodes are drained, by name: those without a claim have nowhere to write it.
+	// draining contains the start of each node's drain, by name: nodes without a claim have no object to store it.
 	draining map[string]drainStart
 }
 
@@ -60,7 +60,7 @@ func (r *nodeReconciler) leavingNodeOf(ctx context.Context, pod client.Object) [
 	return []reconcile.Request{{NamespacedName: name}}
 }
 
-// Reconcile looks at one leaving node and does what it needs.
+// Reconcile handles one leaving node.
 func (r *nodeReconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	node := &corev1.Node{}
 	if err := r.client.Get(ctx, request.NamespacedName, node); err != nil {
@@ -120,7 +120,7 @@ func (r *nodeReconciler) see(ctx context.Context, node *corev1.Node) (time.Durat
 		}
 		switch {
 		case snapshotOf(work) == before && !work.learned():
-			// A deletion that was asked for shows as a change of the cluster, but a drain is looked at again and again.
+			// A requested deletion causes an event of the cluster, but a drain must be checked again at intervals.
 			return sooner(step.Again, drainPause), nil
 		case step.Again > 0 && work.instance != provisioning.InstanceGone:
 			return step.Again, nil
@@ -167,7 +167,7 @@ func (r *nodeReconciler) forget(name string) {
 	delete(r.draining, name)
 }
 
-// withPredicate keeps objects out of a controller's queue that it has nothing to do for.
+// withPredicate keeps irrelevant objects out of a controller's queue.
 func withPredicate(wanted func(client.Object) bool) builder.Predicates {
 	return builder.WithPredicates(predicate.Funcs{
 		CreateFunc:  func(e event.CreateEvent) bool { return wanted(e.Object) },

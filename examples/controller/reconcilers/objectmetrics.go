@@ -21,9 +21,9 @@ import (
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
-// stateMetrics are the metrics of section 17 that show what there is: they are read from the view of the cluster when they are
-// asked for, so that an object that is gone has none. There is a time series for each node and resource and for each
-// pod that has not ended; without objects, none but those of the cluster as a whole.
+// stateMetrics are the metrics of section 17 that show the current state. They are computed from the view of the cluster when they are
+// read, so a deleted object has no metrics. There is a time series for each node and resource, and for each pod that has not ended; without
+// objects, there are only those of the whole cluster.
 type stateMetrics struct {
 	state    *cluster.State
 	now      func() time.Time
@@ -31,7 +31,7 @@ type stateMetrics struct {
 	objects  bool
 	waiting  *podTimes
 	catalogs atomic.Pointer[provisioning.PoolSet]
-	// passing is when the running planning pass began, in nanoseconds of Unix time; 0 while there is none.
+	// passing is the start of the running planning pass, in nanoseconds of Unix time; 0 if none is running.
 	passing atomic.Int64
 
 	synced, unsynced, nodeCount          *prometheus.Desc
@@ -46,8 +46,8 @@ type stateMetrics struct {
 	keys []string
 }
 
-// shownLabels are the metric labels of the node labels that instance types state, and the keys of these labels: what stands
-// behind the slash of a key, written as metrics are. Of two keys that come to the same the first counts.
+// shownLabels are the metric labels for the node labels of instance types, and the keys of these labels. A metric label is the part of the
+// key after the slash, in the spelling of metrics. If two keys result in the same metric label, the first counts.
 func shownLabels(vocabulary []string, taken ...string) (names, keys []string) {
 	for _, key := range vocabulary {
 		name := strings.NewReplacer("-", "_", ".", "_").Replace(key[strings.LastIndex(key, "/")+1:])
@@ -93,7 +93,7 @@ func newStateMetrics(o *Options, state *cluster.State, waiting *podTimes) *state
 	return s
 }
 
-// Describe tells which metrics there may be.
+// Describe sends the descriptions of all possible metrics.
 func (s *stateMetrics) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range append(s.devices.describe(),
 		s.synced, s.unsynced, s.nodeCount, s.utilization, s.cost, s.unfinished, s.lifetime, s.podState, s.allocatable, s.requests, s.limits,
@@ -126,7 +126,7 @@ func (s *stateMetrics) Collect(out chan<- prometheus.Metric) {
 	s.poolCosts(view, gauge)
 	s.devices.collect(view, s.catalogs.Load(), gauge)
 	requested, have := sums{}, sums{}
-	leaving := map[types.UID]bool{} // pods that wait for a place and still have one, which shows them
+	leaving := map[types.UID]bool{} // pods of leaving nodes: they are pending, but still have a node, whose metrics show them
 	for i := range view.Nodes {
 		m := &view.Nodes[i]
 		if m.Leaving {
@@ -226,7 +226,7 @@ func (s *stateMetrics) node(m *cluster.NodeState, l *load, now time.Time, gauge 
 	}
 }
 
-// pod shows one pod, and the instance it is bound to, if there is one.
+// pod sends the metrics of one pod, and of its instance, if it is bound to one.
 func (s *stateMetrics) pod(pod *corev1.Pod, m *cluster.NodeState, gauge func(*prometheus.Desc, float64, ...string)) {
 	owner := ""
 	if ref := metav1.GetControllerOf(pod); ref != nil {
@@ -247,8 +247,8 @@ func (s *stateMetrics) passEnded()              { s.passing.Store(0) }
 // learn notes what instances cost, as of a planning pass.
 func (s *stateMetrics) learn(set *provisioning.PoolSet) { s.catalogs.Store(set) }
 
-// poolCosts shows what the instances of pools cost by the prices of the last planning pass. What is not on offer any more has
-// no price.
+// poolCosts shows what the instances of pools cost by the prices of the last planning pass. Offerings that are no longer available have no
+// price.
 func (s *stateMetrics) poolCosts(view *cluster.View, gauge func(*prometheus.Desc, float64, ...string)) {
 	set := s.catalogs.Load()
 	if set == nil {

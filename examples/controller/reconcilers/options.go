@@ -16,8 +16,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// Options are what Add wires together. Only Provider is required; the zero value of all else is what a cluster without
-// special preferences wants.
+// Options are what Add wires together. Only Provider is required; the zero values of all other fields suit an ordinary cluster.
 type Options struct {
 	// Provider launches and ends instances. Required.
 	Provider cloudprovider.CloudProvider
@@ -26,12 +25,12 @@ type Options struct {
 
 	// Batch says for how long pods that wait are gathered before they are planned. Nil is provisioning.DefaultBatchOptions.
 	Batch *provisioning.BatchOptions
-	// Query is what plans are asked for: preferences, minValues.
+	// Query contains the options of plans: preferences, minValues.
 	Query scheduling.Query
-	// CostModel says what nodes cost beyond their list prices, for a snapshot that has everything else: fees, discounts, commitments, and
-	// what interruptions of spot nodes cost (package scheduling/spotrisk). Launches and disruption are planned by it. It is asked for each
-	// snapshot, also at the same time, and must not change what it gave before; one that has not changed is best given again. Nil, and a
-	// nil model, are list prices alone. A model that is not valid fails the pass.
+	// CostModel returns the costs of nodes beyond list prices for a snapshot that is otherwise complete: fees, discounts, commitments, and
+	// costs of spot interruptions (package scheduling/spotrisk). Launches and disruption are planned by it. It is called for each snapshot,
+	// also in parallel, and must not change earlier results; return the same pointer if the model has not changed. Nil, and a nil model,
+	// are list prices alone. A model that is not valid fails the pass.
 	CostModel func(*scheduling.Snapshot) *scheduling.CostModel
 	// DefaultTopologySpread are the cluster's default spread constraints, as kube-scheduler's configuration has them.
 	DefaultTopologySpread []corev1.TopologySpreadConstraint
@@ -49,9 +48,9 @@ type Options struct {
 	// which needs permission to patch deployments and replicasets and to read horizontalpodautoscalers. Nil evicts at once and
 	// touches no workload. A surge that is in progress when another Evictor takes over is taken back by it, but not by nil.
 	Evictor provisioning.Evictor
-	// NodeClasses are objects of the provider's node class kinds, of the manager's scheme: their conditions are told in events and
-	// shown in metrics, and a change of one has the instances made from it looked at for drift at once. Nil: none are, and instances
-	// are looked at every five minutes.
+	// NodeClasses are objects of the provider's node class kinds, registered in the manager's scheme. Events and metrics show their
+	// conditions, and a change of a node class triggers a drift check of its instances at once. Nil means none: instances are then checked
+	// every five minutes.
 	NodeClasses []client.Object
 	// DeviceMatcher evaluates the CEL selectors of device claims: dra.New() of scheduling/dra. Nil: with Features.Devices, pods
 	// whose claims or device classes have selectors get no place but a reason.
@@ -59,8 +58,8 @@ type Options struct {
 	// Features that are off unless asked for.
 	Features Features
 
-	// Concurrency is how many NodeClaims, and how many Nodes, are worked on at a time: launches wait for the cloud, so that
-	// more of them cost little; at least 1. Nil is DefaultConcurrency.
+	// Concurrency is how many NodeClaims, and how many Nodes, are processed in parallel: launches mostly wait for the cloud, so a high
+	// number costs little; at least 1. Nil is DefaultConcurrency.
 	Concurrency *int
 	// Logger receives what happens. Nil discards it.
 	Logger *slog.Logger
@@ -92,8 +91,8 @@ type Features struct {
 	// Devices has pods planned that claim devices of Dynamic Resource Allocation, and nodes initialised only when the drivers that were planned with have
 	// published. Where the API server does not serve resource.k8s.io/v1 it is off. It needs permission to read the kinds of that group.
 	Devices bool
-	// Gangs has pods of PodGroups and the like planned together or not at all: of scheduling.k8s.io, coscheduling and Volcano, whichever the
-	// API server serves when the manager starts. It needs permission to read these kinds.
+	// Gangs enables planning pods of PodGroups together or not at all: the kinds of scheduling.k8s.io, coscheduling and Volcano that the
+	// API server serves. It needs permission to read these kinds.
 	Gangs bool
 	// SpotToSpotConsolidation allows replacing spot nodes by cheaper spot nodes.
 	SpotToSpotConsolidation bool
@@ -112,7 +111,7 @@ const (
 	leastNomination = 10 * time.Second
 )
 
-// nomination is for how long instances that pods were planned for are left alone: what kube-scheduler may take to bind them.
+// nomination is how long instances that pods were planned for are not disrupted: the time that kube-scheduler may need to bind the pods.
 func (o *Options) nomination() time.Duration {
 	return max(2*option.Or(o.Batch, provisioning.DefaultBatchOptions()).Max, leastNomination)
 }

@@ -50,7 +50,7 @@ func (p *planner) launchInstead(ctx context.Context, token string, orders []prov
 		if err := p.state.Apply(cluster.Assume(claim).At(p.now())); err != nil {
 			p.log.Error("cannot add NodeClaim to the cluster state", "nodeClaim", claim.Name, "error", err)
 		}
-		// Nodes are planned for pods, those that have to leave others, placeholders, and pods of requests that nobody has made yet.
+		// Nodes are planned for pending pods, pods that must leave their nodes, placeholders, and pods of requests that do not exist yet.
 		if reason == reasonPlanned || len(leaving) > 0 {
 			p.state.NominateNew(v1.QualifiedName(claim), p.options.nomination())
 		}
@@ -96,8 +96,8 @@ func firstTypes(claim *v1.NodeClaim) string {
 	return "any" // a static pool's: the provider chooses
 }
 
-// repeatAfter is an error if orders failed in a way that is worth another try at once. What the launch rate limiter holds back waits for
-// its time.
+// repeatAfter is an error if orders failed in a way that is worth another try at once. Nodes that the launch rate limiter holds back are
+// launched later.
 func (p *planner) repeatAfter(outcome provisioning.Outcome) error {
 	var errs []error
 	for _, launched := range outcome.Launched {
@@ -140,7 +140,7 @@ func (p *planner) bringBooksUpToDate(leaving map[types.UID]bool) error {
 			phase = limits.Launching
 		}
 		if phase == limits.Launching && len(m.Claim.Status.Capacity) == 0 {
-			continue // what it was ordered with stands
+			continue // the values of the order stay
 		}
 		errs = append(errs, p.limits.Observe(m.Pool, id, phase, view.Snapshot.Nodes[i].Capacity()))
 	}

@@ -22,8 +22,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/cluster"
 )
 
-// overlayReconciler shows on NodeOverlays whether they count, or why not: all are looked at together, since one may conflict with
-// another.
+// overlayReconciler writes to NodeOverlays whether they are applied, or why not. It evaluates all of them together, because overlays may
+// conflict with each other.
 type overlayReconciler struct {
 	*actor
 	state  *cluster.State
@@ -31,9 +31,9 @@ type overlayReconciler struct {
 }
 
 const (
-	// overlaysEvery is how often overlays are looked at though nothing has changed: types and prices do.
+	// overlaysEvery is the interval for evaluating overlays without a change of objects: types and prices change, too.
 	overlaysEvery = 6 * time.Hour
-	// overlaysRetry is when they are looked at again while the view of the cluster is not complete.
+	// overlaysRetry is the delay before another attempt while the view of the cluster is not complete.
 	overlaysRetry = time.Second
 )
 
@@ -45,7 +45,7 @@ func (r *overlayReconciler) setup(mgr ctrl.Manager) error {
 		Complete(r)
 }
 
-// becomesReady is a change that has a pool take part, or no longer.
+// becomesReady reports a change of whether a pool takes part in planning.
 type becomesReady struct{ predicate.Funcs }
 
 // Update implements predicate.Predicate.
@@ -55,7 +55,7 @@ func (becomesReady) Update(e event.UpdateEvent) bool {
 	return wasPool && isPool && ready(before) != ready(after)
 }
 
-// Reconcile looks at all overlays.
+// Reconcile evaluates all overlays.
 func (r *overlayReconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile.Result, error) {
 	if !r.state.Synced() {
 		return reconcile.Result{RequeueAfter: overlaysRetry}, nil

@@ -22,7 +22,7 @@ import (
 // errVanished is a write to an object that is not there any more.
 var errVanished = errors.New("the object is gone")
 
-// vanished is errVanished for the API server's word that there is no such object, and any other error as it is.
+// vanished returns errVanished if the API server reports that the object does not exist, and any other error unchanged.
 func vanished(err error) error {
 	if apierrors.IsNotFound(err) {
 		return errVanished
@@ -30,8 +30,8 @@ func vanished(err error) error {
 	return err
 }
 
-// putClaim stores want's metadata and status; base is the claim as it was read. It returns the claim as stored; nil if it is
-// gone, or its last finalizer was removed.
+// putClaim stores want's metadata and status; base is the claim as it was read before. It returns the claim as stored; nil if it is gone,
+// or its last finalizer was removed.
 func putClaim(ctx context.Context, c client.Client, base, want *v1.NodeClaim) (*v1.NodeClaim, error) {
 	stored, err := storeClaim(ctx, c, base, want)
 	if errors.Is(err, errVanished) {
@@ -66,7 +66,7 @@ func storeClaim(ctx context.Context, c client.Client, base, want *v1.NodeClaim) 
 	return next, nil
 }
 
-// putPool stores want's annotations and status; base is the pool as it was read.
+// putPool stores want's annotations and status; base is the pool as it was read before.
 func putPool(ctx context.Context, c client.Client, base, want *v1.NodePool) error {
 	stored := base
 	if !maps.Equal(base.Annotations, want.Annotations) {
@@ -86,8 +86,8 @@ func putPool(ctx context.Context, c client.Client, base, want *v1.NodePool) erro
 	return c.Status().Patch(ctx, next, unchangedSince(stored))
 }
 
-// putNode stores want's metadata and taints; base is the node as it was read. It returns the node as stored; nil if it is gone,
-// or its last finalizer was removed.
+// putNode stores want's metadata and taints; base is the node as it was read before. It returns the node as stored; nil if it is gone, or
+// its last finalizer was removed.
 func putNode(ctx context.Context, c client.Client, base, want *corev1.Node) (*corev1.Node, error) {
 	stored, err := storeNode(ctx, c, base, want)
 	if errors.Is(err, errVanished) {
@@ -119,7 +119,7 @@ func sameMetadata(a, b *metav1.ObjectMeta) bool {
 		apiequality.Semantic.DeepEqual(a.OwnerReferences, b.OwnerReferences)
 }
 
-// deleteExactly deletes the object with the UID; one that is gone, or another of that name, is not an error.
+// deleteExactly deletes the object with the UID. If the object does not exist, or has another UID, this is not an error.
 func deleteExactly(ctx context.Context, c client.Client, object client.Object, options ...client.DeleteOption) error {
 	uid := object.GetUID()
 	err := c.Delete(ctx, object, append(options, client.Preconditions{UID: &uid})...)

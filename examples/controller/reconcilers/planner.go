@@ -22,7 +22,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/requests"
 )
 
-// planner gathers what calls for instances, plans, and has instances ordered. One pass runs at a time.
+// planner collects pods and other reasons to launch instances, plans, and orders the instances. One pass runs at a time.
 type planner struct {
 	provider cloudprovider.CloudProvider
 	state    *cluster.State
@@ -38,10 +38,10 @@ type planner struct {
 	options  *Options
 	log      *slog.Logger
 	now      func() time.Time
-	// waitingPods and shown are told what passes find, for metrics.
+	// waitingPods and shown receive the results of passes, for metrics.
 	waitingPods *podTimes
 	shown       *stateMetrics
-	// process tells orders of this process from those of others.
+	// process distinguishes orders of this process from orders of others.
 	process string
 
 	triggers triggers
@@ -55,8 +55,8 @@ type planner struct {
 	waiting int
 	retryAt time.Time
 
-	// launching is held while claims are ordered, so that limits are computed by one caller at a time; scaling while a static pool's
-	// number of nodes is looked at and changed.
+	// launching is held while claims are created, so that only one caller at a time computes limits; scaling is held while a static pool's
+	// number of nodes is compared and changed.
 	launching, scaling sync.Mutex
 	// buffered are the nodes that hold placeholders since the last pass.
 	buffered atomic.Pointer[map[string]bool]
@@ -93,10 +93,10 @@ func (p *planner) Start(ctx context.Context) error {
 	return nil
 }
 
-// startTrigger has a new leader plan once whatever waits.
+// startTrigger makes a new leader plan once for everything that is pending.
 const startTrigger types.UID = "start"
 
-// untilSynced waits for the view of the cluster to be complete; false if ctx ends before.
+// untilSynced waits until the view of the cluster is complete; false if ctx ends before.
 func (p *planner) untilSynced(ctx context.Context) bool {
 	began, told := p.now(), p.now()
 	for !p.state.Synced() {
@@ -111,7 +111,7 @@ func (p *planner) untilSynced(ctx context.Context) bool {
 	return true
 }
 
-// rest waits until a pass may be due, or something new calls for one.
+// rest waits until a pass may be due, or until there is a new reason for one.
 func (p *planner) rest(ctx context.Context, now time.Time, again time.Duration) {
 	if p.waiting > 0 {
 		again = sooner(again, rePlan)
@@ -126,7 +126,7 @@ func (p *planner) rest(ctx context.Context, now time.Time, again time.Duration) 
 	}
 }
 
-// pass plans once and orders what the plan asks for.
+// pass plans once and orders the planned nodes.
 func (p *planner) pass(ctx context.Context) error {
 	now := p.now()
 	p.shown.passBegan(now)
@@ -220,7 +220,7 @@ func (p *planner) look(ctx context.Context, now time.Time) (*scheduling.Snapshot
 	return view.Snapshot, set, nil
 }
 
-// view is what look sees, for those who remove instances.
+// view returns the view of look to components that remove instances.
 func (p *planner) view(ctx context.Context, now time.Time) (*cluster.View, error) {
 	view, _, err := p.resolve(ctx, now)
 	if err != nil {
@@ -314,7 +314,7 @@ func withoutReservations(set *provisioning.PoolSet) {
 	}
 }
 
-// solve plans on a model that shares with the last one what has not changed.
+// solve plans with a model that shares unchanged parts with the previous model.
 func (p *planner) solve(ctx context.Context, snapshot *scheduling.Snapshot) (*scheduling.Plan, error) {
 	ctx, cancel := context.WithTimeout(ctx, *p.options.PassTimeout)
 	defer cancel()

@@ -20,8 +20,8 @@ type podEvents struct {
 	mu sync.Mutex
 	// last is the latest event of a node that is not stored yet, by the node's name.
 	last map[string]time.Time
-	// leads from the start on. Until then nobody stores, and what is older than handover is forgotten, as of swept the last time: the
-	// process that led has stored it.
+	// leads from the start on. Before that, no process stores events. Events older than handover are forgotten, because the previous leader
+	// has stored them; swept is the time of the last check.
 	leads bool
 	swept time.Time
 }
@@ -31,8 +31,8 @@ const (
 	handover = 5 * time.Minute
 	// podEventsEvery is how often what was seen is stored.
 	podEventsEvery = time.Second
-	// strangerFor is how long an event is kept of a node that the cache does not know, or whose claim does not say yet that the node
-	// is its own: each kind is watched by itself, and pods may be seen first.
+	// strangerFor is how long an event is kept for a node that is not in the cache, or whose claim does not name the node yet: kinds are
+	// watched separately, so pods may be seen first.
 	strangerFor = 30 * time.Second
 )
 
@@ -99,7 +99,8 @@ func (p *podEvents) store(ctx context.Context) {
 	}
 }
 
-// storeOne stores one node's event; later says that it is too soon after the last one, or that node or claim may yet be seen.
+// storeOne stores one node's event; later reports that it must be repeated because the last event is too recent, or because node or claim
+// may still appear.
 func (p *podEvents) storeOne(ctx context.Context, name string, at time.Time) (later bool, err error) {
 	node := &corev1.Node{}
 	if err := p.client.Get(ctx, types.NamespacedName{Name: name}, node); err != nil {

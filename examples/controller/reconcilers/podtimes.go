@@ -13,8 +13,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
-// podTimes follows pods from the first sight of them until they are ready, fail or are gone, and measures how long that
-// takes. It follows on standbys too, so that a new leader goes on; the leader measures.
+// podTimes follows pods from the first sight of them until they are ready, fail or are gone, and measures how long that takes. Standbys
+// also keep these times, so that a new leader can continue; only the leader records metrics.
 type podTimes struct {
 	leader  *leadership
 	metrics *metrics
@@ -24,11 +24,11 @@ type podTimes struct {
 	pods map[types.UID]*podTime
 }
 
-// podTime is how far a pod has come. A zero time is one that has not come yet.
+// podTime is how far a pod has come. A zero time has not been reached yet.
 type podTime struct {
 	name types.NamespacedName
-	// created is when the API took it, seen when it was first seen here, decided when a planning pass first dealt with it, placed
-	// when a plan first had a place for it.
+	// created is when the API server created the pod, seen when it was first seen here, decided when a planning pass first handled it,
+	// placed when a plan first had a place for it.
 	created, seen, decided, placed time.Time
 	bound                          bool
 }

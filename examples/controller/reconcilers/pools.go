@@ -19,7 +19,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/limits"
 )
 
-// poolReconciler shows on NodePools whether they may launch, what they have and how their launches end, and keeps static
+// poolReconciler writes to NodePools whether they may launch, what their nodes use and whether their launches succeed, and keeps static
 // pools at their number of nodes.
 type poolReconciler struct {
 	*actor
@@ -27,7 +27,7 @@ type poolReconciler struct {
 	lookup *requirements.Lookup
 	// classes reports whether node classes are ready; with nil, all classes of served kinds count as ready.
 	classes cloudprovider.NodeClassStatus
-	// planner orders what static pools lack; static says whether they are managed.
+	// planner orders missing nodes of static pools; static reports whether static pools are enabled.
 	planner *planner
 	static  bool
 }
@@ -122,8 +122,7 @@ func (r *poolReconciler) class(ctx context.Context, pool *v1.NodePool) *cloudpro
 	return &answer
 }
 
-// usage is what the pool's nodes have in all; nil while the view is not complete. Those without an instance, and those
-// that leave, don't count.
+// usage is the total of the pool's nodes; nil while the view is not complete. Those without an instance, and those that leave, don't count.
 func (r *poolReconciler) usage(pool v1.PoolKey) (corev1.ResourceList, int) {
 	if !r.state.Synced() {
 		return nil, 0

@@ -17,7 +17,7 @@ type priceMetrics struct {
 	nodes, oldest *prometheus.GaugeVec
 }
 
-// priceLabels are what prices are told apart by. Their sources are not among them: those are texts with times in them.
+// priceLabels are the labels of price metrics. The sources of prices are not labels: they are texts that contain times.
 var priceLabels = []string{"capacity_type", "region", "confidence"}
 
 func newPriceMetrics(gauge func(subsystem, name, help string, labels ...string) *prometheus.GaugeVec) priceMetrics {

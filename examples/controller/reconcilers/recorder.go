@@ -16,7 +16,7 @@ import (
 	"github.com/drawknife/drawknife/provisioning"
 )
 
-// recorder publishes events, each no more often than it asks for (section 16 of the provisioning specification).
+// recorder publishes events, each at most at its own rate (section 16 of the provisioning specification).
 type recorder struct {
 	sink events.EventRecorder
 	now  func() time.Time
@@ -26,7 +26,7 @@ type recorder struct {
 	mu sync.Mutex
 	// until is when the event may be published again.
 	until map[eventKey]time.Time
-	// nominations are limited in all, as a large pass tells of thousands of pods at once: tokens left, as of refilled.
+	// nominations are rate limited in total, because a large pass has events for thousands of pods: tokens left, as of refilled.
 	nominations float64
 	refilled    time.Time
 }
@@ -35,7 +35,7 @@ type eventKey struct {
 	kind, namespace, name string
 	uid                   types.UID
 	reason                provisioning.EventReason
-	// identity tells events of one reason apart that don't keep each other back.
+	// identity distinguishes events with the same reason that have separate rate limits.
 	identity string
 }
 
@@ -93,7 +93,7 @@ func (r *recorder) takeNomination(now time.Time) bool {
 	return true
 }
 
-// prune forgets what may be told again anyway, and if that is not enough everything.
+// prune forgets events whose rate limit has passed, and all events if there are still too many.
 func (r *recorder) prune(now time.Time) {
 	for key, until := range r.until {
 		if !now.Before(until) {
@@ -125,8 +125,8 @@ func cut(text string, most int) string {
 	return strings.ToValidUTF8(text[:most-len(dots)], "") + dots
 }
 
-// actionOf is what tells events of one reason about one object apart for anyone who counts repetitions: client-go takes those with
-// the same action for one event and keeps the message of the first alone.
+// actionOf returns the action of an event, which must differ between events with the same reason about one object: client-go merges events
+// with the same action and keeps only the first message.
 func actionOf(reason provisioning.EventReason, identity string) string {
 	switch {
 	case identity == "":

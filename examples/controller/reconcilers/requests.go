@@ -37,7 +37,7 @@ type requestAnswerer struct {
 	written map[types.UID]writtenAnswer
 }
 
-// writtenAnswer is a request as it was written last, and the resource versions that it had before.
+// writtenAnswer is a request as it was last written, with the resource versions that it had before.
 type writtenAnswer struct {
 	older   []string
 	request *autoscalingv1.ProvisioningRequest
@@ -82,7 +82,7 @@ func (a *requestAnswerer) latest(list []autoscalingv1.ProvisioningRequest) []*au
 	return out
 }
 
-// begin begins a round. The snapshot to be planned is the round's; without requests there is no round, and nothing to be done.
+// begin begins a round. It returns the snapshot of the round for planning; without requests there is no round, and it does nothing.
 func (a *requestAnswerer) begin(ctx context.Context, snapshot *scheduling.Snapshot) (*requests.Round, *scheduling.Snapshot, error) {
 	if a == nil {
 		return nil, snapshot, nil

@@ -10,8 +10,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/nodeclaims"
 )
 
-// scale brings a static pool to its number of nodes. What was ordered is in the view of the cluster at once, so that
-// nothing is ordered twice.
+// scale brings a static pool to its number of nodes. Ordered nodes are added to the view of the cluster at once, so that none is ordered
+// twice.
 func (r *poolReconciler) scale(ctx context.Context, pool *v1.NodePool) (time.Duration, error) {
 	r.planner.scaling.Lock()
 	defer r.planner.scaling.Unlock()

@@ -15,8 +15,7 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// orderAnnotation tells by which order a claim was created, so that an order whose answer was lost is not carried out
-// twice.
+// orderAnnotation names the order that created a claim, so that an order whose answer was lost is not carried out twice.
 const orderAnnotation = "drawknife.dev/order"
 
 // Created reports whether a claim was created by the reconcilers, not by somebody else, such as Karpenter or a user.
@@ -30,9 +29,9 @@ type claimStore struct {
 }
 
 const (
-	// nameAttempts is how many names are tried for a claim: those of other claims are taken.
+	// nameAttempts is how many names are tried for a claim, in case names are taken by other claims.
 	nameAttempts = 5
-	// answerAttempts is how often a claim is created under one name while no answer tells what became of it.
+	// answerAttempts is how often the creation of a claim is repeated under one name while its result is unknown.
 	answerAttempts = 3
 )
 
@@ -78,7 +77,8 @@ func (s *claimStore) createNamed(ctx context.Context, token string, claim *v1.No
 		case !apierrors.IsNotFound(readErr) || ctx.Err() != nil:
 			return nil, fmt.Errorf("%w; cannot check whether it was created: %w", err, readErr)
 		}
-		// Not there, but the request may still be in progress: the same name keeps a second one from making a second claim.
+		// The claim does not exist, but the request may still be in progress: using the same name prevents that a second request creates a
+		// second claim.
 		lost = err
 	}
 	return nil, lost

@@ -24,7 +24,7 @@ import (
 type surge struct {
 	client  client.Client
 	evictor provisioning.Evictor
-	// evict has a pod evicted.
+	// evict makes the eviction of a pod.
 	evict    func(provisioning.EvictPod)
 	recorder *recorder
 	log      *slog.Logger
@@ -35,16 +35,16 @@ type surge struct {
 	wake   chan struct{}
 }
 
-// wantedEviction is a pod that a drain wants gone, as of when it last said so.
+// wantedEviction is a pod that a drain wants to evict, and when the drain last asked for it.
 type wantedEviction struct {
 	provisioning.EvictPod
 	at time.Time
 }
 
 const (
-	// wantedFor is a little more than the time after which a drain has said again what it wants.
+	// wantedFor is a little longer than the interval at which drains repeat their wanted evictions.
 	wantedFor = 3 * drainPause
-	// surgeRetry is after what time a look that failed is repeated.
+	// surgeRetry is the delay before a failed look is repeated.
 	surgeRetry = 2 * time.Second
 )
 
@@ -69,7 +69,7 @@ func (s *surge) add(pod provisioning.EvictPod) {
 // NeedLeaderElection is true: one process scales workloads.
 func (s *surge) NeedLeaderElection() bool { return true }
 
-// Start looks at what is wanted until ctx ends. The first look finds what a process before this one has left.
+// Start handles wanted evictions until ctx ends. The first look finds workloads that an earlier process has scaled.
 func (s *surge) Start(ctx context.Context) error {
 	for {
 		again, err := s.look(ctx)
@@ -84,7 +84,7 @@ func (s *surge) Start(ctx context.Context) error {
 	}
 }
 
-// look takes the next step for each workload, and says when to look again; 0 is when something is wanted.
+// look takes the next step for each workload, and returns when to look again; 0 means when the next eviction is wanted.
 func (s *surge) look(ctx context.Context) (again time.Duration, err error) {
 	objects, err := s.objects(ctx)
 	if err != nil {
@@ -110,7 +110,7 @@ func (s *surge) look(ctx context.Context) (again time.Duration, err error) {
 	return again, nil
 }
 
-// stillWanted are the evictions that drains want, and until when the first of them is if nobody says so again.
+// stillWanted returns the evictions that drains want, and the time when the first of them ends if no drain repeats it.
 func (s *surge) stillWanted() (list []provisioning.EvictPod, again time.Duration) {
 	now := s.now()
 	s.mu.Lock()
@@ -123,7 +123,7 @@ func (s *surge) stillWanted() (list []provisioning.EvictPod, again time.Duration
 	return list, again
 }
 
-// present leaves out, and forgets, pods that are gone.
+// present removes pods that no longer exist.
 func (s *surge) present(list []provisioning.EvictPod, pods []*corev1.Pod) []provisioning.EvictPod {
 	there := make(map[types.UID]bool, len(pods))
 	for _, pod := range pods {
@@ -139,7 +139,7 @@ func (s *surge) present(list []provisioning.EvictPod, pods []*corev1.Pod) []prov
 	})
 }
 
-// objects are all workloads. They are the cache's own and only read.
+// objects returns all workloads. They belong to the cache: read them only.
 func (s *surge) objects(ctx context.Context) (o provisioning.WorkloadObjects, err error) {
 	var deployments appsv1.DeploymentList
 	var sets appsv1.ReplicaSetList
@@ -154,7 +154,7 @@ func (s *surge) objects(ctx context.Context) (o provisioning.WorkloadObjects, er
 	}, nil
 }
 
-// pods are those of the namespaces.
+// pods returns the pods of the namespaces.
 func (s *surge) pods(ctx context.Context, namespaces []string) (out []*corev1.Pod, err error) {
 	for _, namespace := range namespaces {
 		var list corev1.PodList
@@ -166,7 +166,7 @@ func (s *surge) pods(ctx context.Context, namespaces []string) (out []*corev1.Po
 	return out, nil
 }
 
-// namespacesOf are those with pods that have to leave, or with a workload that is scaled up for some, by name.
+// namespacesOf returns the namespaces, by name, that have pods to evict or a workload that is scaled up for such pods.
 func namespacesOf(evictions []provisioning.EvictPod, o provisioning.WorkloadObjects) []string {
 	names := map[string]bool{}
 	for _, e := range evictions {
@@ -189,7 +189,7 @@ func (s *surge) do(ctx context.Context, effect provisioning.Effect) error {
 	return provisioning.Do(ctx, effect, surgeEffects{surge: s})
 }
 
-// surgeEffects carries out what an Evictor asks for, and nothing else.
+// surgeEffects carries out the effects of an Evictor, and no others.
 type surgeEffects struct {
 	provisioning.RefuseEffects
 	surge *surge
@@ -204,7 +204,8 @@ func (s surgeEffects) ScaleWorkload(ctx context.Context, e provisioning.ScaleWor
 	return s.surge.scale(ctx, e)
 }
 
-// scale sets number and annotation at once, if the workload still is as it was seen: one that is not is looked at again.
+// scale writes number and annotation in one request, if the workload has not changed since it was read; otherwise the next look reads it
+// again.
 func (s *surge) scale(ctx context.Context, e provisioning.ScaleWorkload) error {
 	var object client.Object
 	var replicas **int32

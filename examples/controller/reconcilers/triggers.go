@@ -20,8 +20,8 @@ type triggers struct {
 	added   map[types.UID]bool
 	removed map[types.UID]bool
 	wake    chan struct{}
-	// standby is a process that does not lead: nobody drains there, so that what it kept of every pod that comes and goes would
-	// only grow. A new leader plans for everything that is pending.
+	// standby is a process that does not lead: it drains no nodes, so it keeps no records of pods, which would only grow. A new leader
+	// plans for everything that is pending.
 	standby bool
 }
 
@@ -95,7 +95,7 @@ func (p *planner) seen(before, after client.Object) {
 		if object.DeletionTimestamp != nil && (old == nil || old.DeletionTimestamp == nil) {
 			p.triggers.add(object.UID)
 		}
-		// A request may wait for this very node, and until it is answered nobody knows that the node is needed.
+		// A request may wait for this node, and until the request is answered nobody knows whether the node is needed.
 		if p.requests != nil && initialized(object) && (old == nil || !initialized(old)) {
 			p.triggers.add(requestsTrigger)
 		}

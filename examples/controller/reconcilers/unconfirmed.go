@@ -30,7 +30,7 @@ type confirmer struct {
 }
 
 const (
-	// confirmAfter is how long the watch has for showing what was assumed.
+	// confirmAfter is how long the watch may take to show an assumed object.
 	confirmAfter = 15 * time.Second
 	// confirmEvery is how often unconfirmed objects are checked.
 	confirmEvery = 5 * time.Second
@@ -57,7 +57,7 @@ func (c *confirmer) Start(ctx context.Context) error {
 	}
 }
 
-// confirm looks once. What can't be read is read again the next time.
+// confirm looks once. Objects that can't be read are read again next time.
 func (c *confirmer) confirm(ctx context.Context) error {
 	now := c.now()
 	view := c.state.Snapshot(cluster.Query{Time: now})
@@ -82,7 +82,7 @@ func (c *confirmer) confirm(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// read tells the state what the API has of the object, whose UID it was assumed with.
+// read passes the API server's version of an assumed object to the state; uid is the UID with which it was assumed.
 func (c *confirmer) read(ctx context.Context, key cluster.ObjectKey, uid types.UID) error {
 	object := c.empty(key.Kind)
 	if object == nil {
@@ -118,7 +118,7 @@ func (c *confirmer) empty(kind cluster.Kind) client.Object {
 	return nil
 }
 
-// assumedUID is the UID of a claim in the view; empty for what is no claim, or one that the view leaves out.
+// assumedUID returns the UID of a claim in the view; empty for other kinds, and for claims that the view leaves out.
 func assumedUID(view *cluster.View, key cluster.ObjectKey) types.UID {
 	if key.Kind != cluster.KindNodeClaim {
 		return ""

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// wake wakes the goroutine that waits on the channel, which has a buffer of one.
+// wake wakes the goroutine that waits on the channel, which has a buffer of one element.
 func wake(c chan<- struct{}) {
 	select {
 	case c <- struct{}{}:
@@ -13,8 +13,8 @@ func wake(c chan<- struct{}) {
 	}
 }
 
-// rest waits until there may be something to do: for the time given, 0 forever, or until it is woken; nil is nobody to wake it. It is
-// true when the time is over, and false when it was woken or ctx has ended, which callers look at themselves.
+// rest waits for the given time (0 means forever), or until it is woken; with nil, nobody can wake it. It returns true when the time has
+// passed, and false when it was woken or ctx has ended; callers check which.
 func rest(ctx context.Context, woken <-chan struct{}, again time.Duration) bool {
 	var due <-chan time.Time
 	if again > 0 {

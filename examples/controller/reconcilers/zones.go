@@ -16,8 +16,8 @@ const (
 	zoneNone     = "none"     // none will do
 )
 
-// effectiveZones counts the waiting pods by the zone that they can go to, as far as they and the volumes that they are bound
-// to say. Of zones there are those that instances are offered or nodes are in, so that there are no more counts than these.
+// effectiveZones counts the pending pods by the zone that they can go to, as far as the pods and their bound volumes determine it. Only
+// zones with offerings or nodes are counted, which bounds the number of counts.
 func effectiveZones(snapshot *scheduling.Snapshot, lookup *requirements.Lookup) map[string]int {
 	z := zoneFinder{lookup: lookup, claims: map[types.NamespacedName]string{}, volumes: map[string]*corev1.PersistentVolume{}}
 	for _, list := range snapshot.Catalogs {

@@ -5,6 +5,6 @@
 //
 //	config.Wrap(transport.Bounded(logger))
 //
-// A NodePool whose limit reads 0 launches nothing, and a volume of size 0 is refused: neither acts on a value that nobody can
-// read. What the API server stores stays as it is, because the reconcilers write patches of what they have changed themselves.
+// A NodePool whose limit reads 0 launches nothing, and a volume of size 0 is refused: so no component acts on an unreadable value. Stored
+// objects stay unchanged, because the reconcilers write only patches of their own changes.
 package transport

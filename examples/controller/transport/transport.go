@@ -52,7 +52,7 @@ func formsOf[T any]() forms {
 	return forms{reflect.TypeFor[T](), reflect.TypeFor[list[T]](), reflect.TypeFor[event[T]]()}
 }
 
-// kinds are those whose CRDs may admit unbounded quantities, by group, version and resource.
+// kinds are the kinds whose CRDs may admit unbounded quantities, by group, version and resource.
 func kinds() map[string]forms {
 	return map[string]forms{
 		v1.Group + "/v1/nodepools":                        formsOf[v1.NodePool](),
@@ -69,7 +69,7 @@ func kinds() map[string]forms {
 	}
 }
 
-// resourceOf is "group/version/resource" of a request's path; empty for what is not an object of a group.
+// resourceOf returns "group/version/resource" of a request's path; empty if the path is not that of an object in a group.
 func resourceOf(path string) string {
 	_, path, found := strings.Cut(path, "/apis/")
 	parts := strings.Split(path, "/")
@@ -136,7 +136,7 @@ type stream struct {
 	err   error
 }
 
-// Read returns the rest of the present event, or waits for the next one.
+// Read returns the rest of the current event, or waits for the next event.
 func (s *stream) Read(into []byte) (int, error) {
 	for len(s.rest) == 0 {
 		if s.err != nil {
@@ -177,7 +177,7 @@ func (r *reporter) report(resource string, text []byte, found []quantities.Found
 		Items  []named `json:"items"`
 		Object named   `json:"object"`
 	}
-	_ = json.Unmarshal(text, &answer) // what can't be read has no name
+	_ = json.Unmarshal(text, &answer) // an unreadable object has no name
 	for _, f := range found {
 		object, path := answer.named, f.Path
 		if rest, ok := strings.CutPrefix(path, "object."); ok {

@@ -52,8 +52,8 @@ func Representative(set *appsv1.DaemonSet, newest map[types.UID]*corev1.Pod) *co
 	return pod
 }
 
-// controllerTolerations are what the DaemonSet controller adds to each of its pods: they come to nodes that are cordoned or
-// in distress, where ordinary pods don't.
+// controllerTolerations are the tolerations that the DaemonSet controller adds to each of its pods. With them the pods also run on nodes
+// that are cordoned or have problems, unlike ordinary pods.
 func controllerTolerations(spec *corev1.PodSpec) []corev1.Toleration {
 	taints := []corev1.Taint{
 		{Key: corev1.TaintNodeNotReady, Effect: corev1.TaintEffectNoExecute},

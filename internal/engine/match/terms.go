@@ -12,9 +12,9 @@ import (
 	"github.com/drawknife/drawknife/api/requirements"
 )
 
-// Terms reads what pods say of nodes.
+// Terms reads the node constraints of pods.
 type Terms struct {
-	// Vocabulary gives labels their canonical names; Pods is the one that pods' terms are checked by.
+	// Vocabulary gives labels their canonical names; Pods is the vocabulary for validating pods' terms.
 	Vocabulary, Pods *requirements.Lookup
 }
 
@@ -24,8 +24,8 @@ type Preference struct {
 	Set    Needs
 }
 
-// Required are the alternatives a pod's node selector and required node affinity leave. A term without
-// expressions and fields matches nothing, as in Kubernetes; without any affinity there is one alternative.
+// Required returns the alternatives that a pod's node selector and required node affinity allow. A term without expressions and fields
+// matches nothing, as in Kubernetes; without any affinity there is one alternative.
 func (t Terms) Required(spec *corev1.PodSpec) ([]Needs, error) {
 	if errs := requirements.ValidatePodSpec(spec, t.Pods, field.NewPath("spec")); len(errs) > 0 {
 		return nil, errs.ToAggregate()
@@ -76,8 +76,8 @@ func (t Terms) read(expressions []corev1.NodeSelectorRequirement) (Needs, error)
 	return New(list...), nil
 }
 
-// Preferred are the preferred node affinity terms, heaviest first, then in the pod's order. They are wishes: one
-// that can't be read is left out.
+// Preferred are the preferred node affinity terms, heaviest first, then in the pod's order. They are preferences: a term that can't be read
+// is left out.
 func (t Terms) Preferred(spec *corev1.PodSpec) []Preference {
 	if spec.Affinity == nil || spec.Affinity.NodeAffinity == nil {
 		return nil
@@ -95,7 +95,7 @@ func (t Terms) Preferred(spec *corev1.PodSpec) []Preference {
 	return out
 }
 
-// NamesNode reports whether the pod's required node affinity asks for a node by name.
+// NamesNode reports whether the pod's required node affinity requires a node by name.
 func NamesNode(spec *corev1.PodSpec) bool {
 	if spec.Affinity == nil || spec.Affinity.NodeAffinity == nil || spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution == nil {
 		return false
@@ -104,7 +104,7 @@ func NamesNode(spec *corev1.PodSpec) bool {
 		func(term corev1.NodeSelectorTerm) bool { return len(term.MatchFields) > 0 })
 }
 
-// fieldNeeds reads the matchFields of a term, which ValidatePodSpec has let pass: each is about the node's name.
+// fieldNeeds reads the matchFields of a term. ValidatePodSpec has checked that each is about the node's name.
 func fieldNeeds(fields []corev1.NodeSelectorRequirement) Needs {
 	list := make([]requirements.Requirement, 0, len(fields))
 	for i := range fields {
@@ -117,9 +117,9 @@ func fieldNeeds(fields []corev1.NodeSelectorRequirement) Needs {
 	return New(list...)
 }
 
-// Placement are the pod's alternatives where it may run: what it selects, on nodes with its operating system.
-// kube-scheduler does not look at spec.os, but the kubelet of another system rejects the pod. Spread constraints count
-// nodes by Required, as kube-scheduler does.
+// Placement returns the alternatives of nodes where the pod may run: those of Required, restricted to the pod's operating system.
+// kube-scheduler does not look at spec.os, but the kubelet of another system rejects the pod. Spread constraints count nodes by Required,
+// as kube-scheduler does.
 func (t Terms) Placement(spec *corev1.PodSpec) ([]Needs, error) {
 	terms, err := t.Required(spec)
 	if err != nil || spec.OS == nil || spec.OS.Name == "" {

@@ -24,29 +24,29 @@ const (
 	changeClosed                      // node a was closed
 	changeStage                       // placement a was at stage b before
 	changeSealed                      // host a was sealed: the last of State.sealed
-	changeWay                         // gang a waited in way b before
+	changeWay                         // gang a was in waiting state b before
 )
 
 // Log lists the changes that can be undone, in order.
 type Log struct {
 	changes []change
-	// epoch counts commits: marks of earlier epochs are void.
+	// epoch counts commits: marks of earlier epochs are stale.
 	epoch int
-	// cut numbers rollbacks; cuts are those of this epoch that no later one went behind, ascending.
+	// cut numbers rollbacks; cuts are the rollbacks of this epoch that no later rollback went behind, ascending.
 	cut  int
 	cuts []cut
 }
 
-// cut is a rollback: what was logged from at on is gone.
+// cut is a rollback: it removed the changes logged from at on.
 type cut struct{ number, at int }
 
 // Mark is a point to return to.
 type Mark struct{ log, epoch, taken int }
 
-// Now is the present point.
+// Now returns the mark of the current state.
 func (l *Log) Now() Mark { return Mark{len(l.changes), l.epoch, l.cut} }
 
-// Commit makes everything done so far permanent: it can no longer be rolled back. Earlier marks become void.
+// Commit makes everything done so far permanent: it can no longer be rolled back. Earlier marks become stale.
 func (l *Log) Commit() {
 	l.changes = l.changes[:0]
 	l.cuts = nil
@@ -66,8 +66,8 @@ func (l *Log) goBack(to Mark) bool {
 	return true
 }
 
-// isCut reports whether a rollback since the mark went back behind it. Both numbers and positions of cuts ascend, so the first cut since
-// then went back furthest.
+// isCut reports whether a rollback after the mark went back behind it. Numbers and positions of cuts both ascend, so the first later cut
+// went back furthest.
 func (l *Log) isCut(m Mark) bool {
 	since, _ := slices.BinarySearchFunc(l.cuts, m.taken+1, func(c cut, number int) int { return cmp.Compare(c.number, number) })
 	return since < len(l.cuts) && l.cuts[since].at < m.log
@@ -76,7 +76,7 @@ func (l *Log) isCut(m Mark) bool {
 // note adds a change.
 func (l *Log) note(c change) { l.changes = append(l.changes, c) }
 
-// ChangedSince reports whether anything was done since the mark.
+// ChangedSince reports whether anything changed after the mark.
 func (l *Log) ChangedSince(m Mark) bool { return len(l.changes) > m.log }
 
 // OpenedSince is how many new nodes were opened since the mark.
@@ -95,8 +95,8 @@ func (l *Log) count(m Mark, kind changeKind) int {
 	return n
 }
 
-// ApartSince reports whether everything since the mark concerns new nodes opened since, of so many new nodes and bindings that there are
-// now: nodes from firstNode on, and placements from firstPlaced on.
+// ApartSince reports whether all changes after the mark concern new nodes that were opened after it. Given the current numbers of new nodes
+// and bindings, these are nodes from firstNode on and placements from firstPlaced on.
 func (l *Log) ApartSince(m Mark, nodes, placements int) (firstNode, firstPlaced int, apart bool) {
 	firstNode, firstPlaced = nodes-l.OpenedSince(m), placements-l.placedSince(m)
 	for _, c := range l.changes[m.log:] {

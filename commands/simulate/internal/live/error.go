@@ -12,15 +12,15 @@ import (
 
 // Error says why a market could not be read, and what helps.
 type Error struct {
-	// Region that was asked; empty when none is known.
+	// Region is the region that was queried; empty if it is not known.
 	Region string
-	// Cause is what went wrong. Its kind (cloudprovider.ErrorKind) can be asked for with errors.Is.
+	// Cause is what went wrong. errors.Is tests for its kind (cloudprovider.ErrorKind).
 	Cause error
 	// Cure is what the user can do.
 	Cure string
 }
 
-// Error is one line: what was wanted, what went wrong, what to do.
+// Error returns one line: the operation, the problem and the cure.
 func (e *Error) Error() string {
 	of := ""
 	if e.Region != "" {
@@ -29,7 +29,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("reading the instance types%s from AWS: %s; %s", of, e.problem(), e.Cure)
 }
 
-// problem is the cause in words. What to do about credentials is said by the cure.
+// problem is the cause in words. The cure contains the advice about credentials.
 func (e *Error) problem() string {
 	var credentials *sdk.CredentialsError
 	if errors.As(e.Cause, &credentials) && credentials.Missing {
@@ -80,7 +80,7 @@ func cure(err error) string {
 	return "try again; without AWS, leave out --provider or give --catalog FILE"
 }
 
-// credentialsCure tells apart credentials that are missing, wrong, and weak, by AWS's code.
+// credentialsCure distinguishes missing, wrong and insufficient credentials by AWS's error code.
 func credentialsCure(code string) string {
 	switch code {
 	case "":

@@ -4,8 +4,8 @@
 //	if err != nil { … }
 //	plan with market.Catalog; show market.Notes
 //
-// Instance types and their zones must be readable. Prices need not: what can't be read comes from the tables that are
-// built into the library, and a note says so.
+// Instance types and their zones must be readable. Prices are optional: missing prices come from the tables in the library, and a note says
+// so.
 package live
 
 import (
@@ -23,9 +23,9 @@ import (
 )
 
 const (
-	// requestTimeout bounds one request: a person waits for it.
+	// requestTimeout limits one request, because a person waits for the result.
 	requestTimeout = time.Minute
-	// pricesTimeout bounds the reading of prices, for which there is something that stands in.
+	// pricesTimeout limits reading prices, which can be replaced by built-in prices.
 	pricesTimeout = 2 * time.Minute
 )
 
@@ -34,7 +34,7 @@ type Options struct {
 	// AWS says how to reach AWS; the zero value takes region, credentials and endpoints from the environment and the
 	// shared configuration files, as the AWS command line does.
 	AWS sdk.Config
-	// Progress is called with what is being done; nil for no report. Calls don't overlap.
+	// Progress is called with each stage; nil for no report. Calls don't overlap.
 	Progress func(stage string)
 	// Clock is the clock; nil means the real one.
 	Clock option.Clock
@@ -64,7 +64,7 @@ const (
 	NoteSkippedTypes = "InstanceTypesSkipped"
 	// NoteZoneIDs says that the ids of zones could not be read.
 	NoteZoneIDs = "ZoneIDsUnknown"
-	// NoteOnDemandPrices says that on-demand prices are not those of today, all or some.
+	// NoteOnDemandPrices says that some or all on-demand prices are not current.
 	NoteOnDemandPrices = "OnDemandPricesBuiltIn"
 	// NoteUnpriced says that types have no on-demand price.
 	NoteUnpriced = "OnDemandPricesUnknown"
@@ -78,7 +78,7 @@ const (
 type reading struct {
 	region string
 	now    func() time.Time
-	// builtIn stands in where AWS does not answer.
+	// builtIn replaces AWS's answers if AWS does not answer.
 	builtIn *catalog.Catalog
 	types   func(context.Context) (*aws.RegionTypes, error)
 	sources struct{ onDemand, spot prices.Source }
@@ -118,7 +118,7 @@ func Read(ctx context.Context, o Options) (*Market, error) {
 	return r.read(ctx)
 }
 
-// onDemandSource is the price list, where it has the region's prices; else a source that says why not.
+// onDemandSource is the price list if it has the region's prices; otherwise a source whose error says why not.
 func onDemandSource(region string, api func() sdk.PricingAPI) prices.Source {
 	if ok, why := prices.Published(region, false); !ok {
 		return prices.SourceFunc(func(context.Context) (*prices.List, error) { return nil, &prices.ListError{Problem: why} })
@@ -129,7 +129,7 @@ func onDemandSource(region string, api func() sdk.PricingAPI) prices.Source {
 // day of the reading.
 func (r *reading) day() string { return r.now().UTC().Format(time.DateOnly) }
 
-// read asks for everything at once. When instance types can't be had, nothing else is worth waiting for.
+// read asks for everything at once. Without instance types, other answers are useless.
 func (r *reading) read(ctx context.Context) (*Market, error) {
 	asking, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -165,7 +165,7 @@ func (r *reading) read(ctx context.Context) (*Market, error) {
 	return r.market(found, paid)
 }
 
-// market puts prices on the facts and says what is to be said.
+// market adds prices to the facts and returns the notes.
 func (r *reading) market(found *aws.RegionTypes, paid quotes) (*Market, error) {
 	priced, priceNotes, err := paid.on(found.Catalog, r.builtIn)
 	if err != nil {

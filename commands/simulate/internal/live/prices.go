@@ -21,7 +21,7 @@ type quotes struct {
 	day string
 }
 
-// on makes a catalogue of facts with prices on them. Where AWS gave none, builtIn has them.
+// on makes a catalogue of facts with prices on them. If AWS returned no price, builtIn has it.
 func (q quotes) on(facts, builtIn *catalog.Catalog) (*catalog.Catalog, []Note, error) {
 	w := &writer{
 		quotes: q, builtIn: builtIn, currency: dollars, static: prices.Static(builtIn, facts.Region), keys: map[string]string{},
@@ -45,7 +45,7 @@ func (q quotes) on(facts, builtIn *catalog.Catalog) (*catalog.Catalog, []Note, e
 	return c, w.notes(), err
 }
 
-// writer puts prices on types one after the other.
+// writer sets the prices of types one after the other.
 type writer struct {
 	quotes
 	builtIn  *catalog.Catalog
@@ -55,7 +55,7 @@ type writer struct {
 	keys     map[string]string // of catalog.Sources by text
 	// unlisted are types that a price list in dollars lacks and the built-in table has.
 	unlisted []string
-	// unpriced are types that have no on-demand price at all.
+	// unpriced are the types without an on-demand price.
 	unpriced []string
 }
 
@@ -83,9 +83,8 @@ func (w *writer) priceOnDemand(t *catalog.Type) {
 	}
 }
 
-// priceSpot writes a price for each zone. A zone that EC2's list does not name has none: the type is not sold there as
-// spot. Without the list, built-in prices of the same region count, and else the on-demand price, which spot prices stay
-// below.
+// priceSpot writes a price for each zone. A zone that EC2's list does not name has no spot price: the type is not sold as spot there.
+// Without the list, built-in prices of the same region count, and else the on-demand price, which spot prices stay below.
 func (w *writer) priceSpot(t *catalog.Type) {
 	t.SpotUSD, t.SpotFrom, t.SpotInterruption = nil, "", ""
 	amounts := make([]float64, len(t.Zones))
@@ -102,7 +101,7 @@ func (w *writer) priceSpot(t *catalog.Type) {
 			highest = max(highest, amount)
 		}
 		for i, zone := range t.Zones {
-			// A zone that the table lacks costs as much as the dearest it has.
+			// A zone that the table lacks gets the highest price of the table.
 			amounts[i] = cmp.Or(known[w.out.Zones[zone].Name], highest)
 		}
 		builtIn, _ := w.builtIn.Lookup(t.Name)
@@ -115,7 +114,7 @@ func (w *writer) priceSpot(t *catalog.Type) {
 	w.setSpot(t, amounts, "on-demand price, for want of spot prices; "+w.out.Sources[t.OnDemandFrom], catalog.PriceFacts{Kind: catalog.PriceEstimated})
 }
 
-// knownSpot are the built-in spot prices of a type by zone; none for another region or currency than the table's.
+// knownSpot returns the built-in spot prices of a type by zone; none if the region or currency differs from the table's.
 func (w *writer) knownSpot(name string) map[string]float64 {
 	t, ok := w.builtIn.Lookup(name)
 	if !ok || w.out.Region != w.builtIn.Region || w.currency != dollars {
@@ -130,7 +129,7 @@ func (w *writer) knownSpot(name string) map[string]float64 {
 	return known
 }
 
-// setSpot gives a type its spot prices unless there is none among them.
+// setSpot sets the spot prices of a type if there are any.
 func (w *writer) setSpot(t *catalog.Type, amounts []float64, source string, facts catalog.PriceFacts) {
 	if slices.ContainsFunc(amounts, func(amount float64) bool { return amount > 0 }) {
 		t.SpotUSD, t.SpotFrom = amounts, w.key(source, facts)

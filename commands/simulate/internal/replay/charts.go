@@ -40,7 +40,7 @@ func (r *Result) charts() []chart {
 	var out []chart
 	for _, c := range []struct {
 		id, title string
-		most      float64 // 0: as much as there is
+		most      float64 // 0 means the available width
 		format    string
 		lines     []drawn
 	}{

@@ -18,21 +18,21 @@ import (
 	"github.com/drawknife/drawknife/scheduling/cluster"
 )
 
-// allocator gives pods the devices that they claim when they are bound, as kube-scheduler does, and takes them back when no pod of a
-// claim is left.
+// allocator allocates the devices that pods claim when they are bound, as kube-scheduler does, and frees them when no pod uses the claim
+// any more.
 type allocator struct {
 	matcher   scheduling.DeviceMatcher
 	classes   map[string]*resourcev1.DeviceClass
 	templates map[scheduling.PodKey]*resourcev1.ResourceClaimTemplate
 	// backed are the classes behind extended resources.
 	backed map[corev1.ResourceName]string
-	// claims are those of the input and those of bound pods; they are never changed, but replaced.
+	// claims are those of the input and of bound pods; they are replaced, never modified.
 	claims map[scheduling.PodKey]*resourcev1.ResourceClaim
 	// created counts the claims that were made for pods.
 	created int
-	// read are specs made ready for allocation, by what has them.
+	// read contains specs prepared for allocation, by their owner.
 	read map[string]*devices.Claim
-	// nodes are those with devices, by name; network is the devices that several nodes can use, nil for none.
+	// nodes are the nodes with devices, by name; network contains the devices that several nodes can use, nil if there are none.
 	nodes   map[string]*nodeDevices
 	network *devices.Usage
 }
@@ -118,7 +118,7 @@ func (a *allocator) missing(p *Arrival) string {
 	return ""
 }
 
-// publish has the drivers of a new node publish what the instance type says.
+// publish adds the devices that the drivers of a new node publish according to its instance type.
 func (a *allocator) publish(s *scheduling.Snapshot, node *corev1.Node) []cluster.Event {
 	n := &nodeDevices{matches: devices.NewMatches(a.matcher)}
 	for _, name := range sortedNames(s.Catalogs) {
@@ -164,8 +164,8 @@ type wanted struct {
 	ready  *devices.Claim
 }
 
-// allocate gives the pod the devices that it claims on its node, and writes its claims into its status. It reports whether the node has
-// them; if not, nothing has changed. hosted is the claim of the node.
+// allocate gives the pod the devices that it claims on its node, and writes its claims into its status. It reports whether the node has the
+// devices; if not, nothing has changed. hosted is the claim of the node.
 func (a *allocator) allocate(pod *corev1.Pod, hosted *v1.NodeClaim) ([]cluster.Event, bool, error) {
 	mine, err := a.claimsOf(pod, hosted)
 	if err != nil || len(mine) == 0 {
@@ -209,7 +209,7 @@ func (a *allocator) allocate(pod *corev1.Pod, hosted *v1.NodeClaim) ([]cluster.E
 	return events, true, nil
 }
 
-// nodesOf are the nodes that can use allocated devices: that of the pod, unless all of them are devices that the same other nodes can use.
+// nodesOf returns the nodes that can use allocated devices: the pod's node, or, if all devices can be used by the same other nodes, those.
 func (a *allocator) nodesOf(result resourcev1.DeviceAllocationResult, node string) *corev1.NodeSelector {
 	own := &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{MatchFields: []corev1.NodeSelectorRequirement{{
 		Key: metav1.ObjectNameField, Operator: corev1.NodeSelectorOpIn, Values: []string{node},
@@ -235,7 +235,7 @@ func (a *allocator) nodesOf(result resourcev1.DeviceAllocationResult, node strin
 	return out
 }
 
-// claimsOf are the claims of the pod, made where they are made for it: by template, or for extended resources that devices serve on the node.
+// claimsOf returns the claims of the pod. It creates claims from templates, and for extended resources that devices serve on the node.
 func (a *allocator) claimsOf(pod *corev1.Pod, hosted *v1.NodeClaim) ([]wanted, error) {
 	var out []wanted
 	for i := range pod.Spec.ResourceClaims {
@@ -272,7 +272,8 @@ func (a *allocator) claimsOf(pod *corev1.Pod, hosted *v1.NodeClaim) ([]wanted, e
 	return append(out, extended), nil
 }
 
-// extendedClaim is the claim for the extended resources of which the node has none by device plugins, and devices serve them; none without.
+// extendedClaim returns the claim for the extended resources that devices serve because the node has no device plugin for them; none if
+// there are none.
 func (a *allocator) extendedClaim(pod *corev1.Pod, hosted *v1.NodeClaim) (wanted, error) {
 	var spec resourcev1.ResourceClaimSpec
 	text := "extended"
@@ -315,7 +316,7 @@ func (a *allocator) ready(of string, spec *resourcev1.DeviceClaim) (*devices.Cla
 	return made, nil
 }
 
-// made is the claim that is made for a pod: it belongs to the pod, and goes with it.
+// made creates a claim for a pod: it belongs to the pod, and is deleted with it.
 func (a *allocator) made(pod *corev1.Pod, name string, spec *resourcev1.ResourceClaimSpec) *resourcev1.ResourceClaim {
 	controller := true
 	object := &resourcev1.ResourceClaim{
@@ -331,11 +332,11 @@ func (a *allocator) made(pod *corev1.Pod, name string, spec *resourcev1.Resource
 		object.Name += "-x"
 	}
 	a.created++
-	object.UID = types.UID(fmt.Sprint("claim-", a.created)) // another one each time: what was deleted does not come again
+	object.UID = types.UID(fmt.Sprint("claim-", a.created)) // each claim gets a new UID: a deleted claim does not come back
 	return object
 }
 
-// free takes back the claims of a pod that leaves its node, and the devices of those that no other pod uses.
+// free deletes the claims of a pod that leaves its node, and frees the devices of claims that no other pod uses.
 func (a *allocator) free(pod *corev1.Pod) []cluster.Event {
 	var events []cluster.Event
 	for _, key := range heldBy(pod) {

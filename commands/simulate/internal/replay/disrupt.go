@@ -13,7 +13,7 @@ import (
 // notice is how long before the end of a spot node the cloud says so.
 const notice = 2 * time.Minute
 
-// interrupt is a spot node that the cloud takes back: it is emptied at once, and gone when the notice has passed.
+// interrupt handles a spot interruption: the node is emptied at once, and removed when the notice has passed.
 func (e *engine) interrupt(m *instance) error {
 	if e.instances[m.name] == nil || m.leaving {
 		return nil
@@ -29,7 +29,7 @@ func (e *engine) interrupt(m *instance) error {
 func (e *engine) shrink() error {
 	e.agenda.enter(e.now.Add(e.Consolidate), e.shrink)
 	if len(e.waiting) > len(e.refusedNow()) || len(e.instances) == 0 {
-		return nil // placing pods comes first; those that have no place don't hold it up
+		return nil // pending pods are placed first; pods without a place don't delay consolidation
 	}
 	v := e.view()
 	if v.Revision == e.revision && len(e.moving) == 0 && !e.record.again(e.now) {
@@ -59,7 +59,7 @@ func (e *engine) shrink() error {
 	return nil
 }
 
-// carryOut launches what comes in the nodes' stead, and empties these once it is ready.
+// carryOut launches the replacements, and empties the old nodes once these are ready.
 func (e *engine) carryOut(v *cluster.View, cmd *disruption.Command) error {
 	var members []*instance
 	for _, name := range cmd.Nodes() {
@@ -117,7 +117,7 @@ func (e *engine) carryOut(v *cluster.View, cmd *disruption.Command) error {
 	return nil
 }
 
-// empty lets the pods of a node wait for another one, and the node go after a while.
+// empty makes the pods of a node pending, and removes the node after a while.
 func (e *engine) empty(m *instance, after time.Duration, evicted *int) error {
 	m.leaving = true
 	delete(e.moving, m.name)

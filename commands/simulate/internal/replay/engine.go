@@ -25,7 +25,7 @@ import (
 // pod is one of the trace while it is there.
 type pod struct {
 	object *corev1.Pod
-	// since is when it began to wait; bound tells whether it ever had a node, on whether it has one now.
+	// since is when the pod became pending; bound says whether it ever had a node, on whether it has one now.
 	since time.Time
 	bound bool
 	on    *instance
@@ -44,9 +44,9 @@ type instance struct {
 	// ready tells that its node is there, leaving that it is being emptied.
 	ready, leaving bool
 	pods           map[string]*pod
-	// planned are the pods that it was bought for. They have its room first, no matter who else waits when it is ready.
+	// planned are the pods that it was bought for. They get its room first, even if other pods are pending when it is ready.
 	planned []string
-	// readied is called once when it is ready; nil for nobody.
+	// readied is called once when the node is ready; nil for no call.
 	readied func() error
 }
 
@@ -64,7 +64,7 @@ type engine struct {
 	batch  *provisioning.Batch
 	// devices gives bound pods the devices that they claim.
 	devices *allocator
-	// wake is when the agenda has the next look at the batch.
+	// wake is the next time in the agenda at which the batch is checked.
 	wake  time.Time
 	model *scheduling.Model
 	pods  map[string]*pod
@@ -73,7 +73,7 @@ type engine struct {
 	instances map[string]*instance
 	launched  int
 	record    *record
-	// revision of the view at the last look for a smaller fleet; moving are nodes that commands are about to remove.
+	// revision is the view's revision at the last consolidation; moving are nodes that commands are about to remove.
 	revision uint64
 	moving   map[string]string
 }
@@ -127,7 +127,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	return e.record.result(e), ctx.Err()
 }
 
-// open makes the cloud that sells what the pools may launch, and the view of an empty cluster.
+// open creates the cloud that sells the instance types of the pools, and the view of an empty cluster.
 func (e *engine) open() error {
 	var sold []*cloudprovider.InstanceType
 	seen := map[string]bool{}
@@ -206,7 +206,7 @@ func podOf(a *Arrival) *corev1.Pod {
 	return unbound(p)
 }
 
-// unbound marks a pod as one that kube-scheduler has no node for.
+// unbound marks a pod as unschedulable, as kube-scheduler does.
 func unbound(p *corev1.Pod) *corev1.Pod {
 	p.Spec.NodeName = ""
 	p.Status = corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{
@@ -301,7 +301,7 @@ func (e *engine) view() *cluster.View {
 	return v
 }
 
-// compile makes a Model of the view, of the one before where there is one.
+// compile creates a Model of the view, from the previous Model if there is one.
 func (e *engine) compile(s *scheduling.Snapshot) error {
 	var err error
 	if e.model == nil {
@@ -385,7 +385,7 @@ func (e *engine) bind(p *pod, m *instance) error {
 	return e.state.Apply(append(claims, cluster.Upsert(p.object))...)
 }
 
-// launch buys a node for a claim. What the cloud has no room for is planned again.
+// launch buys a node for a claim. Pods are planned again if the cloud has no capacity for their nodes.
 func (e *engine) launch(claim *v1.NodeClaim) (*instance, error) {
 	e.launched++
 	claim.Name = fmt.Sprintf("%s%05d", strings.TrimSuffix(claim.GenerateName, "-")+"-", e.launched)

@@ -11,10 +11,10 @@ import (
 
 // Options say what is run.
 type Options struct {
-	// Snapshot has the pools, the instance types and what else planning reads. Its pods wait from the beginning, and stay; its
-	// nodes are left out, and no claim of devices is allocated. Required, with at least one NodePool.
+	// Snapshot contains the pools, the instance types and everything else that planning reads. Its pods are pending from the beginning, and
+	// never end; its nodes are left out, and no device claim is allocated. Required, with at least one NodePool.
 	Snapshot *scheduling.Snapshot
-	// DeviceMatcher evaluates selectors of devices; nil has pods whose claims or classes have some wait without a node.
+	// DeviceMatcher evaluates selectors of devices; nil means that pods stay pending if their claims or classes have selectors.
 	DeviceMatcher scheduling.DeviceMatcher
 	// Trace is what comes and goes, in the order of arrival.
 	Trace []Arrival
@@ -24,20 +24,21 @@ type Options struct {
 	Length time.Duration
 	// Seed of all chance.
 	Seed uint64
-	// Query is what the planner is asked.
+	// Query is the query for the planner.
 	Query scheduling.Query
-	// Boot is how long a node takes from its launch until its node is ready, Drain how long one that goes takes to be
-	// emptied and gone. 0 is DefaultBoot and DefaultDrain.
+	// Boot is the time from the launch of a node until it is ready. Drain is the time in which a node is emptied and removed. 0 means
+	// DefaultBoot and DefaultDrain.
 	Boot, Drain time.Duration
 	// Consolidate is how often it is looked whether the fleet could be smaller; 0 is DefaultConsolidate, negative never.
 	Consolidate time.Duration
-	// Disruption is what decides then, with its thresholds; Query and Work are those of these options, and nothing waits for validation.
+	// Disruption is the planner with its thresholds; its Query and Work are replaced by those of these options, and there is no wait for
+	// validation.
 	Disruption disruption.Global
 	// Work bounds each of these looks, see disruption.Global; 0 is DefaultWork.
 	Work int
-	// Interruptions is how often the cloud takes back a spot node, on average, in a month of 730 hours; 0 is never.
+	// Interruptions is the average number of interruptions of a spot node in a month of 730 hours; 0 means never.
 	Interruptions float64
-	// Estimated reports whether what a node of a type, bought in that way, costs is an estimate; nil for none.
+	// Estimated reports whether the price of an instance type with a capacity type is an estimate; nil means that no price is.
 	Estimated func(instanceType, capacityType string) bool
 	// Progress is called from time to time with the simulated time; nil for no report.
 	Progress func(at time.Duration)

@@ -19,8 +19,7 @@ const packedRows = 200
 // fact is a figure at the top of the page.
 type fact struct{ Name, Value string }
 
-// WritePage writes the result as one page of HTML that needs nothing else: figures, charts, and the packing drawn. The title
-// says what was run.
+// WritePage writes the result as one self-contained HTML page: figures, charts, and a drawing of the packing. The title says what was run.
 func (r *Result) WritePage(w io.Writer, title string) error {
 	page, err := template.New("page").Parse(pageText)
 	if err != nil {

@@ -15,13 +15,13 @@ import (
 
 // Prices says what the cost of a run rests on, and what it could be instead.
 type Prices struct {
-	// From says where the prices come from, by capacity type and then by source.
+	// From says where the prices come from, sorted by capacity type and then by source.
 	From []PricesFrom `json:"from"`
-	// OnDemandCost of all nodes over the whole time, USD, when the spot nodes are on demand, too; 0 without spot nodes, and where such a
-	// price is not known.
+	// OnDemandCost is the cost of all nodes over the whole time in USD if spot nodes were on demand, too; 0 if there are no spot nodes, or
+	// if such a price is not known.
 	OnDemandCost float64 `json:"onDemandCost,omitempty"`
-	// Low and High are the cost at the lowest and highest prices of the types that were seen in the region on the day of the prices;
-	// 0 where no price has such a range.
+	// Low and High are the costs at the lowest and highest prices of the types in the region on the day of the prices; 0 if no price has a
+	// range.
 	Low  float64 `json:"low,omitempty"`
 	High float64 `json:"high,omitempty"`
 }
@@ -38,7 +38,7 @@ type PricesFrom struct {
 	Cost     float64 `json:"cost"`
 }
 
-// Words are sentences for people: where the prices come from, and what the cost could be instead.
+// Words are sentences for people: the sources of the prices, and the possible range of the cost.
 func (p Prices) Words() []string {
 	var lines []string
 	for _, from := range p.From {
@@ -126,7 +126,7 @@ func offeringOf(it *cloudprovider.InstanceType, zone, capacityType string) *clou
 
 // priceRecord adds up what prices rest on.
 type priceRecord struct {
-	from                  map[PricesFrom]*PricesFrom // by what they have in common
+	from                  map[PricesFrom]*PricesFrom // sources are grouped by their common properties
 	onDemand, low, high   float64
 	spot, ranged, unknown bool
 }

@@ -14,7 +14,7 @@ import (
 // points is how many a series has at most.
 const points = 600
 
-// Point is what was going on in one stretch of time, on average.
+// Point contains averages over one period of time.
 type Point struct {
 	// At is where the stretch begins, since the start.
 	At time.Duration `json:"at"`
@@ -22,7 +22,7 @@ type Point struct {
 	CostPerHour float64 `json:"costPerHour"`
 	Nodes       float64 `json:"nodes"`
 	Pending     float64 `json:"pending"`
-	// CPU and Memory that pods on nodes ask for, as a share of what the nodes have for pods; 0 without nodes.
+	// CPU and Memory are the requests of pods on nodes, as a share of the nodes' allocatable; 0 without nodes.
 	CPU    float64 `json:"cpu"`
 	Memory float64 `json:"memory"`
 }
@@ -37,18 +37,18 @@ type Result struct {
 	Cost float64 `json:"cost"`
 	// Prices are what that rests on.
 	Prices Prices `json:"prices"`
-	// Pods that came; Unplaced that still wait at the end, of which the last plan had no place for Refused; Never that were done
-	// before they had a node.
+	// Pods counts the pods that arrived. Unplaced are still pending at the end; the last plan had no place for Refused of them. Never
+	// counts the pods that ended before they had a node.
 	Pods     int `json:"pods"`
 	Unplaced int `json:"unplaced"`
 	Refused  int `json:"refused"`
 	Never    int `json:"never"`
-	// Refusals say why plans had no place for the Refused, and for others that were done before they had a node: at most ten reasons,
-	// those of most pods first.
+	// Refusals say why plans had no place for the Refused pods, and for pods that ended before they had a node: at most ten reasons, those
+	// of most pods first.
 	Refusals []Refusal `json:"refusals,omitempty"`
 	// WithoutDevices is how often a pod was to be bound to a node that had no devices left for its claims, and was planned again.
 	WithoutDevices int `json:"withoutDevices,omitempty"`
-	// Launches, Passes that planned pods, Looks for a smaller fleet, and Commands that came of these.
+	// Launches counts launches, Passes plans for pods, Looks consolidation plans, and Commands their commands.
 	Launches int `json:"launches"`
 	Passes   int `json:"passes"`
 	Looks    int `json:"looks"`
@@ -89,7 +89,7 @@ type PackedPod struct {
 	Memory float64 `json:"memory"`
 }
 
-// Pending is how long at most the given share of pods, from 0 to 1, waited for their first node. 0 when none had one.
+// Pending returns the longest time that the given share of pods, from 0 to 1, waited for their first node. It is 0 if no pod had a node.
 func (r *Result) Pending(share float64) time.Duration {
 	if len(r.Waits) == 0 {
 		return 0
@@ -115,7 +115,7 @@ type record struct {
 	estimated                                         int
 	interruptions, evictedBySpot, evictedByPlan       int
 	withoutDevices                                    int
-	// refused are the pods for which the last plan had no place, by name; gone those that were done meanwhile.
+	// refused are the pods for which the last plan had no place, by name; gone are those of them that have ended.
 	refused   map[string]*scheduling.Unschedulable
 	gone      []*scheduling.Unschedulable
 	waits     []time.Duration
@@ -138,7 +138,7 @@ func newRecord(e *engine) *record {
 	return &record{width: width, sums: make([]Point, (e.Length+width-1)/width)}
 }
 
-// again reports whether the planner wanted to look again by now although nothing has changed.
+// again reports whether the planner asked to be called again at this time although nothing has changed.
 func (r *record) again(now time.Time) bool { return !r.lookAgain.IsZero() && !now.Before(r.lookAgain) }
 
 func (r *record) waited(d time.Duration) { r.waits = append(r.waits, d) }
@@ -159,7 +159,7 @@ func asked(p *corev1.Pod) (cpu, memory int64) {
 	return cpu, memory
 }
 
-// pass adds up what goes on from now to the given time.
+// pass adds up costs and use from now to the given time.
 func (r *record) pass(e *engine, to time.Time) {
 	from := e.now.Sub(e.Start)
 	if to.After(e.end) {

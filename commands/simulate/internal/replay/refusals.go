@@ -16,12 +16,12 @@ type Refusal struct {
 	// Pods are how many, Pod is the first of them by name.
 	Pods int    `json:"pods"`
 	Pod  string `json:"pod"`
-	// Reasons are sentences; Nearest, where it is known, is what would help.
+	// Reasons are sentences; Nearest is the change that would help, if it is known.
 	Reasons []string `json:"reasons"`
 	Nearest string   `json:"nearest,omitempty"`
 }
 
-// refusedNow are the pods that still wait of those for which the last plan had no place, by name.
+// refusedNow returns the names of the pods that are still pending and had no place in the last plan.
 func (e *engine) refusedNow() []*scheduling.Unschedulable {
 	var out []*scheduling.Unschedulable
 	for _, name := range sortedNames(e.record.refused) {

@@ -17,15 +17,15 @@ import (
 	"github.com/drawknife/drawknife/internal/quantities"
 )
 
-// Arrival is a pod of a trace: when it comes, how long it stays, what it asks for.
+// Arrival is a pod of a trace: its arrival, its duration and its requests.
 type Arrival struct {
 	Name string
 	// At is when it comes, Until when it is done; both since the beginning of the trace. Until is 0 for a pod that stays.
 	At, Until time.Duration
-	// MilliCPU, Memory in bytes, and GPU, whole devices: what it asks for.
+	// MilliCPU, Memory in bytes, and GPU in whole devices are its requests.
 	MilliCPU, Memory, GPU int64
-	// Claims are ResourceClaims that it uses, perhaps with others, ClaimTemplates the ResourceClaimTemplates of those that are its own; by
-	// name, in its Namespace. That is empty for a pod without claims.
+	// Claims are ResourceClaims that the pod uses, perhaps together with other pods. ClaimTemplates are the ResourceClaimTemplates of its
+	// own claims. Both are names in its Namespace. That is empty for a pod without claims.
 	Claims, ClaimTemplates []string
 	Namespace              string
 }
@@ -56,8 +56,8 @@ func (b *bounded) Read(into []byte) (int, error) {
 	return n, err
 }
 
-// columns are what a trace's columns may be called: those of this program, and those of the openb trace, whose figures are
-// whole numbers of seconds, of thousandths of a core and of MiB.
+// columns are the possible names of a trace's columns: those of this program, and those of the openb trace, which has whole numbers of
+// seconds, millicores and MiB.
 type columns struct {
 	name, arrival, departure, cpu, memory, gpu int
 	claims, templates                          int
@@ -68,10 +68,10 @@ type columns struct {
 //
 //	name, arrival, departure, cpu, memory, gpu, resourceclaims, resourceclaimtemplates
 //
-// Times are seconds since the beginning of the trace, or durations as 1h30m; cpu and memory are quantities as Kubernetes writes
-// them; departure may be empty, and the columns that follow memory may be left out. Claims and templates are names with spaces between
-// them, as default/gpus or gpus for the same; the pod is in their namespace. The openb trace is taken as it is (name, cpu_milli, memory_mib, num_gpu,
-// creation_time, deletion_time). Pods come out in the order of their arrival.
+// Times are seconds since the beginning of the trace, or durations such as 1h30m. cpu and memory are Kubernetes quantities. departure may
+// be empty, and the columns after memory may be left out. Claims and templates are names with spaces between them, as default/gpus or gpus
+// for the same; the pod is in their namespace. The openb trace is accepted unchanged (name, cpu_milli, memory_mib, num_gpu, creation_time,
+// deletion_time). Pods come out in the order of their arrival.
 func ReadTrace(r io.Reader) ([]Arrival, error) {
 	in := csv.NewReader(&bounded{r, maxBytes + 1})
 	in.ReuseRecord = true
@@ -235,7 +235,7 @@ func timeOf(text string) (time.Duration, error) {
 	return time.Duration(seconds * float64(time.Second)), nil
 }
 
-// podName makes a pod's name of what the trace calls it; empty if nothing is left.
+// podName makes a valid pod name from the name in the trace; empty if nothing is left.
 func podName(text string) string {
 	name := strings.Map(func(r rune) rune {
 		switch {
@@ -252,8 +252,8 @@ func podName(text string) string {
 	return strings.Trim(name, "-")
 }
 
-// Window is the part of a trace between two times, moved to begin at 0: pods that were there before come at once, and those
-// that are still there stay.
+// Window returns the part of a trace between two times, shifted to begin at 0: pods that started before arrive at 0, and pods that end
+// later stay.
 func Window(trace []Arrival, from, length time.Duration) []Arrival {
 	var out []Arrival
 	for _, a := range trace {
