@@ -62,6 +62,7 @@ func table() []call {
 	committed := func(s Settings) bool { return s.Commitments }
 	billed := func(s Settings) bool { return s.Commitments && s.CostExplorer }
 	scored := func(s Settings) bool { return s.SpotPlacementScores }
+	migrated := func(s Settings) bool { return s.VerifyMigration }
 	onEKS := func(s Settings) bool { return !s.WithoutEKS }
 
 	launch := slices.Concat(

@@ -32,7 +32,7 @@ var takes = map[string][]string{
 
 // services are the prefixes of actions, by interface and by package of the SDK.
 var services = map[string]string{
-	"EC2API": "ec2", "SSMAPI": "ssm", "EKSAPI": "eks", "PricingAPI": "pricing", "IAMAPI": "iam", "SQSAPI": "sqs", "ZonalShiftAPI": "arc-zonal-shift",
+	"EC2API": "ec2", "EC2MigrationAPI": "ec2", "IAMMigrationAPI": "iam", "SSMAPI": "ssm", "EKSAPI": "eks", "PricingAPI": "pricing", "IAMAPI": "iam", "SQSAPI": "sqs", "ZonalShiftAPI": "arc-zonal-shift",
 	"SavingsPlansAPI": "savingsplans", "CostExplorerAPI": "ce", "ReservedInstancesAPI": "ec2", "SpotScoresAPI": "ec2",
 }
 
@@ -89,7 +89,7 @@ func everything(s *iam.Settings) {
 	s.NodeRoles = []string{"demo-nodes", "arn:aws:iam::111122223333:role/team/windows"}
 	s.SSMParameters = []string{"/images/*", "arn:aws:ssm:eu-central-1:444455556666:parameter/shared/ami"}
 	s.LaunchResources = []string{"key-pair", "dedicated-host"}
-	s.ZonalShift, s.SpotServiceLinkedRole = true, true
+	s.ZonalShift, s.SpotServiceLinkedRole, s.VerifyMigration = true, true, true
 	s.Commitments, s.CostExplorer, s.SpotPlacementScores = true, true, true
 }
 
