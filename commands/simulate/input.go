@@ -121,8 +121,16 @@ func (s *simulation) replaySnapshot() (*scheduling.Snapshot, error) {
 	return snapshot, nil
 }
 
-// sources reads the inputs, or the built-in cluster if there are none.
-func (s *simulation) sources() ([]manifests.Source, error) {
+// sources reads the inputs and the running cluster, or takes the built-in cluster where there are neither.
+func (s *simulation) sources(ctx context.Context) ([]manifests.Source, error) {
+	if s.cluster.asked() {
+		cluster, err := s.readCluster(ctx)
+		if err != nil || len(s.inputs) == 0 {
+			return []manifests.Source{cluster}, err
+		}
+		rest, err := s.inputSources()
+		return append([]manifests.Source{cluster}, rest...), err
+	}
 	if len(s.inputs) == 0 {
 		s.note("BuiltInCluster", "no input: planning the built-in cluster (see --help)")
 		return []manifests.Source{{Name: "built-in cluster", Data: builtinCluster}}, nil

@@ -33,9 +33,13 @@ const (
 
 // options are the command line, read and checked.
 type options struct {
-	// inputs are files, folders or "-", in the order given; if empty, the built-in cluster is used.
+	// program is the name by which messages call the command, such as simulate.
+	program string
+	// inputs are files, folders or "-", in the order given; none means the built-in cluster.
 	inputs []string
-	// provider is the source of instance types and prices.
+	// cluster is the running cluster to read, in addition to the inputs.
+	cluster clusterOptions
+	// provider says where instance types and prices come from.
 	provider providerKind
 	// region is the AWS region; empty means the region of the environment.
 	region string
@@ -88,8 +92,9 @@ type options struct {
 	replay replayOptions
 	// diff is the file with the other set of NodePools to compare with; empty means none.
 	diff string
-	// replace selects the nodes to leave out of the plan; nil means none.
-	replace labels.Selector
+	// replace selects nodes to plan without, by the flag replaceFlag; nil for none.
+	replace     labels.Selector
+	replaceFlag string
 	// strict refuses fields that a kind does not have.
 	strict bool
 	// allowEmpty plans also when no pod waits for a place.
