@@ -28,6 +28,7 @@ import (
 	"github.com/drawknife/drawknife/aws/internal/mototest"
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/cloudprovider/conformance"
+	"github.com/drawknife/drawknife/fake/build/ec2build"
 	"github.com/drawknife/drawknife/internal/moto"
 	"github.com/drawknife/drawknife/internal/seeded"
 )
@@ -153,7 +154,7 @@ func (b *bench) subject() conformance.Subject {
 	}
 	return conformance.Subject{
 		Provider: b.provider, NodePool: nodePool(), NodeClass: classRef("default"),
-		Requirements:       []v1.NodeSelectorRequirementWithMinValues{in(corev1.LabelInstanceTypeStable, "m5.large", "m6g.large", "c5.large")},
+		Requirements:       []v1.NodeSelectorRequirementWithMinValues{v1.NodeSelectorRequirementWithMinValues(in(corev1.LabelInstanceTypeStable, "m5.large", "m6g.large", "c5.large"))},
 		VolumeTopologyKeys: []string{"topology.ebs.csi.aws.com/zone"},
 		Hooks: conformance.Hooks{
 			Advance: b.advance, Interrupt: b.interrupt, Noise: b.noise, Restart: another("demo"), OtherCluster: another("other"), Instances: b.instances,
@@ -394,6 +395,6 @@ func withOtherImages(class *awsv1.EC2NodeClass) *awsv1.EC2NodeClass {
 		class.Status.AMIs[i].ID = "ami-" + strings.Repeat("0", 7) + fmt.Sprint(i+1)
 	}
 	class.Generation++
-	makeReady(class)
+	ec2build.Ready(time.Unix(1.7e9, 0))(class)
 	return class
 }

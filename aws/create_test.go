@@ -14,11 +14,8 @@ import (
 	"github.com/drawknife/drawknife/aws"
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/fake/build/ec2build"
 )
-
-func archIs(arch string) []corev1.NodeSelectorRequirement {
-	return []corev1.NodeSelectorRequirement{{Key: corev1.LabelArchStable, Operator: corev1.NodeSelectorOpIn, Values: []string{arch}}}
-}
 
 // CP-CREATE-02, CP-CREATE-05: an instance that is there is the answer, though its class may be gone by now.
 func TestCreateAdopts(t *testing.T) {
@@ -49,7 +46,8 @@ func TestImagesOfOneArchitecture(t *testing.T) {
 		t.Run(arch, func(t *testing.T) {
 			a := newAccount(t)
 			class := readyClass("default")
-			class.Status.AMIs = []awsv1.AMI{{ID: "ami-1", Requirements: archIs(arch)}}
+			class.Status.AMIs = nil
+			ec2build.Image("ami-1", arch)(class)
 			p := newProvider(t, a, func(_ *aws.Config, o *aws.Options) { o.NodeClasses = aws.NodeClasses{"default": class} })
 			types, err := p.InstanceTypes(t.Context(), nodePool())
 			if err != nil {
@@ -154,7 +152,7 @@ func TestOverlays(t *testing.T) {
 	alone := claim("b")
 	delete(alone.Labels, v1.NodePoolLabelKey)
 	for _, c := range []*v1.NodeClaim{claim("a"), alone} {
-		c.Spec.Requirements = append(c.Spec.Requirements, in(corev1.LabelInstanceTypeStable, "m5.large"))
+		c.Spec.Requirements = append(c.Spec.Requirements, v1.NodeSelectorRequirementWithMinValues(in(corev1.LabelInstanceTypeStable, "m5.large")))
 		if _, err := p.Create(t.Context(), c); err != nil {
 			t.Fatal(err)
 		}

@@ -14,7 +14,6 @@ import (
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	"github.com/aws/smithy-go"
 	"go.uber.org/mock/gomock"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/drawknife/drawknife/aws"
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
@@ -22,6 +21,7 @@ import (
 	"github.com/drawknife/drawknife/aws/internal/launch"
 	"github.com/drawknife/drawknife/aws/sdk"
 	"github.com/drawknife/drawknife/aws/sdk/mock"
+	"github.com/drawknife/drawknife/fake/build/ec2build"
 )
 
 // account is an EC2 in memory for tests of single answers; calls it does not override are unexpected ones of a mock.
@@ -242,27 +242,10 @@ var embedded = sync.OnceValues(catalog.Embedded)
 
 // readyClass is a class that instances can be launched from.
 func readyClass(name string) *awsv1.EC2NodeClass {
-	class := &awsv1.EC2NodeClass{
-		ObjectMeta: metav1.ObjectMeta{Name: name, Generation: 1},
-		Spec:       awsv1.EC2NodeClassSpec{AMIFamily: awsv1.AMIFamilyAL2023},
-		Status: awsv1.EC2NodeClassStatus{
-			InstanceProfile: "node-profile",
-			Subnets:         []awsv1.Subnet{{ID: "subnet-a", Zone: "us-east-1a", ZoneID: "use1-az1"}, {ID: "subnet-b", Zone: "us-east-1b", ZoneID: "use1-az2"}},
-			SecurityGroups:  []awsv1.SecurityGroup{{ID: "sg-1"}},
-			AMIs:            []awsv1.AMI{{ID: "ami-amd64", Requirements: archIs("amd64")}, {ID: "ami-arm64", Requirements: archIs("arm64")}},
-		},
-	}
-	makeReady(class)
-	return class
-}
-
-func makeReady(class *awsv1.EC2NodeClass) {
-	for _, condition := range []string{
-		awsv1.ConditionSubnetsReady, awsv1.ConditionSecurityGroupsReady, awsv1.ConditionAMIsReady,
-		awsv1.ConditionInstanceProfileReady, awsv1.ConditionPlacementGroupReady, awsv1.ConditionValidationSucceeded,
-	} {
-		class.Conditions().SetTrue(condition, time.Unix(1.7e9, 0))
-	}
+	return ec2build.Class(name, ec2build.Profile("node-profile"), ec2build.SecurityGroups("sg-1"),
+		ec2build.Subnet("subnet-a", "us-east-1a", "use1-az1"), ec2build.Subnet("subnet-b", "us-east-1b", "use1-az2"),
+		ec2build.Image("ami-amd64", "amd64"), ec2build.Image("ami-arm64", "arm64"), ec2build.Ready(time.Unix(1.7e9, 0)),
+		func(c *awsv1.EC2NodeClass) { c.Spec = awsv1.EC2NodeClassSpec{AMIFamily: awsv1.AMIFamilyAL2023} })
 }
 
 // newProvider is a provider on an account, seeded with the built-in catalogue; EC2's own types are out of reach.

@@ -103,7 +103,7 @@ func TestMotoOverlayPrice(t *testing.T) {
 			return 0, 0, nil
 		}
 		c := claim("a")
-		c.Spec.Requirements = []v1.NodeSelectorRequirementWithMinValues{in(corev1.LabelInstanceTypeStable, wanted)}
+		c.Spec.Requirements = []v1.NodeSelectorRequirementWithMinValues{v1.NodeSelectorRequirementWithMinValues(in(corev1.LabelInstanceTypeStable, wanted))}
 		_, err = s.provider.Create(t.Context(), c)
 		return len(s.instances()), price, err
 	}

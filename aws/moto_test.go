@@ -18,9 +18,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/aws"
@@ -29,6 +26,8 @@ import (
 	"github.com/drawknife/drawknife/aws/internal/mototest"
 	"github.com/drawknife/drawknife/aws/sdk"
 	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/fake/build"
+	"github.com/drawknife/drawknife/fake/build/ec2build"
 	"github.com/drawknife/drawknife/internal/moto"
 )
 
@@ -95,60 +94,38 @@ func (s *site) nodeClass(name string) *awsv1.EC2NodeClass {
 	if err != nil || len(groups.SecurityGroups) == 0 {
 		s.t.Fatal(err)
 	}
-	class := &awsv1.EC2NodeClass{
-		ObjectMeta: metav1.ObjectMeta{Name: name, Generation: 1},
-		Spec: awsv1.EC2NodeClassSpec{
-			AMIFamily: awsv1.AMIFamilyAL2023, Role: awssdk.String("node-role"), Tags: map[string]string{"team": "web"},
-			SubnetSelectorTerms:        []awsv1.SubnetSelectorTerm{{Tags: map[string]string{"*": "*"}}},
-			SecurityGroupSelectorTerms: []awsv1.SecurityGroupSelectorTerm{{Tags: map[string]string{"*": "*"}}},
-			AMISelectorTerms:           []awsv1.AMISelectorTerm{{ID: "ami-12c6146b"}},
+	options := []ec2build.Option{
+		func(c *awsv1.EC2NodeClass) {
+			c.Spec.AMIFamily, c.Spec.Tags = awsv1.AMIFamilyAL2023, map[string]string{"team": "web"}
+			c.Spec.AMISelectorTerms = []awsv1.AMISelectorTerm{{ID: "ami-12c6146b"}}
 		},
-		Status: awsv1.EC2NodeClassStatus{
-			InstanceProfile: "node-profile",
-			// moto knows this image; any architecture will do for it.
-			AMIs: []awsv1.AMI{
-				{ID: "ami-12c6146b", Requirements: []corev1.NodeSelectorRequirement{{Key: corev1.LabelArchStable, Operator: corev1.NodeSelectorOpIn, Values: []string{"amd64"}}}},
-				{ID: "ami-03cf127a", Requirements: []corev1.NodeSelectorRequirement{{Key: corev1.LabelArchStable, Operator: corev1.NodeSelectorOpIn, Values: []string{"arm64"}}}},
-			},
-		},
+		// moto knows these images; any architecture will do for them.
+		ec2build.Image("ami-12c6146b", "amd64"), ec2build.Image("ami-03cf127a", "arm64"),
+		ec2build.Profile("node-profile"), ec2build.SecurityGroups(*groups.SecurityGroups[0].GroupId), ec2build.Ready(time.Unix(1.7e9, 0)),
 	}
 	for _, found := range subnets.Subnets {
-		class.Status.Subnets = append(class.Status.Subnets, awsv1.Subnet{ID: *found.SubnetId, Zone: *found.AvailabilityZone, ZoneID: *found.AvailabilityZoneId})
+		options = append(options, ec2build.Subnet(*found.SubnetId, *found.AvailabilityZone, *found.AvailabilityZoneId))
 	}
-	class.Status.SecurityGroups = []awsv1.SecurityGroup{{ID: *groups.SecurityGroups[0].GroupId}}
-	for _, condition := range []string{
-		awsv1.ConditionSubnetsReady, awsv1.ConditionSecurityGroupsReady, awsv1.ConditionAMIsReady,
-		awsv1.ConditionInstanceProfileReady, awsv1.ConditionPlacementGroupReady, awsv1.ConditionValidationSucceeded,
-	} {
-		class.Conditions().SetTrue(condition, time.Unix(1.7e9, 0))
-	}
-	return class
+	return ec2build.Class(name, options...)
 }
 
-func nodePool() *v1.NodePool {
-	pool := &v1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: "pool"}}
-	pool.Spec.Template.Spec.NodeClassRef = classRef("default")
-	return pool
-}
+func nodePool() *v1.NodePool { return build.Pool("pool", ec2build.Of("default")) }
 
 func classRef(name string) v1.NodeClassReference {
 	return v1.NodeClassReference{Group: awsv1.Group, Kind: "EC2NodeClass", Name: name}
 }
 
 // claim is for a small instance of one of two types.
-func claim(name string, more ...v1.NodeSelectorRequirementWithMinValues) *v1.NodeClaim {
-	return &v1.NodeClaim{
-		ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID("uid-" + name), Labels: map[string]string{v1.NodePoolLabelKey: "pool"}},
-		Spec: v1.NodeClaimSpec{
-			NodeClassRef: classRef("default"),
-			Requirements: append([]v1.NodeSelectorRequirementWithMinValues{in(corev1.LabelInstanceTypeStable, "m5.large", "m6g.large")}, more...),
-			Resources:    v1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1")}},
-		},
+func claim(name string, more ...build.ClaimOption) *v1.NodeClaim {
+	options := []build.ClaimOption{
+		build.UID("uid-" + name), build.OfPool("pool"), ec2build.Of("default"), build.CPU("1"),
+		in(corev1.LabelInstanceTypeStable, "m5.large", "m6g.large"),
 	}
+	return build.Claim(name, append(options, more...)...)
 }
 
-func in(key string, values ...string) v1.NodeSelectorRequirementWithMinValues {
-	return v1.NodeSelectorRequirementWithMinValues{Key: key, Operator: corev1.NodeSelectorOpIn, Values: values}
+func in(key string, values ...string) build.RequirementOption {
+	return build.Requires(key, "In", values...)
 }
 
 // all instances of the account that are not terminated.

@@ -32,6 +32,7 @@ import (
 	"github.com/drawknife/drawknife/aws/sdk"
 	"github.com/drawknife/drawknife/aws/sdk/mock"
 	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/fake/build/ec2build"
 )
 
 // AWI-004, AWI-006: what keeps a provider from starting, and what does not.
@@ -375,7 +376,7 @@ func TestDeleteMakesRoom(t *testing.T) {
 func grouped(_ *aws.Config, o *aws.Options) {
 	class := readyClass("default")
 	class.Spec.PlacementGroupSelector = &awsv1.PlacementGroupSelector{Name: awssdk.String("group")}
-	makeReady(class)
+	ec2build.Ready(time.Unix(1.7e9, 0))(class)
 	o.NodeClasses = aws.NodeClasses{"default": class}
 }
 
