@@ -40,19 +40,10 @@ func reserved(zone, id string, price float64, room int) cloudprovider.Offering {
 
 // testType is an instance of 4 cpu and 16Gi that keeps every clause of the contract.
 func testType(name string, offerings ...cloudprovider.Offering) *cloudprovider.InstanceType {
-	return &cloudprovider.InstanceType{
-		Name: name,
-		Requirements: requirements.NewSet(
-			requirements.In(corev1.LabelInstanceTypeStable, name),
-			requirements.In(corev1.LabelArchStable, v1.ArchitectureAmd64),
-			requirements.In(corev1.LabelOSStable, "linux"),
-			requirements.In(corev1.LabelTopologyRegion, "r"),
-			requirements.In("cloud.test/family", "m"),
-			requirements.DoesNotExist(corev1.LabelWindowsBuild),
-			requirements.DoesNotExist(reservationKey),
-		),
-		Offerings: offerings,
-		Capacity:  build.Amounts("cpu", "4", "memory", "16Gi", "pods", "110"),
-		Overhead:  cloudprovider.Overhead{KubeReserved: build.Amounts("cpu", "100m", "memory", "1Gi")},
-	}
+	it := build.InstanceType(name, build.CPU("4"), build.Memory("16Gi"), build.Sold(offerings...), build.With(
+		requirements.In(corev1.LabelTopologyRegion, "r"), requirements.In("cloud.test/family", "m"),
+		requirements.DoesNotExist(corev1.LabelWindowsBuild), requirements.DoesNotExist(reservationKey),
+	))
+	it.Overhead.KubeReserved = build.Amounts("cpu", "100m", "memory", "1Gi")
+	return it
 }

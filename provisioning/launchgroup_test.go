@@ -24,12 +24,10 @@ import (
 // grouped are claims of one launch group, as stored, with their finalizers.
 func grouped(n int) []*v1.NodeClaim {
 	var list []*v1.NodeClaim
+	group := build.Annotations(v1.LaunchGroupAnnotationKey, v1.LaunchGroup{Name: "ns/train@t", Claims: n}.String())
 	for i := range n {
 		name := fmt.Sprintf("c%d", i)
-		list = append(list, &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{
-			Name: name, UID: types.UID(name), CreationTimestamp: metav1.NewTime(start), Finalizers: []string{v1.TerminationFinalizer},
-			Annotations: map[string]string{v1.LaunchGroupAnnotationKey: v1.LaunchGroup{Name: "ns/train@t", Claims: n}.String()},
-		}})
+		list = append(list, build.Claim(name, build.UID(name), build.Created(start), build.Finalizers(v1.TerminationFinalizer), group))
 	}
 	return list
 }

@@ -57,9 +57,9 @@ func registeredAt(when time.Time) func(*v1.NodeClaim) {
 
 // testJoined is the claim's node as it joins.
 func testJoined(edit ...func(*corev1.Node)) *corev1.Node {
-	n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node-1", UID: "node-uid", Labels: map[string]string{"team": "boot", "kubelet": "x"}}}
-	n.Spec.ProviderID = "sim:///1"
-	n.Spec.Taints = []corev1.Taint{v1.UnregisteredTaint(), {Key: corev1.TaintNodeNotReady, Effect: corev1.TaintEffectNoSchedule}}
+	n := build.Node("node-1", build.UID("node-uid"), build.ProviderID("sim:///1"))
+	n.Labels, n.Status.Conditions = map[string]string{"team": "boot", "kubelet": "x"}, nil
+	n.Spec.Taints = []corev1.Taint{v1.UnregisteredTaint(), build.Taint(corev1.TaintNodeNotReady)}
 	for _, e := range edit {
 		e(n)
 	}

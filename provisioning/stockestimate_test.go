@@ -6,13 +6,12 @@ import (
 	"testing"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	"pgregory.net/rapid"
 
 	"github.com/drawknife/drawknife/api/option"
-	"github.com/drawknife/drawknife/api/requirements"
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/fake/build"
 	"github.com/drawknife/drawknife/internal/seeded"
 	"github.com/drawknife/drawknife/provisioning"
 )
@@ -80,17 +79,11 @@ func TestStockEstimateForgets(t *testing.T) {
 }
 
 func estimateTypes() []*cloudprovider.InstanceType {
-	offering := func(zone, capacityType string) cloudprovider.Offering {
-		return cloudprovider.Offering{
-			Requirements: requirements.NewSet(requirements.In(corev1.LabelTopologyZone, zone), requirements.In(v1.CapacityTypeLabelKey, capacityType)),
-			Price:        1, Available: true, ReservationCapacity: 1,
-		}
-	}
+	reserved := build.Offering("a", v1.CapacityTypeReserved, 1)
+	reserved.ReservationCapacity = 1
 	var list []*cloudprovider.InstanceType
 	for _, name := range []string{"m5.large", "c5.large"} {
-		list = append(list, &cloudprovider.InstanceType{Name: name, Offerings: []cloudprovider.Offering{
-			offering("a", v1.CapacityTypeSpot), offering("b", v1.CapacityTypeSpot), offering("a", v1.CapacityTypeReserved),
-		}})
+		list = append(list, build.InstanceType(name, build.Spot("a", 1), build.Spot("b", 1), build.Sold(reserved)))
 	}
 	return list
 }

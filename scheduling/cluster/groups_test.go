@@ -7,18 +7,15 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/drawknife/drawknife/fake/build"
 	"github.com/drawknife/drawknife/scheduling"
 	"github.com/drawknife/drawknife/scheduling/cluster"
 )
 
 // waitingIn is a pod that waits as a member of a coscheduling group.
 func waitingIn(group, name string) *corev1.Pod {
-	p := &corev1.Pod{}
-	p.Namespace, p.Name, p.UID, p.Labels = "research", name, types.UID(name), map[string]string{"scheduling.x-k8s.io/pod-group": group}
-	p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable}}
-	return p
+	return build.Pod(name, build.Namespace("research"), build.UID(name), build.Labels("scheduling.x-k8s.io/pod-group", group), build.Unschedulable())
 }
 
 func podGroup(apiVersion, kind, name string, spec map[string]any) *unstructured.Unstructured {

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/fake/build"
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
@@ -22,8 +23,8 @@ var now = time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
 type option = func(*corev1.Pod)
 
 func pod(options ...option) *corev1.Pod {
-	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "p", Labels: map[string]string{"app": "web"}}}
-	p.Status.Phase = corev1.PodRunning
+	p := build.Pod("p", build.Labels("app", "web"))
+	p.Spec.Containers, p.Status.Phase = nil, corev1.PodRunning
 	for _, o := range options {
 		o(p)
 	}

@@ -8,13 +8,10 @@ import (
 	"testing"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
-
 	"github.com/drawknife/drawknife/api/option"
-	"github.com/drawknife/drawknife/api/requirements"
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/fake/build"
 	"github.com/drawknife/drawknife/scheduling/spotrisk"
 )
 
@@ -31,18 +28,9 @@ func newMarket(t *testing.T) *spotrisk.Market {
 
 // spotType has 8 vCPUs, on demand for $0.40, and on spot for the price.
 func spotType(name string, usd float64, rate *cloudprovider.InterruptionRate) *cloudprovider.InstanceType {
-	it := &cloudprovider.InstanceType{Name: name, Capacity: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("8")}}
-	for kind, price := range map[string]float64{v1.CapacityTypeOnDemand: 0.4, v1.CapacityTypeSpot: usd} {
-		it.Offerings = append(it.Offerings, cloudprovider.Offering{
-			Requirements: requirements.NewSet(requirements.In(v1.CapacityTypeLabelKey, kind), requirements.In(corev1.LabelTopologyZone, "a")),
-			Price:        price, Available: true,
-		})
-	}
-	if it.Offerings[0].CapacityType() != v1.CapacityTypeOnDemand {
-		it.Offerings[0], it.Offerings[1] = it.Offerings[1], it.Offerings[0]
-	}
-	it.Offerings[1].InterruptionRate = rate
-	return it
+	spot := build.Offering("a", v1.CapacityTypeSpot, usd)
+	spot.InterruptionRate = rate
+	return build.InstanceType(name, build.CPU("8"), build.OnDemand("a", 0.4), build.Sold(spot))
 }
 
 func costOf(m *spotrisk.Market, it *cloudprovider.InstanceType, loss spotrisk.Loss, at time.Time) spotrisk.Cost {

@@ -31,9 +31,9 @@ func pod(name string, owner ...string) *corev1.Pod {
 
 // node has a name, 4 CPU and labels; claimed nodes have a NodeClaim of 8 CPU.
 func node(name string, labels map[string]string, pods ...*corev1.Pod) *planning.Node {
-	return &planning.Node{Name: name, Pods: pods, Object: &corev1.Node{
-		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}, Status: corev1.NodeStatus{Capacity: build.Amounts("cpu", "4"), Allocatable: build.Amounts("cpu", "4")},
-	}}
+	object := build.Node(name, build.CPU("4"))
+	object.Labels = labels
+	return &planning.Node{Name: name, Pods: pods, Object: object}
 }
 
 func maker(sets []daemonset.Set, classes ...*podclass.Class) *existing.Maker {

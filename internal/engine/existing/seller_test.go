@@ -8,19 +8,14 @@ import (
 	"github.com/drawknife/drawknife/api/requirements"
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/fake/build"
 	"github.com/drawknife/drawknife/internal/engine/existing"
 	"github.com/drawknife/drawknife/internal/engine/market"
 )
 
 // seller sells one type on demand for 2 USD and on spot for 1, and has paid for one node on demand.
 func seller() *existing.Seller {
-	offering := func(capacityType string, price float64) cloudprovider.Offering {
-		return cloudprovider.Offering{
-			Requirements: requirements.NewSet(requirements.In(corev1.LabelTopologyZone, "a"), requirements.In(v1.CapacityTypeLabelKey, capacityType)),
-			Price:        price, Available: true,
-		}
-	}
-	types := []*cloudprovider.InstanceType{{Name: "x", Offerings: []cloudprovider.Offering{offering("on-demand", 2), offering("spot", 1)}}}
+	types := []*cloudprovider.InstanceType{build.InstanceType("x", build.OnDemand("a", 2), build.Spot("a", 1))}
 	costs := &market.Costs{
 		Terms: []market.Term{{
 			Name: "paid", Where: []requirements.Requirement{requirements.In(v1.CapacityTypeLabelKey, "on-demand")},

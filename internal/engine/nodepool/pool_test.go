@@ -10,6 +10,7 @@ import (
 	"github.com/drawknife/drawknife/api/requirements"
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/fake/build"
 	"github.com/drawknife/drawknife/internal/engine/daemonset"
 	"github.com/drawknife/drawknife/internal/engine/market"
 	"github.com/drawknife/drawknife/internal/engine/match"
@@ -19,18 +20,8 @@ import (
 
 const dims = resources.Base
 
-func offering(zone, capacityType string, price float64) cloudprovider.Offering {
-	return cloudprovider.Offering{
-		Requirements: requirements.NewSet(requirements.In(corev1.LabelTopologyZone, zone), requirements.In(v1.CapacityTypeLabelKey, capacityType)),
-		Price:        price, Available: true,
-	}
-}
-
 func instanceType(name, cpu string, offerings ...cloudprovider.Offering) *cloudprovider.InstanceType {
-	return &cloudprovider.InstanceType{
-		Name: name, Requirements: requirements.NewSet(requirements.In("size", name)), Offerings: offerings,
-		Capacity: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu), corev1.ResourceMemory: resource.MustParse("8Gi"), corev1.ResourcePods: resource.MustParse("110")},
-	}
+	return build.InstanceType(name, build.CPU(cpu), build.Memory("8Gi"), build.Sold(offerings...), build.With(requirements.In("size", name)))
 }
 
 // pool sells large (4 CPU) and small (2 CPU) in two zones; it states what set does.
@@ -44,8 +35,8 @@ func pool(masks []daemonset.Mask, set ...requirements.Requirement) *nodepool.Poo
 
 func catalog() *market.Catalog {
 	return market.NewCatalog("c", []*cloudprovider.InstanceType{
-		instanceType("small", "2", offering("a", "on-demand", 0.1), offering("b", "on-demand", 0.12)),
-		instanceType("large", "4", offering("a", "on-demand", 0.2), offering("b", "on-demand", 0.19)),
+		instanceType("small", "2", build.Offering("a", "on-demand", 0.1), build.Offering("b", "on-demand", 0.12)),
+		instanceType("large", "4", build.Offering("a", "on-demand", 0.2), build.Offering("b", "on-demand", 0.19)),
 	})
 }
 
@@ -155,9 +146,9 @@ func TestAssignments(t *testing.T) {
 // Where a pool asks for variety, a label may be left open instead: the types that state a value which will do and those that state
 // none do together, and a profile that some value left open doesn't suit waits for a decision.
 func TestAssignmentsLeftOpen(t *testing.T) {
-	two, without := instanceType("two", "2", offering("a", "on-demand", 0.1)), instanceType("without", "2", offering("a", "on-demand", 0.1))
+	two, without := instanceType("two", "2", build.Offering("a", "on-demand", 0.1)), instanceType("without", "2", build.Offering("a", "on-demand", 0.1))
 	two.Requirements = two.Requirements.With(requirements.In("gen", "6", "7"))
-	other := instanceType("other", "2", offering("a", "on-demand", 0.1))
+	other := instanceType("other", "2", build.Offering("a", "on-demand", 0.1))
 	other.Requirements = other.Requirements.With(requirements.In("gen", "7"))
 	open := func(d nodepool.Domains, set ...requirements.Requirement) (*nodepool.Pool, []nodepool.Assignment) {
 		p := &nodepool.Pool{Template: requirements.NewSet(set...)}
@@ -192,7 +183,7 @@ func TestAssignmentsLeftOpen(t *testing.T) {
 // A label that one profile asks about stays open for another that doesn't, so that types which don't state it do for that one
 // beside those that do.
 func TestUnaskedLabelsLeftOpen(t *testing.T) {
-	two, without := instanceType("two", "2", offering("a", "on-demand", 0.1)), instanceType("without", "2", offering("a", "on-demand", 0.1))
+	two, without := instanceType("two", "2", build.Offering("a", "on-demand", 0.1)), instanceType("without", "2", build.Offering("a", "on-demand", 0.1))
 	two.Requirements = two.Requirements.With(requirements.In("gen", "6", "7"))
 	p := &nodepool.Pool{Template: requirements.NewSet(requirements.Exists("size").WithMinValues(2))}
 	p.Table = nodepool.NewTable(market.NewCatalog("c", []*cloudprovider.InstanceType{two, without}), resources.NewTable(), nil, nil)

@@ -5,21 +5,20 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/drawknife/drawknife/internal/engine/model"
-	"github.com/drawknife/drawknife/scheduling/planning"
-
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	"pgregory.net/rapid"
 
 	"github.com/drawknife/drawknife/api/requirements"
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/fake/build"
 	"github.com/drawknife/drawknife/internal/engine/market"
+	"github.com/drawknife/drawknife/internal/engine/model"
 	"github.com/drawknife/drawknife/internal/engine/pricing"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 	"github.com/drawknife/drawknife/internal/seeded"
+	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
 // Whatever pools there are, each node that one of them could launch for a pod is an option or dominated by one: pools
@@ -36,9 +35,7 @@ func TestNoPoolIsMissed(t *testing.T) {
 			s.NodePools = append(s.NodePools, drawnPool(t, fmt.Sprintf("p%d", i)))
 		}
 		for i, zone := range []string{"", "a", "b"} {
-			pod := &corev1.Pod{}
-			pod.Name = fmt.Sprintf("pod-%d", i)
-			pod.Spec.Containers = []corev1.Container{{Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1")}}}}
+			pod := build.Pod(fmt.Sprintf("pod-%d", i), build.CPU("1"))
 			if zone != "" {
 				pod.Spec.NodeSelector = map[string]string{corev1.LabelTopologyZone: zone}
 			}
@@ -91,41 +88,26 @@ func TestNoPoolIsMissed(t *testing.T) {
 }
 
 func drawnType(t *rapid.T, name string) *cloudprovider.InstanceType {
-	it := &cloudprovider.InstanceType{
-		Name:         name,
-		Requirements: requirements.NewSet(requirements.In(corev1.LabelInstanceTypeStable, name), requirements.In(corev1.LabelOSStable, "linux")),
-		Capacity: corev1.ResourceList{
-			corev1.ResourceCPU:  *resource.NewQuantity(rapid.Int64Range(1, 4).Draw(t, "cpu"), resource.DecimalSI),
-			corev1.ResourcePods: resource.MustParse("10"),
-		},
-	}
+	it := build.InstanceType(name, build.CPU(fmt.Sprint(rapid.Int64Range(1, 4).Draw(t, "cpu"))), build.MaxPods(10))
 	for _, zone := range []string{"a", "b"} {
 		for _, capacityType := range []string{"spot", "on-demand"} {
-			it.Offerings = append(it.Offerings, cloudprovider.Offering{
-				Requirements: requirements.NewSet(requirements.In(corev1.LabelTopologyZone, zone), requirements.In(v1.CapacityTypeLabelKey, capacityType)),
-				Price:        float64(rapid.IntRange(1, 5).Draw(t, "price")),
-				Available:    rapid.IntRange(0, 3).Draw(t, "available") > 0,
-			})
+			offering := build.Offering(zone, capacityType, float64(rapid.IntRange(1, 5).Draw(t, "price")))
+			offering.Available = rapid.IntRange(0, 3).Draw(t, "available") > 0
+			it.Offerings = append(it.Offerings, offering)
 		}
 	}
 	return it
 }
 
 func drawnPool(t *rapid.T, name string) planning.NodePool {
-	np := &v1.NodePool{}
-	np.Name = name
-	narrow := func(key string, values ...string) {
-		np.Spec.Template.Spec.Requirements = append(np.Spec.Template.Spec.Requirements, v1.NodeSelectorRequirementWithMinValues{
-			Key: key, Operator: corev1.NodeSelectorOpIn, Values: values,
-		})
-	}
+	np := build.Pool(name)
 	switch rapid.IntRange(0, 5).Draw(t, "kind") {
 	case 0:
-		narrow(corev1.LabelTopologyZone, rapid.SampledFrom([]string{"a", "b"}).Draw(t, "zone"))
+		np = build.Pool(name, build.Requires(corev1.LabelTopologyZone, "In", rapid.SampledFrom([]string{"a", "b"}).Draw(t, "zone")))
 	case 1:
-		narrow(v1.CapacityTypeLabelKey, "on-demand")
+		np = build.Pool(name, build.Requires(v1.CapacityTypeLabelKey, "In", "on-demand"))
 	case 2:
-		np.Spec.Limits = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("8")}
+		np = build.Pool(name, build.Limit("cpu", "8"))
 	case 3:
 		np.Spec.Template.Labels = map[string]string{"team": name}
 	}

@@ -18,6 +18,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/drawknife/drawknife/api/requirements"
+	"github.com/drawknife/drawknife/fake/build"
 	"github.com/drawknife/drawknife/internal/seeded"
 )
 
@@ -65,7 +66,7 @@ func (s *cluster) objects(unsupported Unsupported) *Objects {
 
 // volumePod uses claims by name; "~class" makes a generic ephemeral volume of a class.
 func volumePod(name string, claims ...string) *corev1.Pod {
-	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name, UID: types.UID(name)}}
+	p := build.Pod(name, build.Namespace("ns"), build.UID(name))
 	for i, claim := range claims {
 		v := corev1.Volume{Name: fmt.Sprintf("v%d", i)}
 		if class, ephemeral := strings.CutPrefix(claim, "~"); ephemeral {
