@@ -1,11 +1,13 @@
 package trial
 
-import "slices"
+import (
+	"slices"
+)
 
 // Clone is an independent copy of the trial. Both answer the same questions alike from now on, and may be used in parallel. Marks of one
 // are not valid in the other. What is only remembered to save time is not copied.
 func (t *Trial) Clone() *Trial {
-	out := &Trial{M: t.M, S: t.S.Clone(), Options: t.Options, Proof: t.Proof}
+	out := &Trial{Places: Places{M: t.M, Options: t.Options}, S: t.S.Clone(), Proof: t.Proof}
 	out.S.Room.Watch = (*trialWatch)(out)
 	if t.M.Gangs != nil {
 		out.S.Queue = GangsOf(out).QueueOf

@@ -11,41 +11,61 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/podclass"
 	"github.com/drawknife/drawknife/internal/engine/pricing"
 	"github.com/drawknife/drawknife/internal/engine/resources"
+	"github.com/drawknife/drawknife/internal/engine/topology"
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
+
+// Places answer which new nodes pods could be given under a trial's options. They know nothing of what the trial has placed, except the
+// cells that Begin made from it.
+type Places struct {
+	M       *model.Model
+	Options planning.PlaceOptions
+	// Lenient trials ignore the variety that pools require: see placeTogether.
+	Lenient bool
+	// Cells, Sites and Assignments are remembered while classes are placed.
+	Cells       *layout.Cells
+	Sites       map[int32][]offers.Site
+	Varied      map[int32][]offers.Site // sites with too little variety to fill: see FindVariedSite
+	Assignments map[int32]map[int32][]nodepool.Assignment
+}
 
 // Begin forgets what was remembered about possible new nodes; false if there is nothing to place.
 func (t *Trial) Begin(classes []int32) bool {
 	if len(classes) == 0 {
 		return false
 	}
-	t.Cells = nil
-	if t.S.Topology != nil {
-		t.Cells = layout.NewCells(t.M.Pools, t.M.TopologyKeys, t.S.Topology)
-	}
-	t.Sites, t.Varied, t.Assignments = map[int32][]offers.Site{}, map[int32][]offers.Site{}, map[int32]map[int32][]nodepool.Assignment{}
+	t.Places.begin(t.S.Topology)
 	return true
 }
 
+// begin forgets what was remembered. counts are the pods in each domain; nil without topology rules.
+func (x *Places) begin(counts *topology.State) {
+	x.Cells = nil
+	if counts != nil {
+		x.Cells = layout.NewCells(x.M.Pools, x.M.TopologyKeys, counts)
+	}
+	x.Sites, x.Varied, x.Assignments = map[int32][]offers.Site{}, map[int32][]offers.Site{}, map[int32]map[int32][]nodepool.Assignment{}
+}
+
 // rules are the rules for all places now.
-func (t *Trial) rules() pricing.PlaceRules {
-	if t.Lenient {
+func (x *Places) rules() pricing.PlaceRules {
+	if x.Lenient {
 		return 0
 	}
 	return pricing.VarietyKept
 }
 
 // RulesFor adds the rules for the class: pods that could use a reservation wait for one under ReservedStrict.
-func (t *Trial) RulesFor(c *podclass.Class) pricing.PlaceRules {
-	if t.AwaitsReservation(c) {
-		return t.rules() | pricing.ReservedOnly
+func (x *Places) RulesFor(c *podclass.Class) pricing.PlaceRules {
+	if x.AwaitsReservation(c) {
+		return x.rules() | pricing.ReservedOnly
 	}
-	return t.rules()
+	return x.rules()
 }
 
 // AwaitsReservation reports whether the class may only be placed on a reservation.
-func (t *Trial) AwaitsReservation(c *podclass.Class) bool {
-	return t.Options.Reserved == planning.ReservedStrict && slices.ContainsFunc(c.Stages, func(st int32) bool { return reservedFor(t.M, st, c.Requests) })
+func (x *Places) AwaitsReservation(c *podclass.Class) bool {
+	return x.Options.Reserved == planning.ReservedStrict && slices.ContainsFunc(c.Stages, func(st int32) bool { return reservedFor(x.M, st, c.Requests) })
 }
 
 // reservedFor reports whether the stage has a reserved node with instances left that holds the requests.
@@ -71,27 +91,27 @@ func reservedFor(m *model.Model, stage int32, requests []int64) bool {
 }
 
 // Sells reports whether the stage has a node in the cell that holds one pod.
-func (t *Trial) Sells(c *layout.Cells, stage, cell int32, need []int64) bool {
-	return slices.ContainsFunc(t.SitesOf(c, stage, t.Sites), func(s offers.Site) bool { return s.Cell == cell && resources.Fits(need, s.Alloc) })
+func (x *Places) Sells(c *layout.Cells, stage, cell int32, need []int64) bool {
+	return slices.ContainsFunc(x.SitesOf(c, stage, x.Sites), func(s offers.Site) bool { return s.Cell == cell && resources.Fits(need, s.Alloc) })
 }
 
 // SitesOf lists a stage's sites by price; computed once per trial and stage.
-func (t *Trial) SitesOf(c *layout.Cells, stage int32, cache map[int32][]offers.Site) []offers.Site {
-	return t.ListSites(c, stage, t.rules(), cache)
+func (x *Places) SitesOf(c *layout.Cells, stage int32, cache map[int32][]offers.Site) []offers.Site {
+	return x.ListSites(c, stage, x.rules(), cache)
 }
 
 // ListSites is SitesOf with the given rules; the cache must only be used for these rules.
-func (t *Trial) ListSites(c *layout.Cells, stage int32, rules pricing.PlaceRules, cache map[int32][]offers.Site) []offers.Site {
+func (x *Places) ListSites(c *layout.Cells, stage int32, rules pricing.PlaceRules, cache map[int32][]offers.Site) []offers.Site {
 	if list, ok := cache[stage]; ok {
 		return list
 	}
-	list, assigned := t.M.Shop().Sites(stage, c, rules, t.StrictVariety)
+	list, assigned := x.M.Shop().Sites(stage, c, rules, x.StrictVariety)
 	cache[stage] = list
-	t.Assignments[stage] = assigned
+	x.Assignments[stage] = assigned
 	return list
 }
 
 // StrictVariety reports whether the pool's minValues must be met now.
-func (t *Trial) StrictVariety(p *nodepool.Pool) bool {
-	return len(p.Variety) > 0 && !t.Lenient
+func (x *Places) StrictVariety(p *nodepool.Pool) bool {
+	return len(p.Variety) > 0 && !x.Lenient
 }

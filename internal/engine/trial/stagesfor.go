@@ -7,25 +7,25 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// StagesFor are the class's stages under the trial's options: if preferences are ignored, or too expensive to keep, it leaves out the
+// StagesFor are the class's stages under the options: if preferences are ignored, or too expensive to keep, it leaves out the
 // stages that keep them.
-func (t *Trial) StagesFor(c *podclass.Class) []int32 {
-	if len(c.Stages) < 2 || t.M.Stages[c.Stages[0]].Kept == 0 {
+func (x *Places) StagesFor(c *podclass.Class) []int32 {
+	if len(c.Stages) < 2 || x.M.Stages[c.Stages[0]].Kept == 0 {
 		return c.Stages
 	}
-	if t.Options.Preferences != planning.PreferencesIgnore {
+	if x.Options.Preferences != planning.PreferencesIgnore {
 		if c.Costs == nil {
 			return c.Stages
 		}
 		plain := c.PlainCost()
 		for i, st := range c.Stages {
-			s := &t.M.Stages[st]
-			if s.Kept == 0 || c.Costs[i] <= plain*(1+t.Options.Premium()*s.Kept) {
+			s := &x.M.Stages[st]
+			if s.Kept == 0 || c.Costs[i] <= plain*(1+x.Options.Premium()*s.Kept) {
 				return c.Stages[i:]
 			}
 		}
 	}
-	at := slices.IndexFunc(c.Stages, func(st int32) bool { return t.M.Stages[st].Kept == 0 })
+	at := slices.IndexFunc(c.Stages, func(st int32) bool { return x.M.Stages[st].Kept == 0 })
 	if at < 0 {
 		return c.Stages // all stages only prefer nodes
 	}

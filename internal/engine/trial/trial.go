@@ -3,12 +3,8 @@ package trial
 import (
 	"k8s.io/apimachinery/pkg/util/sets"
 
-	"github.com/drawknife/drawknife/internal/engine/layout"
 	"github.com/drawknife/drawknife/internal/engine/model"
-	"github.com/drawknife/drawknife/internal/engine/nodepool"
-	"github.com/drawknife/drawknife/internal/engine/offers"
 	"github.com/drawknife/drawknife/internal/engine/state"
-	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
 // Trial is a what-if on a Model: nodes can be hidden, their pods placed elsewhere, and all of it undone. It is the
@@ -17,16 +13,14 @@ import (
 //
 // A Trial is not safe for concurrent use; a Model may have any number of them.
 type Trial struct {
-	M *model.Model
+	// Places are the new nodes that there could be.
+	Places
 	// S is the state.
 	S state.State
 	// admission remembers how devices are allocated; nil until it is needed.
 	admission *deviceAdmission
 	// Parted are the groups of pods that share claims and were removed from their nodes because some of them had no place; nil for none.
-	Parted  sets.Set[string]
-	Options planning.PlaceOptions
-	// Lenient trials ignore the variety that pools require: see placeTogether.
-	Lenient bool
+	Parted sets.Set[string]
 	// NewOnly keeps Place off the nodes of the snapshot and off the new ones before fresh: see PlaceNew.
 	NewOnly bool
 	Fresh   int
@@ -36,16 +30,8 @@ type Trial struct {
 	Rooms *roomIndex
 	// Types remembers the possible types of new nodes.
 	Types knownTypes
-	// freedClass finds the class of the snapshot's pending pods and of those of hidden nodes, for the first freedIndexed of freed; see
-	// WaitingClass. soughtLast is the index in freed of the last pod found.
-	freedClass   map[planning.PodKey]int32
-	freedIndexed int
-	soughtLast   int
-	// Cells, Sites and Assignments are remembered while classes are placed.
-	Cells       *layout.Cells
-	Sites       map[int32][]offers.Site
-	Varied      map[int32][]offers.Site // sites with too little variety to fill: see FindVariedSite
-	Assignments map[int32]map[int32][]nodepool.Assignment
+	// names find the class of pods that wait.
+	names waitingNames
 	// Proof is the problem behind the nodes, if one packing made them all.
 	Proof *Proof
 	// Packings are remembered if that is asked for; nil unless it is.
@@ -56,7 +42,7 @@ type Trial struct {
 
 // New starts a what-if.
 func New(m *model.Model) *Trial {
-	t := &Trial{M: m}
+	t := &Trial{Places: Places{M: m}}
 	world := state.World{
 		Dims: m.Resources.Len(), Nodes: m.Nodes, Classes: m.Classes, Pools: m.Pools, Rules: m.Topology, Asked: m.AskedKeys,
 		VolumesBound: m.VolumesBound, Pods: m.Pods,
@@ -95,8 +81,5 @@ func (t *trialWatch) RoomChanged(node int32) {
 }
 
 func (t *trialWatch) Returned(pods int) {
-	for left := len(t.S.Freed) - pods; t.freedIndexed > left; t.freedIndexed-- {
-		p := t.S.Freed[:t.freedIndexed][t.freedIndexed-1]
-		delete(t.freedClass, planning.PodKey{Namespace: p.Pod.Namespace, Name: p.Pod.Name})
-	}
+	t.names.forget(t.S.Freed, len(t.S.Freed)-pods)
 }

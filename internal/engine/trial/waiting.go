@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/drawknife/drawknife/internal/engine/existing"
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
@@ -78,56 +77,11 @@ func (t *Trial) Expect(pods int) {
 // WaitingClass is the class of a pod of a hidden node, or of a pending pod of the snapshot, if pods of that class wait.
 func (t *Trial) WaitingClass(key planning.PodKey) (int32, error) {
 	GangsOf(t).release(key)
-	if p := t.freedOfLate(key); p != nil {
-		if t.S.Waiting[p.Class] == 0 {
-			return 0, notWaiting(key)
-		}
-		return p.Class, nil
-	}
-	if t.freedClass == nil {
-		pods := len(t.M.Pods)
-		for i := range t.M.Nodes {
-			pods += len(t.M.Nodes[i].Movable)
-		}
-		t.freedClass = make(map[planning.PodKey]int32, pods) // a caller that executes a plan moves most of these pods
-		for class, c := range t.M.Classes {
-			if c.Invalid != nil {
-				continue
-			}
-			for _, i := range c.Pending {
-				p := t.M.Pods[i]
-				t.freedClass[planning.PodKey{Namespace: p.Namespace, Name: p.Name}] = int32(class)
-			}
-		}
-	}
-	for ; t.freedIndexed < len(t.S.Freed); t.freedIndexed++ {
-		p := t.S.Freed[t.freedIndexed]
-		t.freedClass[planning.PodKey{Namespace: p.Pod.Namespace, Name: p.Pod.Name}] = p.Class
-	}
-	class, ok := t.freedClass[key]
+	class, ok := t.names.class(t.M, t.S.Freed, key)
 	if !ok || t.S.Waiting[class] == 0 {
 		return 0, notWaiting(key)
 	}
 	return class, nil
-}
-
-// mostOfLate is how many of the last freed pods are checked before the pod is looked up by name.
-const mostOfLate = 256
-
-// freedOfLate returns the pod if it is one of the last freed pods: most pods are placed right after their node was hidden, in the order in
-// which they were on it.
-func (t *Trial) freedOfLate(key planning.PodKey) *existing.Pod {
-	last := len(t.S.Freed) - 1
-	for i, n := min(t.soughtLast+1, last), 0; i >= 0 && n < mostOfLate; n++ {
-		if p := &t.S.Freed[i]; p.Pod.Name == key.Name && p.Pod.Namespace == key.Namespace {
-			t.soughtLast = i
-			return p
-		}
-		if i--; n == 0 {
-			i = last
-		}
-	}
-	return nil
 }
 
 func notWaiting(key planning.PodKey) error {

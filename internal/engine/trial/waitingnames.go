@@ -1,0 +1,76 @@
+package trial
+
+import (
+	"github.com/drawknife/drawknife/internal/engine/existing"
+	"github.com/drawknife/drawknife/internal/engine/model"
+	"github.com/drawknife/drawknife/scheduling/planning"
+)
+
+// waitingNames find the class of pods by name: of the pending pods of a snapshot, and of the pods of hidden nodes. They grow with the list
+// of freed pods that is passed to class, and shrink with it by forget.
+type waitingNames struct {
+	classes map[planning.PodKey]int32
+	indexed int // how many of the freed pods are in classes
+	last    int // the index of the last pod found among the freed ones
+}
+
+// class finds the class of a pod. The freed pods are those of hidden nodes, in the order in which these were hidden.
+func (x *waitingNames) class(m *model.Model, freed []existing.Pod, key planning.PodKey) (int32, bool) {
+	if p := x.recent(freed, key); p != nil {
+		return p.Class, true
+	}
+	if x.classes == nil {
+		x.begin(m)
+	}
+	for ; x.indexed < len(freed); x.indexed++ {
+		p := freed[x.indexed]
+		x.classes[planning.PodKey{Namespace: p.Pod.Namespace, Name: p.Pod.Name}] = p.Class
+	}
+	class, ok := x.classes[key]
+	return class, ok
+}
+
+// begin lists the pending pods of the snapshot.
+func (x *waitingNames) begin(m *model.Model) {
+	pods := len(m.Pods)
+	for i := range m.Nodes {
+		pods += len(m.Nodes[i].Movable)
+	}
+	x.classes = make(map[planning.PodKey]int32, pods) // a caller that executes a plan moves most of these pods
+	for class, c := range m.Classes {
+		if c.Invalid != nil {
+			continue
+		}
+		for _, i := range c.Pending {
+			p := m.Pods[i]
+			x.classes[planning.PodKey{Namespace: p.Namespace, Name: p.Name}] = int32(class)
+		}
+	}
+}
+
+// mostRecent is how many of the last freed pods are checked before the pod is looked up by name.
+const mostRecent = 256
+
+// recent returns the pod if it is one of the last freed pods: most pods are placed right after their node was hidden, in the order in
+// which they were on it.
+func (x *waitingNames) recent(freed []existing.Pod, key planning.PodKey) *existing.Pod {
+	last := len(freed) - 1
+	for i, n := min(x.last+1, last), 0; i >= 0 && n < mostRecent; n++ {
+		if p := &freed[i]; p.Pod.Name == key.Name && p.Pod.Namespace == key.Namespace {
+			x.last = i
+			return p
+		}
+		if i--; n == 0 {
+			i = last
+		}
+	}
+	return nil
+}
+
+// forget drops the freed pods from the index left on: they are pods of nodes that are not hidden any more.
+func (x *waitingNames) forget(freed []existing.Pod, left int) {
+	for ; x.indexed > left; x.indexed-- {
+		p := freed[:x.indexed][x.indexed-1]
+		delete(x.classes, planning.PodKey{Namespace: p.Pod.Namespace, Name: p.Pod.Name})
+	}
+}
