@@ -28,6 +28,8 @@ type gangNodes struct {
 	group []int
 	// pending says which gangs have places on nodes of an incomplete launch.
 	pending []bool
+	// families is the first gang of each parent.
+	families map[scheduling.GangKey]int
 	// claims counts the new nodes of each group.
 	claims map[int]int
 }
@@ -39,12 +41,12 @@ func (d *decision) gangsOf(plan *scheduling.Plan) *gangNodes {
 	}
 	g := &gangNodes{
 		d: d, plan: plan, gangOf: map[scheduling.PodKey]int{}, group: make([]int, len(plan.Gangs)), pending: make([]bool, len(plan.Gangs)),
-		claims: map[int]int{},
+		claims: map[int]int{}, families: map[scheduling.GangKey]int{},
 	}
-	g.findMembers()
 	for i := range g.group {
 		g.group[i] = i
 	}
+	g.findMembers()
 	for i := range plan.NewNodes {
 		g.join(g.on(plan.NewNodes[i].Pods))
 	}
@@ -69,6 +71,7 @@ func (g *gangNodes) findMembers() {
 		if placement.Reason != nil || gang == nil {
 			continue
 		}
+		g.joinFamily(i, gang)
 		needed := placement.Minimum - placement.Bound
 		for key := range g.d.waitingMembers(gang) {
 			if needed <= 0 {
@@ -78,6 +81,19 @@ func (g *gangNodes) findMembers() {
 			needed--
 		}
 	}
+}
+
+// joinFamily puts the gang in one group with the others that its parent needs.
+func (g *gangNodes) joinFamily(number int, gang *scheduling.Gang) {
+	if gang.Parent == "" || gang.Spare {
+		return
+	}
+	parent := scheduling.GangKey{Namespace: gang.Namespace, Name: gang.Parent}
+	if first, known := g.families[parent]; known {
+		g.join([]int{first, number})
+		return
+	}
+	g.families[parent] = number
 }
 
 // waitingMembers yields the members that have no node: pending pods, and then the pods that the gang's templates stand for.

@@ -77,6 +77,7 @@ const (
 	GangDomainsClosed     GangReasonCode     = planning.GangDomainsClosed
 	GangDomainsTooSmall   GangReasonCode     = planning.GangDomainsTooSmall
 	GangDomainsForbidden  GangReasonCode     = planning.GangDomainsForbidden
+	GangParentHasNoPlace  GangReasonCode     = planning.GangParentHasNoPlace
 	GangDoesNotFit        GangReasonCode     = planning.GangDoesNotFit
 )
 

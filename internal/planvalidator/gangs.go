@@ -50,6 +50,38 @@ func (c *checker) gangs() {
 	for i := range c.s.Gangs {
 		c.gang(&c.s.Gangs[i], &c.p.Gangs[i], hosts)
 	}
+	c.families()
+}
+
+// families checks that the gangs of a parent are placed all or none, in one domain of what they share, and spare ones only where the others are.
+func (c *checker) families() {
+	placed, shared := map[scheduling.GangKey]bool{}, map[scheduling.GangKey]string{}
+	for i := range c.s.Gangs {
+		g, says := &c.s.Gangs[i], &c.p.Gangs[i]
+		parent := scheduling.GangKey{Namespace: g.Namespace, Name: g.Parent}
+		if g.Parent == "" || says.Placed == 0 {
+			continue
+		}
+		placed[parent] = placed[parent] || says.Bound < g.Needs() && !g.Spare
+		domains := ""
+		for k := range g.Shared {
+			for _, d := range says.Domains {
+				if d.Key == g.Topology[k].Key {
+					domains += d.String() + " "
+				}
+			}
+		}
+		if known, ok := shared[parent]; ok && known != domains {
+			c.fault("gang "+g.Key().String(), "is in %s, and others of %s are in %s", domains, g.Parent, known)
+		}
+		shared[parent] = domains
+	}
+	for i := range c.s.Gangs {
+		g, says := &c.s.Gangs[i], &c.p.Gangs[i]
+		if g.Parent != "" && !g.Spare && placed[scheduling.GangKey{Namespace: g.Namespace, Name: g.Parent}] && says.Bound+says.Placed < g.Needs() {
+			c.fault("gang "+g.Key().String(), "has no place, and others of %s have", g.Parent)
+		}
+	}
 }
 
 func (c *checker) gang(g *scheduling.Gang, says *scheduling.GangPlacement, hosts map[scheduling.PodKey]func(key string) (string, bool)) {

@@ -8,8 +8,8 @@ import (
 )
 
 // A CompositePodGroup is placed as one gang: of the groups that it needs, those members that they need. That is exact as long as its groups
-// have no topology constraints of their own, since a gang has the same for all of its members. Groups that have are planned by themselves,
-// each within the constraints of all that it is part of.
+// have no topology constraints of their own, since a gang has the same for all of its members. Groups that have are gangs of one parent, which are
+// placed all or none, within the constraints of what they are part of. Of groups of such groups each is planned by itself.
 
 // mostLevels bounds how deep CompositePodGroups are nested; Kubernetes allows fewer.
 const mostLevels = 8
@@ -128,11 +128,19 @@ func (c *composer) together(key Key, parts []Part) []Part {
 	constrained := slices.ContainsFunc(parts, func(p Part) bool { return len(p.gang.Topology) > 0 })
 	if constrained || needs == 0 && len(topology) == 0 {
 		if constrained && needs > 0 {
-			c.apart = append(c.apart, key)
+			if slices.ContainsFunc(parts, func(p Part) bool { return p.gang.Parent != "" }) {
+				c.apart = append(c.apart, key)
+			} else {
+				parts = family(key, o, parts, needs, topology)
+			}
 		}
 		for i := range parts {
+			g := &parts[i].gang
 			parts[i].parent = parent
-			parts[i].gang.Topology = within(topology, parts[i].gang.Topology)
+			if g.Parent != "" {
+				g.Shared = len(within(topology, g.Topology[:g.Shared]))
+			}
+			g.Topology = within(topology, g.Topology)
 			parts[i].free = parts[i].free && len(topology) == 0
 		}
 		return parts
@@ -147,6 +155,32 @@ func (c *composer) together(key Key, parts []Part) []Part {
 		out.gang.DisruptionMode = ""
 	}
 	return []Part{out}
+}
+
+// family makes the parts gangs of one parent, which needs so many of them, and which share its constraints: those that are complete come first, then by
+// name. Where some are missing, none is placed.
+func family(key Key, o *Object, parts []Part, needs int, topology []planning.GangTopology) []Part {
+	parts = slices.Clone(parts)
+	slices.SortFunc(parts, func(a, b Part) int {
+		return cmp.Or(cmp.Compare(lacks(&a), lacks(&b)), Compare(a.Key, b.Key))
+	})
+	for i := range parts {
+		g := &parts[i].gang
+		g.Topology = within(topology, g.Topology)
+		g.Parent, g.Shared, g.Spare = key.Name, len(topology), i >= needs
+		if o.Spec.Priority != nil {
+			g.Priority = o.Spec.Priority
+		}
+		if o.Spec.DisruptionMode != nil && o.Spec.DisruptionMode.All != nil {
+			g.DisruptionMode = planning.GangDisruptedWithParent
+		}
+		parts[i].free = false
+	}
+	if missing := needs - len(parts); missing > 0 {
+		g := &parts[0].gang
+		g.Minimum = max(g.Needs(), len(g.Members)) + missing
+	}
+	return parts
 }
 
 // within are the constraints of a group in those of what it is part of, which are wider.

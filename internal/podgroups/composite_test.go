@@ -72,13 +72,20 @@ func gangText(gangs []planning.Gang) string {
 		for _, t := range g.Topology {
 			keys = append(keys, t.Key)
 		}
-		out = append(out, strings.TrimSpace(fmt.Sprintf("%s %d %s %s", g.Name, g.Minimum, strings.Join(names, ","), strings.Join(keys, ","))))
+		text := fmt.Sprintf("%s %d %s %s", g.Name, g.Minimum, strings.Join(names, ","), strings.Join(keys, ","))
+		if g.Parent != "" {
+			text += fmt.Sprintf(" of %s sharing %d", g.Parent, g.Shared)
+		}
+		if g.Spare {
+			text += " spare"
+		}
+		out = append(out, strings.TrimSpace(text))
 	}
 	return strings.Join(out, "; ")
 }
 
 // A CompositePodGroup is one gang of the groups that it needs, in the order in which they are needed; those that have constraints of their own
-// stay apart, within the constraints of all that they are part of.
+// are gangs of one parent, within the constraints of all that they are part of.
 func TestGroupsOfGroups(t *testing.T) {
 	for name, tt := range map[string]struct {
 		build                func(x *tree)
@@ -124,7 +131,21 @@ func TestGroupsOfGroups(t *testing.T) {
 			x.composite("c", "", 2, "zone")
 			x.group("a", "c", 2, 2, "rack")
 			x.group("b", "c", 2, 2, "zone")
-		}, "a 2 a0,a1 zone,rack; b 2 b0,b1 zone", "c", ""},
+		}, "a 2 a0,a1 zone,rack of c sharing 1; b 2 b0,b1 zone of c sharing 1", "", ""},
+		"more groups with constraints than are needed": {func(x *tree) {
+			x.composite("c", "", 1, "zone")
+			x.group("a", "c", 3, 2, "rack")
+			x.group("b", "c", 2, 2, "rack")
+		}, "a 3 a0,a1 zone,rack of c sharing 1 spare; b 2 b0,b1 zone,rack of c sharing 1", "", ""},
+		"a group with constraints that is not there yet": {func(x *tree) {
+			x.composite("c", "", 2)
+			x.group("a", "c", 1, 2, "rack")
+		}, "a 3 a0,a1 rack of c sharing 0", "", ""},
+		"constraints of groups of groups": {func(x *tree) {
+			x.composite("top", "", 1, "zone")
+			x.composite("left", "top", 1, "block", "zone")
+			x.group("a", "left", 1, 1, "rack")
+		}, "a 1 a0 zone,block,rack of left sharing 2", "top", ""},
 		"not there": {func(x *tree) { x.group("a", "c", 2, 2) }, "a 2 a0,a1", "", "c"},
 		"of each other": {func(x *tree) {
 			x.composite("c", "d", 1)

@@ -104,8 +104,8 @@ func TestGroupsOfGroupsThatAreTakenApart(t *testing.T) {
 		"---\napiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {schedulingGroup: {podGroupName: g}, containers: [{name: x}]}\n"
 	const parent = "apiVersion: scheduling.k8s.io/v1alpha3\nkind: CompositePodGroup\nmetadata: {name: c}\nspec: {schedulingPolicy: {gang: {minGroupCount: 1}}}\n"
 	for text, want := range map[string]string{
-		group:          "it is not in the input: each of its groups is planned by itself",
-		parent + group: "its groups have topology constraints of their own: each is planned by itself",
+		group: "it is not in the input: each of its groups is planned by itself",
+		strings.Replace(parent, "spec: {", "spec: {parentCompositePodGroupName: top, ", 1) + "---\n" + strings.Replace(parent, "name: c", "name: top", 1) + group: "its groups have topology constraints of their own: each is planned by itself",
 	} {
 		result := load(t, text)
 		wantGangs(t, result, []scheduling.Gang{{Name: "g", Minimum: 2, Topology: []scheduling.GangTopology{{Key: "rack"}}}})
@@ -121,7 +121,8 @@ func TestWarningsAboutGroupsSayWhere(t *testing.T) {
 	const pool = "apiVersion: v1\nkind: Namespace\nmetadata: {name: research}\n"
 	const spec = "spec:\n  schedulingGroup: {podGroupName: g}\n  containers: [{name: x}]\n"
 	const group = "apiVersion: scheduling.k8s.io/v1beta1\nkind: PodGroup\nmetadata: {name: g}\nspec:\n  parentCompositePodGroupName: c\n  schedulingPolicy: {gang: {minCount: 2}}\n  schedulingConstraints: {topology: [{key: rack}]}\n"
-	const composite = "apiVersion: scheduling.k8s.io/v1alpha3\nkind: CompositePodGroup\nmetadata: {name: c}\nspec: {schedulingPolicy: {gang: {minGroupCount: 1}}}\n"
+	const composite = "apiVersion: scheduling.k8s.io/v1alpha3\nkind: CompositePodGroup\nmetadata: {name: c}\nspec: {parentCompositePodGroupName: top, schedulingPolicy: {gang: {minGroupCount: 1}}}\n"
+	top := strings.NewReplacer("name: c", "name: top", "parentCompositePodGroupName: top, ", "").Replace(composite)
 	pod := "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\n" + spec
 	job := "apiVersion: batch/v1\nkind: Job\nmetadata: {name: j}\nspec:\n  parallelism: 2\n  completions: 2\n  template:\n    spec: {schedulingGroup: {podGroupName: g}, restartPolicy: Never, containers: [{name: x}]}\n"
 	for _, c := range []struct {
@@ -131,7 +132,7 @@ func TestWarningsAboutGroupsSayWhere(t *testing.T) {
 		{"a pod", pool + "---\n" + pod, "in.yaml: document 2, line 5: Pod default/p: it names PodGroup"},
 		{"a pod of a workload", pool + "---\n" + job, "in.yaml: document 2, line 5: Pod default/j-0: it names PodGroup"},
 		{"a group of a group that is not there", pool + "---\n" + group + "---\n" + pod, "in.yaml: document 2, line 5: CompositePodGroup default/c: it is not in the input"},
-		{"groups apart", pool + "---\n" + group + "---\n" + composite + "---\n" + pod, "in.yaml: document 3, line 13: CompositePodGroup default/c: its groups"},
+		{"groups apart", pool + "---\n" + group + "---\n" + top + "---\n" + composite + "---\n" + pod, "in.yaml: document 3, line 13: CompositePodGroup default/top: its groups"},
 	} {
 		result := load(t, c.text)
 		if len(result.Warnings) != 1 || !strings.HasPrefix(result.Warnings[0].String(), c.want) {

@@ -52,6 +52,8 @@ const (
 	// GangDomainsForbidden: in some domain nodes could hold all members that it needs, but limits, reservations, minValues or rules
 	// between pods keep some of them out.
 	GangDomainsForbidden GangReasonCode = "DomainsForbidden"
+	// GangParentHasNoPlace: the gang alone would have a place, but the gangs of its parent do not all have one together.
+	GangParentHasNoPlace GangReasonCode = "ParentHasNoPlace"
 	// GangDoesNotFit: the gang may be anywhere, and some of the members that it needs have no place.
 	GangDoesNotFit GangReasonCode = "DoesNotFit"
 )
@@ -78,6 +80,11 @@ type GangReason struct {
 	Reasons []Reason `json:"reasons,omitempty"`
 	// Cures are single changes after which the whole gang would have a place.
 	Cures []GangCure `json:"cures,omitempty"`
+	// Parent of the gang, with GangParentHasNoPlace. Sibling is the first of the parent's gangs that has no place even alone, and Because says why; nil
+	// if each has one alone.
+	Parent  string      `json:"parent,omitempty"`
+	Sibling *GangKey    `json:"sibling,omitempty"`
+	Because *GangReason `json:"because,omitempty"`
 }
 
 // GangCure is a change after which a whole gang would have a place if everything else stays as planned.
@@ -113,6 +120,11 @@ func (r *GangReason) String() string {
 		return r.noSuchDomain() + r.curesText()
 	case GangDomainsClosed:
 		return r.closed() + r.curesText()
+	case GangParentHasNoPlace:
+		if r.Because != nil {
+			return fmt.Sprintf("it is placed only together with gang %s of %s, which has no place: %s", r.Sibling, r.Parent, r.Because)
+		}
+		return fmt.Sprintf("it would fit alone, but not together with the other gangs of %s", r.Parent) + r.curesText()
 	}
 	text := fmt.Sprintf("%d of %d members fit", r.Fit, r.Needed)
 	if len(r.Domains) > 0 {

@@ -247,24 +247,36 @@ func (w *wholeGangs) look(node string, list []*corev1.Pod) {
 // ties are the nodes that go together: those of a gang that runs on several or has to be in one domain, and those of all gangs that share
 // some of these. A gang on one node that may be anywhere goes with its node.
 func (w *wholeGangs) ties() []*Tie {
-	of := map[string]*Tie{}
+	of, ofParent := map[string]*Tie{}, map[planning.GangKey]*Tie{}
 	var all []*Tie
 	for _, gang := range w.list {
-		nodes := w.nodes[gang]
-		if len(nodes) == 0 || len(nodes) == 1 && len(requiredKeys(gang)) == 0 {
+		nodes, withParent := w.nodes[gang], gang.DisruptionMode == planning.GangDisruptedWithParent && gang.Parent != ""
+		if len(nodes) == 0 || len(nodes) == 1 && len(requiredKeys(gang)) == 0 && !withParent {
 			continue
 		}
 		tie := &Tie{Gangs: []*planning.Gang{gang}, nodes: slices.Clone(nodes), count: map[*planning.Gang]int{gang: len(nodes)}}
-		for _, node := range nodes {
-			if other := of[node]; other != nil && !slices.Contains(tie.Gangs, other.Gangs[0]) {
+		joins := func(other *Tie) {
+			if other != nil && !slices.Contains(tie.Gangs, other.Gangs[0]) {
 				tie.join(other)
 				all = slices.DeleteFunc(all, func(t *Tie) bool { return t == other })
 			}
+		}
+		for _, node := range nodes {
+			joins(of[node])
+		}
+		parent := planning.GangKey{Namespace: gang.Namespace, Name: gang.Parent}
+		if withParent {
+			joins(ofParent[parent])
 		}
 		slices.Sort(tie.nodes)
 		tie.nodes = slices.Compact(tie.nodes)
 		for _, node := range tie.nodes {
 			of[node] = tie
+		}
+		for _, one := range tie.Gangs {
+			if one.DisruptionMode == planning.GangDisruptedWithParent {
+				ofParent[planning.GangKey{Namespace: one.Namespace, Name: one.Parent}] = tie
+			}
 		}
 		all = append(all, tie)
 	}

@@ -50,14 +50,63 @@ func (t Explaining) WriteGangs(ctx context.Context, out *planning.Plan) {
 		case o != nil:
 			p.Domains = o.Domains
 		case p.Bound+p.Placed < p.Minimum:
-			p.Reason = gangFaultsOf(t.Trial).reason(ctx, int32(i), explained < mostGangsExplained)
+			p.Reason = gangFaultsOf(t.Trial).reasonOf(ctx, int32(i), explained < mostGangsExplained)
 			explained++
 		}
 		out.Gangs = append(out.Gangs, p)
 	}
 }
 
-// reason says why the gang has no place; with inDepth also what would have to change.
+// reasonOf says why the gang has no place, which may be because others of its parent have none.
+func (t gangFaults) reasonOf(ctx context.Context, number int32, inDepth bool) *planning.GangReason {
+	x := t.M.Gangs
+	r := t.reason(ctx, number, inDepth)
+	family := x.List[number].Family
+	if family < 0 || r.Fit < r.Needed || r.Code == planning.GangIncomplete || r.Code == planning.GangDeadlinePassed {
+		return r
+	}
+	out := &planning.GangReason{Code: planning.GangParentHasNoPlace, Fit: r.Fit, Needed: r.Needed, Domains: r.Domains, Parent: x.List[number].Source.Parent}
+	for _, other := range x.Families[family].Needed {
+		if other == number || t.S.Ways[other] != model.GangWithheld {
+			continue
+		}
+		if why := t.reason(ctx, other, inDepth); why.Fit < why.Needed || why.Code == planning.GangDeadlinePassed {
+			key := x.List[other].Source.Key()
+			out.Sibling, out.Because = &key, why
+			return out
+		}
+	}
+	if inDepth && !x.List[number].Source.Spare {
+		out.Cures = t.familyCures(ctx, &x.Families[family])
+	}
+	return out
+}
+
+// familyCures are raised limits after which all gangs of the family would have a place together.
+func (t gangFaults) familyCures(ctx context.Context, family *model.Family) []planning.GangCure {
+	looked := 0
+	for i, p := range t.M.Pools {
+		if p.Limits == nil || p.Table == nil || looked == mostPoolsCured {
+			continue
+		}
+		looked++
+		usage := t.S.Limits.Usage[i]
+		t.lift(int32(i), -limitsLifted)
+		before, over := t.Mark(), make([]int64, len(p.Limits.Max))
+		fits := t.PlaceFamily(ctx, family)
+		for k := range over {
+			over[k] = max(usage[k]+limitsLifted-p.Limits.Max[k], 0)
+		}
+		t.Undo(before)
+		t.lift(int32(i), limitsLifted)
+		if fits && slices.ContainsFunc(over, func(n int64) bool { return n > 0 }) {
+			return []planning.GangCure{{Pool: p.Key, Limits: limitsList(p.Limits, over)}}
+		}
+	}
+	return nil
+}
+
+// reason says why the gang alone has no place; with inDepth also what would have to change.
 func (t gangFaults) reason(ctx context.Context, number int32, inDepth bool) *planning.GangReason {
 	g := &t.M.Gangs.List[number]
 	r := &planning.GangReason{Code: planning.GangDoesNotFit, Fit: g.Bound, Needed: g.Source.Needs()}

@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -49,6 +50,39 @@ func checkGangs(s *planning.Snapshot) error {
 			}
 		}
 	}
+	return checkFamilies(s)
+}
+
+// checkFamilies refuses gangs of one parent that do not share what they say they do.
+func checkFamilies(s *planning.Snapshot) error {
+	first := map[planning.GangKey]*planning.Gang{}
+	for i := range s.Gangs {
+		g := &s.Gangs[i]
+		path := fmt.Sprintf("gangs[%d].shared", i)
+		if g.Parent == "" {
+			continue
+		}
+		if g.Shared < 0 || g.Shared > len(g.Topology) {
+			return &planning.SnapshotError{Path: path, Rule: fmt.Sprintf("is %d, and topology has %d entries", g.Shared, len(g.Topology)), Cure: "count the first entries that all gangs of the parent have"}
+		}
+		for _, t := range g.Topology[:g.Shared] {
+			if t.Policy == planning.GangTopologyPreferred {
+				return &planning.SnapshotError{Path: path, Rule: "counts " + t.Key + ", which is only preferred", Cure: "let gangs of a parent share what they require"}
+			}
+		}
+		parent := planning.GangKey{Namespace: g.Namespace, Name: g.Parent}
+		other := first[parent]
+		if other == nil {
+			first[parent] = g
+			continue
+		}
+		if other.Shared != g.Shared || !slices.EqualFunc(other.Topology[:g.Shared], g.Topology[:g.Shared], func(a, b planning.GangTopology) bool { return a.Key == b.Key }) {
+			return &planning.SnapshotError{
+				Path: path, Rule: fmt.Sprintf("is not the same as that of gang %s, which is of the same parent", other.Key()),
+				Cure: "give all gangs of a parent the same first entries of topology, and the same number of them",
+			}
+		}
+	}
 	return nil
 }
 
@@ -65,7 +99,7 @@ func checkGang(g *planning.Gang, path string) error {
 		return &planning.SnapshotError{Path: path + ".topology", Rule: fmt.Sprintf("has more than %d entries", mostGangLevels), Cure: "keep those that matter"}
 	}
 	switch g.DisruptionMode {
-	case "", planning.GangDisruptedTogether, planning.GangDisruptedSingly:
+	case "", planning.GangDisruptedTogether, planning.GangDisruptedWithParent, planning.GangDisruptedSingly:
 	default:
 		return &planning.SnapshotError{Path: path + ".disruptionMode", Rule: fmt.Sprintf("is %q", g.DisruptionMode), Cure: fmt.Sprintf("say %s or %s", planning.GangDisruptedTogether, planning.GangDisruptedSingly)}
 	}

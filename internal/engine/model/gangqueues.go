@@ -114,8 +114,17 @@ func (b *gangBuilder) addMoves() {
 			ranked[text] = b.byNodes(keys)
 		}
 		own := b.valuesAt(b.hosts[number][0], keys)
-		g.Moves = b.moves(patterns, keys, own, ranked[text])
+		g.Moves = b.moves(patterns, keys, own, g.within(own, ranked[text]))
 	}
+}
+
+// within are the domains that the gang could go to without its family: those in which it shares what it has to.
+func (g *Gang) within(own []string, domains [][]string) [][]string {
+	shared := g.Source.Shared
+	if g.Family < 0 || shared == 0 || own == nil {
+		return domains
+	}
+	return slices.DeleteFunc(slices.Clone(domains), func(values []string) bool { return !slices.Equal(values[:shared], own[:shared]) })
 }
 
 // moves are the first domains that the pods of the patterns could be in, the own one before the others.

@@ -29,6 +29,8 @@ type GangIndex struct {
 	// Of is indexed like Model.Pods: the pod's gang, or -1. ByKey finds it by the pod's name.
 	Of    []int32
 	ByKey map[planning.PodKey]int32
+	// Families are the gangs of each parent.
+	Families []Family
 	// Ways are those of each gang: see the constants.
 	Ways []state.Gang
 }
@@ -40,9 +42,14 @@ const (
 	GangOptions  = 2
 )
 
+// Family is the gangs of one parent, by number, as Order has them: those that are needed are placed all or none.
+type Family struct{ Needed, Spare []int32 }
+
 // Gang is one made ready.
 type Gang struct {
 	Source *planning.Gang
+	// Family is the number of its family; -1 for none.
+	Family int32
 	// Pods are the members that wait, indices into Model.Pods; the first Needed of them need a place together.
 	Pods   []int32
 	Needed int
@@ -98,6 +105,7 @@ func newGangIndex(s *planning.Snapshot, r *likeness.Roster, lookup *requirements
 		b.index.Of[i] = -1
 	}
 	b.findMembers()
+	b.index.findFamilies()
 	for i := range s.Gangs {
 		b.addOptions(int32(i))
 	}
@@ -176,6 +184,30 @@ func (b *gangBuilder) findMembers() {
 		x.Order = append(x.Order, int32(i))
 	}
 	slices.SortStableFunc(x.Order, func(a, b int32) int { return cmp.Compare(x.List[b].Priority, x.List[a].Priority) })
+}
+
+// findFamilies finds the gangs of each parent.
+func (x *GangIndex) findFamilies() {
+	known := map[planning.GangKey]int32{}
+	for _, number := range x.Order {
+		g := &x.List[number]
+		g.Family = -1
+		if g.Source.Parent == "" {
+			continue
+		}
+		key := planning.GangKey{Namespace: g.Source.Namespace, Name: g.Source.Parent}
+		at, ok := known[key]
+		if !ok {
+			at = int32(len(x.Families))
+			known[key], x.Families = at, append(x.Families, Family{})
+		}
+		f := &x.Families[at]
+		if g.Family = at; g.Source.Spare {
+			f.Spare = append(f.Spare, number)
+		} else {
+			f.Needed = append(f.Needed, number)
+		}
+	}
 }
 
 // rank raises the gang's priority to the pod's.

@@ -47,6 +47,11 @@ func (t Gangs) place(ctx context.Context) {
 		t.Undo(start)
 		for _, number := range broken {
 			barred[number] = true
+			if family := t.familyOf(number); family != nil && !t.M.Gangs.List[number].Source.Spare {
+				for _, other := range family.Needed {
+					barred[other] = true
+				}
+			}
 		}
 		if repairs == mostGangRepairs {
 			t.placePods(ctx)
@@ -65,7 +70,7 @@ func (t Gangs) placeGangsFirst(ctx context.Context, start trial.Mark, barred map
 			lowest, placed = min(lowest, x.List[number].Priority), true
 		}
 	}
-	t.addExtras()
+	t.addExtras(ctx, barred)
 	t.placePods(ctx)
 	highest, waits := t.highestWaiting(t.RealClasses())
 	switch {
@@ -90,7 +95,7 @@ func (t Gangs) placeInTurn(ctx context.Context, barred map[int32]bool) {
 			}
 		}
 	}
-	t.addExtras()
+	t.addExtras(ctx, barred)
 	t.placePods(ctx)
 }
 
@@ -119,7 +124,7 @@ func (t Gangs) placeFollowers(ctx context.Context, barred map[int32]bool) {
 		again = !barred[number] && t.S.Ways[number] == model.GangWithheld && t.placeGang(ctx, number) || again
 	}
 	if again {
-		t.addExtras()
+		t.addExtras(ctx, barred)
 		t.placePods(ctx)
 	}
 }
@@ -135,8 +140,9 @@ func (t Gangs) RealClasses() []int32 {
 	return out
 }
 
-// addExtras makes those members of placed gangs pending that the gangs don't need to be complete.
-func (t Gangs) addExtras() {
+// addExtras places the gangs that parents are complete without, and makes those members of placed gangs pending that the gangs don't need to be complete.
+func (t Gangs) addExtras(ctx context.Context, barred map[int32]bool) {
+	t.placeSpares(ctx, barred)
 	for number, way := range t.S.Ways {
 		if way >= model.GangOptions && way%2 == 0 {
 			state.ChoosingOf(&t.S).Choose(int32(number), way+1)
@@ -150,6 +156,9 @@ func (t Gangs) placeGang(ctx context.Context, number int32) bool {
 	g := &t.M.Gangs.List[number]
 	if t.S.Ways[number] != model.GangWithheld || !g.Plannable(t.M.Snapshot) {
 		return false
+	}
+	if family := t.familyOf(number); family != nil {
+		return !g.Source.Spare && number == family.Needed[0] && t.PlaceFamily(ctx, family)
 	}
 	aside := state.ChoosingOf(&t.S).SetAside(t.RealClasses())
 	defer func() { state.ChoosingOf(&t.S).TakeBack(aside) }()

@@ -1,0 +1,196 @@
+package solving
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/drawknife/drawknife/internal/engine/model"
+	"github.com/drawknife/drawknife/internal/engine/newnodes"
+	"github.com/drawknife/drawknife/internal/engine/state"
+	"github.com/drawknife/drawknife/scheduling/planning"
+)
+
+// The gangs of one parent are placed all or none, each in a domain of its own, and all within one domain of what they share. All combinations are gone
+// through, as far as mostFamilyTries allows: the gangs one after the other, each in the domains that are left to it. The cheapest is taken.
+
+// mostFamilyTries bounds how often gangs of a family are tried in domains; each domain that they could share has a part of it.
+const mostFamilyTries = 512
+
+// familyOf is the gang's family; nil for none.
+func (t Gangs) familyOf(number int32) *model.Family {
+	if at := t.M.Gangs.List[number].Family; at >= 0 {
+		return &t.M.Gangs.Families[at]
+	}
+	return nil
+}
+
+// PlaceFamily places all gangs that the family needs, in the cheapest way. It returns false if they have no place together; then those that are complete
+// without the pods that wait are placed by themselves.
+func (t Gangs) PlaceFamily(ctx context.Context, family *model.Family) bool {
+	x := t.M.Gangs
+	for _, number := range family.Needed {
+		if t.S.Ways[number] != model.GangWithheld || !x.List[number].Plannable(t.M.Snapshot) || len(x.List[number].Levels[0]) == 0 {
+			return t.placeComplete(ctx, family)
+		}
+	}
+	aside := state.ChoosingOf(&t.S).SetAside(t.RealClasses())
+	best := t.cheapestTogether(ctx, family)
+	if best != nil {
+		for i, number := range best.order {
+			state.ChoosingOf(&t.S).Choose(number, best.ways[i])
+		}
+		t.Restore(best.done)
+	}
+	state.ChoosingOf(&t.S).TakeBack(aside)
+	return best != nil || t.placeComplete(ctx, family)
+}
+
+// placeComplete chooses a domain for those gangs of the family that need no more places: their members run, and others may follow them. It returns
+// false, since the family as a whole has no place.
+func (t Gangs) placeComplete(ctx context.Context, family *model.Family) bool {
+	for _, number := range family.Needed {
+		g := &t.M.Gangs.List[number]
+		if g.Needed > 0 || t.S.Ways[number] != model.GangWithheld || len(g.Levels[0]) == 0 {
+			continue
+		}
+		state.ChoosingOf(&t.S).Choose(number, g.Levels[0][0].Way)
+	}
+	return false
+}
+
+// together searches for the cheapest way to place the gangs of a family.
+type together struct {
+	Gangs
+	// order are the gangs, those first that need most pods.
+	order []int32
+	// ways that were chosen up to now; tries that are left.
+	ways  []int32
+	tries int
+	// start is the trial before, and what new nodes cost there.
+	start state.Mark
+	cost  int64
+	best  *togetherTrial
+}
+
+// togetherTrial is how a family was placed.
+type togetherTrial struct {
+	order, ways []int32
+	cost        int64
+	done        state.Record
+}
+
+// cheapestTogether is the cheapest way that was found; nil for none. It leaves the trial as it was.
+func (t Gangs) cheapestTogether(ctx context.Context, family *model.Family) *togetherTrial {
+	x := t.M.Gangs
+	s := &together{Gangs: t, order: slices.Clone(family.Needed), start: t.Mark().At, cost: newnodes.Of(t.Trial).NewCost()}
+	slices.SortStableFunc(s.order, func(a, b int32) int { return cmp.Compare(x.List[b].Needed, x.List[a].Needed) })
+	domains := t.sharedDomains(s.order)
+	for _, shared := range domains {
+		s.tries = max(mostFamilyTries/len(domains), 2*len(s.order))
+		s.from(ctx, 0, shared)
+		if s.best != nil && s.best.cost == 0 || ctx.Err() != nil {
+			break
+		}
+	}
+	return s.best
+}
+
+// sharedDomains are the domains that all of the gangs could share, in the order of those of the first.
+func (t Gangs) sharedDomains(order []int32) (out [][]planning.GangDomain) {
+	of := func(number int32, yield func([]planning.GangDomain) bool) {
+		g := &t.M.Gangs.List[number]
+		for i := range g.Levels[0] {
+			if !yield(g.Levels[0][i].Domains[:g.Source.Shared]) {
+				return
+			}
+		}
+	}
+	of(order[0], func(shared []planning.GangDomain) bool {
+		if slices.ContainsFunc(out, func(known []planning.GangDomain) bool { return slices.Equal(known, shared) }) {
+			return true
+		}
+		for _, number := range order[1:] {
+			open := false
+			of(number, func(other []planning.GangDomain) bool {
+				open = slices.Equal(other, shared)
+				return !open
+			})
+			if !open {
+				return true
+			}
+		}
+		out = append(out, shared)
+		return true
+	})
+	return out
+}
+
+// from places the gangs from that number on, in each domain within the shared one.
+func (s *together) from(ctx context.Context, at int, shared []planning.GangDomain) {
+	if at == len(s.order) {
+		s.best = &togetherTrial{s.order, slices.Clone(s.ways), newnodes.Of(s.Trial).NewCost() - s.cost, s.S.Record(s.start)}
+		return
+	}
+	number := s.order[at]
+	options := within(s.M.Gangs.List[number].Levels[0], shared)
+	for _, i := range s.Likeliest(number, options) {
+		if s.tries--; s.tries < 0 || ctx.Err() != nil {
+			return
+		}
+		before := s.Mark()
+		if s.FitsOption(ctx, number, &options[i]) && (s.best == nil || newnodes.Of(s.Trial).NewCost()-s.cost < s.best.cost) {
+			s.ways = append(s.ways, options[i].Way)
+			s.from(ctx, at+1, shared)
+			s.ways = s.ways[:at]
+		}
+		s.Undo(before)
+		if s.best != nil && s.best.cost == 0 {
+			return
+		}
+	}
+}
+
+// within are the options in the domains, which are the first of theirs.
+func within(options []model.GangOption, shared []planning.GangDomain) (out []model.GangOption) {
+	for i := range options {
+		if slices.Equal(options[i].Domains[:len(shared)], shared) {
+			out = append(out, options[i])
+		}
+	}
+	return out
+}
+
+// placeSpares places gangs that their parent is complete without, where its other gangs are.
+func (t Gangs) placeSpares(ctx context.Context, barred map[int32]bool) {
+	x := t.M.Gangs
+	for f := range x.Families {
+		family := &x.Families[f]
+		shared, placed := t.domainsOf(family)
+		for _, number := range family.Spare {
+			g := &x.List[number]
+			if !placed || barred[number] || t.S.Ways[number] != model.GangWithheld || !g.Plannable(t.M.Snapshot) {
+				continue
+			}
+			aside := state.ChoosingOf(&t.S).SetAside(t.RealClasses())
+			if best := t.cheapestOption(ctx, number, within(g.Levels[0], shared)); best != nil {
+				state.ChoosingOf(&t.S).Choose(number, best.option.Way)
+				t.Restore(best.done)
+			}
+			state.ChoosingOf(&t.S).TakeBack(aside)
+		}
+	}
+}
+
+// domainsOf are the domains that the gangs of the family share; false if some of those that it needs have no place.
+func (t Gangs) domainsOf(family *model.Family) (shared []planning.GangDomain, placed bool) {
+	for _, number := range family.Needed {
+		g := &t.M.Gangs.List[number]
+		o := g.Option(t.S.Ways[number])
+		if o == nil {
+			return nil, false
+		}
+		shared = o.Domains[:g.Source.Shared]
+	}
+	return shared, true
+}
