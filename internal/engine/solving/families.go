@@ -12,10 +12,15 @@ import (
 )
 
 // The gangs of one parent are placed all or none, each in a domain of its own, and all within one domain of what they share. All combinations are gone
-// through, as far as mostFamilyTries allows: the gangs one after the other, each in the domains that are left to it. The cheapest is taken.
+// through. In few combinations all pods are packed together. In many the gangs are placed one after the other, each in the domains that are left to it, as
+// far as mostFamilyTries allows. The cheapest way is taken.
 
-// mostFamilyTries bounds how often gangs of a family are tried in domains; each domain that they could share has a part of it.
-const mostFamilyTries = 512
+const (
+	// mostFamilyTries bounds how often gangs of a family are tried in domains; each domain that they could share has a part of it.
+	mostFamilyTries = 512
+	// mostJointTries bounds the combinations within a shared domain in which all pods are packed together.
+	mostJointTries = 64
+)
 
 // familyOf is the gang's family; nil for none.
 func (t Gangs) familyOf(number int32) *model.Family {
@@ -88,7 +93,11 @@ func (t Gangs) cheapestTogether(ctx context.Context, family *model.Family) *toge
 	domains := t.sharedDomains(s.order)
 	for _, shared := range domains {
 		s.tries = max(mostFamilyTries/len(domains), 2*len(s.order))
-		s.from(ctx, 0, shared)
+		if lists := s.optionsIn(shared); combinations(lists) <= min(s.tries, mostJointTries) {
+			s.jointly(ctx, lists)
+		} else {
+			s.from(ctx, 0, shared)
+		}
 		if s.best != nil && s.best.cost == 0 || ctx.Err() != nil {
 			break
 		}
@@ -149,6 +158,78 @@ func (s *together) from(ctx context.Context, at int, shared []planning.GangDomai
 			return
 		}
 	}
+}
+
+// optionsIn are those of each gang within the shared domain, the likeliest first.
+func (s *together) optionsIn(shared []planning.GangDomain) [][]model.GangOption {
+	out := make([][]model.GangOption, len(s.order))
+	for i, number := range s.order {
+		options := within(s.M.Gangs.List[number].Levels[0], shared)
+		for _, at := range s.Likeliest(number, options) {
+			out[i] = append(out[i], options[at])
+		}
+	}
+	return out
+}
+
+// combinations counts the ways to choose one of each list, up to one more than are tried.
+func combinations(lists [][]model.GangOption) int {
+	n := 1
+	for _, list := range lists {
+		if n *= len(list); n > mostJointTries {
+			return n
+		}
+	}
+	return n
+}
+
+// jointly packs the pods of all gangs together, in each combination of their options.
+func (s *together) jointly(ctx context.Context, lists [][]model.GangOption) {
+	chosen := make([]int, len(lists))
+	for ctx.Err() == nil && (s.best == nil || s.best.cost > 0) {
+		before := s.Mark()
+		ways := make([]int32, len(lists))
+		for i := range lists {
+			ways[i] = lists[i][chosen[i]].Way
+		}
+		if s.fill(ctx, ways) {
+			if cost := newnodes.Of(s.Trial).NewCost() - s.cost; s.best == nil || cost < s.best.cost {
+				s.best = &togetherTrial{s.order, ways, cost, s.S.Record(s.start)}
+			}
+		}
+		s.Undo(before)
+		at := 0
+		for ; at < len(lists); at++ {
+			if chosen[at]++; chosen[at] < len(lists[at]) {
+				break
+			}
+			chosen[at] = 0
+		}
+		if at == len(lists) {
+			return
+		}
+	}
+}
+
+// fill places what all of the gangs need in the ways; false if some of it has no place.
+func (s *together) fill(ctx context.Context, ways []int32) bool {
+	var classes []int32
+	for i, number := range s.order {
+		state.ChoosingOf(&s.S).Choose(number, ways[i])
+		for _, class := range classesOf(s.M.Gangs.Ways[number].Ways[ways[i]]) {
+			if s.M.Classes[class].Invalid != nil {
+				return false
+			}
+			if !slices.Contains(classes, class) {
+				classes = append(classes, class)
+			}
+		}
+	}
+	if len(classes) > 0 {
+		s.placeReal(ctx, classes)
+		s.admitDevices(ctx)
+	}
+	return !slices.ContainsFunc(classes, func(class int32) bool { return s.S.Waiting[class] > 0 })
 }
 
 // within are the options in the domains, which are the first of theirs.
