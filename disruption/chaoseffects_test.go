@@ -137,6 +137,7 @@ func (x chaosEffects) DeleteMember(_ context.Context, e disruption.DeleteMember)
 		if _, noted := x.started[x.cmd.ID+" "+e.Node]; !noted {
 			x.fault("%s is deleted, and not in the history", e.Node)
 		}
+		x.leaves(x.cmd, e.Node)
 		c.DeletionTimestamp = &metav1.Time{Time: x.now}
 	})
 }

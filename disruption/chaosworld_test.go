@@ -21,6 +21,7 @@ const (
 	chaosLaunched   = 10 * time.Second
 	chaosRegistered = 30 * time.Second
 	chaosReady      = 60 * time.Second
+	chaosLost       = 80 * time.Second
 	chaosGivenUp    = 15 * time.Minute
 	chaosPodReady   = 30 * time.Second
 	chaosRate       = 30 * time.Minute
@@ -45,6 +46,8 @@ type chaosCase struct {
 	heldBack, denied int
 	// interrupted is taken away by the cloud at the tick; none if it is negative.
 	interrupted, at int
+	// Every so many-th new node is taken away by the cloud once it is up; 0 is none.
+	lost int
 }
 
 type chaosNode struct {
@@ -53,9 +56,11 @@ type chaosNode struct {
 	pods          []chaosPod
 }
 
+// chaosPod is a pod; gang is the number of its gang from 1 on, 0 for none.
 type chaosPod struct {
 	milli int
 	x     bool
+	gang  int
 }
 
 // chaos is that cluster: what an API server, a cloud, kubelets and kube-scheduler have. Processes come and go in it.
@@ -85,6 +90,7 @@ type chaos struct {
 	launches, most, mostComing int
 	// asked is how many launches commands asked for, those that were refused included, denials how often a claim refused.
 	asked, denials int
+	chaosGangs
 }
 
 func newChaos(c *chaosCase, fault func(string, ...any)) *chaos {
@@ -112,6 +118,7 @@ func newChaos(c *chaosCase, fault func(string, ...any)) *chaos {
 				options = append(options, app("x"))
 			}
 			list = append(list, pod(fmt.Sprintf("p-%d-%d", i, k), options...))
+			s.addMember(p.gang, list[len(list)-1])
 		}
 		more := []nodeOption{holding(list...)}
 		if n.spot {
@@ -198,6 +205,9 @@ func (s *chaos) lead(n *scheduling.Node) {
 	case n.Claim.DeletionTimestamp != nil:
 		s.drain(n)
 	case number == 0: // it was there from the beginning
+	case s.c.lost > 0 && number%s.c.lost == 0 && number < chaosTrouble && age >= chaosLost:
+		s.forced[n.Name] = true
+		n.Claim.DeletionTimestamp = &metav1.Time{Time: s.now}
 	case n.Claim.Status.ProviderID == "" && age >= chaosLaunched:
 		if s.c.stockOut > 0 && number%s.c.stockOut == 0 && number < chaosTrouble {
 			s.remove(n)
@@ -308,6 +318,7 @@ func (s *chaos) look() {
 		if n.Object != nil && v1.DisruptionMarked(n.Object) && !member {
 			s.fault("%s: node %s is tainted, and no command is written on its claim", s.now, n.Name)
 		}
+		s.earns(n, r)
 		if id := n.Claim.Status.ProviderID; id != "" {
 			if running++; !s.instances[id] {
 				s.fault("%s: claim %s without instance", s.now, n.Claim.Name)
@@ -319,6 +330,7 @@ func (s *chaos) look() {
 		all += n
 	}
 	s.most, s.mostComing = max(s.most, staying), max(s.mostComing, all)
+	s.together()
 	if running != len(s.instances) {
 		s.fault("%s: %d instances and %d claims of them", s.now, len(s.instances), running)
 	}
