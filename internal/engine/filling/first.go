@@ -68,6 +68,10 @@ const (
 	fewOptions = 256
 	// poorStart is how much more a packing may cost than another, as a share, to be refined nevertheless.
 	poorStart = 0.1
+	// fairStart is how much more than the bound, as a share of it, a packing of many pods may cost to be improved without repacking its
+	// worst bins by value first; manyPods is how many pods count as many.
+	fairStart = 1.0 / 80
+	manyPods  = 600
 )
 
 // First is the packing to improve: the initial one, or one with nodes of a single price, if it is close to the bound; the initial one also
@@ -147,9 +151,17 @@ func (k *Task) refine(ctx context.Context, g *Bins) {
 	k.rightSize(g)
 	k.dropEmptiable(g)
 	k.rightSize(g)
-	k.repack(ctx, g)
+	if !k.fair(g) {
+		k.repack(ctx, g)
+	}
 	k.merge(ctx, g)
 	k.packExactly(g)
+}
+
+// fair reports whether repacking bins by value is hardly worth its time: the values only steer, the options are few, and the packing of
+// many pods costs hardly more than its bound.
+func (k *Task) fair(g *Bins) bool {
+	return k.p.Rough && len(k.p.Options) <= fewOptions && float64(g.cost(k.p)) <= k.v.Bound*(1+fairStart) && podsOf(k.p) > manyPods
 }
 
 // Waiting is how many pods have no node yet.

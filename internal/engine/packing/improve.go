@@ -6,15 +6,19 @@ import (
 	"slices"
 )
 
+// fairGap is the share of its bound, as 1/n, that a packing may cost more than the bound for Effort.Enough to end the search.
+const fairGap = 40
+
 // improve repeatedly takes a few nodes apart, those with the least value for their price first, and packs their pods in another way.
 // Cheaper packings are kept, and every other time also packings of equal cost, so that different pods come together.
-func (s *search) improve(ctx context.Context, nodes []Node, bound int64, rounds int) []Node {
+func (s *search) improve(ctx context.Context, nodes []Node, bound int64, e Effort) []Node {
 	p, f := s.p, s.f
 	cost := p.Cost(nodes)
 	r := rand.New(rand.NewPCG(1, uint64(len(p.Items))))
 	good := s.ranked[AnyCell]
+	enough := func() bool { return e.Enough > 0 && e.Improve-f.steps >= e.Enough && cost-bound <= bound/fairGap }
 	var items []int32
-	for idle := 0; f.steps > 0 && idle < rounds*(len(nodes)+8) && len(nodes) > 1 && good.good > 0 && !Close(cost, bound) && ctx.Err() == nil; idle++ {
+	for idle := 0; f.steps > 0 && idle < e.Rounds*(len(nodes)+8) && len(nodes) > 1 && good.good > 0 && !Close(cost, bound) && !enough() && ctx.Err() == nil; idle++ {
 		f.steps -= 32
 		apart := s.pick(nodes, r)
 		w := way{price: p.Options[good.options[r.IntN(good.good)]].Price, bonus: int64(r.IntN(2) * 64), steady: r.IntN(2) == 0}

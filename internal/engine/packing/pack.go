@@ -18,6 +18,11 @@ type Effort struct {
 	Steps, Improve int
 	// Rounds is how many times in a row, for each node, repacking may gain nothing before the search ends; 0 means no repacking.
 	Rounds int
+	// Enough bounds the items examined while nodes are repacked as long as the packing costs at most 1/fairGap more than its bound;
+	// 0 means that only Improve bounds them.
+	Enough int
+	// HandOver bounds the pods tried on other nodes when nodes hand pods over; 0 means a third of the other steps.
+	HandOver int
 }
 
 // Pack returns the cheapest of several packings, including the given one, improved within the effort. Bound is a lower bound on the cost of
@@ -58,15 +63,26 @@ func Pack(ctx context.Context, p *Problem, given []Node, bound int64, e Effort) 
 	if best == nil {
 		return nil
 	}
-	spent := e.Steps
 	if e.Rounds > 0 {
-		s.f.steps, spent = e.Improve, e.Improve
-		best = s.improve(ctx, best, bound, e.Rounds)
+		s.f.steps = e.Improve
+		best = s.improve(ctx, best, bound, e)
 	}
 	if bound > 0 {
-		best = s.fewer(s.handOver(ctx, best, bound, min(spent/3, maxHandOverSteps)))
+		best = s.fewer(s.handOver(ctx, best, bound, e.handOverSteps()))
 	}
 	return best
+}
+
+// handOverSteps bounds how many pods are tried on other nodes when nodes hand pods over.
+func (e Effort) handOverSteps() int {
+	steps := e.Steps / 3
+	if e.Rounds > 0 {
+		steps = e.Improve / 3
+	}
+	if e.HandOver > 0 {
+		steps = min(steps, e.HandOver)
+	}
+	return min(steps, maxHandOverSteps)
 }
 
 // Close reports whether a cost is so near its lower bound that further search does not pay: within one part in 500.

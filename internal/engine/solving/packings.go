@@ -11,6 +11,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/pricing"
 	"github.com/drawknife/drawknife/internal/engine/trial"
 	"github.com/drawknife/drawknife/internal/engine/valuing"
+	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
 // packings packs pods onto new nodes, like pods once.
@@ -25,7 +26,11 @@ func (t packings) pack(ctx context.Context, p *offers.Choice, v *pricing.Values)
 	k := filling.NewPacker(filling.NewTask(&p.Problem, v, hostRules(t.M)), g)
 	packed = k.First(ctx)
 	if g == nil && len(packed.List) > 0 && podsOf(p.Items) > 1 && k.Waiting() == 0 {
-		k.Improve(ctx, packed, packingEffort(t.Options.Effort, podsOf(p.Items)))
+		effort := packingEffort(t.Options.Effort, podsOf(p.Items))
+		if t.Options.Effort != planning.EffortThorough && p.Rough && len(p.Options) <= fewKinds {
+			effort = lighter(effort, podsOf(p.Items))
+		}
+		k.Improve(ctx, packed, effort)
 	}
 	return packed, k.Left
 }
