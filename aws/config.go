@@ -35,6 +35,9 @@ type Config struct {
 	// WithoutReservedCapacity ignores capacity reservations: no offering uses them, and instances in open reservations count as
 	// on-demand.
 	WithoutReservedCapacity bool
+	// BurstLaunches is from how many equal launches on, that are asked for at the same moment, one CreateFleet call launches all of them: 0
+	// never, so that each takes a call of its own; nil: DefaultBurstLaunches.
+	BurstLaunches *int
 	// ServeAlpha serves Provisioners (v1alpha5) in addition to NodePools: their instances have the tags of that API version, and
 	// are listed by these, which takes a second call. Instances launched for Provisioners have these tags even if ServeAlpha is
 	// off, but then they are not found: set it while Provisioners, or claims or instances of them, exist.
@@ -91,6 +94,9 @@ func (c Config) Validate() error {
 	}
 	if p := c.VMMemoryOverheadPercent; p != nil && (*p < 0 || *p >= 1 || *p != *p) {
 		refuse("vmMemoryOverheadPercent %v: must be a fraction from 0 to below 1", *p)
+	}
+	if n := c.BurstLaunches; n != nil && (*n < 0 || *n == 1) {
+		refuse("burstLaunches %d: must be 0 for never, or at least 2", *n)
 	}
 	if c.ReservedENIs < 0 {
 		refuse("reservedENIs %d: must not be negative", c.ReservedENIs)

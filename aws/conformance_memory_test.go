@@ -31,7 +31,7 @@ import (
 // instances that boot and shut down in a time of their own, and trouble of more kinds. What interrupts instances is moto's.
 func TestConformance(t *testing.T) {
 	options := conformance.DefaultOptions()
-	options.Levels = []conformance.Level{conformance.Core, conformance.Spot, conformance.Reserved, conformance.Drift, conformance.Repair}
+	options.Levels = []conformance.Level{conformance.Core, conformance.Spot, conformance.Reserved, conformance.Drift, conformance.Repair, conformance.Group}
 	options.Trials, options.Steps, options.Parallel = 4, 10, 100
 	options.MemorySlack = 4 << 20 // EC2 remembers the tokens of fleets
 	if testing.Short() {
@@ -205,14 +205,26 @@ func (b *memoryBench) instances(context.Context) ([]conformance.Instance, error)
 			ProviderID: fmt.Sprintf("aws:///%s/%s", *i.Placement.AvailabilityZone, *i.InstanceId), Taints: taints,
 			Live: i.State.Name == ec2types.InstanceStateNamePending || i.State.Name == ec2types.InstanceStateNameRunning,
 		}
-		for _, tag := range i.Tags {
-			if *tag.Key == launch.TagNodeClaimUID {
-				m.ClaimUID = *tag.Value
-			}
-		}
+		m.ClaimUID = claimOf(all, i)
 		instances = append(instances, m)
 	}
 	return instances, nil
+}
+
+// claimOf is the UID of an instance's claim: that of its tag, or the one that it was dealt of its batch.
+func claimOf(all []ec2types.Instance, i ec2types.Instance) string {
+	tags := tagsOf(&i)
+	of, batched := launch.BatchOf(tags)
+	if !batched || tags[launch.TagNodeClaimUID] != launch.Batched {
+		return tags[launch.TagNodeClaimUID]
+	}
+	var ids []string
+	for _, other := range all {
+		if tagsOf(&other)[launch.TagBatch] == of.ID {
+			ids = append(ids, *other.InstanceId)
+		}
+	}
+	return string(launch.Deal(ids, of.UIDs)[*i.InstanceId])
 }
 
 func (b *memoryBench) sellOut(match func(cloudprovider.OfferingKey) bool) func() {

@@ -298,7 +298,7 @@ func (b *bench) sellOut(match func(cloudprovider.OfferingKey) bool) func() {
 // actions that a method calls, whatever the provider knows already.
 func actions(m conformance.Method) []string {
 	switch m {
-	case conformance.MethodCreate:
+	case conformance.MethodCreate, conformance.MethodCreateGroup:
 		return []string{"CreateFleet"}
 	case conformance.MethodDelete:
 		return []string{"DescribeInstances", "TerminateInstances"}

@@ -48,44 +48,66 @@ func (p *Provider) create(ctx context.Context, nodeClaim *v1.NodeClaim) (*v1.Nod
 	if len(there.Live) > 0 {
 		return p.adopt(ctx, nodeClaim, oldest(there.Live)), nil
 	}
-	class, err := p.nodeClass(ctx, nodeClaim.Spec.NodeClassRef)
+	request, err := p.launchRequest(ctx, nodeClaim)
 	if err != nil {
 		return nil, err
+	}
+	request.Dead = there.Dead
+	instance, err := p.burst.launch(ctx, request.Request)
+	if err != nil {
+		return nil, err
+	}
+	return p.launched(ctx, request, instance), nil
+}
+
+// launchRequest is a launch with what is needed to describe its instance.
+type launchRequest struct {
+	launch.Request
+	class *awsv1.EC2NodeClass // as it is stored; Request has it as the claim is launched from it
+	group *placement.Group    // nil for none
+}
+
+// launchRequest prepares the launch of a claim.
+func (p *Provider) launchRequest(ctx context.Context, nodeClaim *v1.NodeClaim) (launchRequest, error) {
+	class, err := p.nodeClass(ctx, nodeClaim.Spec.NodeClassRef)
+	if err != nil {
+		return launchRequest{}, err
 	}
 	launched, err := p.launchedFrom(class, nodeClaim, nil)
 	if err != nil {
-		return nil, cloudprovider.NewPermanentError(err)
+		return launchRequest{}, cloudprovider.NewPermanentError(err)
 	}
 	types, group, err := p.types(ctx, launched, v1.PoolOf(nodeClaim.Labels).String())
 	if err != nil {
-		return nil, typesFailed(err)
+		return launchRequest{}, typesFailed(err)
 	}
 	claim, err := p.pinPartition(nodeClaim, group, types)
 	if err != nil {
-		return nil, err
+		return launchRequest{}, err
 	}
 	if err := p.subnets.Refresh(ctx, class.Status.Subnets); err != nil {
 		if ctx.Err() != nil {
-			return nil, err
+			return launchRequest{}, err
 		}
 		p.log.Warn("cannot refresh counts of free subnet addresses, using the previous counts", "nodeClass", class.Name, "error", err)
 	}
-	request := launch.Request{NodeClaim: claim, NodeClass: launched, InstanceTypes: types, Dead: there.Dead}
+	r := launchRequest{Request: launch.Request{NodeClaim: claim, NodeClass: launched, InstanceTypes: types}, class: class, group: group}
 	if group != nil {
-		request.PlacementGroupID = group.ID
+		r.PlacementGroupID = group.ID
 	}
-	instance, err := p.launcher.Launch(ctx, request)
-	if err != nil {
-		return nil, err
-	}
-	i := instances.FromInstance(instance)
-	i.Partition = partitionOf(claim, group)
+	return r, nil
+}
+
+// launched remembers an instance that EC2 has just launched, and describes it.
+func (p *Provider) launched(ctx context.Context, r launchRequest, m *launch.Instance) *v1.NodeClaim {
+	i := instances.FromInstance(m)
+	i.Partition = partitionOf(r.NodeClaim, r.group)
 	p.instances.Remember(i)
 	p.machines.add(i)
-	p.log.Info("launched instance", "nodeClaim", claim.Name, "instanceID", i.ID, "instanceType", i.Type, "zone", i.Zone, "capacityType", i.CapacityType)
-	created := p.claimOf(i, class, instance.Type, instance.Offering)
-	p.annotate(ctx, created, class)
-	return created, nil
+	p.log.Info("launched instance", "nodeClaim", i.NodeClaim(), "instanceID", i.ID, "instanceType", i.Type, "zone", i.Zone, "capacityType", i.CapacityType)
+	created := p.claimOf(i, r.class, m.Type, m.Offering)
+	p.annotate(ctx, created, r.class)
+	return created
 }
 
 // typesFailed adds a reason for the claim's condition to an error about types, unless the error has a kind.

@@ -176,7 +176,12 @@ func matches(i *ec2types.Instance, f ec2types.Filter) bool {
 			}
 		}
 	}
-	return slices.ContainsFunc(have, func(h string) bool { return slices.Contains(f.Values, h) })
+	return slices.ContainsFunc(have, func(h string) bool {
+		return slices.ContainsFunc(f.Values, func(value string) bool {
+			prefix, wild := strings.CutSuffix(value, "*")
+			return h == value || wild && strings.HasPrefix(h, prefix)
+		})
+	})
 }
 
 func (a *account) TerminateInstances(_ context.Context, in *ec2.TerminateInstancesInput, _ ...func(*ec2.Options)) (*ec2.TerminateInstancesOutput, error) {

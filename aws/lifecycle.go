@@ -13,6 +13,7 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 	"github.com/drawknife/drawknife/aws/internal/instances"
+	"github.com/drawknife/drawknife/aws/internal/launch"
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
@@ -119,6 +120,19 @@ func (p *Provider) CollectOrphans(ctx context.Context, claims func(context.Conte
 	return ended, d.RequeueAfter, err
 }
 
+// tagNode sets the missing tags. A policy of an older release does not permit the tag with the claim's UID, which instances of batches
+// lack: they get the others then.
+func (p *Provider) tagNode(ctx context.Context, i instances.Instance, nodeClaim *v1.NodeClaim) error {
+	missing := p.instances.MissingTags(i, nodeClaim.Name, nodeClaim.UID, nodeClaim.Status.NodeName)
+	err := p.instances.Tag(ctx, i, missing)
+	if _, batched := missing[launch.TagNodeClaimUID]; !batched || !errors.Is(err, cloudprovider.Unauthorized) {
+		return err
+	}
+	p.log.Warn("cannot tag instance with the UID of its nodeclaim: update the IAM policy", "nodeClaim", nodeClaim.Name, "instanceID", i.ID, "tag", launch.TagNodeClaimUID)
+	delete(missing, launch.TagNodeClaimUID)
+	return p.instances.Tag(ctx, i, missing)
+}
+
 // TagNode adds the tags that were unknown at launch to an instance whose node has joined. Existing tags are not changed. An
 // instance that is gone is an error of kind NodeClaimNotFound, a claim whose node has not joined yet one of kind Transient.
 func (p *Provider) TagNode(ctx context.Context, nodeClaim *v1.NodeClaim) error {
@@ -132,7 +146,7 @@ func (p *Provider) TagNode(ctx context.Context, nodeClaim *v1.NodeClaim) error {
 	if err != nil {
 		return err
 	}
-	if err := p.instances.Tag(ctx, i, p.instances.MissingTags(i, nodeClaim.Name, nodeClaim.Status.NodeName)); err != nil {
+	if err := p.tagNode(ctx, i, nodeClaim); err != nil {
 		return err
 	}
 	p.log.Info("tagged instance after its node joined", "nodeClaim", nodeClaim.Name, "node", nodeClaim.Status.NodeName, "instanceID", i.ID, "hostname", i.Hostname,

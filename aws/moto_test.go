@@ -253,8 +253,9 @@ func TestMotoCallsPerNode(t *testing.T) {
 	}
 	count := s.cloud.Count()
 	t.Logf("%d nodes were launched with %v", nodes, count)
-	if count["CreateFleet"] != nodes || count["DescribeInstances"] > 3 || len(count) != 2 {
-		t.Errorf("%d nodes took %v: want one CreateFleet each, a few shared DescribeInstances and nothing else", nodes, count)
+	// Launches that are equal share a call; a slow computer may miss the moment in which all of them are there.
+	if count["CreateFleet"] > nodes/2 || count["DescribeInstances"] > 3 || len(count) != 2 {
+		t.Errorf("%d nodes took %v: want a few shared CreateFleet and DescribeInstances and nothing else", nodes, count)
 	}
 	for _, c := range claims {
 		wg.Go(func() {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -71,6 +72,8 @@ type Provider struct {
 	machines  machines
 	templates *launchtemplates.Store
 	creating  refresh.Turns[types.UID]
+	grouping  refresh.Turns[string] // by launch.BatchID, of whatever kind
+	burst     *burst
 	upkeep    upkeep
 
 	classes       *nodeclass.Reconciler
@@ -85,6 +88,7 @@ var (
 	_ cloudprovider.Repairer         = (*Provider)(nil)
 	_ cloudprovider.NodeClassStatus  = (*Provider)(nil)
 	_ cloudprovider.RegistrationGate = (*Provider)(nil)
+	_ cloudprovider.GroupCreator     = (*Provider)(nil)
 
 	_ cloudprovider.InterruptionSource = (*Provider)(nil)
 )
@@ -223,6 +227,7 @@ func (p *Provider) assembleLaunch() (err error) {
 			return p.shifts != nil && zoneID != "" && p.shifts.Snapshot().Shifted(zoneID)
 		},
 	})
+	p.assembleBurst()
 	return err
 }
 
@@ -260,5 +265,6 @@ func (p *Provider) Catalog() *catalog.Catalog { return p.discovery.Known() }
 // reserved reports whether a tag is the provider's own, which users must not set.
 func reserved(key string) bool {
 	return len(key) >= len(awsv1.TagClusterPrefix) && key[:len(awsv1.TagClusterPrefix)] == awsv1.TagClusterPrefix ||
-		slices.Contains([]string{awsv1.TagClusterName, awsv1.TagNodePool, awsv1.TagNodeClaim, awsv1.TagNodeClass, awsv1.TagProvisioner, awsv1.TagManagedBy, launch.TagNodeClaimUID}, key)
+		slices.Contains([]string{awsv1.TagClusterName, awsv1.TagNodePool, awsv1.TagNodeClaim, awsv1.TagNodeClass, awsv1.TagProvisioner, awsv1.TagManagedBy, launch.TagNodeClaimUID, launch.TagBatch}, key) ||
+		strings.HasPrefix(key, launch.TagBatchUIDs)
 }

@@ -25,16 +25,20 @@ type regionalEC2 struct {
 	*mock.MockEC2API
 	clock *steppedClock
 
-	mu        sync.Mutex
-	templates map[string]*ec2types.RequestLaunchTemplateData // by name
-	instances []*regionalInstance
-	launches  int
-	tokens    map[string]*ec2.CreateFleetOutput
-	booked    map[string]*regionalReservation
-	sold      func(instanceType, zone, capacityType string) bool
-	short     string // the error code of what is sold out
-	trouble   map[string]regionalTrouble
-	gates     map[string]chan struct{}
+	mu           sync.Mutex
+	templates    map[string]*ec2types.RequestLaunchTemplateData // by name
+	templateTags map[string][]ec2types.Tag
+	instances    []*regionalInstance
+	launches     int
+	tokens       map[string]*ec2.CreateFleetOutput
+	booked       map[string]*regionalReservation
+	sold         func(instanceType, zone, capacityType string) bool
+	short        string        // the error code of what is sold out
+	most         int           // the largest number of instances that one fleet gets; 0: any
+	late         time.Duration // how long instances are not described after their launch
+	calls        map[string]int
+	trouble      map[string]regionalTrouble
+	gates        map[string]chan struct{}
 }
 
 type regionalInstance struct {
@@ -73,6 +77,10 @@ func (r *regionalEC2) enter(ctx context.Context, call string) regionalTrouble {
 		return regionalTrouble{err: err}
 	}
 	r.mu.Lock()
+	if r.calls == nil {
+		r.calls = map[string]int{}
+	}
+	r.calls[call]++
 	gate, trouble := r.gates[call], r.trouble[call]
 	r.mu.Unlock()
 	if gate == nil {
@@ -207,6 +215,10 @@ func (r *regionalEC2) CreateLaunchTemplate(ctx context.Context, in *ec2.CreateLa
 		return nil, refusal("InvalidLaunchTemplateName.AlreadyExistsException", "it exists", 0)
 	}
 	r.templates[*in.LaunchTemplateName] = in.LaunchTemplateData
+	if r.templateTags == nil {
+		r.templateTags = map[string][]ec2types.Tag{}
+	}
+	r.templateTags[*in.LaunchTemplateName] = in.TagSpecifications[0].Tags
 	return &ec2.CreateLaunchTemplateOutput{LaunchTemplate: &ec2types.LaunchTemplate{
 		LaunchTemplateName: in.LaunchTemplateName, LaunchTemplateId: awssdk.String("lt-" + *in.LaunchTemplateName), Tags: in.TagSpecifications[0].Tags,
 	}}, nil
@@ -223,12 +235,12 @@ func (r *regionalEC2) DescribeLaunchTemplates(ctx context.Context, in *ec2.Descr
 		if r.templates[name] == nil {
 			return nil, refusal("InvalidLaunchTemplateName.NotFoundException", "it does not exist", 0)
 		}
-		out.LaunchTemplates = append(out.LaunchTemplates, ec2types.LaunchTemplate{LaunchTemplateName: &name, LaunchTemplateId: awssdk.String("lt-" + name)})
+		out.LaunchTemplates = append(out.LaunchTemplates, ec2types.LaunchTemplate{LaunchTemplateName: &name, LaunchTemplateId: awssdk.String("lt-" + name), Tags: r.templateTags[name]})
 	}
 	return out, nil
 }
 
-// CreateFleet launches by the first override of the request that has stock.
+// CreateFleet launches all that was asked for by the first override of the request that has stock.
 func (r *regionalEC2) CreateFleet(ctx context.Context, in *ec2.CreateFleetInput, _ ...func(*ec2.Options)) (*ec2.CreateFleetOutput, error) {
 	trouble := r.enter(ctx, "CreateFleet")
 	if trouble.err != nil && !trouble.lost {
@@ -289,8 +301,11 @@ func (r *regionalEC2) fulfil(in *ec2.CreateFleetInput, codes []string) (*ec2.Cre
 				out.Errors = append(out.Errors, ec2types.CreateFleetError{ErrorCode: &code, ErrorMessage: awssdk.String("not this one"), LaunchTemplateAndOverrides: way})
 				continue
 			}
-			id := r.launch(in, template, o, reservation)
-			out.Instances = []ec2types.CreateFleetInstance{{InstanceIds: []string{id}, InstanceType: o.InstanceType, LaunchTemplateAndOverrides: way}}
+			var ids []string
+			for range r.fewer(int(*in.TargetCapacitySpecification.TotalTargetCapacity)) {
+				ids = append(ids, r.launch(in, template, o, reservation))
+			}
+			out.Instances = []ec2types.CreateFleetInstance{{InstanceIds: ids, InstanceType: o.InstanceType, LaunchTemplateAndOverrides: way}}
 			return out, nil
 		}
 	}
@@ -303,6 +318,14 @@ func (r *regionalEC2) fulfil(in *ec2.CreateFleetInput, codes []string) (*ec2.Cre
 		}
 	}
 	return out, nil
+}
+
+// fewer is how many of that many instances a fleet gets.
+func (r *regionalEC2) fewer(wanted int) int {
+	if r.most > 0 {
+		return min(wanted, r.most)
+	}
+	return wanted
 }
 
 func (r *regionalEC2) launch(in *ec2.CreateFleetInput, template *ec2types.RequestLaunchTemplateData, o ec2types.FleetLaunchTemplateOverridesRequest, reservation string) string {
@@ -345,10 +368,13 @@ func (r *regionalEC2) described() []ec2types.Instance {
 	r.instances = slices.DeleteFunc(r.instances, func(i *regionalInstance) bool {
 		return !i.ended.IsZero() && r.clock.Now().Sub(i.ended) > regionalShutDown+regionalMemory
 	})
-	all := make([]ec2types.Instance, len(r.instances))
-	for n, i := range r.instances {
-		all[n] = i.Instance
-		all[n].State = &ec2types.InstanceState{Name: r.state(i)}
+	var all []ec2types.Instance
+	for _, i := range r.instances {
+		if r.clock.Now().Sub(i.launched) >= r.late {
+			shown := i.Instance
+			shown.State = &ec2types.InstanceState{Name: r.state(i)}
+			all = append(all, shown)
+		}
 	}
 	return all
 }
@@ -387,8 +413,21 @@ func (r *regionalEC2) terminate(ids ...string) {
 	}
 }
 
-func (r *regionalEC2) CreateTags(ctx context.Context, _ *ec2.CreateTagsInput, _ ...func(*ec2.Options)) (*ec2.CreateTagsOutput, error) {
-	return &ec2.CreateTagsOutput{}, r.enter(ctx, "CreateTags").err
+func (r *regionalEC2) CreateTags(ctx context.Context, in *ec2.CreateTagsInput, _ ...func(*ec2.Options)) (*ec2.CreateTagsOutput, error) {
+	if trouble := r.enter(ctx, "CreateTags"); trouble.err != nil {
+		return nil, trouble.err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, i := range r.instances {
+		if !slices.Contains(in.Resources, *i.InstanceId) {
+			continue
+		}
+		for _, tag := range in.Tags {
+			i.Tags = append(slices.DeleteFunc(slices.Clone(i.Tags), func(t ec2types.Tag) bool { return *t.Key == *tag.Key }), tag)
+		}
+	}
+	return &ec2.CreateTagsOutput{}, nil
 }
 
 // regionalClients are clients whose EC2 is in memory; no other service is there.

@@ -12,8 +12,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 	"github.com/drawknife/drawknife/aws/internal/batch"
+	"github.com/drawknife/drawknife/aws/internal/launch"
 	"github.com/drawknife/drawknife/aws/sdk"
 	"github.com/drawknife/drawknife/cloudprovider"
 )
@@ -67,10 +70,10 @@ func (c *Client) Tag(ctx context.Context, i Instance, tags map[string]string) er
 }
 
 // MissingTags returns the tags, such as the node's name, that are set once the instance's node has joined: only missing ones, so
-// that users' own values stay. Nil when it lacks none.
+// that users' own values stay. Nil when it lacks none. An instance of a batch also gets the UID of its claim.
 //
 // An instance of v1alpha5 has all its tags from the start, and the policies of that generation allow no others.
-func (c *Client) MissingTags(i Instance, claimName, nodeName string) map[string]string {
+func (c *Client) MissingTags(i Instance, claimName string, claimUID types.UID, nodeName string) map[string]string {
 	if i.alphaBorn() {
 		return nil
 	}
@@ -84,6 +87,12 @@ func (c *Client) MissingTags(i Instance, claimName, nodeName string) map[string]
 			}
 			missing[key] = value
 		}
+	}
+	if i.Tags[launch.TagNodeClaimUID] == launch.Batched && claimUID != "" {
+		if missing == nil {
+			missing = map[string]string{}
+		}
+		missing[launch.TagNodeClaimUID] = string(claimUID)
 	}
 	return missing
 }

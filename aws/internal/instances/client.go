@@ -56,8 +56,13 @@ type Client struct {
 	terminate *batch.Batcher[string, struct{}]
 	tag       *batch.Batcher[tagging, struct{}]
 
+	reading refresh.Turns[struct{}] // of open
+
 	mu     sync.Mutex
 	recent map[string]Instance // launched in the last moments, by id
+	// open are the instances of batches without tags of their own claims, as they were seen at openedAt.
+	open     []Instance
+	openedAt time.Time
 }
 
 // New returns a client.
@@ -151,6 +156,9 @@ func (c *Client) Get(ctx context.Context, id string) (Instance, error) {
 // when one of them is unknown.
 func (c *Client) describe(ctx context.Context, ids []string) []batch.Answer[*Instance] {
 	found, err := c.read(ctx, filter("instance-id", distinct(ids)...), filter("instance-state-name", present()...))
+	if err == nil {
+		found, err = c.owned(ctx, found)
+	}
 	if err != nil {
 		return batch.Fail[*Instance](len(ids), err)
 	}
@@ -198,6 +206,11 @@ func (c *Client) describeClaims(ctx context.Context, uids []types.UID) []batch.A
 		ours = filter("tag:"+awsv1.TagClusterPrefix+c.options.Cluster, "owned") // which instances of all generations have
 	}
 	found, err := c.read(ctx, filter("tag:"+launch.TagNodeClaimUID, distinct(values)...), ours)
+	if err == nil {
+		var undealt []Instance
+		undealt, err = c.ofBatches(ctx, uids, ours)
+		found = append(found, undealt...)
+	}
 	if err != nil {
 		return batch.Fail[[]Instance](len(uids), err)
 	}
@@ -208,8 +221,22 @@ func (c *Client) describeClaims(ctx context.Context, uids []types.UID) []batch.A
 				answers[n].Value = append(answers[n].Value, i)
 			}
 		}
+		if len(answers[n].Value) == 0 {
+			answers[n].Err = c.undecided(found, uids[n])
+		}
 	}
 	return answers
+}
+
+// undecided is the error for a claim whose instance may be among those of a batch that can't be dealt yet; nil if there are none.
+func (c *Client) undecided(found []Instance, uid types.UID) error {
+	for _, i := range found {
+		batch, ok := i.Batch()
+		if ok && i.undealt() && slices.Contains(batch.UIDs, uid) && c.options.Now().Sub(i.LaunchTime) < launch.Visibility {
+			return cloudprovider.NewTransientError(fmt.Errorf("instances of batch %s, one of which may be the claim's, are not visible yet: wait up to %s", batch.ID, launch.Visibility))
+		}
+	}
+	return nil
 }
 
 // List reads all instances of the cluster that are not terminated, by id. It is complete or an error
@@ -234,6 +261,9 @@ func (c *Client) List(ctx context.Context) ([]Instance, error) {
 				found = append(found, i)
 			}
 		}
+	}
+	if found, err = c.owned(ctx, found); err != nil {
+		return nil, fmt.Errorf("listing the instances of cluster %q: %w", c.options.Cluster, err)
 	}
 	return c.seenOrUnseen(found, func(*Instance) bool { return true }), nil
 }

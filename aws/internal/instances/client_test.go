@@ -551,12 +551,12 @@ func TestTag(t *testing.T) {
 		if err := c.Tag(t.Context(), i, nil); err != nil || a.count("CreateTags") != 2 {
 			t.Errorf("no tags: %v", err)
 		}
-		missing := c.MissingTags(i, "claim", "node")
+		missing := c.MissingTags(i, "claim", "uid", "node")
 		if len(missing) != 2 || missing["Name"] != "node" || missing[awsv1.TagNodeClaim] != "claim" {
 			t.Errorf("missing are %v", missing)
 		}
 		i.Tags["Name"], i.Tags[awsv1.TagNodeClaim] = "mine", "claim"
-		if missing := c.MissingTags(i, "claim", "node"); missing != nil {
+		if missing := c.MissingTags(i, "claim", "uid", "node"); missing != nil {
 			t.Errorf("missing are %v although all are there", missing)
 		}
 	})

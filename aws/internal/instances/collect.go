@@ -3,6 +3,7 @@ package instances
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -59,14 +60,22 @@ func Next(found []Instance, claims []ClaimRef, rounds int, now time.Time) Decisi
 		d.RequeueAfter = earlyInterval
 	}
 	for _, i := range found {
-		uid := types.UID(i.NodeClaimUID())
 		switch {
-		case i.Terminating(), claimed[i.ID], uid != "" && expecting[uid], now.Sub(i.LaunchTime) <= CollectAfter:
+		case i.Terminating(), claimed[i.ID], expected(&i, expecting), now.Sub(i.LaunchTime) <= CollectAfter:
 		default:
 			d.Terminate = append(d.Terminate, i)
 		}
 	}
 	return d
+}
+
+// expected reports whether a claim without an instance may get this one: its own, or, while it is not known whose it is, one of its batch.
+func expected(i *Instance, expecting map[types.UID]bool) bool {
+	if uid := i.NodeClaimUID(); uid != "" {
+		return expecting[types.UID(uid)]
+	}
+	batch, ok := i.Batch()
+	return ok && slices.ContainsFunc(batch.UIDs, func(uid types.UID) bool { return expecting[uid] })
 }
 
 // Collect carries out a decision. It returns the provider ids of the instances whose end is in progress or over, whose Node

@@ -69,7 +69,7 @@ func TestFirstGeneration(t *testing.T) {
 		if key := alpha.NodePool(); err != nil || key != (v1.PoolKey{Generation: v1.GenerationV1Alpha5, Name: "web"}) {
 			t.Errorf("%v, %v", key, err)
 		}
-		if missing := client.MissingTags(alpha, "claim", "node"); missing != nil {
+		if missing := client.MissingTags(alpha, "claim", "uid", "node"); missing != nil {
 			t.Errorf("tagged later with %v", missing)
 		}
 		both, err := client.Get(t.Context(), "i-both")

@@ -1,6 +1,7 @@
 package instances
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"time"
@@ -58,6 +59,9 @@ type Instance struct {
 	LaunchTime time.Time
 	// Tags it has.
 	Tags map[string]string
+	// DealtUID and DealtName are those of the claim that an instance of a batch belongs to, as long as its own tags do not name it. The UID is
+	// empty while it is not known (see deal), the name unless this process has just launched the instance.
+	DealtUID, DealtName string
 }
 
 // Reservation is a capacity reservation that an instance runs in.
@@ -88,11 +92,16 @@ func (i *Instance) alphaBorn() bool { return i.NodePool().Generation == v1.Gener
 // NodeClass it was launched from, by name; empty when its tags don't say.
 func (i *Instance) NodeClass() string { return i.Tags[awsv1.TagNodeClass] }
 
-// NodeClaim it was launched for, by name; empty when its tags don't say.
-func (i *Instance) NodeClaim() string { return i.Tags[awsv1.TagNodeClaim] }
+// NodeClaim it was launched for, by name; empty when its tags don't say: those of a batch get theirs when their node has joined.
+func (i *Instance) NodeClaim() string { return cmp.Or(i.Tags[awsv1.TagNodeClaim], i.DealtName) }
 
-// NodeClaimUID is the UID of that claim; empty when its tags don't say.
-func (i *Instance) NodeClaimUID() string { return i.Tags[launch.TagNodeClaimUID] }
+// NodeClaimUID is the UID of that claim; empty when its tags don't say, and while it is not known to whom of its batch it belongs.
+func (i *Instance) NodeClaimUID() string {
+	if uid := i.Tags[launch.TagNodeClaimUID]; uid != launch.Batched {
+		return uid
+	}
+	return i.DealtUID
+}
 
 // Of reports whether it belongs to a cluster. One of v1alpha5 that says who manages it is that cluster's alone;
 // before release 0.28 they did not say.
@@ -190,6 +199,9 @@ func FromInstance(m *launch.Instance) Instance {
 		Zone: m.Zone, ZoneID: m.ZoneID, SubnetID: m.SubnetID,
 		CapacityType: m.CapacityType, Tenancy: m.Tenancy, EFAs: m.EFAs, PlacementGroupID: m.PlacementGroupID,
 		LaunchTime: m.LaunchedAt, Tags: m.Tags,
+	}
+	if m.Tags[launch.TagNodeClaimUID] == launch.Batched {
+		i.DealtUID, i.DealtName = string(m.NodeClaimUID), m.NodeClaim
 	}
 	if id := m.Offering.Value(awsv1.LabelCapacityReservationID); id != "" {
 		i.Reservation = &Reservation{

@@ -32,8 +32,8 @@ type attempts struct {
 type attempt struct {
 	// generation is a part of the token: it grows when an answer of EC2 is known to be of no use any more.
 	generation int
-	// launched is the instance that EC2 gave last; nil for none.
-	launched *Instance
+	// launched are the instances that EC2 gave last; nil for none.
+	launched []*Instance
 	// disputed is since when EC2 has said that the token was used for another request; zero when it does not.
 	disputed time.Time
 	touched  time.Time
@@ -52,25 +52,43 @@ func token(uid types.UID, generation int) string {
 // begin is where a launch stands. dead are instances of the claim that are no more: each used up a token. When the last
 // instance is not among them and may just not be visible yet, it is the answer.
 func (a *attempts) begin(uid types.UID, dead []string) (generation int, launched *Instance) {
+	generation, all := a.beginFrom(uid, dead, len(dead))
+	if len(all) > 0 {
+		return generation, all[0]
+	}
+	return generation, nil
+}
+
+// beginFrom is begin for a launch of any number of instances, whose generation is at least the given one.
+func (a *attempts) beginFrom(uid types.UID, dead []string, least int) (generation int, launched []*Instance) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	now := a.now()
 	a.sweep(now)
 	at := a.of(uid, now)
-	at.generation = max(at.generation, len(dead))
-	if at.launched != nil && !slices.Contains(dead, at.launched.InstanceID) && now.Sub(at.launched.LaunchedAt) < Visibility {
+	at.generation = max(at.generation, least)
+	if len(at.launched) > 0 && !slices.ContainsFunc(at.launched, func(m *Instance) bool {
+		return slices.Contains(dead, m.InstanceID) || now.Sub(m.LaunchedAt) >= Visibility
+	}) {
 		return at.generation, at.launched
 	}
 	return at.generation, nil
 }
 
-// succeed remembers an instance. Its token is used up: anyone who asks once the instance is gone wants another.
-func (a *attempts) succeed(uid types.UID, m *Instance) {
+// generation is that of the next attempt.
+func (a *attempts) generation(uid types.UID) int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.of(uid, a.now()).generation
+}
+
+// succeed remembers instances. Their token is used up: anyone who asks once they are gone wants others.
+func (a *attempts) succeed(uid types.UID, launched ...*Instance) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	at := a.of(uid, a.now())
 	at.generation++
-	at.launched, at.disputed = m, time.Time{}
+	at.launched, at.disputed = launched, time.Time{}
 }
 
 // fail is a definite answer without an instance: the next attempt needs another token. It returns its generation.

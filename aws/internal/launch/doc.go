@@ -18,8 +18,13 @@
 // Every request has a client token made from the claim's UID, so that EC2 answers a repeated request, after a timeout
 // for instance, with the instance that is there already (CP-CREATE-02, CP-CREATE-09). The instance has the claim's name
 // and UID as tags from its first moment, by which it is found when even the token does not help any more (CP-CREATE-08).
-// Claims are therefore launched by one call each: a merged call, as Karpenter makes of equal ones,
-// could tell neither. The budget of package sdk spreads a burst over time instead; no call for tags follows a launch.
+//
+// # One call for many
+//
+// [Launcher.LaunchTogether] launches several claims that are alike by one call: all or nothing for claims that are of use only together, or
+// as many as EC2 has for a burst. EC2 gives all instances of a call the same tags, so that none can have its own claim's from the start:
+// they have the UIDs of all claims, and are dealt to these by a rule that everybody follows alike ([Deal]). An answer that is lost
+// loses nothing here either. Karpenter merges equal calls without such a rule, and can't find the instances again after a crash.
 //
 // # Differences from Karpenter
 //

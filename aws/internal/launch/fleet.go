@@ -22,10 +22,14 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// createFleet asks for one instance and reads the answer.
-func (l *Launcher) createFleet(ctx context.Context, f *flight, offers []offer, generation int) (*Instance, retry, error) {
-	uid := f.NodeClaim.UID
-	tags := Tags(l.options.Cluster, l.options.Tags, f.NodeClass, f.NodeClaim)
+// createFleet asks for one instance, or for one for each claim of a batch, and reads the answer. With a batch there may be both instances
+// and an error, for the claims without one.
+func (l *Launcher) createFleet(ctx context.Context, f *flight, offers []offer, generation int) ([]*Instance, retry, error) {
+	uid := f.key()
+	tags, err := l.tags(f, generation)
+	if err != nil {
+		return nil, retryNo, cloudprovider.NewPermanentError(err)
+	}
 	start := l.options.Now()
 	out, err := l.options.EC2.CreateFleet(ctx, fleetInput(f, offers, tags, token(uid, generation)))
 	if err != nil {
@@ -35,18 +39,18 @@ func (l *Launcher) createFleet(ctx context.Context, f *flight, offers []offer, g
 		return nil, retryNo, cloudprovider.NewTransientError(errors.New("CreateFleet gave an empty answer"))
 	}
 	l.learn(f, offers, out.Errors)
-	instance, err := l.instanceOf(f, offers, out, tags)
+	launched, err := l.instancesOf(f, offers, out, tags)
 	switch {
 	case err != nil:
 		return nil, retryNo, err
-	case instance != nil && slices.Contains(f.Dead, instance.InstanceID):
+	case len(launched) > 0 && slices.Contains(f.Dead, launched[0].InstanceID):
 		// EC2 repeats an answer of long ago: the claim has outlived its instance.
-		return nil, retryNewToken, cloudprovider.NewTransientError(fmt.Errorf("EC2 answered with instance %s, which is gone", instance.InstanceID))
-	case instance != nil:
-		l.attempts.succeed(uid, instance)
+		return nil, retryNewToken, cloudprovider.NewTransientError(fmt.Errorf("EC2 answered with instance %s, which is gone", launched[0].InstanceID))
+	case len(launched) > 0:
+		l.attempts.succeed(uid, launched...)
 		l.quotas.clear()
-		f.settle(instance.Offering.Value(awsv1.LabelCapacityReservationID), start)
-		return instance, retryNo, nil
+		f.settle(launched[0].Offering.Value(awsv1.LabelCapacityReservationID), start)
+		return launched, retryNo, l.missing(f, launched, out.Errors)
 	}
 	if len(out.Errors) == 0 {
 		out.Errors = l.unexplained(f, offers)
@@ -105,6 +109,7 @@ func fleetInput(f *flight, offers []offer, tags map[string]string, clientToken s
 	if !relaxed(f.NodeClaim) {
 		in.Context = f.NodeClass.Spec.Context
 	}
+	f.forMany(in)
 	return in
 }
 
@@ -141,7 +146,7 @@ func tagList(tags map[string]string) []ec2types.Tag {
 }
 
 // callFailed handles a call that failed.
-func (l *Launcher) callFailed(f *flight, offers []offer, err error) (*Instance, retry, error) {
+func (l *Launcher) callFailed(f *flight, offers []offer, err error) ([]*Instance, retry, error) {
 	switch {
 	case sdk.IsLaunchTemplateNotFound(err):
 		l.forget(offers)
@@ -151,7 +156,7 @@ func (l *Launcher) callFailed(f *flight, offers []offer, err error) (*Instance, 
 		f.retriedLT = true
 		return nil, retryNewToken, launchError("CreateFleet", err)
 	case sdk.IsTokenMismatch(err):
-		if wait := l.attempts.dispute(f.NodeClaim.UID); wait > 0 {
+		if wait := l.attempts.dispute(f.key()); wait > 0 {
 			return nil, retryNo, cloudprovider.NewTransientError(fmt.Errorf(
 				"an earlier launch of this nodeclaim is not visible yet; waiting up to %s before another launch: %w", wait.Round(time.Second), err))
 		}
@@ -270,27 +275,46 @@ func (f *flight) zoneID(zone, subnetID string) string {
 	return ""
 }
 
-// instanceOf is the instance of an answer; nil if there is none. If EC2 names a type or place that was not requested, the instance
-// can't be identified here: the error is transient, and the next Create finds it by its tags.
-func (l *Launcher) instanceOf(f *flight, offers []offer, out *ec2.CreateFleetOutput, tags map[string]string) (*Instance, error) {
-	var ids []string
-	var first *ec2types.CreateFleetInstance
+// instancesOf are the instances of an answer, each with its claim; none if there are none. If EC2 names a type or place that was not
+// requested, the instance can't be identified here: the error is transient, and the next call finds it by its tags.
+func (l *Launcher) instancesOf(f *flight, offers []offer, out *ec2.CreateFleetOutput, tags map[string]string) ([]*Instance, error) {
+	var all []*Instance
+	var unknown []error
 	for i := range out.Instances {
-		if len(out.Instances[i].InstanceIds) > 0 && first == nil {
-			first = &out.Instances[i]
+		for _, id := range out.Instances[i].InstanceIds {
+			m, err := l.instanceOf(f, offers, &out.Instances[i], id)
+			if err != nil {
+				unknown = append(unknown, err)
+				continue
+			}
+			m.Tags = tags
+			all = append(all, m)
 		}
-		ids = append(ids, out.Instances[i].InstanceIds...)
 	}
-	if first == nil {
-		return nil, nil
+	if len(unknown) > 0 && (f.claims != nil || len(all) == 0) {
+		return nil, errors.Join(unknown...)
 	}
-	if len(ids) > 1 {
-		l.options.Logger.Warn("launched more instances than requested, keeping one",
-			"nodeClaim", f.NodeClaim.Name, "kept", ids[0], "terminating", ids[1:])
+	if len(all) > f.count() {
+		l.options.Logger.Warn("launched more instances than requested, terminating the rest", "nodeClaim", f.NodeClaim.Name, "requested", f.count(), "launched", len(all))
 	}
-	instanceType, zone, subnetID, image, template := string(first.InstanceType), "", aws.ToString(first.SubnetId), "", ""
-	zone = aws.ToString(first.AvailabilityZone)
-	if echo := first.LaunchTemplateAndOverrides; echo != nil {
+	return f.deal(all), nil
+}
+
+// missing is the error for the claims of a batch for which EC2 had no instance; nil if each has one.
+func (l *Launcher) missing(f *flight, launched []*Instance, errs []ec2types.CreateFleetError) error {
+	if len(launched) >= f.count() {
+		return nil
+	}
+	if len(errs) == 0 {
+		return cloudprovider.NewTransientError(fmt.Errorf("EC2 launched %d of %d instances and gave no reason", len(launched), f.count()))
+	}
+	return l.nothing(f, errs)
+}
+
+// instanceOf describes an instance of an answer.
+func (l *Launcher) instanceOf(f *flight, offers []offer, in *ec2types.CreateFleetInstance, id string) (*Instance, error) {
+	instanceType, zone, subnetID, image, template := string(in.InstanceType), aws.ToString(in.AvailabilityZone), aws.ToString(in.SubnetId), "", ""
+	if echo := in.LaunchTemplateAndOverrides; echo != nil {
 		if o := echo.Overrides; o != nil {
 			instanceType = cmp.Or(instanceType, string(o.InstanceType))
 			zone = cmp.Or(aws.ToString(o.AvailabilityZone), zone)
@@ -308,18 +332,18 @@ func (l *Launcher) instanceOf(f *flight, offers []offer, out *ec2.CreateFleetOut
 	}
 	if !ok {
 		return nil, cloudprovider.NewTransientError(fmt.Errorf(
-			"EC2 launched instance %s as %q in zone %q, which was not requested; the next call finds it by its tags", ids[0], instanceType, zone))
+			"EC2 launched instance %s as %q in zone %q, which was not requested; the next call finds it by its tags", id, instanceType, zone))
 	}
 	return &Instance{
-		InstanceID: ids[0],
+		InstanceID: id,
 		Type:       v.candidate.Type, Offering: v.candidate.Offering,
 		Zone: zone, ZoneID: f.zoneID(zone, subnetID), SubnetID: cmp.Or(subnetID, v.subnet.ID),
 		ImageID:      cmp.Or(image, imageOf(offers, v)),
 		CapacityType: f.choice.CapacityType, Tenancy: f.choice.Tenancy,
 		PlacementGroupID: f.PlacementGroupID,
 		EFAs:             f.efas(v.candidate.Type),
-		Tags:             tags,
-		LaunchedAt:       l.options.Now(),
+		NodeClaimUID:     f.NodeClaim.UID, NodeClaim: f.NodeClaim.Name,
+		LaunchedAt: l.options.Now(),
 	}, nil
 }
 

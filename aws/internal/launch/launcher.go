@@ -11,6 +11,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/drawknife/drawknife/api/requirements"
 	v1 "github.com/drawknife/drawknife/api/v1"
@@ -127,6 +128,9 @@ type Instance struct {
 	PlacementGroupID string
 	// EFAs is how many EFA interfaces it has.
 	EFAs int
+	// NodeClaimUID and NodeClaim are the UID and the name of its claim.
+	NodeClaimUID types.UID
+	NodeClaim    string
 	// Tags it has.
 	Tags map[string]string
 	// LaunchedAt is when the call returned, by the launcher's clock.
@@ -175,9 +179,12 @@ func (l *Launcher) launch(ctx context.Context, r Request) (*Instance, error) {
 	}
 	f.choice = choice
 	for calls := 0; ; calls++ {
-		instance, again, err := l.try(ctx, f, generation)
+		launched, again, err := l.try(ctx, f, generation)
 		if again == retryNo || calls+1 >= mostCalls {
-			return instance, err
+			if len(launched) == 0 {
+				return nil, err
+			}
+			return launched[0], err
 		}
 		generation = l.attempts.fail(r.NodeClaim.UID)
 	}
@@ -190,6 +197,9 @@ type flight struct {
 	choice    Choice
 	place     *reservations.Hold // of the call in progress; nil where nobody counts
 	retriedLT bool
+	// claims of a batch, sorted by UID, of which NodeClaim is the combination; nil for a launch of one claim. whole is Together.Whole.
+	claims []*v1.NodeClaim
+	whole  bool
 }
 
 func (l *Launcher) prepare(r Request) (*flight, error) {
@@ -230,10 +240,10 @@ const (
 )
 
 // try makes one CreateFleet call with everything around it.
-func (l *Launcher) try(ctx context.Context, f *flight, generation int) (*Instance, retry, error) {
+func (l *Launcher) try(ctx context.Context, f *flight, generation int) ([]*Instance, retry, error) {
 	l.reserve(f)
 	defer f.settle("", time.Time{})
-	hold := l.options.Subnets.Hold(f.NodeClass.Status.Subnets, f.zones(), f.podsPerNode())
+	hold := l.options.Subnets.Hold(f.NodeClass.Status.Subnets, f.zones(), f.podsPerNode()*int64(f.count()))
 	defer hold.Settle()
 	zones := hold.Subnets()
 	if len(zones) == 0 {
@@ -252,14 +262,21 @@ func (l *Launcher) try(ctx context.Context, f *flight, generation int) (*Instanc
 		return nil, retryNo, cloudprovider.NewInsufficientCapacityError(
 			errors.New("during the preparation of this launch, all compatible offerings went out of stock or were taken by other launches"), l.closed(f)...)
 	}
-	instance, again, err := l.createFleet(ctx, f, offers, generation)
-	if instance != nil {
-		hold.Settle(instance.SubnetID)
-		if key, ok := f.keyOf(cloudprovider.Candidate{Type: instance.Type, Offering: instance.Offering}); ok {
-			attempt.End(key)
+	launched, again, err := l.createFleet(ctx, f, offers, generation)
+	var used []string
+	var keys []unavailable.Key
+	for _, m := range launched {
+		used = append(used, m.SubnetID)
+		if key, ok := f.keyOf(cloudprovider.Candidate{Type: m.Type, Offering: m.Offering}); ok {
+			keys = append(keys, key)
 		}
 	}
-	return instance, again, err
+	if len(launched) > 0 {
+		slices.Sort(used)
+		hold.Settle(slices.Compact(used)...)
+		attempt.End(keys...)
+	}
+	return launched, again, err
 }
 
 // zones that the candidates are in.

@@ -88,3 +88,29 @@ func (l *Launcher) rooms() *reservations.Rooms {
 func reservationOf(c cloudprovider.Candidate) string {
 	return c.Offering.Value(awsv1.LabelCapacityReservationID)
 }
+
+// ReservedPlaces is how many instances the launch could have in capacity reservations now; 0 if it suits none with room.
+func (l *Launcher) ReservedPlaces(r Request) int {
+	f, err := l.prepare(r)
+	if err != nil {
+		return 0
+	}
+	choice, err := Choose(r.InstanceTypes, f.wish)
+	if err != nil || choice.CapacityType != v1.CapacityTypeReserved {
+		return 0
+	}
+	rooms, seen, places := l.rooms(), map[string]bool{}, 0
+	for _, c := range choice.Candidates {
+		id := reservationOf(c)
+		if seen[id] {
+			continue
+		}
+		seen[id] = true
+		if rooms != nil {
+			places += rooms.Room(id)
+		} else {
+			places += c.Offering.ReservationCapacity
+		}
+	}
+	return places
+}

@@ -1,0 +1,236 @@
+package aws
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/drawknife/drawknife/api/option"
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/aws/internal/batch"
+	"github.com/drawknife/drawknife/aws/internal/launch"
+	"github.com/drawknife/drawknife/cloudprovider"
+)
+
+// DefaultBurstLaunches is the default of Config.BurstLaunches.
+const DefaultBurstLaunches = 10
+
+const (
+	// burstIdle and burstMax are the window in which equal launches are gathered. Launches of one plan come within milliseconds of
+	// each other, because the reads before them are gathered as well.
+	burstIdle = 50 * time.Millisecond
+	burstMax  = 500 * time.Millisecond
+	// mostInBurst is the number of instances that one fleet is asked for. Their UIDs take 19 of the 50 tags that EC2 allows, so that
+	// node classes may have about 20 of their own.
+	mostInBurst = 200
+)
+
+// burst merges equal launches into fleets of many instances. Create is called for one claim at a time; calls that arrive together and ask
+// for the same are one CreateFleet call if there are enough of them. What EC2 has is dealt to the claims, the rest is asked for again
+// as long as EC2 has any, and those that get nothing fail with EC2's reasons.
+//
+// No answer that is lost leaves an instance that nobody finds: all instances of a fleet have the UIDs of all its claims as tags (see
+// launch.TagBatch). A process that doubts the outcome of a call repeats exactly that call, so that EC2 answers it with the same instances;
+// a process that has restarted finds the instances by their tags, and those whose claims have others by then are collected.
+type burst struct {
+	provider *Provider
+	least    int
+	calls    *batch.Batcher[*launch.Request, *launch.Instance]
+
+	mu     sync.Mutex
+	doubts map[types.UID]*doubt
+}
+
+// doubt is a fleet whose outcome is unknown.
+type doubt struct {
+	request launch.Together
+	until   time.Time
+}
+
+func (p *Provider) assembleBurst() {
+	p.burst = &burst{provider: p, least: option.Or(p.config.BurstLaunches, DefaultBurstLaunches), doubts: map[types.UID]*doubt{}}
+	p.burst.calls = batch.New(batch.Options[*launch.Request, *launch.Instance]{
+		Name: "create_fleet", Idle: burstIdle, Max: burstMax, MaxItems: mostInBurst,
+		Bucket: launchKey, Do: p.burst.do, Observe: p.options.observeBatches(),
+	})
+}
+
+// launch launches an instance for one claim, alone or together with those of other callers.
+func (b *burst) launch(ctx context.Context, r launch.Request) (*launch.Instance, error) {
+	if d := b.doubtOf(r.NodeClaim.UID); d != nil {
+		return b.settle(ctx, r.NodeClaim.UID, d)
+	}
+	if b.least == 0 || len(r.Dead) > 0 || v1.PoolOf(r.NodeClaim.Labels).Generation == v1.GenerationV1Alpha5 {
+		return b.provider.launcher.Launch(ctx, r)
+	}
+	return b.calls.Call(ctx, &r)
+}
+
+// do launches the requests of a window. As many as there are places in capacity reservations are launched one by one, because each takes its
+// place in one of them.
+func (b *burst) do(ctx context.Context, requests []*launch.Request) []batch.Answer[*launch.Instance] {
+	answers := make([]batch.Answer[*launch.Instance], len(requests))
+	left := make([]int, len(requests))
+	for n := range left {
+		left[n] = n
+	}
+	if len(requests) >= b.least {
+		reserved := min(len(left), b.provider.launcher.ReservedPlaces(*requests[0]))
+		var working sync.WaitGroup
+		working.Go(func() { b.alone(ctx, requests, left[:reserved], answers) })
+		left = b.fleets(ctx, requests, left[reserved:], answers)
+		working.Wait()
+	}
+	b.alone(ctx, requests, left, answers)
+	return answers
+}
+
+// fleets launches requests by CreateFleet calls as long as EC2 has any instances and there are enough requests left. It returns those that
+// were not asked for: too few, or such as no fleet serves. All others have their answers.
+func (b *burst) fleets(ctx context.Context, requests []*launch.Request, left []int, answers []batch.Answer[*launch.Instance]) []int {
+	for len(left) >= b.least {
+		rest, err := b.fleet(ctx, requests, left, answers)
+		switch {
+		case errors.Is(err, errors.ErrUnsupported):
+			return left
+		case len(rest) == len(left):
+			return nil
+		}
+		left = rest
+	}
+	return left
+}
+
+// alone launches requests by a call each.
+func (b *burst) alone(ctx context.Context, requests []*launch.Request, some []int, answers []batch.Answer[*launch.Instance]) {
+	_ = eachAtOnce(len(some), func(n int) error {
+		at := some[n]
+		answers[at].Value, answers[at].Err = b.provider.launcher.Launch(ctx, *requests[at])
+		return nil
+	})
+}
+
+// fleet launches some of the requests by one CreateFleet call. It answers each, and returns those that got nothing.
+func (b *burst) fleet(ctx context.Context, requests []*launch.Request, some []int, answers []batch.Answer[*launch.Instance]) (rest []int, err error) {
+	first := requests[some[0]]
+	together := launch.Together{NodeClass: first.NodeClass, InstanceTypes: first.InstanceTypes, PlacementGroupID: first.PlacementGroupID, WithoutReserved: true}
+	for _, n := range some {
+		together.NodeClaims = append(together.NodeClaims, requests[n].NodeClaim)
+	}
+	launched, err := b.provider.launcher.LaunchTogether(ctx, together)
+	for at, n := range some {
+		answers[n] = batch.Answer[*launch.Instance]{Err: err}
+		if at < len(launched) && launched[at] != nil {
+			answers[n] = batch.Answer[*launch.Instance]{Value: launched[at]}
+		} else {
+			rest = append(rest, n)
+		}
+	}
+	if len(rest) == len(some) {
+		b.remember(together, err)
+	}
+	return rest, err
+}
+
+// remember notes that it is not known what became of a call, unless its error is definite.
+func (b *burst) remember(t launch.Together, err error) {
+	lost := errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, cloudprovider.Transient)
+	if err == nil || !lost || errors.Is(err, errors.ErrUnsupported) {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	d := &doubt{request: t, until: b.provider.now().Add(launch.Visibility)}
+	for _, claim := range t.NodeClaims {
+		b.doubts[claim.UID] = d
+	}
+}
+
+// doubtOf returns the call of unknown outcome in which the claim was; nil if there is none, or if its instances would be visible by now.
+func (b *burst) doubtOf(uid types.UID) *doubt {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	now := b.provider.now()
+	maps.DeleteFunc(b.doubts, func(_ types.UID, d *doubt) bool { return !now.Before(d.until) })
+	return b.doubts[uid]
+}
+
+// settle repeats a call of unknown outcome, for all of its claims, and returns the instance of one.
+func (b *burst) settle(ctx context.Context, uid types.UID, d *doubt) (*launch.Instance, error) {
+	claims := d.request.NodeClaims
+	uids := make([]types.UID, len(claims))
+	for n, claim := range claims {
+		uids[n] = claim.UID
+	}
+	release, err := b.provider.grouping.Begin(ctx, launch.BatchID(uids, 0, false))
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	launched, err := b.provider.launcher.LaunchTogether(ctx, d.request)
+	if len(launched) > 0 {
+		if at := slices.Index(uids, uid); at >= 0 && launched[at] != nil {
+			return launched[at], nil
+		}
+	}
+	if err == nil {
+		err = errors.New("EC2 launched instances for other nodeclaims of the fleet")
+	}
+	if !errors.Is(err, cloudprovider.Transient) || len(launched) > 0 && slices.ContainsFunc(launched, func(m *launch.Instance) bool { return m != nil }) {
+		b.forget(uids, d)
+	}
+	return nil, err
+}
+
+// forget ends a doubt: the outcome is known.
+func (b *burst) forget(uids []types.UID, d *doubt) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, uid := range uids {
+		if b.doubts[uid] == d {
+			delete(b.doubts, uid)
+		}
+	}
+}
+
+// eachAtOnce calls the function for each index in parallel and returns the errors joined.
+func eachAtOnce(count int, work func(n int) error) error {
+	errs := make([]error, count)
+	var working sync.WaitGroup
+	for n := range count {
+		working.Go(func() { errs[n] = work(n) })
+	}
+	working.Wait()
+	return errors.Join(errs...)
+}
+
+// launchKey is equal for launches that one fleet can serve: what they ask for is the same, apart from their names and UIDs.
+func launchKey(r *launch.Request) string {
+	claim, class := r.NodeClaim, r.NodeClass
+	key := fmt.Appendf(nil, "%q %q %d %q %q", v1.PoolOf(claim.Labels).String(), class.Name, class.Generation, class.ResourceVersion, r.PlacementGroupID)
+	for _, annotation := range []string{v1.NodeClaimMinValuesRelaxedAnnotationKey, v1.PriceOverlayAppliedAnnotationKey, v1.RequestedDRADriversAnnotationKey} {
+		key = fmt.Appendf(key, " %q", claim.Annotations[annotation])
+	}
+	key = fmt.Appendf(key, " %q", claim.Labels) // maps are printed in the order of their keys
+	for _, taints := range [][]corev1.Taint{claim.Spec.Taints, claim.Spec.StartupTaints} {
+		key = append(key, '\n')
+		for _, taint := range taints {
+			key = fmt.Appendf(key, " %q %q %q", taint.Key, taint.Value, taint.Effect)
+		}
+	}
+	for _, want := range claim.Spec.Requirements {
+		key = fmt.Appendf(key, "\n%q %q %q %d", want.Key, want.Operator, want.Values, option.Or(want.MinValues, -1))
+	}
+	for _, name := range slices.Sorted(maps.Keys(claim.Spec.Resources.Requests)) {
+		quantity := claim.Spec.Resources.Requests[name]
+		key = fmt.Appendf(key, "\n%q %q", name, quantity.String())
+	}
+	return string(key)
+}

@@ -1,0 +1,128 @@
+package aws
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/aws/internal/instances"
+	"github.com/drawknife/drawknife/aws/internal/launch"
+	"github.com/drawknife/drawknife/cloudprovider"
+)
+
+// CreateGroup launches the instances of the claims by one CreateFleet call that launches all of them or nothing, of one type in one zone;
+// if EC2 has not enough of the cheapest, the next cheapest are tried. Claims that need different instances, whose minValues one type can't
+// satisfy, that suit a capacity reservation, whose UIDs take more tags than EC2 allows, or of a Provisioner are unsupported (CP-GROUP).
+func (p *Provider) CreateGroup(ctx context.Context, nodeClaims []*v1.NodeClaim) ([]*v1.NodeClaim, error) {
+	created, err := p.createGroup(ctx, nodeClaims)
+	if err != nil {
+		return nil, fmt.Errorf("creating a group of %d nodeclaims: %w", len(nodeClaims), err)
+	}
+	return created, nil
+}
+
+func (p *Provider) createGroup(ctx context.Context, nodeClaims []*v1.NodeClaim) ([]*v1.NodeClaim, error) {
+	uids, err := uidsOf(nodeClaims)
+	if err != nil {
+		return nil, err
+	}
+	release, err := p.grouping.Begin(ctx, launch.BatchID(uids, 0, false))
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	there, err := p.instances.ByClaims(ctx, uids)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("finding the instances of a group of nodeclaims: %w", err)
+	case there.Undecided:
+		return nil, cloudprovider.NewTransientError(errors.New("the instances of an earlier call are not all visible yet"))
+	case len(there.Live) == len(nodeClaims):
+		return p.adoptAll(ctx, nodeClaims, there.Live), nil
+	case len(there.Live) > 0:
+		return nil, cloudprovider.NewInsufficientCapacityError(fmt.Errorf("%d of their %d instances are gone: give the group up", len(nodeClaims)-len(there.Live), len(nodeClaims)))
+	}
+	if err := p.aloneAlready(ctx, nodeClaims); err != nil {
+		return nil, err
+	}
+	request, err := p.launchRequest(ctx, nodeClaims[0])
+	if err != nil {
+		return nil, err
+	}
+	claims := append([]*v1.NodeClaim{request.NodeClaim}, nodeClaims[1:]...)
+	launched, err := p.launcher.LaunchTogether(ctx, launch.Together{
+		NodeClaims: claims, NodeClass: request.NodeClass, InstanceTypes: request.InstanceTypes, PlacementGroupID: request.PlacementGroupID,
+		Whole: true, Generation: there.Generation,
+	})
+	if err != nil {
+		return nil, p.unwanted(ctx, launched, err)
+	}
+	created := make([]*v1.NodeClaim, len(launched))
+	for n, m := range launched {
+		created[n] = p.launched(ctx, request, m)
+	}
+	return created, nil
+}
+
+// uidsOf are the UIDs of claims; the error is for claims that can't be a group.
+func uidsOf(nodeClaims []*v1.NodeClaim) ([]types.UID, error) {
+	if len(nodeClaims) == 0 {
+		return nil, cloudprovider.NewPermanentError(errors.New("there are no nodeclaims to launch"))
+	}
+	uids := make([]types.UID, len(nodeClaims))
+	for n, claim := range nodeClaims {
+		switch {
+		case claim == nil:
+			return nil, cloudprovider.NewPermanentError(fmt.Errorf("nodeclaim %d is nil", n))
+		case claim.UID == "":
+			return nil, cloudprovider.NewPermanentError(fmt.Errorf("nodeclaim %q: metadata.uid is empty: without it a repeated call would launch further instances", claim.Name))
+		}
+		uids[n] = claim.UID
+	}
+	return uids, nil
+}
+
+// adoptAll returns existing instances at the indexes of their claims.
+func (p *Provider) adoptAll(ctx context.Context, nodeClaims []*v1.NodeClaim, live map[types.UID]instances.Instance) []*v1.NodeClaim {
+	created := make([]*v1.NodeClaim, len(nodeClaims))
+	for n, claim := range nodeClaims {
+		created[n] = p.adopt(ctx, claim, live[claim.UID])
+	}
+	return created
+}
+
+// aloneAlready refuses a group of which a claim has an instance that was launched for it alone, when the claims could not be launched
+// together. The error matches errors.ErrUnsupported.
+func (p *Provider) aloneAlready(ctx context.Context, nodeClaims []*v1.NodeClaim) error {
+	found := make([]instances.Claim, len(nodeClaims))
+	err := eachAtOnce(len(nodeClaims), func(n int) (err error) {
+		found[n], err = p.instances.ByClaim(ctx, nodeClaims[n].UID)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for n, there := range found {
+		if len(there.Live) > 0 {
+			return cloudprovider.NewGroupUnsupportedError(fmt.Sprintf("nodeclaim %q has instance %s of its own", nodeClaims[n].Name, there.Live[0].ID), nil)
+		}
+	}
+	return nil
+}
+
+// unwanted ends the instances that a group got although EC2 did not have all of them. What can't be ended now is found by its tags and
+// collected once the claims are gone.
+func (p *Provider) unwanted(ctx context.Context, launched []*launch.Instance, err error) error {
+	for _, m := range launched {
+		if m == nil {
+			continue
+		}
+		if failed := p.instances.Terminate(ctx, instances.FromInstance(m)); cloudprovider.IgnoreNodeClaimNotFound(failed) != nil {
+			p.log.Warn("cannot end instance of an incomplete group", "instanceID", m.InstanceID, "error", failed)
+		}
+	}
+	return err
+}

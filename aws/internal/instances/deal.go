@@ -1,0 +1,212 @@
+package instances
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/drawknife/drawknife/aws/internal/launch"
+)
+
+// dealWindow is how long after its launch a batch of which EC2 launched only a part is dealt. EC2 shows an instance for about an hour after
+// its end, so that until then all instances of the batch are seen, and everybody deals alike. A claim without an instance lives shorter.
+const dealWindow = 45 * time.Minute
+
+// Batch reads from its tags for which claims it was launched together with others; false if it was launched for one.
+func (i *Instance) Batch() (launch.Batch, bool) { return launch.BatchOf(i.Tags) }
+
+// undealt reports whether the instance's claim is not known: it has the tags of its batch alone.
+func (i *Instance) undealt() bool {
+	return i.DealtUID == "" && i.Tags[launch.TagNodeClaimUID] == launch.Batched
+}
+
+// deal gives the instances of batches their claims, as far as that is certain. members are all instances of these batches that EC2 shows,
+// those that are terminated too. A batch is dealt once as many instances as it has claims are seen. One of which EC2 may have launched
+// only a part is also dealt once all that there are must be visible. It is pure.
+func deal(found, members []Instance, now time.Time) []Instance {
+	batches := map[string][]*Instance{}
+	for n := range members {
+		id := members[n].Tags[launch.TagBatch]
+		batches[id] = append(batches[id], &members[n])
+	}
+	dealt := make(map[string]map[string]types.UID, len(batches))
+	out := slices.Clone(found)
+	for n := range out {
+		if !out[n].undealt() {
+			continue
+		}
+		batch, ok := out[n].Batch()
+		if !ok {
+			continue
+		}
+		if _, known := dealt[batch.ID]; !known {
+			dealt[batch.ID] = dealBatch(batch, batches[batch.ID], now)
+		}
+		out[n].DealtUID = string(dealt[batch.ID][out[n].ID])
+	}
+	return out
+}
+
+// dealBatch is nil while a batch can't be dealt.
+func dealBatch(batch launch.Batch, members []*Instance, now time.Time) map[string]types.UID {
+	if len(members) == 0 {
+		return nil
+	}
+	ids, first := make([]string, len(members)), members[0].LaunchTime
+	for n, m := range members {
+		ids[n] = m.ID
+		if m.LaunchTime.Before(first) {
+			first = m.LaunchTime
+		}
+	}
+	age := now.Sub(first)
+	if len(members) < len(batch.UIDs) && (batch.Whole() || age < launch.Visibility || age > dealWindow) {
+		return nil
+	}
+	return launch.Deal(ids, batch.UIDs)
+}
+
+// owned finds the claims of instances that were launched in batches. What this process has launched itself it knows; for the rest it
+// reads the whole batches.
+func (c *Client) owned(ctx context.Context, found []Instance) ([]Instance, error) {
+	found = c.recall(found)
+	var ids []string
+	for n := range found {
+		if batch, ok := found[n].Batch(); ok && found[n].undealt() {
+			ids = append(ids, batch.ID)
+		}
+	}
+	if len(ids) == 0 {
+		return found, nil
+	}
+	members, err := c.batches(ctx, distinct(ids))
+	if err != nil {
+		return nil, err
+	}
+	return deal(found, members, c.options.Now()), nil
+}
+
+// openFor is how long a list of instances of batches is used again. This process knows what it launches itself; what another has
+// launched before it does not grow.
+const openFor = 5 * time.Second
+
+// ofBatches finds the instances of batches that may belong to the claims, and whose of them they are. EC2 can't be asked for these by the UID of
+// a claim, so that all are read whose nodes have not joined yet: not for each claim, or a burst would read itself again and again.
+func (c *Client) ofBatches(ctx context.Context, uids []types.UID, ours ec2types.Filter) ([]Instance, error) {
+	end, err := c.reading.Begin(ctx, struct{}{})
+	if err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	open, age := c.open, c.options.Now().Sub(c.openedAt)
+	known := !c.openedAt.IsZero() && age >= 0 && age < openFor
+	c.mu.Unlock()
+	if !known {
+		if open, err = c.read(ctx, filter("tag:"+launch.TagNodeClaimUID, launch.Batched), ours); err == nil {
+			c.mu.Lock()
+			// What this process has launched itself it finds without its tags.
+			open = slices.DeleteFunc(open, func(i Instance) bool { _, mine := c.recent[i.ID]; return mine })
+			c.open, c.openedAt = open, c.options.Now()
+			c.mu.Unlock()
+		}
+	}
+	end()
+	if err != nil {
+		return nil, err
+	}
+	wanted := make(map[types.UID]bool, len(uids))
+	for _, uid := range uids {
+		wanted[uid] = true
+	}
+	var found []Instance
+	looked := map[string]bool{} // at the tags of a batch, which all of its instances have; true if a claim is among them
+	for _, i := range open {
+		id := i.Tags[launch.TagBatch]
+		of, known := looked[id]
+		if !known {
+			batch, _ := i.Batch()
+			of = slices.ContainsFunc(batch.UIDs, func(uid types.UID) bool { return wanted[uid] })
+			looked[id] = of
+		}
+		if of {
+			found = append(found, i)
+		}
+	}
+	return c.owned(ctx, found)
+}
+
+// recall fills in the claims of instances that this process has just launched.
+func (c *Client) recall(found []Instance) []Instance {
+	out := slices.Clone(found)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for n := range out {
+		if recent, ok := c.recent[out[n].ID]; ok && out[n].undealt() {
+			out[n].DealtUID, out[n].DealtName = recent.DealtUID, recent.DealtName
+		}
+	}
+	return out
+}
+
+// batches are the instances of the batches in any state.
+func (c *Client) batches(ctx context.Context, ids []string) ([]Instance, error) {
+	var all []Instance
+	for part := range slices.Chunk(ids, filterValues) {
+		found, err := c.read(ctx, filter("tag:"+launch.TagBatch, part...))
+		if err != nil {
+			return nil, err
+		}
+		for _, i := range found {
+			if i.Of(c.options.Cluster) {
+				all = append(all, i)
+			}
+		}
+	}
+	return all, nil
+}
+
+// Together has the instances of launches of the same claims as one.
+type Together struct {
+	// Generation is the next one that no batch has used: see launch.BatchID.
+	Generation int
+	// Live and Dead are the newest batch's instances by the UID of their claim; instances without a claim are left out. Nil if there is no
+	// batch.
+	Live, Dead map[types.UID]Instance
+	// Undecided reports that instances of the newest batch are not visible yet, so that it is not known whose they are.
+	Undecided bool
+}
+
+// ByClaims finds the instances that were launched for exactly these claims together.
+func (c *Client) ByClaims(ctx context.Context, uids []types.UID) (Together, error) {
+	// The generation is not known here; EC2's filters have wildcards.
+	found, err := c.read(ctx, filter("tag:"+launch.TagBatch, launch.BatchFilter(uids)))
+	if err != nil {
+		return Together{}, err
+	}
+	var t Together
+	newest := ""
+	for n := range found {
+		if batch, ok := found[n].Batch(); ok && found[n].Of(c.options.Cluster) && batch.Generation() >= t.Generation {
+			t.Generation, newest = batch.Generation()+1, batch.ID
+		}
+	}
+	if newest == "" {
+		return t, nil
+	}
+	found = slices.DeleteFunc(found, func(i Instance) bool { return i.Tags[launch.TagBatch] != newest })
+	t.Live, t.Dead = map[types.UID]Instance{}, map[types.UID]Instance{}
+	for _, i := range deal(c.recall(found), found, c.options.Now()) {
+		switch uid := types.UID(i.NodeClaimUID()); {
+		case uid == "":
+			t.Undecided = t.Undecided || c.options.Now().Sub(i.LaunchTime) < launch.Visibility
+		case i.Terminating():
+			t.Dead[uid] = i
+		default:
+			t.Live[uid] = i
+		}
+	}
+	return t, nil
+}

@@ -1,0 +1,306 @@
+package launch
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
+	"github.com/drawknife/drawknife/cloudprovider"
+)
+
+// Together is a launch of several claims that are alike, by as few CreateFleet calls as possible. It is not changed.
+type Together struct {
+	// NodeClaims to launch, at least two, of one NodePool and node class, with different UIDs.
+	NodeClaims []*v1.NodeClaim
+	// NodeClass, InstanceTypes and PlacementGroupID as in Request.
+	NodeClass        *awsv1.EC2NodeClass
+	InstanceTypes    []*cloudprovider.InstanceType
+	PlacementGroupID string
+	// Whole launches all or nothing: all instances are of one type in one zone, and if EC2 has not all of them, it launches none. Else what
+	// EC2 has is taken, of different types and zones.
+	Whole bool
+	// WithoutReserved leaves reserved offerings out. Else claims that suit a capacity reservation with room are unsupported.
+	WithoutReserved bool
+	// Generation is the least to begin with: more than those of batches of the same claims that are gone. See BatchID.
+	Generation int
+}
+
+// mostWays bounds the offerings that a launch of all or nothing tries, one after another.
+const mostWays = 3
+
+// LaunchTogether launches one instance for each of the claims and returns them at the indexes of their claims. Of a launch that is not
+// Whole, some may be nil: those that EC2 did not have; the error says why, and there may be instances in addition to it. An error for which
+// errors.Is(err, errors.ErrUnsupported) holds means that these claims must be launched one by one.
+func (l *Launcher) LaunchTogether(ctx context.Context, t Together) ([]*Instance, error) {
+	instances, err := l.launchTogether(ctx, t)
+	if err != nil {
+		err = fmt.Errorf("launching %d nodeclaims with one fleet: %w", len(t.NodeClaims), err)
+	}
+	return instances, err
+}
+
+func (l *Launcher) launchTogether(ctx context.Context, t Together) ([]*Instance, error) {
+	f, err := l.prepareTogether(t)
+	if err != nil {
+		return nil, err
+	}
+	generation, known := l.attempts.beginFrom(f.key(), nil, t.Generation)
+	if known != nil {
+		return f.inOrder(t.NodeClaims, known), nil
+	}
+	if err := l.quotas.exceeded(l.options.Now()); err != nil {
+		return nil, err
+	}
+	f.wish.WithoutReserved = t.WithoutReserved
+	choice, err := Choose(t.InstanceTypes, f.wish)
+	if err != nil {
+		return nil, err
+	}
+	if choice.CapacityType == v1.CapacityTypeReserved {
+		return nil, cloudprovider.NewGroupUnsupportedError("places in capacity reservations are taken one by one", nil)
+	}
+	ways := [][]cloudprovider.Candidate{choice.Candidates}
+	if t.Whole {
+		ways = nil
+		for _, c := range choice.Candidates[:min(len(choice.Candidates), mostWays)] {
+			ways = append(ways, []cloudprovider.Candidate{c})
+		}
+	}
+	var launched []*Instance
+	for _, way := range ways {
+		f.choice = choice
+		f.choice.Candidates = way
+		launched, generation, err = l.tryWay(ctx, f, generation)
+		if len(launched) > 0 || !cloudprovider.LaunchAbandoned(err) {
+			break
+		}
+	}
+	return f.inOrder(t.NodeClaims, launched), err
+}
+
+// tryWay makes CreateFleet calls until one is answered for good.
+func (l *Launcher) tryWay(ctx context.Context, f *flight, generation int) ([]*Instance, int, error) {
+	for calls := 0; ; calls++ {
+		launched, again, err := l.try(ctx, f, generation)
+		if again == retryNo || calls+1 >= mostCalls {
+			return launched, l.attempts.generation(f.key()), err
+		}
+		generation = l.attempts.fail(f.key())
+	}
+}
+
+// prepareTogether checks that the claims can be launched by one request, and combines them into one.
+func (l *Launcher) prepareTogether(t Together) (*flight, error) {
+	if len(t.NodeClaims) < 2 || len(t.NodeClaims) > mostInFleet {
+		return nil, cloudprovider.NewGroupUnsupportedError(fmt.Sprintf("a fleet has 2 to %d instances, not %d", mostInFleet, len(t.NodeClaims)), nil)
+	}
+	claims := slices.Clone(t.NodeClaims)
+	if slices.Contains(claims, nil) {
+		return nil, cloudprovider.NewPermanentError(errors.New("a nodeclaim is nil"))
+	}
+	slices.SortFunc(claims, func(a, b *v1.NodeClaim) int { return cmp.Compare(a.UID, b.UID) })
+	for n, claim := range claims[1:] {
+		if claim.UID == claims[n].UID {
+			return nil, cloudprovider.NewPermanentError(fmt.Errorf("nodeclaims %q and %q have the same UID", claims[n].Name, claim.Name))
+		}
+	}
+	one, err := combined(claims)
+	if err != nil {
+		return nil, err
+	}
+	f, err := l.prepare(Request{NodeClaim: one, NodeClass: t.NodeClass, InstanceTypes: t.InstanceTypes, PlacementGroupID: t.PlacementGroupID})
+	if err != nil {
+		return nil, err
+	}
+	f.claims, f.whole = claims, t.Whole
+	tags, err := l.batchTags(f, 0)
+	if err != nil {
+		return nil, cloudprovider.NewGroupUnsupportedError("their tags have no room", err)
+	}
+	if most := mostTags - laterTags; len(tags) > most {
+		return nil, cloudprovider.NewGroupUnsupportedError(fmt.Sprintf("their UIDs and the node class's tags take %d tags, and EC2 allows %d at launch", len(tags), most), nil)
+	}
+	if t.Whole && f.needsVariety() {
+		return nil, cloudprovider.NewGroupUnsupportedError("spec.requirements: minValues asks for more than one value, and a launch of all or nothing uses one instance type in one zone", nil)
+	}
+	return f, nil
+}
+
+// combined is a claim that is satisfied by what satisfies each of the claims. The error is for claims whose instances would differ.
+func combined(claims []*v1.NodeClaim) (*v1.NodeClaim, error) {
+	one := claims[0].DeepCopy()
+	if v1.PoolOf(one.Labels).Generation == v1.GenerationV1Alpha5 {
+		return nil, cloudprovider.NewGroupUnsupportedError("instances of Provisioners have the tags of that API version, which name one claim", nil)
+	}
+	for _, claim := range claims[1:] {
+		if what := differs(one, claim); what != "" {
+			return nil, cloudprovider.NewGroupUnsupportedError(fmt.Sprintf("nodeclaims %q and %q differ in %s", one.Name, claim.Name, what), nil)
+		}
+		for _, r := range claim.Spec.Requirements {
+			if !slices.ContainsFunc(one.Spec.Requirements, func(have v1.NodeSelectorRequirementWithMinValues) bool { return sameRequirement(have, r) }) {
+				one.Spec.Requirements = append(one.Spec.Requirements, *r.DeepCopy())
+			}
+		}
+		one.Spec.Resources.Requests = larger(one.Spec.Resources.Requests, claim.Spec.Resources.Requests)
+	}
+	return one, nil
+}
+
+// differs names the first thing in which two claims differ that is the same for all instances of a fleet; empty if there is none.
+func differs(a, b *v1.NodeClaim) string {
+	switch {
+	case a.Spec.NodeClassRef != b.Spec.NodeClassRef:
+		return "spec.nodeClassRef"
+	case !maps.Equal(a.Labels, b.Labels):
+		return "metadata.labels"
+	case !slices.EqualFunc(a.Spec.Taints, b.Spec.Taints, sameTaint):
+		return "spec.taints"
+	case !slices.EqualFunc(a.Spec.StartupTaints, b.Spec.StartupTaints, sameTaint):
+		return "spec.startupTaints"
+	}
+	for _, key := range []string{v1.NodeClaimMinValuesRelaxedAnnotationKey, v1.PriceOverlayAppliedAnnotationKey, v1.RequestedDRADriversAnnotationKey} {
+		if a.Annotations[key] != b.Annotations[key] {
+			return "the annotation " + key
+		}
+	}
+	return ""
+}
+
+func sameTaint(a, b corev1.Taint) bool {
+	return a.Key == b.Key && a.Value == b.Value && a.Effect == b.Effect
+}
+
+func sameRequirement(a, b v1.NodeSelectorRequirementWithMinValues) bool {
+	return a.Key == b.Key && a.Operator == b.Operator && slices.Equal(a.Values, b.Values) &&
+		(a.MinValues == nil) == (b.MinValues == nil) && (a.MinValues == nil || *a.MinValues == *b.MinValues)
+}
+
+// larger has the larger quantity of each resource.
+func larger(a, b corev1.ResourceList) corev1.ResourceList {
+	out := a.DeepCopy()
+	for name, quantity := range b {
+		if have, ok := out[name]; !ok || quantity.Cmp(have) > 0 {
+			if out == nil {
+				out = corev1.ResourceList{}
+			}
+			out[name] = quantity.DeepCopy()
+		}
+	}
+	return out
+}
+
+// needsVariety reports whether one type in one zone is too little for minValues.
+func (f *flight) needsVariety() bool {
+	for _, r := range f.NodeClaim.Spec.Requirements {
+		if r.MinValues != nil && *r.MinValues > 1 && !relaxed(f.NodeClaim) {
+			return true
+		}
+	}
+	return false
+}
+
+// key is what the attempts of a launch are remembered by.
+func (f *flight) key() types.UID {
+	if f.claims == nil {
+		return f.NodeClaim.UID
+	}
+	return types.UID("batch/" + setHash(f.uids()))
+}
+
+// uids of the claims of a batch, sorted.
+func (f *flight) uids() []types.UID {
+	uids := make([]types.UID, len(f.claims))
+	for n, claim := range f.claims {
+		uids[n] = claim.UID
+	}
+	return uids
+}
+
+// count is the number of instances to launch.
+func (f *flight) count() int { return max(1, len(f.claims)) }
+
+// tags of everything that the launch makes.
+func (l *Launcher) tags(f *flight, generation int) (map[string]string, error) {
+	if f.claims == nil {
+		return Tags(l.options.Cluster, l.options.Tags, f.NodeClass, f.NodeClaim), nil
+	}
+	return l.batchTags(f, generation)
+}
+
+// batchTags are those of all instances of a batch: see TagBatch.
+func (l *Launcher) batchTags(f *flight, generation int) (map[string]string, error) {
+	tags := Tags(l.options.Cluster, l.options.Tags, f.NodeClass, f.NodeClaim)
+	delete(tags, awsv1.TagNodeClaim)
+	values, err := uidTags(f.uids())
+	if err != nil {
+		return nil, err
+	}
+	tags[TagNodeClaimUID], tags[TagBatch] = Batched, BatchID(f.uids(), generation, f.whole)
+	for n, value := range values {
+		tags[TagBatchUIDs+strconv.Itoa(n)] = value
+	}
+	return tags, nil
+}
+
+// forMany changes the request for one instance into one for all claims of the batch.
+func (f *flight) forMany(in *ec2.CreateFleetInput) {
+	count := aws.Int32(int32(f.count()))
+	in.TargetCapacitySpecification.TotalTargetCapacity = count
+	if !f.whole {
+		return
+	}
+	single := aws.Bool(true)
+	if spot := in.SpotOptions; spot != nil {
+		spot.MinTargetCapacity, spot.SingleInstanceType, spot.SingleAvailabilityZone = count, single, single
+	}
+	if onDemand := in.OnDemandOptions; onDemand != nil {
+		onDemand.MinTargetCapacity, onDemand.SingleInstanceType, onDemand.SingleAvailabilityZone = count, single, single
+	}
+}
+
+// inOrder returns the instances at the indexes of their claims.
+func (f *flight) inOrder(claims []*v1.NodeClaim, launched []*Instance) []*Instance {
+	byUID := make(map[types.UID]*Instance, len(launched))
+	for _, m := range launched {
+		byUID[m.NodeClaimUID] = m
+	}
+	ordered := make([]*Instance, len(claims))
+	for n, claim := range claims {
+		ordered[n] = byUID[claim.UID]
+	}
+	return ordered
+}
+
+// deal gives the instances of an answer to the claims of the batch. Instances that are too many are left to the garbage collection.
+func (f *flight) deal(launched []*Instance) []*Instance {
+	if f.claims == nil {
+		return launched[:min(1, len(launched))]
+	}
+	ids, names := make([]string, len(launched)), make(map[types.UID]string, len(f.claims))
+	for n, m := range launched {
+		ids[n] = m.InstanceID
+	}
+	for _, claim := range f.claims {
+		names[claim.UID] = claim.Name
+	}
+	dealt := Deal(ids, f.uids())
+	var mine []*Instance
+	for _, m := range launched {
+		if uid, ok := dealt[m.InstanceID]; ok {
+			m.NodeClaimUID, m.NodeClaim = uid, names[uid]
+			mine = append(mine, m)
+		}
+	}
+	return mine
+}
