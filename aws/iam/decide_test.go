@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/drawknife/drawknife/aws/iam"
+	"github.com/drawknife/drawknife/aws/internal/launch"
 )
 
 // request is one that IAM decides about: on one resource, in a context of condition keys.
@@ -187,6 +188,7 @@ func TestDecisions(t *testing.T) {
 		{"adoption of an instance", request{"ec2:CreateTags", ec2 + "instance/i-1", context(request_, node(), "aws:TagKeys", "karpenter.sh/nodepool")}, false},
 		{"AWI-237 late tags", request{"ec2:CreateTags", ec2 + "instance/i-1", context(resource, node(), "aws:TagKeys", "Name", "aws:TagKeys", "karpenter.sh/nodeclaim",
 			"aws:TagKeys", "eks:eks-cluster-name", "aws:RequestTag/eks:eks-cluster-name", "demo")}, true},
+		{"late tags of an instance of a batch", request{"ec2:CreateTags", ec2 + "instance/i-1", context(resource, node(), "aws:TagKeys", "Name", "aws:TagKeys", launch.TagNodeClaimUID)}, true},
 		{"AWI-237 another key", request{"ec2:CreateTags", ec2 + "instance/i-1", context(resource, node(), "aws:TagKeys", "team")}, false},
 		{"AWI-237 another cluster's name", request{"ec2:CreateTags", ec2 + "instance/i-1", context(resource, node(), "aws:TagKeys", "eks:eks-cluster-name",
 			"aws:RequestTag/eks:eks-cluster-name", "other")}, false},

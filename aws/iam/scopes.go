@@ -112,7 +112,7 @@ func (s scope) statement(a account) Statement {
 	case tagLater:
 		return Statement{Sid: "TagNodesLater", Resource: a.own("instance"), Condition: a.ownedNode().
 			with("StringEqualsIfExists", requestTag+awsv1.TagClusterName, a.ClusterName).
-			with("ForAllValues:StringEquals", "aws:TagKeys", awsv1.TagName, awsv1.TagClusterName, awsv1.TagNodeClaim)}
+			with("ForAllValues:StringEquals", "aws:TagKeys", awsv1.TagName, awsv1.TagClusterName, awsv1.TagNodeClaim, tagNodeClaimUID)}
 	case end:
 		return Statement{Sid: "EndNodesAndLaunchTemplates", Resource: a.own("instance", "launch-template"), Condition: a.ownedNode()}
 	case passRoles:
@@ -241,3 +241,6 @@ func (a account) profileTags(prefix string, named bool) Condition {
 	}
 	return c
 }
+
+// tagNodeClaimUID is the tag with the UID of an instance's claim, which instances launched by one call for many claims get later.
+const tagNodeClaimUID = "drawknife.dev/nodeclaim-uid"
