@@ -66,7 +66,8 @@ func awsConfig(s settings.Settings) aws.Config {
 	overhead := s.AWS.VMMemoryOverheadPercent
 	config := aws.Config{
 		ClusterName: s.AWS.ClusterName, SDK: sdk.Config{Region: s.AWS.Region}, VMMemoryOverheadPercent: &overhead,
-		ReservedENIs: s.AWS.ReservedENIs, IsolatedVPC: s.AWS.IsolatedVPC, InterruptionQueue: s.AWS.InterruptionQueue,
+		BurstLaunches: &s.AWS.BurstLaunches,
+		ReservedENIs:  s.AWS.ReservedENIs, IsolatedVPC: s.AWS.IsolatedVPC, InterruptionQueue: s.AWS.InterruptionQueue,
 		WithoutDryRuns: s.AWS.DisableDryRun, ZonalShift: s.AWS.EnableZonalShift,
 		ServeAlpha:              s.Planning.ServeAlpha,
 		WithoutReservedCapacity: !s.Planning.FeatureGates.ReservedCapacity,

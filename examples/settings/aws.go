@@ -7,6 +7,9 @@ import (
 	"github.com/drawknife/drawknife/aws/instancetype"
 )
 
+// defaultBurstLaunches is aws.DefaultBurstLaunches; this package does not depend on the provider.
+const defaultBurstLaunches = 10
+
 // AWS are the settings of the AWS provider.
 type AWS struct {
 	// ClusterName is the name of the EKS cluster, or the name in the tags of its nodes. Required for ProviderAWS.
@@ -26,6 +29,8 @@ type AWS struct {
 	InterruptionQueue string
 	// ReservedENIs is the number of network interfaces of a node that are not used for addresses of pods, at least 0; 0 by default.
 	ReservedENIs int64
+	// BurstLaunches is from how many equal launches on one CreateFleet call launches all of them, at least 2; 0: never. 10 by default.
+	BurstLaunches int
 	// PrefixDelegation and CustomNetworking describe how the VPC CNI assigns addresses to pods, like its ENABLE_PREFIX_DELEGATION
 	// and AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG: they determine how many pods a node has addresses for. False by default.
 	PrefixDelegation, CustomNetworking bool
@@ -62,6 +67,7 @@ type AWS struct {
 func defaultAWS() AWS {
 	return AWS{
 		VMMemoryOverheadPercent: instancetype.DefaultVMMemoryOverheadPercent,
+		BurstLaunches:           defaultBurstLaunches,
 		AMIRefreshInterval:      time.Minute, SubnetRefreshInterval: time.Minute, Partition: "aws",
 	}
 }

@@ -197,6 +197,8 @@ func awsDefinitions(keepEmpty, shortened option) []*setting {
 		define("reserved-enis", "AWS.ReservedENIs", integers[int64]("number"), func(s *Settings) *int64 { return &s.AWS.ReservedENIs },
 			"number of network interfaces of an instance that are not used for pods",
 			inConfigMap("aws.reservedENIs"), inChart("settings.reservedENIs", "settings.aws.reservedENIs")),
+		define("burst-launches", "AWS.BurstLaunches", integers[int]("number"), func(s *Settings) *int { return &s.AWS.BurstLaunches },
+			"number of equal launches from which on one CreateFleet call launches all of them, at least 2; 0: never", inChart("settings.burstLaunches")),
 		define("vpc-cni-prefix-delegation", "AWS.PrefixDelegation", bools(), func(s *Settings) *bool { return &s.AWS.PrefixDelegation },
 			"assume that the VPC CNI assigns address prefixes (ENABLE_PREFIX_DELEGATION)", inChart("settings.vpcCNIPrefixDelegation")),
 		define("vpc-cni-custom-networking", "AWS.CustomNetworking", bools(), func(s *Settings) *bool { return &s.AWS.CustomNetworking },

@@ -135,6 +135,7 @@ func (s *Settings) faults() []fault {
 	}
 	refuse(a.VMMemoryOverheadPercent >= 0 && a.VMMemoryOverheadPercent < 1, "vm-memory-overhead-percent", "fraction", "it must be at least 0 and less than 1, as 0.075 for 7.5 %")
 	refuse(a.ReservedENIs >= 0, "reserved-enis", "number", "it must be at least 0")
+	refuse(a.BurstLaunches == 0 || a.BurstLaunches >= 2, "burst-launches", "number", "it must be at least 2, or 0 for a call for each launch")
 	refuse(a.AMIRefreshInterval >= time.Minute, "ami-refresh-interval", "duration", "it must be at least 1m")
 	refuse(a.SubnetRefreshInterval >= time.Minute, "subnet-refresh-interval", "duration", "it must be at least 1m")
 	refuse(isKnown(choices("", partitions()...), a.Partition), "aws-partition", "partition", "write one of "+strings.Join(partitions(), ", "))

@@ -106,7 +106,7 @@ const (
 	// DefaultPassTimeout is how long Karpenter plans in one pass at most.
 	DefaultPassTimeout = time.Minute
 	// DefaultConcurrency is how many objects of a kind are worked on at a time.
-	DefaultConcurrency = 100
+	DefaultConcurrency = 500
 	// leastNomination is how long a node is nominated, however short batches are.
 	leastNomination = 10 * time.Second
 )
