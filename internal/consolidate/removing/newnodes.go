@@ -3,10 +3,12 @@ package removing
 import (
 	"cmp"
 	"context"
+	"slices"
 
 	"github.com/drawknife/drawknife/disruption/decision"
 	"github.com/drawknife/drawknife/internal/consolidate/money"
 	"github.com/drawknife/drawknife/internal/consolidate/reference"
+	"github.com/drawknife/drawknife/internal/engine/newnodes"
 )
 
 // launch finds new nodes for the pending pods: one for all of them, or several.
@@ -14,13 +16,14 @@ func (t *Trier) launch(ctx context.Context, where Places, most int64, waiting in
 	if where == OnlyRoom {
 		return &decision.Block{Code: decision.BlockUnschedulable, Pods: t.Trial.Waiting(min(waiting, reference.MaxNamed))}, nil
 	}
-	if least := money.NanoUSD(t.Worth.Waiting(t.Trial.Trial)); least >= most {
+	committed := t.unusedCommitments()
+	if least := money.NanoUSD(t.Worth.Waiting(t.Trial.Trial)); least >= most && !committed {
 		return &decision.Block{Code: decision.BlockNotCheaper, Price: money.USD(most), Floor: money.USD(least)}, nil
 	}
 	if where == LikeProvisioning {
 		return t.launchFully(ctx, most)
 	}
-	if t.Few && (where == OnlyNew || t.Accepting) {
+	if t.Few && (where == OnlyNew || t.Accepting) || committed {
 		return t.launchBest(ctx, most)
 	}
 	below, mark := money.USD(most), t.Trial.Mark()
@@ -45,6 +48,12 @@ func (t *Trier) launch(ctx context.Context, where Places, most int64, waiting in
 		return &decision.Block{Code: decision.BlockNotCheaper, Price: money.USD(most)}, nil
 	}
 	return t.launchFully(ctx, most)
+}
+
+// unusedCommitments reports whether new nodes could use commitments. Their savings are known to a full placement alone: Launch and
+// LaunchSome, and the values of pods, go by the prices of nodes that no commitment covers.
+func (t *Trier) unusedCommitments() bool {
+	return slices.ContainsFunc(newnodes.Of(t.Trial.Trial).CommitmentsLeft(), func(left int64) bool { return left > 0 })
 }
 
 // launchSome opens several new nodes; in small fleets it searches for the cheapest ones.
