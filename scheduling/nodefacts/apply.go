@@ -35,7 +35,7 @@ func (b *Book) Apply(s *scheduling.Snapshot) {
 	if len(newest) == 0 {
 		return
 	}
-	types := map[typeKey]*cloudprovider.InstanceType{}
+	types, lists := map[typeKey]*cloudprovider.InstanceType{}, map[string][]*cloudprovider.InstanceType{}
 	catalogs, pools := maps.Clone(s.Catalogs), slices.Clone(s.NodePools)
 	said := map[string]bool{}
 	for i := range pools {
@@ -49,9 +49,12 @@ func (b *Book) Apply(s *scheduling.Snapshot) {
 			continue
 		}
 		name := pool.Catalog + " as nodes of " + class + " have it"
-		catalogs[name], pool.Catalog = list, name
+		if old := b.lists[name]; slices.Equal(old, list) {
+			list = old
+		}
+		lists[name], catalogs[name], pool.Catalog = list, list, name
 	}
-	b.types = types
+	b.types, b.lists = types, lists
 	maps.DeleteFunc(catalogs, func(name string, _ []*cloudprovider.InstanceType) bool {
 		return !slices.ContainsFunc(pools, func(p scheduling.NodePool) bool { return p.Catalog == name })
 	})

@@ -70,6 +70,7 @@ type Book struct {
 	facts   map[Key]*Fact
 	counted map[string]bool // names and UIDs of nodes that were counted and are still there
 	types   map[typeKey]*cloudprovider.InstanceType
+	lists   map[string][]*cloudprovider.InstanceType
 }
 
 // New returns a book without facts. The error is an *option.Error.
