@@ -82,7 +82,7 @@ func (s *simulation) addSpotRisk(snapshot *scheduling.Snapshot) error {
 			return fmt.Errorf("reading the spot history: %w", err)
 		}
 		defer file.Close() // nothing was written, so closing can't lose anything
-		if err := r.market.Import(file); err != nil {
+		if err := r.market.ImportAt(file, time.Now()); err != nil {
 			return fmt.Errorf("--spot-history %s: %w", r.history, err)
 		}
 	}

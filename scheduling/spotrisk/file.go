@@ -65,7 +65,25 @@ func (m *Market) Export(w io.Writer) error {
 
 // Import adds what Export wrote to what is known. Histories are added up, so that a file must be imported once only; of prices and
 // scores, the later ones count. A file that breaks a rule is refused as a whole, with a *FileError.
-func (m *Market) Import(r io.Reader) error {
+//
+// Import has no clock, so it believes times that lie in the future: nothing that is observed before such a time counts, or corrects it. Use ImportAt for
+// files that could have one.
+func (m *Market) Import(r io.Reader) error { return m.importUntil(r, time.Time{}) }
+
+// ImportAt is Import at a time: it refuses a file with a time that is later by more than five minutes, which clocks may differ by. The zero
+// time refuses none.
+func (m *Market) ImportAt(r io.Reader, now time.Time) error {
+	if now.IsZero() {
+		return m.importUntil(r, time.Time{})
+	}
+	return m.importUntil(r, now.Add(clockDifference))
+}
+
+// clockDifference is by how much the clocks of two computers may differ.
+const clockDifference = 5 * time.Minute
+
+// importUntil reads a file without times after the newest one; the zero time allows all.
+func (m *Market) importUntil(r io.Reader, newest time.Time) error {
 	if r == nil {
 		return option.Missing("Import", "the reader")
 	}
@@ -78,7 +96,7 @@ func (m *Market) Import(r io.Reader) error {
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
 		return &FileError{"the file", "must have one document of at most 64 MiB"}
 	}
-	if err := f.check(); err != nil {
+	if err := f.check(newest); err != nil {
 		return err
 	}
 	m.mu.Lock()
@@ -113,7 +131,7 @@ func (m *Market) merge(other *record) {
 	r.Refused += weight * other.Refused
 }
 
-func (f *file) check() error {
+func (f *file) check(newest time.Time) error {
 	if f.Schema != schema {
 		return &FileError{"schema", fmt.Sprintf("must be %q, is %q", schema, f.Schema)}
 	}
@@ -123,7 +141,7 @@ func (f *file) check() error {
 	seen := make(map[Key]bool, len(f.Markets))
 	for i := range f.Markets {
 		r := &f.Markets[i]
-		if field, rule := r.fault(); field != "" {
+		if field, rule := r.fault(newest); field != "" {
 			return &FileError{fmt.Sprintf("markets[%d].%s", i, field), rule}
 		}
 		if seen[r.Key] {
@@ -135,7 +153,7 @@ func (f *file) check() error {
 }
 
 // fault is the first field that breaks a rule, and the rule; empty without one.
-func (r *record) fault() (field, rule string) {
+func (r *record) fault(newest time.Time) (field, rule string) {
 	if name := cmp.Or(bad(r.InstanceType, "instanceType"), bad(r.Zone, "zone")); name != "" {
 		return name, fmt.Sprintf("must be a name of at most %d printable characters", maxName)
 	}
@@ -161,6 +179,9 @@ func (r *record) fault() (field, rule string) {
 		name string
 		is   time.Time
 	}{{"priceAt", r.PriceAt}, {"historyAt", r.HistoryAt}, {"scoreAt", r.ScoreAt}} {
+		if !newest.IsZero() && at.is.After(newest) {
+			return at.name, fmt.Sprintf("is %s, in the future: correct the clock of the computer that wrote the file, and remove the entry", at.is.UTC().Format(time.RFC3339))
+		}
 		if year := at.is.Year(); !at.is.IsZero() && (year < 2000 || year > 9999) {
 			return at.name, "must be a time from the year 2000 on"
 		}

@@ -187,6 +187,39 @@ func TestImportRefuses(t *testing.T) {
 	}
 }
 
+// A time in the future would keep all that is observed before it from counting.
+func TestImportRefusesTheFuture(t *testing.T) {
+	text := func(field string, at time.Time) string {
+		return `{"schema": "drawknife-spot-history/1", "markets": [{"instanceType": "m", "zone": "a", "price": 1, "level": 1, "priceAt": "2026-01-01T00:00:00Z", "score": 3, "scoreAt": "2026-01-01T00:00:00Z",
+			"nodeHours": 1, "historyAt": "2026-01-01T00:00:00Z", "` + field + `": "` + at.Format(time.RFC3339) + `"}]}`
+	}
+	for _, field := range []string{"priceAt", "historyAt", "scoreAt"} {
+		var typed *spotrisk.FileError
+		err := newMarket(t).ImportAt(strings.NewReader(text(field, start.Add(time.Hour))), start)
+		if !errors.As(err, &typed) || typed.Path != "markets[0]."+field || !strings.Contains(err.Error(), "in the future: correct the clock") {
+			t.Errorf("%s: %v", field, err)
+		}
+		for _, now := range []time.Time{start.Add(56 * time.Minute), start.Add(2 * time.Hour), {}} {
+			if err := newMarket(t).ImportAt(strings.NewReader(text(field, start.Add(time.Hour))), now); err != nil {
+				t.Errorf("%s at %s: %v", field, now, err)
+			}
+		}
+	}
+	// What is observed after an import counts.
+	m := newMarket(t)
+	if err := m.ImportAt(strings.NewReader(text("historyAt", start)), start); err != nil {
+		t.Fatal(err)
+	}
+	key, it := spotrisk.Key{InstanceType: "m", Zone: "a"}, spotType("m", 1, &cloudprovider.InterruptionRate{Low: 0.1, High: 0.1})
+	before := costOf(m, it, spotrisk.Loss{}, start).PerMonth
+	for range 10 {
+		m.ObserveInterruption(key, start.Add(time.Minute))
+	}
+	if after := costOf(m, it, spotrisk.Loss{}, start.Add(time.Minute)).PerMonth; after < 2*before {
+		t.Errorf("%v interruptions a month, %v before", after, before)
+	}
+}
+
 func FuzzImport(f *testing.F) {
 	f.Add(`{"schema": "drawknife-spot-history/1", "markets": [{"instanceType": "m", "zone": "a", "price": 1, "level": 1, "priceAt": "2026-01-01T00:00:00Z"}]}`)
 	f.Fuzz(func(t *testing.T, text string) {
@@ -194,8 +227,15 @@ func FuzzImport(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if m.Import(strings.NewReader(text)) != nil {
+		if m.ImportAt(strings.NewReader(text), start.Add(time.Hour)) != nil {
 			return
+		}
+		// Whatever was read, what is observed from then on counts.
+		key, now := spotrisk.Key{InstanceType: "m", Zone: "a"}, start.Add(2*time.Hour)
+		m.ObservePrice(key, now, 0.5)
+		it := spotType("m", 0.5, nil)
+		if c := costOf(m, it, spotrisk.Loss{}, now.Add(10*365*24*time.Hour)); math.Abs(c.Level-0.5) > 1e-3 {
+			t.Fatalf("the level is %v after ten years at 0.5", c.Level)
 		}
 		var out bytes.Buffer
 		if err := m.Export(&out); err != nil {
