@@ -22,25 +22,45 @@ type onSpot struct {
 
 // spotLimits checks that no workload has more pods on spot than its limits allow, or than it had before.
 func (c *checker) spotLimits() {
-	limits, before, after := map[spotlimits.Workload]spotlimits.Limits{}, map[spotlimits.Workload]*onSpot{}, map[spotlimits.Workload]*onSpot{}
-	c.eachCounted(func(pod *corev1.Pod, node *scheduling.Node) {
+	was, limits := countOnSpot(c.s)
+	if len(limits) == 0 {
+		return
+	}
+	c.holdSpotLimits(was, limits)
+	c.spotPrices(limits)
+}
+
+// SpotLimits returns the faults of a plan that moves pods: no workload has more pods on spot afterwards than its limits allow, or than before. In the second
+// snapshot, the pods that move wait.
+func SpotLimits(before, after *scheduling.Snapshot, p *scheduling.Plan) []Fault {
+	was, limits := countOnSpot(before)
+	c := newChecker(after, p)
+	c.holdSpotLimits(was, limits)
+	return c.faults
+}
+
+// countOnSpot counts the pods of each workload, and joins the limits that these state.
+func countOnSpot(s *scheduling.Snapshot) (map[spotlimits.Workload]*onSpot, map[spotlimits.Workload]spotlimits.Limits) {
+	count, limits := map[spotlimits.Workload]*onSpot{}, map[spotlimits.Workload]spotlimits.Limits{}
+	eachCounted(s, func(pod *corev1.Pod, node *scheduling.Node) {
 		key := spotlimits.WorkloadOf(pod)
 		if l, err := spotlimits.Read(pod); err == nil && !l.IsZero() {
 			limits[key] = limits[key].Stricter(l)
 		}
-		for _, into := range []map[spotlimits.Workload]*onSpot{before, after} {
-			if into[key] == nil {
-				into[key] = &onSpot{pools: map[spotPool]int{}}
-			}
-			into[key].pods++
-			if node != nil {
-				into[key].add(poolsOfNode(node))
-			}
+		if count[key] == nil {
+			count[key] = &onSpot{pools: map[spotPool]int{}}
+		}
+		count[key].pods++
+		if node != nil {
+			count[key].add(poolsOfNode(node))
 		}
 	})
-	if len(limits) == 0 {
-		return
-	}
+	return count, limits
+}
+
+// holdSpotLimits compares where pods are after the plan with the limits, and with where they were before.
+func (c *checker) holdSpotLimits(was map[spotlimits.Workload]*onSpot, limits map[spotlimits.Workload]spotlimits.Limits) {
+	after, _ := countOnSpot(c.s)
 	place := func(list []scheduling.PodKey, pools []spotPool) {
 		for _, key := range list {
 			if pod := c.pods[key]; pod != nil && after[spotlimits.WorkloadOf(pod)] != nil {
@@ -57,17 +77,16 @@ func (c *checker) spotLimits() {
 		place(c.p.NewNodes[i].Pods, c.poolsOfNew(&c.p.NewNodes[i]))
 	}
 	for key, l := range limits {
-		was, is := before[key], after[key]
-		if most := max(l.MostOnSpot(is.pods), was.spot); is.spot > most {
+		is := after[key]
+		if most := max(l.MostOnSpot(is.pods), was[key].spot); is.spot > most {
 			c.fault(key.String(), "has %d of %d pods on spot, at most %d may be (%s)", is.spot, is.pods, most, l)
 		}
 		for pool, n := range is.pools {
-			if most := max(l.MostOnPool(is.pods), was.pools[pool]); l.MaxPoolShare != nil && n > most {
+			if most := max(l.MostOnPool(is.pods), was[key].pools[pool]); l.MaxPoolShare != nil && n > most {
 				c.fault(key.String(), "has %d of %d pods on %v, at most %d may be (%s)", n, is.pods, pool, most, l)
 			}
 		}
 	}
-	c.spotPrices(limits)
 }
 
 // add counts a pod on a node of one of the pools; none is a node that is not spot.
@@ -81,17 +100,17 @@ func (s *onSpot) add(pools []spotPool) {
 }
 
 // eachCounted calls f for the pods that limits are about, with their nodes.
-func (c *checker) eachCounted(f func(pod *corev1.Pod, node *scheduling.Node)) {
-	for _, pod := range c.s.Pods {
+func eachCounted(s *scheduling.Snapshot, f func(pod *corev1.Pod, node *scheduling.Node)) {
+	for _, pod := range s.Pods {
 		if pod.DeletionTimestamp == nil {
 			f(pod, nil)
 		}
 	}
-	for i := range c.s.Nodes {
-		for _, pod := range c.s.Nodes[i].Pods {
+	for i := range s.Nodes {
+		for _, pod := range s.Nodes[i].Pods {
 			daemon := slices.ContainsFunc(pod.OwnerReferences, func(o metav1.OwnerReference) bool { return o.Kind == "DaemonSet" || o.Kind == "Node" })
 			if pod.DeletionTimestamp == nil && !daemon && pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed {
-				f(pod, &c.s.Nodes[i])
+				f(pod, &s.Nodes[i])
 			}
 		}
 	}

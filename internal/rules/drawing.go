@@ -28,7 +28,7 @@ func rooms() []room {
 		{"fake", "fake", []string{"fake"}},
 		{"scheduling", "scheduling", []string{"scheduling"}},
 		{"engine", "internal/engine", []string{"internal/engine"}},
-		{"planning", "scheduling/planning", []string{"scheduling/planning"}},
+		{"planning", "scheduling/planning", []string{"scheduling/planning", "scheduling/spotlimits"}},
 		{"cloudprovider", "cloudprovider", []string{"cloudprovider"}},
 		{"convert", "aws/convert", []string{"aws/convert"}},
 		{"requirements", "api/requirements", []string{"api/requirements"}},

@@ -6,11 +6,11 @@ type SpotSplit struct {
 	// Workload is "Kind namespace/name", and Limits are its annotations.
 	Workload string `json:"workload"`
 	Limits   string `json:"limits"`
-	// Pods is how many pods the workload has, those that run included, and MostOnSpot how many of these may be on spot nodes. MostOnPool is
-	// how many may be on spot nodes of one instance type in one zone; 0 for as many as on spot.
+	// Pods is how many pods the workload has, those that run included. MostOnSpot is how many of these may be on spot nodes, and MostOnPool
+	// how many on spot nodes of one instance type in one zone.
 	Pods       int `json:"pods"`
 	MostOnSpot int `json:"mostOnSpot"`
-	MostOnPool int `json:"mostOnPool,omitempty"`
+	MostOnPool int `json:"mostOnPool"`
 	// OffSpot are the waiting pods that may not be on spot nodes.
 	OffSpot []PodKey `json:"offSpot,omitempty"`
 	// Parts are the other waiting pods. The spot pools of two parts are disjoint.

@@ -14,4 +14,6 @@
 // than there were before. kube-scheduler does not know them: docs/spot.md says what follows from that.
 //
 // [Read] reads the annotations of a pod, [WorkloadOf] finds its workload.
+//
+// Stability: beta.
 package spotlimits

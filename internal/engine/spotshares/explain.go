@@ -74,9 +74,7 @@ func (x *Index) Splits() []planning.SpotSplit {
 		}
 		split := planning.SpotSplit{
 			Workload: w.Workload.String(), Limits: w.Limits.String(), Pods: len(w.Pods), MostOnSpot: w.Deal.Most, OffSpot: slices.Clone(w.waitOff),
-		}
-		if w.Limits.MaxPoolShare != nil {
-			split.MostOnPool = w.Deal.MostOnPool
+			MostOnPool: w.Deal.MostOnPool,
 		}
 		for part, pods := range w.waits {
 			if len(pods) > 0 {
