@@ -36,7 +36,10 @@ func (v *verifier) compareData(object string, theirs *made, ours launchtemplate.
 
 // weigh returns how much a difference in a member matters, and what to do about it.
 func weigh(key string) (Severity, string) {
-	member, _, _ := strings.Cut(key, ".")
+	member := key
+	if end := strings.IndexAny(key, ".["); end >= 0 {
+		member = key[:end]
+	}
 	switch member {
 	case "TagSpecifications":
 		return SeverityInfo, ""
@@ -79,6 +82,8 @@ func flat(data any) (map[string]string, error) {
 	}
 	out := map[string]string{}
 	flatten(out, "", tree)
+	// The tags of the template itself are no part of what instances are launched with.
+	maps.DeleteFunc(out, func(key, _ string) bool { return strings.HasPrefix(key, "TagSpecifications[launch-template]") })
 	return out, nil
 }
 

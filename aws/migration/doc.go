@@ -22,5 +22,5 @@
 //
 // The package needs no Kubernetes client: the caller reads the objects. Functions are safe for concurrent use.
 //
-// Stability: alpha.
+// Stability: beta.
 package migration

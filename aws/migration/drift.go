@@ -12,11 +12,11 @@ import (
 
 	v1 "github.com/drawknife/drawknife/api/v1"
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
+	"github.com/drawknife/drawknife/aws/instancetype"
 	"github.com/drawknife/drawknife/aws/internal/instances"
 	"github.com/drawknife/drawknife/aws/internal/nodeclass"
 	"github.com/drawknife/drawknife/aws/launchtemplate"
 	"github.com/drawknife/drawknife/aws/sdk"
-	"github.com/drawknife/drawknife/cloudprovider"
 )
 
 // checkDrift compares each NodeClaim and its instance with the pool and the class.
@@ -86,8 +86,8 @@ func (v *verifier) checkInstance(claim *v1.NodeClaim, class *awsv1.EC2NodeClass,
 			"instance %s does not have the cluster's tags, so drawknife would not find it", id)
 	}
 	expected := nodeclass.Expected{NodeClass: class}
-	if at := slices.IndexFunc(v.lists[class.Name], func(t *cloudprovider.InstanceType) bool { return t.Name == i.Type }); at >= 0 {
-		if expected.ImageID, err = launchtemplate.ImageFor(class, v.lists[class.Name][at]); err != nil {
+	if at := slices.IndexFunc(v.lists[class.Name], func(s instancetype.Shape) bool { return s.Type.Name == i.Type }); at >= 0 {
+		if expected.ImageID, err = launchtemplate.ImageFor(class, &v.lists[class.Name][at].Type); err != nil {
 			v.report.skip(CheckDrift, object, "its image cannot be compared: %v", err)
 		}
 	}

@@ -209,7 +209,7 @@ func (v *verifier) candidates(class *awsv1.EC2NodeClass, poolName string) ([]lau
 		if err != nil {
 			return nil, fmt.Errorf("NodePool %q: %w", pool.Name, err)
 		}
-		types := v.wanted(class.Name, want)
+		types := v.wanted(class, want)
 		if len(types) == 0 {
 			continue
 		}
@@ -233,13 +233,12 @@ func (v *verifier) candidates(class *awsv1.EC2NodeClass, poolName string) ([]lau
 	return out, nil
 }
 
-// wanted returns the instance types of a class that a pool asks for.
-func (v *verifier) wanted(class string, want requirements.Set) []*cloudprovider.InstanceType {
-	want = want.Without(v1.CapacityTypeLabelKey, v1.NodePoolLabelKey)
+// wanted returns the instance types of a class that a pool asks for and that can be launched with the class.
+func (v *verifier) wanted(class *awsv1.EC2NodeClass, want requirements.Set) []*cloudprovider.InstanceType {
 	var out []*cloudprovider.InstanceType
-	for _, t := range v.lists[class] {
-		if slices.ContainsFunc(t.Offerings, func(o cloudprovider.Offering) bool { return t.Offers(&o, want) }) {
-			out = append(out, t)
+	for i := range v.lists[class.Name] {
+		if shape := &v.lists[class.Name][i]; shape.Incompatible == "" && v.sold(shape, class, want) {
+			out = append(out, &shape.Type)
 		}
 	}
 	return out

@@ -29,13 +29,13 @@ func (v *verifier) checkInstanceTypes() {
 		if err != nil {
 			continue // a finding of the objects
 		}
-		v.compareTypes(pool, class, want.Without(v1.CapacityTypeLabelKey, v1.NodePoolLabelKey))
+		v.compareTypes(pool, class, want)
 	}
 }
 
 func (v *verifier) compareTypes(pool *v1.NodePool, class *awsv1.EC2NodeClass, want requirements.Set) {
 	object := poolObject(pool.Name)
-	ours := typeNames(v.wanted(class.Name, want))
+	ours := typeNames(v.wanted(class, want))
 	theirs, err := v.karpenterTypes(class, want)
 	if err != nil {
 		v.report.skip(CheckInstanceTypes, object, "Karpenter's instance types cannot be computed: %v", err)
@@ -79,20 +79,47 @@ func (v *verifier) karpenterTypes(class *awsv1.EC2NodeClass, want requirements.S
 	}
 	options := v.InstanceTypes
 	options.ReservedENIs, options.HugePages = 0, nil
-	list, err := instancetype.Resolve(v.types, relaxed, options)
+	list, err := v.shapes(relaxed, options)
 	if err != nil {
 		return nil, err
 	}
 	var out []string
-	for _, t := range list {
-		if v.KarpenterTypes != nil && !slices.Contains(v.KarpenterTypes, t.Name) {
-			continue
-		}
-		if slices.ContainsFunc(t.Offerings, func(o cloudprovider.Offering) bool { return t.Offers(&o, want) }) {
-			out = append(out, t.Name)
+	for i := range list {
+		name := list[i].Type.Name
+		if list[i].Incompatible == "" && (v.KarpenterTypes == nil || slices.Contains(v.KarpenterTypes, name)) && v.sold(&list[i], class, want) {
+			out = append(out, name)
 		}
 	}
 	return out, nil
+}
+
+// shapes returns the instance types that nodes of a class can have.
+func (v *verifier) shapes(class *awsv1.EC2NodeClass, o instancetype.Options) ([]instancetype.Shape, error) {
+	settings, err := instancetype.NewSettings(v.types, class, o)
+	if err != nil {
+		return nil, err
+	}
+	return instancetype.Shapes(v.types, settings)
+}
+
+// sold reports whether a type meets requirements and is sold in a zone that they allow and for which the class has a subnet. Prices and
+// capacity types do not matter.
+func (v *verifier) sold(shape *instancetype.Shape, class *awsv1.EC2NodeClass, want requirements.Set) bool {
+	want = want.Without(v1.CapacityTypeLabelKey, v1.NodePoolLabelKey)
+	for _, index := range shape.Facts.Zones {
+		zone := v.types.Zones[index]
+		if len(class.Status.Subnets) > 0 && !slices.ContainsFunc(class.Status.Subnets, func(s awsv1.Subnet) bool { return s.Zone == zone.Name }) {
+			continue
+		}
+		at := requirements.NewSet(requirements.In(corev1.LabelTopologyZone, zone.Name))
+		if zone.ID != "" {
+			at = at.With(requirements.In(awsv1.LabelTopologyZoneID, zone.ID))
+		}
+		if shape.Type.Offers(&cloudprovider.Offering{Requirements: at}, want) {
+			return true
+		}
+	}
+	return false
 }
 
 // reasonGroup are instance types that are lost for one reason.
@@ -107,11 +134,16 @@ func (v *verifier) reasons(class *awsv1.EC2NodeClass, lost []string) []reasonGro
 	for _, name := range lost {
 		at := slices.IndexFunc(v.types.Types, func(t catalog.Type) bool { return t.Name == name })
 		reason := "the region's catalogue does not have them"
-		switch {
-		case at >= 0 && slices.ContainsFunc(v.lists[class.Name], func(t *cloudprovider.InstanceType) bool { return t.Name == name }):
-			reason = "they do not meet the requirements, with drawknife's labels"
-		case at >= 0:
-			reason = "they are too small for what the class reserves, or not sold in its zones"
+		if at >= 0 {
+			listed := slices.IndexFunc(v.lists[class.Name], func(s instancetype.Shape) bool { return s.Type.Name == name })
+			switch {
+			case listed >= 0 && v.lists[class.Name][listed].Incompatible != "":
+				reason = v.lists[class.Name][listed].Incompatible
+			case listed >= 0:
+				reason = "they do not meet the requirements of the pool with drawknife's labels, or are not sold in its zones"
+			default:
+				reason = "they are too small for what the class reserves"
+			}
 		}
 		by[reason] = append(by[reason], name)
 	}

@@ -15,7 +15,6 @@ import (
 	"github.com/drawknife/drawknife/aws/instancetype"
 	"github.com/drawknife/drawknife/aws/launchtemplate"
 	"github.com/drawknife/drawknife/aws/sdk"
-	"github.com/drawknife/drawknife/cloudprovider"
 )
 
 // Input contains the objects of a cluster as Karpenter leaves them, and what is known about the cluster. It is not changed.
@@ -58,8 +57,9 @@ type verifier struct {
 	report Report
 	// classes by name.
 	classes map[string]*awsv1.EC2NodeClass
-	// lists are the instance types of each class, by its name; nil for classes whose settings are invalid.
-	lists map[string][]*cloudprovider.InstanceType
+	// lists are the instance types of each class, by its name; nil for classes whose settings are invalid. Prices do not matter here, so they
+	// have no offerings.
+	lists map[string][]instancetype.Shape
 }
 
 // Verify makes all checks. What a check could not read is in Report.NotChecked; the error is for a wrong use of the function, and for a
@@ -71,7 +71,7 @@ func Verify(ctx context.Context, in Input, api Clients) (Report, error) {
 	case in.Cluster.Name == "" || in.Cluster.Region == "":
 		return Report{}, option.Missing("migration.Verify", "the cluster's name or region")
 	}
-	v := &verifier{Input: in, api: api, types: in.Types, classes: map[string]*awsv1.EC2NodeClass{}, lists: map[string][]*cloudprovider.InstanceType{}}
+	v := &verifier{Input: in, api: api, types: in.Types, classes: map[string]*awsv1.EC2NodeClass{}, lists: map[string][]instancetype.Shape{}}
 	v.report = Report{
 		Cluster: in.Cluster.Name, Region: in.Cluster.Region, Findings: []Finding{}, NotChecked: []Skipped{},
 		Checked: Checked{NodeClasses: len(in.NodeClasses), NodePools: len(in.NodePools), NodeClaims: len(in.NodeClaims)},
@@ -104,7 +104,7 @@ func (v *verifier) checkObjects() {
 		for _, fault := range class.Validate() {
 			v.report.found(SeverityError, CheckObjects, object, fault.Field, "change the field before the move", "drawknife refuses it: %s", fault.ErrorBody())
 		}
-		list, err := instancetype.Resolve(v.types, class, v.InstanceTypes)
+		list, err := v.shapes(class, v.InstanceTypes)
 		if err != nil {
 			var setting *instancetype.SettingError
 			if errors.As(err, &setting) {

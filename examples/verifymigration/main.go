@@ -1,0 +1,9 @@
+package main
+
+import (
+	"os"
+
+	"github.com/drawknife/drawknife/examples/verifymigration/command"
+)
+
+func main() { os.Exit(command.Main()) }
