@@ -21,7 +21,7 @@ func NewAcceptance(groups []Group, shapes []*podclass.Shape) *Acceptance {
 	return &Acceptance{groups: groups, shapes: shapes, cells: make([]atomic.Uint32, len(shapes)*len(groups))}
 }
 
-// TakeOver learns what another knows of the same groups; shapeWas is where each shape is there, or -1.
+// TakeOver takes results over from another Acceptance of the same groups; shapeWas is the number of each shape there, or -1.
 func (a *Acceptance) TakeOver(was *Acceptance, shapeWas []int32) {
 	for shape, old := range shapeWas {
 		if old < 0 {

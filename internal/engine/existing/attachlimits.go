@@ -10,8 +10,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// AttachLimits are the limits of the nodes there are: what the CSINode says, else, for a node on its way, what its
-// instance type says.
+// AttachLimits are the attach limits of existing nodes: those of the CSINode, or, for a node that is being launched, those of its instance
+// type.
 type AttachLimits struct {
 	nodes map[string]map[string]int64
 	types map[string]*cloudprovider.InstanceType
@@ -26,7 +26,7 @@ func NewAttachLimits(csi []*storagev1.CSINode, catalogs map[string][]*cloudprovi
 	for _, list := range catalogs {
 		for _, it := range list {
 			if it != nil && len(it.VolumeLimits) > 0 {
-				l.types[it.Name] = it // types of one name have the same limits wherever they are listed
+				l.types[it.Name] = it // types of one name have the same limits in every list
 			}
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/podtext"
 )
 
-// Group is what nodes have in common for every shape: taints and those labels that some shape asks about.
+// Group contains what the nodes of a group have in common for every shape: taints, and the labels that some shape asks about.
 type Group struct {
 	Labels requirements.Set
 	Taints []corev1.Taint
@@ -19,10 +19,10 @@ type Group struct {
 	Text string
 }
 
-// Groups are those of the nodes, as far as they were come upon.
+// Groups are the groups of the nodes in the order in which they were found.
 type Groups struct {
 	List []Group
-	// Asked are the label keys that somebody asks about, in their canonical spelling.
+	// Asked are the label keys that pods or rules ask about, in their canonical spelling.
 	Asked map[string]bool
 	vocab *requirements.Lookup
 	// aliases are other spellings of labels.
@@ -81,8 +81,8 @@ func (g *Groups) spellings(keys map[string]bool) []string {
 	return out
 }
 
-// Grouping finds the groups of nodes one after another, by the labels that are asked about and the taints as
-// nodes spell them: that is less work than to spell out all in one way.
+// Grouping assigns nodes to groups one after another, by their taints and relevant labels as they are spelled on nodes: this is faster than
+// normalising them first.
 type Grouping struct {
 	*Groups
 	spelled []string
@@ -127,7 +127,7 @@ func writeValues(w *podtext.Writer, labels map[string]string, keys []string) {
 	}
 }
 
-// writeName adds the node's name where pods ask for nodes by name.
+// writeName adds the node's name if pods select nodes by name.
 func (g *Groups) writeName(w *podtext.Writer, view *View) {
 	if g.Asked[match.NodeName] {
 		w.Text(view.name)

@@ -27,12 +27,12 @@ type Maker struct {
 	Classes    []*podclass.Class
 	// PoolIndex numbers the pools.
 	PoolIndex map[v1.PoolKey]int
-	// DevicesOf fills in how many devices of the node of a name are free, next to its other amounts; allocatable is what it has in all. Nil
-	// where no pod claims any.
+	// DevicesOf sets how many devices of the named node are free, next to its other amounts; allocatable is the node's total. Nil where no
+	// pod claims any.
 	DevicesOf func(node string, allocatable corev1.ResourceList, free []int64)
 }
 
-// Node makes one node ready; classes are those of its pods. What it has free is written to free.
+// Node prepares one node; classes are the classes of its pods. Its free amounts are written to free.
 func (m *Maker) Node(n *planning.Node, view *View, classes []int32, on likeness.NodePods, group int32, pods *Arena, free []int64) Node {
 	compiled := Node{Source: n, Name: n.Name, Pool: -1, Initialized: view.Initialized, Capacity: view.Capacity, Usable: !n.Leaving, Group: group}
 	if at, ok := m.PoolIndex[n.Pool]; ok {
@@ -59,7 +59,7 @@ func (m *Maker) Node(n *planning.Node, view *View, classes []int32, on likeness.
 		if free[at] < 0 {
 			compiled.Over[at] = -free[at]
 		}
-		// kube-scheduler's NodeResourcesFit compares only what a pod asks for: what is overcommitted is as good as used up.
+		// kube-scheduler's NodeResourcesFit compares only the resources that a pod requests: an overcommitted resource counts as used up.
 		free[at] = max(free[at], 0)
 	}
 	return compiled
@@ -110,16 +110,16 @@ func (m *Maker) chargePods(n *planning.Node, classes []int32, on likeness.NodePo
 	}
 }
 
-// awaited reports whether the pod, which has ended, is being deleted to make room for its successor: a StatefulSet makes that
-// only then, and it needs a place.
+// awaited reports whether the pod has ended and is being deleted to make room for its successor: a StatefulSet creates the successor only
+// after the deletion, and it needs a place.
 func awaited(pod *corev1.Pod) bool {
 	return pod.DeletionTimestamp != nil && slices.ContainsFunc(pod.OwnerReferences, func(o metav1.OwnerReference) bool {
 		return o.Kind == "StatefulSet" && o.APIVersion == appsv1.SchemeGroupVersion.String()
 	})
 }
 
-// reserveDaemons keeps room for the DaemonSet pods that belong on the node but are not bound to it yet: for each
-// DaemonSet what it wants beyond what its own pods there hold.
+// reserveDaemons reserves room for DaemonSet pods that belong on the node but are not bound to it yet: for each DaemonSet its requests
+// minus those of its pods on the node.
 func (m *Maker) reserveDaemons(n *planning.Node, group int32, classes []int32, free []int64) {
 	if len(m.DaemonSets) == 0 {
 		return
@@ -164,9 +164,8 @@ func (m *Maker) giveBackShared(pods []*corev1.Pod, free []int64) {
 	}
 }
 
-// chargeAttachments takes the volumes off the node's room that are attached to it although none of its pods uses them:
-// of pods that have gone, until they are detached. A pod that brings such a volume back counts it again, as in
-// kube-scheduler.
+// chargeAttachments reduces the node's room by volumes that are attached although no pod of the node uses them: volumes of deleted pods
+// until they are detached. A pod that brings such a volume back counts it again, as in kube-scheduler.
 func (m *Maker) chargeAttachments(n *planning.Node, free []int64) {
 	for driver, count := range m.Volumes.Unused(n.Name, n.Pods) {
 		if at, ok := m.Resources.At(resources.Attachable(driver)); ok {

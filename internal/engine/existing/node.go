@@ -19,7 +19,7 @@ type Node struct {
 	// Usable is false for nodes that take no pods: those that are leaving.
 	Usable bool
 	Group  int32
-	// Bound are the pods that hold the node's resources; Movable those of them that would need a new place if it went.
+	// Bound are the pods that use the node's resources; Movable are those of them that would need a new place if the node were removed.
 	Bound, Movable []Pod
 	// Over is by how much the node is overcommitted, by resource; nil if it is not.
 	Over []int64

@@ -7,16 +7,16 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Regrouping finds the groups that unchanged nodes are in now. While pods ask about the same labels, those of a group stay
-// together. Otherwise they are told apart by their group before and the labels that are asked about only now, which is far
-// less to read than all their labels.
+// Regrouping finds the groups that unchanged nodes are in now. While pods ask about the same labels, the nodes of a group stay together.
+// Otherwise nodes are grouped by their previous group and by the labels that are new in question, which is much faster than comparing all
+// their labels.
 type Regrouping struct {
 	*Groups
 	was []Group
-	// fresh are the labels that are asked about only now, as nodes may spell them. same says that all are the same.
+	// fresh are the new labels, as nodes may spell them. same means that the labels are the same as before.
 	fresh []string
 	Same  bool
-	// renumbered are the new numbers of groups, from 1 on, where all labels are the same; byLabels those of others.
+	// renumbered contains the new numbers of groups, from 1, if all labels are the same; byLabels contains the numbers in the other case.
 	renumbered []int32
 	byLabels   map[string]int32
 	buf        []byte
@@ -40,7 +40,7 @@ func NewRegrouping(next *Groups, was []Group, asked map[string]bool) *Regrouping
 	return r
 }
 
-// Of is the group of a node that was in the given one.
+// Of returns the group of a node that was in the given group before.
 func (r *Regrouping) Of(n *planning.Node, group int32) int32 {
 	if r.Same {
 		return r.ofSame(group)

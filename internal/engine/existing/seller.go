@@ -25,9 +25,9 @@ type Seller struct {
 	Costs *market.Costs
 }
 
-// BoughtAs finds the offering that a node was bought as: by its labels, in the catalog of its pool or,
-// without one, in the first by name that has its type; of several that its labels leave the cheapest. A node that does
-// not say its capacity type counts as bought on demand.
+// BoughtAs finds the offering by which a node was bought, from its labels. It searches the catalog of its pool or, without a pool, the
+// first catalog by name that has the type. If several offerings are possible, it returns the cheapest. A node that does not say its
+// capacity type counts as bought on demand.
 func (from *Seller) BoughtAs(n *planning.Node) (o market.Priced, source string, ok bool) {
 	labels := map[string]string{}
 	for k, v := range ViewOf(n).Labels {
@@ -78,7 +78,7 @@ func offeredAs(o *cloudprovider.Offering, labels map[string]string) bool {
 	return true
 }
 
-// catalogsOf are those in which to look for the node's type.
+// catalogsOf returns the catalogs to search for the node's type.
 func (from *Seller) catalogsOf(n *planning.Node) []*market.Catalog {
 	if at, ok := from.PoolIndex[n.Pool]; ok {
 		if c := from.Catalogs[from.Pools[at].CatalogName]; c != nil {

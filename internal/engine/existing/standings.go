@@ -19,14 +19,14 @@ type standing struct {
 // Standings are the nodes that use commitments.
 type Standings struct {
 	nodes []standing
-	// order is indexed by commitment: those it may cover, most yield first.
+	// order lists, for each commitment, the nodes that it may cover, highest yield first.
 	order [][]int32
 	// Left of each commitment when no node is hidden, and the shares of each of nodes.
 	Left   []int64
 	shares [][]market.Share
 }
 
-// Standings are what the nodes use of the commitments; nil without any.
+// Standings contain the nodes' use of commitments; nil if there are no commitments.
 func (from *Seller) Standings(nodes []Node) *Standings {
 	if from.Costs == nil || len(from.Costs.Commitments) == 0 {
 		return nil
@@ -64,7 +64,7 @@ func (from *Seller) Standings(nodes []Node) *Standings {
 	return s
 }
 
-// Without is what the nodes that are not hidden leave of each commitment, and their shares.
+// Without returns what the nodes that are not hidden leave of each commitment, and their shares.
 func (s *Standings) Without(model *market.Costs, hidden []int32) (left []int64, shares [][]market.Share) {
 	nodes := make([]market.Covered, len(s.nodes))
 	for i := range nodes {

@@ -20,11 +20,11 @@ type View struct {
 	Initialized           bool
 }
 
-// Allocatable is what pods can have of the node in all.
+// Allocatable is the total that pods can have on the node.
 func (v *View) Allocatable() corev1.ResourceList { return v.allocatable }
 
-// ViewOf merges Node and NodeClaim: before registration the claim speaks, filled up by the node; after it the node,
-// filled up by the claim until it is initialised.
+// ViewOf merges Node and NodeClaim. Before registration the claim takes precedence, completed by the node; after it the node takes
+// precedence, completed by the claim until the node is initialized.
 func ViewOf(n *planning.Node) View {
 	v := phaseOf(n)
 	v.Capacity, v.allocatable = n.Amounts()
@@ -57,8 +57,7 @@ func phaseOf(n *planning.Node) View {
 	return v
 }
 
-// cordoned are the node's taints with the one that a cordon brings. kube-scheduler goes by spec.unschedulable, and the
-// taint may be a moment behind.
+// cordoned returns the node's taints plus the taint of a cordon. kube-scheduler uses spec.unschedulable, and the taint may be added later.
 func cordoned(object *corev1.Node, taints []corev1.Taint) []corev1.Taint {
 	cordon := corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule}
 	if !object.Spec.Unschedulable || slices.ContainsFunc(taints, func(t corev1.Taint) bool { return t.MatchTaint(&cordon) }) {

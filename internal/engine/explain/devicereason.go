@@ -18,8 +18,8 @@ import (
 // maxDeviceTypes bounds how many instance types are examined to explain missing devices.
 const maxDeviceTypes = 200
 
-// missingDevices says what the type that comes closest to the class's claims lacks, of those that the requirements of the pool and the pods allow, and as what
-// it was found. It is empty if some type has the devices: then something else is missing.
+// missingDevices describes what the instance type closest to the class's claims lacks, among the types that the pool and the pods allow,
+// and returns its name. It is empty if some type has the devices: then another check fails.
 func (x *explainer) missingDevices(at int32, p *nodepool.Pool) (string, *devices.Miss) {
 	if x.m.Devices == nil || !likeness.ClaimsDevices(&x.c.Sample.Spec) {
 		return "", nil

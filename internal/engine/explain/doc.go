@@ -9,7 +9,7 @@
 // check: these are the nearest misses. Then single changes are tried, in the order of planning.MissCode, and some pairs; unknown names are
 // compared with known ones. Existing nodes go through the same checks.
 //
-// The cost: for each class one pass over the rows and slots of each pool, with a bounded number of checks; what classes have in common is
+// The cost: for each class one pass over the rows and slots of each pool, with a bounded number of checks; common parts of classes are
 // computed once.
 package explain
 
@@ -21,7 +21,7 @@ type Explaining struct{ *trial.Trial }
 // Of returns an Explaining for the trial.
 func Of(t *trial.Trial) Explaining { return Explaining{t} }
 
-// misses tries changes to the pods and the pools, one or two at a time, to find the smallest after which a pod would fit.
+// misses tries changes to the pods and the pools, one or two at a time, to find the smallest change after which a pod would fit.
 type misses struct{ *explainer }
 
 func missesOf(x *explainer) misses { return misses{x} }

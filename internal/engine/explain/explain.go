@@ -80,7 +80,7 @@ func newExplanations(t *trial.Trial) *explanations {
 }
 
 // twinPools returns for each pool the first pool that is equal for all pods: both sell the same nodes with the same labels, except for
-// their own name, and without limits. So whatever keeps a pod out of one also keeps it out of the other.
+// their own name, and without limits. So a check that keeps a pod out of one also keeps it out of the other.
 func twinPools(m *model.Model) []int {
 	out := make([]int, len(m.Pools))
 	for i, p := range m.Pools {

@@ -281,8 +281,8 @@ func (x misses) deciding(p *nodepool.Pool, n match.Needs, keys []string) []strin
 	return x.fewKeys(p, keys)
 }
 
-// fewKeys are at most maxMissKeys of the keys. If there are more, keys in which the pool's nodes differ and keys that the pool states come
-// first, because the other keys exclude no node.
+// fewKeys are at most maxMissKeys of the keys. If there are more keys, those in which the pool's nodes differ and those that the pool
+// states come first, because other keys exclude no node.
 func (x misses) fewKeys(p *nodepool.Pool, keys []string) []string {
 	if len(keys) <= maxMissKeys {
 		return keys
@@ -343,7 +343,7 @@ func (x misses) withoutPoolNeeds(best *finding, at int32, p *nodepool.Pool) {
 	}
 }
 
-// poolKeys are the labels that the pool states and could change, and the ones that the demand requires and nothing states.
+// poolKeys are the labels that the pool states and could change, and the labels that the demand requires and nothing states.
 func (x misses) poolKeys(p *nodepool.Pool, n match.Needs) []string {
 	own := []string{v1.NodePoolLabelKey, "karpenter.sh/provisioner-name"}
 	if class := p.Object.Spec.Template.Spec.NodeClassRef; class.Kind != "" {

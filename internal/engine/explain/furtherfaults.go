@@ -20,7 +20,7 @@ const maxAlso = 4
 // If no single change would make room in a pool, the pod has several faults. All of them are reported, and we look for two changes that
 // together would help.
 
-// pairFinding is the nearest pair of changes so far: miss, with the other one in its Also.
+// pairFinding is the nearest pair of changes found so far: miss, with the other change in its Also.
 type pairFinding struct{ finding }
 
 // nearer reports whether a pair of changes would be nearer than the finding: the larger of the two changes is compared first.
@@ -47,8 +47,8 @@ func (f *pairFinding) take(first *planning.NearestMiss, second finding) {
 	f.finding = finding{miss: first, size: second.size, price: second.price}
 }
 
-// further adds what else keeps the pods out of a pool for which no single change is enough, apart from its taints, and which two changes
-// would be enough.
+// further adds the other failing checks of pods for which no single change of a pool is enough, apart from its taints, and pairs of changes
+// that would be enough.
 func (x misses) further(r *planning.Reason, at int32, p *nodepool.Pool) {
 	if p.Table == nil || x.brief {
 		return
@@ -86,21 +86,21 @@ func (x misses) furtherTaints(list []planning.Reason) {
 // addAlso adds a reason that is true even without r, and the reasons in its Also.
 func addAlso(r *planning.Reason, other planning.Reason) {
 	if other.Code == planning.ReasonNotPlaced || other.Code == planning.ReasonTopology && len(other.Rules) == 0 {
-		return // alone it excludes nothing
+		return // this requirement excludes nothing by itself
 	}
 	also := other.Also
 	other.Also, other.NearestMiss, other.Pool = nil, nil, v1.PoolKey{}
 	r.Also = append(append(r.Also, other), also...)
 }
 
-// toleratedPool is what would keep the pods off a pool if they tolerated its taints.
+// toleratedPool is the explanation for a pool as if the pods tolerated its taints.
 type toleratedPool struct {
 	reason planning.Reason
 	miss   *planning.NearestMiss
 }
 
 // tolerated explains the pool as if the pods tolerated its taints. Pools that differ only in taints share the result; list has the reasons
-// of pools whose taints they tolerate.
+// for pools whose taints they tolerate.
 func (x misses) tolerated(at int32, list []planning.Reason) (planning.Reason, *planning.NearestMiss) {
 	first := x.likeButForTaints(at)
 	if !x.mayAwait && !x.honoursTaints() {
@@ -151,7 +151,7 @@ func (x *explanations) likeButForTaints(at int32) int32 {
 	return x.untainted[at]
 }
 
-// furtherNeeds adds, to the reason for one excluded requirement, the other excluded requirements, and what would keep the pods off without
+// furtherNeeds adds, to the reason for one excluded requirement, the other excluded requirements, and the checks that would fail without
 // all of these.
 func (x misses) furtherNeeds(r *planning.Reason, at int32, p *nodepool.Pool) {
 	d := x.demands[0]
@@ -197,7 +197,7 @@ func (x misses) refusedKeys(p *nodepool.Pool, n match.Needs) []string {
 	return slices.DeleteFunc(n.Keys(), func(key string) bool { return refusedBy(x.m, p, n.About(key)) == nil })
 }
 
-// askWithout asks for nodes that meet the demand without some labels, which are ascending.
+// askWithout searches for nodes that meet the demand without some labels, which are in ascending order.
 func (x misses) askWithout(at int32, p *nodepool.Pool, demand int, keys []string) *question {
 	d := x.demands[demand]
 	return x.ask(questionKey{at: at, demand: demand, code: planning.MissLabel, key: strings.Join(keys, "\x00")}, func() (match.Needs, *nodepool.Pool) {

@@ -50,7 +50,7 @@ func (x nodeFaults) existing() planning.Reason {
 // nodeFailings are the checks that a node of the snapshot fails.
 type nodeFailings struct {
 	groupFailings
-	// lacking are resources of which it has too little, at most maxExampleDims; dims is their number.
+	// lacking are the resources of which the node has too little, at most maxExampleDims; dims is their number.
 	lacking [maxExampleDims]int
 	dims    int
 	// attach means that it lacks only room for volumes.

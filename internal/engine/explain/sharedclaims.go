@@ -8,7 +8,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// apart explains a pod that could have a place alone but has none because the others that share its claims have none. Otherwise it is
+// apart explains why a pod has no place although it could have one alone: the other pods that share its claims have none. Otherwise it is
 // empty.
 func (x *explainer) apart() string {
 	d := x.m.Devices

@@ -21,7 +21,7 @@ import (
 )
 
 // Explanations check nodes one by one and record the checks that they fail. The check that the nodes of a type fail first is the reason for
-// a refusal, and a node that fails only one check shows what would help. Nothing here decides a placement.
+// a refusal, and a node that fails only one check shows what would help. No result here decides a placement.
 
 // check is one step in choosing a new node, in the order in which explanations count them.
 type check uint8
@@ -58,7 +58,7 @@ type explanations struct {
 	everyone map[int32][]int32
 	// hosts are the new nodes of questions, without pods.
 	hosts map[admission]topology.Host
-	// groups caches failings of nodes, by shape and group; rules caches what is known about rules.
+	// groups caches failed checks of nodes, by shape and group; rules caches properties of rules.
 	groups map[int32][]groupFailings
 	rules  map[ruleKey]planning.Rule
 	// untainted is indexed like Model.pools: see likeButForTaints. Nil until it is needed.
@@ -93,13 +93,13 @@ type explainer struct {
 	s *podclass.Shape
 	// demands are the shape's alternatives for a new node.
 	demands []demand
-	// awaits means that the pod may only be placed on a reservation; mayAwait that this might be so with other demands.
+	// awaits means that the pod may only be placed on a reservation; mayAwait means that it could also be so with other demands.
 	awaits, mayAwait bool
 	// brief explainers don't look for a nearest miss.
 	brief bool
 	// loosely means that the pods are explained as if they had other tolerations: see spreadsLoosely.
 	loosely bool
-	// beyondTaints caches what is known about pools whose taints the pods don't tolerate, by the first pool of each kind.
+	// beyondTaints caches results for pools whose taints the pods don't tolerate, by the first pool of each kind.
 	beyondTaints map[int32]toleratedPool
 	// tries is how many more nodes may be checked with a change.
 	tries int
@@ -117,8 +117,8 @@ type explainer struct {
 	lean map[varietySite][]int
 }
 
-// ruleSite is what topology rules see of a new node: its cell and its DaemonSets. loosely means that spread rules are checked for any set
-// of counted nodes.
+// ruleSite contains the properties of a new node that topology rules see: its cell and its DaemonSets. loosely means that spread rules are
+// checked for any set of counted nodes.
 type ruleSite struct {
 	cell, resident int32
 	loosely        bool
@@ -206,7 +206,7 @@ func (x *explainer) ask(key questionKey, demand func() (match.Needs, *nodepool.P
 	return q
 }
 
-// narrow fills in the question's nodes: the ones that meet the demand and the pool's requirements, without the key that is left out.
+// narrow fills in the question's nodes: those that meet the demand and the pool's requirements, without the key that is left out.
 func (x *explainer) narrow(q *question, demand match.Needs, letOff bool, key string) {
 	p := q.p
 	q.rows, q.slots = bitset.Full(len(p.Table.Rows)), p.Table.Catalog.AllSlots.Clone()
@@ -431,7 +431,7 @@ func (x *explanations) shutOfferings(c *market.Catalog) map[variantSlot]int64 {
 	return out
 }
 
-// labelOn is the value of a label on the candidate: like nodepool.Pool.Label, but for the question's pool, and with one value of the
+// labelOn returns the value of a label on the candidate, like nodepool.Pool.Label, but for the question's pool, and with one value of the
 // node's type if there are several.
 func (x *explainer) labelOn(q *question, cand *candidate, key string) string {
 	c := q.p.Table.Catalog

@@ -22,7 +22,7 @@ type survey struct {
 	best    finding
 	outline planning.NearestMiss
 	of      *question
-	// rules concern the pod; refusing says which of them refuse a node that would otherwise do.
+	// rules concern the pod; refusing marks those that refuse an otherwise suitable node.
 	rules    []rule
 	refusing []bool
 	// newDomain: such a node adds a domain that is not allowed.
@@ -37,7 +37,7 @@ type survey struct {
 	missesOnly bool
 }
 
-// newSurvey makes an empty survey. It becomes invalid when the next one is made.
+// newSurvey makes an empty survey. It becomes invalid when the next survey is made.
 func (x *explainer) newSurvey(p *nodepool.Pool) *survey {
 	types := len(p.Table.Catalog.Types)
 	x.came = slices.Grow(x.came[:0], types)[:types]
@@ -202,8 +202,8 @@ func (v *survey) tooSmall(q *question, r int) {
 	})
 }
 
-// askRules finds the rules that each keep the pod off a node that fails nothing else, once for all nodes that are equal for rules, and
-// tries to leave each rule out.
+// askRules finds the rules that refuse a node which passes all other checks, once for all nodes that rules treat alike, and tries leaving
+// each rule out.
 func (v *survey) askRules(q *question, cand *candidate) {
 	if known := ruleFaultsOf(v.explainer).verdictOn(q, cand); known != nil {
 		if *known == verdictAsked {

@@ -141,8 +141,8 @@ func (x ruleFaults) on(q *question, cand *candidate, look func(*topology.Host)) 
 	s.DropHost()
 }
 
-// addNode adds the candidate to the trial's nodes and returns its number. Its labels determine how rules see it; they are read once for
-// all nodes that are equal for rules.
+// addNode adds the candidate to the trial's nodes and returns its number. Its labels determine how rules see it; they are read once for all
+// nodes that rules treat alike.
 func (x ruleFaults) addNode(q *question, cand *candidate) int32 {
 	s, at := x.t.S.Topology, admission{q, ruleSite{cell: x.cellOf(q, cand), resident: q.p.Table.Rows[cand.row].Resident}}
 	if known, ok := x.hosts[at]; ok {
@@ -168,7 +168,7 @@ func (x ruleFaults) addNode(q *question, cand *candidate) int32 {
 	return host
 }
 
-// verdictOn returns the verdict that the way to buy the candidate decides; nil if it decides none.
+// verdictOn returns the verdict that follows from the candidate's offering alone; nil if there is none.
 func (x ruleFaults) verdictOn(q *question, cand *candidate) *verdict {
 	if !q.plain || q.p.Table.Rows[cand.row].Resident != 0 {
 		return nil

@@ -20,7 +20,7 @@ import (
 // maxKnown limits Unknown.Known, maxUnknown the number of unknown names in a reason.
 const maxKnown, maxUnknown = 10, 4
 
-// unknownsOf are the names that pods of the class require of a pool and that nothing has. Names of alternatives are reported if each
+// unknownsOf are the names that pods of the class require of a pool and that no object has. Names of alternatives are reported if each
 // alternative has one.
 func (x *explainer) unknownsOf(p *nodepool.Pool) []planning.Unknown {
 	out := x.unknownResources(p)
@@ -45,7 +45,7 @@ func (x *explainer) unknownsOf(p *nodepool.Pool) []planning.Unknown {
 	return out[:min(len(out), maxUnknown)]
 }
 
-// unknownNeed is the label or the value that nothing has; nil if it is known.
+// unknownNeed is the label or the value that no object has; nil if it is known.
 func (x *explainer) unknownNeed(p *nodepool.Pool, r requirements.Requirement) *planning.Unknown {
 	key := r.Key()
 	values, listed := x.knownValues(p.Table.Catalog, key)
@@ -80,7 +80,7 @@ func (x *explainer) onSomeNode(key string) bool {
 	return known
 }
 
-// nearLabels returns labels that an unknown one may be a misspelling of: first labels of the pool and well-known ones, then labels of
+// nearLabels returns labels that an unknown label may be a misspelling of: first labels of the pool and well-known labels, then labels of
 // instance types and nodes.
 func (x *explainer) nearLabels(known requirements.Set, key string, r requirements.Requirement) []string {
 	var e *requirements.IncompatibleError

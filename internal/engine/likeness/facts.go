@@ -7,7 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Ended reports whether the pod has ended and holds nothing any more.
+// Ended reports whether the pod has ended and uses no resources any more.
 func Ended(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }
@@ -23,7 +23,7 @@ func UsesClaims(pod *corev1.Pod) bool {
 	return false
 }
 
-// NominatedTo is the node that a waiting pod is nominated for; empty for none.
+// NominatedTo returns the node for which a pending pod is nominated; empty if there is none.
 func NominatedTo(pod *corev1.Pod) string {
 	if pod.Spec.NodeName != "" {
 		return ""

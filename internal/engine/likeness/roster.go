@@ -12,10 +12,9 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
-// Roster lists all pods of a snapshot while a model is compiled: the waiting ones, placeholders, then those of each node.
-// Every pod is read once to make it. Tens of thousands of pods don't fit into a processor's caches, so that coming back
-// to each of them costs more than what is then done with it; what is the same for pods of one workload is asked of one of
-// them.
+// Roster lists all pods of a snapshot while a model is compiled: first pending pods, then placeholders, then the pods of each node. Every
+// pod is read once to make it. Tens of thousands of pods don't fit into a processor's caches, so reading each pod again would take longer
+// than the work on it. Properties that pods of one workload share are read from one of them.
 type Roster struct {
 	// waiting pods come first, then placeholders; unbound counts both. nodes counts the pods of each node.
 	waiting, unbound int
@@ -23,22 +22,22 @@ type Roster struct {
 
 	Pods  []*corev1.Pod
 	Marks []Marks
-	// Order has, for each node, the places of its pods in the order of Compare, as its pods follow each other.
+	// Order contains, for each node, the indices of its pods in the order of Compare.
 	Order []int32
-	// Like is each pod's place in patterns: those of one pattern differ in nothing that planning reads but age and name.
+	// Like is each pod's index in patterns. Pods of one pattern differ only in age and name among the properties that planning reads.
 	Like     []int32
 	Patterns []Pattern
 	// Claims counts pods marked with HasClaims, daemons those with OfDaemonSet.
 	Claims, Daemons int
 
-	// Apart reports whether a pod is unlike all others, for reasons that are not in the pod; nil for none.
+	// Apart reports whether a pod differs from all others for reasons outside of the pod; nil if no pod does.
 	Apart func(pod *corev1.Pod) bool
 
 	seed   maphash.Seed
 	hashes []uint64
 	slots  []int32 // from 1 on; 0 is free
 	byText map[string]int32
-	// resources are numbered as they are come upon.
+	// resources are numbered in the order in which they are found.
 	resources *resources.Table
 	present   []bool
 	names     map[corev1.ResourceName]struct{}
@@ -51,14 +50,15 @@ type Roster struct {
 type Pattern struct {
 	// First of them, by Compare.
 	First *corev1.Pod
-	// RuledAs is the pod whose topology rules they keep; nil for First. A gang's pods keep in a domain the rules that they state without it.
+	// RuledAs is the pod whose topology rules they follow; nil means First. A gang's pods keep in a domain the rules that they state
+	// without it.
 	RuledAs *corev1.Pod
 	// Refused is why the pods can't be planned at all, where an annotation of theirs says so; nil for most.
 	Refused error
 	// Rules is where those of the pods stand: see topology.Index.Remember.
 	Rules       int32
 	Placeholder bool
-	// Class is the number of the pods' class once there is one.
+	// Class is the number of the pods' class, once it is known.
 	Class int32
 }
 
@@ -138,7 +138,8 @@ func InOrder(to []int32, pods []*corev1.Pod) []int32 {
 	return to
 }
 
-// NewRoster has room for so many waiting pods, placeholders and pods of each node. byOwner says that rules depend on who controls a pod.
+// NewRoster allocates a roster for the given numbers of pending pods, placeholders and pods of each node. byOwner says that rules depend on
+// a pod's controller.
 func NewRoster(waiting, placeholders int, ofNodes []int, byOwner bool) *Roster {
 	bound := 0
 	for _, k := range ofNodes {
@@ -171,7 +172,7 @@ func (r *Roster) Add(pod *corev1.Pod, placeholder bool) bool {
 	}
 	r.Pods, r.Marks = append(r.Pods, pod), append(r.Marks, marks)
 	n := int32(len(r.Patterns))
-	if marks&HasClaims == 0 && (r.Apart == nil || !r.Apart(pod)) { // else what is in other objects has to be looked at first
+	if marks&HasClaims == 0 && (r.Apart == nil || !r.Apart(pod)) { // otherwise properties in other objects must be read first
 		text := r.text(pod, placeholder)
 		if known, ok := r.byText[string(text)]; ok {
 			r.Like = append(r.Like, known)
@@ -203,7 +204,7 @@ func (r *Roster) enter(pod *corev1.Pod) bool {
 	return true
 }
 
-// What of the optional parts of a pod its text has, so that no two texts are the same by chance.
+// Which optional parts of a pod its text contains, so that different pods never have the same text by chance.
 const (
 	textPlaceholder = 1 << iota
 	textOS
@@ -270,7 +271,7 @@ func (r *Roster) text(pod *corev1.Pod, placeholder bool) []byte {
 	return w.Buf
 }
 
-// amounts writes what the pod requests, and of which resources: also one of which it wants 0 is one that it names.
+// amounts writes the pod's requests. A resource with a request of 0 is also written, because the pod names it.
 func (r *Roster) amounts(pod *corev1.Pod) {
 	w := &r.writer
 	if !summed(pod) {
@@ -364,7 +365,7 @@ func (r *Roster) OfNodes(yield func(node int, pods Span) bool) {
 	}
 }
 
-// Claimants yields the pods with claims as volumes.Objects wants them: bound ones first, no placeholders.
+// Claimants yields the pods with claims in the order that volumes.Objects requires: bound pods first, no placeholders.
 func (r *Roster) Claimants(yield func(pod *corev1.Pod, bound bool) bool) {
 	if r.Claims == 0 {
 		return

@@ -12,21 +12,22 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/volumes"
 )
 
-// Writer spells out what a scheduler looks at in a pod, so that pods that no scheduler could tell apart have equal
-// text and become one class. It keeps its buffers between pods: classing a pod allocates nothing once they have grown.
+// Writer writes all properties of a pod that a scheduler looks at. Pods that no scheduler could distinguish have equal texts and form one
+// class. It keeps its buffers between pods: classifying a pod allocates nothing once the buffers have grown.
 type Writer struct {
 	podtext.Writer
 	resources *resources.Table
 	Volumes   *volumes.Index
 	Requests  []int64
-	// Pins are where a pod that claims devices has to go because it has them already; nil where no pod does.
+	// Pins determine where a pod must go because its claimed devices are already allocated; nil if there are no such pods.
 	Pins func(pod *corev1.Pod) []*corev1.NodeSelector
-	// Tolerated are what it tolerates with those that have to go with it; nil where no pod claims devices.
+	// Tolerated contains the tolerations of the pod together with those of the pods that must be on the same node; nil if no pod claims
+	// devices.
 	Tolerated func(pod *corev1.Pod) []corev1.Toleration
-	// The shape is the part of the text from ShapeAt to ShapeEnd: before it stand the requests, after it what does not
-	// bear on which nodes would do.
+	// The shape is the part of the text from ShapeAt to ShapeEnd. Requests precede it; properties that do not affect the choice of nodes
+	// follow it.
 	ShapeAt, ShapeEnd int
-	// From GroupsAt to GroupsEnd stand the topology groups: they follow later, see WriteGroups.
+	// From GroupsAt to GroupsEnd are the topology groups, which are added later: see WriteGroups.
 	GroupsAt, GroupsEnd int
 }
 
@@ -75,7 +76,7 @@ func (w *Writer) placement(pod *corev1.Pod) {
 	w.Tolerations(spec.Tolerations)
 }
 
-// standing writes what does not bear on which nodes would do.
+// standing writes the properties that do not affect the choice of nodes.
 func (w *Writer) standing(pod *corev1.Pod) {
 	spec := &pod.Spec
 	if ClaimsDevices(spec) {
@@ -95,7 +96,8 @@ func (w *Writer) standing(pod *corev1.Pod) {
 	}
 }
 
-// deviceClaims writes the names of the objects that say which devices the pod claims. What these ask for makes classes, not their names.
+// deviceClaims writes the names of the objects that say which devices the pod claims. The class depends on the content of the claims, not
+// on their names.
 func (w *Writer) deviceClaims(spec *corev1.PodSpec) {
 	for i := range spec.ResourceClaims {
 		c := &spec.ResourceClaims[i]
@@ -110,7 +112,7 @@ func (w *Writer) deviceClaims(spec *corev1.PodSpec) {
 	}
 }
 
-// WriteDevices adds what the pod's claims ask for to the text of its class.
+// WriteDevices adds the requests of the pod's claims to the text of its class.
 func (w *Writer) WriteDevices(needs string) []byte {
 	w.Text(needs)
 	return w.Buf
@@ -127,7 +129,7 @@ func (w *Writer) WriteGroups(o *topology.Groups) []byte {
 	return w.Buf
 }
 
-// sumRequests fills w.Requests with resources.OfPod(pod). Most pods have containers alone, for which no list is built.
+// sumRequests fills w.Requests with resources.OfPod(pod). Most pods have only containers; no list is built for them.
 func (w *Writer) sumRequests(pod *corev1.Pod) {
 	if !summed(pod) {
 		w.resources.Requests(resources.OfPod(pod), w.Requests)
@@ -179,8 +181,7 @@ func ResourceNames(pod *corev1.Pod, into map[corev1.ResourceName]struct{}) {
 	noteNames(spec.Overhead, into)
 }
 
-// noteNames adds the list's names. Most pods name processors and memory alone, and to ask a map for those is faster than to
-// go through it.
+// noteNames adds the list's names. Most pods request only CPU and memory, and looking these up in the map is faster than iterating over it.
 func noteNames(list corev1.ResourceList, into map[corev1.ResourceName]struct{}) {
 	others := len(list)
 	if others == 0 {

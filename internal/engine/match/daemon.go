@@ -18,8 +18,8 @@ func DaemonOwner(pod *corev1.Pod) (types.UID, bool) {
 	return "", false
 }
 
-// BoundDaemon reports whether the pod is a DaemonSet's and bound. Such pods name their nodes in matchFields, each another;
-// as they never move, they need not be told apart by that.
+// BoundDaemon reports whether the pod is a DaemonSet's and bound. Such pods name their nodes in matchFields, each pod a different node;
+// they never move, so this difference does not matter.
 func BoundDaemon(pod *corev1.Pod) bool {
 	_, ok := DaemonOwner(pod)
 	return ok && pod.Spec.NodeName != ""

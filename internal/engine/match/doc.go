@@ -1,12 +1,12 @@
-// Package match compares what pods ask of nodes with what nodes are.
+// Package match compares the node constraints of pods with nodes.
 //
-// The question: does a node, some of whose labels may not be decided yet, meet what a pod asks of labels and taints?
+// The question: does a node meet a pod's constraints on labels and taints if some of the node's labels may not be decided yet?
 //
 // Input are pods' node selectors, affinity and tolerations, read by [Terms], and the labels of a node as a requirements.Set: for a planned
-// node a label may still have several values. Output are [Needs], alternatives of which a node must meet one.
+// node a label may still have several values. Output are [Needs]: alternatives, of which a node must meet one.
 //
 // The method: needs are lists of requirements, sorted by key, which are never merged: merging would forget that a label has to be there.
-// [Needs.MetBy] asks whether the node may meet all, [AnySureBy] whether it will meet one alternative whatever its labels become,
+// [Needs.MetBy] asks whether the node may meet all needs, [AnySureBy] whether it will meet one alternative whatever values its labels get,
 // [Needs.Conflict] whether no node can. Taints go by kube-scheduler's rule.
 //
 // The cost: a comparison looks at each requirement once; its values are few.

@@ -4,7 +4,7 @@ import (
 	"github.com/drawknife/drawknife/api/requirements"
 )
 
-// Meets reports whether a node whose label is described by have can satisfy r; a key that have lacks is absent.
+// Meets reports whether a node whose label is described by have can satisfy r; a key that is not in have is absent.
 func Meets(have requirements.Set, r requirements.Requirement) bool {
 	if !have.Has(r.Key()) {
 		return AbsentMeets(r)
@@ -14,7 +14,7 @@ func Meets(have requirements.Set, r requirements.Requirement) bool {
 		return AbsentMeets(r)
 	}
 	if r.Operator() == requirements.OpDoesNotExist {
-		return AbsentMeets(h) // what only excludes values may be absent
+		return AbsentMeets(h) // a requirement that only excludes values allows the label to be absent
 	}
 	return h.Intersects(r)
 }

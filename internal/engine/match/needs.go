@@ -8,9 +8,9 @@ import (
 	"github.com/drawknife/drawknife/api/requirements"
 )
 
-// Needs are requirements on labels that must all be met, as a pod states them: several may be about one key. They are
-// not merged, since merging forgets that a label must be there at all: "exists" and "not in [a]" together would read
-// as "not in [a]", which a node without the label meets. Sorted by text, each once.
+// Needs are requirements on labels that must all be met, as a pod states them; several may be about one key. They are not merged, because
+// merging loses that a label must exist: "exists" and "not in [a]" together would read as "not in [a]", which a node without the label
+// meets. Sorted by text, each once.
 type Needs []requirements.Requirement
 
 // New are the given requirements together.
@@ -78,15 +78,15 @@ func (n Needs) MetBy(labels requirements.Set) bool {
 	return true
 }
 
-// AnySureBy reports whether one of the alternatives is met whatever values the labels will have that are not decided yet.
+// AnySureBy reports whether one of the alternatives is met, whatever values the undecided labels get.
 func AnySureBy(alternatives []Needs, labels requirements.Set) bool {
 	return slices.ContainsFunc(alternatives, func(n Needs) bool {
 		return !slices.ContainsFunc(n, func(r requirements.Requirement) bool { return !Ensures(labels, r) })
 	})
 }
 
-// Ensures reports whether a node whose label is described by have satisfies r whichever of the allowed values it has; a
-// key that have lacks is absent.
+// Ensures reports whether a node whose label is described by have satisfies r with each of the allowed values; a key that is not in have is
+// absent.
 func Ensures(have requirements.Set, r requirements.Requirement) bool {
 	h := have.Get(r.Key())
 	if !have.Has(r.Key()) || h.Operator() == requirements.OpDoesNotExist {
@@ -109,13 +109,13 @@ func AnyMetBy(alternatives []Needs, labels requirements.Set) bool {
 	return slices.ContainsFunc(alternatives, func(n Needs) bool { return n.MetBy(labels) })
 }
 
-// About are the needs on one key. They share the memory of n, which nobody may write to.
+// About are the needs on one key. They share the memory of n, which must not be changed.
 func (n Needs) About(key string) Needs {
 	from, to := n.span(key)
 	return n[from:to:to]
 }
 
-// span is where the needs on a key stand.
+// span is the range of the needs on a key.
 func (n Needs) span(key string) (from, to int) {
 	from, _ = slices.BinarySearchFunc(n, key, func(r requirements.Requirement, key string) int { return strings.Compare(r.Key(), key) })
 	for to = from; to < len(n) && n[to].Key() == key; {
@@ -146,8 +146,8 @@ func (n Needs) Keys() []string {
 // NodeName stands for a node's name among its labels, for matchFields on metadata.name. No label can have this key.
 const NodeName = "field:metadata.name"
 
-// OnNewNodes is what a term asks of a node that is still to be made: it can't be any that a field excludes. A term that
-// names a node stays as it is, which no new one meets.
+// OnNewNodes returns the requirements of a term for a new node: the new node can't be any node that a field excludes. A term that names a
+// node stays unchanged, and no new node meets it.
 func (n Needs) OnNewNodes() Needs {
 	excludes := func(r requirements.Requirement) bool { return r.Key() == NodeName && AbsentMeets(r) }
 	if !slices.ContainsFunc(n, excludes) {

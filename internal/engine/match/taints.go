@@ -27,8 +27,8 @@ func Untolerated(tolerations []corev1.Toleration, taints []corev1.Taint, soft bo
 	return nil
 }
 
-// SettledTaints drops the ephemeral taints and those that one of startup matches by key and effect: what a node that is
-// still coming up will have left.
+// SettledTaints drops ephemeral taints, and taints that match a taint of startup by key and effect: it returns the taints that a starting
+// node will keep.
 func SettledTaints(taints, startup []corev1.Taint) []corev1.Taint {
 	var out []corev1.Taint
 next:

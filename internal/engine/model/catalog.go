@@ -8,15 +8,15 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/market"
 )
 
-// CompiledCatalog is a list of instance types made ready for planning. Compile makes it of each of the snapshot's catalogs;
-// a caller that compiles many small snapshots with the same types makes it once and hands it to each: see WithCatalogs. It is
-// immutable and safe for concurrent use. The types must not be changed afterwards.
+// CompiledCatalog is a list of instance types made ready for planning. Compile does this for each of the snapshot's catalogs. A caller that
+// compiles many small snapshots with the same types can do it once and pass the result to each call: see WithCatalogs. It is immutable and
+// safe for concurrent use. The types must not be changed afterwards.
 type CompiledCatalog struct {
 	catalog *market.Catalog
 }
 
-// CompileCatalog makes a list of instance types ready for planning. It refuses with a *SnapshotError what Compile refuses in
-// a catalog: a null type, a name that is empty or stands twice, a price or an amount that is no number to plan with.
+// CompileCatalog makes a list of instance types ready for planning. It refuses with a *SnapshotError the same errors in a catalog that
+// Compile refuses: a null type, an empty or repeated name, a price or an amount that is not a valid number.
 func CompileCatalog(types []*cloudprovider.InstanceType) (*CompiledCatalog, error) {
 	const name = "types"
 	var c quantityCheck
@@ -39,7 +39,7 @@ func (c *CompiledCatalog) Types() []*cloudprovider.InstanceType {
 	return c.catalog.List
 }
 
-// CompileOption changes how Compile works, and never what plans come of it. A nil option changes nothing.
+// CompileOption changes how Compile works, but never the resulting plans. A nil option changes nothing.
 type CompileOption func(*Options)
 
 // Options are what CompileOptions set.
@@ -48,20 +48,20 @@ type Options struct {
 	matcher  devices.Matcher
 }
 
-// WithDeviceMatcher has Compile, and Update of its models, evaluate selectors of devices with m. Without, pods whose claims or their
-// classes have selectors are refused with a reason that says so.
+// WithDeviceMatcher has Compile, and Update of its models, evaluate selectors of devices with m. Without it, pods are refused if their
+// claims or device classes have selectors, with a reason that says so.
 func WithDeviceMatcher(m devices.Matcher) CompileOption {
 	return func(o *Options) { o.matcher = m }
 }
 
-// WithCatalogs has Compile use catalogs that were compiled before, for those of Snapshot.Catalogs that are the very same
-// lists: the same slices as those given to CompileCatalog. Others are compiled as without. What NodeOverlays change is
-// another list and is compiled too; prices of a CostModel are computed for each Model.
+// WithCatalogs makes Compile use catalogs that were compiled before. They are used for catalogs of Snapshot.Catalogs that are the same
+// slices as those passed to CompileCatalog. Others are compiled as without. A list that NodeOverlays change is a different list, which is
+// compiled, too; prices of a CostModel are computed for each Model.
 func WithCatalogs(catalogs ...*CompiledCatalog) CompileOption {
 	return func(o *Options) { o.catalogs = append(o.catalogs, catalogs...) }
 }
 
-// compiled is the catalog that was compiled before of the list, as a model uses it under the name; nil without one.
+// compiled returns the previously compiled catalog of the list, for use by a model under the name; nil if there is none.
 func (o *Options) compiled(name string, list []*cloudprovider.InstanceType) *market.Catalog {
 	if at := o.indexOf(list); at >= 0 {
 		return o.catalogs[at].catalog.Renamed(name)

@@ -138,7 +138,7 @@ func firstListOf(s *planning.Snapshot, key planning.PodKey) string {
 	return ""
 }
 
-// wrongSpread is the field of a spread constraint that no API server lets in, and what is wrong with it; empty if there is none.
+// wrongSpread returns the field of a spread constraint that the API server would refuse, and the error; empty if there is none.
 func wrongSpread(pod *corev1.Pod) (path, rule string) {
 	for i := range pod.Spec.TopologySpreadConstraints {
 		switch c := &pod.Spec.TopologySpreadConstraints[i]; {

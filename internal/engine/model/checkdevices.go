@@ -118,7 +118,7 @@ func (c *quantityCheck) counters(sets []resourcev1.CounterSet, path func() strin
 	}
 }
 
-// claim refuses what a claim asks for.
+// claim checks the requests of a claim.
 func (c *quantityCheck) claim(spec *resourcev1.DeviceClaim, path string) {
 	capacity := func(asked *resourcev1.CapacityRequirements, at string) {
 		if asked == nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Compile refuses a snapshot whole. Who makes one of objects that others may have spoilt asks first about each, so that one
-// bad object does not stop planning for all.
+// Compile refuses a snapshot whole. Use it to check single objects that others may have written, so that one bad object does not stop
+// planning for all.
 
 // CheckNode is what Compile would refuse about one node.
 func CheckNode(n *planning.Node) error {
@@ -45,7 +45,7 @@ func CheckNodePool(np *planning.NodePool, lookup *requirements.Lookup) error {
 	return err
 }
 
-// CheckNodeOverlay is what Compile would refuse about one overlay.
+// CheckNodeOverlay returns the error that Compile would return for one overlay.
 func CheckNodeOverlay(o *v1.NodeOverlay) error {
 	if o == nil {
 		return &planning.SnapshotError{Path: "nodeOverlays[]", Rule: "is null", Cure: "leave it out"}

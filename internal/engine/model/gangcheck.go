@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// mostGangPods bounds how many pods the templates of all gangs of a snapshot may stand for together.
+	// mostGangPods is the maximum number of pods that the templates of all gangs of a snapshot may represent.
 	mostGangPods = 100_000
 	// mostGangLevels bounds how many topology constraints a gang may have.
 	mostGangLevels = 8
@@ -127,8 +127,7 @@ func checkGang(g *planning.Gang, path string) error {
 	return nil
 }
 
-// withGangPods is the snapshot with the pods that templates of its gangs stand for, as members of these; the snapshot itself if it has
-// none.
+// withGangPods returns the snapshot with the pods of its gangs' templates, as members of the gangs; or the snapshot itself if it has none.
 func withGangPods(s *planning.Snapshot) (*planning.Snapshot, error) {
 	if len(s.Gangs) == 0 {
 		return s, nil

@@ -8,12 +8,12 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Plannable reports whether the gang may be placed at all.
+// Plannable reports whether the gang can be placed.
 func (g *Gang) Plannable(s *planning.Snapshot) bool {
 	return g.There >= g.Source.Needs() && (g.Source.Deadline.IsZero() || s.Time.Before(g.Source.Deadline))
 }
 
-// Option is the one whose way it is; nil for none.
+// Option is the gang's option that this state belongs to; nil for none.
 func (g *Gang) Option(way int32) *GangOption {
 	for o := range g.Options {
 		if o.Way == way&^1 {
@@ -23,7 +23,7 @@ func (g *Gang) Option(way int32) *GangOption {
 	return nil
 }
 
-// NeededOf are the members that the gang needs, and that are of the class in the option, in the order in which they are placed.
+// NeededOf are the members of the class that the gang needs in the option, in the order in which they are placed.
 func (g *Gang) NeededOf(o *GangOption, class int32) []int32 {
 	var out []int32
 	for i, pod := range g.Pods[:min(g.Needed, len(g.Pods))] {
@@ -79,8 +79,8 @@ func (m *Model) Singles(class int32) []int32 {
 	return slices.DeleteFunc(slices.Clone(pending), func(i int32) bool { return m.Gangs.Of[i] >= 0 })
 }
 
-// A gang that runs can be moved as a whole. If it has to be in one domain, its bound pods are also known as what they would be in each
-// domain that they could be moved to: see GangIndex.
+// A gang that runs can be moved as a whole. If the gang requires one domain, its bound pods also exist as classes for each domain to which
+// they could be moved: see GangIndex.
 
 // GangMove is a domain that a gang which runs could be moved to.
 type GangMove struct {
@@ -179,7 +179,7 @@ func (b *gangBuilder) patternsOf(g *Gang, hosts []int, offset []int32) (out []in
 	return out
 }
 
-// valuesAt are the node's labels; nil if it lacks one.
+// valuesAt returns the node's values of the labels; nil if it lacks one.
 func (b *gangBuilder) valuesAt(node int, keys []string) []string {
 	out := make([]string, len(keys))
 	for i, key := range keys {
@@ -218,7 +218,7 @@ func (x *GangIndex) setMoveClasses(r *likeness.Roster) {
 	}
 }
 
-// requiredKeys are the labels of which all members of the gang need one value.
+// requiredKeys returns the labels of which all members of the gang need one value.
 func requiredKeys(gang *planning.Gang) (keys []string) {
 	for _, t := range gang.Topology {
 		if t.Policy != planning.GangTopologyPreferred {

@@ -17,13 +17,13 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// A gang's waiting pods are withheld until they are placed together. To keep them in one domain, pods are known twice: as they are, and
-// for each domain as if their node selector named it. These are classes without pods of their own: a gang that is tried in a domain
-// has its pods wait as such, and nothing else in planning needs to know.
+// A gang's waiting pods are withheld until they are placed together. To keep pods in one domain, they exist twice: as they are, and for
+// each domain as if their node selector named it. The second kind are classes without pods of their own: if a gang is tried in a domain,
+// its pods are pending as members of such a class, and no other part of planning needs to know.
 
 // GangIndex is what a model knows of the snapshot's gangs.
 type GangIndex struct {
-	// List is indexed like Snapshot.Gangs; Order has those of the highest priority first.
+	// List is indexed like Snapshot.Gangs; Order has the gangs of the highest priority first.
 	List  []Gang
 	Order []int32
 	// Of is indexed like Model.Pods: the pod's gang, or -1. ByKey finds it by the pod's name.
@@ -35,7 +35,7 @@ type GangIndex struct {
 	Ways []state.Gang
 }
 
-// The ways that a gang's pods can wait in: as pods on their own, not at all, and two for each option, for those that are needed and for all.
+// The pending states of a gang's pods: as single pods, not pending, and two for each option, with the needed pods and with all pods.
 const (
 	GangAsPods   = 0
 	GangWithheld = 1
@@ -56,9 +56,9 @@ type Gang struct {
 	// Bound counts members on nodes; There counts all that the snapshot has.
 	Bound, There int
 	Priority     int32
-	// Levels are the options by how many wishes are kept, none first.
+	// Levels are the options by the number of kept preferences, options without preferences first.
 	Levels [][]GangOption
-	// Loose is the gang without the topology that it requires; nil where it requires none. Only explanations try it.
+	// Loose is the gang without its required topology; nil if it requires none. Only explanations try it.
 	Loose *GangOption
 	// Known counts the domains of the labels that it requires, open to it or not. Closed says why none is open; nil where one is.
 	Known  int
@@ -89,7 +89,7 @@ type GangOption struct {
 	patterns, Classes []int32
 }
 
-// newGangIndex reads the snapshot's gangs and adds to the roster what their pods would be in each domain; nil without gangs.
+// newGangIndex reads the snapshot's gangs, and adds to the roster the variants of their pods in each domain; nil if there are no gangs.
 func newGangIndex(s *planning.Snapshot, r *likeness.Roster, lookup *requirements.Lookup) (*GangIndex, error) {
 	if len(s.Gangs) == 0 {
 		return nil, nil
@@ -122,7 +122,7 @@ type gangBuilder struct {
 	// labels of nodes, indexed like Snapshot.Nodes; hosts are the nodes with members, by gang.
 	labels []map[string]string
 	hosts  [][]int
-	// variants are patterns of pods in a domain; domains are those of a list of keys.
+	// variants are patterns of pods in a domain; domains are the domains of a list of keys.
 	variants map[string]int32
 	domains  map[string][][]string
 }
@@ -256,7 +256,7 @@ func (b *gangBuilder) addOptions(number int32) {
 	b.index.Ways = append(b.index.Ways, ways)
 }
 
-// domainsOf are the domains of the keys; one, without a value, for no keys.
+// domainsOf returns the domains of the keys; one domain without a value if there are no keys.
 func (b *gangBuilder) domainsOf(keys []string) [][]string {
 	if len(keys) == 0 {
 		return [][]string{nil}
@@ -271,7 +271,7 @@ func (b *gangBuilder) domainsOf(keys []string) [][]string {
 // domainsText is a list of keys, or of their values, as one text.
 func domainsText(list []string) string { return strings.Join(list, "\x00") }
 
-// option is the gang in a domain; false if members are elsewhere, or ask for another.
+// option returns the gang in a domain; false if members are elsewhere, or require another domain.
 func (b *gangBuilder) option(number int32, keys, values []string) (GangOption, bool) {
 	g := &b.index.List[number]
 	var o GangOption
@@ -356,7 +356,7 @@ func (b *gangBuilder) variant(pattern int32, domains []planning.GangDomain) (int
 	return n, true
 }
 
-// podIn is the pod as if its node selector named the domains. What its spreads count is up to the pod as it is: see likeness.Pattern.
+// podIn is the pod as if its node selector named the domains. The counts of its spreads depend on the original pod: see likeness.Pattern.
 func podIn(pod *corev1.Pod, domains []planning.GangDomain) (*corev1.Pod, bool) {
 	out := *pod
 	out.Spec.NodeSelector = make(map[string]string, len(pod.Spec.NodeSelector)+len(domains))

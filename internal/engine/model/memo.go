@@ -13,21 +13,22 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// memo is what Update keeps with the model to find out what a change comes to: who is in each class, where, and what
-// else depends on which pods there are. It is changed by each Update and belongs to the latest model alone.
+// memo is the record that Update keeps with the model to determine the effect of a change: which pods are in each class, where they are,
+// and which other parts depend on which pods exist. Each Update changes it, and it belongs only to the latest model.
 type memo struct {
-	// index reads rules, and notes what they ask about in a map of its own: the models that were handed out are in use. Its
-	// groups keep their numbers as long as some kind states them; groupOf has the numbers in the latest model, -1 for those
-	// that it lacks, and stated is how many kinds state each.
+	// index reads rules, and records the labels that they ask about in its own map, because published models are in use. Its groups keep
+	// their numbers as long as some kind states them. groupOf contains the numbers in the latest model, or -1 for groups that it lacks;
+	// stated counts the kinds that state each group.
 	index   *topology.Index
 	groupOf []int32
 	stated  []int32
-	// kinds are the classes, those without members included, whose places are free. kindOf finds them by their text.
+	// kinds are the classes, including those without members, whose places are free. kindOf finds them by their text.
 	kinds  []podclass.Kind
 	vacant []int32
 	kindOf map[string]int32
 	labels *topology.LabelSets
-	// names counts the pods that request each resource, those for attached volumes aside; namespaces those in each namespace.
+	// names counts the pods that request each resource, without resources for attached volumes; namespaces counts the pods in each
+	// namespace.
 	names      map[corev1.ResourceName]int32
 	namespaces map[string]int32
 	listed     map[string]bool
@@ -35,8 +36,8 @@ type memo struct {
 	// waiting are the seats of Model.pods; ofDaemons the kinds of Model.DaemonSets.
 	waiting   []seat
 	ofDaemons []int32
-	// placed, daemons and claimants are indexed like Model.nodes: the seats of all pods of the node, those pods of it that
-	// DaemonSets own, and those that use volumes with claims.
+	// placed, daemons and claimants are indexed like Model.nodes: the seats of all pods of the node, the pods of DaemonSets, and the pods
+	// that use volumes with claims.
 	placed    [][]seat
 	daemons   [][]*corev1.Pod
 	claimants [][]*corev1.Pod
@@ -48,14 +49,13 @@ type memo struct {
 	promised bool
 }
 
-// seat is what is remembered of each pod: its kind, and where its labels stand among memo.labels. That is found without a look at
-// the pod.
+// seat is the record of each pod: its kind, and the position of its labels in memo.labels. It is found without reading the pod.
 type seat struct{ kind, labels int32 }
 
 // memoOwner hands the memo to the first who asks: a second Update of the same model compiles again.
 type memoOwner struct{ atomic.Pointer[memo] }
 
-// take is the memo, for one taker; nil for all others and for a model that has none.
+// take returns the memo to the first caller; nil for later callers and for a model that has none.
 func (o *memoOwner) take() *memo {
 	if o == nil {
 		return nil
@@ -119,7 +119,7 @@ func (m *Model) keepMemo(b *podclass.Book, bound [][]int32) {
 			k.count(pod, 1, scratch)
 		}
 	}
-	// What reading rules asks about is noted in a copy.
+	// The labels that reading rules asks about are recorded in a copy.
 	index.Detach(cloneKeys(m.AskedKeys))
 	m.memo = &memoOwner{}
 	m.memo.Store(k)

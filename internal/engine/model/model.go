@@ -33,16 +33,16 @@ import (
 type Model struct {
 	Snapshot *planning.Snapshot
 	Vocab    *requirements.Lookup
-	// Terms reads what pods ask of nodes.
+	// Terms reads the node constraints of pods.
 	Terms     match.Terms
 	Resources *resources.Table
 
 	Catalogs map[string]*market.Catalog
 	// PoolCatalog is indexed like Snapshot.NodePools: the name of each pool's catalog, empty for none.
 	PoolCatalog []string
-	// overlays is what node overlays made of the instance types; nil without any.
+	// overlays contains the instance types after node overlays; nil if there are no overlays.
 	overlays *overlay.Result
-	// Costs is the snapshot's cost model, nil without one; standings are its nodes that use commitments, nil without those.
+	// Costs is the snapshot's cost model, nil if it has none; standings contain the nodes' use of commitments, nil if there are none.
 	Costs     *market.Costs
 	Standings *existing.Standings
 	Notes     []planning.Note
@@ -64,8 +64,8 @@ type Model struct {
 	Groups     []existing.Group
 	// AskedKeys are the label keys that some pod or DaemonSet asks about.
 	AskedKeys map[string]bool
-	// Topology are the distinct rules that pods state; TopologyKeys the labels whose values are their domains, the
-	// hostname aside; base the counts of the snapshot's bound pods, nil without rules.
+	// Topology contains the distinct rules that pods state. TopologyKeys are the labels whose values are their domains, without the
+	// hostname. base contains the counts of the snapshot's bound pods, nil if there are no rules.
 	Topology     []topology.Group
 	TopologyKeys []string
 	// PinnedKeys are the labels whose values rules can notice: topology keys and those in node filters.
@@ -79,7 +79,8 @@ type Model struct {
 	// Reach is indexed [shape][topology key]: see reachable.
 	Reach   [][][]int32
 	Volumes *volumes.Index
-	// Devices are what claims ask for and nodes have; nil where no pod claims any. matcher evaluates selectors of devices; nil without.
+	// Devices contain the requests of claims and the devices of nodes; nil if no pod claims devices. matcher evaluates selectors of
+	// devices; nil if there is none.
 	Devices *claimed.Index
 	Matcher devices.Matcher
 	// Pods are the waiting pods, then the placeholders.
@@ -108,7 +109,7 @@ func Compile(s *planning.Snapshot, options ...CompileOption) (*Model, error) {
 	return compile(s, nil, &o)
 }
 
-// compile makes the model, with what can be taken over of the previous one, which may be nil.
+// compile makes the model. It reuses parts of the previous model, which may be nil.
 func compile(s *planning.Snapshot, previous *Model, o *Options) (*Model, error) {
 	if s == nil {
 		return nil, &planning.SnapshotError{Path: "snapshot", Rule: "is nil", Cure: "give one; an empty Snapshot is a cluster without anything"}
@@ -256,8 +257,8 @@ func (m *Model) compileCatalogs(s *planning.Snapshot, previous *Model, o *Option
 	return nil
 }
 
-// typeLists are the lists of instance types that pools see, by name; m.PoolCatalog receives each pool's. Without
-// overlays these are the snapshot's catalogs; with them, what the overlays make of each for each pool.
+// typeLists are the lists of instance types that pools see, by name; m.PoolCatalog receives each pool's. Without overlays these are the
+// snapshot's catalogs; with overlays, each pool has its own list.
 func (m *Model) typeLists(s *planning.Snapshot, previous *Model) (map[string][]*cloudprovider.InstanceType, error) {
 	m.PoolCatalog = make([]string, len(s.NodePools))
 	for i := range s.NodePools {
@@ -348,12 +349,12 @@ func (m *Model) setTopology(groups []topology.Group) {
 	}
 }
 
-// reader reads what pods ask of the model's pools and volumes.
+// reader reads the demands of pods for the model's pools and volumes.
 func (m *Model) reader() *podclass.Reader {
 	return &podclass.Reader{Terms: m.Terms, Volumes: m.Volumes, Resources: m.Resources, Pools: m.Pools, Asked: m.AskedKeys, Devices: m.Devices.Reads()}
 }
 
-// layout is what of the model decides in which domains pods are, or could be.
+// layout contains the parts of the model that decide in which domains pods are, or could be.
 func (m *Model) layout() *layout.Cluster {
 	return &layout.Cluster{
 		Rules: m.Topology, Keys: m.TopologyKeys, Classes: m.Classes, Shapes: m.Shapes, Pools: m.Pools, Nodes: m.Nodes, Groups: m.Groups,
@@ -369,7 +370,7 @@ func (m *Model) reachable(shape int32, key int) []int32 {
 	return m.Reach[shape][key]
 }
 
-// classPods classes all pods: waiting ones, placeholders and those bound to nodes, whose classes it returns, indexed
+// classPods classifies all pods: pending pods, placeholders and pods bound to nodes. It returns the classes of the bound pods, indexed
 // [node][pod]. Classes are numbered in the order of their text, so that the order of the input plays no part.
 func (m *Model) classPods(s *planning.Snapshot, r *likeness.Roster, w *likeness.Writer, b *podclass.Book) [][]int32 {
 	for i := range r.Patterns {

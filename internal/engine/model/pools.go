@@ -15,8 +15,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// compilePools makes the snapshot's pools ready, ordered by weight (higher first), then generation (later first), then name
-// (later first). Pools of one weight compete by price all the same; the order decides between equals.
+// compilePools makes the snapshot's pools ready, ordered by weight (higher first), then generation (later first), then name (later first).
+// Pools of equal weight still compete by price; the order decides between equals.
 func (m *Model) compilePools(s *planning.Snapshot, previous *Model) error {
 	m.PoolIndex = make(map[v1.PoolKey]int, len(s.NodePools))
 	for i := range s.NodePools {
@@ -87,8 +87,8 @@ func (m *Model) compilePool(p *nodepool.Pool, catalogName string, previous *Mode
 	return nil
 }
 
-// tableFor builds the pool's table, or finds the one of a pool with the same catalog and daemons. One without daemons is taken
-// over from the previous model, which may be nil: nothing that is noted in it later depends on the model.
+// tableFor builds the pool's table, or finds the one of a pool with the same catalog and daemons. A pool without DaemonSets is taken over
+// from the previous model, which may be nil: no later record in it depends on the model.
 func (m *Model) tableFor(p *nodepool.Pool, catalogName string, previous *Model) *nodepool.Table {
 	c := m.Catalogs[catalogName]
 	masks := daemonset.Masks(m.DaemonSets, Registered(p.Template, m.Vocab), p.Taints, c)
@@ -145,12 +145,12 @@ func (m *Model) findResidents() {
 	}
 }
 
-// Domains are the labels whose values topology rules tell apart.
+// Domains are the labels whose values topology rules distinguish.
 func (m *Model) Domains() nodepool.Domains {
 	return nodepool.Domains{Keys: m.TopologyKeys, OnNodes: m.layout().ValuesOnNodes}
 }
 
-// Shop is what nodes may be bought.
+// Shop contains the nodes that can be bought.
 func (m *Model) Shop() *offers.Market {
 	s := &offers.Market{Dims: m.Resources.Len(), Pools: m.Pools, Stages: m.Stages, Classes: m.Classes, Rules: m.Topology, Domains: m.Domains()}
 	if m.Costs != nil {

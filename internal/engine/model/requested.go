@@ -9,8 +9,8 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
-// Requested is what those pods of a node ask for together, themselves counted, that could move and that moves says so of; nil for a
-// name that the snapshot lacks.
+// Requested returns the total requests, including the pod count, of those movable pods of a node for which moves returns true; nil if the
+// snapshot lacks the node.
 func (m *Model) Requested(node string, moves func(*corev1.Pod) bool) corev1.ResourceList {
 	i, ok := m.NodeIndex[node]
 	if !ok {
@@ -29,8 +29,8 @@ func (m *Model) addRequested(sum []int64, node int, moves func(*corev1.Pod) bool
 	}
 }
 
-// RequestedTogether is Requested for pods of several nodes together; names that the snapshot lacks have none. moves is asked about pods of
-// the node of that place in the list.
+// RequestedTogether is Requested for pods of several nodes together; unknown names have none. moves is called for pods of the node at that
+// index in the list.
 func (m *Model) RequestedTogether(nodes []string, moves func(at int, pod *corev1.Pod) bool) corev1.ResourceList {
 	sum := make([]int64, m.Resources.Len())
 	for at, name := range nodes {
@@ -47,8 +47,8 @@ type NodeRoom struct {
 	Free resource.Quantity
 }
 
-// Roomiest are the two nodes of the snapshot with most of the resource free, of equals those that come first in the snapshot; zero where there
-// are fewer with any.
+// Roomiest returns the two nodes of the snapshot with the most free amount of the resource; of equal nodes the first in the snapshot. They
+// are zero if fewer nodes have any.
 func (m *Model) Roomiest(name corev1.ResourceName) (out [2]NodeRoom) {
 	d := slices.Index(m.Resources.Names, name)
 	if d < 0 || m.Snapshot == nil {

@@ -13,9 +13,9 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Update makes a Model of a later snapshot: the same as Compile(s), at the cost of what has changed. What is unchanged is
-// recognised by identity: keep the same pointers for the same objects and the same slices for the same lists, as
-// package cluster does. m stays valid.
+// Update makes a Model of a later snapshot: the same as Compile(s), at a cost that depends only on the changes. Unchanged parts are
+// recognised by identity: keep the same pointers for the same objects and the same slices for the same lists, as package cluster does. m
+// stays valid.
 //
 // The first Update of a compiled Model compiles all pods and nodes again and remembers them; so does the second Update
 // of one Model, and any that finds other changes than these: pods that come, go, are bound or change, of kinds that were
@@ -28,8 +28,7 @@ import (
 // node's drivers have to publish. What was compiled of catalogs and what overlays made of them is shared in any case where they
 // have not changed.
 //
-// Models never change: any number of Solve and Trial calls may run on m and on models before it meanwhile, and plan what
-// they planned.
+// Models never change: any number of Solve and Trial calls may run in parallel on m and on earlier models, with unchanged results.
 func (m *Model) Update(s *planning.Snapshot) (*Model, error) {
 	if next := m.Updated(s); next != nil {
 		return next, nil
@@ -112,33 +111,32 @@ type update struct {
 	snapshot  *planning.Snapshot
 	writer    *likeness.Writer
 	scratch   map[corev1.ResourceName]struct{}
-	// changed are the snapshot's nodes that are new or other than they were, with what they were: an index into
-	// was.nodes, or -1. gone are those of was.nodes that are no more.
+	// changed are the snapshot's new or changed nodes, with their previous version: an index into was.nodes, or -1. gone are the removed
+	// nodes of was.nodes.
 	changed []changedNode
 	gone    []int
 	// kept is indexed like the snapshot's nodes: the place among was.nodes of those that are unchanged, else -1.
 	kept []int32
-	// placed are the seats of the pods of changed nodes, indexed like changed; waiting those of next.pods. The kinds of pods that
-	// came are noKind until they are found.
+	// placed are the seats of the pods of changed nodes, indexed like changed; waiting are those of next.pods. The kinds of pods that came
+	// are noKind until they are found.
 	placed  [][]seat
 	waiting []seat
-	// removed are the pods that are not there any more, in another place, or of another kind than before, with their kinds;
-	// added those that came, or came to be of a kind.
+	// removed are pods that were deleted, moved or changed their kind, with their old kinds; added are pods that are new or have a new
+	// kind.
 	removed, added []classedPod
 	podsChanged    bool
-	// swapped are the pods that stand for DaemonSets, where others do now.
+	// swapped are pods that represent DaemonSets instead of the previous pods.
 	swapped []swappedSample
-	// volumes says that they were read again; touched are the unchanged nodes, indices into was.nodes, with pods whose kinds
-	// changed.
+	// volumes says that volumes were read again; touched are the unchanged nodes, indices into was.nodes, with pods whose kinds changed.
 	volumes bool
 	touched map[int32]bool
-	// regrouped says that there are kinds that were not there before, or others no more: see changeStructure. merged are those
-	// that became like others, resampled those that are read from another pod.
+	// regrouped says that kinds were added or removed: see changeStructure. merged are kinds that became equal to others; resampled are
+	// kinds that are read from another pod.
 	regrouped bool
 	merged    []mergedKind
 	resampled []int32
-	// renumber has the new number of each class of was, nil where all are as they were. shapeWas is where among the shapes of was
-	// each shape is, or -1.
+	// renumber contains the new number of each class of was, nil if numbers are unchanged. shapeWas contains the index in was of each
+	// shape, or -1.
 	renumber, shapeWas []int32
 	// sameNames says that the nodes are those that were there before, in the same order.
 	sameNames bool
@@ -173,7 +171,7 @@ func (u *update) findChanges() bool {
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
 		was, known := u.indexOf(n.Name, i)
-		if !known || seen[was] { // named twice, or not at all: what Compile refuses
+		if !known || seen[was] { // the name is repeated or empty, which Compile refuses
 			if known || n.Name == "" || n.Object == nil && n.Claim == nil {
 				return false
 			}

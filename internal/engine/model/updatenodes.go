@@ -17,7 +17,7 @@ type changedNode struct {
 	was int
 }
 
-// uniqueNames reports whether no two of the changed nodes bear one name.
+// uniqueNames reports whether the names of the changed nodes are unique.
 func uniqueNames(nodes []planning.Node, changed []changedNode) bool {
 	names := make(map[string]bool, len(changed))
 	for _, c := range changed {
@@ -84,12 +84,12 @@ func (u *update) changeNodes() {
 	}
 	m.VolumesBound = make(map[state.VolumeOn]int32, len(u.was.VolumesBound))
 	for on, n := range u.was.VolumesBound {
-		// Pods with such volumes are where they were.
+		// Pods with such volumes have not moved.
 		m.VolumesBound[state.VolumeOn{Host: int32(m.NodeIndex[u.was.Nodes[on.Host].Name]), ID: on.ID}] = n
 	}
 }
 
-// nodesAsBefore has the model share what it knows of nodes with the one before, if nothing in it would be different.
+// nodesAsBefore shares node data with the previous model if nothing in it would differ.
 func (u *update) nodesAsBefore(groups *existing.Regrouping) bool {
 	m, was := u.next, u.was
 	if !groups.Same || u.renumber != nil || u.volumes || len(u.touched) > 0 || !sameList(m.Snapshot.Nodes, was.Snapshot.Nodes) {
@@ -141,7 +141,7 @@ func (u *update) classesOf(seats []seat) []int32 {
 	return out
 }
 
-// keepNode is a node that is as it was, with the numbers that its pods' classes and its group have now.
+// keepNode returns an unchanged node with the current numbers of its pods' classes and its group.
 func (u *update) keepNode(n *planning.Node, was int32, groups *existing.Regrouping, maker *existing.Maker) (existing.Node, []int64) {
 	dims := u.next.Resources.Len()
 	compiled := u.was.Nodes[was]
@@ -175,7 +175,7 @@ func (u *update) reclassed(some []existing.Pod, pods []*corev1.Pod, classes []in
 	return out
 }
 
-// renumbered are the pods with the new numbers of their classes; the same list where they have not changed.
+// renumbered returns the pods with the new numbers of their classes; the same list if the numbers have not changed.
 func (u *update) renumbered(pods []existing.Pod) []existing.Pod {
 	number := u.renumber
 	if number == nil || !slices.ContainsFunc(pods, func(p existing.Pod) bool { return number[p.Class] != p.Class }) {
@@ -202,7 +202,7 @@ func (u *update) copied(pods []existing.Pod) []existing.Pod {
 	return u.room[from:len(u.room):len(u.room)]
 }
 
-// changeCompat takes over what is known of which nodes take which shapes.
+// changeCompat takes over the known results of which nodes accept which shapes.
 func (u *update) changeCompat() {
 	m, was := u.next, u.was
 	same := slices.EqualFunc(m.Groups, was.Groups, func(a, b existing.Group) bool { return a.Text == b.Text })
@@ -238,7 +238,7 @@ func nodeOrder(nodes []planning.Node, initialized func(i int) bool) []int {
 	return append(ready, others...)
 }
 
-// changePools gives pools the objects of the snapshot, whose status may have changed.
+// changePools replaces the objects of pools by those of the snapshot, whose status may have changed.
 func (u *update) changePools() {
 	m := u.next
 	if slices.EqualFunc(u.was.Snapshot.NodePools, u.snapshot.NodePools, func(a, b planning.NodePool) bool { return a.Object == b.Object }) {
@@ -270,8 +270,8 @@ func (u *update) changeTopology() {
 	m.Base.Owned = false
 }
 
-// reachKnown yields, for shapes of the next model that were there before, which domains they reach: see Model.reach. Nil if domains
-// are numbered otherwise. Where nodes of the snapshot are in all domains there are, no shape has to do with the numbers.
+// reachKnown yields, for shapes of the next model that were there before, which domains they reach: see Model.reach. Nil if domains are
+// numbered otherwise. If nodes of the snapshot are in all existing domains, no shape depends on the numbers.
 func (u *update) reachKnown() func(shape int32) [][]int32 {
 	m, was := u.next, u.was
 	if u.shapeWas == nil || was.Base == nil || !slices.Equal(m.TopologyKeys, was.TopologyKeys) ||

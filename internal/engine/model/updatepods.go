@@ -12,7 +12,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/spotlimits"
 )
 
-// arrival is a pod that was not there before, or in another place, and where its seat is to be written.
+// arrival is a pod that is new or was moved, and the position where its seat is written.
 type arrival struct {
 	pod         *corev1.Pod
 	placeholder bool
@@ -52,7 +52,7 @@ func (u *update) changePods() bool {
 	return true
 }
 
-// comparePlaced finds the pods that came to nodes, and notes those that left them.
+// comparePlaced finds the pods that were added to nodes, and records those that were removed.
 func (u *update) comparePlaced() []arrival {
 	m := u.was
 	for _, was := range u.gone {
@@ -88,7 +88,7 @@ func (u *update) comparePlaced() []arrival {
 	return arrivals
 }
 
-// compareWaiting finds the pods that began to wait, placeholders last, and notes those that wait no more.
+// compareWaiting finds new pending pods, placeholders last, and records those that are no longer pending.
 func (u *update) compareWaiting() []arrival {
 	m, s := u.was, u.snapshot
 	waiting := s.Pods
@@ -143,7 +143,7 @@ func (u *update) knowsResources(pod *corev1.Pod) bool {
 	return true
 }
 
-// changeNamespaces finds out which namespaces there are. Where rules select some by their labels, they must be those that were.
+// changeNamespaces finds out which namespaces there are. If rules select some of them by their labels, they must be unchanged.
 func (u *update) changeNamespaces() bool {
 	k, s := u.memo, u.snapshot
 	same := slices.Equal(u.was.Snapshot.Namespaces, s.Namespaces)

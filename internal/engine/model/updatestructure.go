@@ -10,8 +10,8 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
-// changeStructure numbers the classes again, and with them topology groups, shapes, profiles and stages, as compiling would:
-// in the order of the texts of classes, and of groups. What was made of classes that were there before is taken over.
+// changeStructure numbers the classes, topology groups, shapes, profiles and stages again, in the same order as compiling: by the texts of
+// classes and of groups. Data of existing classes is reused.
 func (u *update) changeStructure() {
 	m, k := u.next, u.memo
 	m.AskedKeys = make(map[string]bool, len(u.was.AskedKeys))
@@ -62,7 +62,7 @@ func sameNumbers(renumber []int32) bool {
 	return true
 }
 
-// numberGroups numbers the topology groups by their texts, and hands them to the model if they are not those it has.
+// numberGroups numbers the topology groups by their texts, and passes them to the model if they differ from its groups.
 func (u *update) numberGroups() {
 	m, k := u.next, u.memo
 	x := k.index
@@ -124,8 +124,8 @@ func (u *update) orderKinds() []int32 {
 	return out
 }
 
-// changeShapes finds the shapes of the classes, which are of the kinds given by order; fresh says which are new. Shapes,
-// profiles and stages are numbered as they are come upon.
+// changeShapes finds the shapes of the classes, which are of the kinds given by order; fresh says which are new. Shapes, profiles and
+// stages are numbered in the order in which they are found.
 func (u *update) changeShapes(order []int32, fresh []bool) {
 	m, was, k := u.next, u.was, u.memo
 	u.freshPools()

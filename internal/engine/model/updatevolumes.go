@@ -10,8 +10,8 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/volumes"
 )
 
-// changeVolumes reads the volumes again if that may have changed anything: pods with claims that came or went, the objects that
-// they name, or nodes that were chosen for volumes yet to be made.
+// changeVolumes reads the volumes again if a change may affect them: pods with claims were added or removed, the objects that they name
+// changed, or nodes that were chosen for volumes that do not exist yet changed.
 func (u *update) changeVolumes(arrivals []arrival) bool {
 	k, s, was := u.memo, u.snapshot, u.was.Snapshot
 	changed := !slices.Equal(was.PersistentVolumeClaims, s.PersistentVolumeClaims) || !slices.Equal(was.PersistentVolumes, s.PersistentVolumes)
@@ -28,7 +28,7 @@ func (u *update) changeVolumes(arrivals []arrival) bool {
 	m := u.next
 	m.Volumes = volumes.New(VolumesOf(s, u.claimants()), m.Vocab)
 	u.writer.Volumes, k.index.Volumes = m.Volumes, m.Volumes
-	// Kinds with claims are found again: what their texts say of volumes was meant of those before.
+	// Kinds with claims are determined again, because their texts refer to the previous volumes.
 	for n := range k.kinds {
 		if kd := &k.kinds[n]; kd.Claims && k.kindOf[kd.Text] == int32(n) {
 			delete(k.kindOf, kd.Text)

@@ -7,13 +7,13 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
-// Book lists the classes of pods, and what they have in common.
+// Book lists the classes of pods, with their common data.
 type Book struct {
 	*Reader
 	// Rules are those that pods state.
 	Rules   *topology.Index
 	Classes []*Class
-	// Kinds are the classes as they are known from one book to the next.
+	// Kinds identify the classes from one book to the next.
 	Kinds  []Kind
 	Shapes []*Shape
 	// ClassIndex and ShapeIndex find classes and shapes by their texts.
@@ -25,7 +25,7 @@ func NewBook(r *Reader, rules *topology.Index) *Book {
 	return &Book{Reader: r, Rules: rules, ClassIndex: map[string]int32{}, ShapeIndex: map[string]int32{}}
 }
 
-// ClassOf finds the class of the pattern's pods or makes it. Where their rules stand is known from topology.Index.Remember.
+// ClassOf finds the class of the pattern's pods or makes it. The position of their rules is known from topology.Index.Remember.
 func (b *Book) ClassOf(p *likeness.Pattern, w *likeness.Writer) int32 {
 	pod := p.First
 	text, stake, ruleErr := Text(b.Rules, b.Devices, p, w)

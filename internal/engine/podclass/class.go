@@ -12,7 +12,7 @@ import (
 
 // Class is a group of pods that no scheduler could tell apart.
 type Class struct {
-	// Sample is one of the pods: what they have in common is read from it.
+	// Sample is one of the pods; common properties are read from it.
 	Sample   *corev1.Pod
 	Requests []int64
 	// Shape is everything but the requests.
@@ -25,14 +25,14 @@ type Class struct {
 	Shared []SharedVolume
 	// Topology is the class's stake in topology rules; nil for most pods.
 	Topology *topology.Groups
-	// Nominated is the node that the pods are nominated for; empty for none. never says that they don't preempt others.
+	// Nominated is the node that the pods are nominated for; empty for none. never says that they don't preempt other pods.
 	Nominated string
 	Never     bool
-	// Priority of the pods: the higher, the sooner they get what is scarce.
+	// Priority is the pods' priority: pods of higher priority get scarce resources first.
 	Priority int32
 	// Placeholder marks pods of capacity buffers.
 	Placeholder bool
-	// Stages are the ways to give the class a new node, best first; empty when no pool has one.
+	// Stages are the ways to give the class a new node, best first; empty if no pool has one.
 	Stages []int32
 	// Costs is indexed like stages, for classes with preferences: an estimate of what one pod costs there, nano-USD.
 	Costs []float64
@@ -44,7 +44,7 @@ type SharedVolume struct {
 	ID  volumes.ID
 }
 
-// Unshared is what a pod of the class takes of any node: its requests without volumes that others may have brought.
+// Unshared are the amounts that a pod of the class takes on any node: its requests without volumes that it may share.
 func (c *Class) Unshared() []int64 {
 	if len(c.Shared) == 0 {
 		return c.Requests
@@ -61,8 +61,7 @@ func (c *Class) PlainCost() float64 {
 	return slices.Min(c.Costs)
 }
 
-// SortPending puts the class's waiting pods, of all that wait, in an order of their own: which of them get what is scarce must not depend on
-// how they were listed.
+// SortPending sorts the class's pending pods: which of them get scarce resources must not depend on the order of the input.
 func (c *Class) SortPending(pods []*corev1.Pod) {
 	earlier := func(a, b int32) int { return likeness.Compare(pods[a], pods[b]) }
 	if !slices.IsSortedFunc(c.Pending, earlier) {

@@ -1,16 +1,17 @@
-// Package podclass knows what pods ask of nodes, and in which ways they can get a new one.
+// Package podclass determines the demands of pods on nodes, and the ways in which they can get a new node.
 //
-// The question: which pods are one class to planning, what do these ask of labels, taints, volumes and resources, and which demands on which
-// NodePools would give them a new node, the best first?
+// The question: which pods form one class for planning, what do they require of labels, taints, volumes and resources, and which demands on
+// which NodePools would give them a new node, best first?
 //
-// Input are pods with the texts that likeness writes of them, the pools as nodepool knows them, volumes, and the rules of topology that pods state.
-// Output is a [Book] of classes and shapes: a [Class] is what no scheduler could tell apart, a [Shape] is a class without its requests; the
-// [Stage]s that are open to each class, with an estimate of what a pod costs there; and [Kind]s, by which a later book takes over what has not changed.
+// Input are pods with their texts from likeness, the pools from nodepool, volumes, and the topology rules that pods state. Output is a
+// [Book] of classes and shapes. The pods of a [Class] can't be distinguished by any scheduler; a [Shape] is a class without its requests. A
+// class has [Stage]s, with an estimate of the cost of a pod there, and [Kind]s, by which a later book reuses what has not changed.
 //
-// The method: pods with equal texts are one class, numbered in the order of texts so that the order of the input plays no part. Preferences are
-// kept as long as they can be kept together, the heaviest first, then given up one by one; each level is combined with each alternative that the
-// pod requires, and pools of one weight are one stage, within which price decides. Shapes that differ in requests alone share the work.
+// The method: pods with equal texts form one class, numbered in the order of texts, so that the order of the input does not matter. As many
+// preferences as possible are kept together, the heaviest first, and then dropped one by one. Each level is combined with each alternative
+// that the pod requires. Pools of equal weight form one stage, within which price decides. Shapes that differ in requests alone share the
+// work.
 //
-// The cost: one text for each pattern of pods, one profile for each combination of shape, level, alternative and pool. What was found for a
-// shape is taken over by later models with the numbers that its profiles have there ([ProfileNumbers]).
+// The cost: one text for each pattern of pods, one profile for each combination of shape, level, alternative and pool. Later models reuse
+// the results for a shape, with the numbers that its profiles have there ([ProfileNumbers]).
 package podclass

@@ -10,8 +10,8 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
-// Kind is a class as it is known from one model to the next. Classes are numbered in the order of their text, and that order
-// changes with every class that comes or goes; a kind keeps its number as long as it has pods.
+// Kind identifies a class from one model to the next. Classes are numbered in the order of their text, and that order changes with every
+// class that is added or removed; a kind keeps its number as long as it has pods.
 type Kind struct {
 	// Text is the class text with the numbers that topology groups have in the memo's index: they are at stakeAt to stakeEnd. The
 	// model's classes are in the order of the text with the model's own numbers, which is sorted by.
@@ -28,7 +28,7 @@ type Kind struct {
 	// ruleErr is why its pods' topology rules can't be read.
 	ruleErr     error
 	placeholder bool
-	// Claims says that some of the pods use volumes that other pods or objects have a say in.
+	// Claims says that some of the pods use volumes that depend on other pods or objects.
 	Claims bool
 	// Class is its number in the latest model, or -1.
 	Class int32
@@ -47,7 +47,7 @@ func NewKind(pod *corev1.Pod, w *likeness.Writer, stake topology.Groups, placeho
 	return k
 }
 
-// Note has the kind know of one more of its pods.
+// Note adds one more pod to the kind.
 func (k *Kind) Note(pod *corev1.Pod) {
 	if !k.Claims && len(pod.Spec.Volumes) > 0 {
 		k.Claims = likeness.UsesClaims(pod)
@@ -57,7 +57,7 @@ func (k *Kind) Note(pod *corev1.Pod) {
 // ShapeText names the kind's shape.
 func (k *Kind) ShapeText() string { return k.Text[k.shapeFrom:k.shapeTo] }
 
-// NewClass is a class of such pods; its shape and its topology groups are yet to be found.
+// NewClass returns a class of such pods; its shape and its topology groups must still be set.
 func (k *Kind) NewClass() *Class {
 	c := &Class{Sample: k.Sample, Requests: slices.Clone(k.requests), Placeholder: k.placeholder, Invalid: k.ruleErr}
 	if k.Sample.Spec.Priority != nil {

@@ -2,13 +2,13 @@ package podclass
 
 import "github.com/drawknife/drawknife/internal/engine/nodepool"
 
-// ProfileNumbers are the numbers that profiles of some pools have in others made of them.
+// ProfileNumbers map the profiles of some pools to the numbers that they have in other pools made from these.
 type ProfileNumbers struct {
 	was, next []*nodepool.Pool
 	numbers   [][]int32
 }
 
-// NewProfileNumbers numbers the profiles of was as they are come upon; next are the same pools, without profiles.
+// NewProfileNumbers numbers the profiles of was in the order in which they are found; next are the same pools, without profiles.
 func NewProfileNumbers(was, next []*nodepool.Pool) *ProfileNumbers {
 	n := &ProfileNumbers{was: was, next: next, numbers: make([][]int32, len(was))}
 	for i, p := range was {

@@ -9,16 +9,16 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/volumes"
 )
 
-// Reader reads what pods ask of nodes.
+// Reader reads the demands of pods on nodes.
 type Reader struct {
 	Terms     match.Terms
 	Volumes   *volumes.Index
 	Resources *resources.Table
-	// Pools are those that may launch nodes, heaviest first.
+	// Pools are the pools that may launch nodes, heaviest first.
 	Pools []*nodepool.Pool
-	// Asked receives the labels that somebody asks about.
+	// Asked receives the labels that pods or rules ask about.
 	Asked map[string]bool
-	// Devices reads claims of devices; nil where no pod has any.
+	// Devices reads claims of devices; nil if no pod has any.
 	Devices Devices
 }
 
@@ -26,9 +26,9 @@ type Reader struct {
 type Devices interface {
 	// Text is equal for pods that claim the same.
 	Text(pod *corev1.Pod) string
-	// Pins are where the devices are that the pod's claims have already: it has to go to nodes that all of them select.
+	// Pins are the places of the devices that are already allocated to the pod's claims: the pod must go to nodes that all pins select.
 	Pins(pod *corev1.Pod) []*corev1.NodeSelector
-	// Tolerations are those of the pod, or what all pods tolerate that follow it.
+	// Tolerations are those of the pod, or those that all pods which follow it share.
 	Tolerations(pod *corev1.Pod) []corev1.Toleration
 	// AddTo adds what the pod claims to what it requests, and what devices could serve of that. The error says why that can't be planned.
 	AddTo(pod *corev1.Pod, requests []int64) error
@@ -68,12 +68,12 @@ func (r *Reader) readDevices(c *Class) {
 	}
 }
 
-// readVolumes reads what the pods of a class ask for with their volumes.
+// readVolumes reads the volume demands of the pods of a class.
 func (r *Reader) readVolumes(c *Class) {
 	if len(c.Sample.Spec.Volumes) == 0 {
 		return
 	}
-	// Also pods that are refused hold what they have attached.
+	// Refused pods also keep their attached volumes.
 	for _, v := range r.Volumes.Attached(c.Sample) {
 		if at, ok := r.Resources.At(resources.Attachable(v.Driver)); ok {
 			c.Requests[at]++

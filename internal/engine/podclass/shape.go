@@ -12,22 +12,22 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/volumes"
 )
 
-// Shape is what pods ask of a node besides resources. Classes that differ in requests alone share one.
+// Shape contains the demands of pods on a node, without resources. Classes that differ only in requests share one shape.
 type Shape struct {
 	Tolerations []corev1.Toleration
 	// Terms are the alternatives of node selector and required node affinity; never empty in a valid shape.
 	Terms []match.Needs
 	// Preferred node affinity, heaviest first.
 	Preferred []match.Preference
-	// requests of the pods, for shapes with preferences; else those of one of its classes.
+	// requests are those of the pods for shapes with preferences; for other shapes those of one of their classes.
 	requests []int64
 	Invalid  error
-	// Volumes are what the pods ask for with their volumes.
+	// Volumes are the volume demands of the pods.
 	Volumes volumes.Constraints
-	// Demands are what the shape could use of the pools, in stages: a class uses the first whose nodes are large
-	// enough, and falls back to later ones where limits leave it no room.
+	// Demands are the pools' nodes that the shape could use, in stages. A class uses the first stage whose nodes are large enough, and
+	// falls back to later stages if limits leave it no room.
 	Demands []Stage
-	// touched are the profiles that were looked at to find these, each once: Update numbers profiles again from them.
+	// touched are the profiles that were checked to find these, each once: Update numbers profiles again from them.
 	touched []touch
 }
 

@@ -10,7 +10,7 @@ import (
 // price decides between them.
 type Stage struct {
 	Uses []Use
-	// gaveUp says what the stage does without: preferences, or the aversion to PreferNoSchedule taints.
+	// gaveUp says what the stage gives up: preferences, or avoiding PreferNoSchedule taints.
 	gaveUp sacrifice
 	// Kept is the share, by weight, of the preferences that the stage keeps.
 	Kept float64
@@ -21,7 +21,7 @@ type Use struct {
 	Pool, Profile int32
 }
 
-// sacrifice is what a placement does without; each value includes the ones before it.
+// sacrifice is what a placement gives up; each value includes the ones before it.
 type sacrifice uint8
 
 const (
@@ -30,10 +30,9 @@ const (
 	sacrificeSoftTaints            // a PreferNoSchedule taint is not tolerated
 )
 
-// stagesOf lists a shape's stages: first with preferences kept, as many as can be kept together, then with fewer and
-// fewer of the lighter ones, then with none, then on pools with PreferNoSchedule taints; within each, pools by
-// weight, those of equal weight together. Each alternative of the required affinity is tried with each level of
-// preferences, so that no satisfiable pod is lost.
+// stagesOf lists a shape's stages: first with as many preferences as can be kept together, then with fewer of the lighter ones, then
+// without preferences, then on pools with PreferNoSchedule taints. Within each, pools are ordered by weight, and pools of equal weight form
+// one stage. Each alternative of the required affinity is tried with each level of preferences, so that no satisfiable pod is lost.
 func (r *Reader) stagesOf(s *Shape) []Stage {
 	var out []Stage
 	for _, level := range r.levels(s) {
@@ -103,7 +102,7 @@ func (r *Reader) usesOf(uses []Use, pool int32, s *Shape, l level) []Use {
 		return uses
 	}
 	if soft && match.Untolerated(s.Tolerations, p.Taints, false) == nil {
-		return uses // an earlier level has it
+		return uses // an earlier level contains it
 	}
 	for _, term := range l.terms {
 		if n := p.ProfileOf(term); n >= 0 {

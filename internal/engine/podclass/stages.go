@@ -8,7 +8,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
-// Stages are numbered as they are come upon.
+// Stages are numbered in the order in which they are found.
 type Stages struct {
 	List   []Stage
 	number map[string]int32
@@ -17,7 +17,7 @@ type Stages struct {
 // NewStages has room for so many.
 func NewStages(n int) *Stages { return &Stages{number: make(map[string]int32, n)} }
 
-// Find finds the stages that are open to the class, whose shape is given, and what a pod of it costs at each.
+// Find finds the stages of the class, whose shape is given, and the cost of a pod at each.
 func (t *Stages) Find(pools []*nodepool.Pool, c *Class, s *Shape) {
 	c.Stages = t.usable(pools, s, c.Requests)
 	t.cost(pools, c)
@@ -40,7 +40,7 @@ func (t *Stages) Intern(s Stage) int32 {
 	return n
 }
 
-// usable are those of the shape's stages that have a node large enough for one pod.
+// usable are the shape's stages that have a node large enough for one pod.
 func (t *Stages) usable(pools []*nodepool.Pool, s *Shape, requests []int64) []int32 {
 	var out []int32
 	for _, st := range s.Demands {
@@ -56,8 +56,7 @@ func (s *Stage) roomy(pools []*nodepool.Pool, requests []int64) bool {
 	return slices.ContainsFunc(s.Uses, func(u Use) bool { return pools[u.Pool].Holds(int(u.Profile), requests) })
 }
 
-// cost estimates what a pod of the class costs at each of its stages: its share of the node where that is
-// least.
+// cost estimates the cost of a pod of the class at each of its stages: its share of the node on which this share is cheapest.
 func (t *Stages) cost(pools []*nodepool.Pool, c *Class) {
 	if len(c.Stages) < 2 || t.List[c.Stages[0]].Kept == 0 {
 		return

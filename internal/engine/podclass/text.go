@@ -5,7 +5,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
-// Text is what makes pods one class, valid until the next call, and what it is written from.
+// Text is the text that identifies a class, valid until the next call, and its sources.
 func Text(x *topology.Index, d Devices, p *likeness.Pattern, w *likeness.Writer) (text []byte, stake topology.Groups, ruleErr error) {
 	pod := p.First
 	text = w.Write(pod)
@@ -31,7 +31,7 @@ func Text(x *topology.Index, d Devices, p *likeness.Pattern, w *likeness.Writer)
 	return text, stake, ruleErr
 }
 
-// stakeOf is the stake of the pattern's pods in topology rules. Where their own stand is known from topology.Index.Remember.
+// stakeOf is the stake of the pattern's pods in topology rules. The position of their own rules is known from topology.Index.Remember.
 func stakeOf(x *topology.Index, p *likeness.Pattern) (topology.Groups, error) {
 	if len(x.Groups) == 0 && p.Rules == topology.NoRules {
 		return topology.Groups{}, nil

@@ -13,10 +13,10 @@ import (
 // devicePrefix begins the names of these resources; they never leave the planner but for certificates and sentences.
 const devicePrefix = planning.DevicesPrefix
 
-// sharePrefix goes on with the names of those that count no devices, but what kinds that exclude each other weigh.
+// sharePrefix continues the names of resources that do not count devices, but the shares of kinds that exclude each other.
 const sharePrefix = planning.DeviceSharesPrefix
 
-// Devices is the resource that counts devices, by what they are called.
+// Devices returns the resource that counts the devices with this name.
 func Devices(name string) corev1.ResourceName { return corev1.ResourceName(devicePrefix + name) }
 
 // CountsDevices reports whether the resource counts devices.
@@ -24,9 +24,9 @@ func CountsDevices(name corev1.ResourceName) bool {
 	return strings.HasPrefix(string(name), devicePrefix)
 }
 
-// CountsShares reports whether an amount of the resource is no number of devices: of a GPU and its partitions each has a share of what there
-// is of them together.
+// CountsShares reports whether amounts of the resource are shares instead of numbers of devices: a GPU and its partitions have shares of a
+// common total.
 func CountsShares(name corev1.ResourceName) bool { return strings.HasPrefix(string(name), sharePrefix) }
 
-// Hidden reports whether the resource is the planner's own: no node's capacity has it.
+// Hidden reports whether the resource exists only in the planner: no node's capacity contains it.
 func Hidden(name corev1.ResourceName) bool { return Attaches(name) || CountsDevices(name) }

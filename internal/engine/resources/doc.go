@@ -1,4 +1,4 @@
-// Package resources counts what pods take and what nodes have, in vectors of integers.
+// Package resources represents the requests of pods and the amounts of nodes as vectors of integers.
 //
 // The question: how much of each resource does a pod request, and how many such pods does a node have room for?
 //

@@ -2,18 +2,17 @@ package resources
 
 import "slices"
 
-// MaxTree finds the first of a row of amount vectors that has a need, without looking at all: a binary tree whose inner
-// entries are what those below have at most of each resource. Entry 1 is the root, entries width to 2*width-1 are the
-// leaves.
+// MaxTree finds the first vector in a row that has enough for a need, without checking all: a binary tree whose inner entries contain the
+// maximum of each resource below. Entry 1 is the root, entries width to 2*width-1 are the leaves.
 type MaxTree struct {
 	// Count is how many leaves there are.
 	Count       int
 	dims, width int
-	// most is indexed [entry*dims+resource]; -1 where nothing below takes anything.
+	// most is indexed [entry*dims+resource]; -1 if no leaf below takes anything.
 	most []int64
 }
 
-// NewMaxTree has so many leaves that take nothing; set them by Leaf, then call PullAll.
+// NewMaxTree returns a tree with so many leaves that take nothing; set them by Leaf, then call PullAll.
 func NewMaxTree(count, dims int) MaxTree {
 	t := MaxTree{Count: count, dims: dims, width: 1}
 	for t.width < count {
@@ -26,19 +25,19 @@ func NewMaxTree(count, dims int) MaxTree {
 	return t
 }
 
-// Clone is one of its own that is as this one is now.
+// Clone returns an independent copy.
 func (t *MaxTree) Clone() MaxTree {
 	out := *t
 	out.most = slices.Clone(t.most)
 	return out
 }
 
-// Leaf is the leaf's vector; who changes it calls PullFrom or PullAll before the next search.
+// Leaf returns the leaf's vector; after changing it, call PullFrom or PullAll before the next search.
 func (t *MaxTree) Leaf(i int) []int64 { return t.entry(t.width + i) }
 
 func (t *MaxTree) entry(i int) []int64 { return t.most[i*t.dims : (i+1)*t.dims] }
 
-// pull makes an inner entry the maximum of those below; it reports whether that changed it.
+// pull sets an inner entry to the maximum of its children; it reports whether the entry changed.
 func (t *MaxTree) pull(i int) bool {
 	e, a, b := t.entry(i), t.entry(2*i), t.entry(2*i+1)
 	changed := false
@@ -63,7 +62,7 @@ func (t *MaxTree) PullFrom(leaf int) {
 	}
 }
 
-// Next is the first leaf from the given one on that has the need; -1 for none.
+// Next returns the first leaf from the given one on that has room for the need; -1 for none.
 func (t *MaxTree) Next(need []int64, from int) int {
 	if from >= t.Count || !Fits(need, t.entry(1)) {
 		return -1

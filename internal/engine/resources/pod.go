@@ -6,9 +6,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// OfPod is what a pod takes from a node's allocatable, "pods: 1" included, as kube-scheduler counts it: the larger of what its
-// containers need together and what any init container needs with the sidecars started before it, or what is set for the pod as a whole,
-// and the runtime's overhead on top. While a resize is under way the larger of wanted and held counts.
+// OfPod returns the amounts that a pod takes of a node's allocatable, including "pods: 1", as kube-scheduler counts them. They are the
+// larger of the total of its containers and the largest need of an init container together with the sidecars started before it; or the
+// amounts set for the pod as a whole. The runtime's overhead is added. While a resize is under way the larger of wanted and held counts.
 func OfPod(pod *corev1.Pod) corev1.ResourceList {
 	if pod == nil {
 		return corev1.ResourceList{}
@@ -52,7 +52,7 @@ func initRequests(init []corev1.Container, running corev1.ResourceList, statuses
 	return peak
 }
 
-// resizing maps container names to statuses that may differ from the spec; nil when nothing was ever resized.
+// resizing maps container names to statuses that may differ from the spec; nil if no container was resized.
 func resizing(pod *corev1.Pod) map[string]*corev1.ContainerStatus {
 	var out map[string]*corev1.ContainerStatus
 	note := func(statuses []corev1.ContainerStatus) {
@@ -69,7 +69,7 @@ func resizing(pod *corev1.Pod) map[string]*corev1.ContainerStatus {
 	note(pod.Status.ContainerStatuses)
 	note(pod.Status.InitContainerStatuses)
 	if out != nil && resizeInfeasible(pod) {
-		// The wish can't be met on its node: only what is held counts. A status without a spec says so below.
+		// The requested size can't be met on its node: only the current allocation counts. A status without a spec says so below.
 		for name, status := range out {
 			held := *status
 			held.Resources = &corev1.ResourceRequirements{Requests: corev1.ResourceList{}}

@@ -7,18 +7,18 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// Up is q in planner units, rounded up; what is beyond maxAmount is maxAmount.
+// Up returns q in planner units, rounded up, and at most maxAmount.
 func Up(name corev1.ResourceName, q resource.Quantity) int64 {
 	amount, _ := unitsUp(name, q, maxAmount)
 	return amount
 }
 
-// Down is q in planner units, rounded down; what is beyond maxAmount is maxAmount.
+// Down returns q in planner units, rounded down, and at most maxAmount.
 func Down(name corev1.ResourceName, q resource.Quantity) int64 {
 	return UnitsDown(name, q, maxAmount)
 }
 
-// unitsUp is q in planner units, rounded up, and whether it is no more and no less than that can tell.
+// unitsUp returns q in planner units, rounded up, and whether this is exact.
 func unitsUp(name corev1.ResourceName, q resource.Quantity, most int64) (units int64, exact bool) {
 	f := q.AsApproximateFloat64()
 	if name == corev1.ResourceCPU {

@@ -6,8 +6,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Table gives each resource name of the model a small number: its index in every vector.
-// Only resources that some pod asks for matter; what nobody wants can't run out.
+// Table gives each resource name of the model a small number: its index in every vector. Only resources that some pod requests matter;
+// resources that nobody requests can't run out.
 type Table struct {
 	// Names of the resources, in the order of their places. It is not changed but by Intern.
 	Names []corev1.ResourceName
@@ -31,7 +31,7 @@ func NewTable() *Table {
 	return t
 }
 
-// Intern is the place of the resource, which it gets one if it has none.
+// Intern returns the index of the resource, and adds the resource if it is missing.
 func (t *Table) Intern(name corev1.ResourceName) int {
 	if i, ok := t.index[name]; ok {
 		return i
@@ -45,14 +45,14 @@ func (t *Table) Intern(name corev1.ResourceName) int {
 // Len is the length of every vector.
 func (t *Table) Len() int { return len(t.Names) }
 
-// At is the resource's place; false for one that has none.
+// At returns the resource's index; false if it is missing.
 func (t *Table) At(name corev1.ResourceName) (int, bool) {
 	i, ok := t.index[name]
 	return i, ok
 }
 
-// InternAll numbers names in alphabetical order, so that numbering does not depend on map order.
-// Intern is the place of the resource, which it gets one if it has none.
+// InternAll numbers names in alphabetical order, so that numbering does not depend on map order. Intern returns the index of the resource,
+// and adds the resource if it is missing.
 func (t *Table) InternAll(names map[corev1.ResourceName]struct{}) {
 	sorted := make([]corev1.ResourceName, 0, len(names))
 	for name := range names {

@@ -1,16 +1,15 @@
-// Package state keeps what is where while planners try things out.
+// Package state records where pods are while planners try changes.
 //
-// The question: what do nodes carry and have free now, which pods wait, and how does all that become again what it was?
+// The question: which pods do nodes have now, how much is free, which pods are pending, and how can changes be undone?
 //
 // Input is a [World], which is never changed: nodes with their pods, classes of pods, pools, and the rules between pods. Output is the
-// [State] after what was done to it: nodes hidden and closed, new nodes opened and exchanged, pods placed; amounts free, counters of the
-// rules, of limits, reservations and shared volumes follow. It knows nothing of who chooses places, and checks none.
+// [State] after the changes: nodes hidden and closed, new nodes opened and exchanged, pods placed. Free amounts and the counters of rules,
+// limits, reservations and shared volumes follow. The state does not choose places, and does not check them.
 //
-// The method is a log of changes: [State.Undo] takes them back one by one, last first, to a [Mark]; [Log.Commit] forgets the log. A
-// [Record] is what was placed since a mark, to be done again after it was undone, and [Pods] tells, of pods that are alike, which were put
-// where.
+// The method is a log of changes: [State.Undo] undoes them one by one, last first, up to a [Mark]; [Log.Commit] clears the log. A [Record]
+// contains the placements since a mark, to repeat them after an undo. [Pods] returns, for equal pods, which of them were put where.
 //
-// The cost: a change and its undoing take the same, one vector of resources and the counters of the rules that concern the pods.
+// The cost: a change and its undo cost the same, one vector of resources and the counters of the rules that concern the pods.
 //
 //	room         what existing nodes have free, and which take pods     room.go, hide.go, seal.go
 //	placements   which pods are on which host                           placements.go, place.go, pods.go

@@ -6,8 +6,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Hide removes a node, as if it were gone: its movable pods for which moves is true begin to wait. It returns how many these are. Pods wait
-// as what as makes of their class; nil leaves it.
+// Hide removes a node, as if it were gone: its movable pods for which moves is true begin to wait. It returns how many these are. Pods
+// become pending as members of the class that as returns; nil means their own class.
 func (s *State) Hide(node int32, moves func(*corev1.Pod) bool, as func(pod *corev1.Pod, class int32) int32) (pods int) {
 	n := &s.w.Nodes[node]
 	s.takeOff(node)

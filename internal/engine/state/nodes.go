@@ -15,7 +15,7 @@ type Node struct {
 	Labels requirements.Set
 	// Price without a commitment.
 	Price int64
-	// Commitment that is planned to cover it, by number from 1; 0 for none. The node may keep it.
+	// Commitment is the number, from 1, of the commitment that is planned to cover it; 0 for none. The node may keep it.
 	Commitment int32
 	// Used is the sum of its pods' requests, by resource.
 	Used []int64
@@ -29,7 +29,7 @@ func (n *Node) Empty() bool { return n.Used[resources.Pods] == 0 }
 // Unused reports whether the node has no pods and counts nevertheless.
 func (n *Node) Unused() bool { return n.Empty() && !n.Abandoned }
 
-// Capacity is what instances of the node's type have.
+// Capacity contains the amounts of instances of the node's type.
 func (n *Node) Capacity(pools []*nodepool.Pool) corev1.ResourceList {
 	t := pools[n.Pool].Table
 	return t.Catalog.Variants[t.Rows[n.Row].Variant].Capacity

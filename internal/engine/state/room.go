@@ -19,13 +19,13 @@ type Watcher interface {
 type Room struct {
 	nodes []existing.Node
 	dims  int32
-	// Watch is notified of changes; nil for nobody.
+	// Watch is notified of changes; nil for no notification.
 	Watch Watcher
 	// Free is indexed [node*resources+resource].
 	Free []int64
 	// Usable are the nodes that may take pods now.
 	Usable bitset.Set
-	// closed are the nodes that were shut; empty while there are none.
+	// closed are the closed nodes; nil while there are none.
 	closed bitset.Set
 }
 
@@ -44,7 +44,7 @@ func (r *Room) clone() Room {
 	return Room{nodes: r.nodes, dims: r.dims, Free: slices.Clone(r.Free), Usable: r.Usable.Clone(), closed: slices.Clone(r.closed)}
 }
 
-// Of is what a node has free. Writing to it can't be undone.
+// Of returns the free amounts of a node. Writing to it can't be undone.
 func (r *Room) Of(node int32) []int64 { return r.Free[node*r.dims : (node+1)*r.dims] }
 
 // changed notifies the watcher.

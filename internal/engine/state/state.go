@@ -35,11 +35,11 @@ func (w *World) hostOf(i int32) int32 { return int32(len(w.Nodes)) + i }
 // State records where pods are. All changes can be undone.
 type State struct {
 	w World
-	// Room is what existing nodes have free.
+	// Room contains the free amounts of existing nodes.
 	Room Room
 	// Waiting counts the pods without a place, by class.
 	Waiting Waiting
-	// Ways are the present ways of World.Gangs. Queue lists the pods of a class in the order of placement; nil stands for Class.Pending.
+	// Ways are the present ways of World.Gangs. Queue lists the pods of a class in the order of placement; nil means Class.Pending.
 	Ways  []int32
 	Queue func(class int32) []int32
 	// Freed are pods of hidden nodes, in the order of hiding.
@@ -84,8 +84,8 @@ func (w Waiting) Pods() int {
 	return n
 }
 
-// Begin makes a state of the world's nodes, with nothing hidden or placed. free is what the nodes have free, counts are the initial
-// topology counts, nil without rules.
+// Begin makes a state of the world's nodes, with nothing hidden or placed. free contains the free amounts of the nodes, counts the initial
+// topology counts, nil if there are no rules.
 func (s *State) Begin(w World, free []int64, counts *topology.State) {
 	*s = State{
 		w: w, Room: newRoom(&w, free), HiddenSet: bitset.New(len(w.Nodes)), Waiting: make(Waiting, len(w.Classes)),
@@ -108,7 +108,7 @@ func (s *State) Begin(w World, free []int64, counts *topology.State) {
 	}
 }
 
-// RoomOf is what a host has free; valid until the next call.
+// RoomOf returns the free amounts of a host; valid until the next call.
 func (s *State) RoomOf(host int32) []int64 {
 	if host < int32(len(s.w.Nodes)) {
 		return s.Room.Of(host)

@@ -36,7 +36,8 @@ func (v *Volumes) share(c *podclass.Class, host, n int32, free []int64, sign int
 	}
 }
 
-// NeedOn is what one more pod of the class uses of the host: its requests without volumes that are already there.
+// NeedOn returns the amounts that one more pod of the class takes on the host: its requests without volumes that are already attached
+// there.
 func (v *Volumes) NeedOn(c *podclass.Class, host int32) []int64 {
 	var need []int64
 	for _, shared := range c.Shared {

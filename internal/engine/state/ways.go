@@ -3,8 +3,8 @@ package state
 // Share is a number of pods of a class.
 type Share struct{ Class, Count int32 }
 
-// Gang is a group of pods that wait together. Each of its ways says to which classes they belong while it is chosen; in the first way
-// these are the classes that list them as pending.
+// Gang is a group of pods that wait together. Each of its waiting states says to which classes the pods belong while it is selected; in the
+// first state these are the classes that list the pods as pending.
 type Gang struct{ Ways [][]Share }
 
 // Choosing selects the ways in which gangs wait.
@@ -33,8 +33,8 @@ func (s Choosing) choose(gang, way int32) {
 	s.Ways[gang] = way
 }
 
-// SetAside stops pods of the classes from waiting until TakeBack is called with its result. Neither is logged: in between nothing earlier
-// may be undone.
+// SetAside stops pods of the classes from waiting until TakeBack is called with its result. Neither call is logged: no earlier change may
+// be undone in between.
 func (s Choosing) SetAside(classes []int32) []Share {
 	var out []Share
 	for _, class := range classes {

@@ -10,8 +10,7 @@ import (
 
 // Disks that a pod names itself, without a PersistentVolumeClaim, follow kube-scheduler's VolumeRestrictions: two pods of one node can't
 // use the same disk, unless both only read it; an EBS disk not even then. Volumes of claims are not checked, because their access modes
-// belong to the storage. A disk is a group with anti-affinity by node: pods that write it keep away from all that use it, and the other
-// way round.
+// belong to the storage. A disk is a group with anti-affinity by node: pods that write to the disk exclude all other pods that use it.
 
 // diskGroups adds a group for each disk that the pod writes.
 func diskGroups(spec *corev1.PodSpec, add func(Group)) {

@@ -144,7 +144,7 @@ func PlaceKeys(groups []Group) (keys, pinned []string) {
 	return keys, slices.Compact(pinned)
 }
 
-// Who describes the pods that the group counts.
+// Who describes which pods the group counts.
 func (g *Group) Who() string {
 	var parts []string
 	for _, s := range g.selectors {

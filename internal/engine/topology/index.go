@@ -44,8 +44,8 @@ type Index struct {
 	// namespaceLabels by name.
 	namespaceLabels map[string]labels.Set
 	defaults        *defaultSpread
-	// Follows returns the pods with which a pod must run because they share claims of devices, empty for none, and whether the pod leads:
-	// then the others go on its node. Nil if there are none.
+	// Follows returns the pods with which a pod must run because they share claims of devices, empty if there are none, and whether the pod
+	// is the leader: the others go to the leader's node. Nil if there are no such pods.
 	Follows func(pod *corev1.Pod) (id string, leads bool)
 	buf     []byte
 	// remembered is the index in rules of what Collect returned, by ruleKey.
@@ -118,9 +118,9 @@ func (x *Index) unmade(pod *corev1.Pod) []volumes.ID {
 	return out
 }
 
-// Collect adds the pod's rules and returns their index, as Remember does, and the numbers of their groups, ascending. If there is an
-// error, it returns the groups of the rules that can be read: by them a bound pod keeps others away, even if it could not be planned
-// itself. The result is shared.
+// Collect adds the pod's rules and returns their index, as Remember does, and the numbers of their groups, ascending. If there is an error,
+// it returns the groups of the rules that could be read, because they apply to a bound pod even if it could not be planned itself. The
+// result is shared.
 func (x *Index) Collect(pod *corev1.Pod) (at int32, owns []int32, err error) {
 	at = x.Remember(pod)
 	owns, err = x.RulesAt(at, pod)

@@ -23,7 +23,7 @@ type labelSet struct {
 	namespace string
 	labels    map[string]string
 	pods      int32
-	// kinds are the kinds of the present pods; they may include kinds of earlier pods.
+	// kinds are the kinds of the current pods; they may include kinds of earlier pods.
 	kinds []int32
 }
 
@@ -102,8 +102,8 @@ func equality(s labels.Selector) (key string, values []string) {
 	return "", nil
 }
 
-// SelectKinds marks the sets whose pods one of the groups counts, ports and disks aside, and in kinds the kinds of those pods, and perhaps
-// others.
+// SelectKinds marks the label sets whose pods one of the groups counts, ports and disks aside. In kinds, it marks the kinds of those pods,
+// and perhaps others.
 func (l *LabelSets) SelectKinds(groups []*Group, kinds []bool) (sets []bool) {
 	sets = make([]bool, len(l.sets))
 	type wanted map[string][]*Group

@@ -182,7 +182,7 @@ func (s *State) IgnoredBy(labels requirements.Set, taints []corev1.Taint) (group
 	return groups
 }
 
-// Rejoin changes the domains of an existing node and the groups that ignore it; its pods must not be counted meanwhile.
+// Rejoin changes the domains of an existing node and the groups that ignore it; its pods must not be counted at that time.
 func (s *State) Rejoin(host int32, domains, ignoredBy []int32) {
 	s.Notice(host, -1)
 	s.Hosts[host].Domains, s.Hosts[host].IgnoredBy = domains, ignoredBy
@@ -253,7 +253,7 @@ func Bump(counts []int32, at, n int32) []int32 {
 	return counts
 }
 
-// CountAt is the count of a domain; 0 for a domain without one.
+// CountAt returns the count of a domain; 0 for a domain without a count.
 func CountAt(counts []int32, at int32) int32 {
 	if at < 0 || int(at) >= len(counts) {
 		return 0

@@ -16,12 +16,13 @@ type Assignment struct {
 	Planned [][]planning.PodKey
 	// Hidden are the nodes that are hidden, in the order they were.
 	Hidden []string
-	// ExistingFrom and PlannedFrom tell for each of those pods which of Hidden it comes from; -1 for one that waits anyway.
+	// ExistingFrom and PlannedFrom contain, for each of those pods, the index in Hidden of the node that it comes from; -1 for a pod that
+	// was pending anyway.
 	ExistingFrom, PlannedFrom [][]int32
 }
 
-// Assigned is where the trial has put pods so far. It is Placed without what the new nodes are, and pods of a class that were
-// hidden together are placed together, whatever was placed and taken off before.
+// Assigned is where the trial has put pods so far. It is Placed without the details of new nodes. Pods of a class that were hidden together
+// are placed together, regardless of earlier placements and undos.
 func (t *Trial) Assigned() *Assignment {
 	m := t.M
 	r := state.PodsOf(&t.S)

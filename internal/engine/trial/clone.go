@@ -5,7 +5,7 @@ import (
 )
 
 // Clone is an independent copy of the trial. Both answer the same questions alike from now on, and may be used in parallel. Marks of one
-// are not valid in the other. What is only remembered to save time is not copied.
+// trial are not valid in the other. Caches are not copied.
 func (t *Trial) Clone() *Trial {
 	out := &Trial{Places: Places{M: t.M, Options: t.Options}, S: t.S.Clone(), Proof: t.Proof}
 	out.S.Room.Watch = (*trialWatch)(out)

@@ -22,19 +22,19 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Counting says that the claims of a node can be met together, or, of devices that exclude each other, that nothing says they can't.
-// kube-scheduler meets them one after another, with the first devices that match: where claims want the same devices it can take for one pod
-// what another one needed. So what was placed is admitted by allocating devices as kube-scheduler does, pod by pod, in an order that works.
-// What no order of a node works for goes elsewhere, and waits if there is no place where it works.
+// Counting says that the claims of a node can be met together or, for devices that exclude each other, that nothing is known to prevent it.
+// But kube-scheduler meets them one after another, with the first devices that match: if claims compete for the same devices, it can give
+// one pod a device that another pod needs. So placements are admitted by allocating devices as kube-scheduler does, pod by pod, in an order
+// that works. If no order works on a node, pods go elsewhere; they stay pending if there is no other place.
 
 const (
-	// MaxAdmitRounds bounds how often pods are placed again whose devices others have. What gets no devices then waits.
+	// MaxAdmitRounds bounds how often pods are placed again whose devices others have. Pods that get no devices then stay pending.
 	MaxAdmitRounds = 16
 	// maxOrders bounds the orders that are tried for one node.
 	maxOrders = 24
 )
 
-// deviceAdmission allocates the devices of nodes for one trial: what selectors say, and what was found, is remembered in it.
+// deviceAdmission allocates the devices of nodes for one trial, and caches the results of selectors and allocations.
 type deviceAdmission struct {
 	t       *Trial
 	matches *devices.Matches
@@ -43,7 +43,7 @@ type deviceAdmission struct {
 	known  map[string]sequence
 	// refused says of types and classes in an order whether some get no devices.
 	refused map[string]bool
-	// stocks are what new nodes have, which is never changed.
+	// stocks are the devices of new nodes, which never change.
 	stocks map[typeStock]hostStock
 	// byName are the types of catalogs.
 	byName map[*market.Catalog]map[string]*cloudprovider.InstanceType
@@ -55,11 +55,11 @@ type typeStock struct {
 	template claimed.Template
 }
 
-// hostStock is what of devices a host has, with a name that is equal for hosts that have the same. The usage is nil for none.
+// hostStock contains the devices of a host, with a name that is equal for hosts with the same devices. The usage is nil for none.
 type hostStock struct {
 	usage *devices.Usage
 	name  string
-	// unplugged are the extended resources of which it has none by device plugins: devices serve those.
+	// unplugged are the extended resources that no device plugin of the host provides: devices serve them.
 	unplugged map[corev1.ResourceName]bool
 }
 
@@ -101,7 +101,7 @@ func (a *deviceAdmission) claimsOf(class int32) []claimed.AdmittedClaim {
 	return out
 }
 
-// stockOf is what a host has.
+// stockOf returns the devices of a host.
 func (a *deviceAdmission) stockOf(host int32) hostStock {
 	m := a.t.M
 	if int(host) < len(m.Nodes) {
@@ -115,7 +115,7 @@ func (a *deviceAdmission) stockOf(host int32) hostStock {
 	return a.stockOfType(table.Catalog.Types[v.Type], v.Offering)
 }
 
-// stockOfType is what a new node of the type bought by the offering has.
+// stockOfType returns the devices of a new node of the type, bought by the offering.
 func (a *deviceAdmission) stockOfType(it *cloudprovider.InstanceType, o *cloudprovider.Offering) hostStock {
 	if len(it.Devices) == 0 {
 		return hostStock{}
@@ -143,7 +143,7 @@ func (a *deviceAdmission) order(on hostStock, classes []int32) sequence {
 		if n == 0 {
 			next = a.hardestFirst(next)
 		} else {
-			// Those that got none come first.
+			// Pods that got no devices come first.
 			last := a.try(on, next)
 			cut := len(last.classes) - last.failed
 			next = slices.Concat(last.classes[cut:], last.classes[:cut])
@@ -165,8 +165,8 @@ func keyOf(name string, classes []int32) string {
 	return string(key)
 }
 
-// refuses reports whether some of the pods, given by class in their order, get no devices on a new node of the type, by one of the offerings that the claim
-// leaves open.
+// refuses reports whether some of the pods, given by class in their order, get no devices on a new node of the type, by one of the
+// offerings that the NodeClaim allows.
 func (a *deviceAdmission) refuses(it *cloudprovider.InstanceType, claim requirements.Set, classes []int32) bool {
 	if it.DeviceLabels() == nil {
 		return a.refusesAs(it, nil, classes)
@@ -204,7 +204,7 @@ func (a *deviceAdmission) refusesAs(it *cloudprovider.InstanceType, o *cloudprov
 	return no
 }
 
-// hardestFirst puts those first that ask for more devices, or more of them.
+// hardestFirst sorts pods that request more devices, or larger ones, first.
 func (a *deviceAdmission) hardestFirst(classes []int32) []int32 {
 	out := slices.Clone(classes)
 	weight := func(class int32) (most int64) {
@@ -217,7 +217,7 @@ func (a *deviceAdmission) hardestFirst(classes []int32) []int32 {
 	return out
 }
 
-// try allocates in the order given; those that get no devices stand last.
+// try allocates in the given order; pods that get no devices come last.
 func (a *deviceAdmission) try(on hostStock, classes []int32) sequence {
 	usage := on.usage.Clone()
 	var got, not []int32
@@ -239,8 +239,8 @@ func (a *deviceAdmission) try(on hostStock, classes []int32) sequence {
 	return sequence{append(got, not...), len(not)}
 }
 
-// TakeOffRefused takes pods off hosts where no order gives all their devices, and keeps further ones off those hosts. It returns the
-// classes of those that may get them elsewhere, ascending.
+// TakeOffRefused removes pods from hosts where no order gives all pods their devices, and keeps further pods off those hosts. It returns
+// the classes of the removed pods that may get devices elsewhere, ascending.
 func (a *deviceAdmission) TakeOffRefused() []int32 {
 	t := a.t
 	loads := a.loadsOf(t.S.Placed.All)
@@ -312,7 +312,7 @@ func (t *Trial) OrderForDevices(list []state.Binding) []state.Binding {
 	return inOrder(list, loads, func(class int32) bool { return len(a.claimsOf(class)) > 0 })
 }
 
-// inOrder has the bindings of each host that are about some of its pods follow the host's order of those.
+// inOrder sorts the bindings of each host by the host's order of pods.
 func inOrder(list []state.Binding, orders [][]int32, about func(class int32) bool) []state.Binding {
 	stages := map[[2]int32]state.Binding{}
 	for _, b := range list {
@@ -336,7 +336,8 @@ func inOrder(list []state.Binding, orders [][]int32, about func(class int32) boo
 	return out
 }
 
-// allowed are the types of a new node on which its pods, given by class in their order, get their devices; all of them if there is none.
+// allowed returns the types of a new node on which its pods, given by class in their order, get their devices; all of them if there is
+// none.
 func (a *deviceAdmission) allowed(c *market.Catalog, node *planning.NewNode, classes []int32) []planning.InstanceTypeOption {
 	options := node.InstanceTypes
 	byName := a.byName[c]
@@ -357,8 +358,8 @@ func (a *deviceAdmission) allowed(c *market.Catalog, node *planning.NewNode, cla
 	return options
 }
 
-// Options are the types of a new node on which its pods get their devices, unless its pool's minValues ask for others as well. The type for which the
-// order of its pods was found need not be the first: another one may cost as little, or less for the pods that stayed.
+// Options returns the types of a new node on which its pods get their devices, unless its pool's minValues require others as well. The type
+// for which the order of its pods was found need not be the first: another type may cost the same, or less for the remaining pods.
 func (a *deviceAdmission) Options(node *planning.NewNode, pool int32, loads []state.Binding) []planning.InstanceTypeOption {
 	p := a.t.M.Pools[pool]
 	if len(node.InstanceTypes) < 2 {
@@ -381,7 +382,7 @@ func (a *deviceAdmission) Options(node *planning.NewNode, pool int32, loads []st
 	return node.InstanceTypes
 }
 
-// variedEnough reports whether the types have as many values of each key as the pool's minValues ask for.
+// variedEnough reports whether the types have as many values of each key as the pool's minValues require.
 func variedEnough(p *nodepool.Pool, options []planning.InstanceTypeOption) bool {
 	for _, asked := range p.Variety {
 		values := sets.New[string]()

@@ -9,7 +9,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// GangWay is how gangs that run are moved together: to which domains those go that have to be in one.
+// GangWay is one way to move running gangs together: the target domains of the gangs that require one domain.
 type GangWay struct {
 	// Number of the way among those of the same gangs, from 1 on.
 	Number  int
@@ -21,8 +21,9 @@ type GangWay struct {
 // mostGangWays bounds the ways in which several gangs are moved together.
 const mostGangWays = 16
 
-// WaysOf are the ways in which the gangs of the model can be moved together, those that leave gangs in their domains first. Gangs that may
-// be anywhere need none: one way is nil if all are such. There is no way if one of them has no domain, or members that wait.
+// WaysOf returns the ways in which the gangs of the model can be moved together; ways that leave gangs in their domains come first. Gangs
+// without a required domain need no way: there is one nil way if all gangs are such. There is no way if a gang has no domain, or has
+// pending members.
 func WaysOf(m *model.Model, gangs []*planning.Gang) []*GangWay {
 	ways := []*GangWay{nil}
 	for _, gang := range gangs {
@@ -46,7 +47,7 @@ func WaysOf(m *model.Model, gangs []*planning.Gang) []*GangWay {
 	return ways
 }
 
-// gangIn is the model's gang of that name; nil if it has none.
+// gangIn returns the model's gang of that name; nil if there is none.
 func gangIn(m *model.Model, gang *planning.Gang) *model.Gang {
 	if m.Gangs == nil {
 		return nil
@@ -78,7 +79,7 @@ func (w *GangWay) with(gang *planning.Gang, move *model.GangMove, number int) *G
 	return out
 }
 
-// as says as what pods wait; nil for as what they are.
+// as returns the class as which the pods become pending; nil for their own class.
 func (w *GangWay) as() func(pod *corev1.Pod, class int32) int32 {
 	if w == nil {
 		return nil

@@ -13,13 +13,13 @@ func (t *Trial) Hide(name string) (pods int, err error) {
 }
 
 // HideMoving is Hide for a node some of whose pods need no other place, because they stay until they end or are never evicted: only the
-// pods for which moves is true begin to wait. moves is not called for pods of DaemonSets and static pods.
+// pods for which moves returns true become pending. moves is not called for pods of DaemonSets and static pods.
 func (t *Trial) HideMoving(name string, moves func(*corev1.Pod) bool) (pods int, err error) {
 	return GangsOf(t).HideIn(name, moves, nil)
 }
 
-// HideIn is Trial.HideMoving for nodes of gangs that are moved together: those that have to be in one domain wait for places in that of the
-// way. Nil is for pods of which none has to.
+// HideIn is Trial.HideMoving for nodes of gangs that are moved together: gangs that require one domain become pending for the way's domain.
+// Nil is for pods without such gangs.
 func (t Gangs) HideIn(name string, moves func(*corev1.Pod) bool, way *GangWay) (pods int, err error) {
 	i, ok := t.M.NodeIndex[name]
 	if !ok {

@@ -5,8 +5,8 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/pricing"
 )
 
-// Packings remembers how pods were packed onto new nodes, for those who pack like pods again and again. All of it follows from the model
-// and the options alone.
+// Packings caches how pods were packed onto new nodes, for callers that pack equal pods repeatedly. All of it follows from the model and
+// the options alone.
 type Packings struct {
 	// Choices are the nodes to choose from, by the places that the pods may go to.
 	Choices map[string]*offers.Choice
@@ -14,7 +14,7 @@ type Packings struct {
 	Packed map[string]*Packed
 }
 
-// Packed is a packing whose options are one for each node.
+// Packed is a packing with one option for each node.
 type Packed struct {
 	Choice *offers.Choice
 	// Loads are the pods on each of the nodes, Left those without a node, by item.

@@ -53,7 +53,7 @@ type roomTree struct {
 	resources.MaxTree
 	// known is indexed by need: where to start; nil before the first search.
 	known []startingPoint
-	// grown are the leaves that have gained room, in order; forgotten counts dropped ones.
+	// grown are the leaves that have gained room, in order; forgotten counts dropped leaves.
 	grown     []int32
 	forgotten int
 }
@@ -120,7 +120,7 @@ func (x *roomIndex) numberNeeds(m *model.Model) {
 	x.needs = len(numbers)
 }
 
-// write sets a leaf to the free amounts of the node; it reports whether any of them has grown.
+// write sets a leaf to the free amounts of the node; it reports whether any amount has grown.
 func (tree *roomTree) write(leaf int, t *Trial, node int32) (grew bool) {
 	e := tree.Leaf(leaf)
 	if !t.S.Room.Usable.Has(int(node)) {
@@ -136,7 +136,8 @@ func (tree *roomTree) write(leaf int, t *Trial, node int32) (grew bool) {
 	return grew
 }
 
-// start is the first leaf with room for the need, by its number, without checking leaves again that are known to have none; -1 for none.
+// start returns the number of the first leaf with room for the need, without checking leaves again that are known to have none; -1 for
+// none.
 func (x *roomIndex) start(tree *roomTree, number int32, need []int64) int {
 	if tree.known == nil {
 		tree.known = make([]startingPoint, x.needs)
@@ -218,7 +219,7 @@ func (x *roomIndex) First(m *model.Model, class int32, need []int64, fit uint32,
 	return -1
 }
 
-// Rank sets which nodes of the snapshot Move may use, and in which order: each pod goes to the first one that takes it. It is valid until
+// Rank sets which nodes of the snapshot Move may use, and in which order: each pod goes to the first node that takes it. It is valid until
 // the next Rank. An unknown or duplicate name is an error and changes nothing.
 func (t *Trial) Rank(order []string) error {
 	nodes := make([]int32, 0, len(order))

@@ -7,9 +7,9 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/state"
 )
 
-// Trial is a what-if on a Model: nodes can be hidden, their pods placed elsewhere, and all of it undone. It is the
-// one engine of the library: Solve is a trial that places the waiting pods, disruption asks a trial what would happen
-// if a node went. A new trial starts with the snapshot's nodes, nothing hidden, and the waiting pods not placed.
+// Trial is a what-if on a Model: nodes can be hidden, their pods placed elsewhere, and all of it undone. It is the only constraint engine
+// of the library: Solve is a trial that places the pending pods; disruption uses a trial to find the effect of removing a node. A new trial
+// starts with the snapshot's nodes, nothing hidden, and the waiting pods not placed.
 //
 // A Trial is not safe for concurrent use; a Model may have any number of them.
 type Trial struct {
@@ -34,7 +34,7 @@ type Trial struct {
 	names waitingNames
 	// Proof is the problem behind the nodes, if one packing made them all.
 	Proof *Proof
-	// Packings are remembered if that is asked for; nil unless it is.
+	// Packings are cached on request; nil otherwise.
 	Packings *Packings
 	// queues are the queues for the present ways of gangs; nil until they are needed.
 	queues *gangQueues

@@ -20,8 +20,8 @@ var ErrStaleMark = errors.New("the trial cannot roll back to this mark: take a n
 // Mark returns the present point.
 func (t *Trial) Mark() Mark { return Mark{t, t.S.Log.Now(), t.Proof} }
 
-// Rollback undoes everything since the mark, in reverse order. For a stale mark it does nothing and returns ErrStaleMark: do not go on as
-// if everything had been undone.
+// Rollback undoes everything since the mark, in reverse order. For a stale mark it does nothing and returns ErrStaleMark: the caller must
+// not continue as if everything had been undone.
 func (t *Trial) Rollback(to Mark) error {
 	if to.of != t {
 		return ErrStaleMark

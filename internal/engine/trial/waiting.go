@@ -8,8 +8,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Waiting names pods that wait for a place, at most this many: pods of hidden nodes, the last hidden first, then the snapshot's own. Of
-// the pods of one class, the ones hidden first count as placed.
+// Waiting names pending pods, at most this many: pods of hidden nodes, the last hidden first, then the snapshot's own. Of the pods of one
+// class, the ones hidden first count as placed.
 func (t *Trial) Waiting(most int) []planning.PodKey {
 	if most = min(most, GangsOf(t).WaitingPods()); most == 0 {
 		return nil
@@ -91,7 +91,7 @@ func notWaiting(key planning.PodKey) error {
 // NewNodes counts the new nodes opened so far, including those without pods. They are numbered from 0 in that order.
 func (t *Trial) NewNodes() int { return len(t.S.Planned) }
 
-// Filled are the numbers of the new nodes from the given one on that have pods.
+// Filled returns the numbers of the new nodes, from the given one on, that have pods.
 func (t *Trial) Filled(from int) []int {
 	var out []int
 	for i := from; i < len(t.S.Planned); i++ {

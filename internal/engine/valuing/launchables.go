@@ -16,22 +16,22 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Launchables tell which kinds of node new nodes with pods of the snapshot's nodes may be, as far as each pod alone decides:
-// of pools that launch now and whose taints it tolerates, those that meet what the pool and the pod require. What pods prefer,
-// rules between pods, limits and minValues narrow that further, so that every new node of every plan is one of these.
-// They remember what they found and must not be used by several goroutines at once.
+// Launchables contain the kinds of new nodes that can hold pods of the snapshot's nodes, as far as each pod alone decides. These are kinds
+// of pools that launch now and whose taints the pod tolerates, and that meet the requirements of the pool and the pod. Preferences of pods,
+// rules between pods, limits and minValues only restrict this further, so every new node of every plan is one of these kinds. They cache
+// results and must not be used by several goroutines at once.
 type Launchables struct {
 	m *model.Model
-	// ByClass is what was found of a class, by its number; groups are distinct lists of uses, groupOf finds them by their text.
+	// ByClass caches results by the number of the class; groups are distinct lists of uses, groupOf finds them by their text.
 	byClass map[int32]reach
 	groups  [][]podclass.Use
 	groupOf map[string]int
 }
 
-// reach is what new nodes there are for a class.
+// reach contains the new nodes for a class.
 type reach struct {
 	group    int
-	cheapest int64 // noPrice if none of them has room for a pod
+	cheapest int64 // noPrice if no node has room for a pod
 }
 
 // FindLaunchables of the model's pools.
@@ -39,10 +39,10 @@ func FindLaunchables(m *model.Model) *Launchables {
 	return &Launchables{m: m, byClass: map[int32]reach{}, groupOf: map[string]int{}}
 }
 
-// Of is the group of nodes that new nodes with the pod on them may be, a number for Kinds, and the price of the cheapest
-// of them that has room for the pod in addition to its DaemonSets, USD per hour. Others of the group may be too small for it; those of
-// pools that have none with room for it are not of the group. False if the node has no such pod that could move, or no node of
-// any pool would hold it.
+// Of returns the group of kinds that new nodes with the pod may have, as a number for Kinds. It also returns the price in USD per hour of
+// the cheapest node that has room for the pod in addition to its DaemonSets. Other nodes of the group may be too small for the pod. Nodes
+// of pools without any node that has room for it are not in the group. False if the node has no such pod that could move, or no node of any
+// pool would hold it.
 func (l *Launchables) Of(node string, pod planning.PodKey) (group int, cheapest float64, ok bool) {
 	i, known := l.m.NodeIndex[node]
 	if !known {
@@ -105,15 +105,15 @@ type Launchable struct {
 	// Pool that launches it, and its InstanceType.
 	Pool         v1.PoolKey
 	InstanceType string
-	// Room is what it has for pods: its allocatable less what DaemonSets take, resources of which it has none left out.
+	// Room is the node's room for pods: its allocatable minus DaemonSets, without resources of which it has none.
 	Room corev1.ResourceList
-	// Price is the lowest for which the pool may buy it, USD per hour. What is not available and what draws on a reservation
-	// that is used up does not count; with a CostModel it is the price of a node that no commitment covers.
+	// Price is the lowest for which the pool may buy it, USD per hour. Unavailable offerings and offerings of used-up reservations do not
+	// count; with a CostModel the price is that of a node that no commitment covers.
 	Price float64
 }
 
-// Kinds are the nodes of the groups, each once, in the order of pools by which plans prefer them and then by type: every new
-// node with pods of these groups is one of them, whatever else it holds. Numbers that Of never gave stand for nothing.
+// Kinds returns the nodes of the groups, each once, in the order in which plans prefer their pools and then by type: every new node with
+// pods of these groups is one of them, whatever other pods it has. Numbers that Of never returned are ignored.
 func (l *Launchables) Kinds(groups ...int) []Launchable {
 	type kind struct {
 		pool int32

@@ -46,13 +46,13 @@ func (t Valuing) NewJoined(items []pricing.Item, c *layout.Cells) *offers.Choice
 	return p
 }
 
-// Remembers reports whether what there is to choose from for the items, and their packing, is remembered: under rules between pods, and
-// with commitments, it depends on what was placed before.
+// Remembers reports whether the choices for the items, and their packing, are cached: with rules between pods, and with commitments, they
+// depend on earlier placements.
 func (t Valuing) Remembers(items []pricing.Item) bool {
 	return t.Packings != nil && t.M.Costs == nil && !slices.ContainsFunc(items, func(it pricing.Item) bool { return it.Topology != nil || it.Cell != layout.AnyCell })
 }
 
-// known is the problem of choosing for the items, from what is remembered; nil if nothing is.
+// known returns the cached problem of choosing for the items; nil if it is not cached.
 func (t Valuing) known(s *offers.Market, items []pricing.Item, c *layout.Cells) *offers.Choice {
 	if !t.Remembers(items) {
 		return nil
@@ -77,7 +77,7 @@ func (t Valuing) NewProof(items []pricing.Item) *offers.Choice {
 	caps := s.Caps(items, true)
 	given := s.WithCaps(items, caps)
 	if t.S.Topology != nil {
-		// Problems without rules between pods have certificates of multipliers alone.
+		// Problems without rules between pods have certificates that contain only multipliers.
 		given, caps = offers.CountWhole(given, caps, t.PlannedRooms(), t.M.Resources.Len())
 	}
 	j := s.Join(given)
@@ -95,8 +95,8 @@ func (t Valuing) Complete(p *offers.Choice, caps []offers.Cap) *offers.Choice {
 	return p
 }
 
-// Provable is the item of a class for a proof: in any cell its stage allows, and as many on a node as its own rules
-// allow; rules between classes are left out, which can only lower the bound.
+// Provable returns the item of a class for a proof: in any cell that its stage allows, with as many pods on a node as its own rules allow.
+// Rules between classes are left out, which can only lower the bound.
 func Provable(m *model.Model, class, stage int32, count int) pricing.Item {
 	c := m.Classes[class]
 	it := pricing.Item{Class: class, Place: pricing.Place{Stage: stage, Cell: layout.AnyCell}, Count: count, Need: c.Unshared(), PerNode: pricing.Unbounded, Topology: c.Topology}
@@ -127,8 +127,8 @@ func (t Valuing) PlannedRooms() []offers.Room {
 	return out
 }
 
-// KeptApartByZone reports whether no two pods under the rules can share a new node, since they can't share a zone and each new node is
-// in one.
+// KeptApartByZone reports whether no two pods under the rules can share a new node, because they can't share a zone and each new node is in
+// one zone.
 func KeptApartByZone(m *model.Model, o *topology.Groups) bool {
 	return o != nil && slices.ContainsFunc(o.Owns, func(g int32) bool {
 		group := &m.Topology[g]

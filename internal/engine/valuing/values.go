@@ -15,11 +15,11 @@ type Values struct {
 	total float64
 }
 
-// Of is the value of a pod, USD per hour; 0 for pods that did not wait, and for those no new node could take.
+// Of returns the value of a pod in USD per hour; 0 for pods that were not pending, and for pods that no new node could take.
 func (v *Values) Of(pod planning.PodKey) float64 { return v.pods[pod] }
 
-// Total is a lower bound on what new nodes for all waiting pods would cost, USD per hour: the sum of their values, less
-// what nodes from reservations, or covered by commitments, could save at most.
+// Total is a lower bound on the cost of new nodes for all pending pods, in USD per hour: the sum of their values, minus the largest saving
+// by reservations and commitments.
 func (v *Values) Total() float64 { return v.total }
 
 // Values prices the pods that wait now, after Hide and before Place. A cancelled context gives ctx.Err().

@@ -11,17 +11,16 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Worth says what pods of the snapshot's nodes are worth: dual prices as Values gives them for pods that wait, of all pods
-// that would need another place if every node went. No node that a pool could launch holds pods worth more than it
-// costs. It is read-only.
+// Worth contains values of pods of the snapshot's nodes: dual prices, like Values for pending pods, of all pods that would need another
+// place if every node were removed. No node that a pool could launch holds pods worth more than it costs. It is read-only.
 type Worth struct {
 	M       *model.Model
 	ByClass []int64
 	total   float64
-	// items are what was priced, and from are the prices that these came from; nil where they were found without.
+	// items are the priced items, and from are the earlier prices that these are based on; nil if there are none.
 	items []pricing.Item
 	from  *KnownWorth
-	// Rent is what pods are worth together beyond total, nano-USD per hour: reservations hold them for less, but only so many.
+	// Rent is the value of the pods beyond total, in nano-USD per hour: reservations can hold them for less, but only a limited number.
 	Rent int64
 }
 
@@ -31,10 +30,10 @@ func FindWorth(ctx context.Context, m *model.Model, q planning.Query) (*Worth, e
 	return worthOf(ctx, m, t, items)
 }
 
-// Total is a lower bound on what new nodes for all those pods would cost, USD per hour.
+// Total is a lower bound on the cost of new nodes for all those pods, in USD per hour.
 func (w *Worth) Total() float64 { return w.total }
 
-// Node is what the pods of a node that could move are worth together, USD per hour; 0 for a name the snapshot lacks.
+// Node returns the total value of a node's movable pods in USD per hour; 0 for a name that the snapshot lacks.
 func (w *Worth) Node(name string) float64 {
 	i, ok := w.M.NodeIndex[name]
 	if !ok {
@@ -47,13 +46,13 @@ func (w *Worth) Node(name string) float64 {
 	return float64(sum) / market.NanoPerUSD
 }
 
-// Waiting is what the pods that wait in a trial of the model are worth together, USD per hour: new nodes for them cost at
-// least that.
+// Waiting returns the total value of the pods that are pending in a trial of the model, in USD per hour: new nodes for them cost at least
+// this.
 func (w *Worth) Waiting(t *trial.Trial) float64 {
 	return float64(max(0, w.WaitingNano(t)-w.Rent)) / market.NanoPerUSD
 }
 
-// WaitingNano is what the pods that wait are worth by themselves, nano-USD per hour.
+// WaitingNano returns the total value of the pending pods alone, in nano-USD per hour.
 func (w *Worth) WaitingNano(t *trial.Trial) int64 {
 	sum := int64(0)
 	for class, n := range t.S.Waiting {
@@ -64,13 +63,13 @@ func (w *Worth) WaitingNano(t *trial.Trial) int64 {
 	return sum
 }
 
-// Load is what a trial has put on a node: how many pods, and what they are worth together, USD per hour.
+// Load is what a trial has put on a node: the number of pods, and their total value in USD per hour.
 type Load struct {
 	Pods  int
 	Worth float64
 }
 
-// Loads are what the trial has put on nodes of the snapshot, by name, and on new ones, by number.
+// Loads returns what the trial has put on nodes of the snapshot, by name, and on new nodes, by number.
 func (w *Worth) Loads(t *trial.Trial) (received map[string]Load, planned []Load) {
 	received, planned = map[string]Load{}, make([]Load, len(t.S.Planned))
 	for _, b := range t.S.Placed.All {
@@ -90,15 +89,15 @@ func (w *Worth) Loads(t *trial.Trial) (received map[string]Load, planned []Load)
 	return received, planned
 }
 
-// KnownWorth is what pods were worth at one time, by what decides it: what they ask for, and which new nodes they may go on. It is
-// plain data that nobody changes, and no larger than the kinds of pods that there were. A nil one knows nothing.
+// KnownWorth contains values of pods at an earlier time, by the properties that determine them: their requests, and the new nodes where
+// they may go. It is plain immutable data, with an entry for each kind of pod at that time. A nil KnownWorth is empty.
 type KnownWorth struct{ byContent map[string]int64 }
 
-// From are the prices that these came from; nil where they were found without.
+// From are the earlier prices that these are based on; nil if there are none.
 func (w *Worth) From() *KnownWorth { return w.from }
 
-// Known is what the prices are, for another time; of prices that came from there, what was known then, so that prices get no
-// worse each time.
+// Known returns the prices for later use. If they are based on earlier prices, it returns the earlier ones, so that prices don't get worse
+// each time.
 func (w *Worth) Known() *KnownWorth {
 	switch {
 	case w == nil:
@@ -114,9 +113,9 @@ func (w *Worth) Known() *KnownWorth {
 	return out
 }
 
-// WorthFrom is Worth with what is known from another time, which saves most of the work where few pods have changed: prices that
-// pods had are proven again, and those of new kinds of pods found to go with them. Where that proves less than all by leastProven of
-// what the prices came to, or many kinds are new, all are found as by Worth. The prices are as sound as those of Worth, though not the same.
+// WorthFrom is Worth based on earlier prices, which saves most of the work if few pods have changed: earlier prices of pods are proven
+// again, and prices of new kinds of pods are added to them. If less than the share leastProven of the earlier prices can be proven, or if
+// many kinds are new, all prices are computed as by Worth. The prices are as valid as those of Worth, but not the same.
 func WorthFrom(ctx context.Context, m *model.Model, q planning.Query, known *KnownWorth) (*Worth, error) {
 	t, items := itemsOfNodes(m, q)
 	if known == nil || len(items) == 0 {
@@ -132,13 +131,13 @@ func WorthFrom(ctx context.Context, m *model.Model, q planning.Query, known *Kno
 }
 
 const (
-	// leastProven is the least share of what all pods were worth that has to be proven of the prices from another time.
+	// leastProven is the minimum share of the earlier value of all pods that must be proven.
 	leastProven = 0.998
-	// newShare is one in how many pods may be of a kind that was not there then.
+	// newShare: at most one pod in newShare may be of a kind that did not exist before.
 	newShare = 20
 )
 
-// valuesAgain are values of the problem's items, which stand for those given, from known ones; nil if these don't do.
+// valuesAgain computes values of the problem's items, which represent the given items, from known values; nil if these are not suitable.
 func valuesAgain(m *model.Model, p *pricing.Problem, items []pricing.Item, known *KnownWorth) *pricing.Values {
 	if len(p.Options) == 0 || len(p.Committed) > 0 {
 		return nil
@@ -238,7 +237,8 @@ func newWorth(m *model.Model, items []pricing.Item, v *pricing.Values) *Worth {
 	return w
 }
 
-// addMoves has pods of gangs be worth as much in a domain that they could be moved to as anywhere: there are no more nodes for them there.
+// addMoves gives pods of gangs the same value in a domain to which they could be moved as anywhere: the domain has no additional nodes for
+// them.
 func (w *Worth) addMoves() {
 	if w.M.Gangs == nil {
 		return

@@ -43,7 +43,7 @@ type ID struct {
 	// Driver is a CSI driver; empty if the volume is not attached.
 	Driver string
 	// Handle is the volume's handle, or the namespace/name of a claim that has no volume yet; empty for a claim that does not exist yet,
-	// which is different from any other.
+	// which differs from any other.
 	Handle string
 }
 

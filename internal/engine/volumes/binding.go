@@ -129,8 +129,8 @@ func (x *Index) resolveBound(c *claim, pv *corev1.PersistentVolume) *Error {
 	return nil
 }
 
-// place takes over a volume's topology. The hostname of a local or hostPath volume is asked of nodes that are there
-// and not of new ones, where the volume will have to be made again.
+// place takes over a volume's topology. The hostname of a local or hostPath volume is required of existing nodes, but not of new nodes,
+// where the volume must be created again.
 func (c *claim) place(x *Index, pv *corev1.PersistentVolume, alternatives []requirements.Set) {
 	c.onNodes = x.intern(alternatives)
 	c.onNew, c.noNode, c.needsVolume, c.unbound = c.onNodes, "", false, false
@@ -174,7 +174,7 @@ func (x *Index) resolveWaiting(c *claim, hostnames map[string]string) *Error {
 	return nil
 }
 
-// resolveUnbound places a claim whose volume is to be made where the pod goes.
+// resolveUnbound places a claim whose volume will be created where the pod goes.
 func (x *Index) resolveUnbound(c *claim, name string) *Error {
 	if name == "" {
 		return &Error{fault: "is unbound and has no StorageClass",
@@ -213,8 +213,7 @@ func (x *Index) resolveUnbound(c *claim, name string) *Error {
 	return nil
 }
 
-// unsupportedTopology is a key of the class's allowed topologies that the provider declared unsupported; empty when
-// there is none.
+// unsupportedTopology returns a key of the class's allowed topologies that the provider declared unsupported; empty if there is none.
 func (x *Index) unsupportedTopology(class *storagev1.StorageClass) string {
 	keys := x.unsupported.TopologyKeys
 	if len(keys) == 0 {

@@ -8,14 +8,14 @@ import (
 
 // Disk is a disk that a pod names.
 type Disk struct {
-	// Name tells disks apart: its kind and what identifies it.
+	// Name identifies a disk by its kind and its identifiers.
 	Name string
 	// Writes says that the pod can't share it with readers.
 	Writes bool
 }
 
-// Disks lists those of the pod, by name. A Ceph image stands there once for each of its monitors: it is the same
-// image for pods that have one of them in common.
+// Disks lists those of the pod, by name. A Ceph image has one entry for each of its monitors: pods that share one of them use the same
+// image.
 func Disks(spec *corev1.PodSpec) []Disk {
 	var out []Disk
 	note := func(name string, readOnly bool) {

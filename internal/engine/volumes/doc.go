@@ -1,20 +1,19 @@
-// Package volumes answers what the volumes of a pod ask of a node.
+// Package volumes determines the constraints that a pod's volumes put on nodes.
 //
-// The question: on which nodes can a pod have its volumes, which of them does it attach there, and which of those does it share with other
-// pods? The judge is kube-scheduler, whose plugins VolumeBinding, VolumeZone, NodeVolumeLimits and VolumeRestrictions decide it in the
-// end.
+// The question: on which nodes can a pod have its volumes, which volumes does it attach there, and which of them does it share with other
+// pods? The judge is kube-scheduler, whose plugins VolumeBinding, VolumeZone, NodeVolumeLimits and VolumeRestrictions decide it in the end.
 //
-// Input are the objects of a cluster, [Objects], and the pods with volumes. [New] reads all of it in one pass into an [Index], which never
-// changes afterwards: any number of goroutines may ask it.
+// Input are the objects of a cluster, [Objects], and the pods with volumes. [New] reads everything in one pass into an [Index], which never
+// changes afterwards: any number of goroutines may use it.
 //
-// Output of [Index.Of] are [Constraints]: alternatives, of which a node must meet one. [Index.Attached] lists what takes a place for volumes
-// on a node, [NodeLimits] how many places a node has, [Index.Unused] what is still attached although nobody uses it. [Index.AppendText] is
-// equal for pods whose volumes are interchangeable. [Disks] are those that pods name themselves.
+// Output of [Index.Of] are [Constraints]: alternatives, of which a node must meet one. [Index.Attached] lists the volumes that use
+// attachment slots of a node, [NodeLimits] the number of slots of a node, and [Index.Unused] the volumes that are still attached although
+// no pod uses them. [Index.AppendText] is equal for pods whose volumes are interchangeable. [Disks] are those that pods name themselves.
 //
-// The method: each claim is resolved once, to the topologies of its volume or of its class. Lists of alternatives have numbers, so that claims
-// in one place share one; those of several claims are multiplied out, at most 1,024 of them. Claims that wait for volumes made by
-// hand get those by size, smallest first.
+// The method: each claim is resolved once, to the topologies of its volume or of its class. Lists of alternatives have numbers, so that
+// claims in one place share one list; the lists of several claims are multiplied, up to 1,024 alternatives. Claims that wait for manually
+// created volumes get them by size, smallest first.
 //
-// The cost: one pass over claims, volumes, attachments and pods, with a sort of the claims; a question costs as much as the pod
-// has volumes, and the product of their alternatives.
+// The cost: one pass over claims, volumes, attachments and pods, with a sort of the claims; a query costs as much as the pod has volumes,
+// and the product of their alternatives.
 package volumes

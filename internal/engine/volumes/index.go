@@ -21,15 +21,15 @@ type Unsupported struct {
 	Drivers []string
 }
 
-// Index answers what pods' volumes ask of a node. It is made in one pass over a snapshot's objects and immutable
-// afterwards, so that it is safe for concurrent use. Its judge is kube-scheduler: VolumeBinding, VolumeZone,
-// NodeVolumeLimits and the ReadWriteOncePod rule of VolumeRestrictions.
+// Index answers which constraints pods' volumes put on a node. It is made in one pass over a snapshot's objects and immutable afterwards,
+// so it is safe for concurrent use. Its judge is kube-scheduler: VolumeBinding, VolumeZone, NodeVolumeLimits and the ReadWriteOncePod rule
+// of VolumeRestrictions.
 type Index struct {
 	vocab       *requirements.Lookup
 	unsupported Unsupported
 	volumes     map[string]*corev1.PersistentVolume
 	classes     map[string]*storagev1.StorageClass
-	// defaultClass is the class of claims that name none; empty without one.
+	// defaultClass is the class of claims that name none; empty if there is no default.
 	defaultClass string
 	claims       map[claimKey]*claim
 	// unmade are claims that will be made for generic ephemeral volumes, by StorageClass.
@@ -52,7 +52,7 @@ type claim struct {
 	object *corev1.PersistentVolumeClaim
 	// used is true when a pod of the snapshot uses the claim.
 	used bool
-	// fault is why pods with the claim are refused, whatever the node; nil when they are not.
+	// fault is why pods with the claim are refused on every node; nil if they are not.
 	fault *Error
 	claimPlace
 	// attaches says which attachable volume it is; zero for volumes that are not attached.
@@ -60,7 +60,7 @@ type claim struct {
 	shared   bool
 	// unbound is true as long as a volume has yet to be made for the claim.
 	unbound bool
-	// exclusive claims serve one pod in the whole cluster, holder: the pod that has it, or the one that is to get it.
+	// exclusive claims serve one pod in the whole cluster, holder: the pod that uses the claim, or the pod that will get it.
 	exclusive bool
 	holder    *corev1.Pod
 	held      bool // by a pod that is bound
@@ -70,14 +70,14 @@ type claim struct {
 type claimPlace struct {
 	// onNodes and onNew are indices into Index.topologies, for nodes that are there and for new ones.
 	onNodes, onNew int32
-	// noNode says why no node that is there will do; empty when one may.
+	// noNode says why no existing node is possible; empty if one may be.
 	noNode string
 	// needsVolume: a pod on a new node waits there for a volume that isn't made by dynamic provisioning.
 	needsVolume bool
 }
 
-// Constraints is what a pod's volumes ask of a node. The zero value asks nothing. Volumes never change what the pod
-// itself demands, and what they ask is never given up.
+// Constraints are the constraints that a pod's volumes put on a node. The zero value asks nothing. Volumes never change the pod's own
+// demands, and their constraints are never relaxed.
 type Constraints struct {
 	// Alternatives are topologies of a new node, in the order of preference: one of them must hold. Keys are
 	// canonical. Nil means no constraint. Terms of local and hostPath volumes have lost their hostname.
@@ -86,18 +86,18 @@ type Constraints struct {
 	OnNodes []requirements.Set
 	// NoNode says why no node that is there can have the pod; empty when OnNodes decides.
 	NoNode string
-	// NeedsVolume is true when kube-scheduler binds the pod to a new node only once somebody makes a volume there: a
-	// local or hostPath volume lost its hostname, or the class makes no volumes itself and none is free.
+	// NeedsVolume is true if kube-scheduler binds the pod to a new node only after someone creates a volume there: a local or hostPath
+	// volume lost its hostname, or the class creates no volumes and none is free.
 	NeedsVolume bool
 }
 
 // Error is why a pod's volumes keep it from being planned at all.
 type Error struct {
-	// claim is the namespace/name of the PersistentVolumeClaim; empty for one that is not made yet.
+	// claim is the namespace/name of the PersistentVolumeClaim; empty if it does not exist yet.
 	claim string
 	// ephemeral is the name of the pod's volume, for a claim that is not made yet.
 	ephemeral string
-	// volume and class are names of PersistentVolume and StorageClass; empty where they play no part.
+	// volume and class are names of PersistentVolume and StorageClass; empty if they don't matter.
 	volume, class string
 	fault, cure   string
 }
@@ -122,7 +122,7 @@ type Objects struct {
 	PersistentVolumeClaims []*corev1.PersistentVolumeClaim
 	StorageClasses         []*storagev1.StorageClass
 	VolumeAttachments      []*storagev1.VolumeAttachment
-	// Users yields the pods with volumes, each once, and whether they are bound: those that are first.
+	// Users yields the pods with volumes, each once, and whether they are bound; bound pods come first.
 	Users func(yield func(pod *corev1.Pod, bound bool) bool)
 	// Hostnames are those of the nodes that are there and stay, by name. It is called where a node was chosen for a volume.
 	Hostnames func() map[string]string
@@ -192,8 +192,8 @@ func (x *Index) markUsed(pod *corev1.Pod) {
 	}
 }
 
-// countUse counts the pods of each attachable volume, and finds the one pod of each exclusive claim: kube-scheduler
-// counts only uses by name, since the claim of an ephemeral volume has no other pod anyway.
+// countUse counts the pods of each attachable volume, and finds the one pod of each exclusive claim. kube-scheduler counts uses only by
+// name, because the claim of an ephemeral volume has no other pod anyway.
 func (x *Index) countUse(pod *corev1.Pod, bound bool) {
 	for i := range pod.Spec.Volumes {
 		v := &pod.Spec.Volumes[i]
@@ -220,7 +220,7 @@ func (x *Index) countUse(pod *corev1.Pod, bound bool) {
 	}
 }
 
-// offer makes the pod the claim's one pod if it comes before the one there is.
+// offer makes the pod the holder of the claim if it comes before the current holder.
 func (c *claim) offer(pod *corev1.Pod, bound bool) {
 	if !c.held && (c.holder == nil || claimsFirst(pod, c.holder)) {
 		c.holder, c.held = pod, bound
@@ -244,8 +244,8 @@ func claimOf(pod *corev1.Pod, v *corev1.Volume) (claimKey, bool) {
 	return claimKey{}, false
 }
 
-// claimed finds the claim of a volume; false for kinds of volumes that have none. The claim may be one that is not
-// made yet, or stand for one that is missing.
+// claimed finds the claim of a volume; false for kinds of volumes that have none. The claim may not exist yet, or may represent a missing
+// one.
 func (x *Index) claimed(pod *corev1.Pod, v *corev1.Volume) (*claim, bool) {
 	key, ok := claimOf(pod, v)
 	if !ok {
@@ -295,8 +295,8 @@ func (x *Index) claimToMake(v *corev1.Volume) *claim {
 	return &claim{fault: &fault}
 }
 
-// Of is what the pod's volumes ask of a node. The error says why no node can have the pod; it is an *Error where
-// one claim is at fault.
+// Of returns the constraints of the pod's volumes on a node. The error says why no node can have the pod; it is an *Error if a single claim
+// is the cause.
 func (x *Index) Of(pod *corev1.Pod) (Constraints, error) {
 	var (
 		out            Constraints

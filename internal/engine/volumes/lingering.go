@@ -55,13 +55,13 @@ func (x *Index) unusedOf(attached []ID, pods []*corev1.Pod) map[string]int64 {
 	return out
 }
 
-// ended reports whether the pod has ended and holds nothing any more.
+// ended reports whether the pod has ended and uses no resources any more.
 func ended(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }
 
-// SameUnused reports whether the VolumeAttachments take as much room on each of the nodes, in addition to that of the pods' volumes, as
-// those that the index was made with. Most come and go with pods that use the volumes, so that they take none.
+// SameUnused reports whether the VolumeAttachments use the same room on each node, beyond the pods' volumes, as those that the index was
+// made with. Most attachments are added and removed with pods that use the volumes, so they need no additional room.
 func (x *Index) SameUnused(list []*storagev1.VolumeAttachment, nodes func(yield func(node string, pods []*corev1.Pod) bool)) bool {
 	now := x.attachmentsByNode(list)
 	for node, pods := range nodes {

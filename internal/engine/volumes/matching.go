@@ -12,7 +12,7 @@ import (
 
 // freeVolumes are volumes that no claim is bound to, smallest first.
 type freeVolumes struct {
-	// reserved are those meant for one claim.
+	// reserved are the volumes meant for one claim.
 	reserved map[claimKey][]*corev1.PersistentVolume
 	// byClass are those for anyone, by the name of their class.
 	byClass map[string][]*corev1.PersistentVolume
@@ -38,11 +38,10 @@ func newFreeVolumes(volumes []*corev1.PersistentVolume) *freeVolumes {
 	return f
 }
 
-// assignFreeVolumes gives claims of classes that make no volumes one of those made by hand each: small claims first,
-// each the smallest volume that suits. kube-scheduler takes the smallest on the node it looks at, so that on every one
-// node it ends up with no fewer, and no two pods are promised the same volume. Claims that get none can't be used on
-// nodes that are there. A pod with several such claims may get volumes on different nodes: they are assigned
-// each for itself.
+// assignFreeVolumes assigns a manually created volume to each claim of a class that creates none: small claims first, each the smallest
+// suitable volume. kube-scheduler takes the smallest volume on the node that it checks, so on every single node it assigns at least as
+// many, and no two pods are promised the same volume. Claims that get none can't be used on nodes that are there. A pod with several such
+// claims may get volumes on different nodes, because each claim is assigned separately.
 func (x *Index) assignFreeVolumes(volumes []*corev1.PersistentVolume, waiting []*claim) {
 	if len(waiting) == 0 {
 		return
@@ -64,8 +63,7 @@ func (x *Index) assignFreeVolumes(volumes []*corev1.PersistentVolume, waiting []
 	}
 }
 
-// take hands out the volume for a claim; nil when none suits. A volume reserved for the claim comes first, of whatever
-// class it is.
+// take assigns a volume to the claim; nil if none is suitable. A volume reserved for the claim comes first, of whatever class it is.
 func (f *freeVolumes) take(pvc *corev1.PersistentVolumeClaim, class string) *corev1.PersistentVolume {
 	for _, pv := range f.reserved[claimKey{pvc.Namespace, pvc.Name}] {
 		if (pv.Spec.ClaimRef.UID == "" || pv.Spec.ClaimRef.UID == pvc.UID) && largeEnough(pv, pvc) {

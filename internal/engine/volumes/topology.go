@@ -10,16 +10,16 @@ import (
 	"github.com/drawknife/drawknife/api/requirements"
 )
 
-// maxAlternatives bounds the combinations of several volumes' topologies. Beyond it the first ones are kept: real
-// volumes have one or a few zones each, and contradictions thin them out.
+// maxAlternatives bounds the combinations of several volumes' topologies. Beyond this number the first ones are kept: real volumes have one
+// or a few zones each, and contradictions reduce the number.
 const maxAlternatives = 1024
 
 // zoneDelimiter stands between the zones of a volume that lies in several, in its zone label.
 const zoneDelimiter = "__"
 
-// volumeTopology are the alternatives of a volume: the terms of its node affinity, each narrowed by the zone and region
-// labels that volumes of old bear. False when no node can meet any. kube-scheduler lets nodes without any zone or
-// region label pass the second rule, which is not relied upon here.
+// volumeTopology returns the alternatives of a volume: the terms of its node affinity, each restricted by the zone and region labels of old
+// volumes. False when no node can meet any. kube-scheduler lets nodes without any zone or region label pass the second rule, which is not
+// relied upon here.
 func (x *Index) volumeTopology(pv *corev1.PersistentVolume) ([]requirements.Set, bool) {
 	labels, ok := x.zoneLabels(pv)
 	if !ok {
@@ -31,8 +31,8 @@ func (x *Index) volumeTopology(pv *corev1.PersistentVolume) ([]requirements.Set,
 	var out []requirements.Set
 	terms := pv.Spec.NodeAffinity.Required.NodeSelectorTerms
 	for i := range terms {
-		// Fields are not looked at: kube-scheduler matches a volume's terms against labels alone. An empty term
-		// matches nothing, and so does one that can't be read.
+		// Fields are ignored: kube-scheduler matches a volume's terms only against labels. An empty term matches nothing, and neither does
+		// an unreadable term.
 		if len(terms[i].MatchExpressions)+len(terms[i].MatchFields) == 0 {
 			continue
 		}
@@ -63,8 +63,8 @@ func (x *Index) term(expressions []corev1.NodeSelectorRequirement) (requirements
 	return out, true
 }
 
-// zoneLabels are the zones and regions that a volume's own labels restrict it to; false when two of them contradict
-// each other. A label that can't be read counts for nothing.
+// zoneLabels returns the zones and regions to which a volume's own labels restrict it; false if two of them contradict each other. An
+// unreadable label is ignored.
 func (x *Index) zoneLabels(pv *corev1.PersistentVolume) (requirements.Set, bool) {
 	var out requirements.Set
 	for _, key := range [...]string{
@@ -159,8 +159,8 @@ func (x *Index) places(lists []int32) string {
 	return strings.Join(out, ", and ")
 }
 
-// crossProduct combines two lists of alternatives, leaving out contradictions and repetitions; nil stands for no
-// constraint. False when nothing is left. The result may be one of the lists itself.
+// crossProduct combines two lists of alternatives, without contradictions and repetitions; nil means no constraint. False when nothing is
+// left. The result may be one of the lists itself.
 func crossProduct(a, b []requirements.Set) ([]requirements.Set, bool) {
 	if a == nil {
 		return b, true
