@@ -4,8 +4,8 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 )
 
-// DeviceMatcher evaluates the CEL selectors of DeviceClasses and of requests for devices. Module scheduling/dra has one. It must give the
-// same answer each time, and be safe for concurrent use.
+// DeviceMatcher evaluates the CEL selectors of DeviceClasses and of requests for devices. Module scheduling/dra contains one. It must give
+// the same answer each time, and be safe for concurrent use.
 type DeviceMatcher interface {
 	// Matches reports whether the expression is true of the device of the driver. The error says why it has no value. The device must
 	// not be changed.

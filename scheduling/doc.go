@@ -1,5 +1,5 @@
-// Package scheduling decides where pods go: on the nodes a cluster has, and on which new ones, for the least money.
-// It is a pure function from a Snapshot to a Plan:
+// Package scheduling decides on which existing or new nodes pods are placed, so that the cost is as low as possible. It is a pure function
+// from a Snapshot to a Plan:
 //
 //	model, err := scheduling.Compile(snapshot)
 //	if err != nil {
@@ -10,24 +10,23 @@
 //		fmt.Println(node.InstanceTypes[0].Name, node.Pods)
 //	}
 //
-// The same snapshot gives the same plan, byte for byte. Nothing is read but the snapshot: no clock, no API server, no
-// environment; and nothing is kept: any number of solves may share one Model.
+// The same snapshot gives the same plan, byte for byte. A plan depends only on the snapshot: there is no clock, no API server, no
+// environment, and no state between calls. Any number of solves may share one Model.
 //
 // # What else
 //
 //   - Whom no place was found for is in [Plan.Unschedulable], with a [Reason] for each pool: its String is a sentence, its
 //     [NearestMiss] the least that would have to be different ("would fit if it asked for 2Gi less memory").
-//   - [Query] says how strictly wishes, minValues and reservations are taken, and what keeping a wish may cost.
-//   - [Model.Trial] asks what would happen: [Trial.Hide] a node, [Trial.Place] its pods or [Trial.Put] them where you like, read
+//   - [Query] says how strictly preferences, minValues and reservations are treated, and how much keeping a preference may cost.
+//   - [Model.Trial] is a what-if: [Trial.Hide] a node, [Trial.Place] its pods or [Trial.Put] them on nodes of your choice, read
 //     [Trial.Plan], [Trial.Rollback].
 //   - [Diff] compares two plans: what changed in nodes, places and money.
 //   - [Model.Update] makes the model of the next snapshot and shares what stays the same.
 //   - [Snapshot.Encode] and [DecodeSnapshot] save and read what a plan was made from: it makes the same plan again.
 //   - [Snapshot.Placeholders] keep room free: package scheduling/buffers makes them of CapacityBuffers.
 //   - ProvisioningRequests ask whether there is room for pods, or could be: package scheduling/requests answers them.
-//   - [Snapshot.Gangs] are pods that are placed together or not at all, in one zone if they ask for it: [Plan.Gangs] says what became
-//     of each.
-//   - [Snapshot.CostModel] says what nodes cost beyond their list prices: discounts, fees, Reserved Instances, Savings Plans.
+//   - [Snapshot.Gangs] are pods that are placed together or not at all, in one zone if required: [Plan.Gangs] says what became of each.
+//   - [Snapshot.CostModel] contains costs of nodes beyond list prices: discounts, fees, Reserved Instances, Savings Plans.
 //   - Package scheduling/manifests makes a Snapshot of files, scheduling/pods says which pods wait, scheduling/nodeclaims makes
 //     NodeClaims of a plan.
 //
@@ -69,8 +68,7 @@
 //
 // # Deliberate differences
 //
-// The behaviour is Karpenter's where that is not a defect. docs/differences.md lists under "Planning" what differs, and
-// why.
+// The behaviour is Karpenter's except for defects and deliberate differences, which docs/differences.md lists under "Planning".
 //
 // Stability: beta.
 package scheduling

@@ -9,9 +9,9 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// JoinNode is the node of a Node and of the NodeClaim it was made for; one of them may be nil. Its name is the Node's,
-// else the claim's; its pool is what the labels of the Node, else of the claim, name; and it is leaving if either is
-// being deleted or the claim's instance is being ended. It has no pods yet.
+// JoinNode joins a Node and the NodeClaim that it was created for; one of them may be nil. Its name is the Node's, or else the claim's; its
+// pool is named by labels of the Node, or else of the claim. It is leaving if Node or claim is being deleted, or if the claim's instance is
+// being terminated. It has no pods yet.
 func JoinNode(object *corev1.Node, claim *v1.NodeClaim) Node {
 	n := Node{Object: object, Claim: claim}
 	if claim != nil {
@@ -41,9 +41,8 @@ func ending(claim *v1.NodeClaim) bool {
 // PoolOf reads the pool that owns a node from the labels of its Node or NodeClaim; zero for none.
 func PoolOf(labels map[string]string) v1.PoolKey { return v1.PoolOf(labels) }
 
-// CompleteNode fills in what a Node may lack and every one that has joined has: allocatable (capacity, by the API's
-// default) and the hostname label (the name). A Node that has both is returned as it is, else a copy that shares the rest
-// with it.
+// CompleteNode sets fields that a Node may lack but every joined node has: allocatable (capacity, by the API's default) and the hostname
+// label (the name). A Node that has both is returned unchanged, otherwise a copy that shares all other fields.
 func CompleteNode(object *corev1.Node) *corev1.Node {
 	if object == nil {
 		return nil
@@ -64,6 +63,6 @@ func CompleteNode(object *corev1.Node) *corev1.Node {
 	return &complete
 }
 
-// PoolLabel is the key of the label that names the pool of its nodes, whose value is the pool's name: that of later
-// generations is karpenter.sh/nodepool, that of the first karpenter.sh/provisioner-name.
+// PoolLabel is the key of the label with the pool's name on nodes: karpenter.sh/provisioner-name for pools created as v1alpha5,
+// karpenter.sh/nodepool for later generations.
 func PoolLabel(pool v1.PoolKey) string { return pool.LabelKey() }

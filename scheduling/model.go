@@ -21,8 +21,8 @@ import (
 // safe for concurrent use; any number of Solve and Trial calls may run on one Model.
 type Model struct{ c *model.Model }
 
-// Engine is what is behind the model, for the other planners of this module. Its type is internal: code outside the module can't do
-// anything with it.
+// Engine is the internal model, for the other planners of this module. Its type is internal: code outside the module can't do anything with
+// it.
 func (m *Model) Engine() *model.Model {
 	if m == nil {
 		return nil
@@ -46,23 +46,21 @@ func Compile(s *Snapshot, options ...CompileOption) (*Model, error) {
 	return &Model{c}, nil
 }
 
-// Update makes a Model of a later snapshot: the same as Compile(s), at the cost of what has changed. What is unchanged is
-// recognised by identity: keep the same pointers for the same objects and the same slices for the same lists, as
-// package cluster does. m stays valid.
+// Update makes a Model of a later snapshot: the same as Compile(s), at a cost that depends only on the changes. Unchanged parts are
+// recognised by identity: keep the same pointers for the same objects and the same slices for the same lists, as package cluster does. m
+// stays valid.
 //
-// The first Update of a compiled Model compiles all pods and nodes again and remembers them; so does the second Update
-// of one Model, and any that finds other changes than these: pods that come, go, are bound or change, of kinds that were
-// there before or not, with node selectors, topology keys, host ports, tolerations or labels that none had before; their
-// PersistentVolumeClaims, PersistentVolumes and Namespaces; nodes that come, go or change; NodePools and DaemonSets whose
-// status changed. A pod that asks for a resource that no other pod asks for, or the last that did so going, takes
-// compiling too, as do gangs, DaemonSets that come, go or change, the first volume of a CSI driver and the last, and pods of new
-// namespaces where rules select namespaces by their labels. So do changes of devices: pods that claim some, or ask for a resource
-// that a DeviceClass stands behind, nodes that have devices or are of a type that publishes some, and the end of the time that a
-// node's drivers have to publish. What was compiled of catalogs and what overlays made of them is shared in any case where they
-// have not changed.
+// The first Update of a compiled Model compiles all pods and nodes again and records them, and so does the second Update of the same Model.
+// So does an Update with changes other than these: pods that are added, removed, bound or changed, also of new kinds with new node
+// selectors, topology keys, host ports, tolerations or labels; their PersistentVolumeClaims, PersistentVolumes and Namespaces; nodes that
+// are added, removed or changed; NodePools and DaemonSets whose status changed. It also compiles everything again if the first pod with a
+// new resource is added or the last one is removed, if there are gangs, if DaemonSets are added, removed or changed, for the first and the
+// last volume of a CSI driver, and for pods of new namespaces if rules select namespaces by their labels. Changes of devices also need
+// compiling: pods that claim devices or request a resource of a DeviceClass, nodes with devices or of a type that publishes devices, and
+// the end of the time in which a node's drivers must publish. Compiled catalogs, and catalogs after overlays, are shared in any case if
+// they have not changed.
 //
-// Models never change: any number of Solve and Trial calls may run on m and on models before it meanwhile, and plan what
-// they planned.
+// Models never change: any number of Solve and Trial calls may run in parallel on m and on earlier models, with unchanged results.
 func (m *Model) Update(s *Snapshot) (*Model, error) {
 	c, err := m.c.Update(s)
 	if err != nil {
@@ -71,26 +69,26 @@ func (m *Model) Update(s *Snapshot) (*Model, error) {
 	return &Model{c}, nil
 }
 
-// Solve places the snapshot's waiting pods, on nodes it has and on planned ones, and explains those it can't place. The
-// same model and query give the same plan. A cancelled context ends it with ctx.Err() and no plan.
+// Solve places the snapshot's pending pods on existing and planned nodes, and explains the pods that it can't place. The same model and
+// query give the same plan. A cancelled context ends it with ctx.Err() and no plan.
 func (m *Model) Solve(ctx context.Context, q Query) (*Plan, error) {
 	return answering.Solve(ctx, m.c, q)
 }
 
-// NodePrice is what a node of the snapshot costs now by its offering's list price, its pool's terms, and what commitments
-// cover of it; false for a name that the snapshot lacks, and for a node whose instance type or offering no catalog has. It
-// is safe for concurrent use.
+// NodePrice returns what a node of the snapshot costs now: its offering's list price, with its pool's terms, minus the part that
+// commitments cover. It returns false for an unknown name, and for a node whose instance type or offering is in no catalog. It is safe for
+// concurrent use.
 func (m *Model) NodePrice(name string) (NodePrice, bool) {
 	return newnodes.NodePrice(m.c, name)
 }
 
-// CompiledCatalog is a list of instance types made ready for planning. Compile makes it of each of the snapshot's catalogs;
-// a caller that compiles many small snapshots with the same types makes it once and hands it to each: see WithCatalogs. It is
-// immutable and safe for concurrent use. The types must not be changed afterwards.
+// CompiledCatalog is a list of instance types made ready for planning. Compile does this for each of the snapshot's catalogs. A caller that
+// compiles many small snapshots with the same types can do it once and pass the result to each call: see WithCatalogs. It is immutable and
+// safe for concurrent use. The types must not be changed afterwards.
 type CompiledCatalog struct{ c model.CompiledCatalog }
 
-// CompileCatalog makes a list of instance types ready for planning. It refuses with a *SnapshotError what Compile refuses in
-// a catalog: a null type, a name that is empty or stands twice, a price or an amount that is no number to plan with.
+// CompileCatalog makes a list of instance types ready for planning. It refuses with a *SnapshotError the same errors in a catalog that
+// Compile refuses: a null type, an empty or repeated name, a price or an amount that is not a valid number.
 func CompileCatalog(types []*cloudprovider.InstanceType) (*CompiledCatalog, error) {
 	c, err := model.CompileCatalog(types)
 	if err != nil {
@@ -102,20 +100,20 @@ func CompileCatalog(types []*cloudprovider.InstanceType) (*CompiledCatalog, erro
 // Types is the list that the catalog was made of; nil for the zero CompiledCatalog. It must not be changed.
 func (c *CompiledCatalog) Types() []*cloudprovider.InstanceType { return c.c.Types() }
 
-// CompileOption changes how Compile works, and never what plans come of it. A nil option changes nothing.
+// CompileOption changes how Compile works, but never the resulting plans. A nil option changes nothing.
 type CompileOption func(*compileOptions)
 
 type compileOptions []model.CompileOption
 
-// WithDeviceMatcher has Compile, and Update of its models, evaluate selectors of devices with m. Without, pods whose claims or their
-// classes have selectors are refused with a reason that says so.
+// WithDeviceMatcher has Compile, and Update of its models, evaluate selectors of devices with m. Without it, pods are refused if their
+// claims or device classes have selectors, with a reason that says so.
 func WithDeviceMatcher(m DeviceMatcher) CompileOption {
 	return func(o *compileOptions) { *o = append(*o, model.WithDeviceMatcher(m)) }
 }
 
-// WithCatalogs has Compile use catalogs that were compiled before, for those of Snapshot.Catalogs that are the very same
-// lists: the same slices as those given to CompileCatalog. Others are compiled as without. What NodeOverlays change is
-// another list and is compiled too; prices of a CostModel are computed for each Model.
+// WithCatalogs makes Compile use catalogs that were compiled before. They are used for catalogs of Snapshot.Catalogs that are the same
+// slices as those passed to CompileCatalog. Others are compiled as without. A list that NodeOverlays change is a different list, which is
+// compiled, too; prices of a CostModel are computed for each Model.
 func WithCatalogs(catalogs ...*CompiledCatalog) CompileOption {
 	return func(o *compileOptions) {
 		for _, c := range catalogs {
@@ -126,20 +124,18 @@ func WithCatalogs(catalogs ...*CompiledCatalog) CompileOption {
 	}
 }
 
-// ImpossibleRequest reports whether no node of any kind could grant a request for so much of the resource: it is
-// negative, 2,000 CPUs or more, more than 100 TiB of memory, or more than 1 PiB of local storage or of anything else, in
-// whole units. The usual cause is a unit that was left out or mixed up. A pod that asks for such an amount is not
-// planned, but explained. It takes the same short time for any quantity, also for those whose exponents other
-// arithmetic on quantities would take minutes for.
+// ImpossibleRequest reports whether no node could ever have so much of the resource: if the request is negative, 2,000 CPUs or more, more
+// than 100 TiB of memory, or more than 1 PiB of local storage or, in whole units, of anything else. The usual cause is a unit that was left
+// out or mixed up. A pod with such a request is not planned, but explained. It takes a short constant time for any quantity, also for
+// exponents with which ordinary arithmetic would take minutes.
 func ImpossibleRequest(name corev1.ResourceName, q resource.Quantity) bool {
 	return resources.Impossible(name, q)
 }
 
-// PodRequests is what a pod takes from a node's allocatable, "pods: 1" included: the larger of what its containers
-// need together and what any init container needs with the sidecars started before it; requests set for the pod as
-// a whole replace that sum; the runtime's overhead comes on top. While a resize is under way the larger of wanted and
-// held counts. Limits play no part: the API server has already copied them where requests are missing. Amounts that
-// no arithmetic should be done on, such as 1e9999999, count as others that no node has.
+// PodRequests returns the amounts that a pod takes of a node's allocatable, including "pods: 1". They are the larger of the total of its
+// containers and the largest need of an init container together with the sidecars started before it. Requests set for the pod as a whole
+// replace this sum; the runtime's overhead is added. While a resize is under way the larger of wanted and held counts. Limits don't matter:
+// the API server has already copied them to missing requests. Extreme amounts such as 1e9999999 count as amounts that no node has.
 func PodRequests(pod *corev1.Pod) corev1.ResourceList {
 	return resources.OfPod(pod)
 }

@@ -14,9 +14,9 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// countPods is how many pods like pod the buffer stands for: the larger of its two sizes, but no more than its limits
-// hold; without a size, what the limits hold. replicas is how many pods the workload wants. The message says what the
-// limits cut off.
+// countPods returns the number of placeholders like pod of the buffer: the larger of its two sizes, but no more than its limits allow;
+// without a size, the number that its limits allow. replicas is the number of pods of the workload. The message says what the limits cut
+// off.
 func countPods(spec *v1beta1.CapacityBufferSpec, replicas int32, pod *corev1.Pod) (count int64, message string, err error) {
 	size, sized := sizeOf(spec, replicas)
 	fit, tightest := fitting(spec.Limits, scheduling.PodRequests(pod))
@@ -60,8 +60,8 @@ func fitting(limits, requests corev1.ResourceList) (fit int64, tightest corev1.R
 	return fit, tightest
 }
 
-// quotient is how many times the positive quantity small goes into large, rounded down and at most MaxInt32: exact,
-// whatever the two are written in, where their values in a common unit might not fit in 64 bits.
+// quotient returns how many times the positive quantity small fits into large, rounded down and at most MaxInt32. It is exact for any
+// units, even if the values in a common unit might not fit in 64 bits.
 func quotient(large, small resource.Quantity) int64 {
 	holds := func(times int64) bool {
 		product := small.DeepCopy()

@@ -11,12 +11,11 @@
 //		r.Provisioning(places[i]).Record(buffer, now)
 //	}
 //
-// All functions are pure and deterministic: they read no clock, change none of their arguments, and don't depend on
-// the order of lists. What they return may be shared and must not be changed.
+// All functions are pure and deterministic: they read no clock, change none of their arguments, and don't depend on the order of lists.
+// Returned values may be shared and must not be changed.
 //
-// A placeholder's name and UID depend on the buffer and the pod's number alone, so that plans made one after the other
-// can be compared. Planners place placeholders after all real pods; the pods' priority, the lowest there is, says the
-// same to anybody who looks at one.
+// A placeholder's name and UID depend only on the buffer and the pod's number, so that consecutive plans can be compared. Planners place
+// placeholders after all real pods, as their priority, the lowest possible, also says.
 //
 // Stability: beta.
 package buffers

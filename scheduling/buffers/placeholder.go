@@ -14,10 +14,10 @@ import (
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
-// Priority is that of every placeholder: the lowest there is.
+// Priority is the priority of every placeholder, the lowest possible.
 const Priority int32 = math.MinInt32
 
-// IsPlaceholder reports whether the pod stands for the room of a buffer, rather than for a pod of the cluster.
+// IsPlaceholder reports whether the pod represents room of a buffer instead of a pod of the cluster.
 func IsPlaceholder(pod *corev1.Pod) bool {
 	if pod == nil {
 		return false
@@ -39,7 +39,7 @@ func BufferOf(pod *corev1.Pod) (types.NamespacedName, bool) {
 	}, true
 }
 
-// newPrototype is a pod of the buffer, as yet without name and UID, that shares nothing with the template.
+// newPrototype returns a pod of the buffer without name and UID that shares nothing with the template.
 func newPrototype(b *v1beta1.CapacityBuffer, template *corev1.PodTemplateSpec) *corev1.Pod {
 	pod := &corev1.Pod{Spec: *template.Spec.DeepCopy()}
 	pod.Labels = maps.Clone(template.Labels)
@@ -49,8 +49,7 @@ func newPrototype(b *v1beta1.CapacityBuffer, template *corev1.PodTemplateSpec) *
 	return pod
 }
 
-// mark sets what makes the pod a placeholder that waits for a place. A gate would keep it from waiting, and a
-// priority class would speak against its priority.
+// mark turns the pod into a pending placeholder. A gate would keep it from waiting, and a priority class would speak against its priority.
 func mark(pod *corev1.Pod, b *v1beta1.CapacityBuffer) {
 	priority := Priority
 	pod.Namespace = b.Namespace
@@ -93,8 +92,8 @@ func placeholders(b *v1beta1.CapacityBuffer, prototype *corev1.Pod, count int) [
 	return all
 }
 
-// dropVolumes takes away volumes that are made from claims, and their mounts: claims of pods that never run don't
-// exist, and there is nothing a placeholder could be bound to.
+// dropVolumes removes volumes that are created from claims, and their mounts: a placeholder never runs, so its claims don't exist and can't
+// be bound.
 func dropVolumes(spec *corev1.PodSpec) {
 	dropped := make(map[string]bool)
 	spec.Volumes = slices.DeleteFunc(spec.Volumes, func(v corev1.Volume) bool {

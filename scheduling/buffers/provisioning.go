@@ -12,7 +12,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// Places counts where a plan put the placeholders of one buffer.
+// Places counts, for one buffer, where a plan put its placeholders.
 type Places struct {
 	// Existing have room on nodes of the snapshot.
 	Existing int

@@ -15,42 +15,38 @@ import (
 	"github.com/drawknife/drawknife/api/option"
 )
 
-// DefaultMaxPods is the bound on placeholders where none is given: more pods than the largest clusters run.
+// DefaultMaxPods is the default limit on placeholders: more pods than the largest clusters run.
 const DefaultMaxPods = 100_000
 
-// Input is what buffers are resolved from: objects as an API server holds them. Lists in any order; nothing is
-// changed.
+// Input contains the objects for resolving buffers, as an API server returns them. The lists may be in any order; no object is changed.
 type Input struct {
 	// Buffers to resolve. Those that are invalid are resolved to no pods, each for itself.
 	Buffers []*v1beta1.CapacityBuffer
-	// PodTemplates, Deployments, ReplicaSets and StatefulSets that buffers may refer to, those of other namespaces
-	// among them.
+	// PodTemplates, Deployments, ReplicaSets and StatefulSets are the objects that buffers may refer to, also in other namespaces.
 	PodTemplates []*corev1.PodTemplate
 	Deployments  []*appsv1.Deployment
 	ReplicaSets  []*appsv1.ReplicaSet
 	StatefulSets []*appsv1.StatefulSet
-	// Admit completes a pod as the cluster's admission would, were it created: defaults of LimitRanges, overhead of
-	// RuntimeClasses. It is called once per buffer, with a pod of its own that it may change, before pods are counted.
-	// Nil adds nothing.
+	// Admit completes a pod as the cluster's admission would, were it created: defaults of LimitRanges, overhead of RuntimeClasses. It is
+	// called once per buffer before pods are counted, with a copy of the pod that it may change. Nil adds nothing.
 	Admit func(pod *corev1.Pod)
 	// MaxPods bounds the pods of all buffers together, since a slip of the pen (replicas: 2000000000) must not fill
 	// the memory: the buffer that goes beyond it is not resolved. Nil is DefaultMaxPods.
 	MaxPods *int
 }
 
-// Resolved is a buffer and what it stands for.
+// Resolved is a buffer with its placeholders.
 type Resolved struct {
 	// Buffer is the one that was given, unchanged.
 	Buffer *v1beta1.CapacityBuffer
-	// Reason is that of the condition ReadyForProvisioning: v1beta1.ReasonResolved, or why nothing can be planned.
+	// Reason is the reason of the condition ReadyForProvisioning: v1beta1.ReasonResolved, or why no placeholder can be planned.
 	Reason string
-	// Message is a sentence for people: what cut the buffer down, or what is wrong and what to do. Empty when there is
-	// nothing to say.
+	// Message is a sentence for people: what cut the buffer down, or what is wrong and what to do. Empty if no message is needed.
 	Message string
-	// PodTemplate is the one the pods were made from; nil for a buffer of a workload.
+	// PodTemplate is the template of the pods; nil for a buffer of a workload.
 	PodTemplate *corev1.PodTemplate
-	// Pods are the placeholders, in the order of their numbers; none unless Reason is v1beta1.ReasonResolved. They
-	// share what is the same in all of them.
+	// Pods are the placeholders, in the order of their numbers; there are none unless Reason is v1beta1.ReasonResolved. They share common
+	// parts.
 	Pods []*corev1.Pod
 }
 
@@ -84,8 +80,8 @@ func Placeholders(resolved []Resolved) []*corev1.Pod {
 	return pods
 }
 
-// Record writes what was found to the status of b, which must not be shared, as of now: the condition
-// ReadyForProvisioning, the number of pods, the template and the strategy. It reports whether that changed anything.
+// Record writes the result at the current time to the status of b, which must not be shared: the condition ReadyForProvisioning, the number
+// of pods, the template and the strategy. It reports whether that changed anything.
 func (r *Resolved) Record(b *v1beta1.CapacityBuffer, now time.Time) bool {
 	if b == nil {
 		return false
@@ -195,7 +191,7 @@ func (r *resolver) resolve(b *v1beta1.CapacityBuffer) Resolved {
 	}
 }
 
-// find looks up what a valid buffer refers to; without a template, it says why.
+// find looks up the object that a valid buffer refers to; without a template, it returns the reason.
 func (r *resolver) find(b *v1beta1.CapacityBuffer) (m mould, reason, message string) {
 	key := object{kindPodTemplate, b.Namespace, ""}
 	if ref := b.Spec.PodTemplateRef; ref != nil {

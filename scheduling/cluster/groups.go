@@ -8,8 +8,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// groups are the pods that are placed together, by what they name and by what objects say. Only pods that count in snapshots are
-// among them. A cluster in which no pod names a group has none, and pays nothing.
+// groups contains the pods that are placed together, by the names of their groups and by objects that describe groups. Only pods that count
+// in snapshots are among them. In a cluster without such pods it is empty and costs nothing.
 type groups struct {
 	reader *podgroups.Reader
 	// objects that describe groups, by kind.
@@ -22,7 +22,7 @@ type groups struct {
 	members map[podgroups.Key]map[types.NamespacedName]struct{}
 	// succeeded are members that have ended well.
 	succeeded map[types.NamespacedName]struct{}
-	// touched are the groups to be looked at again; list has the others.
+	// touched are the groups to update; list contains the others.
 	touched map[podgroups.Key]struct{}
 	list    *sortedList[podgroups.Key, podgroups.Part]
 	// composed says that a CompositePodGroup has changed.
@@ -44,7 +44,7 @@ func newGroups(inferred bool) *groups {
 	return g
 }
 
-// applyGroup takes in an object that describes groups. One that can't be read describes none.
+// applyGroup takes in an object that describes groups. An unreadable object describes no group.
 func (s *State) applyGroup(raw *unstructured.Unstructured, e *Event) {
 	key := ObjectKey{groupKindOf(raw), keyOf(raw)}
 	kind := groupKinds()[key.Kind]
@@ -70,7 +70,7 @@ func (s *State) applyGroup(raw *unstructured.Unstructured, e *Event) {
 	s.groups.described(podgroups.Key{Kind: kind, Namespace: key.Namespace, Name: key.Name})
 }
 
-// described has the pods looked at again that name the object, since it came, went or changed.
+// described updates the pods that name the object after the object was added, removed or changed.
 func (g *groups) described(object podgroups.Key) {
 	g.composed = g.composed || object.Kind == podgroups.CompositePodGroup
 	for pod := range g.naming[object] {
@@ -164,7 +164,7 @@ func (g *groups) gangs() []scheduling.Gang {
 	return g.made
 }
 
-// partOf is the group with its members. What pods say of it is what the first of them says.
+// partOf is the group with its members. If pods describe the group differently, the first pod counts.
 func (g *groups) partOf(key podgroups.Key) (podgroups.Part, bool) {
 	var members []podgroups.Member
 	var first types.NamespacedName

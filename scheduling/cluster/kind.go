@@ -45,7 +45,7 @@ const (
 	KindReplicaSet            Kind = "ReplicaSet"            // *appsv1.ReplicaSet
 	KindStatefulSet           Kind = "StatefulSet"           // *appsv1.StatefulSet
 	KindReplicationController Kind = "ReplicationController" // *corev1.ReplicationController
-	// What makes gangs of pods. Each is an *unstructured.Unstructured with its apiVersion, whichever that is, since the kinds are
+	// Objects from which gangs are made. Each is an *unstructured.Unstructured with its apiVersion, whichever that is, since the kinds are
 	// newer than the API library, or not of Kubernetes. State does not wait for them unless Options.Kinds says so.
 	KindPodGroup             Kind = "PodGroup"                       // of scheduling.k8s.io
 	KindWorkload             Kind = "Workload"                       // of scheduling.k8s.io

@@ -14,9 +14,9 @@ import (
 )
 
 // A claim has no instance while its launch is under way. Its pods are still pending, so a plan without it would launch the same node again.
-// Its capacity is only known from its requirements: the claim names the instance types that are allowed, and all of them have room for the
-// pods it was made for. So planning assumes what all of them have in common: the smallest allocatable amount of each resource, the labels
-// on which all agree, and, for the pool's limits, the largest capacity.
+// The capacity is only known from its requirements: the claim names the allowed instance types, and all of them have room for the pods that
+// it was created for. So planning assumes what all of them have in common: the smallest allocatable amount of each resource, the labels on
+// which all agree, and, for the pool's limits, the largest capacity.
 
 // shape is what a node is assumed to be until its provider reports it.
 type shape struct {
@@ -98,7 +98,7 @@ func (s *State) typesOf(snapshot *scheduling.Snapshot) map[v1.PoolKey][]*cloudpr
 
 func sameTypes(a, b []*cloudprovider.InstanceType) bool { return slices.Equal(a, b) }
 
-// shapeOf returns the claim's shape, from the cache or made now; nil if none of the types suits.
+// shapeOf returns the claim's shape, from the cache or computed now; nil if no type is compatible.
 func (s *State) shapeOf(n *scheduling.Node, types []*cloudprovider.InstanceType, before, now map[string]*shape) *shape {
 	want, err := s.lookup.ParseSet(n.Claim.Spec.Requirements)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// publication is what one driver has published on a node.
+// publication contains the devices that one driver has published on a node.
 type publication struct {
 	node  string
 	pools []cloudprovider.DevicePool
@@ -57,12 +57,12 @@ func shapeOf(p publication) shape {
 func textOfCounters(sets []resourcev1.CounterSet) string {
 	text, err := json.Marshal(sets)
 	if err != nil {
-		return "" // there is nothing in it that JSON does not know
+		return "" // all values can be written as JSON
 	}
 	return string(text)
 }
 
-// contentOf is what a device says but for its name and the amounts of its capacity.
+// contentOf returns the content of a device without its name and the amounts of its capacity.
 func contentOf(d *resourcev1.Device) string {
 	bare := *d
 	bare.Name = ""
@@ -72,7 +72,7 @@ func contentOf(d *resourcev1.Device) string {
 	}
 	text, err := json.Marshal(bare)
 	if err != nil {
-		return "" // there is nothing in it that JSON does not know
+		return "" // all values can be written as JSON
 	}
 	return string(text)
 }
@@ -88,8 +88,8 @@ func compareCapacity(a, b *resourcev1.Device) int {
 	return 0
 }
 
-// agreed is what most of the publications say alike; of equally many, that with the fewest devices, and the least capacity. Of capacity it has the
-// least that one of these nodes has. The list is not empty.
+// agreed returns the devices that most of the publications have in common; if several are equally frequent, those with the fewest devices.
+// Capacity is the lowest of these nodes. The list is not empty.
 func agreed(list []publication) (pools []cloudprovider.DevicePool, nodes []string) {
 	groups := map[string][]shape{}
 	for _, p := range list {
@@ -130,7 +130,8 @@ func totalOf(s shape) map[resourcev1.QualifiedName]*resource.Quantity {
 	return out
 }
 
-// leastOf is the first of shapes that are alike, with the least capacity of all, device by device. Where nodes give devices different names, they are numbered.
+// leastOf is the first of shapes that are alike, with the least capacity of all, device by device. If nodes use different names for
+// devices, the devices are numbered.
 func leastOf(alike []shape) []cloudprovider.DevicePool {
 	first := alike[0]
 	out := make([]cloudprovider.DevicePool, len(first.pools))

@@ -13,8 +13,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// Corrector applies corrections to snapshots. It keeps corrected instance types from one call to the next, since planners share work between snapshots whose
-// types are the same. The zero value is ready, and safe for concurrent use.
+// Corrector applies corrections to snapshots. It keeps corrected instance types from one call to the next, because planners share work
+// between snapshots with the same types. The zero value is ready, and safe for concurrent use.
 type Corrector struct {
 	mu    sync.Mutex
 	types map[typeKey]*cloudprovider.InstanceType
@@ -29,7 +29,8 @@ type lesson struct {
 	problems    []error
 }
 
-// Learn is Devices for the snapshot, which it does not compute again while nothing that it depends on has changed. The results are shared and must not be changed.
+// Learn returns Devices for the snapshot, and computes it again only if its inputs have changed. The results are shared and must not be
+// changed.
 func (c *Corrector) Learn(s *scheduling.Snapshot) (Corrections, []error) {
 	if s == nil {
 		return nil, nil
@@ -50,9 +51,9 @@ type typeKey struct {
 	devices string
 }
 
-// Apply replaces Catalogs and NodePools of the snapshot, and nothing that they point to: instance types for which there are corrections are others with the
-// same name. Pools whose instance types differ then have catalogs of their own. Corrections that are Unconfirmed are left out. A nil snapshot is
-// left alone.
+// Apply replaces Catalogs and NodePools of the snapshot, without changing the objects that they point to: corrected instance types are new
+// objects with the same name. Pools whose instance types differ then have catalogs of their own. Corrections that are Unconfirmed are left
+// out. A nil snapshot is ignored.
 func (c *Corrector) Apply(s *scheduling.Snapshot, corrections Corrections) {
 	if s == nil {
 		return
@@ -98,7 +99,7 @@ func (c *Corrector) Apply(s *scheduling.Snapshot, corrections Corrections) {
 	s.Catalogs, s.NodePools = dropUnused(catalogs, pools), pools
 }
 
-// nameOf is the name of the list: that of another pool that has the same, or one after the pool.
+// nameOf returns the name of the list: that of another pool with the same list, or a name after the pool.
 func nameOf(catalogs map[string][]*cloudprovider.InstanceType, pool *scheduling.NodePool, list []*cloudprovider.InstanceType, before map[string][]*cloudprovider.InstanceType) string {
 	for _, name := range slices.Sorted(maps.Keys(catalogs)) {
 		if _, old := before[name]; !old && slices.Equal(catalogs[name], list) {

@@ -41,7 +41,8 @@ func textOf(a resourcev1.DeviceAttribute) string {
 	return ""
 }
 
-// repeatedValues are those that at least two nodes have published. A value of one node alone may be its own, such as a serial number.
+// repeatedValues are the values that at least two nodes have published. A value of a single node may belong to this node only, such as a
+// serial number.
 func repeatedValues(all map[kind][]published) map[value]bool {
 	first, out := map[value]string{}, map[value]bool{}
 	for _, nodes := range all {
@@ -74,17 +75,18 @@ func eachAttribute(driver string, pools []cloudprovider.DevicePool, visit func(v
 type attributeRule struct {
 	// repeated are the values that several nodes have published.
 	repeated map[value]bool
-	// stated are the attributes that templates of the type have, bound those whose values depend on the offering: these are not learned.
+	// stated are the attributes that templates of the type have; bound are the attributes whose values depend on the offering, which are
+	// not learned.
 	stated, bound map[attribute]bool
-	// alone says that one node speaks for its kind.
+	// alone says that the kind has only one node.
 	alone bool
 }
 
-// apply returns copies of what a node has published, with the attributes that are true of each node of the kind:
-//   - a value that several nodes have published, and that of a lone node for an attribute that the templates have, too;
-//   - of other values that are compared (the templates have the attribute, or several devices of the node the value), which devices have the same: with a
-//     stand-in;
-//   - nothing else: a selector that asks for such a value must not be planned for.
+// apply returns copies of the devices of a node, with the attributes that are valid for each node of the kind:
+//   - a value that several nodes have published, or the value of a single node for an attribute that the templates have, too;
+//   - for other compared values (the templates have the attribute, or several devices of the node have the same value), which devices have
+//     the same value: with a stand-in;
+//   - no other values: plans must not rely on a selector for such a value.
 func (r *attributeRule) apply(node published) published {
 	bearers := map[value]int{}
 	for driver, pools := range node.drivers {

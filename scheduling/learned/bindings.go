@@ -8,8 +8,8 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// What nodes publish for an attribute that is bound to a label is what their own offerings have. So such attributes are not learned, and corrected types
-// keep the bindings of the provider's.
+// Published values of an attribute that is bound to a label are those of the nodes' own offerings. So such attributes are not learned, and
+// corrected types keep the bindings of the provider's.
 
 // unbound are the pools without their bindings.
 func unbound(pools []cloudprovider.DevicePool) []cloudprovider.DevicePool {
@@ -20,7 +20,7 @@ func unbound(pools []cloudprovider.DevicePool) []cloudprovider.DevicePool {
 	return out
 }
 
-// boundAs are the pools with the bindings that the stated pools of the same suffix have, as far as there are the devices and these state no value.
+// boundAs returns the pools with the bindings of the template's pools of the same suffix, for devices that exist and don't state a value.
 func boundAs(pools, stated []cloudprovider.DevicePool) []cloudprovider.DevicePool {
 	out := slices.Clone(pools)
 	for i := range out {
@@ -37,7 +37,7 @@ func boundAs(pools, stated []cloudprovider.DevicePool) []cloudprovider.DevicePoo
 	return out
 }
 
-// bindingFor is the binding for the devices that the pool has; false if there are none, or one states the attribute.
+// bindingFor returns the binding for the devices of the pool; false if there are none, or one states the attribute.
 func bindingFor(p *cloudprovider.DevicePool, b cloudprovider.AttributeBinding) (cloudprovider.AttributeBinding, bool) {
 	states := func(d resourcev1.Device) bool {
 		for name := range d.Attributes {

@@ -21,20 +21,22 @@ const (
 	witnesses = 2
 )
 
-// Correction is what a driver publishes on the nodes of a type in a pool, in place of what the instance type says.
+// Correction contains the devices that a driver publishes on the nodes of a type in a pool, instead of those that the instance type lists.
 type Correction struct {
 	Pool         v1.PoolKey
 	InstanceType string
 	Driver       string
-	// Pools are in place of those that the instance type has of the driver.
+	// Pools replace the driver's pools of the instance type.
 	Pools []cloudprovider.DevicePool
-	// Nodes are up to two that it was learned from, sorted; they may be gone.
+	// Nodes are up to two nodes that published the devices, sorted; they may be deleted.
 	Nodes []string
 	// Seen is the day on which such a node was last there.
 	Seen time.Time
-	// Unconfirmed says that it is not applied: a single node has published fewer devices than the instance type says, and it may be broken.
+	// Unconfirmed means that the correction is not applied: only a single node has published fewer devices than the instance type lists,
+	// and it may be broken.
 	Unconfirmed bool
-	// Difference says in words what the instance type says otherwise; empty if that is only attributes that it says nothing of, or not known.
+	// Difference describes the difference from the instance type in words; empty if the only differences are attributes that the type does
+	// not list, or if it is not known.
 	Difference string
 }
 
@@ -54,10 +56,11 @@ func (c Corrections) Since(before Corrections) Corrections {
 	})
 }
 
-// Devices learns from a snapshot whose catalogs are the provider's own. Initialised nodes come first: of those of a pool and an instance type, at most the
-// newest 32, the most that say the same count, of equally many those with the fewest devices, and of capacity the least that one of them has. A
-// single node with fewer devices than the instance type says is Unconfirmed. Where there are no nodes, or one with fewer devices than is known, annotations of
-// NodePools count. A driver that has published nothing on a node says nothing of the next one. What an instance type says anyway is not a correction.
+// Devices learns from a snapshot whose catalogs are the provider's own. Initialised nodes take precedence: for a pool and an instance type,
+// at most the newest 32 count. Of their publications, the most frequent is used; if several are equally frequent, the one with the fewest
+// devices. Capacity is the lowest of these nodes. A single node with fewer devices than the instance type says is Unconfirmed. If there are
+// no nodes, or a single node with fewer devices than known before, annotations of NodePools count. If a driver has published nothing on a
+// node, nothing is learned about the next node. Devices that equal those of the instance type are not a correction.
 //
 // Problems are annotations that can't be read, each an *AnnotationError; they count as empty. A snapshot without a time lets no correction grow old.
 func Devices(s *scheduling.Snapshot) (corrections Corrections, problems []error) {
@@ -196,7 +199,7 @@ func same(a, b []cloudprovider.DevicePool) bool {
 func textOfPools(pools []cloudprovider.DevicePool) string {
 	text, err := json.Marshal(pools)
 	if err != nil {
-		return "" // there is nothing in it that JSON does not know
+		return "" // all values can be written as JSON
 	}
 	return string(text)
 }

@@ -14,8 +14,8 @@ import (
 // maxWords bounds how many differences a sentence lists.
 const maxWords = 4
 
-// difference says what nodes publish that the instance type says otherwise: numbers of devices, and values of capacity and attributes that the instance
-// type has; what it says nothing of is not listed. Stand-ins of either side are not compared.
+// difference describes where published devices differ from the instance type: in numbers of devices, and in values of capacity and
+// attributes that the type lists. It omits values that the type does not list. Stand-ins of either side are not compared.
 func difference(stated, have []cloudprovider.DevicePool) string {
 	if len(stated) == 0 {
 		return fmt.Sprintf("%s in place of none", countOf(have))
@@ -41,7 +41,7 @@ func difference(stated, have []cloudprovider.DevicePool) string {
 	return strings.Join(out, "; ")
 }
 
-// countOf says how many devices there are, whole ones and their partitions apart.
+// countOf counts devices in words, whole devices and their partitions separately.
 func countOf(pools []cloudprovider.DevicePool) string {
 	whole, total := int64(0), int64(0)
 	for i := range pools {
@@ -86,7 +86,7 @@ func valuesOf(pools []cloudprovider.DevicePool) map[string][]string {
 	return out
 }
 
-// standsIn reports whether values are compared and say nothing else, as far as one can see: they are numbered.
+// standsIn reports whether values seem to be placeholders that are only compared: they are numbered.
 func standsIn(values []string) bool {
 	return len(values) > 0 && !slices.ContainsFunc(values, func(text string) bool {
 		stem, number, numbered := cutLast(text, "-")

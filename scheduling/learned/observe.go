@@ -23,8 +23,8 @@ const (
 	maxDevices = 1024
 )
 
-// kind is what one template is for: the instances of a type in a pool. Pools are kept apart, since which drivers run on a node, and with which settings,
-// can depend on its labels and taints.
+// kind identifies the nodes that share a template: the instances of a type in a pool. Pools are separate, because the drivers on a node,
+// and their settings, can depend on its labels and taints.
 type kind struct {
 	pool         v1.PoolKey
 	instanceType string
@@ -34,7 +34,7 @@ func (k kind) compare(other kind) int {
 	return cmp.Or(k.pool.Compare(other.pool), strings.Compare(k.instanceType, other.instanceType))
 }
 
-// published is what the drivers of a node have published: of each all pools, complete.
+// published contains the devices that the drivers of a node have published; all pools of each driver are complete.
 type published struct {
 	node    string
 	drivers map[string][]cloudprovider.DevicePool
@@ -82,7 +82,8 @@ func publications(s *scheduling.Snapshot) map[kind][]published {
 	return out
 }
 
-// speaks reports whether what drivers publish on the node says something about the next node of its kind. One that has drifted was made by other settings.
+// speaks reports whether the devices published on the node also apply to the next node of its kind. A drifted node was created with other
+// settings.
 func speaks(n *scheduling.Node) bool {
 	if n.Object == nil || n.Leaving || n.Pool.IsZero() || n.Object.Labels[corev1.LabelInstanceTypeStable] == "" {
 		return false
@@ -102,7 +103,8 @@ func byDriver(list []*resourcev1.ResourceSlice) map[string][]*resourcev1.Resourc
 	return out
 }
 
-// poolsOf are the pools that a driver has published on a node, in the form of templates; false if one is not complete, not valid or too large.
+// poolsOf returns the pools that a driver has published on a node, in the form of templates; false if one is not complete, not valid or too
+// large.
 func poolsOf(driver, node string, list []*resourcev1.ResourceSlice) ([]cloudprovider.DevicePool, bool) {
 	newest := map[string]int64{}
 	for _, slice := range list {
@@ -164,7 +166,8 @@ func ofAnyNode(d *resourcev1.Device) resourcev1.Device {
 	return out
 }
 
-// keepCommonTaints removes taints that some of the devices have and others have not: they say how a device fares, and not what a node will have.
+// keepCommonTaints removes taints that only some of the devices have: they describe the state of these devices, not the devices of a new
+// node.
 func keepCommonTaints(pools []cloudprovider.DevicePool) {
 	count, total := map[string]int{}, 0
 	key := func(t *resourcev1.DeviceTaint) string { return fmt.Sprintf("%s=%s:%s", t.Key, t.Value, t.Effect) }

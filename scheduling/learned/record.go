@@ -18,17 +18,17 @@ import (
 )
 
 const (
-	// MaxAnnotationBytes bounds what Corrections.Annotation writes. If there is more, what was seen least recently is left out.
+	// MaxAnnotationBytes bounds what Corrections.Annotation writes. If there are more, the least recently seen are left out.
 	MaxAnnotationBytes = 32 << 10
 	// maxRecords is how many corrections an annotation has at most.
 	maxRecords = 64
-	// maxText bounds what an annotation may be unpacked to.
+	// maxText is the maximum size of an unpacked annotation.
 	maxText = 4 << 20
 )
 
 // AnnotationError is an annotation v1.LearnedDevicesAnnotationKey that can't be read.
 type AnnotationError struct {
-	// Pool that has it.
+	// Pool is the NodePool with the annotation.
 	Pool v1.PoolKey
 	// Err is the reason.
 	Err error
@@ -41,7 +41,7 @@ func (e *AnnotationError) Error() string {
 // Unwrap is Err.
 func (e *AnnotationError) Unwrap() error { return e.Err }
 
-// record is a correction as the annotation has it.
+// record is a correction as it is stored in the annotation.
 type record struct {
 	InstanceType string                     `json:"instanceType"`
 	Driver       string                     `json:"driver"`
@@ -50,8 +50,8 @@ type record struct {
 	Pools        []cloudprovider.DevicePool `json:"pools"`
 }
 
-// Annotation are the corrections of a pool, for v1.LearnedDevicesAnnotationKey: JSON, packed by gzip, as base64. It is empty if there are none, and takes
-// at most MaxAnnotationBytes.
+// Annotation are the corrections of a pool, for v1.LearnedDevicesAnnotationKey: JSON, packed by gzip, as base64. The annotation is empty if
+// there are none, and has at most MaxAnnotationBytes.
 func (c Corrections) Annotation(pool v1.PoolKey) string {
 	var list []record
 	for i := range c {
@@ -84,7 +84,7 @@ func pack(list []record) string {
 	return base64.StdEncoding.EncodeToString(out.Bytes())
 }
 
-// Kept are the corrections that a pool's annotation keeps; none for a nil pool. The error is an *AnnotationError.
+// Kept returns the corrections in a pool's annotation; none for a nil pool. The error is an *AnnotationError.
 func Kept(key v1.PoolKey, pool *v1.NodePool) (Corrections, error) {
 	if pool == nil || pool.Annotations[v1.LearnedDevicesAnnotationKey] == "" {
 		return nil, nil

@@ -1,5 +1,5 @@
-// Package limits keeps the books on NodePool limits: what each pool has, has ordered and means to order, so that
-// launches that go on side by side never exceed a limit together.
+// Package limits tracks the use of NodePool limits by existing, ordered and planned nodes, so that parallel launches together never exceed
+// a limit.
 //
 //	tracker := limits.NewTracker()
 //	if err := tracker.SetLimits(pool, nodePool.Spec.Limits); err != nil {
@@ -9,9 +9,9 @@
 //		return err // *ExceededError: which limit, how much is taken, how much was asked for
 //	}
 //
-// One entry stands for one node for its whole life, under one name: reserved when it is planned, launching once its
-// NodeClaim exists, live when its instance does, leaving when it is being removed, and gone. An entry never counts
-// twice, and none is forgotten between two phases.
+// One entry represents one node for its whole life, under one name: reserved when it is planned, launching when its NodeClaim exists, live
+// when its instance exists, leaving while it is being removed, and then deleted. An entry never counts twice, and none is forgotten between
+// two phases.
 //
 // Stability: beta.
 package limits

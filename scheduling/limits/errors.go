@@ -19,9 +19,9 @@ type ExceededError struct {
 	Limit resource.Quantity
 	// Used is what the pool's planned, launching and live nodes take.
 	Used resource.Quantity
-	// Asked is what the refused node would take.
+	// Asked is the amount that the refused node needs.
 	Asked resource.Quantity
-	// Reached says that the pool was born in the first generation and launches nothing at all while the limit is reached.
+	// Reached means that the pool was created as v1alpha5, and launches nothing while the limit is reached.
 	Reached bool
 }
 
@@ -34,7 +34,7 @@ func (e *ExceededError) Error() string {
 		e.Pool, e.Resource, e.Limit.String(), e.Used.String(), e.Asked.String())
 }
 
-// EntryError is an entry that can't be what is asked of it.
+// EntryError is an invalid change of an entry.
 type EntryError struct {
 	// ID of the entry.
 	ID string

@@ -15,8 +15,8 @@ import (
 // whatever its capacity says.
 const ResourceNodes corev1.ResourceName = "nodes"
 
-// Tracker holds the entries of all pools. It is safe for concurrent use: of two reservations that fit one by one but not
-// together, one is refused. Amounts are added exactly, as quantities.
+// Tracker holds the entries of all pools. It is safe for concurrent use: if two reservations fit separately but not together, one is
+// refused. Amounts are added exactly, as quantities.
 type Tracker struct {
 	mu      sync.Mutex
 	pools   map[v1.PoolKey]*account
@@ -26,7 +26,7 @@ type Tracker struct {
 // account is a pool's.
 type account struct {
 	limits corev1.ResourceList
-	// used is the sum over the entries that count, live that over those whose instances exist.
+	// used is the sum over the entries that count, live the sum over entries with an instance.
 	used, live corev1.ResourceList
 	// phases is how many entries are in each phase.
 	phases [Leaving + 1]int
@@ -43,8 +43,8 @@ func NewTracker() *Tracker {
 	return &Tracker{pools: make(map[v1.PoolKey]*account), entries: make(map[string]*entry)}
 }
 
-// SetLimits replaces the pool's limits; nil or empty: none. They bind from the next Reserve on: what is there already
-// stays. The error is a *LimitError for a negative amount, and nothing is then changed.
+// SetLimits replaces the pool's limits; nil or empty means none. They apply from the next Reserve on; existing nodes stay. The error is a
+// *LimitError for a negative amount, and nothing is then changed.
 func (t *Tracker) SetLimits(pool v1.PoolKey, limits corev1.ResourceList) error {
 	for _, name := range slices.Sorted(maps.Keys(limits)) {
 		if limit := limits[name]; limit.Sign() < 0 {
@@ -77,9 +77,9 @@ func (t *Tracker) Reserve(pool v1.PoolKey, id string, capacity corev1.ResourceLi
 	return nil
 }
 
-// Observe enters a node as it is, or brings its entry up to date: whatever the limits say, since it exists. A
-// phase may only be gone back on from what is not known yet: an entry that is launching or beyond never becomes
-// planned again. The error is an *EntryError for an empty ID, an unknown phase or such a step back.
+// Observe adds a node in its current phase, or updates its entry, regardless of limits, because the node exists. The phase can't go back to
+// planned: an entry that is launching or beyond stays so. The error is an *EntryError for an empty ID, an unknown phase or such a step
+// back.
 func (t *Tracker) Observe(pool v1.PoolKey, id string, phase Phase, capacity corev1.ResourceList) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -102,8 +102,8 @@ func (t *Tracker) Observe(pool v1.PoolKey, id string, phase Phase, capacity core
 	return nil
 }
 
-// Rename gives an entry another ID, when a node that was planned gets its NodeClaim. The error is an *EntryError if
-// there is no such entry or the new ID is empty or taken.
+// Rename gives an entry another ID, when a node that was planned gets its NodeClaim. The error is an *EntryError if there is no entry with
+// this ID, or if the new ID is empty or taken.
 func (t *Tracker) Rename(id, to string) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -122,7 +122,7 @@ func (t *Tracker) Rename(id, to string) error {
 	return nil
 }
 
-// Release forgets the node: it is gone, or will not be launched. One that is not known is none.
+// Release forgets the node: it is gone, or will not be launched. An unknown ID is ignored.
 func (t *Tracker) Release(id string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -132,17 +132,17 @@ func (t *Tracker) Release(id string) {
 	}
 }
 
-// Usage is what a pool has and may have.
+// Usage contains a pool's use and its limits.
 type Usage struct {
 	// Used is the capacity of planned, launching and live nodes; nodes is how many they are.
 	Used corev1.ResourceList
-	// Left is what the limits leave, by limited resource; negative where the pool is over its limit.
+	// Left is the free amount of each limited resource; negative if the pool is over its limit.
 	Left corev1.ResourceList
 	// Planned, Launching, Live and Leaving are numbers of nodes.
 	Planned, Launching, Live, Leaving int
 }
 
-// Usage says what the pool has. A pool without entries and limits has empty lists. The lists are the caller's.
+// Usage returns the use of the pool. A pool without entries and limits has empty lists. The lists are the caller's.
 func (t *Tracker) Usage(pool v1.PoolKey) Usage {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -225,7 +225,7 @@ func (t *Tracker) remove(id string, e *entry) {
 	delete(t.entries, id)
 }
 
-// tidy forgets a pool of which there is nothing to say, so that pools that come and go leave nothing behind.
+// tidy removes a pool without entries and limits, so that deleted pools leave no data.
 func (t *Tracker) tidy(pool v1.PoolKey) {
 	if a := t.pools[pool]; a != nil && len(a.limits) == 0 && a.phases == [Leaving + 1]int{} {
 		delete(t.pools, pool)
@@ -254,10 +254,10 @@ func (a *account) sums(p Phase) []corev1.ResourceList {
 	return nil
 }
 
-// room reports which limit, the first by name, a node of that capacity would break. A pool that is over any of its
-// limits takes no machine at all, even one that asks for nothing of the resource. One that was born in the first generation
-// takes none either once nodes whose instances exist use up a limit: its early releases compared what was recorded,
-// which are these. So nodes that are planned together don't refuse each other by that rule.
+// room reports which limit, the first by name, a node of that capacity would break. If a pool is over any of its limits, it launches no
+// node, even one that needs nothing of this resource. A pool created as v1alpha5 also launches none once nodes with instances use up a
+// limit, because early releases compared the recorded usage, which counts these nodes. So nodes that are planned together don't refuse each
+// other by that rule.
 func (a *account) room(pool v1.PoolKey, capacity corev1.ResourceList) error {
 	early := pool.Generation == v1.GenerationV1Alpha5
 	for _, name := range slices.Sorted(maps.Keys(a.limits)) {

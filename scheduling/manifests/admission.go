@@ -13,9 +13,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
-// A pod in a manifest is not yet the pod a scheduler sees: the API server fills in defaults and its admission plugins
-// resolve classes. Pods that already went through that (they have a UID or a creation time) only get what is
-// harmless to repeat.
+// A pod in a manifest is not yet the pod a scheduler sees: the API server fills in defaults and its admission plugins resolve classes. For
+// pods that were already admitted (they have a UID or a creation time), it only does what is harmless to repeat.
 
 // admission is what the objects of the cluster add to pods.
 type admission struct {
@@ -23,11 +22,11 @@ type admission struct {
 	runtimeClasses  map[string]*nodev1.RuntimeClass
 	// containerDefaults are the defaults of each namespace's LimitRanges, in the order of their names.
 	containerDefaults map[string][]containerDefaults
-	// globalDefault is the class of pods that name none; nil: priority 0.
+	// globalDefault is the PriorityClass of pods that name none; nil means priority 0.
 	globalDefault *schedulingv1.PriorityClass
 }
 
-// containerDefaults is what one LimitRange gives containers that state less.
+// containerDefaults are the default requests of one LimitRange for containers without requests.
 type containerDefaults struct{ requests, limits corev1.ResourceList }
 
 // admissible is a pod spec on its way through admission.
@@ -65,7 +64,7 @@ func (l *loader) newAdmission() admission {
 	for _, e := range l.objects.priorityClasses {
 		class := e.object
 		a.priorityClasses[class.Name] = class
-		// Of several defaults the lowest counts, as in the API server; names decide between equals.
+		// If there are several default classes, the lowest priority counts, as in the API server; equal ones are ordered by name.
 		if class.GlobalDefault && (a.globalDefault == nil || class.Value < a.globalDefault.Value ||
 			class.Value == a.globalDefault.Value && class.Name < a.globalDefault.Name) {
 			a.globalDefault = class
@@ -120,7 +119,7 @@ func (a *admission) admit(l *loader, p admissible, stage admissionStage) {
 	a.resolveRuntimeClass(l, p)
 }
 
-// resolvePriority sets the priority that the pod's class stands for, where it is not set.
+// resolvePriority sets the pod's priority from its PriorityClass if it is not set.
 func (a *admission) resolvePriority(l *loader, p admissible) {
 	if p.spec.Priority != nil {
 		return
@@ -185,8 +184,8 @@ func (a *admission) resolveRuntimeClass(l *loader, p admissible) {
 	}
 }
 
-// mergeNodeSelector adds the class' node selector. Where the pod asks for another value the API server would refuse
-// it; here the pod's word stands and a warning says so.
+// mergeNodeSelector adds the class' node selector. If the pod states another value, the API server would refuse it; here the pod's value
+// counts, with a warning.
 func (a *admission) mergeNodeSelector(l *loader, p admissible, class *nodev1.RuntimeClass) {
 	if len(class.Scheduling.NodeSelector) == 0 {
 		return

@@ -16,9 +16,9 @@ import (
 // is a unit that was left out or mixed up: cpu "2000" for 2000m, memory "512" for 512Mi, memory "100m" (a tenth of a
 // byte) for 100Mi.
 //
-// What no node can grant is scheduling.ImpossibleRequest's to say.
+// scheduling.ImpossibleRequest finds amounts that no node can have.
 const (
-	// unlikelyCPU: only a few dozen machine types have as many.
+	// unlikelyCPU: only a few dozen instance types have as many.
 	unlikelyCPU = 250
 	// tooFewBytes: a request for some memory or disk that is less than a single page or block group.
 	tooFewBytes = 64 << 10
@@ -26,7 +26,7 @@ const (
 	unlikelyBytes = 1 << 20
 )
 
-// verdict is what is to be said about an amount.
+// verdict is the result of checking an amount.
 type verdict int
 
 const (
@@ -35,7 +35,7 @@ const (
 	impossible
 )
 
-// judgeAmount says whether an amount of a resource can be meant, and if not, what may have been.
+// judgeAmount says whether an amount of a resource is plausible, and if not, what was probably meant.
 func judgeAmount(name corev1.ResourceName, amount resource.Quantity) (verdict, string) {
 	switch {
 	case amount.Sign() < 0:
@@ -64,7 +64,7 @@ func negativeHint(amount resource.Quantity) string {
 	return fmt.Sprintf("; did you mean %q?", inShort(positive))
 }
 
-// divisible are resources that may be asked for in fractions; devices come whole.
+// divisible are resources that can be requested in fractions; devices are whole numbers.
 func divisible(name corev1.ResourceName) bool { return !strings.Contains(string(name), "/") }
 
 func judgeCPU(amount resource.Quantity, tooMuch bool) (verdict, string) {

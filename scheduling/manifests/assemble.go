@@ -84,8 +84,8 @@ func (l *loader) assemble() *Result {
 	return result
 }
 
-// admitAll completes the pods of the input, and the templates of DaemonSets, whose pods only count for the room that they need.
-// Templates of other workloads are completed when pods are made from them.
+// admitAll completes the pods of the input, and the templates of DaemonSets, whose pods only count for the room that they need. Templates
+// of other workloads are completed when pods are made from them.
 func (l *loader) admitAll() {
 	l.admission = l.newAdmission()
 	for _, e := range l.objects.pods {
@@ -111,8 +111,7 @@ func (l *loader) completeStorageClasses() {
 	}
 }
 
-// addNamespaces adds the namespaces that pods live in, since a pod can't be without one, and gives each the label
-// with its name that the API server sets.
+// addNamespaces adds missing namespaces of pods, and sets the name label that the API server sets on each.
 func (l *loader) addNamespaces(machines []machine, unbound ...[]*corev1.Pod) {
 	known := make(map[string]bool, len(l.objects.namespaces))
 	for _, e := range l.objects.namespaces {
@@ -168,7 +167,7 @@ func (l *loader) nodePools() []scheduling.NodePool {
 	return list
 }
 
-// notReady is why a pool of a running cluster must not launch machines; a manifest has no such state.
+// notReady returns why a pool of a running cluster must not launch nodes; a manifest has no such state.
 func notReady(pool *v1.NodePool) string {
 	if pool.DeletionTimestamp != nil {
 		return "it is being deleted"
@@ -181,7 +180,7 @@ func notReady(pool *v1.NodePool) string {
 	return ""
 }
 
-// sortAll brings the lists that go into the snapshot as they are into order.
+// sortAll sorts the lists that go into the snapshot unchanged.
 func (l *loader) sortAll() {
 	o := &l.objects
 	sortEntries(o.nodeOverlays)

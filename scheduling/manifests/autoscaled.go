@@ -10,7 +10,7 @@ import (
 type Autoscaling string
 
 const (
-	// AutoscalingCurrent plans with the replicas of the workload, or what is nearest to them within the autoscaler's bounds. It is the
+	// AutoscalingCurrent plans with the current replicas of the workload, or the nearest number within the autoscaler's bounds. It is the
 	// zero value's meaning too.
 	AutoscalingCurrent Autoscaling = "current"
 	// AutoscalingMin plans with the autoscaler's least number of replicas.
@@ -30,7 +30,7 @@ func isScaler(g groupKind) bool {
 	return g == groupKind{"autoscaling", "HorizontalPodAutoscaler"} || g == groupKind{"keda.sh", "ScaledObject"}
 }
 
-// readScaler notes the bounds of an autoscaler. It reports false for one that can't be read.
+// readScaler notes the bounds of an autoscaler. It returns false for an unreadable autoscaler.
 func (l *loader) readScaler(d document) bool {
 	var object struct {
 		Metadata struct{ Namespace, Name string }

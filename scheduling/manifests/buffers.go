@@ -11,8 +11,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/buffers"
 )
 
-// resolveBuffers finds out which pods the capacity buffers of the input stand for, completed by the same admission as
-// pods of workloads. machines and pending hold all other pods.
+// resolveBuffers creates the placeholders of the capacity buffers in the input, completed like pods of workloads. machines and pending
+// contain all other pods.
 func (l *loader) resolveBuffers(machines []machine, pending []*corev1.Pod) []buffers.Resolved {
 	if len(l.objects.capacityBuffers) == 0 {
 		return nil
@@ -67,7 +67,7 @@ func takenNames(machines []machine, pending []*corev1.Pod) map[types.NamespacedN
 	return taken
 }
 
-// refuseTakenNames refuses a buffer whose pods would bear the names of others: a plan knows pods by name.
+// refuseTakenNames refuses a buffer whose pods would have the names of other pods: a plan identifies pods by name.
 func (l *loader) refuseTakenNames(resolved []buffers.Resolved, origins map[types.NamespacedName]origin, taken map[types.NamespacedName]bool) {
 	for i := range resolved {
 		clash := slices.IndexFunc(resolved[i].Pods, func(pod *corev1.Pod) bool {

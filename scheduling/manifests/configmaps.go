@@ -13,9 +13,9 @@ import (
 type Settings struct {
 	// Names of the ConfigMaps, in whatever namespace. Without any, all are of an unknown kind.
 	Names []string
-	// Apply is called with each of them, by namespace and name, once all objects are read and before Options.Conversion is called, which
-	// may heed what they say. Its error refuses the input; one that has several (Unwrap() []error) is a problem each. Nil: they are
-	// passed over.
+	// Apply is called with each of them, by namespace and name, after all objects are read and before Options.Conversion is called, which
+	// may use their values. If it returns an error, the input is refused; each of several errors (Unwrap() []error) is a problem. Nil: they
+	// are passed over.
 	Apply func(ConfigMap) error
 }
 
@@ -23,13 +23,13 @@ type Settings struct {
 type ConfigMap struct {
 	// Position is where it was found.
 	Position Position
-	// Namespace and Name are its own; Namespace is Options.Namespace where it says none.
+	// Namespace and Name identify the ConfigMap; Namespace is Options.Namespace if the ConfigMap has none.
 	Namespace, Name string
 	// Data is the caller's.
 	Data map[string]string
 }
 
-// kindConfigMap is how ConfigMaps are read: those with other names are left out as if the kind was not known.
+// kindConfigMap says how ConfigMaps are read: those with other names are skipped like an unknown kind.
 func kindConfigMap(names []string) kind {
 	keep := decodeInto(func(o *objects) *[]entry[*corev1.ConfigMap] { return &o.configMaps })
 	return kind{version: "v1", namespaced: true, decode: func(l *loader, d document) {
@@ -63,7 +63,7 @@ func (l *loader) applySettings() {
 	}
 }
 
-// each is what an error is made of, and the error itself where that is nothing.
+// each returns the errors that an error joins, or the error itself if it joins none.
 func each(err error) []error {
 	if err == nil {
 		return nil

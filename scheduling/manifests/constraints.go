@@ -7,9 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// validatePlacement refuses what the API server would not take either and planning could not make sense of: a pod
-// without containers, which asks for nothing (most often a file that was cut off), and spreads and affinities to which
-// no plan can be held.
+// validatePlacement refuses pods that the API server would refuse and that can't be planned: pods without containers (mostly truncated
+// files), and invalid spreads and affinities.
 func (l *loader) validatePlacement(o origin, kind, name, path string, spec *corev1.PodSpec) {
 	refuse := func(at string, err *field.Error) {
 		l.problem(o, ProblemInvalid, objectName(kind, name), path+"."+at, err.ErrorBody())
@@ -43,7 +42,7 @@ func (l *loader) validatePlacement(o origin, kind, name, path string, spec *core
 // maxNodeSelectorTerms bounds the alternatives of a pod. Each is planned for on its own.
 const maxNodeSelectorTerms = 1000
 
-// validateSpread applies the rules of one topology spread constraint; path ends in a dot.
+// validateSpread checks one topology spread constraint; path ends in a dot.
 func validateSpread(path string, c *corev1.TopologySpreadConstraint, refuse func(string, *field.Error)) {
 	if c.MaxSkew <= 0 {
 		refuse(path+"maxSkew", field.Invalid(nil, c.MaxSkew, "must be greater than zero; 1 spreads most evenly"))

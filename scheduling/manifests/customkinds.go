@@ -15,17 +15,17 @@ import (
 type WorkloadKind struct {
 	// Group and Kind name it, whatever its version.
 	Group, Kind string
-	// Parts are its templates; at least one.
+	// Parts are its pod templates; at least one.
 	Parts []WorkloadPart
 }
 
 // WorkloadPart is a pod template of a WorkloadKind. Paths are names of fields with dots between them: "spec.template".
 type WorkloadPart struct {
-	// List is the path of a list each of whose elements has the template and the counts; empty if the object itself has them.
+	// List is the path of a list whose elements each have the template and the counts; empty if the object itself has them.
 	List string
 	// Template is the path of the pod template, from the object or from an element of List.
 	Template string
-	// Counts are paths of numbers whose product is how many pods there are; a number that is not given is 1.
+	// Counts are paths of numbers; their product is the number of pods. A missing number counts as 1.
 	Counts []string
 }
 
@@ -125,7 +125,7 @@ func (l *loader) readCustom(d document, wk *WorkloadKind) bool {
 	return true
 }
 
-// fieldAt is the value at a path; nil if there is none.
+// fieldAt returns the value at a path; nil if there is none.
 func fieldAt(value any, path string) any {
 	for name := range strings.SplitSeq(path, ".") {
 		fields, ok := value.(map[string]any)
@@ -167,7 +167,7 @@ func podMakers() []string {
 	}
 }
 
-// makesPods reports whether pods come of an object of a kind that is not read, as far as one can see.
+// makesPods reports whether an object of a skipped kind seems to create pods.
 func makesPods(d document) bool {
 	return slices.Contains(podMakers(), d.groupKind.String()) || containerList.Match(d.text)
 }

@@ -27,13 +27,13 @@ type document struct {
 	text    []byte
 }
 
-// objectKey is what may exist once.
+// objectKey identifies an object that may occur only once.
 type objectKey struct {
 	groupKind
 	namespace, name string
 }
 
-// qualifiedName is "namespace/name", or the name alone of what is not in a namespace.
+// qualifiedName is "namespace/name", or only the name of an object without a namespace.
 func qualifiedName(o metav1.Object) string {
 	if o.GetNamespace() == "" {
 		return o.GetName()
@@ -41,7 +41,7 @@ func qualifiedName(o metav1.Object) string {
 	return o.GetNamespace() + "/" + o.GetName()
 }
 
-// readObject finds out what an object is and has it decoded.
+// readObject determines the kind of an object and decodes it.
 func (l *loader) readObject(o origin, h header, text []byte) {
 	l.count++
 	if l.count > l.limits.Objects {
@@ -83,7 +83,7 @@ func (l *loader) readObject(o origin, h header, text []byte) {
 		l.skip(d)
 	case convertible != nil:
 		convertible(l, d)
-	case !known || !readable: // an empty version is that of a kind that nobody knows
+	case !known || !readable: // an empty version means an unknown kind
 		l.problem(o, ProblemVersion, h.kind, "apiVersion", l.unknownVersion(d))
 	default:
 		if d.older {
@@ -269,7 +269,7 @@ func (d document) keptVersion() string {
 	return d.kind.version
 }
 
-// canonical maps the old group of a workload to the present one, where it is the same object.
+// canonical maps the old API group of a workload to the current one if the objects are the same.
 func (l *loader) canonical(g groupKind) groupKind {
 	if g.group == "extensions" {
 		g.group = "apps"
@@ -290,7 +290,7 @@ func (l *loader) generateName(d document, object metav1.Object) string {
 	}
 }
 
-// nameProblem says what is wrong with an object's name; empty if nothing is.
+// nameProblem returns what is wrong with an object's name; empty if it is valid.
 func nameProblem(name string) string {
 	const maxLength = 253
 	switch {

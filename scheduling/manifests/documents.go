@@ -86,7 +86,8 @@ func isBlank(text []byte) bool {
 	return true
 }
 
-// isJSON tells JSON from YAML that starts with a brace too: in JSON a name in double quotes follows, or nothing does.
+// isJSON distinguishes JSON from YAML that also starts with a brace: in JSON, the brace is followed by a name in double quotes, or by
+// nothing.
 func isJSON(text []byte) bool {
 	text = bytes.TrimLeft(bytes.TrimPrefix(text, []byte("---")), " \t\r\n")
 	if len(text) == 0 || text[0] != '{' {
@@ -128,15 +129,15 @@ func (l *loader) malformedLine(o origin, line int, err error) {
 // header is what says the kind of an object.
 type header struct{ apiVersion, kind string }
 
-// list says whether the object is a list and what its items are, unless they say otherwise. hasItems is whether it
-// has a field of that name: without one, only the kind List is sure to be a list.
+// list reports whether the object is a list, and the default kind of its items. hasItems says whether it has a field items: without the
+// field, only the kind List is certainly a list.
 func (h header) list(hasItems bool) (items header, ok bool) {
 	name, isList := strings.CutSuffix(h.kind, "List")
 	switch {
 	case !isList || name != "" && !hasItems:
 		return header{}, false
 	case name == "":
-		return header{}, true // v1 List: items of any kind, which say what they are
+		return header{}, true // v1 List: items of any kind, each with its own kind
 	}
 	return header{apiVersion: h.apiVersion, kind: name}, true
 }

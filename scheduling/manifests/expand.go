@@ -36,8 +36,8 @@ func statefulSetWorkload(o origin, s *appsv1.StatefulSet) workload {
 	return w
 }
 
-// templateHash tells revisions of a Deployment apart, like the label the Deployment controller sets; the value is not
-// the same as a cluster's, which depends on the controller's version.
+// templateHash distinguishes revisions of a Deployment, like the label that the Deployment controller sets. The value differs from the
+// cluster's, which depends on the controller's version.
 func templateHash(template *corev1.PodTemplateSpec) string {
 	text, err := json.Marshal(template)
 	if err != nil {
@@ -48,7 +48,7 @@ func templateHash(template *corev1.PodTemplateSpec) string {
 	return strconv.FormatUint(hash.Sum64()%(1<<48), 36)
 }
 
-// expand makes the pods of workloads that have none, and the ReplicaSets and volume claims that come with them.
+// expand creates the pods of workloads that have none, with their ReplicaSets and volume claims.
 func (l *loader) expand() {
 	list := l.workloadsToExpand()
 	slices.SortStableFunc(list, func(a, b workload) int {
@@ -91,7 +91,7 @@ func (l *loader) countReplicas(list []workload) bool {
 // podPrefix is what the names of a workload's pods start with.
 type podPrefix struct{ namespace, prefix string }
 
-// expandWorkload makes the pods of one workload. given is how many pods the input itself has.
+// expandWorkload creates the pods of one workload. given is the number of pods in the input.
 func (l *loader) expandWorkload(w *workload, prefixes map[podPrefix]bool, given int) {
 	if w.template == nil || w.count == 0 {
 		return
@@ -106,7 +106,7 @@ func (l *loader) expandWorkload(w *workload, prefixes map[podPrefix]bool, given 
 	namespace, prefix := w.object.GetNamespace(), l.freePrefix(w, prefixes, given)
 	shared := joinLabels(w.template.Labels, w.labels)
 	owners := []metav1.OwnerReference{w.owner}
-	// Pods of one workload share all that is the same: nobody may change a snapshot.
+	// Pods of one workload share common parts: a snapshot must not be changed.
 	pods := make([]corev1.Pod, w.count)
 	l.objects.pods = slices.Grow(l.objects.pods, w.count)
 	for i := range pods {
@@ -128,8 +128,8 @@ func (l *loader) expandWorkload(w *workload, prefixes map[podPrefix]bool, given 
 	}
 }
 
-// freePrefix is the workload's name, followed by its kind as often as it takes to keep its pods apart from all others.
-// Two prefixes give one name only if they are equal, since what follows is a number.
+// freePrefix is the workload's name, followed by its kind as often as it takes to keep its pods apart from all others. Two prefixes give
+// the same name only if they are equal, because a number follows.
 func (l *loader) freePrefix(w *workload, prefixes map[podPrefix]bool, given int) string {
 	namespace, name := w.object.GetNamespace(), w.object.GetName()
 	for ; ; name += "-" + strings.ToLower(w.kind) {
@@ -178,7 +178,7 @@ func (l *loader) addReplicaSet(w *workload) {
 	w.owner = ownerReference("apps/v1", kindReplicaSet, set.Name, set)
 }
 
-// joinLabels is base with more on top; base itself if there is nothing to add.
+// joinLabels returns base together with more; base itself if there is nothing to add.
 func joinLabels(base, more map[string]string) map[string]string {
 	if len(more) == 0 {
 		return base

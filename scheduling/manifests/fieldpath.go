@@ -13,8 +13,7 @@ import (
 	"github.com/drawknife/drawknife/internal/quantities"
 )
 
-// splitPath cuts "spec.containers[0].requests[cpu]" into spec, containers, 0, requests, cpu. What stands in brackets
-// is one step, whatever dots it has.
+// splitPath cuts "spec.containers[0].requests[cpu]" into spec, containers, 0, requests, cpu. A step in brackets may contain dots.
 func splitPath(path string) []string {
 	var steps []string
 	for path != "" {
@@ -146,7 +145,7 @@ func (d *typeDiagnosis) fields(n *yaml.Node, t reflect.Type, path string, line, 
 func (d *typeDiagnosis) eachPair(n *yaml.Node, visit func(key string, line int, value *yaml.Node)) {
 	pairs, err := d.merges.flatten(n, 0, DefaultMaxDepth)
 	if err != nil {
-		return // its form was refused before its types were looked at
+		return // its form was refused before its types were checked
 	}
 	for i := 0; i+1 < len(pairs); i += 2 {
 		if key, ok := keyText(pairs[i]); ok {
@@ -191,7 +190,7 @@ func (d *typeDiagnosis) leaf(n *yaml.Node, t reflect.Type, path string, line int
 	d.add(path, line, message)
 }
 
-// describe names what stands in the document.
+// describe names the value in the document.
 func describe(n *yaml.Node) string {
 	switch n.Kind {
 	case yaml.MappingNode:

@@ -11,7 +11,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// gangs are the groups of the pods that wait or are bound. Groups that any number of pods may be placed of, wherever, are none.
+// gangs are the groups of the pods that wait or are bound. Groups without a minimum number of pods and without a domain are not gangs.
 func (l *loader) gangs(s *scheduling.Snapshot) []scheduling.Gang {
 	b := &gangReader{
 		l: l, reader: podgroups.NewReader(l.opts.InferGangs), known: map[podgroups.Key]*podgroups.Object{},

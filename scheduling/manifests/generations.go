@@ -15,8 +15,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// Objects of all generations of the node autoscaling API come out in the form of v1, and keep the identity they were born
-// with: those of the first generation have names of their own.
+// Objects of all generations of the node autoscaling API are converted to v1, and keep their identity: names of v1alpha5 objects are
+// separate.
 
 // only is the decoder of the one version that is converted.
 func only(version string, decode func(*loader, document)) map[string]func(*loader, document) {
@@ -43,8 +43,8 @@ func decodeOlder(empty func() kinds.Object) func(*loader, document) {
 	}
 }
 
-// convertOlder converts what is of older generations, all together: how long the nodes of a NodeClaim live, its pool says, of
-// whichever generation. An object that can't be converted is a problem with all its reasons.
+// convertOlder converts all objects of older generations together, because the lifetime of a NodeClaim's nodes is in its pool, of any
+// generation. An object that can't be converted is a problem with all its reasons.
 func (l *loader) convertOlder() {
 	older := l.objects.older
 	if len(older) == 0 {
@@ -73,7 +73,7 @@ func (l *loader) convertOlder() {
 	}
 }
 
-// keepConverted keeps what an object of an older generation has become.
+// keepConverted stores the result of converting an object of an older generation.
 func (l *loader) keepConverted(e entry[kinds.Object], b kinds.Born) {
 	from, born := e.origin, b.Generation
 	if born == v1.GenerationV1 {
@@ -95,7 +95,7 @@ func (l *loader) keepConverted(e entry[kinds.Object], b kinds.Born) {
 	}
 }
 
-// converted passes on what a conversion says of an object, or of what has become of it.
+// converted reports the notes of a conversion, or of its result.
 func (l *loader) converted(e entry[kinds.Object], w conversion.Warning) {
 	o := e.origin
 	kind, name, _ := strings.Cut(w.Object, "/")
@@ -110,8 +110,7 @@ func (l *loader) converted(e entry[kinds.Object], w conversion.Warning) {
 	l.warn(o, remark{code: WarningCode(w.Code), kind: kind, name: name, path: w.Path, message: w.Message, detail: w.Message})
 }
 
-// seedEmptiness gives a machine of the first generation the time since which it is empty, which its node says in an
-// annotation.
+// seedEmptiness sets the time since which a v1alpha5 node is empty, which its Node has in an annotation.
 func seedEmptiness(n *scheduling.Node) {
 	if n.Pool.Generation != v1.GenerationV1Alpha5 || n.Object == nil || n.Claim == nil || !n.Claim.Status.LastPodEventTime.IsZero() {
 		return

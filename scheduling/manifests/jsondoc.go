@@ -116,7 +116,7 @@ func (l *loader) readJSONItems(o origin, items span, inherited header) {
 	}
 }
 
-// scalarText decodes a JSON string; anything else leaves into as it is, and is refused later as missing.
+// scalarText decodes a JSON string; for other values it leaves into unchanged, which is later refused as missing.
 func scalarText(data []byte, at span, into *string) error {
 	if data[at.start] != '"' {
 		return nil

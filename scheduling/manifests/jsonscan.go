@@ -16,8 +16,8 @@ type span struct{ start, end int }
 
 var errTooDeep = errors.New("nested too deeply")
 
-// jsonScanner finds where values begin and end without decoding them, so that a list of fifty thousand pods is cut
-// into items at little more than the cost of reading it. It does not check values: decoding them does.
+// jsonScanner finds the beginning and end of values without decoding them, so that splitting a list of fifty thousand pods into items costs
+// little more than reading it. It does not check values: decoding them does.
 type jsonScanner struct {
 	data     []byte
 	end      int
@@ -151,7 +151,7 @@ type scanError struct {
 func (e *scanError) Error() string { return e.cause.Error() }
 func (e *scanError) Unwrap() error { return e.cause }
 
-// sequence walks over what stands between the opening mark at pos and the closing one, separated by commas.
+// sequence iterates over the comma-separated values between the opening mark at pos and the closing mark.
 func (s *jsonScanner) sequence(pos int, closing byte, one func(pos int) (int, error)) error {
 	pos = s.skipSpace(pos + 1)
 	if pos < s.end && s.data[pos] == closing {
@@ -182,9 +182,8 @@ func (s *jsonScanner) sequence(pos int, closing byte, one func(pos int) (int, er
 	return &scanError{s.end, io.ErrUnexpectedEOF}
 }
 
-// jsonTree parses the JSON value in data[at.start:at.end] into the same tree that YAML is parsed into, with line
-// numbers that count from line for the byte at.start. It is for messages only, so it is not made for speed, and what
-// it can't read it leaves out.
+// jsonTree parses the JSON value in data[at.start:at.end] into the same tree that YAML is parsed into, with line numbers that count from
+// line for the byte at.start. It is only used for messages, so it is not optimised, and skips unreadable parts.
 func jsonTree(data []byte, at span, line, maxDepth int) *yaml.Node {
 	p := jsonTreeParser{
 		jsonScanner: jsonScanner{data: data, end: at.end, maxDepth: maxDepth},
@@ -195,7 +194,7 @@ func jsonTree(data []byte, at span, line, maxDepth int) *yaml.Node {
 
 type jsonTreeParser struct {
 	jsonScanner
-	// line is that of the byte at counted; positions are visited in ascending order.
+	// line is the line of the byte at counted; positions are visited in ascending order.
 	line, counted int
 }
 
@@ -214,7 +213,7 @@ func (p *jsonTreeParser) node(at span) *yaml.Node {
 		n.Tag = "!!null"
 		return n
 	}
-	// An error ends the walk early; the tree then holds what came before.
+	// An error ends the iteration early; the tree then contains the values before it.
 	switch text[0] {
 	case '{':
 		n.Kind, n.Tag = yaml.MappingNode, "!!map"

@@ -77,7 +77,7 @@ type objects struct {
 type entry[T any] struct {
 	object T
 	origin origin
-	// born is the generation of a pool, claim or node class; empty stands for the present one.
+	// born is the generation of a pool, claim or node class; empty means the current one.
 	born v1.Generation
 }
 
@@ -88,7 +88,7 @@ func poolKeyOf(e entry[*v1.NodePool]) v1.PoolKey {
 
 // kind is how one kind is read.
 type kind struct {
-	// version is the one that is read; older versions have the same fields as far as planning goes.
+	// version is the version that is read; the fields that matter for planning are the same in older versions.
 	version string
 	older   []string
 	// namespaced objects get a namespace, others lose theirs.
@@ -97,12 +97,11 @@ type kind struct {
 	ours bool
 	// nodeClass says that its objects are node classes.
 	nodeClass bool
-	// upgrade changes an object of an older version that would mean something else in the current one; may be nil.
+	// upgrade changes an object of an older version whose meaning differs in the current one; may be nil.
 	upgrade func(object any)
 	// decode decodes an object and keeps it.
 	decode func(l *loader, d document)
-	// converted are the versions whose objects are of another form, each with its decoder: they are kept apart until all
-	// are known, and converted together.
+	// converted are the versions with another form, each with its decoder: their objects are collected and then converted together.
 	converted map[string]func(l *loader, d document)
 }
 
@@ -175,7 +174,7 @@ func knownKinds() map[groupKind]kind {
 	}
 }
 
-// upgradeBudget keeps a budget whose empty selector selected nothing from selecting everything.
+// upgradeBudget handles an empty selector of a budget, which selected no pods in the old version and would select all pods now.
 func upgradeBudget(object any) {
 	budget, ok := object.(*policyv1.PodDisruptionBudget)
 	if ok && budget.Spec.Selector != nil && len(budget.Spec.Selector.MatchLabels)+len(budget.Spec.Selector.MatchExpressions) == 0 {

@@ -10,8 +10,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
-// displaced takes the pods that will need a new place off the machines that are going away. They come back as copies
-// that are bound to nothing.
+// displaced takes the pods that will need a new place off the machines that are going away. They are replaced by copies that are not bound
+// to a node.
 func (l *loader) displaced(machines []machine) []*corev1.Pod {
 	var budgets *pods.Budgets
 	var list []*corev1.Pod
@@ -40,7 +40,7 @@ func (l *loader) displaced(machines []machine) []*corev1.Pod {
 	return list
 }
 
-// validateBudgets refuses a budget whose selector is none, as an API server would.
+// validateBudgets refuses a budget with an invalid selector, as the API server does.
 func (l *loader) validateBudgets() {
 	for _, e := range l.objects.podDisruptionBudgets {
 		var fault *pods.BudgetError

@@ -1,9 +1,8 @@
 package manifests
 
-// Bounds of DefaultLimits. They are far above any real cluster and far below what would
-// exhaust a machine.
+// Bounds of DefaultLimits. They are far above any real cluster and far below what would exhaust a computer.
 const (
-	// DefaultMaxBytes bounds the sum of all sources, and what their YAML aliases may unfold to: 512 MiB.
+	// DefaultMaxBytes limits the total size of all sources, and the expansion of their YAML aliases: 512 MiB.
 	DefaultMaxBytes = 512 << 20
 	// DefaultMaxObjects bounds the number of objects, each item of a list counted.
 	DefaultMaxObjects = 2_000_000
@@ -18,7 +17,7 @@ const (
 // maxWarnings bounds the warnings of one load after equal ones were folded together.
 const maxWarnings = 1000
 
-// Limits bound what Load accepts, each as it stands: start from DefaultLimits.
+// Limits restrict the input of Load. All values count as they are: start from DefaultLimits.
 type Limits struct {
 	// Bytes bounds the size of all sources together.
 	Bytes int64
@@ -28,7 +27,7 @@ type Limits struct {
 	Depth int
 	// Replicas bounds the pods made from workloads, and as many again from capacity buffers.
 	Replicas int
-	// Problems bounds the problems listed in a LoadError, of which there is always one.
+	// Problems is the maximum number of problems listed in a LoadError, which lists at least one.
 	Problems int
 }
 

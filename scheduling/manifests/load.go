@@ -29,25 +29,26 @@ type Options struct {
 	// Vocabulary decides which label keys a NodePool may use, and becomes Snapshot.Vocabulary. The zero value stands
 	// for requirements.CoreVocabulary().
 	Vocabulary requirements.Vocabulary
-	// Strict refuses fields that a kind does not have, and fields that are given twice, instead of warning of them, and files of
-	// Kustomize and Helm (kustomization.yaml, Chart.yaml, values.yaml), which hold no objects.
+	// Strict refuses unknown fields and repeated fields instead of warning about them, and files of Kustomize and Helm (kustomization.yaml,
+	// Chart.yaml, values.yaml), which contain no objects.
 	Strict bool
-	// Oldest is the oldest generation that is read: v1.Version, v1beta1.Version or v1alpha5.Version. Objects of one before are
-	// refused, as an API server refuses them that does not serve their version. Empty reads all.
+	// Oldest is the oldest generation that is read: v1.Version, v1beta1.Version or v1alpha5.Version. Without it, objects of older
+	// generations are refused, like by an API server that does not serve their version. Empty reads all.
 	Oldest string
-	// Kinds are the kinds of node classes that the input may have, in all their generations; aws/convert.Kinds has those of AWS. Their
-	// groups are those of node autoscaling itself. The zero value has none: node classes are left out as every kind that is not known.
+	// Kinds are the kinds of node classes that the input may contain, with all their generations; aws/convert.Kinds returns those of AWS.
+	// Their groups are those of node autoscaling itself. By default there are none: node classes are then skipped like other unknown kinds.
 	Kinds kinds.Set
 	// Conversion converts objects of older generations once all are read; aws/convert.Conversion does so for AWS. Nil: they are refused.
 	Conversion kinds.Conversion
 	// Settings are ConfigMaps of the input that say how to read it. The zero value: none.
 	Settings Settings
-	// Workloads are further kinds that keep pods by template; see CommonWorkloadKinds. Nil: none. Of entries for one kind the last counts.
+	// Workloads are further kinds that keep pods by template; see CommonWorkloadKinds. Nil: none. If a kind has several entries, the last
+	// one counts.
 	Workloads []WorkloadKind
 	// Autoscaling says with how many pods workloads are planned that an autoscaler of the input scales. Empty: AutoscalingCurrent.
 	Autoscaling Autoscaling
-	// InferGangs makes gangs also of the pods of a JobSet, and of each group of a LeaderWorkerSet, though their APIs do not promise that
-	// these are placed together: a pod that has a place starts, and waits for the others.
+	// InferGangs also makes gangs of the pods of a JobSet, and of each group of a LeaderWorkerSet. Their APIs do not promise that these
+	// pods are placed together: a pod with a place starts, and waits for the others.
 	InferGangs bool
 	// Limits bound the input. Nil is DefaultLimits.
 	Limits *Limits
@@ -55,36 +56,36 @@ type Options struct {
 
 // Result is what was loaded.
 type Result struct {
-	// Snapshot holds everything planning reads, but for Catalogs and NodePool.Catalog: which machines there are is
-	// not in manifests, so the caller adds them. Lists are sorted by namespace and name.
+	// Snapshot contains everything that planning reads except Catalogs and NodePool.Catalog: manifests contain no instance types, so the
+	// caller adds them. Lists are sorted by namespace and name.
 	Snapshot *scheduling.Snapshot
 	// NodeClasses are the node classes of the input, of v1 and of v1beta1, defaulted and validated, by name and kind. Each is of the type
 	// that Options.Kinds makes.
 	NodeClasses []kinds.NodeClass
-	// FirstNodeClasses are what has become of node templates, and of provider blocks in Provisioners, by name: names of their
-	// own, which pools of the first generation alone refer to. See NodeClassOf.
+	// FirstNodeClasses are the converted node templates, and provider blocks of Provisioners, by name. These names are separate, and only
+	// pools created as v1alpha5 refer to them. See NodeClassOf.
 	FirstNodeClasses []kinds.NodeClass `json:",omitempty"`
-	// Buffers are the capacity buffers of the input and the pods they stand for, by namespace and name. Their pods are
-	// in Snapshot.Placeholders.
+	// Buffers are the capacity buffers of the input with their placeholders, by namespace and name. Their pods are in
+	// Snapshot.Placeholders.
 	Buffers []buffers.Resolved `json:",omitempty"`
-	// Requests are the ProvisioningRequests of the input, by namespace and name, for package scheduling/requests to answer, and
-	// PodTemplates those that they refer to, completed as pods of workloads are. The snapshot says nothing of them.
+	// Requests are the ProvisioningRequests of the input, by namespace and name, for package scheduling/requests. PodTemplates are the
+	// templates that they refer to, completed like pods of workloads. The snapshot does not contain them.
 	Requests     []*autoscalingv1.ProvisioningRequest `json:",omitempty"`
 	PodTemplates []*corev1.PodTemplate                `json:",omitempty"`
 	// Warnings are remarks on input that was loaded nevertheless.
 	Warnings []Warning
 	// Skipped counts the objects of kinds that planning does not read, by "Kind" or "Kind.group". Nil: none.
 	Skipped map[string]int
-	// PodMakers are those of Skipped of which pods come that are not planned for, as far as one can see: kinds of well-known operators, and
-	// objects with a pod template in them. Nil: none.
+	// PodMakers are the kinds of Skipped that seem to create pods, which are not planned: kinds of well-known operators, and objects that
+	// contain a pod template. Nil: none.
 	PodMakers map[string]int `json:",omitempty"`
 }
 
 // Load reads Kubernetes objects into a Snapshot.
 //
-// Input that can't be meant is refused as a whole with a *LoadError that lists every problem of every document: see
-// the ProblemCode constants. Whatever else is odd becomes a Warning. The result does not depend on the order of the
-// sources, and shares no memory with them. Load keeps no state and may be called from many goroutines.
+// Input that can't be meant is refused as a whole with a *LoadError that lists every problem of every document: see the ProblemCode
+// constants. Everything else that is questionable becomes a Warning. The result does not depend on the order of the sources, and shares no
+// memory with them. Load keeps no state and may be called from many goroutines.
 func Load(sources []Source, opts Options) (*Result, error) {
 	l := newLoader(sources, opts)
 	if l.checkSize() {
@@ -124,7 +125,7 @@ type loader struct {
 	warnings  warnings
 	skipped   map[string]int
 	podMakers map[string]int
-	// scalers are the autoscalers by what they scale; custom are the kinds of Options.Workloads.
+	// scalers are the autoscalers by their targets; custom are the kinds of Options.Workloads.
 	scalers map[objectKey]scaler
 	custom  map[groupKind]*WorkloadKind
 	count   int
@@ -165,7 +166,7 @@ func newLoader(sources []Source, opts Options) *loader {
 		l.custom[groupKind{opts.Workloads[i].Group, opts.Workloads[i].Kind}] = &opts.Workloads[i]
 	}
 	l.problems.limit = max(1, l.limits.Problems)
-	// Whatever depends on order, such as which of two messages comes first, must not depend on the caller's.
+	// Results that depend on an order, such as which of two messages comes first, must not depend on the order of the caller's input.
 	l.sources = slices.Clone(sources)
 	slices.SortStableFunc(l.sources, func(a, b Source) int {
 		return cmp.Or(strings.Compare(a.Name, b.Name), bytes.Compare(a.Data, b.Data))
@@ -196,7 +197,7 @@ func (l *loader) problem(o origin, code ProblemCode, object, path, message strin
 	l.problems.add(&Problem{Position: l.position(o, path), Code: code, Object: object, Path: path, Message: message})
 }
 
-// remark is what a warning says; warnings of one code, kind, path and detail are folded into one.
+// remark is the content of a warning; warnings of one code, kind, path and detail are merged into one.
 type remark struct {
 	code WarningCode
 	// kind and name make the object; name is "namespace/name" or "name".

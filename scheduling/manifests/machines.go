@@ -18,8 +18,8 @@ type machine struct {
 	kind  string
 }
 
-// machines joins Nodes with the NodeClaims they were made for, sorted by name: by the provider's ID, else by the name
-// of the node that the claim states, else by equal names if one of the two has no ID yet.
+// machines joins Nodes with their NodeClaims, sorted by name: by provider ID, else by the node name in the claim, else by equal names if
+// one of the two has no provider ID yet.
 func (l *loader) machines() []machine {
 	claims := l.indexClaims()
 	list := make([]machine, 0, len(l.objects.nodes)+len(l.objects.nodeClaims))
@@ -28,7 +28,7 @@ func (l *loader) machines() []machine {
 		names[e.object.Name] = true
 		list = append(list, machine{scheduling.JoinNode(scheduling.CompleteNode(e.object), nil), e.origin, "Node"})
 	}
-	// The surest sign first, for all nodes, before a weaker one may speak for another node.
+	// The most reliable criterion is applied to all nodes before a less reliable one.
 	for _, find := range []func(*corev1.Node) *v1.NodeClaim{claims.sameProviderID, claims.stated, claims.sameName} {
 		for i := range list {
 			if n := &list[i].node; n.Claim == nil {
@@ -43,7 +43,7 @@ func (l *loader) machines() []machine {
 			l.problem(e.origin, ProblemInvalid, "NodeClaim "+e.object.Name, "status.providerID",
 				fmt.Sprintf("is %q, while the Node of the same name is another machine; machines need names of their own", e.object.Status.ProviderID))
 		default:
-			// A Machine may bear the name of a NodeClaim, but two machines that have not joined can't be told apart by it.
+			// A Machine may have the name of a NodeClaim, but two nodes that have not joined can't be distinguished by name alone.
 			names[e.object.Name] = true
 			list = append(list, machine{scheduling.JoinNode(nil, e.object), e.origin, "NodeClaim"})
 		}
@@ -65,7 +65,7 @@ type claimIndex struct {
 	taken                      map[*v1.NodeClaim]bool
 }
 
-// indexClaims also refuses provider IDs that two objects of a kind lay claim to: one machine would count twice.
+// indexClaims also refuses provider IDs that two objects of a kind have: one instance would count twice.
 func (l *loader) indexClaims() *claimIndex {
 	index := &claimIndex{
 		byProvider: make(map[string]*v1.NodeClaim), byNode: make(map[string]*v1.NodeClaim),
@@ -122,7 +122,7 @@ func (c *claimIndex) sameName(node *corev1.Node) *v1.NodeClaim {
 	return unlessOther(c.byName[node.Name], node)
 }
 
-// unlessOther drops a claim whose provider ID says that it is another machine.
+// unlessOther drops a claim whose provider ID belongs to another instance.
 func unlessOther(claim *v1.NodeClaim, node *corev1.Node) *v1.NodeClaim {
 	if claim != nil && claim.Status.ProviderID != "" && node.Spec.ProviderID != "" {
 		return nil
@@ -130,7 +130,7 @@ func unlessOther(claim *v1.NodeClaim, node *corev1.Node) *v1.NodeClaim {
 	return claim
 }
 
-// completeMachine finds out whose a machine is, and whether it is going away.
+// completeMachine determines the pool that owns a node, and whether the node is leaving.
 func (l *loader) completeMachine(m *machine, pools map[v1.PoolKey]bool) {
 	n := &m.node
 	*n = scheduling.JoinNode(n.Object, n.Claim)

@@ -10,9 +10,9 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// Kinds of node classes are the caller's: which there are, and what forms they had, Options.Kinds says.
+// The caller defines the kinds of node classes: Options.Kinds lists the kinds and their versions.
 
-// addCloudKinds adds the kinds of Options.Kinds to those that planning reads. What is known already stays as it is.
+// addCloudKinds adds the kinds of Options.Kinds to those that planning reads. Values that are already known stay unchanged.
 func (l *loader) addCloudKinds() {
 	own := knownKinds()
 	added := make(map[groupKind]kind)
@@ -82,15 +82,15 @@ func classKeyOf(e entry[kinds.NodeClass]) classKey {
 	return classKey{kindOf(e.object), cmp.Or(e.born, v1.GenerationV1), e.object.GetName()}
 }
 
-// sortNodeClasses brings node classes into the order of names, and those of one name into that of their kinds.
+// sortNodeClasses sorts node classes by name, and those of one name by kind.
 func sortNodeClasses(entries []entry[kinds.NodeClass]) {
 	slices.SortStableFunc(entries, func(a, b entry[kinds.NodeClass]) int {
 		return cmp.Or(compareNames(a.object, b.object), strings.Compare(classKeyOf(a).String(), classKeyOf(b).String()))
 	})
 }
 
-// NodeClassOf is the node class that a pool of the snapshot refers to: one that was born in the pool's own generation, v1beta1 and
-// v1 being one. It is nil when the input has it not, or when it is of a kind that Options.Kinds does not have.
+// NodeClassOf returns the node class that a pool of the snapshot refers to. It must belong to the pool's generation, where v1beta1 and v1
+// count as one. It is nil if the input does not contain the class, or if Options.Kinds does not contain its kind.
 func (r *Result) NodeClassOf(pool *scheduling.NodePool) kinds.NodeClass {
 	if pool == nil || pool.Object == nil {
 		return nil

@@ -13,8 +13,7 @@ import (
 	"github.com/drawknife/drawknife/api/v1beta1"
 )
 
-// oldNames gives the annotations of pods that older generations read their present name, and says which pods ask for the label
-// of the first generation where no node has it.
+// oldNames renames annotations of pods from older generations, and reports pods that select the v1alpha5 label if no node has it.
 func (l *loader) oldNames() {
 	inUse := l.firstGenerationInUse()
 	look := func(o origin, kind, name, metadata, path string, meta *metav1.ObjectMeta, spec *corev1.PodSpec) {
@@ -35,7 +34,7 @@ func (l *loader) oldNames() {
 	}
 }
 
-// firstGenerationInUse reports whether the label of the first generation can mean something: a pool was created there, or a node has it.
+// firstGenerationInUse reports whether the v1alpha5 label can have an effect: if a pool was created as v1alpha5, or a node has the label.
 func (l *loader) firstGenerationInUse() bool {
 	for _, e := range l.objects.nodePools {
 		if e.born == v1.GenerationV1Alpha5 {
@@ -68,8 +67,8 @@ func (l *loader) renameDoNotEvict(o origin, kind, name, path string, meta *metav
 	})
 }
 
-// askedForProvisioner is the field in which a pod asks for a node of a Provisioner, or for spreading over them; empty for none.
-// That the label be absent it may ask anywhere.
+// askedForProvisioner returns the field in which a pod selects nodes of a Provisioner, or spreads over them; empty if there is none. That
+// the label be absent it may ask anywhere.
 func askedForProvisioner(spec *corev1.PodSpec) string {
 	const key = v1alpha5.ProvisionerNameLabelKey
 	if _, ok := spec.NodeSelector[key]; ok {

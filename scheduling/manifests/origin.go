@@ -6,8 +6,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// origin is where an object was found. Lines are worked out from it when a message needs one, so that loading a
-// hundred thousand objects does not count a hundred million line ends.
+// origin is where an object was found. Line numbers are computed only for messages, so that loading a hundred thousand objects does not
+// count a hundred million line ends.
 type origin struct {
 	source, document, item int
 	// at is the text the object was cut from: the object itself, one item of a list, or the whole document.

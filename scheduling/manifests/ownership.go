@@ -21,8 +21,8 @@ const (
 type ownership struct {
 	// count is how many pods of the input name the owner.
 	count map[objectKey]int
-	// orphans are pods whose owner is a ReplicaSet or Job that is not in the input, by the owner's key with its name
-	// cut down to that of the Deployment or CronJob it would come from.
+	// orphans are pods whose owner is a ReplicaSet or Job outside of the input, by the owner's key, with the name of the Deployment or
+	// CronJob from which the owner would be created.
 	orphans map[objectKey][]*corev1.Pod
 	// running are Deployments with a ReplicaSet in the input that has or wants pods; jobs are CronJobs with Jobs.
 	running, jobs map[objectKey]bool
@@ -86,8 +86,8 @@ func (own *ownership) hasReplicaSets(d *appsv1.Deployment) bool {
 	return own.running[keyOf(groupApps, kindDeployment, d)]
 }
 
-// podsOfDeployment counts the pods of a Deployment whose ReplicaSets are not in the input: their owner is named after
-// the Deployment, and the Deployment selects them.
+// podsOfDeployment counts the pods of a Deployment whose ReplicaSets are not in the input: their owner's name starts with the Deployment's
+// name, and the Deployment selects them.
 func (own *ownership) podsOfDeployment(d *appsv1.Deployment) int {
 	count := own.pods(groupApps, kindDeployment, d)
 	selector := deploymentSelector(d)
@@ -112,8 +112,8 @@ func stem(name string) string {
 	return name
 }
 
-// deploymentSelector selects the pods of a Deployment; one without a selector, as old API versions allow, selects by
-// the labels of its template. A selector that is no selector matches nothing.
+// deploymentSelector selects the pods of a Deployment. Without a selector, as old API versions allow, the labels of its template are the
+// selector. A selector that is no selector matches nothing.
 func deploymentSelector(d *appsv1.Deployment) labels.Selector {
 	if d.Spec.Selector == nil {
 		return labels.SelectorFromSet(d.Spec.Template.Labels)

@@ -93,12 +93,12 @@ func decodePodGroup(l *loader, d document) {
 	l.objects.podGroups = append(l.objects.podGroups, entry[*podGroup]{object: object, origin: d.origin})
 }
 
-// maxGroupTopology bounds the topology constraints of a group; Kubernetes allows one.
+// maxGroupTopology is the maximum number of topology constraints of a group; Kubernetes allows one.
 const maxGroupTopology = 8
 
 func isLabelKey(key string) bool { return len(validation.IsQualifiedName(key)) == 0 }
 
-// fieldSchedulingGroup is a field of pods that is newer than the API library: Kubernetes has it since v1.36.
+// fieldSchedulingGroup is a field of pods since Kubernetes v1.36 that the API library does not know.
 const fieldSchedulingGroup = "schedulingGroup"
 
 // noteGroup notes the PodGroup that a pod, or a pod template of a workload, names in spec.schedulingGroup.

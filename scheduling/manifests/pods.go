@@ -8,9 +8,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
-// placePods sorts the pods into those that hold a place on a machine and those that wait for one. Manifests have no
-// conditions, so a pod waits if it is live and nothing keeps it from being scheduled; beyond that the rules are those
-// of pods.Provisionable.
+// placePods divides the pods into bound pods and pending pods. Manifests have no conditions, so a live pod is pending if nothing prevents
+// its scheduling; apart from that the rules are those of pods.Provisionable.
 func (l *loader) placePods(machines []machine) (pending []*corev1.Pod) {
 	index := make(map[string]*machine, len(machines))
 	for i := range machines {

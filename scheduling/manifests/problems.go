@@ -45,7 +45,7 @@ func (p Position) compare(o Position) int {
 	)
 }
 
-// ProblemCode says what kind of problem it is, for callers that act on it. Codes are stable.
+// ProblemCode identifies the kind of problem for callers. Codes are stable.
 type ProblemCode string
 
 const (
@@ -59,10 +59,9 @@ const (
 	ProblemInvalid ProblemCode = "Invalid"
 	// ProblemRequest is a resource amount that is negative or can't be meant.
 	ProblemRequest ProblemCode = "ImpossibleRequest"
-	// ProblemUnknownField is, with Options.Strict, a field that the kind does not have, or one that is given twice.
+	// ProblemUnknownField, with Options.Strict: a field is unknown for its kind, or is given twice.
 	ProblemUnknownField ProblemCode = "UnknownField"
-	// ProblemConversion is what keeps an object of an older generation from being converted; its message begins with the
-	// code, which is one of package api/conversion.
+	// ProblemConversion: an object of an older generation can't be converted; the message begins with a code of package api/conversion.
 	ProblemConversion ProblemCode = "NotConvertible"
 	// ProblemDuplicate is an object that was given twice.
 	ProblemDuplicate ProblemCode = "Duplicate"
@@ -86,7 +85,7 @@ type Problem struct {
 	First *Position
 }
 
-// Error is one line: position, object, path, message.
+// Error returns one line: position, object, path, message.
 func (p *Problem) Error() string {
 	if p == nil {
 		return ""
@@ -100,7 +99,7 @@ func joinNonEmpty(parts ...string) string {
 
 // LoadError is everything that was wrong with the input. Nothing was loaded.
 type LoadError struct {
-	// Problems by position; at least one, at most Limits.Problems.
+	// Problems are sorted by position; at least one, at most Limits.Problems.
 	Problems []*Problem
 	// More counts the problems that were left out.
 	More int
@@ -142,8 +141,8 @@ func (p *problems) add(problem *Problem) {
 	p.list = append(p.list, problem)
 }
 
-// full counts a further problem if it would only be counted, and reports whether it was. Asking first spares the
-// work of finding out where a problem is, which would make a file of nothing but problems take for ever.
+// full counts a further problem if it would only be counted, and reports whether it was. Calling it first avoids computing the position,
+// which would take too long in a file that contains only problems.
 func (p *problems) full() bool {
 	if len(p.list) < p.limit {
 		return false
@@ -152,7 +151,7 @@ func (p *problems) full() bool {
 	return true
 }
 
-// err is nil when there are none.
+// err returns nil if there are none.
 func (p *problems) err() error {
 	if len(p.list) == 0 {
 		return nil

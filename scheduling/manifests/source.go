@@ -15,9 +15,9 @@ import (
 
 // Source is one input: the whole content of a file or stream.
 type Source struct {
-	// Name is what messages call the source; a file's path as the user wrote it, "-" for standard input.
+	// Name is the name of the source in messages: a file's path as the user wrote it, or "-" for standard input.
 	Name string
-	// Data is the content: YAML or JSON, one document or many. Load reads it and keeps nothing of it.
+	// Data is the content: YAML or JSON, one document or many. Load reads the source and keeps no reference to it.
 	Data []byte
 }
 
@@ -41,9 +41,9 @@ func readWithin(name string, r io.Reader, limit int64) (Source, error) {
 	return Source{Name: name, Data: data}, nil
 }
 
-// Files reads files and folders into Sources, sorted by path. A file that is named is read whatever it is called; a
-// folder is searched to any depth for *.yaml, *.yml and *.json, leaving out names that start with a dot. A file
-// reached twice is read once. The input may hold DefaultMaxBytes in all. It stops at the first file it can't read.
+// Files reads files and folders into Sources, sorted by path. A named file is read whatever its name is; a folder is searched recursively
+// for *.yaml, *.yml and *.json, except for names that start with a dot. A file reached twice is read once. The input may hold
+// DefaultMaxBytes in all. It stops at the first file it can't read.
 func Files(paths ...string) ([]Source, error) {
 	return filesWithin(paths, DefaultMaxBytes)
 }

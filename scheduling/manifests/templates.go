@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// What problems say that come of a text which is still to be filled in.
+// Messages for problems of templates that are not rendered yet.
 const (
 	hintTemplate    = `; it looks like a template: plan what it is rendered to ("helm template" does so for charts)`
 	hintPlaceholder = `; it looks like a placeholder: plan what it is filled in to`
@@ -15,7 +15,7 @@ const (
 // placeholder is a name that a tool puts a value in place of: "${NAME}". Shells and containers write "$NAME" and "$(NAME)" too.
 var placeholder = regexp.MustCompile(`\$\{[A-Za-z_]`)
 
-// hintTemplates adds what to do to problems on lines of templates, and to those of a text that is no YAML if a template is in its source.
+// hintTemplates adds advice to problems on lines of templates, and to problems of invalid YAML if a template is in its source.
 func (l *loader) hintTemplates() {
 	l.problems.sort()
 	var at lineReader
@@ -44,7 +44,7 @@ type lineReader struct {
 	templates, placeholders bool
 }
 
-// hint is what to add to a problem; empty for nothing.
+// hint returns the advice for a problem; empty if there is none.
 func (r *lineReader) hint(p *Problem) string {
 	for ; r.number < p.Line; r.number++ {
 		end := bytes.IndexByte(r.rest, '\n')

@@ -13,8 +13,7 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// validate checks the objects one by one, so that the problems of all of them are known before anything is made of
-// any.
+// validate checks the objects one by one, so that all problems are known before any object is used.
 func (l *loader) validate() {
 	l.validatePools()
 	for _, e := range l.objects.pods {
@@ -24,7 +23,7 @@ func (l *loader) validate() {
 		l.validatePodSpec(t.origin, t.kind, qualifiedName(t.object), t.path+".spec", &t.template.Spec)
 	}
 	for _, e := range l.objects.replicationControllers {
-		if e.object.Spec.Template == nil { // the one template that may be absent rather than empty
+		if e.object.Spec.Template == nil { // the only template that may be missing instead of empty
 			err := field.Required(nil, "must say what its pods are; add it, or see whether the text was cut off here")
 			l.problem(e.origin, ProblemInvalid, "ReplicationController "+qualifiedName(e.object), "spec.template", err.ErrorBody())
 		}

@@ -18,8 +18,8 @@ const AssumedProvisioner = "manifests.drawknife.dev/assumed"
 // isDefaultClass marks the StorageClass of claims that name none.
 const isDefaultClass = "storageclass.kubernetes.io/is-default-class"
 
-// addClaims makes the volume claims that come with a pod of a StatefulSet, and has the pod use them. A volume of the
-// template with the name of a claim is replaced by it.
+// addClaims adds the volume claims of a StatefulSet's pod, and references to them in the pod. A volume of the template with the name of a
+// claim is replaced by it.
 func (l *loader) addClaims(w *workload, pod *corev1.Pod, index int) {
 	if len(w.claims) == 0 {
 		return
@@ -57,7 +57,7 @@ func (l *loader) addEphemeralClaims(o origin, pod *corev1.Pod) {
 	}
 }
 
-// addClaim adds a claim that nothing has bound yet, unless the input has it.
+// addClaim adds an unbound claim, unless the input has it.
 func (l *loader) addClaim(o origin, namespace, name string, labels map[string]string, spec *corev1.PersistentVolumeClaimSpec) {
 	key := objectKey{groupKind{"", "PersistentVolumeClaim"}, namespace, name}
 	if _, exists := l.seen[key]; exists {
@@ -72,8 +72,8 @@ func (l *loader) addClaim(o origin, namespace, name string, labels map[string]st
 	l.objects.persistentVolumeClaims = append(l.objects.persistentVolumeClaims, entry[*corev1.PersistentVolumeClaim]{object: claim, origin: o})
 }
 
-// missingClaims says once that the input has no claims although pods use some, other than those that were made with
-// the pods: what such volumes ask of a machine is then not known.
+// missingClaims adds one warning if the input has no claims although pods use some, apart from claims created with the pods: the
+// constraints of their volumes are then unknown.
 func (l *loader) missingClaims() {
 	for _, e := range l.objects.pods {
 		if pods.Terminal(e.object) || !l.missesClaim(e.object) {
@@ -86,7 +86,7 @@ func (l *loader) missingClaims() {
 	}
 }
 
-// missesClaim reports whether a volume of the pod is that of a claim nobody has seen.
+// missesClaim reports whether a volume of the pod uses a missing claim.
 func (l *loader) missesClaim(pod *corev1.Pod) bool {
 	for i := range pod.Spec.Volumes {
 		volume := &pod.Spec.Volumes[i]
@@ -106,8 +106,8 @@ func (l *loader) missesClaim(pod *corev1.Pod) bool {
 	return false
 }
 
-// resolveStorage gives claims without a class the default one, and assumes the classes that are missing: manifests
-// seldom bring what belongs to the cluster, and a claim without its class could never be bound.
+// resolveStorage sets the default class of claims without a class, and adds missing classes as assumptions: manifests rarely contain
+// objects of the cluster, and a claim without its class could never be bound.
 func (l *loader) resolveStorage() {
 	known := make(map[string]bool, len(l.objects.storageClasses))
 	for _, e := range l.objects.storageClasses {
@@ -149,7 +149,7 @@ func (l *loader) assumeStorageClass(e entry[*corev1.PersistentVolumeClaim], name
 	})
 }
 
-// defaultStorageClass is the newest class that is marked as the default; of equally old ones the first by name.
+// defaultStorageClass returns the newest class that is marked as the default; of equally old ones the first by name.
 func (l *loader) defaultStorageClass() string {
 	var best *storagev1.StorageClass
 	for _, e := range l.objects.storageClasses {

@@ -10,15 +10,15 @@ import (
 	"github.com/drawknife/drawknife/api/conversion"
 )
 
-// WarningCode says what a warning is about. Codes are stable. Those of what a conversion from an older generation changed are not
-// listed here: they are the codes of package api/conversion, such as "W504", whose severities are there too.
+// WarningCode says what a warning is about. Codes are stable. Warnings of conversions from an older generation are not listed here: they
+// have the codes of package api/conversion, such as "W504", with their severities.
 type WarningCode string
 
 // conversion reports whether the code is one of package api/conversion.
 func (c WarningCode) conversion() bool { return conversion.Code(c).Severity() != "" }
 
 const (
-	// WarningUnknownKind: objects of a kind that planning does not read were left out; see Result.Skipped.
+	// WarningUnknownKind: objects of a kind that planning does not read were skipped; see Result.Skipped.
 	WarningUnknownKind WarningCode = "UnknownKind"
 	// WarningUnknownField: a field that the kind does not have was ignored.
 	WarningUnknownField WarningCode = "UnknownField"
@@ -30,7 +30,7 @@ const (
 	WarningIncompleteList WarningCode = "IncompleteList"
 	// WarningGated: a pod waits behind scheduling gates and was left out.
 	WarningGated WarningCode = "Gated"
-	// WarningNominated: a pod waits for a place that preemption is making on an existing node; it is planned there if it has room.
+	// WarningNominated: a pending pod is nominated for a node by preemption; it is planned there if it has room.
 	WarningNominated WarningCode = "Nominated"
 	// WarningUnknownNode: a pod is bound to a node that is not in the input, and was left out.
 	WarningUnknownNode WarningCode = "UnknownNode"
@@ -44,8 +44,7 @@ const (
 	WarningRuntimeClass WarningCode = "RuntimeClass"
 	// WarningStorageClass: a claim needs a StorageClass that is not in the input; one was assumed.
 	WarningStorageClass WarningCode = "StorageClassMissing"
-	// WarningClaims: pods use PersistentVolumeClaims, and the input has none at all; most often they were not asked for
-	// when the input was taken from a cluster.
+	// WarningClaims: pods use PersistentVolumeClaims, and the input has none at all; mostly they were not included in kubectl get.
 	WarningClaims WarningCode = "ClaimsMissing"
 	// WarningNodeClass: a NodePool refers to a node class that is not in the input.
 	WarningNodeClass WarningCode = "NodeClassMissing"
@@ -53,12 +52,12 @@ const (
 	WarningNodePool WarningCode = "NodePoolMissing"
 	// WarningIgnoredValue: a value of a requirement means nothing and is ignored.
 	WarningIgnoredValue WarningCode = "IgnoredValue"
-	// WarningNotReady: a NodePool is not ready, or being deleted, and may not launch machines.
+	// WarningNotReady: a NodePool is not ready, or is being deleted, and may not launch nodes.
 	WarningNotReady WarningCode = "NodePoolNotReady"
-	// WarningCapacityBuffer: a capacity buffer keeps no room, since what it refers to is not in the input or its size
-	// can't be told; see Result.Buffers.
+	// WarningCapacityBuffer: a capacity buffer keeps no room, because its target is not in the input or its size is unknown; see
+	// Result.Buffers.
 	WarningCapacityBuffer WarningCode = "CapacityBufferNotReady"
-	// WarningOldLabel: a pod asks for the label that nodes of the first generation bear, and there are none.
+	// WarningOldLabel: a pod selects the label of v1alpha5 nodes, and there are no such nodes.
 	WarningOldLabel WarningCode = "OldLabel"
 	// WarningRequest: a request is legal, but looks like a slip of the unit.
 	WarningRequest WarningCode = "UnlikelyRequest"
@@ -93,7 +92,8 @@ type Warning struct {
 	More int `json:"more,omitempty"`
 }
 
-// String is one line: position, object, path, message, how many more; a conversion's with its code before the message.
+// String returns one line: position, object, path, message, and the number of further warnings; for a conversion the code precedes the
+// message.
 func (w Warning) String() string {
 	message := w.Message
 	if w.Code.conversion() {

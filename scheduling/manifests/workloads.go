@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Kinds of workloads, as they stand in owner references.
+// These are kinds of workloads in owner references.
 const (
 	kindDeployment            = "Deployment"
 	kindReplicaSet            = "ReplicaSet"
@@ -30,7 +30,7 @@ type podTemplate struct {
 	template *corev1.PodTemplateSpec
 }
 
-// templates lists the pod templates of all workloads and those that stand alone, in the order of their kinds and of the input.
+// templates lists the pod templates of all workloads and single PodTemplates, in the order of their kinds and of the input.
 func (l *loader) templates() []podTemplate {
 	var list []podTemplate
 	add := func(o origin, kind string, object metav1.Object, path string, template *corev1.PodTemplateSpec) {
@@ -71,13 +71,13 @@ func (l *loader) templates() []podTemplate {
 	return list
 }
 
-// workload is an object that keeps pods, reduced to what making them takes.
+// workload is an object that creates pods, reduced to the fields that are needed for it.
 type workload struct {
 	origin   origin
 	kind     string
 	object   metav1.Object
 	template *corev1.PodTemplateSpec
-	// count is how many pods there are to be, from the ordinal first on.
+	// count is the desired number of pods, from the ordinal first on.
 	count, first int
 	// countPath is the field that says how many.
 	countPath string
@@ -123,12 +123,11 @@ func replicas(count *int32) int {
 	return int(*count)
 }
 
-// workloadsToExpand lists the workloads whose pods have to be made up, with StatefulSets first: the names of their
-// pods are part of their contract, so others give way.
+// workloadsToExpand lists the workloads whose pods must be created, StatefulSets first: the names of their pods are fixed, so other
+// workloads must use different names.
 //
-// A workload with pods in the input is not expanded: the input then is a picture of a cluster, and what is missing
-// from it is missing there too. A Deployment with ReplicaSets in the input leaves the pods to them, a CronJob to its
-// Jobs.
+// A workload with pods in the input is not expanded: the input is then a copy of a cluster, and pods that are missing from it are missing
+// in the cluster, too. A Deployment with ReplicaSets in the input leaves the pods to them, a CronJob to its Jobs.
 func (l *loader) workloadsToExpand() []workload {
 	owners := l.ownership()
 	var list []workload
@@ -201,8 +200,8 @@ func (l *loader) workloadsToExpand() []workload {
 	return list
 }
 
-// jobPods completes the workload of a Job, and reports whether it has anything left to run: as many pods as may run
-// side by side, but no more than completions are missing.
+// jobPods completes the workload of a Job, and reports whether it still has pods to run: its parallelism, but at most the number of missing
+// completions.
 func (l *loader) jobPods(w *workload, path string, spec *batchv1.JobSpec, status *batchv1.JobStatus) bool {
 	for _, c := range status.Conditions {
 		if (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed) && c.Status == corev1.ConditionTrue {

@@ -31,7 +31,7 @@ func (l *loader) readYAML(o origin) {
 	for _, doc := range docs {
 		l.readYAMLNode(o, doc)
 		if len(docs) > 1 {
-			// Line ends that only the YAML parser takes for such hid a separator; lines are those of the first document.
+			// Line ends that only the YAML parser recognises hid a separator; line numbers are those of the first document.
 			o.document++
 		}
 	}
@@ -123,15 +123,15 @@ func (l *loader) toJSON(o origin, n *yaml.Node) ([]byte, error) {
 	return w.out, err
 }
 
-// unfoldBudget bounds what all documents together may unfold to.
+// unfoldBudget limits the total expansion of all documents.
 func (l *loader) unfoldBudget() int64 { return unfoldFactor * l.limits.Bytes }
 
-// anchor is what may be an anchor. A list that has one can't be cut into items, which may refer to each other.
+// anchor matches possible anchors. A list with an anchor can't be split into items, because items may refer to each other.
 var anchor = regexp.MustCompile(`(?m)(?:^|[\s\[{,])&[^\s&]`)
 
-// splitBlockList cuts a list written as kubectl writes it ("items:" at the margin, each item starting with "- " at
-// the margin) into its items without parsing it, so that they can be parsed one at a time. It returns the rest of
-// the document, which tells its kind, and the places of the items, counted from the start of text.
+// splitBlockList splits a list as kubectl writes it ("items:" at the margin, each item starting with "- " at the margin) into items without
+// parsing it, so that they can be parsed one at a time. It returns the rest of the document, which contains its kind, and the positions of
+// the items, counted from the start of text.
 func splitBlockList(text []byte) (head []byte, items []span, ok bool) {
 	const title = "items:"
 	start := 0
@@ -185,7 +185,7 @@ func endOfLine(text []byte, pos int) int {
 	return len(text)
 }
 
-// readYAMLItems reads a list that was cut up. It does nothing and returns false when that is not what it is.
+// readYAMLItems reads a list that was cut up. It does nothing and returns false for other text.
 func (l *loader) readYAMLItems(o origin, head []byte, items []span) bool {
 	docs, err := parseYAML(head)
 	if err != nil || len(docs) != 1 || docs[0].Kind != yaml.MappingNode {

@@ -15,9 +15,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// YAML is read the way kubectl reads it: as a way of writing JSON. The nodes of the parser keep line numbers; from
-// them JSON is written, which is then decoded like any other. Plain words follow YAML 1.1, where yes, no, on and off
-// are booleans, because that is what the API server's clients do.
+// YAML is read the way kubectl reads it: as a way of writing JSON. The parser's nodes have line numbers; they are written as JSON, which is
+// then decoded like any other JSON. Unquoted words follow YAML 1.1, where yes, no, on and off are booleans, as in the API server's clients.
 
 // errAliases is what a document gets that unfolds to far more than was written.
 var errAliases = errors.New("the aliases in the document unfold to far more data than the document holds")
@@ -25,7 +24,7 @@ var errAliases = errors.New("the aliases in the document unfold to far more data
 // errComplexKey refuses mappings whose keys are not scalars.
 var errComplexKey = errors.New("a key of a mapping must be a single word or number")
 
-// errMerge refuses merge keys that have nothing to merge.
+// errMerge refuses merge keys without a mapping to merge.
 var errMerge = errors.New("a merge key (<<) needs a mapping or a list of mappings")
 
 // syntaxError is a YAML syntax error. line counts from 1 in the text that was parsed; 0 is unknown.
@@ -51,8 +50,8 @@ func parseYAML(text []byte) ([]*yaml.Node, error) {
 // maxBisected bounds the documents that are parsed again and again to find an error.
 const maxBisected = 256 << 10
 
-// offendingLine finds the line with which the error comes up. The parser itself names the line where the construct
-// began that it could not finish, and counts it from 0 in some errors and from 1 in others.
+// offendingLine finds the line with which the error comes up. For an unfinished construct the parser names the line where it began; some
+// errors count lines from 0, others from 1.
 func offendingLine(text []byte, syntax *syntaxError) int {
 	var ends []int
 	for pos := 0; pos < len(text); pos = endOfLine(text, pos) {
@@ -64,7 +63,7 @@ func offendingLine(text []byte, syntax *syntaxError) int {
 		return errors.As(err, &other) && other.message == syntax.message
 	})
 	if i == len(ends) {
-		return syntax.line // an error that comes and goes has no one line
+		return syntax.line // errors without a fixed line
 	}
 	return i + 1
 }
@@ -187,8 +186,8 @@ func (w *jsonWriter) writeMapping(n *yaml.Node, depth int) error {
 	return nil
 }
 
-// flatten returns keys and values of a mapping in turn, with merge keys ("<<") replaced by what they bring in:
-// whatever the mapping does not state itself.
+// flatten returns the keys and values of a mapping in turn, with merge keys ("<<") replaced by the merged entries that the mapping does not
+// state itself.
 func (b *mergeBudget) flatten(n *yaml.Node, depth, maxDepth int) ([]*yaml.Node, error) {
 	merged := false
 	for i := 0; i+1 < len(n.Content); i += 2 {
@@ -261,7 +260,7 @@ func resolveAlias(n *yaml.Node) *yaml.Node {
 	return n
 }
 
-// keyText is the field name that a key stands for; numbers and booleans become text.
+// keyText returns the field name for a key; numbers and booleans become text.
 func keyText(n *yaml.Node) (string, bool) {
 	n = resolveAlias(n)
 	if n.Kind != yaml.ScalarNode {

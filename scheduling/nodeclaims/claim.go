@@ -30,7 +30,7 @@ type Options struct {
 	MinValues scheduling.MinValuesPolicy
 	// TerminationGracePeriod is for pools that state none. Nil: nodes of those drain without a deadline.
 	TerminationGracePeriod *v1.Duration
-	// Annotations are added to the pool's, such as those that overlay.Result.Annotations gives.
+	// Annotations are added to the pool's annotations, for example those of overlay.Result.Annotations.
 	Annotations map[string]string
 }
 
@@ -40,11 +40,10 @@ const DefaultMaxInstanceTypes = 600
 // MaxRequirements is how many requirements the API takes in a claim.
 const MaxRequirements = 100
 
-// New makes the claim of a planned node. pool is the pool as the plan saw it, the one with the node's key. The claim has
-// a generateName and no UID: it is the store's to name. The error is a *VarietyError when the instance types that
-// fit into a claim are less varied than the pool's minValues ask for under the Strict policy, a
-// *TooManyRequirementsError when the API would refuse the claim, and an *InputError when node and pool do not belong
-// together.
+// New makes the claim of a planned node. pool is the pool as the plan saw it, the one with the node's key. The claim has a generateName and
+// no UID: it is the store's to name. The error is a *VarietyError if, under the Strict policy, the instance types that fit into a claim are
+// less varied than the pool's minValues require. It is a *TooManyRequirementsError if the API would refuse the claim, and an *InputError if
+// node and pool do not belong together.
 func New(node *scheduling.NewNode, pool *scheduling.NodePool, o Options) (*v1.NodeClaim, error) {
 	if err := check(node, pool); err != nil {
 		return nil, err
@@ -72,8 +71,8 @@ func New(node *scheduling.NewNode, pool *scheduling.NodePool, o Options) (*v1.No
 	return claim, nil
 }
 
-// NewStatic makes a claim of a pool with a fixed number of replicas: it has the template's requirements alone, and which
-// type it becomes is the provider's choice.
+// NewStatic makes a claim of a pool with a fixed number of replicas: it has only the template's requirements, and the provider chooses the
+// instance type.
 func NewStatic(pool *scheduling.NodePool, o Options) (*v1.NodeClaim, error) {
 	if pool == nil || pool.Object == nil {
 		return nil, &InputError{Rule: "the pool is nil or has no object"}
@@ -105,7 +104,7 @@ func check(node *scheduling.NewNode, pool *scheduling.NodePool) error {
 	return nil
 }
 
-// blank is what all claims of a pool have in common.
+// blank returns the common part of all claims of a pool.
 func blank(pool *scheduling.NodePool, o Options) *v1.NodeClaim {
 	object, template := pool.Object, &pool.Object.Spec.Template
 	claim := &v1.NodeClaim{}
@@ -120,7 +119,7 @@ func blank(pool *scheduling.NodePool, o Options) *v1.NodeClaim {
 		APIVersion: owner.GroupVersion().String(), Kind: owner.Kind, Name: object.Name, UID: object.UID, BlockOwnerDeletion: &block,
 	}}
 	claim.Annotations = map[string]string{}
-	// What a v1beta1 pool says of kubelets is on the pool itself, and providers see claims alone.
+	// The kubelet settings of a v1beta1 pool are in its annotation, but providers see only claims.
 	if block, ok := object.Annotations[v1beta1.KubeletAnnotationKey]; ok {
 		claim.Annotations[v1beta1.KubeletAnnotationKey] = block
 	}
@@ -140,14 +139,14 @@ func blank(pool *scheduling.NodePool, o Options) *v1.NodeClaim {
 	return claim
 }
 
-// ofTheClaim are the node's requirements without those that only planning uses and a claim does not state: the instance
-// types are named apart, and the node has yet to get its name and come up.
+// ofTheClaim returns the node's requirements without those that only planning uses: instance types are listed separately, and the node has
+// no name yet.
 func ofTheClaim(node *scheduling.NewNode) requirements.Set {
 	return node.Requirements.Without(corev1.LabelInstanceTypeStable, corev1.LabelHostname, v1.NodeRegisteredLabelKey, v1.NodeInitializedLabelKey)
 }
 
-// labelsOf are the template's, the pool's and node class's own, and one for each custom key that the node's requirements
-// leave a value for, so that the node bears what its pods ask for.
+// labelsOf returns the template's labels, those of the pool and node class, and one label for each custom key to which the node's
+// requirements leave a value, so that the node has the labels that its pods select.
 func labelsOf(node *scheduling.NewNode, pool *scheduling.NodePool, lookup *requirements.Lookup) map[string]string {
 	labels := map[string]string{}
 	for r := range ofTheClaim(node).All {
@@ -172,8 +171,8 @@ func addOwn(labels map[string]string, pool *scheduling.NodePool) {
 	}
 }
 
-// requirementsOf are the claim's: the node's, its labels as In, and the chosen instance types, cheapest first. minValues
-// are the pool's; where they were relaxed, as many as there are.
+// requirementsOf returns the claim's requirements: the node's, its labels as In, and the chosen instance types, cheapest first. minValues
+// are the pool's or, if relaxed, the existing number of values.
 func requirementsOf(node *scheduling.NewNode, pool *scheduling.NodePool, v *variety, chosen []scheduling.InstanceTypeOption) ([]v1.NodeSelectorRequirementWithMinValues, error) {
 	set := ofTheClaim(node)
 	own := map[string]string{}

@@ -8,9 +8,9 @@
 //		}
 //	}
 //
-// A claim says what its pool says, narrowed by what its pods need, and names the instance types that would do,
-// cheapest first. It is made from the pool as the plan saw it, so that a pool changed meanwhile shows as drift. Nothing
-// here does I/O, and nothing handed in is changed or shared.
+// A claim contains the pool's template, restricted by the needs of its pods, and names the possible instance types, cheapest first. It is
+// made from the pool that the plan used, so that a later change of the pool shows as drift. The functions do no I/O, and neither change nor
+// keep their arguments.
 //
 // Stability: beta.
 package nodeclaims

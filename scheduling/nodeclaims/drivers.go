@@ -13,9 +13,9 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// RequestedDrivers are the drivers of Dynamic Resource Allocation whose devices the plan counted on for the pods of a new node, sorted: those with a device
-// that meets a request of a pod's claims on each of the types that the node may become. Until they have published, the node is not what was planned. With a
-// nil matcher no selector is met. Nil: none.
+// RequestedDrivers returns the sorted drivers of Dynamic Resource Allocation that the plan for a new node relies on: those with a device
+// that meets a request of a pod's claims on each possible type of the node. Until these drivers have published, the node lacks planned
+// devices. With a nil matcher no selector is met. Nil: none.
 func RequestedDrivers(s *scheduling.Snapshot, pods []scheduling.PodKey, types []*cloudprovider.InstanceType, matcher scheduling.DeviceMatcher) []string {
 	publishes := func(t *cloudprovider.InstanceType) bool { return t != nil && len(t.Devices) > 0 }
 	if s == nil || len(types) == 0 || slices.ContainsFunc(types, func(t *cloudprovider.InstanceType) bool { return !publishes(t) }) {
@@ -106,7 +106,7 @@ func requestsOf(s *scheduling.Snapshot, pods []scheduling.PodKey) [][][]resource
 	return out
 }
 
-// claimingPods are those of the pods that claim devices, whether they wait or are on nodes.
+// claimingPods returns the pods with device claims, pending or bound.
 func claimingPods(s *scheduling.Snapshot, keys []scheduling.PodKey) []*corev1.Pod {
 	wanted := make(map[scheduling.PodKey]bool, len(keys))
 	for _, key := range keys {

@@ -4,7 +4,7 @@ import "fmt"
 
 // InputError is a node and a pool of which no claim can be made.
 type InputError struct {
-	// Node is the planned node's name; empty where there is none.
+	// Node is the planned node's name; empty if there is none.
 	Node string
 	// Rule that is broken.
 	Rule string
@@ -30,8 +30,8 @@ func (e *TooManyRequirementsError) Error() string {
 		e.Node, e.Count, MaxRequirements)
 }
 
-// VarietyError is a claim whose instance types, as many as a claim may name, are less varied than the pool's minValues
-// ask for.
+// VarietyError: the instance types of a claim, limited to the number that a claim may name, are less varied than the pool's minValues
+// require.
 type VarietyError struct {
 	// Node is the planned node's name, Pool its pool.
 	Node, Pool string

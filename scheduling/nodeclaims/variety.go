@@ -88,9 +88,8 @@ func (v *variety) valuesOf(t *cloudprovider.InstanceType, lookup *requirements.L
 	return found
 }
 
-// choose is which of the node's instance types its claim names, cheapest first: all, or as many as a claim may name.
-// Where the cheapest of them alone are less varied than the pool asks for, the dearest give way to the cheapest that
-// bring a value that lacks.
+// choose returns the instance types of the node that its claim names, cheapest first: all, or as many as a claim may name. If the cheapest
+// types alone are less varied than the pool requires, the most expensive of them are replaced by the cheapest types with a missing value.
 func (v *variety) choose(o Options) ([]scheduling.InstanceTypeOption, error) {
 	most := option.Or(o.MaxInstanceTypes, DefaultMaxInstanceTypes)
 	if most < 1 {
@@ -119,7 +118,7 @@ func (v *variety) choose(o Options) ([]scheduling.InstanceTypeOption, error) {
 	return chosen, nil
 }
 
-// cheapest takes the types in their order as long as there is room in addition to those that variety needs.
+// cheapest takes types in order while there is room beyond the types that variety needs.
 func (v *variety) cheapest(all []scheduling.InstanceTypeOption, most int) []scheduling.InstanceTypeOption {
 	needed := v.needed(all)
 	room := most - len(needed)
@@ -139,8 +138,8 @@ func (v *variety) cheapest(all []scheduling.InstanceTypeOption, most int) []sche
 	return chosen
 }
 
-// needed are types, by their place, that together have the variety asked for if any have: each is the cheapest that
-// brings a value which those before it lack, while its key lacks values.
+// needed returns types, by index, that together have the required variety if any do: each is the cheapest that adds a missing value, while
+// its key lacks values.
 func (v *variety) needed(all []scheduling.InstanceTypeOption) map[int]bool {
 	needed := map[int]bool{}
 	seen := make([]map[string]bool, len(v.demands))
@@ -163,7 +162,7 @@ func (v *variety) needed(all []scheduling.InstanceTypeOption) map[int]bool {
 	return needed
 }
 
-// brings reports whether some key that lacks values would have one more.
+// brings reports whether the type adds a value to a key that lacks values.
 func brings(values [][]string, seen []map[string]bool, demands []demand) bool {
 	for i := range values {
 		if len(seen[i]) < demands[i].n && slices.ContainsFunc(values[i], func(value string) bool { return !seen[i][value] }) {
@@ -186,8 +185,7 @@ func (v *variety) distinct(i int, chosen []scheduling.InstanceTypeOption) int {
 	return len(seen)
 }
 
-// minValues is what the claim asks of its provider for the key: what the pool asks for, or what there is where that
-// was relaxed; nil where nothing is asked.
+// minValues returns the claim's minValues for the key: the pool's, or the existing number if relaxed; nil if there are none.
 func (v *variety) minValues(key string, chosen []scheduling.InstanceTypeOption) *int {
 	for i, d := range v.demands {
 		if d.key != key {
