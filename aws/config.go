@@ -25,9 +25,10 @@ type Config struct {
 	VMMemoryOverheadPercent *float64
 	// ReservedENIs is the number of network interfaces that are not used for addresses of pods.
 	ReservedENIs int64
-	// InstanceTypes say what else decides what EC2's facts become as instance types: how the network gives pods addresses (PodDensity, for
-	// prefix delegation and custom networking), MemoryPrior, FractionalGPUs, DeviceDrivers, DeviceResources, HugePages, WithoutPodENI. What the provider
-	// knows itself stays zero: zones, placement groups, discovered memory; and VMMemoryOverheadPercent and ReservedENIs are given above.
+	// InstanceTypes are further settings for making instance types from EC2's facts: PodDensity (how the network assigns addresses to pods,
+	// for prefix delegation and custom networking), MemoryPrior, FractionalGPUs, DeviceDrivers, DeviceResources, HugePages, WithoutPodENI.
+	// Leave fields zero that the provider sets itself: zones, placement groups, discovered memory. VMMemoryOverheadPercent and ReservedENIs
+	// are set above.
 	InstanceTypes instancetype.Options
 	// IsolatedVPC means that neither the price list nor IAM can be reached: node classes must name an instance profile instead of a
 	// role.

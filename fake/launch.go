@@ -101,7 +101,7 @@ func (p launchPlan) unmet() error {
 		quantity := p.requests[name]
 		wanted = append(wanted, fmt.Sprintf("%s=%s", name, quantity.String()))
 	}
-	return fmt.Errorf("no offering has the requirements %q and room for %v", p.want, wanted)
+	return fmt.Errorf("the NodeClaim requires %q and room for %v", p.want, wanted)
 }
 
 // choice is the offering that an instance is bought by.

@@ -363,7 +363,7 @@ func TestNothingSuits(t *testing.T) {
 	if !cloudprovider.IsInsufficientCapacity(err) || cloudprovider.ExhaustedOfferings(err) != nil {
 		t.Fatalf("got %v", err)
 	}
-	want := `launching nodeclaim "a": insufficient capacity: no offering suits: wanted is "kubernetes.io/arch In [arm64]" with room for [cpu=64]`
+	want := `launching nodeclaim "a": insufficient capacity: no offering suits: the NodeClaim requires "kubernetes.io/arch In [arm64]" and room for [cpu=64]`
 	if got := err.Error(); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

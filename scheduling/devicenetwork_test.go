@@ -101,7 +101,7 @@ func TestDevicesOfSeveralNodes(t *testing.T) {
 		}
 		return strings.Join(out, ", ")
 	}
-	none := "of the devices that several nodes can use, none are left for it: request r of claim gpus wants 1; "
+	none := "none of the devices that several nodes can use is free for it: request r of claim gpus wants 1; "
 	for name, c := range map[string]struct {
 		more func(*scheduling.Snapshot)
 		want string
@@ -137,11 +137,11 @@ func TestDevicesOfSeveralNodes(t *testing.T) {
 			attached(s, "net", "", gpus(3, "NIC"))
 			template(s, "any", nil, gpuRequest("r", 1))
 			s.Pods = append(s.Pods, pod("greedy", requests("cpu=1"), claims("any")))
-		}, "nowhere, nowhere, nowhere, new h1/a/spot", "claims of other pods for devices of a node could take all of them"},
+		}, "nowhere, nowhere, nowhere, new h1/a/spot", "other pods' claims for devices of one node could match all of these devices"},
 		"too few for the number asked": {func(s *scheduling.Snapshot) {
 			attached(s, "net", "", gpus(3, "NIC"))
 			s.ResourceClaimTemplates[0].Spec.Spec.Devices.Requests[0].Exactly.Count = 2
-		}, "new plain/a/spot, nowhere, nowhere", "of the devices that several nodes can use, too few are left for it: request r of claim gpus wants 2; 1 of 3 matching devices of gpu.example.com are free"},
+		}, "new plain/a/spot, nowhere, nowhere", "too few of the devices that several nodes can use are free for it: request r of claim gpus wants 2; 1 of 3 matching devices of gpu.example.com are free"},
 		"more than a claim can have": {func(s *scheduling.Snapshot) {
 			attached(s, "net", "", gpus(3, "NIC"))
 			s.ResourceClaimTemplates[0].Spec.Spec.Devices.Requests[0].Exactly.Count = 50
@@ -167,7 +167,7 @@ func TestDevicesOfSeveralNodes(t *testing.T) {
 		"all of them": {func(s *scheduling.Snapshot) {
 			attached(s, "net", "", gpus(2, "NIC"))
 			s.ResourceClaimTemplates[0].Spec.Spec.Devices.Requests[0].Exactly.AllocationMode = resourcev1.DeviceAllocationModeAll
-		}, "nowhere, nowhere, nowhere", "its claim gpus wants all devices that match, among them some that several nodes can use: ask for a number"},
+		}, "nowhere, nowhere, nowhere", "its claim gpus requests all matching devices, and several nodes can use some of them: request a number of devices"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := gpuCluster(pods("p", 3, requests("cpu=1"), claims("nic")))

@@ -404,7 +404,7 @@ func TestDevicesThatAreNotPlanned(t *testing.T) {
 	}
 	s := gpuCluster(pod("p", requests("cpu=1"), claims("t")))
 	template(s, "t", nil, gpuRequest("r", 1, "model=H100"))
-	wantReason(t, solve(t, s), "p", "the pod can't be planned: its claims of devices, or their classes, have selectors, and nothing evaluates them: "+
+	wantReason(t, solve(t, s), "p", "the pod can't be planned: its device claims or their device classes have selectors, but Compile has no matcher to evaluate them: "+
 		"give Compile the option WithDeviceMatcher, with scheduling/dra.New()")
 }
 

@@ -10,10 +10,9 @@ import (
 //go:embed ec2.json.gz
 var embedded string
 
-// Embedded decodes the catalogue that is built into the package: every EC2 instance type offered in us-east-1. Its
-// sources and their dates are in Catalog.Sources. Its spot prices are those of SteadySpot: what was seen on one day, long
-// ago, is in SpotRange, and in EmbeddedAsSeen. Decoding a megabyte takes some tens of milliseconds: call it once and keep
-// the result.
+// Embedded decodes the catalogue that is built into the package: every EC2 instance type offered in us-east-1. Its sources and their dates
+// are in Catalog.Sources. Its spot prices are those of SteadySpot; the prices seen on a single day are in SpotRange, and in EmbeddedAsSeen.
+// Decoding a megabyte takes some tens of milliseconds: call it once and keep the result.
 func Embedded() (*Catalog, error) {
 	c, err := EmbeddedAsSeen()
 	if err != nil {
@@ -22,9 +21,8 @@ func Embedded() (*Catalog, error) {
 	return SteadySpot(c), nil
 }
 
-// EmbeddedAsSeen is Embedded with the spot prices that were seen on a single day, in each zone: for comparisons with plans
-// that were made with these, and for those who want to make something else of them. Plans should not rest on them: a fifth are below
-// 15 % of the on-demand price, and planners choose from these.
+// EmbeddedAsSeen is Embedded with the spot prices seen on a single day in each zone: for comparisons with plans that used these prices, and
+// for other calculations. Plans should not rest on them: a fifth are below 15 % of the on-demand price, and planners choose from these.
 func EmbeddedAsSeen() (*Catalog, error) {
 	z, err := gzip.NewReader(bytes.NewReader([]byte(embedded)))
 	if err != nil {

@@ -17,10 +17,9 @@ const (
 // of a single day, such as the built-in ones; current prices and the user's stay as they are.
 //
 // Each zone of a type has the median of the prices seen in its zones. A median whose share of the on-demand price is below the lower
-// quartile of all types' is raised to that quartile: many of these types had just been launched, when few asked for them. Such
-// prices are estimates, as EstimatedSource and the facts of their source say. No price is above the on-demand price, for which spot
-// instances can be replaced. SpotRange stays what was seen. Where there is nothing to change, what is
-// returned is the catalogue itself.
+// quartile of all types is raised to that quartile: many of these types had just been launched, when demand was low. Such prices are
+// estimates, as EstimatedSource and the facts of their source say. No price is above the on-demand price, for which spot instances can be
+// replaced. SpotRange stays what was seen. If no price changes, the catalogue itself is returned.
 func SteadySpot(c *Catalog) *Catalog {
 	if c == nil {
 		return nil
@@ -58,7 +57,7 @@ func isSeen(c *Catalog, t *Type) bool {
 	return c.SpotFacts(t).Kind == PriceDated && t.SpotFrom != sourceSteady
 }
 
-// medianShare is the median of the spot prices seen as a share of the on-demand price; 0 where one is not known.
+// medianShare returns the median of the spot prices seen as a share of the on-demand price; 0 if one of them is not known.
 func medianShare(t *Type) float64 {
 	known := slices.DeleteFunc(slices.Clone(t.SpotUSD), func(p float64) bool { return !isPrice(p) })
 	if len(known) == 0 || !isPrice(t.OnDemandUSD) || t.OnDemandTenancy != "" {

@@ -56,7 +56,7 @@ type Options struct {
 
 // LegacySettings are global settings of v1alpha5 that later generations have in node classes or pools.
 type LegacySettings struct {
-	// DefaultInstanceProfile is that of node templates without one.
+	// DefaultInstanceProfile is the instance profile of node templates that name none.
 	DefaultInstanceProfile string
 	// Tags are merged under those of node templates.
 	Tags map[string]string

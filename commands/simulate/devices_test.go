@@ -54,8 +54,8 @@ func TestReplayedClaims(t *testing.T) {
 		notes   []string
 		reason  string
 	}{
-		{"nothing", Options{}, nil, exitUnschedulable, []string{"DeviceSelectors", "NoDevices"}, "nothing evaluates them"},
-		{"drivers", Options{}, []string{"--device-drivers", "nvidia=gpu.nvidia.com"}, exitUnschedulable, []string{"DeviceSelectors"}, "nothing evaluates them"},
+		{"nothing", Options{}, nil, exitUnschedulable, []string{"DeviceSelectors", "NoDevices"}, "no matcher to evaluate them"},
+		{"drivers", Options{}, []string{"--device-drivers", "nvidia=gpu.nvidia.com"}, exitUnschedulable, []string{"DeviceSelectors"}, "no matcher to evaluate them"},
 		{"a matcher", Options{DeviceMatcher: ofDriver{}}, nil, exitUnschedulable, []string{"NoDevices"}, "devices that it claims"},
 		{"both", Options{DeviceMatcher: ofDriver{}}, []string{"--device-drivers", "nvidia=gpu.nvidia.com"}, exitPlaced, nil, ""},
 	} {

@@ -100,7 +100,7 @@ func TestGlobalSettingsRefusedAndIgnored(t *testing.T) {
 			"standard input: document 4, line 28: ConfigMap karpenter/karpenter-global-settings: data: W706 (file): aws.enablePodENI: ", `W706 (file): aws.reservedENIs: "-1"`}},
 		"unknown key, strictly": {firstGeneration + configMapText(settings.GlobalSettingsName, `aws.reserveENIs: "1"`), []string{"--strict"}, exitInput, []string{"--strict: unknown settings aws.reserveENIs"}},
 		"two of them": {firstGeneration + configMapText(settings.GlobalSettingsName, "a: b") + strings.Replace(configMapText(settings.GlobalSettingsName, "a: b"), "namespace: karpenter", "namespace: other", 1), nil, exitInput,
-			[]string{"ConfigMap other/karpenter-global-settings: data: namespace karpenter has one, too"}},
+			[]string{"ConfigMap other/karpenter-global-settings: data: namespace karpenter also has this ConfigMap"}},
 		"values that are no text": {firstGeneration + configMapText(settings.GlobalSettingsName, "aws.reservedENIs: 1"), nil, exitInput, []string{"data[aws.reservedENIs]"}},
 		"of another kind of use":  {firstGeneration + configMapText("other", "a: 1"), nil, exitPlaced, []string{"skipped 1 object of kinds that planning does not read: ConfigMap x1"}},
 		"logging":                 {firstGeneration + configMapText(settings.LoggingConfigName, "loglevel.controller: debug"), nil, exitPlaced, []string{"ConfigMap karpenter/config-logging says how Karpenter logged"}},

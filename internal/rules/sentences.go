@@ -187,7 +187,7 @@ func usageOf(call *ast.CallExpr) (int, bool) {
 	return 4, ok && f.Name == "define" && len(call.Args) > 4
 }
 
-// prose are the sentences of a text without code blocks, tables, headings, and comments to tools.
+// prose returns the sentences of a text, without code blocks, tables, headings, and comments to tools such as +optional.
 func prose(text string) []string {
 	var all []string
 	var paragraph []string
@@ -204,7 +204,7 @@ func prose(text string) []string {
 			end()
 		case fenced:
 		case trimmed == "", strings.HasPrefix(trimmed, "#"), strings.HasPrefix(trimmed, "|"), strings.HasPrefix(trimmed, "<"),
-			strings.HasPrefix(line, "\t"), strings.HasPrefix(line, "    "):
+			strings.HasPrefix(trimmed, "+"), strings.HasPrefix(line, "\t"), strings.HasPrefix(line, "    "):
 			end()
 		default:
 			if listItem().MatchString(trimmed) {

@@ -15,6 +15,7 @@ import "fmt"
 
 // F returns what it got. The rest is
 // its caller's business.
+// +optional: a marker for a generator
 func F() error {
 	// Three comes first because two is taken.
 	log.Info("launched three instances")

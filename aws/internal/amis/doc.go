@@ -6,9 +6,8 @@
 //	result, err := resolver.Resolve(ctx, class.Spec.AMISelectorTerms, "1.33")
 //	class.Status.AMIs = result.AMIs // empty: nothing was found, and result.Outcomes say why
 //
-// Each image comes with the instance types it boots on, as requirements: its architecture, and for images of an alias
-// the accelerators they are made for. There is one image for each distinct set of requirements, and the list is in the
-// order in which they are tried.
+// Each image comes with the instance types on which it boots, as requirements: its architecture, and for images of an alias also the
+// accelerators that they support. There is one image for each distinct set of requirements, and the list is in the order of preference.
 //
 // # Differences from Karpenter
 //

@@ -13,8 +13,8 @@ import (
 	"github.com/drawknife/drawknife/aws/sdk"
 )
 
-// parameter reads the image's id out of an SSM parameter. One that does not exist or holds something else is a problem,
-// told in a sentence; that it can't be read is an error.
+// parameter reads the image's id out of an SSM parameter. A parameter that does not exist or has another type is a problem, described in a
+// sentence; a failed read is an error.
 func (r *Resolver) parameter(ctx context.Context, name string) (id, problem string, err error) {
 	if id, ok := r.parameters.get(name, r.now()); ok {
 		return id, "", nil
@@ -37,9 +37,8 @@ func (r *Resolver) parameter(ctx context.Context, name string) (id, problem stri
 	return id, "", nil
 }
 
-// Recheck looks whether the images behind parameters that follow the newest release were deprecated or withdrawn, and if
-// so forgets these parameters, so that the next Resolve finds what AWS recommends now. It returns how many it
-// forgot. Call it every half hour.
+// Recheck checks whether images of parameters for the newest release were deprecated or withdrawn. If so, it forgets these parameters, so
+// that the next Resolve finds AWS's current recommendation. It returns how many it forgot. Call it every half hour.
 func (r *Resolver) Recheck(ctx context.Context) (forgotten int, err error) {
 	follow := r.parameters.values(r.now())
 	maps.DeleteFunc(follow, func(name, _ string) bool { return !followsNewest(name) })

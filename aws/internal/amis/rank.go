@@ -22,8 +22,8 @@ type candidate struct {
 	created time.Time
 }
 
-// candidates are an image for each of its sets of requirements, which say what it is for besides its architecture; one
-// without any has the architecture alone. Images of other architectures are none.
+// candidates returns an image for each of its sets of requirements; an image without any has only its architecture. Images of other
+// architectures are none.
 func candidates(image ec2types.Image, sets [][]corev1.NodeSelectorRequirement, now time.Time) []candidate {
 	arch, ok := architecture(image.Architecture)
 	if !ok || image.ImageId == nil {
@@ -70,8 +70,8 @@ func timeOf(text *string) (time.Time, bool) {
 	return at, err == nil
 }
 
-// newest keeps the best image of each set of requirements and puts them in the order in which they are tried: the
-// youngest first, whether deprecated or not, those of one age by id.
+// newest keeps the best image of each set of requirements, in the order of preference: the newest first, whether deprecated or not; images
+// of equal age by id.
 func newest(all []candidate) []awsv1.AMI {
 	best := make(map[string]candidate)
 	for _, c := range all {
@@ -94,8 +94,7 @@ func newest(all []candidate) []awsv1.AMI {
 	return amis
 }
 
-// better says whether c is preferred to o. Images that are equal in all that counts are told apart by id, so that EC2's
-// order does not matter.
+// better says whether c is preferred to o. Otherwise equal images are ordered by id, so that EC2's order does not matter.
 func (c candidate) better(o candidate) bool {
 	if c.Deprecated != o.Deprecated {
 		return o.Deprecated

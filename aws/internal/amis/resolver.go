@@ -59,7 +59,7 @@ func New(ec2 sdk.EC2API, ssm sdk.SSMAPI, o Options) (*Resolver, error) {
 
 // Result is what terms select.
 type Result struct {
-	// AMIs in the order in which they are tried; none when the terms match nothing.
+	// AMIs are in the order of preference; empty if the terms match nothing.
 	AMIs []awsv1.AMI
 	// Outcomes say what became of each term, or of each parameter of an alias.
 	Outcomes []Outcome
@@ -73,13 +73,12 @@ type Outcome struct {
 	Parameter string
 	// Images is how many images were found, before the newest were chosen.
 	Images int
-	// Problem says in a sentence why there are none; empty when there are some.
+	// Problem is a sentence that says why there are none; empty if there are some.
 	Problem string
 }
 
-// Resolve finds the images that the terms select, for a cluster of a Kubernetes version "1.33". An alias for which AWS
-// publishes nothing is an *UnsupportedAliasError; terms that can't be asked are errors of their causes' kinds (see
-// sdk.Wrap), and nothing is returned with them.
+// Resolve finds the images that the terms select, for a cluster of a Kubernetes version "1.33". An alias for which AWS publishes nothing is
+// an *UnsupportedAliasError. If terms can't be read, the errors have the kinds of their causes (see sdk.Wrap), and no image is returned.
 func (r *Resolver) Resolve(ctx context.Context, terms []awsv1.AMISelectorTerm, kubernetes string) (Result, error) {
 	for i, term := range terms {
 		if term.Alias == "" {
@@ -102,7 +101,7 @@ func (r *Resolver) resolveAlias(ctx context.Context, term int, alias awsv1.Alias
 	}
 	var result Result
 	var ids []string
-	// What each image is for; images that several parameters name are for all of it.
+	// The requirements of each image; if several parameters name an image, it has the requirements of all.
 	sets := make(map[string][][]corev1.NodeSelectorRequirement)
 	outcomeOf := make(map[string][]int)
 	for _, p := range parameters {
@@ -222,7 +221,7 @@ func (r *Resolver) ask(ctx context.Context, q query) ([]ec2types.Image, error) {
 	return images, nil
 }
 
-// cache holds answers for a while; what has had its time is dropped when something is put in.
+// cache keeps answers for a while; expired answers are dropped when an answer is added.
 type cache[T any] struct {
 	mu      sync.Mutex
 	entries map[string]cached[T]

@@ -214,7 +214,7 @@ func (d *Discoverer) count(c *catalog.Catalog) {
 	}
 }
 
-// equal reports whether two catalogues have the same facts; where these come from is no fact.
+// equal reports whether two catalogues have the same facts; the source of facts does not count.
 func equal(a, b *catalog.Catalog) bool {
 	return a.Region == b.Region && reflect.DeepEqual(a.Zones, b.Zones) && reflect.DeepEqual(a.Types, b.Types)
 }

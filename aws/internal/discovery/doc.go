@@ -1,15 +1,14 @@
-// Package discovery reads from EC2 which instance types a region has and which zones offer them, and remembers what
-// memory instances turned out to have.
+// Package discovery reads from EC2 which instance types a region has and which zones offer them, and records the actual memory of
+// instances.
 //
 //	d, err := discovery.New(discovery.Options{API: ec2API, Region: "eu-west-1", Seed: saved})
 //	if err != nil { … }
 //	next, err := d.Refresh(ctx) // call it again at next
 //	facts, err := d.Catalog()   // never waits for EC2
 //
-// A refresh is put together aside and published at once: readers see the old catalogue or the new one, and never wait. One
-// that brings nothing new leaves the catalogue that is there, the same pointer; one that fails,
-// or that brings nothing at all, leaves it too and says so. A catalogue that was saved (catalog.Write) is a seed to start
-// from while EC2 can't be reached.
+// A refresh is put together aside and published at once: readers see the old catalogue or the new one, and never wait. If a refresh finds
+// no change, the catalogue stays the same pointer. If it fails, or returns no types, the catalogue also stays, and the refresh returns an
+// error. A catalogue that was saved (catalog.Write) is a seed to start from while EC2 can't be reached.
 //
 // [Memory] keeps the memory that kubelets reported, by instance type and set of images.
 //
@@ -17,7 +16,7 @@
 //
 //   - An empty answer leaves what was known instead of replacing it.
 //   - No lock is held while EC2 is asked.
-//   - There is one refresh at the start, not two, and nobody has to wait for it: a seed stands in.
-//     Back-off begins at a second.
+//   - There is one refresh at the start, not two, and callers need not wait for it: a seed catalogue is used until then. Back-off begins at
+//     a second.
 //   - Memory that was seen with other images of a family stands in until a node contradicts it.
 package discovery

@@ -90,10 +90,9 @@ func (m *Memory) Observe(s Sighting) bool {
 	return true
 }
 
-// For is the memory in bytes of instances of a family with a set of images, by instance type. A type that was not seen
-// with these images, but with others of the family, has the least that was seen there: a new version of an image changes
-// little, and the first node to contradict it counts at once. The map is shared, the same until something
-// changes, and not to be written to.
+// For is the memory in bytes of instances of a family with a set of images, by instance type. If a type was not seen with these images, but
+// with others of the family, it has the smallest memory seen there: a new image version changes little, and the first node with another
+// value counts at once. The map is shared, the same until something changes, and not to be written to.
 func (m *Memory) For(family, images string) map[string]int64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -128,7 +127,7 @@ func (m *Memory) For(family, images string) map[string]int64 {
 	return fresh.memory
 }
 
-// sweep forgets what is too old, and the views of classes that have not asked since the last change but one.
+// sweep removes old entries, and the views of classes that were not requested since the last change but one.
 func (m *Memory) sweep(now time.Time) {
 	maps.DeleteFunc(m.sightings, func(_ sightingKey, s Sighting) bool { return now.Sub(s.At) >= MemoryLifetime })
 	maps.DeleteFunc(m.views, func(_ viewKey, v view) bool { return m.changes > v.changes+1 })
@@ -149,8 +148,8 @@ func (m *Memory) Export() ([]byte, error) {
 // maxSaved bounds what Import reads.
 const maxSaved = 16 << 20
 
-// Import takes over what Export gave, by this process or another one. Newer knowledge that is there already stays. Text
-// that is not of that shape is an error, and nothing is taken over.
+// Import adds entries that Export returned, in this process or another one. Newer knowledge that is there already stays. Text in another
+// format is an error, and nothing is imported.
 func (m *Memory) Import(text []byte) error {
 	if len(text) > maxSaved {
 		return fmt.Errorf("reading the memory of instances: it has more than %d MiB, the maximum", maxSaved>>20)

@@ -58,8 +58,8 @@ func (d *Discoverer) read(ctx context.Context) (*catalog.Catalog, *answers, erro
 	return c, &a, err
 }
 
-// types reads the records of all types that Linux or Windows runs on, as JSON with the API's names, which is
-// the form package catalog reads: the rules that make facts of them are there, once.
+// types reads the records of all types that run Linux or Windows, as JSON with the API's field names. Package catalog reads this format and
+// contains the only rules for turning records into facts.
 func (d *Discoverer) types(ctx context.Context) ([][]byte, error) {
 	in := &ec2.DescribeInstanceTypesInput{
 		MaxResults: aws.Int32(100),

@@ -12,10 +12,10 @@ import (
 	"github.com/drawknife/drawknife/aws/sdk"
 )
 
-// Collect deletes the profiles of the cluster that nobody uses. inUse reads their names, after the profiles were
-// listed: those in the status of any node class and in the annotation karpenter.k8s.aws/instance-profile-name of any
-// NodeClaim; it must be complete. Profiles that were made or gave way to others less than Protection ago stay. It returns
-// the names of those deleted. The first failure ends it: come again after a pause, else after CollectEvery.
+// Collect deletes unused profiles of the cluster. It calls inUse after listing the profiles. inUse returns the names in the status of all
+// node classes and in the annotation karpenter.k8s.aws/instance-profile-name of all NodeClaims; it must be complete. Profiles that were
+// made or gave way to others less than Protection ago stay. It returns the names of those deleted. The first failure ends it: come again
+// after a pause, else after CollectEvery.
 func (m *Manager) Collect(ctx context.Context, inUse func(context.Context) ([]string, error)) (deleted []string, err error) {
 	found, err := m.List(ctx)
 	if err != nil {
@@ -113,7 +113,7 @@ func (m *Manager) deleteLegacy(ctx context.Context, class string) error {
 	return m.delete(ctx, []Profile{p})
 }
 
-// remove deletes a profile. What is gone already is not an error.
+// remove deletes a profile. Deleting a missing profile is not an error.
 func (m *Manager) remove(ctx context.Context, name string) error {
 	m.forget(name)
 	p, ok, err := m.read(ctx, name)

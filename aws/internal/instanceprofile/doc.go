@@ -8,8 +8,8 @@
 //	…
 //	deleted, err := manager.Collect(ctx, inUse) // every CollectEvery, in the caller's own loop
 //
-// A profile holds one role. When the role of a node class changes, it gets another profile, because running instances still use the
-// old one, which is deleted when it is unused.
+// A profile holds one role. When the role of a node class changes, the class gets another profile, because running instances still use the
+// old profile. The old profile is deleted when it is unused.
 //
 // Only where IAM can be reached is a manager of use. In an isolated network node classes name profiles that somebody else
 // manages.
@@ -20,6 +20,6 @@
 //
 // # Concurrency
 //
-// A Manager may be used by many goroutines at once. Profiles are made and deleted one after the other, so that none is
-// collected while it is taken up again; looking at one waits for nobody.
+// A Manager may be used by many goroutines at once. Profiles are created and deleted one after the other, so that no profile is collected
+// while it is reused; reading a profile never waits.
 package instanceprofile

@@ -13,7 +13,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// cleanupTime bounds what is done after an attempt failed, whose context may be over.
+// cleanupTime limits the clean-up after a failed attempt, whose context may have ended.
 const cleanupTime = 10 * time.Second
 
 // Wanted is the profile that a node class needs.
@@ -39,10 +39,9 @@ func (e *RoleNotFoundError) Error() string {
 	return fmt.Sprintf("there is no IAM role %q: create it, or correct spec.role of the node class", e.Role)
 }
 
-// Ensure sees to it that there is a profile with the class's role, and returns its name: the current one if that has the
-// role, else another, which is made if it is not there. It may be repeated; a profile that
-// was found right is not looked at again for Remember. A role that does not exist is a *RoleNotFoundError of kind
-// Permanent; other errors have the kind of their cause (see sdk.Wrap).
+// Ensure makes sure that a profile with the class's role exists, and returns its name: the current profile if it has the role, or another
+// profile, which is created if necessary. It may be repeated; a correct profile is not read again for the time Remember. A role that does
+// not exist is a *RoleNotFoundError of kind Permanent; other errors have the kind of their cause (see sdk.Wrap).
 func (m *Manager) Ensure(ctx context.Context, w Wanted) (name string, err error) {
 	if w.NodeClass == "" || w.UID == "" || bare(w.Role) == "" {
 		return "", cloudprovider.NewPermanentError(fmt.Errorf(
@@ -186,7 +185,7 @@ func (m *Manager) retag(ctx context.Context, p Profile, tags map[string]string) 
 	m.remember(p)
 }
 
-// isRoleNotFound tells a missing role from a missing profile, which have one code.
+// isRoleNotFound distinguishes a missing role from a missing profile, which have the same error code.
 func isRoleNotFound(err error, profile string) bool {
 	message := strings.ReplaceAll(sdk.Message(err), profile, "")
 	return sdk.IsNotFound(err) && strings.Contains(strings.ToLower(message), "role")

@@ -14,10 +14,9 @@ import (
 )
 
 const (
-	// CollectEvery is how often profiles that nobody uses are to be looked for.
+	// CollectEvery is the recommended interval for collecting unused profiles.
 	CollectEvery = 30 * time.Minute
-	// Protection is how long a profile is not collected after it was made or gave way to another: who asks which are in
-	// use may not know yet.
+	// Protection is how long a profile is not collected after it was created or replaced: the list of used profiles may not contain it yet.
 	Protection = time.Hour
 	// Remember is how long a profile that was found right is not looked at again.
 	Remember = 15 * time.Minute
@@ -44,7 +43,7 @@ type Manager struct {
 	options Options
 	now     func() time.Time
 	log     *slog.Logger
-	// changing holds one token: anyone who has it makes or deletes profiles.
+	// changing holds one token; the goroutine with the token may create or delete profiles.
 	changing chan struct{}
 
 	mu        sync.Mutex

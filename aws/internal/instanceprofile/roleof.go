@@ -10,9 +10,9 @@ import (
 	"github.com/drawknife/drawknife/aws/sdk"
 )
 
-// RoleOf is the name, without its path, of the role in an instance profile: what convert.Options.NodeRole takes when node
-// templates name a profile and node classes are to name its role. A profile that is not there and one without a role are
-// errors; those of AWS work with the functions of package sdk.
+// RoleOf returns the name, without its path, of the role in an instance profile: the value for convert.Options.NodeRole if node templates
+// name a profile and node classes should name its role. A missing profile and a profile without a role are errors; errors of AWS work with
+// the functions of package sdk.
 func RoleOf(ctx context.Context, api sdk.IAMAPI, profile string) (string, error) {
 	if api == nil {
 		return "", option.Missing("RoleOf", "the API")

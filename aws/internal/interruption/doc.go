@@ -11,11 +11,10 @@
 //		err = source.AckInterruptions(ctx, ids...)
 //	}
 //
-// Parse reads the body of one message and is of use alone. A Source implements cloudprovider.InterruptionSource: what
-// concerns no instance of the cluster, what means nothing, and what can't be read, it removes from the queue itself, so
-// that no message comes back forever; what it hands out comes again until it is acknowledged. The queue needs no other for
-// dead letters: give it a short retention, since what is older than five minutes is no news. Package iam
-// generates the queue with its policy and the rules that fill it.
+// Parse reads the body of one message, and can be used alone. A Source implements cloudprovider.InterruptionSource. It removes irrelevant
+// and unreadable messages from the queue itself, so that no message comes back forever. A returned message is returned again until it is
+// acknowledged. The queue needs no other for dead letters: give it a short retention, since what is older than five minutes is no news.
+// Package iam generates the queue with its policy and the rules that fill it.
 //
 // # Differences from Karpenter
 //

@@ -14,7 +14,7 @@ import (
 
 // Options are what a source listens to. Find is required, and at least one of Queue and EC2.
 type Options struct {
-	// Queue is the name of the SQS queue, neither its ARN nor its URL. Empty: there is none.
+	// Queue is the name of the SQS queue, neither its ARN nor its URL. Empty means no queue.
 	Queue string
 	// SQS reads the queue. Required with Queue.
 	SQS sdk.SQSAPI
@@ -33,8 +33,8 @@ type Options struct {
 	OnMessage func(Message)
 	// OnRemoved is called with the number of messages just removed from the queue. Nil: nobody is.
 	OnRemoved func(messages int)
-	// ReportOnly returns nothing: messages are passed to OnEvent and the other functions, and removed as if they had been handled.
-	// ReceiveInterruptions then returns only with errors.
+	// ReportOnly makes the source return no messages: they are passed to OnEvent and the other functions, and removed as if they had been
+	// handled. ReceiveInterruptions then returns only with errors.
 	ReportOnly bool
 	// StatusEvery is how often EC2 is asked; 0 is DefaultStatusEvery.
 	StatusEvery time.Duration
@@ -58,13 +58,13 @@ type Message struct {
 	Ours bool
 }
 
-// Instance is what a source has to know of one.
+// Instance contains the properties of an instance that a source needs.
 type Instance struct {
 	// ProviderID as in spec.providerID of its node.
 	ProviderID string
 	// InstanceType, Zone and CapacityType, for OnEvent; may be empty.
 	InstanceType, Zone, CapacityType string
-	// ReservationID is that of the reservation it runs in; empty for none.
+	// ReservationID is the reservation that it runs in; empty for none.
 	ReservationID string
 }
 
@@ -74,7 +74,7 @@ const DefaultStatusEvery = time.Minute
 // DefaultImpairedFor is how long an instance must have been impaired by default.
 const DefaultImpairedFor = 2 * time.Minute
 
-// queueName is what SQS takes for one.
+// queueName matches valid names of SQS queues.
 const queueName = `^[A-Za-z0-9_-]{1,80}(\.fifo)?$`
 
 // misnamed says what is wrong with the name of a queue. ARNs and URLs end with the name.

@@ -27,7 +27,7 @@ const (
 	InstanceStatus Kind = "instance_status"
 	SystemStatus   Kind = "system_status"
 	EventStatus    Kind = "event_status"
-	// NoOp is an event that concerns no instance, or says nothing that matters.
+	// NoOp is an event without instances, or without relevant content.
 	NoOp Kind = "no_op"
 )
 
@@ -39,7 +39,7 @@ type Event struct {
 	Kind Kind
 	// Time is when AWS sent it; zero if it does not say.
 	Time time.Time
-	// Instances are the IDs of those it is about, in their order, without repetitions; none for NoOp.
+	// Instances are the IDs of the affected instances, in their order, without repetitions; none for NoOp.
 	Instances []string
 	// Deadline is when the instances stop working; zero if that is not known.
 	Deadline time.Time
@@ -80,15 +80,14 @@ type envelope struct {
 	Detail     json.RawMessage `json:"detail"`
 }
 
-// instanceDetail is the content of events about one instance. Nothing else of their detail is read, so that nothing else can spoil
-// them.
+// instanceDetail is the content of events about one instance. No other part of their detail is read, so errors in other parts don't matter.
 type instanceDetail struct {
 	InstanceID string `json:"instance-id"`
 	State      string `json:"state"`
 }
 
-// healthDetail is the content of an AWS Health event. Its explanation is read apart: one that can't be read costs no more than
-// itself.
+// healthDetail is the content of an AWS Health event. Its explanation is parsed separately, so that an unreadable explanation does not
+// affect the rest.
 type healthDetail struct {
 	Service           string `json:"service"`
 	EventTypeCategory string `json:"eventTypeCategory"`
@@ -123,9 +122,8 @@ func (d *healthDetail) message() string {
 	return descriptions[0].LatestDescription
 }
 
-// Parse reads the body of a message. Events of other sources, types and versions, of states that don't
-// matter, and an empty body are NoOp, not errors; a body that is no JSON object of an event's shape, or too large, is a
-// *ParseError.
+// Parse reads the body of a message. Events of other sources, types and versions, events of irrelevant states, and an empty body are NoOp,
+// not errors. A body that is not a JSON event, or is too large, is a *ParseError.
 func Parse(body []byte) (Event, error) {
 	if len(body) > maxBody {
 		return Event{}, &ParseError{Offset: -1, Rule: fmt.Sprintf("has %d bytes, and at most %d are read", len(body), maxBody)}

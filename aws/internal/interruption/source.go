@@ -27,14 +27,13 @@ const (
 	// rememberFor is for how long an event that was dealt with is known when it is delivered again.
 	rememberFor = 10 * time.Minute
 	sweepEvery  = time.Minute
-	// statusPrefix tells what a poll found from messages, whose receipts never begin so.
+	// statusPrefix distinguishes results of polling from messages, whose receipts never begin with it.
 	statusPrefix = "status/"
 )
 
 var _ cloudprovider.InterruptionSource = (*Source)(nil)
 
-// Source hears of interruptions. It is safe for concurrent use: several readers may receive at once, each with a receive
-// of its own.
+// Source hears of interruptions. It is safe for concurrent use: several readers may receive in parallel, each with its own receive call.
 type Source struct {
 	options Options
 
@@ -165,7 +164,7 @@ func (s *Source) take(ctx context.Context, body, receipt string) []cloudprovider
 	return list
 }
 
-// AckInterruptions removes messages whose instances are all dealt with. What is not known any more is not an error.
+// AckInterruptions removes messages whose instances are all dealt with. An unknown receipt is not an error.
 func (s *Source) AckInterruptions(ctx context.Context, ids ...string) error {
 	var receipts []string
 	s.mu.Lock()

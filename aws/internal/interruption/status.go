@@ -46,8 +46,8 @@ func (m *statusMemory) wait(now time.Time, every time.Duration) time.Duration {
 	return min(max(m.next.Sub(now), time.Millisecond), every)
 }
 
-// poll asks EC2 if that is due. One reader at a time does; the others go on. What EC2 does not answer is logged and asked
-// for again later: it must not keep the queue from being read.
+// poll asks EC2 if that is due. One reader at a time polls; the others continue without waiting. If EC2 does not answer, this is logged and
+// retried later: it must not prevent reading the queue.
 func (s *Source) poll(ctx context.Context) ([]cloudprovider.Interruption, error) {
 	if s.options.EC2 == nil || !s.pollDue() {
 		return nil, nil
@@ -151,8 +151,8 @@ func (s *Source) findings(ctx context.Context, statuses map[string]ec2types.Inst
 	return list
 }
 
-// look says whether a finding was not told of yet, which it is from now on, and whether it was dealt with. Where findings
-// are only reported they are dealt with by that.
+// look reports whether a finding is new, and records it. It also reports whether the finding was handled. If findings are only reported, a
+// reported finding counts as handled.
 func (s *Source) look(finding string) (isNew, isDealtWith bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -36,8 +36,7 @@ func (b *breaker) allow(now time.Time) error {
 		fmt.Errorf("paused after %d failures in a row, the last: %w", b.failures, b.cause))
 }
 
-// report notes how a call went. Only what is EC2's fault, or too many calls, counts: a template that is refused says
-// nothing of others.
+// report notes how a call went. Only server errors of EC2 and throttling count: a refused template has no effect on other templates.
 func (b *breaker) report(now time.Time, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

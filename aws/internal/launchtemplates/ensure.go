@@ -17,9 +17,9 @@ import (
 // quotaCode is EC2's word for an account that has all the templates it may have.
 const quotaCode = "MaxTemplateLimitExceeded"
 
-// Ensure sees to it that templates exist and returns those that do, in their order. Those that can't be made are left
-// out as long as one is there, since an instance can be launched from that; if none is, the error joins all causes. Each is
-// of the kind of its cause (see sdk.Wrap), a full account QuotaExceeded. An existing template's life starts again.
+// Ensure sees to it that templates exist and returns those that do, in their order. Templates that can't be created are left out if at
+// least one exists, because an instance can be launched from it; if none exists, the error joins all causes. Each is of the kind of its
+// cause (see sdk.Wrap), a full account QuotaExceeded. An existing template's life starts again.
 func (s *Store) Ensure(ctx context.Context, templates []launchtemplate.Template) ([]launchtemplate.Template, error) {
 	errs := make([]error, len(templates))
 	s.each(len(templates), func(i int) { errs[i] = s.ensure(ctx, templates[i]) })
@@ -64,7 +64,7 @@ func (s *Store) ensure(ctx context.Context, t launchtemplate.Template) error {
 	return nil
 }
 
-// create makes a template and returns its id. One that is there already is taken over.
+// create makes a template and returns its id. An existing template is reused.
 func (s *Store) create(ctx context.Context, t launchtemplate.Template) (id string, err error) {
 	doing := "creating launch template " + t.Name
 	if err := s.breaker.allow(s.options.Now()); err != nil {

@@ -15,10 +15,10 @@ import (
 type Launches struct {
 	// Store of the cluster's templates. Required.
 	Store *Store
-	// Cluster is what nodes are told of the cluster, asked for each launch, since certificates and ranges may be found
-	// out late or change. It answers from memory. Required.
+	// Cluster returns the cluster details for nodes. It is called for each launch, because certificates and ranges may be discovered late
+	// or change. It answers from memory. Required.
 	Cluster func(context.Context) (launchtemplate.Cluster, error)
-	// Extend is that of launchtemplate.Request; nil adds nothing.
+	// Extend is passed to launchtemplate.Request; nil adds nothing.
 	Extend func(*ec2types.RequestLaunchTemplateData)
 }
 

@@ -35,9 +35,8 @@ func (s *Store) Hydrate(ctx context.Context) error {
 	return nil
 }
 
-// DeleteNodeClass deletes all templates that were made for a node class, known to this store or not. An error, which
-// joins all that failed, means that some are left: keep the class's finalizer and call again. What is gone already is no
-// error.
+// DeleteNodeClass deletes all templates that were made for a node class, known to this store or not. An error, which joins all that failed,
+// means that some are left: keep the class's finalizer and call again. Deleting a missing template is not an error.
 func (s *Store) DeleteNodeClass(ctx context.Context, nodeClass string) error {
 	if nodeClass == "" {
 		return errors.New("deleting launch templates: the node class has no name")

@@ -15,7 +15,7 @@ import (
 const (
 	// DefaultLifetime is how long a template stays after it was last used.
 	DefaultLifetime = time.Hour
-	// DefaultMaxTemplates is a tenth of what an account may have in a region unless AWS was asked for more.
+	// DefaultMaxTemplates is a tenth of the default quota of an account in a region.
 	DefaultMaxTemplates = 500
 	// DefaultParallelism is how many calls one Ensure, Sweep or deletion makes at once.
 	DefaultParallelism = 8
@@ -60,8 +60,8 @@ type entry struct {
 	id string
 	// lastUsed is when a launch asked for it last.
 	lastUsed time.Time
-	// busy is closed when the call that is in progress about the template has ended; nil when there is none. Anyone who set it
-	// alone changes or removes the entry until then.
+	// busy is closed when the call in progress for the template has ended; nil if there is none. Until then, only the goroutine that set it
+	// may change or remove the entry.
 	busy chan struct{}
 }
 
@@ -104,8 +104,7 @@ func (s *Store) Len() int {
 	return len(s.entries)
 }
 
-// Forget says that EC2 does not know these templates any more: the next Ensure makes them again. Nothing is deleted in
-// EC2.
+// Forget says that EC2 does not know these templates any more: the next Ensure makes them again. It deletes nothing in EC2.
 func (s *Store) Forget(names ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

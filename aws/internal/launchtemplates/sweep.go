@@ -14,9 +14,9 @@ import (
 // roomAtOnce is how many templates are deleted to make room in a full account.
 const roomAtOnce = 20
 
-// Sweep deletes the templates that were not used for the store's lifetime, and, if there are too many, those not used for
-// longest. It returns how many are gone; what could not be deleted is tried again next time, and the errors are
-// joined. Call it every minute or so.
+// Sweep deletes templates that were not used for the store's lifetime and, if there are too many, those that were unused for longest. It
+// returns the number of deleted templates; failed deletions are repeated next time, and their errors are joined. Call it every minute or
+// so.
 func (s *Store) Sweep(ctx context.Context) (deleted int, err error) {
 	now := s.options.Now()
 	return s.remove(ctx, func(idle []idleTemplate, total int) []idleTemplate {
@@ -43,8 +43,8 @@ type idleTemplate struct {
 	entry    *entry
 }
 
-// remove deletes what choose picks of the idle templates, which are given in the order in which they were last used, with
-// the number of all templates. What is picked is marked before the lock is let go, so that nobody can begin to use it.
+// remove deletes the idle templates that choose selects. choose gets them in the order of their last use, with the number of all templates.
+// Selected templates are marked before the lock is released, so that no launch can start to use them.
 func (s *Store) remove(ctx context.Context, choose func(idle []idleTemplate, total int) []idleTemplate) (deleted int, err error) {
 	now := s.options.Now()
 	s.mu.Lock()

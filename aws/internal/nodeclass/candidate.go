@@ -15,9 +15,9 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// candidate is the instance that a dry run is about: one that a pool of the class would launch, else a usual one,
-// else any, and rather one that boots a standard image than one with accelerators, whose images may need larger volumes
-// than the class has. It is nil when no image boots on any. Equal arguments give the same one, whatever their order.
+// candidate returns the instance type for a dry run: one that a pool of the class would launch, else a common type, else any type. It
+// prefers types that boot a standard image to types with accelerators, whose images may need larger volumes than the class has. It is nil
+// when no image boots on any. Equal arguments give the same result, in any order.
 func candidate(class *awsv1.EC2NodeClass, types []*cloudprovider.InstanceType, wants []requirements.Set) (*cloudprovider.InstanceType, error) {
 	types = slices.Clone(types)
 	slices.SortFunc(types, func(a, b *cloudprovider.InstanceType) int { return strings.Compare(a.Name, b.Name) })

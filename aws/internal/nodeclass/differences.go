@@ -18,7 +18,7 @@ import (
 type Difference struct {
 	// Field of the class that the instance differs in: "status.securityGroups".
 	Field string
-	// Have is the instance's value, Want that of the class, sorted; either may be empty.
+	// Have is the instance's value, Want the class's, sorted; either may be empty.
 	Have, Want []string
 }
 

@@ -85,8 +85,7 @@ func (w *round) template(ctx context.Context, instance *cloudprovider.InstanceTy
 	return "", found, err
 }
 
-// EventUserDataWarning is the reason of the event about user data that is used but looks wrong: the node may not do what its author
-// meant.
+// EventUserDataWarning is the reason of the event about valid but suspicious user data: the node may not do what its author meant.
 const EventUserDataWarning = "UserDataWarning"
 
 // maxUserDataWarning is the most bytes of such an event: an API server takes at most 1,024.
@@ -127,7 +126,7 @@ func (w *round) fleet(template string, instance *cloudprovider.InstanceType) *ec
 	return in
 }
 
-// runInstances asks subnet by subnet until one will do; the verdict is that of the first.
+// runInstances tries one subnet after another until one succeeds; the verdict is that of the first.
 func (w *round) runInstances(ctx context.Context, template string, machine *cloudprovider.InstanceType) (verdict, error) {
 	var (
 		first    verdict
@@ -186,8 +185,8 @@ func (w *round) tags(resources ...ec2types.ResourceType) []ec2types.TagSpecifica
 	return specifications
 }
 
-// judge reads the answer to a dry run. denied is the reason when the credentials may not make the call. An
-// error is no verdict, a *noVerdictError one that may be had in a moment.
+// judge reads the answer to a dry run. denied is the reason when the credentials may not make the call. An error means that there is no
+// verdict; a *noVerdictError means that a retry may give one soon.
 func (w *round) judge(err error, denied string) (verdict, error) {
 	if err == nil || sdk.IsDryRun(err) {
 		return passed(), nil

@@ -10,8 +10,8 @@ import (
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 )
 
-// launched is when an instance was last launched from the class as it is now, with an image and the profile that were found
-// for it; zero if none was. Such a launch shows that instances may be launched as well as a dry run does.
+// launched returns when an instance was last launched from the current version of the class, with an image and the profile found for it;
+// zero if none was. Such a launch proves as much as a dry run.
 func (w *round) launched() time.Time {
 	var last time.Time
 	hash := w.class.Annotations[awsv1.AnnotationHash]

@@ -38,11 +38,11 @@ type Options struct {
 	Profiles Profiles
 	// Templates makes and deletes launch templates. Required.
 	Templates Templates
-	// Cluster is what nodes are told of the cluster. It answers from memory. Required.
+	// Cluster returns the cluster details for nodes. It answers from memory. Required.
 	Cluster func(context.Context) (Cluster, error)
 	// InstanceTypes are the instances of a class, available or not. Required unless WithoutDryRuns.
 	InstanceTypes func(context.Context, *awsv1.EC2NodeClass) ([]*cloudprovider.InstanceType, error)
-	// Extend is that of launchtemplate.Request; nil adds nothing.
+	// Extend is passed to launchtemplate.Request; nil adds nothing.
 	Extend func(*ec2types.RequestLaunchTemplateData)
 	// WithoutDryRuns takes it for granted that instances may be launched.
 	WithoutDryRuns bool
@@ -54,7 +54,7 @@ type Options struct {
 	Logger *slog.Logger
 }
 
-// Cluster is what nodes are told of the cluster, and the version that images are chosen by.
+// Cluster returns the cluster details for nodes, and the Kubernetes version that determines the images.
 type Cluster struct {
 	launchtemplate.Cluster
 	// Version of Kubernetes, "1.35". Required for classes whose images follow it, those with an alias.
@@ -88,7 +88,7 @@ type Groups interface {
 type Profiles interface {
 	// Ensure sees to it that there is a profile with the class's role, and returns its name.
 	Ensure(context.Context, instanceprofile.Wanted) (string, error)
-	// DeleteNodeClass deletes all profiles that were made for a class. What is gone already is not an error.
+	// DeleteNodeClass deletes all profiles that were made for a class. Deleting a missing template is not an error.
 	DeleteNodeClass(ctx context.Context, name string, uid types.UID) error
 }
 
@@ -96,7 +96,7 @@ type Profiles interface {
 type Templates interface {
 	// Ensure sees to it that templates exist and returns those that do.
 	Ensure(context.Context, []launchtemplate.Template) ([]launchtemplate.Template, error)
-	// DeleteNodeClass deletes all templates that were made for a class. What is gone already is not an error.
+	// DeleteNodeClass deletes all templates that were made for a class. Deleting a missing profile is not an error.
 	DeleteNodeClass(ctx context.Context, nodeClass string) error
 }
 

@@ -44,7 +44,7 @@ type Result struct {
 	Events []Event
 	// RequeueAfter is when to look again without a change; 0: not before one.
 	RequeueAfter time.Duration
-	// Images says what became of each image term; nil when images were not looked for.
+	// Images contains the result of each image term; nil if images were not resolved.
 	Images []amis.Outcome
 	// Rejected says which capacity reservations can't be used and why; nil when all can.
 	Rejected error
@@ -121,7 +121,7 @@ func sameStatus(a, b *awsv1.EC2NodeClassStatus) bool {
 	return errA == nil && errB == nil && bytes.Equal(textA, textB)
 }
 
-// round is one look at a class that is not being deleted.
+// round is one reconciliation of a class that is not being deleted.
 type round struct {
 	*Reconciler
 	pools  []*v1.NodePool
@@ -135,7 +135,7 @@ type round struct {
 	group      *placement.Group
 }
 
-// resolve goes through all steps, whatever becomes of those before.
+// resolve executes all steps, even if earlier steps fail.
 func (r *Reconciler) resolve(ctx context.Context, o Observed, result *Result) error {
 	w := &round{Reconciler: r, pools: o.NodePools, claims: o.NodeClaims, result: result, class: result.NodeClass, now: r.now()}
 	if r.options.Reservations == nil {

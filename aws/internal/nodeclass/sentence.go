@@ -10,8 +10,8 @@ import (
 // mostOfMessage bounds the messages of conditions, of which an API server takes 32 KiB.
 const mostOfMessage = 2048
 
-// perCall is what differs in the text of one error from call to call. In a message it would make each round write the
-// class again, which would start the next round.
+// perCall matches the parts of an error text that differ from call to call. In a message it would make each round write the class again,
+// which would start the next round.
 var perCall = regexp.MustCompile(`(?i)(,? ?(RequestID|Request ID|HostID): ?[A-Za-z0-9/+=-]*|\.? ?Encoded authorization failure message: ?\S+)`)
 
 // sentence is an error as a condition's message.

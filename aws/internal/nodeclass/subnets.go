@@ -22,8 +22,8 @@ type subnet struct {
 	free int64
 }
 
-// Subnets are those that any of the terms matches, those with most free addresses first, of equal ones by id.
-// Answers are reused for FinderOptions.SubnetsEvery; the free addresses of fresh ones are told to the finder's Counts.
+// Subnets returns the subnets that any of the terms matches: those with most free addresses first, equal ones by id. Answers are reused for
+// FinderOptions.SubnetsEvery; free addresses in new answers are passed to the finder's Counts.
 func (f *Finder) Subnets(ctx context.Context, terms []awsv1.SubnetSelectorTerm) ([]awsv1.Subnet, error) {
 	byID := map[string]subnet{}
 	for _, q := range subnetQueries(terms) {

@@ -74,7 +74,7 @@ func (w *round) overtaken() {
 	}
 }
 
-// verdict is that of the last dry runs, of a launch that proves as much, or of new ones.
+// verdict returns the verdict of the last dry runs, or of a launch that proves as much, or of new dry runs.
 func (w *round) verdict(ctx context.Context) (verdict, error) {
 	key, ok := verdictKey(w.class)
 	if known, have := w.verdicts.recall(w.class.UID, key, w.now); ok && have {
@@ -109,8 +109,8 @@ func (w *round) serviceRange() (after time.Duration, done bool, err error) {
 	return noVerdictEvery, true, cloudprovider.NewNodeClassNotReadyError("EC2NodeClass "+w.class.Name, message, w.clusterErr)
 }
 
-// dependencies says whether all that a launch template needs was found for the class as it is now; a missing one wins
-// over one of which that is unknown.
+// dependencies reports whether everything that a launch template needs was found for the current version of the class; a missing dependency
+// takes precedence over an unknown one.
 func (w *round) dependencies() (metav1.ConditionStatus, string) {
 	var missing, unknown []string
 	for _, condition := range []string{
@@ -141,9 +141,9 @@ type Fault struct {
 	Message string
 }
 
-// Faults returns the errors of a class's own fields, in the order of the reasons, at most one for each reason; nil if it is valid.
-// Its name is not judged: what an API server stores has one, and classes of the first generation have such as no API takes, since
-// others have theirs. It is pure.
+// Faults returns the errors in a class's own fields, in the order of the reasons, at most one for each reason; nil if the class is valid.
+// It does not check the name: every stored object has a valid one, and v1alpha5 classes in memory have names with a prefix that the API
+// refuses. It is pure.
 func Faults(class *awsv1.EC2NodeClass, features awsv1.Features) []Fault {
 	if class == nil {
 		return nil
@@ -203,7 +203,7 @@ func hasField(list field.ErrorList, path string) bool {
 	return slices.ContainsFunc(list, func(o *field.Error) bool { return o.Field == path })
 }
 
-// bounded is what is wrong as one message.
+// bounded limits the length of an error message.
 func bounded(list field.ErrorList) string {
 	texts := make([]string, len(list))
 	for i, e := range list {

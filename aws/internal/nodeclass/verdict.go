@@ -21,7 +21,7 @@ const VerdictLifetime = 30 * time.Minute
 type verdict struct {
 	status          metav1.ConditionStatus
 	reason, message string
-	// keep says that the verdict holds for a while; what may pass by itself does not.
+	// keep says that the verdict is valid for a while; verdicts of temporary errors are not kept.
 	keep bool
 }
 
@@ -59,8 +59,8 @@ func (v *verdicts) remember(uid types.UID, key [sha256.Size]byte, found verdict,
 	v.known[uid] = remembered{verdict: found, key: key, until: now.Add(VerdictLifetime)}
 }
 
-// contradicts reports whether the last verdict was about a class that was otherwise, or was not that all is well: then a
-// launch proves nothing, and anyone who forced a new look gets it.
+// contradicts reports whether the last verdict was about another version of the class, or was negative: then a launch proves nothing, and a
+// forced check is made.
 func (v *verdicts) contradicts(uid types.UID, key [sha256.Size]byte) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -74,8 +74,8 @@ func (v *verdicts) forget(uid types.UID) {
 	delete(v.known, uid)
 }
 
-// verdictKey is what a verdict depends on: what was found, whatever its order, the spec, and the annotations but
-// for those that are written here. Users force a new look by adding one.
+// verdictKey is the key of a verdict: the resolved values in any order, the spec, and the annotations, except for those that this package
+// writes. Users force a new look by adding one.
 func verdictKey(class *awsv1.EC2NodeClass) (key [sha256.Size]byte, ok bool) {
 	annotations := maps.Clone(class.Annotations)
 	for _, own := range []string{awsv1.AnnotationHash, awsv1.AnnotationHashVersion} {

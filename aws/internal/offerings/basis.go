@@ -42,7 +42,8 @@ func (b *builder) spotRange(t *catalog.Type) (low, high float64) {
 	return low, high
 }
 
-// rateOf is how often spot instances of the type are taken back; one for all types with the same band, nil where it is not known.
+// rateOf returns the interruption rate of spot instances of the type; types with the same band share it, and it is nil if the rate is not
+// known.
 func (b *builder) rateOf(t *catalog.Type) *cloudprovider.InterruptionRate {
 	low, high, source := b.market.Catalog.Interruptions(t)
 	if high == 0 {

@@ -36,8 +36,8 @@ const (
 	ReasonReservationExpiring = "the capacity block is about to end"
 )
 
-// reservedPriceDivisor makes the price of a reserved instance: next to nothing, since it is paid for, but in proportion to
-// its size, so that small ones are used first.
+// reservedPriceDivisor determines the price of a reserved instance: almost zero, because it is prepaid, but in proportion to its size, so
+// that small instances are used first.
 const reservedPriceDivisor = 10_000_000
 
 // builder makes the offerings of one view in one market.
@@ -51,9 +51,9 @@ type builder struct {
 	zoneIDs      map[string]string // by zone name, as the class's subnets name them
 	reserved     map[string][]awsv1.CapacityReservation
 	reservedSets map[string][]requirements.Set // by reservation, then partition
-	// bases are those of on-demand prices, by what they say.
+	// bases caches price bases of on-demand prices by content.
 	bases map[cloudprovider.PriceBasis]*cloudprovider.PriceBasis
-	// rates are those of interruptions, by what they say.
+	// rates caches interruption rates by content.
 	rates map[cloudprovider.InterruptionRate]*cloudprovider.InterruptionRate
 }
 
@@ -61,7 +61,7 @@ type builder struct {
 type zone struct {
 	name     string
 	subnets  []string
-	reason   string             // why nothing is available there; empty when something may be
+	reason   string             // why is the reason why no offering is available there; empty if one may be
 	onDemand []requirements.Set // by partition
 	spot     []requirements.Set
 }
@@ -165,8 +165,8 @@ func (b *builder) typeOf(shape *instancetype.Shape) cloudprovider.InstanceType {
 	return t
 }
 
-// offer yields all offerings that a type might have, including those without a price, with the reason why each is unavailable; empty for
-// available ones.
+// offer yields all possible offerings of a type, including those without a price, with the reason why each is unavailable; empty for
+// available offerings.
 func (b *builder) offer(shape *instancetype.Shape, give func(o cloudprovider.Offering, reason string)) {
 	t := shape.Facts
 	onDemand, spot := slices.Contains(t.UsageClasses, poolv1.CapacityTypeOnDemand), slices.Contains(t.UsageClasses, poolv1.CapacityTypeSpot)
@@ -192,7 +192,7 @@ func (b *builder) offer(shape *instancetype.Shape, give func(o cloudprovider.Off
 	}
 }
 
-// orStandIn is the price, or the one that stands in for it.
+// orStandIn returns the price, or its substitute.
 func orStandIn(price float64, source string, standIn float64) (float64, string) {
 	if price > 0 || !(standIn > 0) || math.IsInf(standIn, 0) {
 		return price, source

@@ -1,17 +1,17 @@
-// Package offerings puts together what a NodePool can be given: the instance types of its node class, each with the zones,
-// capacity types, reservations and partitions it can be bought in, at which price, and whether that is worth trying now.
+// Package offerings combines what a NodePool can launch: the instance types of its node class, each with its offerings (zone, capacity
+// type, reservation and partition), their prices and their availability.
 //
 //	view, err := offerings.NewView(facts, class, offerings.Options{})
 //	if err != nil { … }
 //	types, err := store.Types(market, view)
 //
-// An answer is a pure function, [Resolve], of two values: the [Market], which is what is known of EC2 at a moment, and
-// the [View], which is what a node class says. There is no other input, so there is no cache key that could lack one,
-// and an answer that was asked for after a mark has the mark in it, whichever class asks.
+// An answer is a pure function, [Resolve], of two values: the [Market], which is the current knowledge of EC2, and the [View], which
+// contains the settings of a node class. There is no other input, so no cache key can be incomplete, and an answer requested after a mark
+// contains the mark for every class.
 //
-// A [Store] gives the same answers and shares them: classes that say the same share one list, whatever the number of
-// NodePools, and a type in which nothing changed is the same pointer as in the answer before, so that planners
-// recognise it. [Explain] says of a type why each of its offerings is or is not available.
+// A [Store] returns the same answers and shares them: classes with equal settings share one list, for any number of NodePools, and an
+// unchanged type is the same pointer as in the previous answer, so that planners recognise it. [Explain] says of a type why each of its
+// offerings is or is not available.
 //
 // # Deliberate differences
 //

@@ -10,10 +10,9 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// Resolve gives the instance types of a view in a market, sorted by name, with their offerings by zone, on-demand before
-// spot before reserved. Types that can't be launched, and offerings in zones without a subnet, are listed as unavailable.
-// What has no price is left out, and so is a type without any: there is nothing a plan could do with it. The result is
-// shared data: nobody may change it.
+// Resolve gives the instance types of a view in a market, sorted by name, with their offerings by zone, on-demand before spot before
+// reserved. Types that can't be launched, and offerings in zones without a subnet, are listed as unavailable. Offerings without a price are
+// left out, and so are types without offerings: plans can't use them. The result is shared data: nobody may change it.
 func Resolve(m Market, v View) ([]*cloudprovider.InstanceType, error) {
 	b, err := newBuilder(m, v, nil)
 	if err != nil {
@@ -26,7 +25,7 @@ func Resolve(m Market, v View) ([]*cloudprovider.InstanceType, error) {
 type Explanation struct {
 	// Key names the offering.
 	Key cloudprovider.OfferingKey
-	// Price in USD per hour, and where it comes from; 0 and empty when none is known.
+	// Price in USD per hour, and its source; 0 and empty if it is not known.
 	Price       float64
 	PriceSource string
 	// Reason why it is not available; empty when it is.
@@ -69,8 +68,8 @@ func newBuilder(m Market, v View, shapes []instancetype.Shape) (*builder, error)
 	return b, nil
 }
 
-// types are the shapes with their offerings. A type that is as it was in one of the earlier answers, each sorted by name,
-// is the same pointer as there; the first of them counts most.
+// types are the shapes with their offerings. If a type equals the type in one of the earlier answers, each sorted by name, the same pointer
+// is used; the first answer takes precedence.
 func (b *builder) types(earlier ...[]*cloudprovider.InstanceType) []*cloudprovider.InstanceType {
 	var (
 		out     = make([]*cloudprovider.InstanceType, 0, len(b.shapes))
@@ -100,7 +99,7 @@ func (b *builder) types(earlier ...[]*cloudprovider.InstanceType) []*cloudprovid
 				kept = old
 				continue
 			}
-			// Only offerings changed: what the old one has in memory serves on.
+			// Only offerings changed: other data of the old type in memory is reused.
 			t.Requirements, t.Capacity, t.Overhead, t.VolumeLimits, t.Devices = old.Requirements, old.Capacity, old.Overhead, old.VolumeLimits, old.Devices
 		}
 		if kept == nil {

@@ -16,11 +16,11 @@ import (
 // DefaultViews is how many different views a Store keeps answers for: many more than a cluster has node classes.
 const DefaultViews = 256
 
-// Store gives the answers of Resolve and shares them. It is safe for concurrent use; answers for different views are
-// made at once, and one view's answer by one caller while the others wait for it. The zero value is ready.
+// Store gives the answers of Resolve and shares them. It is safe for concurrent use. Answers for different views are computed in parallel;
+// the answer for one view is computed by one caller while others wait for it. The zero value is ready.
 type Store struct {
-	// Views bounds how many different views are kept; 0 means DefaultViews. Of more, those that were asked for longest ago
-	// are made again when they are asked for again, as other pointers.
+	// Views bounds how many different views are kept; 0 means DefaultViews. If there are more, the least recently requested are dropped;
+	// they are computed again on request, with new pointers.
 	Views int
 
 	mu     sync.Mutex
@@ -39,7 +39,7 @@ type answer struct {
 	types  []*cloudprovider.InstanceType
 }
 
-// shapes are what the types of a catalogue are under settings; views that differ in other things share them.
+// shapes caches the types of a catalogue by settings; views that differ in other settings share them.
 type shapes struct {
 	used uint64
 

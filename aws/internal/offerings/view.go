@@ -13,7 +13,7 @@ import (
 	"github.com/drawknife/drawknife/aws/internal/placement"
 )
 
-// View is a node class, as far as it decides what its instances are and where they can be bought. Equal views have equal
+// View contains the settings of a node class that determine its instance types and where they can be bought. Equal views have equal
 // answers.
 type View struct {
 	// Settings decide what a type's instances are. Their Zones are those with a subnet of the class.

@@ -35,7 +35,7 @@ func (e *NotFoundError) Error() string {
 	return fmt.Sprintf("no available placement group has %s: create it, or change placementGroupSelector", e.Selector)
 }
 
-// Finder asks EC2 for placement groups. It is safe for concurrent use; no lock is held while EC2 is asked.
+// Finder asks EC2 for placement groups. It is safe for concurrent use; no lock is held during a call to EC2.
 type Finder struct {
 	api sdk.EC2API
 	now func() time.Time
@@ -47,8 +47,8 @@ type Finder struct {
 
 // answer is what is known of the group that a selector names.
 type answer struct {
-	at    time.Time // when EC2 gave it; zero while it gave none
-	group *Group    // nil: there is none
+	at    time.Time // time of EC2's answer; zero if there was none
+	group *Group    // nil means that the group does not exist
 	// Of questions that failed since: how many in a row, the last error, and when to ask again.
 	failures int
 	err      error
@@ -63,10 +63,10 @@ func NewFinder(api sdk.EC2API, now func() time.Time) *Finder {
 	return &Finder{api: api, now: now, answers: map[string]answer{}}
 }
 
-// Find is the group that a selector names; nil without a selector. A group that is not there is a *NotFoundError. When EC2 can't be
-// asked, the group of the last answer is returned together with the error, if that answer is less than Remember old. Of callers at
-// the same time one asks, and the others take its answer; after a failure EC2 is left alone for a second, and twice as long after
-// each further one, up to Period, while that failure is the answer. The group is shared and must not be changed.
+// Find is the group that a selector names; nil without a selector. A group that is not there is a *NotFoundError. When EC2 can't be asked,
+// the group of the last answer is returned together with the error, if that answer is less than Remember old. If several callers need an
+// answer, one calls EC2, and the others use its result. After a failure, EC2 is not called for a second, and after each further failure for
+// twice as long, up to Period; until then the failure is the answer. The group is shared and must not be changed.
 func (f *Finder) Find(ctx context.Context, selector *awsv1.PlacementGroupSelector) (*Group, error) {
 	if selector == nil || selector.ID == nil && selector.Name == nil {
 		return nil, nil
@@ -86,13 +86,13 @@ func (f *Finder) Find(ctx context.Context, selector *awsv1.PlacementGroupSelecto
 	now := f.now()
 	out, err := f.api.DescribePlacementGroups(ctx, in)
 	if err != nil && ctx.Err() != nil {
-		// It says nothing about EC2, and those who wait ask themselves.
+		// Such an error says nothing about EC2, so the waiting callers call EC2 themselves.
 		return nil, sdk.Wrap("reading the placement group with "+key, err)
 	}
 	return f.learn(key, now, out, err).result(key, now)
 }
 
-// known is what there is no need to ask for.
+// known returns the cached answer if it is still valid.
 func (f *Finder) known(key string) (answer, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -153,7 +153,7 @@ func question(s *awsv1.PlacementGroupSelector) (key string, in *ec2.DescribePlac
 	return fmt.Sprintf("name %q", *s.Name), in
 }
 
-// first is the group with the lowest id; nil when there is none.
+// first returns the group with the lowest id; nil if there is none.
 func first(groups []ec2types.PlacementGroup) *Group {
 	if len(groups) == 0 {
 		return nil

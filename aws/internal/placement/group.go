@@ -44,9 +44,9 @@ func (g *Group) Allowed(want requirements.Set) []int32 {
 	return allowed
 }
 
-// Partition is the one a launch is for: the lowest by number that the requirements allow and that has room. When none
-// has, it is the lowest that is allowed, since it is EC2 that knows. hasRoom may be nil. It is 0 for groups without
-// partitions, and false when the requirements allow none.
+// Partition is the one a launch is for: the lowest by number that the requirements allow and that has room. If no partition has room, the
+// lowest allowed one is returned, because only EC2 knows. hasRoom may be nil. It is 0 for groups without partitions, and false when the
+// requirements allow none.
 func (g *Group) Partition(want requirements.Set, hasRoom func(partition int32) bool) (partition int32, ok bool) {
 	if g == nil || g.Strategy != StrategyPartition {
 		return 0, true
@@ -76,14 +76,13 @@ func (g *Group) Labels(partition int32) map[string]string {
 	return labels
 }
 
-// Pending reports whether a node must wait to be registered: it is in a group with partitions, and EC2 has not said yet
-// in which one. instancePartition is what EC2 says, 0 when it says nothing.
+// Pending reports whether a node must wait before it is registered: if it is in a group with partitions and EC2 has not reported its
+// partition yet. instancePartition is the partition reported by EC2, 0 if none.
 func (g *Group) Pending(instancePartition int32) bool {
 	return g != nil && g.Strategy == StrategyPartition && instancePartition == 0
 }
 
-// Drifted reports whether an instance, by its labels, is in another group than its class selects, either of which may be
-// none.
+// Drifted reports whether an instance, by its labels, is in another group than its class selects; either may be no group.
 func Drifted(labels map[string]string, g *Group) bool {
 	id := ""
 	if g != nil {

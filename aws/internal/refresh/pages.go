@@ -6,8 +6,7 @@ import (
 	"fmt"
 )
 
-// MaxPages bounds the pages of one answer: many times what the largest region has, and an end to an answer that
-// goes round in circles.
+// MaxPages limits the pages of one answer: many times what the largest region has, to stop an endless answer.
 const MaxPages = 2000
 
 // PageError is an answer whose pages don't end.
@@ -25,9 +24,8 @@ func (e *PageError) Error() string {
 	return fmt.Sprintf("the answer has more than %d pages, the most that are read", e.Pages)
 }
 
-// Pages reads an answer page by page. read is given the token of the page to read, nil for the first, and gives that of
-// the next one, nil or empty after the last. An answer is whole or it is an error: that of read, of the context, or a
-// *PageError.
+// Pages reads an answer page by page. read gets the token of the page to read, nil for the first page, and returns the token of the next
+// page, nil or empty after the last page. An answer is whole or it is an error: that of read, of the context, or a *PageError.
 func Pages(ctx context.Context, read func(token *string) (next *string, err error)) error {
 	if ctx == nil || read == nil {
 		return errors.New("reading pages: the context or the function that reads a page is missing")

@@ -11,8 +11,8 @@ const (
 	MaxBackoff     = 1000 * time.Second
 )
 
-// DefaultJitter is the part of a period by which a schedule may be early, so that replicas and kinds of things that were
-// read together don't stay together.
+// DefaultJitter is the part of a period by which a schedule may be early, so that replicas, and kinds that were read together, spread their
+// reads.
 const DefaultJitter = 0.1
 
 // Schedule says when to read again: at once, then every so often, sooner after an error. The zero value reads once and
@@ -20,7 +20,7 @@ const DefaultJitter = 0.1
 type Schedule struct {
 	// Every is the period; 0 means once.
 	Every time.Duration
-	// Jitter is the fraction, from 0 to 1, by which a period may be shorter; 0 means DefaultJitter, negative none.
+	// Jitter is the fraction, from 0 to 1, by which a period may be shorter; 0 means DefaultJitter, a negative value means none.
 	Jitter float64
 	// Seed decides the jitter.
 	Seed uint64

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// Turns lets one at a time work on what a key names, so that of those who want the same from AWS one asks and the others
-// find its answer. The zero value is ready; it is safe for concurrent use and must not be copied.
+// Turns serializes work by key: if several callers need the same answer of AWS, one calls AWS and the others use its answer. The zero value
+// is ready; it is safe for concurrent use and must not be copied.
 type Turns[K comparable] struct {
 	mu   sync.Mutex
 	held map[K]chan struct{}

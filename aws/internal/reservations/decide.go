@@ -29,10 +29,10 @@ type Relabeling struct {
 // Empty reports whether there is nothing to change.
 func (r Relabeling) Empty() bool { return len(r.Set)+len(r.Remove) == 0 }
 
-// Relabel says how the labels of a claim must change to agree with its instance. An instance that fell out of its
-// reservation is demoted: its capacity type becomes what it is, and every label of a reservation goes, the interruptible
-// one too. An instance labelled on-demand that runs in a reservation of the class is promoted. Other
-// instances, and claims that are being deleted, are left alone.
+// Relabel says how the labels of a claim must change to agree with its instance. If an instance fell out of its reservation, its claim is
+// demoted: its capacity type becomes the actual one, and all labels of the reservation are removed, including the one for interruptible
+// reservations. An instance labelled on-demand that runs in a reservation of the class is promoted. Other instances, and claims that are
+// being deleted, are not changed.
 func Relabel(labels map[string]string, deleting bool, m Instance, class []awsv1.CapacityReservation) Relabeling {
 	if deleting {
 		return Relabeling{}
@@ -91,8 +91,8 @@ func MustLeave(labels map[string]string, class []awsv1.CapacityReservation, now 
 	})
 }
 
-// Drifted reports whether an instance runs in a reservation that its class does not select. What is known of the
-// instance may be old: read it again before acting.
+// Drifted reports whether an instance runs in a reservation that its class does not select. The known state of the instance may be out of
+// date: read it again before acting.
 func Drifted(m Instance, class []awsv1.CapacityReservation) bool {
 	return m.CapacityType == poolv1.CapacityTypeReserved && m.ReservationID != "" &&
 		!slices.ContainsFunc(class, func(r awsv1.CapacityReservation) bool { return r.ID == m.ReservationID })

@@ -1,5 +1,5 @@
-// Package reservations finds the capacity reservations and capacity blocks that a node class selects, counts the room
-// in them between two looks, and decides what becomes of instances when a reservation is lost, gained or about to end.
+// Package reservations finds the capacity reservations and capacity blocks that a node class selects, tracks their free room between two
+// reads, and decides what happens to instances when a reservation is lost, gained or about to end.
 //
 //	found, err := finder.Find(ctx, class.Spec.CapacityReservationSelectorTerms) // at most once a minute per query
 //	class.Status.CapacityReservations = found.Status()

@@ -17,7 +17,7 @@ import (
 // Period is how long an answer of EC2's is good for, and how often reservations are looked at.
 const Period = time.Minute
 
-// Finder asks EC2 for reservations. It is safe for concurrent use; no lock is held while EC2 is asked.
+// Finder asks EC2 for reservations. It is safe for concurrent use; no lock is held during a call to EC2.
 type Finder struct {
 	api     sdk.EC2API
 	now     func() time.Time
@@ -34,8 +34,8 @@ type answer struct {
 	rejected []error
 }
 
-// NewFinder makes a finder that keeps the tracker up to date: that of the provider that launches into the reservations
-// (aws.Provider.Reservations), or nil for one of its own. now is the clock; nil means time.Now.
+// NewFinder returns a finder that updates the tracker: the one of the provider that launches into the reservations
+// (aws.Provider.Reservations), or nil for its own. now is the clock; nil means time.Now.
 func NewFinder(api sdk.EC2API, tracker *Tracker, now func() time.Time) *Finder {
 	if now == nil {
 		now = time.Now
@@ -49,9 +49,8 @@ func NewFinder(api sdk.EC2API, tracker *Tracker, now func() time.Time) *Finder {
 // Tracker counts the room in all reservations that were ever found.
 func (f *Finder) Tracker() *Tracker { return f.tracker }
 
-// Find are the reservations that any of the terms selects, sorted by id, without those that have ended.
-// Answers less than Period old are reused. Reservations that can't be used are left out, and rejected says why. err is
-// about EC2: nothing is found then.
+// Find are the reservations that any of the terms selects, sorted by id, without those that have ended. Answers less than Period old are
+// reused. Unusable reservations are left out, and rejected says why. err is an error of EC2: then there is no result.
 func (f *Finder) Find(ctx context.Context, terms []awsv1.CapacityReservationSelectorTerm) (found Found, rejected, err error) {
 	return f.find(ctx, terms, f.now().Add(-Period))
 }
@@ -90,7 +89,7 @@ func (f *Finder) ask(ctx context.Context, q Query, newerThan time.Time) (answer,
 	if ok && known.at.After(newerThan) {
 		return known, nil
 	}
-	// The counts are of the moment EC2 was asked: a launch that ends in the meantime may not be in them.
+	// The counts are those at the time of the call: they may miss a launch that ends later.
 	a := answer{at: f.now()}
 	err := refresh.Pages(ctx, func(token *string) (*string, error) {
 		out, err := f.api.DescribeCapacityReservations(ctx, q.input(token))

@@ -20,7 +20,7 @@ const ExpiringBefore = 40 * time.Minute
 // UltraServersExpiringBefore is likewise of blocks of UltraServers, whose instances EC2 starts to take half an hour sooner.
 const UltraServersExpiringBefore = 70 * time.Minute
 
-// expiringBefore goes by the instance type: those of UltraServers are sold in these families alone.
+// expiringBefore depends on the instance type: UltraServers are only sold in these families.
 func expiringBefore(r awsv1.CapacityReservation) time.Duration {
 	family, _, _ := strings.Cut(r.InstanceType, ".")
 	if family == "trn2u" || strings.HasPrefix(family, "p6e-") {

@@ -40,7 +40,7 @@ func NewTracker(now func() time.Time) *Tracker {
 	return &Tracker{now: now, rooms: map[string]*room{}, gone: map[string]time.Time{}}
 }
 
-// Sync takes over what EC2 said at a time. What was said later before is kept.
+// Sync stores EC2's answer of a given time. A later answer that was stored before is kept.
 func (t *Tracker) Sync(at time.Time, list ...Reservation) {
 	t.change(func() (changed bool) {
 		for _, r := range list {
@@ -76,7 +76,7 @@ func (t *Tracker) Gone(id, instance string) {
 	})
 }
 
-// Full says that a launch found no room in a reservation: there is none until EC2 says otherwise.
+// Full records that a launch found no room in a reservation: it has none until EC2's next answer.
 func (t *Tracker) Full(id string) {
 	t.change(func() bool {
 		r, ok := t.rooms[id]
@@ -88,9 +88,9 @@ func (t *Tracker) Full(id string) {
 	})
 }
 
-// Hold takes places for a launch that is in progress, so that launches at the same time don't all count on the last one:
-// one in each of the reservations that have any left, in the order they are named, in at most that many of them. It may
-// have got none. Settle must be called once the launch has ended.
+// Hold books places for a launch in progress, so that parallel launches don't all rely on the last place: one place in each of the named
+// reservations that have room, in order, in at most that many reservations. It may have booked none. Settle must be called once the launch
+// has ended.
 func (t *Tracker) Hold(most int, ids ...string) *Hold {
 	h := &Hold{tracker: t}
 	t.change(func() bool {
@@ -118,9 +118,9 @@ func (h *Hold) Has(id string) bool { return slices.Contains(h.ids, id) }
 // Empty reports whether nothing is held in any reservation.
 func (h *Hold) Empty() bool { return len(h.ids) == 0 }
 
-// Settle ends the hold. used is the reservation that an instance was launched into by a call that began at a time, empty
-// for none: its place is taken, unless EC2 was asked after that, whose answer has the instance in it. The other
-// places are given back. Only the first call counts.
+// Settle ends the hold. used is the reservation in which an instance was launched by a call that began at the given time; empty for none.
+// Its place is taken, unless EC2 answered after that time, because this answer includes the instance. The other places are given back. Only
+// the first call counts.
 func (h *Hold) Settle(used string, at time.Time) {
 	h.tracker.change(func() (changed bool) {
 		if h.settled {
@@ -148,10 +148,10 @@ func (t *Tracker) change(do func() (changed bool)) {
 	}
 }
 
-// Rooms is the room in all reservations at one time. It never changes; a nil one knows of none.
+// Rooms is the room in all reservations at one time. It never changes; a nil snapshot contains no reservations.
 type Rooms struct {
 	free  map[string]int
-	until time.Time // when one is forgotten; zero: none is known
+	until time.Time // when the next entry expires; zero if there is none
 }
 
 // Room is how many more instances a reservation has room for; 0 when it is not known.

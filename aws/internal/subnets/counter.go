@@ -22,9 +22,8 @@ const CountEvery = time.Minute
 // mostIDs is how many values EC2 takes in one filter.
 const mostIDs = 200
 
-// Counter asks EC2 how many addresses are free in subnets, when a tracker does not know: nobody who finds the subnets of
-// node classes has told it lately. It is safe for concurrent use, and callers at the same time share one call. Make one
-// with NewCounter.
+// Counter asks EC2 for the free addresses of subnets if a tracker has no recent count because no node class has resolved them recently. It
+// is safe for concurrent use, and callers at the same time share one call. Make one with NewCounter.
 type Counter struct {
 	api     sdk.EC2API
 	tracker *Tracker
@@ -43,8 +42,8 @@ func NewCounter(api sdk.EC2API, tracker *Tracker) *Counter {
 // Tracker is the one that is filled.
 func (c *Counter) Tracker() *Tracker { return c.tracker }
 
-// Refresh updates outdated counts of the subnets in the tracker. Where EC2 does not say, it is left as it was and the error says
-// why; a launch may well go on.
+// Refresh updates outdated counts of the subnets in the tracker. If EC2 does not answer, the tracker stays unchanged and the error says
+// why; the launch can still continue.
 func (c *Counter) Refresh(ctx context.Context, found []awsv1.Subnet) error {
 	unknown := c.tracker.Unknown(CountEvery, found)
 	answers := make(chan error, len(unknown))
@@ -82,7 +81,7 @@ func (c *Counter) count(ctx context.Context, ids []string) []batch.Answer[struct
 	return answers
 }
 
-// read counts subnets; one that EC2 does not know (any more) has no address to give.
+// read reads the counts of subnets; a subnet that EC2 does not know has no free addresses.
 func (c *Counter) read(ctx context.Context, ids []string) (map[string]int64, error) {
 	free := make(map[string]int64, len(ids))
 	for _, id := range ids {

@@ -48,8 +48,8 @@ func New(o Options) *Tracker {
 	return &Tracker{options: o, entries: map[string]*entry{}}
 }
 
-// Observe takes over what EC2 says is free, by subnet id. What ended launches were charged is forgotten, for it is in
-// the count; launches in progress stay charged.
+// Observe stores EC2's counts of free addresses, by subnet id. Addresses of ended launches are no longer charged, because the count
+// includes them; launches in progress stay charged.
 func (t *Tracker) Observe(free map[string]int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -72,15 +72,14 @@ func (t *Tracker) Exhausted(ids ...string) {
 	}
 }
 
-// Free is how many addresses a subnet is believed to have left, less than none perhaps; unknown is 0 and false.
+// Free returns the estimated number of free addresses of a subnet, which may be negative; 0 and false if it is unknown.
 func (t *Tracker) Free(id string) (int64, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.free(id, t.options.Now())
 }
 
-// Unknown are those of the subnets whose count is missing or older than age, in their order: what should be asked of
-// EC2 before a launch.
+// Unknown returns the subnets whose count is missing or older than age, in their order: ask EC2 for them before a launch.
 func (t *Tracker) Unknown(age time.Duration, found []awsv1.Subnet) []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -95,9 +94,9 @@ func (t *Tracker) Unknown(age time.Duration, found []awsv1.Subnet) []string {
 	return ids
 }
 
-// Hold picks a subnet of each zone and charges it perNode addresses until the hold is settled: the one with most free
-// ones, of equal ones the first in the class's order. zones are the names of those wanted; nil wants
-// all. A zone in which the class has no subnet is left out. perNode below 0 counts as 0.
+// Hold picks a subnet of each zone and charges perNode addresses to it until the hold is settled: the subnet with the most free addresses,
+// or the first in the class's order among equal ones. zones are the names of the wanted zones; nil means all. A zone in which the class has
+// no subnet is left out. perNode below 0 counts as 0.
 func (t *Tracker) Hold(found []awsv1.Subnet, zones []string, perNode int64) *Hold {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -127,7 +126,7 @@ func (t *Tracker) free(id string, now time.Time) (int64, bool) {
 		return 0, false
 	}
 	if !e.known(now, t.options.Lifetime) {
-		// What is charged still tells a subnet apart from its neighbours.
+		// Charged addresses still distinguish a subnet from the others.
 		return -e.open - e.spent, false
 	}
 	return e.counted - e.open - e.spent, true
@@ -146,7 +145,7 @@ func (t *Tracker) entry(id string) *entry {
 	return e
 }
 
-// forget drops what nobody asks for any more, so that memory is bounded by the subnets in use.
+// forget removes subnets that were not requested for a while, so that memory is limited to the subnets in use.
 func (t *Tracker) forget(now time.Time) {
 	maps.DeleteFunc(t.entries, func(_ string, e *entry) bool {
 		return e.open == 0 && !e.known(now, t.options.Lifetime)
@@ -164,8 +163,8 @@ type Hold struct {
 // Subnets are the choice by zone name. The caller owns the map.
 func (h *Hold) Subnets() map[string]awsv1.Subnet { return maps.Clone(h.subnets) }
 
-// Settle ends the hold: subnets that instances were launched in, given by id, stay charged until EC2 counts again, the
-// others get back what they were charged. An id may occur once for each instance. Only the first call counts.
+// Settle ends the hold. Subnets in which instances were launched, given by id, stay charged until EC2's next count; the other subnets are
+// credited. An id may occur once for each instance. Only the first call counts.
 func (h *Hold) Settle(used ...string) {
 	h.tracker.mu.Lock()
 	defer h.tracker.mu.Unlock()

@@ -1,4 +1,4 @@
-// Package unavailable remembers which offerings EC2 had no room for, so that planners leave them alone for a while.
+// Package unavailable remembers for which offerings EC2 had no capacity, so that planners avoid them for a while.
 //
 //	memory := unavailable.New(unavailable.Options{})
 //	effect := memory.Observe(unavailable.Failure{
@@ -6,16 +6,15 @@
 //	})
 //	_, closed := memory.Snapshot().Closed(effect.Keys[0], nil)
 //
-// What a failure teaches is a pure function, [Judge]: an offering, a capacity type, a subnet, a quota or a reservation
-// is closed. How long is the [Memory]'s business:
+// [Judge] is a pure function that turns a failure into marks: it closes an offering, a capacity type, a subnet, a quota or a reservation.
+// How long is the [Memory]'s business:
 //
-//   - The first mark of a thing lasts [DefaultFirst], each further one twice as long as the one before, up to
-//     [DefaultLongest], all with a jitter that follows from a seed. Marks of things that were closed at once thus don't
-//     open at once.
-//   - When a mark has run out, the thing is on probation: one launch may try it at a time (see [Memory.Begin]), and
-//     it looks closed to everybody else until that launch has ended. Success forgets it, failure marks it again.
+//   - The first mark of an offering lasts [DefaultFirst], each further mark twice as long as the one before, up to [DefaultLongest], all
+//     with a jitter that follows from a seed. Marks of things that were closed at once thus don't open at once.
+//   - When a mark has ended, the offering is on probation: one launch at a time may try it (see [Memory.Begin]), and it looks closed to
+//     everybody else until that launch has ended. Success forgets it, failure marks it again.
 //   - Larger sizes of a family that had no room for a smaller one go on probation too, without being closed.
-//   - A vCPU quota closes all types of its class that have at least as many vCPUs as the one that was refused.
+//   - A vCPU quota closes all types of its class that have at least as many vCPUs as the refused type.
 //
 // Readers take a [Snapshot], which never changes and is the same pointer for as long as nothing changed. All of it is
 // deterministic: the same calls at the same times of the injected clock give the same answers.

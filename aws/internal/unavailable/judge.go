@@ -26,11 +26,10 @@ const (
 	codeSpotServiceLinkedRole = "AuthFailure.ServiceLinkedRoleCreationNotPermitted"
 )
 
-// spreadLimit is in the message of a launch that a spread placement group has no room for: at most seven instances a
-// zone, of whatever type.
+// spreadLimit is in the message of a launch for which a spread placement group has no room: at most seven instances per zone, of any type.
 const spreadLimit = "limit of instances in this spread placement group"
 
-// Failure is one error of a launch, as EC2 reported it, with what the launch was of.
+// Failure is one error of a launch, as EC2 reported it, with the properties of the launch.
 type Failure struct {
 	// Code and Message are EC2's own.
 	Code, Message string
@@ -63,7 +62,7 @@ type Effect struct {
 	Quotas []QuotaHit
 }
 
-// volumes are the launch's in its zone: those whose type EC2 names, or all if it names none.
+// volumes returns the launch's volume types in its zone: those that EC2 names, or all if it names none.
 func (f Failure) volumes() []Volume {
 	var all, named []Volume
 	for _, kind := range f.VolumeTypes {
@@ -104,7 +103,7 @@ func IsCapacityCode(code string) bool {
 	return false
 }
 
-// Judge returns what to record for a failure; nothing if its code is not about capacity.
+// Judge returns the marks for a failure; none if its code is not about capacity.
 func Judge(f Failure) Effect {
 	var e Effect
 	reserved := f.CapacityType == "reserved"
@@ -122,12 +121,12 @@ func Judge(f Failure) Effect {
 		return e
 	}
 	if f.Code == codeNoAddresses && f.SubnetID != "" {
-		// Nothing is wrong with the type: classes with other subnets in that zone can have it.
+		// The type itself has capacity: classes with other subnets in that zone can launch it.
 		e.Subnets = []string{f.SubnetID}
 		return e
 	}
 	if f.Code == codeVolumeCapacity && f.Zone != "" && len(f.VolumeTypes) > 0 {
-		// Nothing is wrong with the type, however it is bought: classes with other volumes can have it there.
+		// The type itself has capacity with any capacity type: classes with other volumes can launch it there.
 		e.Volumes = f.volumes()
 		return e
 	}

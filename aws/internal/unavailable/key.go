@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// Key names an offering as launches do: by capacity type, instance type and zone, and within a placement group by
-// group and partition. One without capacity type and instance type stands for all of a group's instances in
-// the zone. It is comparable.
+// Key names an offering as launches do: by capacity type, instance type and zone, and within a placement group by group and partition. A
+// key without capacity type and instance type means all of a group's instances in the zone. It is comparable.
 type Key struct {
 	// CapacityType is "on-demand" or "spot".
 	CapacityType string
@@ -45,7 +44,7 @@ func (k Key) Compare(o Key) int {
 	)
 }
 
-// Volume names a type of EBS volume in a zone, of which EC2 may have none left for any instance type.
+// Volume names a type of EBS volume in a zone; EC2 may have no such volumes left for any instance type.
 type Volume struct {
 	// Zone is the zone's name.
 	Zone string

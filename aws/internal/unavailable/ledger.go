@@ -33,7 +33,7 @@ func (l *tracker[K]) mark(key K, now time.Time) {
 	}
 	lifetime := l.lifetime(key, r.strikes)
 	r.until = now.Add(lifetime)
-	// What was learnt outlives the mark by its own length, so that a thing that is out of stock again soon is known.
+	// The history is kept after the mark for as long as the mark lasted, so that an offering that soon fails again gets a longer mark.
 	r.forget = r.until.Add(lifetime)
 	r.probe = time.Time{}
 }
@@ -118,7 +118,7 @@ func (l *tracker[K]) release(key K) bool {
 	return true
 }
 
-// forgive forgets a thing that gave an instance; not one that was marked since it was asked for.
+// forgive removes the mark of an offering that provided an instance, unless it was marked after the request.
 func (l *tracker[K]) forgive(key K, now time.Time) bool {
 	r, ok := l.records[key]
 	if !ok || now.Before(r.until) {
@@ -128,8 +128,8 @@ func (l *tracker[K]) forgive(key K, now time.Time) bool {
 	return true
 }
 
-// closed are the things that are closed now. It forgets what is long past, and lowers until, if it is later or zero, to
-// the time at which the answer will be another.
+// closed are the things that are closed now. It removes old marks. It lowers until, if that is later or zero, to the time of the next
+// change of the answer.
 func (l *tracker[K]) closed(now time.Time, until *time.Time) map[K]struct{} {
 	out := map[K]struct{}{}
 	for key, r := range l.records {

@@ -47,9 +47,9 @@ func (m *Memory) Flush() {
 	m.reset()
 }
 
-// Observe judges failures of launches and remembers what they teach. It is called for every error of an answer, also
-// when there was an instance in it. The effects are returned in the order of the failures: what they say of
-// reservations and of subnets' addresses is for others to act upon.
+// Observe judges failures of launches and remembers what they teach. It is called for every error of an answer, also when there was an
+// instance in it. The effects are returned in the order of the failures: the caller must apply those for reservations and for subnets'
+// addresses.
 func (m *Memory) Observe(failures ...Failure) []Effect {
 	effects := make([]Effect, len(failures))
 	var suspects []Key
@@ -133,8 +133,8 @@ func (m *Memory) Mark(keys ...Key) {
 	m.current.Store(nil)
 }
 
-// Snapshot returns the offerings that are currently out of stock. It is the same pointer for as long as nothing changes. Everything
-// marked by a call that returned before this one is in it.
+// Snapshot returns the offerings that are currently out of stock. It is the same pointer as long as nothing changes. Everything marked by a
+// call that returned before this one is in it.
 func (m *Memory) Snapshot() *Snapshot {
 	now := m.options.Now()
 	if s := m.current.Load(); s != nil && s.holds(now) {
@@ -167,9 +167,9 @@ type Attempt struct {
 	once   sync.Once
 }
 
-// Begin is called by a launch with the offerings it is about to ask for. Those on probation become this launch's to
-// try: until it has ended they look closed to all others. Closed tells which of the offerings the launch should
-// leave out, because another launch is trying them or because they were closed in the meantime.
+// Begin is called by a launch with the offerings it is about to ask for. Offerings on probation are reserved for this launch: until it has
+// ended, they are closed to all others. Closed returns the offerings that the launch should leave out, because another launch is trying
+// them or because they were closed in the meantime.
 func (m *Memory) Begin(keys ...Key) *Attempt {
 	a := &Attempt{memory: m}
 	s := m.Snapshot()
@@ -192,8 +192,8 @@ func (m *Memory) Begin(keys ...Key) *Attempt {
 // Closed are the offerings of Begin that the launch should not use, in their order.
 func (a *Attempt) Closed() []Key { return slices.Clone(a.closed) }
 
-// End ends the attempt. Offerings that gave an instance are forgotten, those that were marked in the meantime stay so, and
-// the others on probation wait for the next launch. Only the first call counts.
+// End ends the attempt. Marks of offerings that provided an instance are removed, unless they were marked in the meantime; the other
+// offerings on probation wait for the next launch. Only the first call counts.
 func (a *Attempt) End(launched ...Key) {
 	a.once.Do(func() {
 		m := a.memory

@@ -24,9 +24,9 @@ type Options struct {
 	First time.Duration
 	// Longest bounds the lifetime of repeated marks; 0 means DefaultLongest, less than First means First.
 	Longest time.Duration
-	// Jitter is a fraction from 0 to 1; 0 means DefaultJitter, a negative one none.
+	// Jitter is a fraction from 0 to 1; 0 means DefaultJitter, a negative value means none.
 	Jitter float64
-	// Seed decides the jitter. Replicas may have different ones.
+	// Seed decides the jitter. Replicas may have different seeds.
 	Seed uint64
 	// ProbeTimeout is how long a launch on probation may take; 0 means DefaultProbeTimeout.
 	ProbeTimeout time.Duration
@@ -65,9 +65,8 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// LargerSizes gives, of a catalogue's types, those of the same family that have more vCPUs: where an instance of a family
-// found no room, a larger one will hardly find any. The catalogue is asked for again at each call; current may give nil
-// while there is none.
+// LargerSizes returns the types of a catalogue that are in the same family and have more vCPUs: if a type has no capacity, a larger type of
+// the family probably has none either. The catalogue is read again at each call; current may return nil while there is none.
 func LargerSizes(current func() *catalog.Catalog) func(instanceType string) []string {
 	return func(instanceType string) []string {
 		c := current()

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Snapshot is what has no room at one time. It never changes; nil is an empty one.
+// Snapshot contains the closed offerings at one time. It never changes; nil is an empty snapshot.
 type Snapshot struct {
 	from, until   time.Time // until is when it becomes outdated; zero means never
 	keys          map[Key]struct{}
@@ -16,8 +16,8 @@ type Snapshot struct {
 	volumes       map[Volume]struct{}
 }
 
-// holds reports whether the snapshot is what the memory would say at that time, if nothing was marked in the meantime. If the clock
-// was set back, a new snapshot is made.
+// holds reports whether the memory would return the same snapshot at that time if nothing was marked in the meantime. If the clock was set
+// back, a new snapshot is made.
 func (s *Snapshot) holds(now time.Time) bool {
 	return !now.Before(s.from) && (s.until.IsZero() || now.Before(s.until))
 }
@@ -38,10 +38,9 @@ const (
 	ReasonVolumes = "no room for the class's volumes in the zone"
 )
 
-// Closed reports whether an offering has no room, and why. The key names the group and the partition that a
-// launch would be for: what is marked for the type without a group, for the group and for the partition all count. subnets
-// are those of the class in the zone: when there are any and all are without addresses, the offering
-// is closed. Quotas and volumes are not looked at; see QuotaClosed and VolumesClosed.
+// Closed reports whether an offering has no room, and why. The key names the group and the partition of a launch: marks for the type
+// without a group, for the group and for the partition all count. subnets are those of the class in the zone: if there are any and none has
+// free addresses, the offering is closed. Quotas and volumes are not looked at; see QuotaClosed and VolumesClosed.
 func (s *Snapshot) Closed(key Key, subnets []string) (reason string, closed bool) {
 	if s == nil {
 		return "", false

@@ -9,6 +9,6 @@
 //
 // # Deliberate differences
 //
-//   - An answer replaces what was known, instead of being laid over it: a shift that was taken back ends at once.
+//   - An answer replaces the previous one instead of being merged with it: a cancelled shift ends at once.
 //   - Shifts that AWS starts by itself count as well.
 package zonalshift

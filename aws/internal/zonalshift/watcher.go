@@ -36,7 +36,7 @@ func ClusterARN(ctx context.Context, api sdk.EKSAPI, cluster string) (string, er
 	return *out.Cluster.Arn, nil
 }
 
-// Watcher knows which zones are shifted away from. It is safe for concurrent use; no lock is held while ARC is asked.
+// Watcher knows which zones are shifted away from. It is safe for concurrent use; no lock is held during a call to ARC.
 type Watcher struct {
 	api     sdk.ZonalShiftAPI
 	find    func(context.Context) (string, error) // the cluster's ARN
@@ -66,7 +66,7 @@ func ForCluster(api sdk.ZonalShiftAPI, clusters sdk.EKSAPI, cluster string, now 
 	return w
 }
 
-// Change is what differs from what the Poll before told. Zones are ids, sorted.
+// Change is the difference from the previous Poll. Zones are ids, sorted.
 type Change struct {
 	// Started are zones that are shifted away from now.
 	Started []string
@@ -155,7 +155,7 @@ func (w *Watcher) change() Change {
 	return c
 }
 
-// Snapshot is the zones shifted away from at one time. It never changes; a nil one has none.
+// Snapshot is the zones shifted away from at one time. It never changes; a nil snapshot has no shifts.
 type Snapshot struct {
 	zones map[string]bool
 	until time.Time // when a shift expires; zero when none does
@@ -172,7 +172,7 @@ func (s *Snapshot) Zones() []string {
 	return slices.Sorted(maps.Keys(s.zones))
 }
 
-// Snapshot is what is known now. It is the same pointer for as long as nothing changes.
+// Snapshot is what is known now. It is the same pointer as long as nothing changes.
 func (w *Watcher) Snapshot() *Snapshot {
 	now := w.now()
 	if s := w.current.Load(); s != nil && s.holds(now) {

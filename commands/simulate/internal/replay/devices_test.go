@@ -156,7 +156,7 @@ func TestClaims(t *testing.T) {
 func TestClaimsRefused(t *testing.T) {
 	list := []replay.Arrival{claiming("x", "a", 0, 120), claiming("w", "a", 0, 120), {Name: "plain", Until: time.Hour, MilliCPU: 500, Memory: 1 << 30}}
 	r := run(t, replay.Options{Snapshot: deviceSnapshot(), Trace: list, Length: time.Hour, Seed: 1})
-	if len(r.Waits) != 1 || r.Refused != 2 || len(r.Refusals) != 1 || r.Refusals[0].Pods != 2 || r.Refusals[0].Pod != "ml/w" || !strings.Contains(r.Refusals[0].Reasons[0], "nothing evaluates them") {
+	if len(r.Waits) != 1 || r.Refused != 2 || len(r.Refusals) != 1 || r.Refusals[0].Pods != 2 || r.Refusals[0].Pod != "ml/w" || !strings.Contains(r.Refusals[0].Reasons[0], "no matcher to evaluate them") {
 		t.Errorf("%d pods had a node, %d are refused: %+v", len(r.Waits), r.Refused, r.Refusals)
 	}
 	many := deviceSnapshot()
