@@ -184,15 +184,16 @@ func (t gangFaults) domainsCode(number int32, r *planning.GangReason) planning.G
 // couldHold reports whether nodes of the option have room for the pods of each class, or could be launched for them, and something other than room may
 // keep them out.
 func (t gangFaults) couldHold(number int32, o *model.GangOption) bool {
-	ruled := false
-	for _, share := range t.M.Gangs.Ways[number].Ways[o.Way] {
-		c := t.M.Classes[share.Class]
-		if c.Invalid != nil || len(c.Stages) == 0 && t.RoomFor(share.Class, int(share.Count)) < int(share.Count) {
-			return false
-		}
-		ruled = ruled || len(c.Stages) > 0 || c.Topology != nil
+	shares := t.M.Gangs.Ways[number].Ways[o.Way]
+	if !slices.ContainsFunc(shares, func(s state.Share) bool {
+		return len(t.M.Classes[s.Class].Stages) > 0 || t.M.Classes[s.Class].Topology != nil
+	}) {
+		return false // there is nothing but the room of nodes, which is counted last: it is the most work
 	}
-	return ruled
+	return !slices.ContainsFunc(shares, func(s state.Share) bool {
+		c := t.M.Classes[s.Class]
+		return c.Invalid != nil || len(c.Stages) == 0 && t.RoomFor(s.Class, int(s.Count)) < int(s.Count)
+	})
 }
 
 // fitsLoose reports whether the gang would have a place without the topology that it requires.
