@@ -231,7 +231,7 @@ func TestGangFamiliesByBruteForce(t *testing.T) {
 		}
 	})
 	t.Logf("%d families: %d placed, %d of them for more than they must, %d not found", tried, placed, more, missed)
-	if placed*4 < tried || missed*50 > tried || more*25 > placed {
+	if placed*4 < tried || missed > 0 || more*100 > placed {
 		t.Errorf("of %d families %d are placed, %d for more than they must, and %d were not found", tried, placed, more, missed)
 	}
 }
