@@ -13,6 +13,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/drawknife/drawknife/internal/quantities"
 )
 
 // Bounds of the API.
@@ -158,20 +160,11 @@ func validateQuantities(list corev1.ResourceList, path *field.Path) field.ErrorL
 		switch {
 		case quantity.Sign() < 0:
 			errs = append(errs, field.Invalid(at, quantity.String(), "must not be negative"))
-		case !countable(quantity):
+		case !quantities.Computable(quantity):
 			errs = append(errs, field.Invalid(at, quantity.String(), "is more than anything has: check the unit and the exponent"))
 		}
 	}
 	return errs
-}
-
-// countable reports whether the quantity has a reasonable size. A short text (1e99999999) can denote a number whose digits would
-// fill the memory, and a comparison would create them.
-func countable(quantity resource.Quantity) bool {
-	const maxExponent = 30
-	q := quantity.DeepCopy() // AsDec changes the quantity's inner form
-	scale := q.AsDec().Scale()
-	return -maxExponent <= scale && scale <= maxExponent
 }
 
 func validateName(meta metav1.ObjectMeta) field.ErrorList {
@@ -206,7 +199,7 @@ func unchanged(a, b any) bool {
 		func(a, b NillableDuration) bool { return a.Equal(b) },
 		func(a, b Duration) bool { return a.Equal(b) },
 		func(a, b resource.Quantity) bool {
-			return a.String() == b.String() || countable(a) && countable(b) && a.Cmp(b) == 0
+			return a.String() == b.String() || quantities.Computable(a) && quantities.Computable(b) && a.Cmp(b) == 0
 		},
 	); err != nil {
 		return false

@@ -9,6 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/drawknife/drawknife/internal/quantities"
 )
 
 // Validate returns what is wrong with the pool, each with its path, the rule and the cure; nothing when it is fine.
@@ -95,7 +97,7 @@ func validateDisruption(d *Disruption, path *field.Path) field.ErrorList {
 
 func validateLimits(limits corev1.ResourceList, static bool, path *field.Path) field.ErrorList {
 	errs := validateQuantities(limits, path)
-	if nodes, ok := limits[ResourceNodes]; ok && countable(nodes) && nodes.Cmp(*resource.NewQuantity(nodes.Value(), nodes.Format)) != 0 {
+	if nodes, ok := limits[ResourceNodes]; ok && quantities.Computable(nodes) && nodes.Cmp(*resource.NewQuantity(nodes.Value(), nodes.Format)) != 0 {
 		errs = append(errs, field.Invalid(path.Key(ResourceNodes), nodes.String(), "counts nodes: must be a whole number"))
 	}
 	if !static {

@@ -52,6 +52,14 @@ func Check(text string) error {
 	return &Error{Text: inShort(text)}
 }
 
+// Computable reports whether the digits of a quantity are few enough to compute with. Of one that was read by other means than Parse, a
+// short text ("1e99999999") can stand for digits that would fill the memory, and a comparison would write them out.
+func Computable(quantity resource.Quantity) bool {
+	q := quantity.DeepCopy() // AsDec changes the quantity's inner form
+	scale := q.AsDec().Scale()
+	return -MaxExponent <= scale && scale <= MaxExponent
+}
+
 func inShort(text string) string {
 	const most = 40
 	text = strings.TrimSpace(text)

@@ -124,3 +124,12 @@ func FuzzFind(f *testing.F) {
 		}
 	})
 }
+
+// Quantities that did not come through Parse may have more digits than anybody can compute with.
+func TestComputable(t *testing.T) {
+	for text, want := range map[string]bool{"0": true, "100m": true, "16Ei": true, "1e30": true, "1e31": false, "1e99999": false} {
+		if got := quantities.Computable(resource.MustParse(text)); got != want {
+			t.Errorf("%s: %v", text, got)
+		}
+	}
+}

@@ -6,9 +6,10 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/drawknife/drawknife/internal/quantities"
 )
 
 // Validate returns what is wrong with the buffer, each with its path, the rule and the cure; nothing when it is fine.
@@ -85,20 +86,11 @@ func validateLimits(limits corev1.ResourceList, path *field.Path) field.ErrorLis
 		switch {
 		case quantity.Sign() < 0:
 			errs = append(errs, field.Invalid(at, quantity.String(), "must not be negative"))
-		case !countable(quantity):
+		case !quantities.Computable(quantity):
 			errs = append(errs, field.Invalid(at, quantity.String(), "is more than anything has: check the unit and the exponent"))
 		}
 	}
 	return errs
-}
-
-// countable reports whether the quantity has a size that we can compute with: a few letters (1e99999999) can write
-// one whose digits would fill the memory.
-func countable(quantity resource.Quantity) bool {
-	const maxExponent = 30
-	q := quantity.DeepCopy() // AsDec changes the quantity's inner form
-	scale := q.AsDec().Scale()
-	return -maxExponent <= scale && scale <= maxExponent
 }
 
 func invalid(path *field.Path, value, what string, problems []string) field.ErrorList {
