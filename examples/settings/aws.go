@@ -53,6 +53,15 @@ type AWS struct {
 	DisableDryRun bool
 	// EnableZonalShift avoids zones that an ARC zonal shift moves the cluster away from. False by default.
 	EnableZonalShift bool
+	// Commitments plans with Savings Plans and Reserved Instances of the account, and CostExplorer asks Cost Explorer what the whole account
+	// uses of them, and for discounts, which costs some cents a day. False by default. See docs/costs.md.
+	Commitments, CostExplorer bool
+	// CommitmentReports is a directory that the clusters of the account share, to report what they use of commitments. Empty, the default:
+	// reports are in Process.HistoryConfigMap, if there is one.
+	CommitmentReports string
+	// SpotScoreConfigurations is how many sets of instance types EC2 is asked for spot placement scores of within 24 hours; 0, the default:
+	// none. It has no effect without Planning.SpotRisk.
+	SpotScoreConfigurations int
 	// AMIRefreshInterval and SubnetRefreshInterval are how often images and subnets are searched, at least 1 minute, which is the
 	// default.
 	AMIRefreshInterval, SubnetRefreshInterval time.Duration

@@ -46,6 +46,13 @@ type Planning struct {
 	ApprovalWait time.Duration
 	// Eviction is how pods are evicted from drained nodes; EvictAtOnce by default.
 	Eviction Eviction
+	// CommitmentsFile is a file with commitments of the account (docs/costs.md); they are not read from the cloud then. Empty, the default: none.
+	CommitmentsFile string
+	// SpotRisk counts what interruptions of spot nodes are expected to cost (docs/spot.md). False by default.
+	SpotRisk bool
+	// LearnFromNodes plans with what nodes that joined reported of their instance type, image and class, and has time-outs follow how long
+	// they took (docs/catalog.md). False by default.
+	LearnFromNodes bool
 	// FeatureGates switch behaviour on and off.
 	FeatureGates FeatureGates
 	// ServeAlpha serves v1alpha5 objects like later ones, in a cluster that has their kinds. ServeBeta serves v1beta1 in addition
@@ -105,6 +112,9 @@ type Process struct {
 	Kubeconfig string
 	// SystemNamespace is the namespace of the controller; "kube-system" by default.
 	SystemNamespace string
+	// HistoryConfigMap is the name of a ConfigMap in SystemNamespace that keeps what the controller has learned over restarts: of stock, of
+	// spot markets and of nodes. Empty, the default: nothing is kept.
+	HistoryConfigMap string
 	// LegacyConfigMap is the name of a ConfigMap in SystemNamespace with settings of releases up to 0.32; Karpenter's is called
 	// "karpenter-global-settings". Empty, the default: none is read. See Sources.ReadConfigMaps.
 	LegacyConfigMap string
