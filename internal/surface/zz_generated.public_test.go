@@ -29,6 +29,7 @@ import (
 	aws_prices "github.com/drawknife/drawknife/aws/prices"
 	aws_sdk "github.com/drawknife/drawknife/aws/sdk"
 	cloudprovider "github.com/drawknife/drawknife/cloudprovider"
+	cloudprovider_commitments "github.com/drawknife/drawknife/cloudprovider/commitments"
 	cloudprovider_overlay "github.com/drawknife/drawknife/cloudprovider/overlay"
 	disruption "github.com/drawknife/drawknife/disruption"
 	disruption_decision "github.com/drawknife/drawknife/disruption/decision"
@@ -39,10 +40,12 @@ import (
 	scheduling "github.com/drawknife/drawknife/scheduling"
 	scheduling_buffers "github.com/drawknife/drawknife/scheduling/buffers"
 	scheduling_cluster "github.com/drawknife/drawknife/scheduling/cluster"
+	scheduling_discounts "github.com/drawknife/drawknife/scheduling/discounts"
 	scheduling_learned "github.com/drawknife/drawknife/scheduling/learned"
 	scheduling_limits "github.com/drawknife/drawknife/scheduling/limits"
 	scheduling_manifests "github.com/drawknife/drawknife/scheduling/manifests"
 	scheduling_nodeclaims "github.com/drawknife/drawknife/scheduling/nodeclaims"
+	scheduling_nodefacts "github.com/drawknife/drawknife/scheduling/nodefacts"
 	scheduling_planning "github.com/drawknife/drawknife/scheduling/planning"
 	scheduling_pods "github.com/drawknife/drawknife/scheduling/pods"
 	scheduling_redact "github.com/drawknife/drawknife/scheduling/redact"
@@ -271,6 +274,8 @@ func publicFunctions() map[string]any {
 		"cloudprovider.ValidateCatalog":                     cloudprovider.ValidateCatalog,
 		"cloudprovider.ValidateDevicePool":                  cloudprovider.ValidateDevicePool,
 		"cloudprovider.ValidateRepairPolicies":              cloudprovider.ValidateRepairPolicies,
+		"cloudprovider/commitments.Decode":                  cloudprovider_commitments.Decode,
+		"cloudprovider/commitments.DecodeUse":               cloudprovider_commitments.DecodeUse,
 		"cloudprovider/overlay.Apply":                       cloudprovider_overlay.Apply,
 		"cloudprovider/overlay.StandInPrices":               cloudprovider_overlay.StandInPrices,
 		"disruption.Ask":                                    disruption.Ask,
@@ -435,6 +440,9 @@ func publicFunctions() map[string]any {
 		"scheduling/cluster.KindOf":                         scheduling_cluster.KindOf,
 		"scheduling/cluster.New":                            scheduling_cluster.New,
 		"scheduling/cluster.Upsert":                         scheduling_cluster.Upsert,
+		"scheduling/discounts.Terms":                        scheduling_discounts.Terms,
+		"scheduling/discounts.Unused":                       scheduling_discounts.Unused,
+		"scheduling/discounts.Use":                          scheduling_discounts.Use,
 		"scheduling/learned.Devices":                        scheduling_learned.Devices,
 		"scheduling/learned.Kept":                           scheduling_learned.Kept,
 		"scheduling/limits.NewTracker":                      scheduling_limits.NewTracker,
@@ -446,6 +454,8 @@ func publicFunctions() map[string]any {
 		"scheduling/nodeclaims.New":                         scheduling_nodeclaims.New,
 		"scheduling/nodeclaims.NewStatic":                   scheduling_nodeclaims.NewStatic,
 		"scheduling/nodeclaims.RequestedDrivers":            scheduling_nodeclaims.RequestedDrivers,
+		"scheduling/nodefacts.DefaultOptions":               scheduling_nodefacts.DefaultOptions,
+		"scheduling/nodefacts.New":                          scheduling_nodefacts.New,
 		"scheduling/planning.DecodeCostModel":               scheduling_planning.DecodeCostModel,
 		"scheduling/planning.DecodeSnapshot":                scheduling_planning.DecodeSnapshot,
 		"scheduling/planning.Diff":                          scheduling_planning.Diff,
@@ -610,6 +620,7 @@ func publicTypes() map[string]reflect.Type {
 		"api/v1beta1.NodePoolSpec":                         reflect.TypeFor[api_v1beta1.NodePoolSpec](),
 		"api/v1beta1.NodePoolStatus":                       reflect.TypeFor[api_v1beta1.NodePoolStatus](),
 		"api/v1beta1.NodeSelectorRequirementWithMinValues": reflect.TypeFor[api_v1beta1.NodeSelectorRequirementWithMinValues](),
+		"aws.BillingClients":                               reflect.TypeFor[aws.BillingClients](),
 		"aws.ClaimAnnotations":                             reflect.TypeFor[aws.ClaimAnnotations](),
 		"aws.ClaimRef":                                     reflect.TypeFor[aws.ClaimRef](),
 		"aws.Clients":                                      reflect.TypeFor[aws.Clients](),
@@ -637,6 +648,7 @@ func publicTypes() map[string]reflect.Type {
 		"aws.RegionTypes":                                  reflect.TypeFor[aws.RegionTypes](),
 		"aws.Relabeling":                                   reflect.TypeFor[aws.Relabeling](),
 		"aws.ReservationDuty":                              reflect.TypeFor[aws.ReservationDuty](),
+		"aws.SpotScoreClients":                             reflect.TypeFor[aws.SpotScoreClients](),
 		"aws.StandInPricer":                                reflect.TypeFor[aws.StandInPricer](),
 		"aws.StaticCluster":                                reflect.TypeFor[aws.StaticCluster](),
 		"aws.Trouble":                                      reflect.TypeFor[aws.Trouble](),
@@ -787,6 +799,7 @@ func publicTypes() map[string]reflect.Type {
 		"aws/sdk.Class":                                    reflect.TypeFor[aws_sdk.Class](),
 		"aws/sdk.Clients":                                  reflect.TypeFor[aws_sdk.Clients](),
 		"aws/sdk.Config":                                   reflect.TypeFor[aws_sdk.Config](),
+		"aws/sdk.CostExplorerAPI":                          reflect.TypeFor[aws_sdk.CostExplorerAPI](),
 		"aws/sdk.CredentialsError":                         reflect.TypeFor[aws_sdk.CredentialsError](),
 		"aws/sdk.EC2API":                                   reflect.TypeFor[aws_sdk.EC2API](),
 		"aws/sdk.EKSAPI":                                   reflect.TypeFor[aws_sdk.EKSAPI](),
@@ -795,8 +808,11 @@ func publicTypes() map[string]reflect.Type {
 		"aws/sdk.PricingAPI":                               reflect.TypeFor[aws_sdk.PricingAPI](),
 		"aws/sdk.Priority":                                 reflect.TypeFor[aws_sdk.Priority](),
 		"aws/sdk.Reason":                                   reflect.TypeFor[aws_sdk.Reason](),
+		"aws/sdk.ReservedInstancesAPI":                     reflect.TypeFor[aws_sdk.ReservedInstancesAPI](),
 		"aws/sdk.SQSAPI":                                   reflect.TypeFor[aws_sdk.SQSAPI](),
 		"aws/sdk.SSMAPI":                                   reflect.TypeFor[aws_sdk.SSMAPI](),
+		"aws/sdk.SavingsPlansAPI":                          reflect.TypeFor[aws_sdk.SavingsPlansAPI](),
+		"aws/sdk.SpotScoresAPI":                            reflect.TypeFor[aws_sdk.SpotScoresAPI](),
 		"aws/sdk.ZonalShiftAPI":                            reflect.TypeFor[aws_sdk.ZonalShiftAPI](),
 		"cloudprovider.AttributeBinding":                   reflect.TypeFor[cloudprovider.AttributeBinding](),
 		"cloudprovider.Candidate":                          reflect.TypeFor[cloudprovider.Candidate](),
@@ -833,6 +849,15 @@ func publicTypes() map[string]reflect.Type {
 		"cloudprovider.TransientError":                     reflect.TypeFor[cloudprovider.TransientError](),
 		"cloudprovider.UnauthorizedError":                  reflect.TypeFor[cloudprovider.UnauthorizedError](),
 		"cloudprovider.UnevaluatedNodePoolError":           reflect.TypeFor[cloudprovider.UnevaluatedNodePoolError](),
+		"cloudprovider/commitments.Account":                reflect.TypeFor[cloudprovider_commitments.Account](),
+		"cloudprovider/commitments.ClusterUse":             reflect.TypeFor[cloudprovider_commitments.ClusterUse](),
+		"cloudprovider/commitments.Commitment":             reflect.TypeFor[cloudprovider_commitments.Commitment](),
+		"cloudprovider/commitments.Discount":               reflect.TypeFor[cloudprovider_commitments.Discount](),
+		"cloudprovider/commitments.Error":                  reflect.TypeFor[cloudprovider_commitments.Error](),
+		"cloudprovider/commitments.Kind":                   reflect.TypeFor[cloudprovider_commitments.Kind](),
+		"cloudprovider/commitments.Running":                reflect.TypeFor[cloudprovider_commitments.Running](),
+		"cloudprovider/commitments.Share":                  reflect.TypeFor[cloudprovider_commitments.Share](),
+		"cloudprovider/commitments.Uses":                   reflect.TypeFor[cloudprovider_commitments.Uses](),
 		"cloudprovider/overlay.Conflict":                   reflect.TypeFor[cloudprovider_overlay.Conflict](),
 		"cloudprovider/overlay.Input":                      reflect.TypeFor[cloudprovider_overlay.Input](),
 		"cloudprovider/overlay.Overlaid":                   reflect.TypeFor[cloudprovider_overlay.Overlaid](),
@@ -1076,6 +1101,7 @@ func publicTypes() map[string]reflect.Type {
 		"provisioning.Step":                                reflect.TypeFor[provisioning.Step](),
 		"provisioning.StockEstimate":                       reflect.TypeFor[provisioning.StockEstimate](),
 		"provisioning.StockEstimateOptions":                reflect.TypeFor[provisioning.StockEstimateOptions](),
+		"provisioning.StockFileError":                      reflect.TypeFor[provisioning.StockFileError](),
 		"provisioning.Surge":                               reflect.TypeFor[provisioning.Surge](),
 		"provisioning.SurgeFirst":                          reflect.TypeFor[provisioning.SurgeFirst](),
 		"provisioning.TerminateInstance":                   reflect.TypeFor[provisioning.TerminateInstance](),
@@ -1186,6 +1212,11 @@ func publicTypes() map[string]reflect.Type {
 		"scheduling/nodeclaims.Options":                    reflect.TypeFor[scheduling_nodeclaims.Options](),
 		"scheduling/nodeclaims.TooManyRequirementsError":   reflect.TypeFor[scheduling_nodeclaims.TooManyRequirementsError](),
 		"scheduling/nodeclaims.VarietyError":               reflect.TypeFor[scheduling_nodeclaims.VarietyError](),
+		"scheduling/nodefacts.Book":                        reflect.TypeFor[scheduling_nodefacts.Book](),
+		"scheduling/nodefacts.Fact":                        reflect.TypeFor[scheduling_nodefacts.Fact](),
+		"scheduling/nodefacts.FileError":                   reflect.TypeFor[scheduling_nodefacts.FileError](),
+		"scheduling/nodefacts.Key":                         reflect.TypeFor[scheduling_nodefacts.Key](),
+		"scheduling/nodefacts.Options":                     reflect.TypeFor[scheduling_nodefacts.Options](),
 		"scheduling/planning.AmountChange":                 reflect.TypeFor[scheduling_planning.AmountChange](),
 		"scheduling/planning.Certificate":                  reflect.TypeFor[scheduling_planning.Certificate](),
 		"scheduling/planning.CertificateClass":             reflect.TypeFor[scheduling_planning.CertificateClass](),

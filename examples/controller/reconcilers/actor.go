@@ -25,6 +25,7 @@ type actor struct {
 	gates       []cloudprovider.RegistrationGate
 	lifecycle   *provisioning.Lifecycle
 	stock       *provisioning.StockEstimate
+	market      MarketObserver
 	rateLimiter *provisioning.RateLimiter
 	health      *health
 	evictions   *evictions
@@ -231,9 +232,9 @@ func (a *actor) createInstance(ctx context.Context, r *round, e provisioning.Cre
 	if err != nil {
 		a.log.Warn("cannot launch instance", "nodeClaim", claim.Name, "nodePool", poolName(claim.Labels), "error", err)
 	} else if key, ok := offeringOf(answer); ok {
-		a.stock.Launched(key, now)
+		a.launched(key, now)
 	}
-	if provisioning.Feedback(err, a.stock, now) {
+	if a.refused(err, now) {
 		a.planNow()
 	}
 	step := a.lifecycle.Created(claim, answer, err, now)

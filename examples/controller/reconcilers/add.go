@@ -229,9 +229,15 @@ func newActor(mgr ctrl.Manager, o *Options, provider cloudprovider.CloudProvider
 	if err != nil {
 		return nil, err
 	}
-	stock, err := provisioning.NewStockEstimate(*o.StockEstimate)
-	if err != nil {
-		return nil, err
+	stock := o.Stock
+	if stock == nil {
+		if stock, err = provisioning.NewStockEstimate(*o.StockEstimate); err != nil {
+			return nil, err
+		}
+	}
+	market := o.Market
+	if market == nil {
+		market = noObserver{}
 	}
 	rateLimiter, err := provisioning.NewRateLimiter(o.RateLimiter)
 	if err != nil {
@@ -244,7 +250,7 @@ func newActor(mgr ctrl.Manager, o *Options, provider cloudprovider.CloudProvider
 	told := newRecorder(mgr.GetEventRecorder("drawknife"), o.now)
 	evictions := newEvictions(mgr.GetClient(), told, m, o.Logger, o.now)
 	return &actor{
-		client: mgr.GetClient(), provider: provider, gates: gates, lifecycle: lifecycle, stock: stock, rateLimiter: rateLimiter, health: newHealth(),
+		client: mgr.GetClient(), provider: provider, gates: gates, lifecycle: lifecycle, stock: stock, market: market, rateLimiter: rateLimiter, health: newHealth(),
 		evictions: evictions, evict: evictions.add, recorder: told, metrics: m, log: o.Logger, now: o.now,
 	}, nil
 }

@@ -128,7 +128,9 @@ func (r *interruptions) soldOut(claim *v1.NodeClaim, m *cloudprovider.Interrupti
 		return
 	}
 	if key, ok := offeringOf(claim); ok {
-		r.stock.Exhausted([]cloudprovider.OfferingKey{key}, r.now())
+		now := r.now()
+		r.stock.Exhausted([]cloudprovider.OfferingKey{key}, now)
+		r.market.Interrupted(key, now)
 	}
 }
 

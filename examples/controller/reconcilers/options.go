@@ -14,6 +14,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/provisioning"
 	"github.com/drawknife/drawknife/scheduling"
+	"github.com/drawknife/drawknife/scheduling/nodefacts"
 )
 
 // Options are what Add wires together. Only Provider is required; the zero values of all other fields suit an ordinary cluster.
@@ -42,6 +43,14 @@ type Options struct {
 	RateLimiter provisioning.RateLimiterOptions
 	// StockEstimate says how stock-outs are remembered. Nil is provisioning.DefaultStockEstimateOptions.
 	StockEstimate *provisioning.StockEstimateOptions
+	// Stock is the stock estimate, for programs that keep it over restarts (StockEstimate.Export); StockEstimate must be nil then. Nil: a new
+	// one. Launches, planning and disruption use the same estimate.
+	Stock *provisioning.StockEstimate
+	// NodeFacts learns from nodes what instance types really have, which plans then count on (package scheduling/nodefacts), and how long nodes
+	// take to register, which the registration timeout follows. Nil: plans count on the provider's estimates.
+	NodeFacts *nodefacts.Book
+	// Market learns of launches and interruptions. Nil: nobody does.
+	Market MarketObserver
 	// Disruption says how nodes are removed and replaced.
 	Disruption DisruptionOptions
 	// Evictor decides how the pods of nodes that are drained are made to leave: provisioning.SurgeFirst has others ready before,
@@ -130,6 +139,9 @@ func (o *Options) complete() error {
 	if o.PassTimeout != nil && *o.PassTimeout <= 0 || o.Concurrency != nil && *o.Concurrency <= 0 {
 		return &option.Error{Package: "reconcilers", Option: "PassTimeout, Concurrency", Rule: "they must be more than 0: leave them nil for the defaults"}
 	}
+	if o.Stock != nil && o.StockEstimate != nil {
+		return &option.Error{Package: "reconcilers", Option: "StockEstimate", Rule: "has no effect on Stock: leave one of them nil"}
+	}
 	seen := map[string]bool{}
 	for i, gate := range o.Gates {
 		if gate == nil || gate.Name() == "" || seen[gate.Name()] {
@@ -145,6 +157,11 @@ func (o *Options) complete() error {
 	if o.Lifecycle == nil {
 		o.Lifecycle = new(provisioning.DefaultLifecycleOptions())
 		o.Lifecycle.LaunchTimeout = o.Provider.Describe().LaunchTimeoutOrDefault()
+	}
+	if o.NodeFacts != nil && o.Lifecycle.RegistrationTimeoutOf == nil {
+		lifecycle := *o.Lifecycle
+		lifecycle.RegistrationTimeoutOf = o.NodeFacts.Timeout
+		o.Lifecycle = &lifecycle
 	}
 	if err := o.Disruption.complete(o); err != nil {
 		return err

@@ -40,6 +40,7 @@ func (p *planner) launchInstead(ctx context.Context, token string, orders []prov
 		token = fmt.Sprintf("%s/%d", p.process, p.passes)
 	}
 	outcome := p.launcher.Launch(ctx, token, orders, p.now())
+	p.probes(outcome.Launched, p.now())
 	for _, launched := range outcome.Launched {
 		p.health.ordered(launched.Launch.Pool, launched.Err, p.now())
 		if launched.Err != nil {

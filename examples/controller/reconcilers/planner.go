@@ -269,6 +269,7 @@ func (p *planner) resolve(ctx context.Context, now time.Time) (*cluster.View, *p
 	}
 	view := p.state.Snapshot(cluster.Query{Time: now, NodePools: set.NodePools, Catalogs: set.Catalogs, Placeholders: placeholders})
 	p.correctDevices(view, set)
+	p.learnFacts(view.Snapshot, set)
 	if p.options.CostModel != nil {
 		view.Snapshot.CostModel = p.options.CostModel(view.Snapshot)
 	}

@@ -1,0 +1,220 @@
+package market
+
+import (
+	"fmt"
+	"log/slog"
+	"maps"
+	"reflect"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/drawknife/drawknife/api/option"
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/cloudprovider/commitments"
+	"github.com/drawknife/drawknife/scheduling"
+	"github.com/drawknife/drawknife/scheduling/discounts"
+	"github.com/drawknife/drawknife/scheduling/nodefacts"
+	"github.com/drawknife/drawknife/scheduling/planning"
+	"github.com/drawknife/drawknife/scheduling/spotrisk"
+)
+
+// observeEvery is how often prices and nodes of snapshots are observed, and terms of spot risk computed again.
+const observeEvery = time.Minute
+
+// CostsOptions say what costs are made of. The zero value gives list prices.
+type CostsOptions struct {
+	// Cluster by name, for Sharing. Required with Commitments.
+	Cluster string
+	// SpotRisk is the market that counts interruptions; nil: they are not counted.
+	SpotRisk *spotrisk.Market
+	// Loss is what an interruption costs; nil: spotrisk.DefaultLoss.
+	Loss *spotrisk.Loss
+	// Commitments returns what the account has paid for, nil if that is not known: aws.Provider.Commitments. Nil: nothing is paid for.
+	Commitments func() *commitments.Account
+	// Reports returns what other clusters of the account use of it; nil: there are none.
+	Reports func() []commitments.ClusterUse
+	// Facts prefer, at equal price, instance types whose nodes are ready sooner. Nil: no type is preferred.
+	Facts *nodefacts.Book
+	// Terms follow those of spot risk and commitments: fees. Nil: none.
+	Terms []planning.CostTerm
+	// Metrics shows how much of commitments is used; nil: nothing is shown.
+	Metrics *Metrics
+	// Logger receives what goes wrong; nil discards it.
+	Logger *slog.Logger
+}
+
+// Costs makes the cost model of snapshots. It is safe for concurrent use. Make one with NewCosts.
+type Costs struct {
+	options CostsOptions
+	loss    spotrisk.Loss
+
+	mu       sync.Mutex
+	observed time.Time             // when prices and nodes were observed
+	riskOf   []string              // the pools and catalogs that risk is of
+	risk     []planning.CostTerm   // of spot risk
+	model    *scheduling.CostModel // as it was last given
+	uses     commitments.Uses      // of the last snapshot
+	peers    [][]string            // see Peers
+	failed   string                // what went wrong last
+}
+
+// NewCosts checks the options. The error is an *option.Error.
+func NewCosts(o CostsOptions) (*Costs, error) {
+	c := &Costs{options: o, loss: option.Or(o.Loss, spotrisk.DefaultLoss())}
+	if err := c.loss.Validate(); err != nil {
+		return nil, err
+	}
+	if o.Commitments != nil && o.Cluster == "" {
+		return nil, &option.Error{Package: "market", Option: "Cluster", Rule: "is required with Commitments: other clusters know this one by it"}
+	}
+	if err := (&planning.CostModel{Terms: o.Terms}).Validate(); err != nil {
+		return nil, fmt.Errorf("terms of the cost model: %w", err)
+	}
+	if c.options.Logger == nil {
+		c.options.Logger = slog.New(slog.DiscardHandler)
+	}
+	return c, nil
+}
+
+// Model is the cost model of a snapshot, for reconcilers.Options.CostModel. It is the same pointer as long as nothing changes.
+func (c *Costs) Model(s *scheduling.Snapshot) *scheduling.CostModel {
+	if s == nil {
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	model := &scheduling.CostModel{}
+	model.Terms = append(model.Terms, c.riskTerms(s)...)
+	model.Terms = append(model.Terms, c.paidTerms(s)...)
+	model.Terms = append(model.Terms, c.options.Terms...)
+	if c.options.Facts != nil {
+		model.Terms = append(model.Terms, c.options.Facts.ReadyTerms(s)...)
+	}
+	if err := model.Validate(); err != nil { // better list prices than no plan
+		c.complain(err)
+		model = &scheduling.CostModel{}
+	}
+	if c.model == nil || !reflect.DeepEqual(c.model, model) {
+		c.model = model
+	}
+	return c.model
+}
+
+// Uses is what the nodes of the last snapshot use of the commitments.
+func (c *Costs) Uses() commitments.Uses {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return maps.Clone(c.uses)
+}
+
+// complain logs a failure once, until another one or none comes.
+func (c *Costs) complain(err error) {
+	if text := err.Error(); text != c.failed {
+		c.failed = text
+		c.options.Logger.Error("cannot use part of the cost model, planning without it", "error", err)
+	}
+}
+
+// paidTerms are the terms of commitments and discounts.
+func (c *Costs) paidTerms(s *scheduling.Snapshot) []planning.CostTerm {
+	if c.options.Commitments == nil {
+		return nil
+	}
+	account := c.options.Commitments()
+	if account == nil {
+		return nil
+	}
+	c.uses = discounts.Use(account, s)
+	var reports []commitments.ClusterUse
+	if c.options.Reports != nil {
+		reports = c.options.Reports()
+	}
+	shares := account.Available(c.options.Cluster, c.uses, reports, s.Time)
+	c.options.Metrics.shown(shares, c.uses)
+	terms, err := discounts.Terms(account, shares)
+	if err != nil {
+		c.complain(err)
+		return nil
+	}
+	return terms
+}
+
+// riskTerms are the terms of spot risk. Within a minute they are computed once for the same pools.
+func (c *Costs) riskTerms(s *scheduling.Snapshot) []planning.CostTerm {
+	if c.options.SpotRisk == nil {
+		return nil
+	}
+	inputs := c.inputs(s)
+	var names []string
+	for _, in := range inputs {
+		names = append(names, append([]string{fmt.Sprint(len(in.Types))}, in.NodePools...)...)
+	}
+	since := s.Time.Sub(c.observed)
+	if since >= 0 && since < observeEvery && slices.Equal(names, c.riskOf) {
+		return c.risk
+	}
+	if c.observed.IsZero() || since >= observeEvery {
+		c.observe(s, since)
+		c.observed = s.Time
+	}
+	c.riskOf, c.risk = names, nil
+	for _, in := range inputs {
+		c.risk = append(c.risk, c.options.SpotRisk.Terms(in)...)
+	}
+	return c.risk
+}
+
+// inputs are one for each catalog: the same offering may have another price there, as with a licence.
+func (c *Costs) inputs(s *scheduling.Snapshot) []spotrisk.TermsInput {
+	pools := map[string][]string{}
+	for i := range s.NodePools {
+		pool := &s.NodePools[i]
+		pools[pool.Catalog] = append(pools[pool.Catalog], pool.Identity().String())
+	}
+	var out []spotrisk.TermsInput
+	for _, name := range slices.Sorted(maps.Keys(pools)) {
+		types := s.Catalogs[name]
+		if len(types) == 0 {
+			continue
+		}
+		in := spotrisk.TermsInput{Time: s.Time, Types: types, Loss: c.loss}
+		if len(pools) > 1 {
+			slices.Sort(pools[name])
+			in.NodePools = pools[name]
+		}
+		out = append(out, in)
+	}
+	return out
+}
+
+// longestGap is the longest time between two snapshots for which nodes are taken to have run all the time.
+const longestGap = 10 * time.Minute
+
+// observe notes the spot prices of the snapshot, and for how long its spot nodes have run since the last time.
+func (c *Costs) observe(s *scheduling.Snapshot, since time.Duration) {
+	for _, types := range s.Catalogs {
+		for _, t := range types {
+			for i := range t.Offerings {
+				o := &t.Offerings[i]
+				if o.CapacityType() == v1.CapacityTypeSpot && o.PriceBasis != nil && o.PriceBasis.Confidence == cloudprovider.PriceCurrent {
+					c.options.SpotRisk.ObservePrice(spotrisk.Key{InstanceType: t.Name, Zone: o.Zone()}, s.Time, o.Price)
+				}
+			}
+		}
+	}
+	c.peers = peersOf(s)
+	if c.observed.IsZero() || since <= 0 || since > longestGap {
+		return
+	}
+	running := map[spotrisk.Key]int{}
+	for i := range s.Nodes {
+		if key, ok := spotOf(&s.Nodes[i]); ok {
+			running[key]++
+		}
+	}
+	for key, n := range running {
+		c.options.SpotRisk.ObserveNodes(key, s.Time, time.Duration(n)*since)
+	}
+}

@@ -1,0 +1,141 @@
+package market
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"maps"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/api/option"
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/scheduling"
+	"github.com/drawknife/drawknife/scheduling/spotrisk"
+)
+
+const (
+	// scoresEvery is how often scores are asked for: they count for a day.
+	scoresEvery = 12 * time.Hour
+	// scoresRetry is the wait after a failure, and until there is something to ask for.
+	scoresRetry = 15 * time.Minute
+	// leastPeers is how many types a score needs: EC2 always gives low ones for fewer.
+	leastPeers = 3
+)
+
+// Scores asks for spot placement scores of the instance types that the cluster's spot nodes are of, together with their peers: types with as
+// many vCPUs and as much memory. Each type of such a group gets the score of the group. Groups with most nodes come first; what exceeds
+// the number of configurations is not asked for.
+type Scores struct {
+	// Ask returns the scores of zones for spot capacity of any of the types: aws.Provider.SpotPlacementScores. Required.
+	Ask func(ctx context.Context, types []string) (map[string]int, error)
+	// Peers returns groups of types: Costs.Peers. Required.
+	Peers func() [][]string
+	// Market that the scores are noted in. Required.
+	Market *spotrisk.Market
+	// Configurations is how many groups are asked for at most.
+	Configurations int
+	// Metrics counts requests; nil: nothing is counted.
+	Metrics *Metrics
+	// Logger receives what goes wrong; nil discards it.
+	Logger *slog.Logger
+	// Clock is the clock; nil: the real one. Waiting always uses real time.
+	Clock option.Clock
+}
+
+// NeedLeaderElection is true: one process asks.
+func (s *Scores) NeedLeaderElection() bool { return true }
+
+// Start asks until ctx ends.
+func (s *Scores) Start(ctx context.Context) error {
+	for {
+		pause := scoresEvery
+		if asked, err := s.Refresh(ctx); err != nil || asked == 0 {
+			pause = scoresRetry
+			if err != nil && ctx.Err() == nil && s.Logger != nil {
+				s.Logger.Warn("cannot read spot placement scores, retrying", "error", err)
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(pause):
+		}
+	}
+}
+
+// Refresh asks once for each group, and returns for how many it did. It stops at the first error.
+func (s *Scores) Refresh(ctx context.Context) (asked int, err error) {
+	for _, types := range s.Peers() {
+		if asked >= s.Configurations {
+			break
+		}
+		scores, err := s.Ask(ctx, types)
+		if err != nil {
+			return asked, err
+		}
+		asked++
+		s.Metrics.scored()
+		now := option.Time(s.Clock, time.Now)
+		for _, name := range types {
+			for zone, score := range scores {
+				s.Market.ObserveScore(spotrisk.Key{InstanceType: name, Zone: zone}, now, score)
+			}
+		}
+	}
+	return asked, nil
+}
+
+// shape is what peers have in common.
+type shape struct{ milliCPU, memory int64 }
+
+// Peers are groups of at least three instance types with as many vCPUs and as much memory, of each shape that spot nodes of the last
+// observed snapshot have; shapes with most nodes first. The groups must not be changed.
+func (c *Costs) Peers() [][]string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.peers
+}
+
+// peersOf finds the groups in a snapshot.
+func peersOf(s *scheduling.Snapshot) [][]string {
+	shapes, names := map[string]shape{}, map[shape]map[string]bool{}
+	for _, types := range s.Catalogs {
+		for _, t := range types {
+			if !slices.ContainsFunc(t.Offerings, func(o cloudprovider.Offering) bool { return o.CapacityType() == v1.CapacityTypeSpot }) {
+				continue
+			}
+			is := shape{t.Capacity.Cpu().MilliValue(), gibibytes(t.Capacity)}
+			shapes[t.Name] = is
+			if names[is] == nil {
+				names[is] = map[string]bool{}
+			}
+			names[is][t.Name] = true
+		}
+	}
+	nodes := map[shape]int{}
+	for i := range s.Nodes {
+		if key, ok := spotOf(&s.Nodes[i]); ok {
+			if is, known := shapes[key.InstanceType]; known && len(names[is]) >= leastPeers {
+				nodes[is]++
+			}
+		}
+	}
+	order := slices.SortedFunc(maps.Keys(nodes), func(a, b shape) int {
+		return cmp.Or(cmp.Compare(nodes[b], nodes[a]), cmp.Compare(a.milliCPU, b.milliCPU), cmp.Compare(a.memory, b.memory))
+	})
+	var out [][]string
+	for _, is := range order {
+		out = append(out, slices.Sorted(maps.Keys(names[is])))
+	}
+	return out
+}
+
+// gibibytes is the memory, rounded: types of one size differ a little in what the hypervisor takes.
+func gibibytes(capacity corev1.ResourceList) int64 {
+	const gib = 1 << 30
+	return (capacity.Memory().Value() + gib/2) / gib
+}

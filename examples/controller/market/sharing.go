@@ -1,0 +1,236 @@
+package market
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/drawknife/drawknife/api/option"
+	"github.com/drawknife/drawknife/cloudprovider/commitments"
+)
+
+// shareEvery is how often a cluster reports what it uses, and reads what others do.
+const shareEvery = time.Minute
+
+// Store holds what clusters of an account report to each other.
+type Store interface {
+	// Put stores the report of one cluster, in place of its last one.
+	Put(context.Context, commitments.ClusterUse) error
+	// List returns the reports of all clusters. Reports that can't be read are left out, and the error says which.
+	List(context.Context) ([]commitments.ClusterUse, error)
+}
+
+// Sharing reports what the cluster uses of commitments, and knows what others report. It is safe for concurrent use.
+type Sharing struct {
+	// Cluster by name. Required.
+	Cluster string
+	// Uses returns what the cluster uses: Costs.Uses. Required.
+	Uses func() commitments.Uses
+	// Store of the reports. Required.
+	Store Store
+	// Logger receives what goes wrong; nil discards it.
+	Logger *slog.Logger
+	// Clock is the clock; nil: the real one. Waiting always uses real time.
+	Clock option.Clock
+
+	mu      sync.Mutex
+	reports []commitments.ClusterUse
+}
+
+// NeedLeaderElection is true: one process reports.
+func (s *Sharing) NeedLeaderElection() bool { return true }
+
+// Start reports and reads until ctx ends.
+func (s *Sharing) Start(ctx context.Context) error {
+	ticker := time.NewTicker(shareEvery)
+	defer ticker.Stop()
+	for {
+		if err := s.Exchange(ctx); err != nil && ctx.Err() == nil && s.Logger != nil {
+			s.Logger.Warn("cannot share use of commitments, retrying", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+		}
+	}
+}
+
+// Exchange reads what others report, and reports what the cluster uses. A cluster that uses nothing yet, because it has not planned, reports
+// nothing.
+func (s *Sharing) Exchange(ctx context.Context) error {
+	reports, err := s.Store.List(ctx)
+	s.mu.Lock()
+	if err == nil || len(reports) > 0 {
+		s.reports = reports
+	}
+	s.mu.Unlock()
+	uses := s.Uses()
+	if uses == nil {
+		return err
+	}
+	now := option.Time(s.Clock, time.Now)
+	return errors.Join(err, s.Store.Put(ctx, commitments.ClusterUse{Cluster: s.Cluster, At: now, Uses: uses}))
+}
+
+// Reports are what clusters reported when they were last read, for CostsOptions.Reports.
+func (s *Sharing) Reports() []commitments.ClusterUse {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.reports
+}
+
+// Clusters are the names of clusters that reported, for aws.Options.SharingClusters.
+func (s *Sharing) Clusters() []string {
+	now := option.Time(s.Clock, time.Now)
+	var names []string
+	for _, r := range s.Reports() {
+		if now.Sub(r.At) <= commitments.ReportLife {
+			names = append(names, r.Cluster)
+		}
+	}
+	return names
+}
+
+// Directory is a Store with a file for each cluster, which all clusters of the account must be able to write: a shared file system, or a
+// bucket that is mounted.
+type Directory string
+
+// useSuffix ends the names of files of reports.
+const useSuffix = ".commitments.json"
+
+// maxReports bounds how many clusters are read.
+const maxReports = 1000
+
+var plainName = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z_.-]{0,99}$`)
+
+// Put implements Store. The file is replaced at once, so that nobody reads half of it.
+func (d Directory) Put(_ context.Context, use commitments.ClusterUse) error {
+	if !plainName.MatchString(use.Cluster) {
+		return fmt.Errorf("cluster %q: its name can't be that of a file: use letters, digits, '-', '_' and '.'", use.Cluster)
+	}
+	var text bytes.Buffer
+	if err := use.Encode(&text); err != nil {
+		return err
+	}
+	target := filepath.Join(string(d), use.Cluster+useSuffix)
+	temporary := target + ".new"
+	if err := os.WriteFile(temporary, text.Bytes(), 0o644); err != nil {
+		return err
+	}
+	return os.Rename(temporary, target)
+}
+
+// List implements Store.
+func (d Directory) List(context.Context) ([]commitments.ClusterUse, error) {
+	entries, err := os.ReadDir(string(d))
+	if err != nil {
+		return nil, err
+	}
+	var out []commitments.ClusterUse
+	var errs []error
+	for _, entry := range entries {
+		if !strings.HasSuffix(entry.Name(), useSuffix) || len(out) == maxReports {
+			continue
+		}
+		use, err := readUse(filepath.Join(string(d), entry.Name()))
+		switch {
+		case errors.Is(err, fs.ErrNotExist): // it was replaced or removed meanwhile
+		case err != nil:
+			errs = append(errs, fmt.Errorf("report %s: %w", entry.Name(), err))
+		default:
+			out = append(out, use)
+		}
+	}
+	return out, errors.Join(errs...)
+}
+
+func readUse(name string) (commitments.ClusterUse, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return commitments.ClusterUse{}, err
+	}
+	defer file.Close() // nothing was written, so closing can't lose anything
+	return commitments.DecodeUse(file)
+}
+
+// ConfigMap is a Store in a ConfigMap with a key for each cluster. Clusters that share it all write to the API server that has it.
+type ConfigMap struct {
+	// Client writes and Reader reads. Required.
+	Client client.Client
+	Reader client.Reader
+	// Namespace and Name. Required.
+	Namespace, Name string
+}
+
+// Put implements Store. Keys of other clusters stay as they are.
+func (c ConfigMap) Put(ctx context.Context, use commitments.ClusterUse) error {
+	if !plainName.MatchString(use.Cluster) {
+		return fmt.Errorf("cluster %q: its name can't be a key of a ConfigMap: use letters, digits, '-', '_' and '.'", use.Cluster)
+	}
+	var text bytes.Buffer
+	if err := use.Encode(&text); err != nil {
+		return err
+	}
+	found, err := c.get(ctx)
+	missing := apierrors.IsNotFound(err)
+	if err != nil && !missing {
+		return err
+	}
+	if missing {
+		found = &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: c.Namespace, Name: c.Name}}
+	}
+	before := found.DeepCopy()
+	if found.Data == nil {
+		found.Data = map[string]string{}
+	}
+	found.Data[use.Cluster+useSuffix] = text.String()
+	if missing {
+		return c.Client.Create(ctx, found)
+	}
+	return c.Client.Patch(ctx, found, client.MergeFrom(before))
+}
+
+// List implements Store.
+func (c ConfigMap) List(ctx context.Context) ([]commitments.ClusterUse, error) {
+	found, err := c.get(ctx)
+	if err != nil {
+		return nil, client.IgnoreNotFound(err)
+	}
+	var out []commitments.ClusterUse
+	var errs []error
+	for key, text := range found.Data {
+		if !strings.HasSuffix(key, useSuffix) || len(out) == maxReports {
+			continue
+		}
+		use, err := commitments.DecodeUse(strings.NewReader(text))
+		if err != nil {
+			errs = append(errs, fmt.Errorf("report %s: %w", key, err))
+			continue
+		}
+		out = append(out, use)
+	}
+	slices.SortFunc(out, func(a, b commitments.ClusterUse) int { return strings.Compare(a.Cluster, b.Cluster) })
+	return out, errors.Join(errs...)
+}
+
+func (c ConfigMap) get(ctx context.Context) (*corev1.ConfigMap, error) {
+	found := &corev1.ConfigMap{}
+	err := c.Reader.Get(ctx, client.ObjectKey{Namespace: c.Namespace, Name: c.Name}, found)
+	return found, err
+}

@@ -1,0 +1,53 @@
+package reconcilers
+
+import (
+	"time"
+
+	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/provisioning"
+)
+
+// MarketObserver learns what launches and interruptions say of the cloud's stock, in addition to the stock estimate: package market of this
+// module counts it as spot risk. It must be safe for concurrent use and return quickly.
+type MarketObserver interface {
+	// Launched is called for each launch that found capacity.
+	Launched(cloudprovider.OfferingKey, time.Time)
+	// Refused is called for each launch that found none, with the offerings that the error names.
+	Refused([]cloudprovider.OfferingKey, time.Time)
+	// Interrupted is called once for each spot node that the cloud reclaims.
+	Interrupted(cloudprovider.OfferingKey, time.Time)
+}
+
+// noObserver is the observer of those who have none.
+type noObserver struct{}
+
+func (noObserver) Launched(cloudprovider.OfferingKey, time.Time)    {}
+func (noObserver) Refused([]cloudprovider.OfferingKey, time.Time)   {}
+func (noObserver) Interrupted(cloudprovider.OfferingKey, time.Time) {}
+
+// launched records a launch that found capacity in the offering.
+func (a *actor) launched(key cloudprovider.OfferingKey, now time.Time) {
+	a.stock.Launched(key, now)
+	a.market.Launched(key, now)
+}
+
+// refused records a failed launch, and reports whether to plan at once.
+func (a *actor) refused(err error, now time.Time) (planNow bool) {
+	if keys := cloudprovider.ExhaustedOfferings(err); len(keys) > 0 {
+		a.market.Refused(keys, now)
+	}
+	return provisioning.Feedback(err, a.stock, now)
+}
+
+// probes notes the offerings that launches count on: what is probably out of stock is tried by them alone until the next probe is due.
+func (p *planner) probes(launched []provisioning.Launched, now time.Time) {
+	var keys []cloudprovider.OfferingKey
+	for i := range launched {
+		if key := launched[i].Launch.Offering; launched[i].Err == nil && key.InstanceType != "" {
+			keys = append(keys, key)
+		}
+	}
+	if p.stock != nil {
+		p.stock.Begin(keys, now)
+	}
+}

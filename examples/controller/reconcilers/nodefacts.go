@@ -1,0 +1,16 @@
+package reconcilers
+
+import (
+	"github.com/drawknife/drawknife/provisioning"
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+// learnFacts learns from the nodes of a snapshot, and has its plans count on what nodes have shown.
+func (p *planner) learnFacts(s *scheduling.Snapshot, set *provisioning.PoolSet) {
+	if p.options.NodeFacts == nil {
+		return
+	}
+	p.options.NodeFacts.Observe(s)
+	p.options.NodeFacts.Apply(s)
+	set.NodePools, set.Catalogs = s.NodePools, s.Catalogs
+}
