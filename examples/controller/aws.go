@@ -15,12 +15,13 @@ import (
 	"github.com/drawknife/drawknife/aws"
 	"github.com/drawknife/drawknife/aws/sdk"
 	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/examples/controller/market"
 	"github.com/drawknife/drawknife/examples/controller/onaws"
 	"github.com/drawknife/drawknife/examples/settings"
 )
 
 // newAWS launches EC2 instances.
-func newAWS(ctx context.Context, mgr ctrl.Manager, s settings.Settings, log *slog.Logger) (cloudprovider.CloudProvider, error) {
+func newAWS(ctx context.Context, mgr ctrl.Manager, s settings.Settings, sharing *market.Sharing, log *slog.Logger) (cloudprovider.CloudProvider, error) {
 	config := awsConfig(s)
 	alpha, err := hasInstances(mgr.GetRESTMapper())
 	if err != nil {
@@ -42,9 +43,13 @@ func newAWS(ctx context.Context, mgr ctrl.Manager, s settings.Settings, log *slo
 		}
 		cluster.Version = onaws.ServerVersion(api)
 	}
-	return onaws.New(ctx, mgr, config, onaws.Options{
+	options := onaws.Options{
 		Clients: clients, Cluster: cluster, NodeOverlays: s.Planning.FeatureGates.NodeOverlay, Metrics: ctrlmetrics.Registry, Logger: log,
-	})
+	}
+	if sharing != nil {
+		options.SharingClusters = sharing.Clusters
+	}
+	return onaws.New(ctx, mgr, config, options)
 }
 
 // hasInstances reports whether the cluster has the v1alpha5 kind Machine. If it does not, EC2 is not asked for instances of
@@ -69,6 +74,7 @@ func awsConfig(s settings.Settings) aws.Config {
 		BurstLaunches: &s.AWS.BurstLaunches,
 		ReservedENIs:  s.AWS.ReservedENIs, IsolatedVPC: s.AWS.IsolatedVPC, InterruptionQueue: s.AWS.InterruptionQueue,
 		WithoutDryRuns: s.AWS.DisableDryRun, ZonalShift: s.AWS.EnableZonalShift,
+		Commitments: s.AWS.Commitments && s.Planning.CommitmentsFile == "", CostExplorer: s.AWS.CostExplorer,
 		ServeAlpha:              s.Planning.ServeAlpha,
 		WithoutReservedCapacity: !s.Planning.FeatureGates.ReservedCapacity,
 		ImagesEvery:             &s.AWS.AMIRefreshInterval, SubnetsEvery: &s.AWS.SubnetRefreshInterval,
@@ -76,6 +82,9 @@ func awsConfig(s settings.Settings) aws.Config {
 	config.InstanceTypes = s.AWS.InstanceTypes()
 	if s.AWS.MeasuredMemory {
 		config.VMMemoryOverheadPercent = nil
+	}
+	if s.Planning.SpotRisk {
+		config.SpotScoreConfigurations = s.AWS.SpotScoreConfigurations
 	}
 	if s.AWS.Legacy != nil {
 		config.Tags = s.AWS.Legacy.Tags

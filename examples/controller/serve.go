@@ -87,7 +87,8 @@ func serve(ctx context.Context, s settings.Settings, extra extraFlags, log *slog
 			return err
 		}
 	}
-	provider, err := newProvider(ctx, mgr, s, extra, log)
+	sharing := newSharing(mgr, s, log)
+	provider, err := newProvider(ctx, mgr, s, extra, sharing, log)
 	if err != nil {
 		return err
 	}
@@ -104,6 +105,9 @@ func serve(ctx context.Context, s settings.Settings, extra extraFlags, log *slog
 		wanted.Disruption.ApprovalNamespace = s.Process.SystemNamespace
 	} else {
 		wanted.Disruption.FormerApprovalNamespace = s.Process.SystemNamespace
+	}
+	if err := addMarket(mgr, s, provider, sharing, &wanted, log); err != nil {
+		return err
 	}
 	if err := reconcilers.Add(mgr, wanted); err != nil {
 		return err

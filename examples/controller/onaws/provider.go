@@ -32,6 +32,8 @@ type Options struct {
 	Cluster aws.ClusterInfoSource
 	// Clients creates the AWS clients. Nil: clients with the credentials of the environment.
 	Clients aws.Clients
+	// SharingClusters returns the names of other clusters that report what they use of commitments; see aws.Options. Nil: there are none.
+	SharingClusters func() []string
 	// NodeOverlays makes launches use prices with NodeOverlays applied. The manager's scheme and permissions must include
 	// NodeOverlays, and reconcilers.Options.Features.NodeOverlay must be set too.
 	NodeOverlays bool
@@ -84,7 +86,7 @@ func New(ctx context.Context, mgr ctrl.Manager, config aws.Config, o Options) (*
 // newProvider returns a provider that reads from a manager's cache.
 func newProvider(ctx context.Context, cached client.Reader, config aws.Config, o Options) (*Provider, error) {
 	p := &Provider{}
-	options := aws.Options{NodeClasses: classReader{cached}, Cluster: o.Cluster, Clients: o.Clients, Logger: o.Logger}
+	options := aws.Options{NodeClasses: classReader{cached}, Cluster: o.Cluster, Clients: o.Clients, SharingClusters: o.SharingClusters, Logger: o.Logger}
 	var priced *overlays
 	if o.NodeOverlays {
 		priced = &overlays{client: cached, types: p.InstanceTypes}
