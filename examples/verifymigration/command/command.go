@@ -1,4 +1,6 @@
 // Package command is the command verifymigration apart from its main function, so that another program can have it as a subcommand.
+//
+//	func main() { os.Exit(command.Main()) }
 package command
 
 import (
