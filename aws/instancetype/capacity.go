@@ -72,7 +72,7 @@ type storage struct {
 // capacityOf returns the amount of each resource of an instance of the type, before reservations for the system.
 func (p *plan) capacityOf(t *catalog.Type) capacity {
 	c := capacity{
-		vcpus:   t.VCPUs,
+		vcpus:   p.vcpus(t),
 		memory:  p.memoryBytes(t),
 		disk:    p.ephemeralStorage(t),
 		windows: p.family.windowsBuild != "",
@@ -206,7 +206,7 @@ func (p *plan) pods(t *catalog.Type) (limit, reserved int64) {
 		limit, reserved = max(0, d.MaxPods), max(0, d.ReservedPods)
 	}
 	if perCore := p.Kubelet.PodsPerCore; perCore != nil && *perCore > 0 && p.family.podsPerCore {
-		limit = min(limit, int64(*perCore)*t.VCPUs)
+		limit = min(limit, int64(*perCore)*p.vcpus(t))
 	}
 	return limit, reserved
 }

@@ -73,6 +73,9 @@ func Incompatible(t *catalog.Type, s Settings) string {
 	if s.NestedVirtualization && !slices.Contains(t.CPUFeatures, "nested-virtualization") {
 		return "its processor does not offer nested virtualization"
 	}
+	if why := cpuIncompatible(t, &s); why != "" {
+		return why
+	}
 	if s.PlacementStrategy != "" && !slices.Contains(t.PlacementStrategies, s.PlacementStrategy) {
 		return fmt.Sprintf("it cannot join a placement group of strategy %q", s.PlacementStrategy)
 	}

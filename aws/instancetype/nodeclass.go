@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
+	"github.com/drawknife/drawknife/api/option"
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 	"github.com/drawknife/drawknife/aws/catalog"
 )
@@ -92,8 +93,9 @@ func NewSettings(c *catalog.Catalog, class *awsv1.EC2NodeClass, o Options) (Sett
 	if v := spec.IPPrefixCount; v != nil {
 		s.IPPrefixCount = int64(*v)
 	}
-	if v := spec.CPUOptions; v != nil && v.NestedVirtualization != nil {
-		s.NestedVirtualization = *v.NestedVirtualization == awsv1.Enabled
+	if v := spec.CPUOptions; v != nil {
+		s.NestedVirtualization = v.NestedVirtualization != nil && *v.NestedVirtualization == awsv1.Enabled
+		s.ThreadsPerCore, s.CoreCount = int64(option.Or(v.ThreadsPerCore, 0)), int64(option.Or(v.CoreCount, 0))
 	}
 	for _, m := range spec.BlockDeviceMappings {
 		s.BlockDevices = append(s.BlockDevices, blockDevice(m))

@@ -126,7 +126,7 @@ func (p *plan) reservationOf(t *catalog.Type, c capacity) reservation {
 	case p.family.reservedFromENIs:
 		pods = p.eniLimitedPods(t)
 	}
-	return reservation{milliCPU: reservedMilliCPU(t.VCPUs), memoryMiB: 11*pods + 255}
+	return reservation{milliCPU: reservedMilliCPU(p.vcpus(t)), memoryMiB: 11*pods + 255}
 }
 
 // reservedMilliCPU reserves 6 % of the first vCPU, 1 % of the second, 0.5 % of the third and fourth and 0.25 % of the

@@ -45,6 +45,11 @@ type Settings struct {
 	IPPrefixCount int64 `json:"ipPrefixCount,omitempty"`
 	// NestedVirtualization is true when the class asks for it.
 	NestedVirtualization bool `json:"nestedVirtualization,omitempty"`
+	// ThreadsPerCore is the number of threads of each core, 1 or 2, and CoreCount the number of cores that an instance has; 0 leaves them to
+	// the type. Types that can't have them can't be launched. They change the vCPUs of an instance, but neither its price nor its label
+	// for the number of CPUs.
+	ThreadsPerCore int64 `json:"threadsPerCore,omitempty"`
+	CoreCount      int64 `json:"coreCount,omitempty"`
 	// ConnectionTracking is true when the class configures it.
 	ConnectionTracking bool `json:"connectionTracking,omitempty"`
 	// PlacementStrategy of the class's placement group: "cluster", "partition", "spread"; empty without a group.
@@ -199,6 +204,12 @@ func prepare(c *catalog.Catalog, s Settings) (*plan, error) {
 	}
 	if s.ReservedENIs < 0 {
 		return nil, badSetting("reservedENIs", "must be at least 0, is %d", s.ReservedENIs)
+	}
+	if s.ThreadsPerCore < 0 || s.ThreadsPerCore > 2 {
+		return nil, badSetting("threadsPerCore", "must be 1, 2 or absent, is %d", s.ThreadsPerCore)
+	}
+	if s.CoreCount < 0 || s.CoreCount > maxCores {
+		return nil, badSetting("coreCount", "must be between 1 and %d or absent, is %d", maxCores, s.CoreCount)
 	}
 	if s.IPPrefixCount < 0 {
 		return nil, badSetting("ipPrefixCount", "must be at least 0, is %d", s.IPPrefixCount)

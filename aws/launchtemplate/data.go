@@ -38,11 +38,7 @@ func (p *plan) data(g group, rendered userdata.Rendered) (*ec2types.RequestLaunc
 		TagSpecifications:   p.tagSpecifications(),
 		BlockDeviceMappings: volumes,
 	}
-	if spec.CPUOptions != nil && spec.CPUOptions.NestedVirtualization != nil {
-		data.CpuOptions = &ec2types.LaunchTemplateCpuOptionsRequest{
-			NestedVirtualization: ec2types.NestedVirtualizationSpecification(*spec.CPUOptions.NestedVirtualization),
-		}
-	}
+	data.CpuOptions = cpuOptions(spec.CPUOptions, g)
 	p.reservation(data, g.reservation)
 	return data, nil
 }

@@ -23,6 +23,8 @@ type group struct {
 	imageID string
 	efas    int32
 	maxPods int32
+	// cores and threads of each are set if the class chooses one of them: EC2 wants both.
+	cores, threads int32
 	// hasMaxPods means that a limit is known.
 	hasMaxPods bool
 	// kubeReserved and systemReserved are written as key=value, sorted, so that groups can be compared.
@@ -36,6 +38,8 @@ func (g group) compare(o group) int {
 		cmp.Compare(g.imageID, o.imageID),
 		cmp.Compare(g.efas, o.efas),
 		cmp.Compare(g.maxPods, o.maxPods),
+		cmp.Compare(g.cores, o.cores),
+		cmp.Compare(g.threads, o.threads),
 		cmp.Compare(g.kubeReserved, o.kubeReserved),
 		cmp.Compare(g.systemReserved, o.systemReserved),
 		cmp.Compare(g.reservation.ID, o.reservation.ID),
@@ -103,6 +107,7 @@ func (p *plan) groupOf(t *cloudprovider.InstanceType, found *image) (group, erro
 	if len(p.NodeClass.Spec.NetworkInterfaces) == 0 {
 		g.efas = int32(min(p.efasOf(t), maxInterfaces))
 	}
+	g.cores, g.threads = p.cpus(t)
 	if p.family == awsv1.AMIFamilyCustom {
 		return g, nil
 	}

@@ -47,6 +47,8 @@ func TestWhatChangesTheHash(t *testing.T) {
 		{"metadata options", func(s *EC2NodeClassSpec) { s.MetadataOptions.HTTPTokens = ptr(HTTPTokensOptional) }, true},
 		{"connection tracking", func(s *EC2NodeClassSpec) { s.ConnectionTracking.UDPTimeout = ptr(int32(31)) }, true},
 		{"context", func(s *EC2NodeClassSpec) { s.Context = ptr("other") }, true},
+		{"threads of a core", func(s *EC2NodeClassSpec) { s.CPUOptions.ThreadsPerCore = ptr(int32(1)) }, true},
+		{"cores", func(s *EC2NodeClassSpec) { s.CPUOptions.CoreCount = ptr(int32(4)) }, true},
 		{"cpu options", func(s *EC2NodeClassSpec) { s.CPUOptions.NestedVirtualization = ptr(Disabled) }, true},
 
 		{"subnet terms", func(s *EC2NodeClassSpec) { s.SubnetSelectorTerms = nil }, false},

@@ -188,4 +188,16 @@ type CPUOptions struct {
 	// NestedVirtualization lets the instance run virtual machines itself. Nil: EC2's default.
 	// +optional
 	NestedVirtualization *Switch `json:"nestedVirtualization,omitempty"`
+	// ThreadsPerCore is the number of threads that each core runs: 1 turns simultaneous multithreading off, and the instance then has as
+	// many vCPUs as cores. Nil: the instance type's. Karpenter does not have this field.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=2
+	ThreadsPerCore *int32 `json:"threadsPerCore,omitempty"`
+	// CoreCount is the number of cores that the instance has; types with fewer cores are not launched. The price stays that of the type.
+	// Nil: all cores of the instance type. Karpenter does not have this field.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1024
+	CoreCount *int32 `json:"coreCount,omitempty"`
 }

@@ -47,7 +47,9 @@ func (c *EC2NodeClass) ValidateWith(features Features) field.ErrorList {
 		errs = append(errs, field.NotSupported(spec.Child("instanceStorePolicy"), *p, []InstanceStorePolicy{InstanceStorePolicyRAID0}))
 	}
 	errs = append(errs, validateMetadataOptions(s.MetadataOptions, spec.Child("metadataOptions"))...)
-	if s.CPUOptions != nil {
+	if o := s.CPUOptions; o != nil {
+		errs = append(errs, between(o.ThreadsPerCore, spec.Child("cpuOptions", "threadsPerCore"), 1, 2)...)
+		errs = append(errs, between(o.CoreCount, spec.Child("cpuOptions", "coreCount"), 1, 1024)...)
 		errs = append(errs, oneOf(s.CPUOptions.NestedVirtualization, spec.Child("cpuOptions", "nestedVirtualization"), Enabled, Disabled)...)
 	}
 	return errs

@@ -260,6 +260,11 @@ func TestMetadataAndCPUValidation(t *testing.T) {
 		{"hop limit 65", options(MetadataOptions{HTTPPutResponseHopLimit: ptr(int64(65))}), "metadataOptions.httpPutResponseHopLimit", "between 1 and 64"},
 		{"tokens", options(MetadataOptions{HTTPTokens: ptr(HTTPTokens("never"))}), "metadataOptions.httpTokens", "optional"},
 		{"nested virtualization", func(s *EC2NodeClassSpec) { s.CPUOptions.NestedVirtualization = ptr(Switch("yes")) }, "cpuOptions.nestedVirtualization", "enabled"},
+		{"threads of a core", func(s *EC2NodeClassSpec) { s.CPUOptions.ThreadsPerCore = ptr(int32(3)) }, "cpuOptions.threadsPerCore", "between 1 and 2"},
+		{"no cores", func(s *EC2NodeClassSpec) { s.CPUOptions.CoreCount = ptr(int32(0)) }, "cpuOptions.coreCount", "between 1 and 1024"},
+		{"one thread of each core", func(s *EC2NodeClassSpec) {
+			s.CPUOptions.ThreadsPerCore, s.CPUOptions.CoreCount = ptr(int32(1)), ptr(int32(8))
+		}, "", ""},
 		{"empty CPU options", func(s *EC2NodeClassSpec) { s.CPUOptions = &CPUOptions{} }, "", ""},
 	} {
 		tc.run(t, "full.yaml")
