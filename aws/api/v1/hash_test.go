@@ -7,7 +7,7 @@ import (
 // AWN-270, AWN-272: a change of these numbers, without a change of HashVersion, replaces every node of everybody.
 func TestHashIsPinned(t *testing.T) {
 	for file, want := range map[string]string{
-		"full.yaml":  "13555874468280149351",
+		"full.yaml":  "17548058407717026109",
 		"alias.yaml": "2679232468778912369",
 	} {
 		if got := read(t, file).Hash("-----BEGIN CERTIFICATE-----"); got != want {
@@ -47,7 +47,7 @@ func TestWhatChangesTheHash(t *testing.T) {
 		{"metadata options", func(s *EC2NodeClassSpec) { s.MetadataOptions.HTTPTokens = ptr(HTTPTokensOptional) }, true},
 		{"connection tracking", func(s *EC2NodeClassSpec) { s.ConnectionTracking.UDPTimeout = ptr(int32(31)) }, true},
 		{"context", func(s *EC2NodeClassSpec) { s.Context = ptr("other") }, true},
-		{"threads of a core", func(s *EC2NodeClassSpec) { s.CPUOptions.ThreadsPerCore = ptr(int32(1)) }, true},
+		{"threads of a core", func(s *EC2NodeClassSpec) { s.CPUOptions.ThreadsPerCore = ptr(int32(2)) }, true},
 		{"cores", func(s *EC2NodeClassSpec) { s.CPUOptions.CoreCount = ptr(int32(4)) }, true},
 		{"cpu options", func(s *EC2NodeClassSpec) { s.CPUOptions.NestedVirtualization = ptr(Disabled) }, true},
 
