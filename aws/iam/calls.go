@@ -63,6 +63,8 @@ func table() []call {
 	billed := func(s Settings) bool { return s.Commitments && s.CostExplorer }
 	scored := func(s Settings) bool { return s.SpotPlacementScores }
 	migrated := func(s Settings) bool { return s.VerifyMigration }
+	blocks := func(s Settings) bool { return s.CapacityBlocks || s.PurchaseCapacityBlocks }
+	bought := func(s Settings) bool { return s.PurchaseCapacityBlocks }
 	onEKS := func(s Settings) bool { return !s.WithoutEKS }
 
 	launch := slices.Concat(
@@ -118,6 +120,9 @@ func table() []call {
 
 		call{api: "EC2MigrationAPI", method: "DescribeLaunchTemplateVersions", grants: in("ec2:DescribeLaunchTemplateVersions", readForMigration), when: migrated},
 		call{api: "EC2MigrationAPI", method: "DescribeInstanceAttribute", grants: in("ec2:DescribeInstanceAttribute", readForMigration), when: migrated},
+		call{api: "EC2CapacityBlockAPI", method: "DescribeCapacityBlockOfferings", grants: in("ec2:DescribeCapacityBlockOfferings", findBlocks), when: blocks},
+		call{api: "EC2CapacityBlockAPI", method: "PurchaseCapacityBlock", grants: slices.Concat(
+			in("ec2:PurchaseCapacityBlock", buyBlocks), in("ec2:CreateTags", tagBlocks)), when: bought},
 		call{api: "IAMMigrationAPI", method: "SimulatePrincipalPolicy", grants: in("iam:SimulatePrincipalPolicy", simulateController), when: migrated},
 
 		call{api: "SQSAPI", method: "GetQueueUrl", grants: in("sqs:GetQueueUrl", readQueue), when: queued},

@@ -22,18 +22,18 @@ import (
 
 // takes is what each call takes, by the reference of AWS's services. What has no entry takes the action of its name.
 var takes = map[string][]string{
-	"EC2API.CreateFleet":              {"ec2:CreateFleet", "ec2:CreateTags", "ec2:RunInstances", "iam:CreateServiceLinkedRole", "iam:PassRole"},
-	"EC2API.RunInstances":             {"ec2:CreateTags", "ec2:RunInstances", "iam:PassRole"},
-	"EC2API.CreateLaunchTemplate":     {"ec2:CreateLaunchTemplate", "ec2:CreateTags"},
-	"IAMAPI.CreateInstanceProfile":    {"iam:CreateInstanceProfile", "iam:TagInstanceProfile"},
-	"IAMAPI.AddRoleToInstanceProfile": {"iam:AddRoleToInstanceProfile", "iam:PassRole"},
-	"SQSAPI.DeleteMessageBatch":       {"sqs:DeleteMessage"},
+	"EC2API.CreateFleet":                        {"ec2:CreateFleet", "ec2:CreateTags", "ec2:RunInstances", "iam:CreateServiceLinkedRole", "iam:PassRole"},
+	"EC2API.RunInstances":                       {"ec2:CreateTags", "ec2:RunInstances", "iam:PassRole"},
+	"EC2API.CreateLaunchTemplate":               {"ec2:CreateLaunchTemplate", "ec2:CreateTags"},
+	"IAMAPI.CreateInstanceProfile":              {"iam:CreateInstanceProfile", "iam:TagInstanceProfile"},
+	"IAMAPI.AddRoleToInstanceProfile":           {"iam:AddRoleToInstanceProfile", "iam:PassRole"},
+	"EC2CapacityBlockAPI.PurchaseCapacityBlock": {"ec2:CreateTags", "ec2:PurchaseCapacityBlock"},
+	"SQSAPI.DeleteMessageBatch":                 {"sqs:DeleteMessage"},
 }
 
 // services are the prefixes of actions, by interface and by package of the SDK.
 var services = map[string]string{
-	"EC2API": "ec2", "EC2MigrationAPI": "ec2", "IAMMigrationAPI": "iam", "SSMAPI": "ssm", "EKSAPI": "eks", "PricingAPI": "pricing", "IAMAPI": "iam", "SQSAPI": "sqs", "ZonalShiftAPI": "arc-zonal-shift",
-	"SavingsPlansAPI": "savingsplans", "CostExplorerAPI": "ce", "ReservedInstancesAPI": "ec2", "SpotScoresAPI": "ec2",
+	"EC2API": "ec2", "EC2MigrationAPI": "ec2", "EC2CapacityBlockAPI": "ec2", "IAMMigrationAPI": "iam", "SSMAPI": "ssm", "EKSAPI": "eks", "PricingAPI": "pricing", "IAMAPI": "iam", "SQSAPI": "sqs", "ZonalShiftAPI": "arc-zonal-shift",
 }
 
 // packages are those of the SDK with another name than the prefix of their actions.
@@ -89,8 +89,7 @@ func everything(s *iam.Settings) {
 	s.NodeRoles = []string{"demo-nodes", "arn:aws:iam::111122223333:role/team/windows"}
 	s.SSMParameters = []string{"/images/*", "arn:aws:ssm:eu-central-1:444455556666:parameter/shared/ami"}
 	s.LaunchResources = []string{"key-pair", "dedicated-host"}
-	s.ZonalShift, s.SpotServiceLinkedRole, s.VerifyMigration = true, true, true
-	s.Commitments, s.CostExplorer, s.SpotPlacementScores = true, true, true
+	s.ZonalShift, s.SpotServiceLinkedRole, s.VerifyMigration, s.PurchaseCapacityBlocks = true, true, true, true
 }
 
 func generate(t *testing.T, s iam.Settings) iam.Setup {
@@ -240,6 +239,8 @@ func TestFeatures(t *testing.T) {
 		{"no check of a migration", func(s *iam.Settings) { s.VerifyMigration = false }, []string{
 			"ec2:DescribeInstanceAttribute", "ec2:DescribeLaunchTemplateVersions", "iam:SimulatePrincipalPolicy",
 		}},
+		{"finding capacity blocks", func(s *iam.Settings) { s.CapacityBlocks, s.PurchaseCapacityBlocks = true, false }, []string{"ec2:PurchaseCapacityBlock"}},
+		{"no capacity blocks", func(s *iam.Settings) { s.PurchaseCapacityBlocks = false }, []string{"ec2:DescribeCapacityBlockOfferings", "ec2:PurchaseCapacityBlock"}},
 		{"AWI-112 GovCloud", func(s *iam.Settings) {
 			s.Region, s.NodeRoles, s.SSMParameters = "us-gov-west-1", []string{"demo-nodes"}, nil
 		}, []string{"pricing:GetProducts"}},

@@ -69,6 +69,7 @@ func policies(a account) ([]Policy, error) {
 		{policyInterruption, "reads the queue of interruption events of"},
 		{policyAlpha, "launches, tags and ends the machines of Provisioners of"},
 		{policyMigration, "checks before a migration, in addition to " + a.ClusterName + "-" + policyDiscovery + ", what launches"},
+		{policyBlocks, "finds capacity blocks, and may buy them, for"},
 	} {
 		for i, document := range divide(statements[kind.name]) {
 			name := a.ClusterName + "-" + kind.name

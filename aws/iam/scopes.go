@@ -52,6 +52,12 @@ const (
 	readForMigration
 	simulateController
 
+	// findBlocks and buyBlocks are for people who look for capacity blocks, and who buy them.
+	findBlocks
+	buyBlocks
+	// tagBlocks: the tags of the capacity reservation that a purchase makes.
+	tagBlocks
+
 	scopes // number of scopes
 )
 
@@ -63,6 +69,7 @@ const (
 	policyInterruption = "interruption"
 	policyAlpha        = "nodes-v1alpha5"
 	policyMigration    = "migration"
+	policyBlocks       = "capacity-blocks"
 )
 
 // policy is the policy that contains the statement.
@@ -78,8 +85,10 @@ func (s scope) policy() string {
 		return policyInterruption
 	case s <= endAlpha:
 		return policyAlpha
+	case s <= simulateController:
+		return policyMigration
 	}
-	return policyMigration
+	return policyBlocks
 }
 
 // statement is the scope in an account, without actions. It has no resources if nothing is allowed.
@@ -142,6 +151,13 @@ func (s scope) statement(a account) Statement {
 		return Statement{Sid: "ListProfiles", Resource: everything}
 	case readForMigration:
 		return Statement{Sid: "ReadLaunchedFrom", Resource: everything, Condition: Condition{}.with("StringEquals", "aws:RequestedRegion", a.Region)}
+	case findBlocks:
+		return Statement{Sid: "FindCapacityBlocks", Resource: everything, Condition: Condition{}.with("StringEquals", "aws:RequestedRegion", a.Region)}
+	case buyBlocks:
+		return Statement{Sid: "BuyCapacityBlocks", Resource: everything, Condition: Condition{}.with("StringEquals", "aws:RequestedRegion", a.Region)}
+	case tagBlocks:
+		return Statement{Sid: "TagCapacityBlocks", Resource: a.own("capacity-reservation"), Condition: Condition{}.
+			with("StringEquals", "ec2:CreateAction", "PurchaseCapacityBlock")}
 	case simulateController:
 		return Statement{Sid: "SimulateController", Resource: []string{a.iam("role/" + ControllerRoleName(a.ClusterName))}}
 	case readRegion:

@@ -67,6 +67,10 @@ type Settings struct {
 	// VerifyMigration adds a policy for those who run the check before a migration (package aws/migration), to attach together with the
 	// policy for discovery: it reads launch templates and user data, and simulates the permissions of the controller's role.
 	VerifyMigration bool
+	// CapacityBlocks adds a policy for those who look for capacity blocks (package aws/capacityblocks), PurchaseCapacityBlocks one for those
+	// who also buy them. The controller needs neither.
+	CapacityBlocks         bool
+	PurchaseCapacityBlocks bool
 }
 
 // SettingError is an invalid setting. Errors of this package join one for each invalid setting.

@@ -60,6 +60,15 @@ type EC2MigrationAPI interface {
 	DescribeInstanceAttribute(context.Context, *ec2.DescribeInstanceAttributeInput, ...func(*ec2.Options)) (*ec2.DescribeInstanceAttributeOutput, error)
 }
 
+// EC2CapacityBlockAPI contains the EC2 calls about capacity blocks that can be bought (package aws/capacityblocks). The provider makes none of
+// them. *ec2.Client implements it.
+type EC2CapacityBlockAPI interface {
+	// DescribeCapacityBlockOfferings reads which capacity blocks can be bought.
+	DescribeCapacityBlockOfferings(context.Context, *ec2.DescribeCapacityBlockOfferingsInput, ...func(*ec2.Options)) (*ec2.DescribeCapacityBlockOfferingsOutput, error)
+	// PurchaseCapacityBlock buys one.
+	PurchaseCapacityBlock(context.Context, *ec2.PurchaseCapacityBlockInput, ...func(*ec2.Options)) (*ec2.PurchaseCapacityBlockOutput, error)
+}
+
 // IAMMigrationAPI contains the IAM calls that only the check before a migration makes. *iam.Client implements it.
 type IAMMigrationAPI interface {
 	// SimulatePrincipalPolicy asks which actions a role may take.
@@ -117,13 +126,14 @@ type ZonalShiftAPI interface {
 }
 
 var (
-	_ EC2API          = (*ec2.Client)(nil)
-	_ EC2MigrationAPI = (*ec2.Client)(nil)
-	_ IAMMigrationAPI = (*iam.Client)(nil)
-	_ SSMAPI          = (*ssm.Client)(nil)
-	_ EKSAPI          = (*eks.Client)(nil)
-	_ PricingAPI      = (*pricing.Client)(nil)
-	_ IAMAPI          = (*iam.Client)(nil)
-	_ SQSAPI          = (*sqs.Client)(nil)
-	_ ZonalShiftAPI   = (*arczonalshift.Client)(nil)
+	_ EC2API              = (*ec2.Client)(nil)
+	_ EC2MigrationAPI     = (*ec2.Client)(nil)
+	_ EC2CapacityBlockAPI = (*ec2.Client)(nil)
+	_ IAMMigrationAPI     = (*iam.Client)(nil)
+	_ SSMAPI              = (*ssm.Client)(nil)
+	_ EKSAPI              = (*eks.Client)(nil)
+	_ PricingAPI          = (*pricing.Client)(nil)
+	_ IAMAPI              = (*iam.Client)(nil)
+	_ SQSAPI              = (*sqs.Client)(nil)
+	_ ZonalShiftAPI       = (*arczonalshift.Client)(nil)
 )

@@ -170,6 +170,11 @@ func (c *Clients) EC2(p Priority) EC2API { return ec2.NewFromConfig(c.at(p)) }
 // EC2Migration makes a client for the calls of the check before a migration.
 func (c *Clients) EC2Migration(p Priority) EC2MigrationAPI { return ec2.NewFromConfig(c.at(p)) }
 
+// EC2CapacityBlocks makes a client for finding and buying capacity blocks.
+func (c *Clients) EC2CapacityBlocks(p Priority) EC2CapacityBlockAPI {
+	return ec2.NewFromConfig(c.at(p))
+}
+
 // IAMMigration makes a client for the calls of the check before a migration.
 func (c *Clients) IAMMigration(p Priority) IAMMigrationAPI { return iam.NewFromConfig(c.at(p)) }
 

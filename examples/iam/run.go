@@ -91,6 +91,8 @@ func generate(args []string, stdout io.Writer, wrote func(string)) error {
 	flags.BoolVar(&s.CostExplorer, "cost-explorer", false, "")
 	flags.BoolVar(&s.SpotPlacementScores, "spot-placement-scores", false, "")
 	flags.BoolVar(&s.ServeAlpha, "serve-alpha", false, "")
+	flags.BoolVar(&s.CapacityBlocks, "capacity-blocks", false, "")
+	flags.BoolVar(&s.PurchaseCapacityBlocks, "purchase-capacity-blocks", false, "")
 	flags.BoolVar(&s.VerifyMigration, "verify-migration", false, "")
 	flags.BoolVar(&s.SpotServiceLinkedRole, "spot-service-linked-role", false, "")
 	flags.StringVar(&out, "out", "", "")
