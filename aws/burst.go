@@ -82,10 +82,11 @@ func (b *burst) do(ctx context.Context, requests []*launch.Request) []batch.Answ
 		left[n] = n
 	}
 	if len(requests) >= b.least {
-		reserved := min(len(left), b.provider.launcher.ReservedPlaces(*requests[0]))
+		places := min(len(left), b.provider.launcher.ReservedPlaces(*requests[0]))
+		reserved, others := left[:places], left[places:]
 		var working sync.WaitGroup
-		working.Go(func() { b.alone(ctx, requests, left[:reserved], answers) })
-		left = b.fleets(ctx, requests, left[reserved:], answers)
+		working.Go(func() { b.alone(ctx, requests, reserved, answers) })
+		left = b.fleets(ctx, requests, others, answers)
 		working.Wait()
 	}
 	b.alone(ctx, requests, left, answers)
