@@ -33,8 +33,9 @@ func (c *Client) Terminate(ctx context.Context, i Instance) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if recent, ok := c.recent[i.ID]; ok {
-		recent.State = StateShuttingDown
-		c.recent[i.ID] = recent
+		ending := *recent
+		ending.State = StateShuttingDown
+		c.recent[i.ID] = &ending
 	}
 	return nil
 }

@@ -56,10 +56,9 @@ type Client struct {
 	terminate *batch.Batcher[string, struct{}]
 	tag       *batch.Batcher[tagging, struct{}]
 
-	reading refresh.Turns[struct{}] // of open
-
 	mu     sync.Mutex
-	recent map[string]Instance // launched in the last moments, by id
+	recent map[string]*Instance // launched in the last moments, by id; what it points to is not changed
+	swept  time.Time
 	// open are the instances of batches without tags of their own claims, as they were seen at openedAt.
 	open     []Instance
 	openedAt time.Time
@@ -73,13 +72,13 @@ func New(o Options) (*Client, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	c := &Client{options: o, recent: map[string]Instance{}}
+	c := &Client{options: o, recent: map[string]*Instance{}}
 	c.byID = batch.New(batch.Options[string, *Instance]{
 		Name: "describe_instances", Idle: 100 * time.Millisecond, Max: time.Second, MaxItems: filterValues,
 		Do: c.describe, Retry: batch.Retryable, Observe: o.Observe,
 	})
 	c.byClaim = batch.New(batch.Options[types.UID, []Instance]{
-		Name: "describe_instances_by_claim", Idle: 35 * time.Millisecond, Max: time.Second, MaxItems: filterValues,
+		Name: "describe_instances_by_claim", Idle: 35 * time.Millisecond, Max: time.Second, MaxItems: filterValues - 1, // and one value for instances of batches
 		Do: c.describeClaims, Retry: batch.Retryable, Observe: o.Observe,
 	})
 	c.terminate = batch.New(batch.Options[string, struct{}]{
@@ -99,8 +98,11 @@ func (c *Client) Remember(i Instance) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := c.options.Now()
-	maps.DeleteFunc(c.recent, func(_ string, old Instance) bool { return now.Sub(old.LaunchTime) >= launch.Visibility })
-	c.recent[i.ID] = i
+	if now.Sub(c.swept) >= launch.Visibility/10 {
+		c.swept = now
+		maps.DeleteFunc(c.recent, func(_ string, old *Instance) bool { return now.Sub(old.LaunchTime) >= launch.Visibility })
+	}
+	c.recent[i.ID] = &i
 }
 
 // unseen are the instances launched so recently that EC2 need not show them yet, by id.
@@ -110,8 +112,8 @@ func (c *Client) unseen(wanted func(*Instance) bool) []Instance {
 	now := c.options.Now()
 	var all []Instance
 	for _, i := range c.recent {
-		if now.Sub(i.LaunchTime) < launch.Visibility && wanted(&i) {
-			all = append(all, i)
+		if now.Sub(i.LaunchTime) < launch.Visibility && wanted(i) {
+			all = append(all, *i)
 		}
 	}
 	slices.SortFunc(all, byID)
@@ -205,12 +207,19 @@ func (c *Client) describeClaims(ctx context.Context, uids []types.UID) []batch.A
 	if c.options.ServeAlpha {
 		ours = filter("tag:"+awsv1.TagClusterPrefix+c.options.Cluster, "owned") // which instances of all generations have
 	}
-	found, err := c.read(ctx, filter("tag:"+launch.TagNodeClaimUID, distinct(values)...), ours)
-	if err == nil {
-		var undealt []Instance
-		undealt, err = c.ofBatches(ctx, uids, ours)
-		found = append(found, undealt...)
+	open, known := c.openBatches()
+	if !known {
+		values = append(values, launch.Batched)
 	}
+	found, err := c.read(ctx, filter("tag:"+launch.TagNodeClaimUID, distinct(values)...), ours)
+	if err == nil && !known {
+		found, open = c.splitOpen(found)
+	}
+	if err == nil {
+		open, err = c.owned(ctx, ofClaims(open, uids))
+		found = append(found, open...)
+	}
+	values = values[:len(uids)]
 	if err != nil {
 		return batch.Fail[[]Instance](len(uids), err)
 	}

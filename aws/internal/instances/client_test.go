@@ -76,7 +76,12 @@ func matches(i *ec2types.Instance, f ec2types.Filter) bool {
 	default:
 		panic("no such filter: " + name)
 	}
-	return slices.ContainsFunc(have, func(h string) bool { return slices.Contains(f.Values, h) })
+	return slices.ContainsFunc(have, func(h string) bool {
+		return slices.ContainsFunc(f.Values, func(value string) bool {
+			prefix, wild := strings.CutSuffix(value, "*")
+			return h == value || wild && strings.HasPrefix(h, prefix)
+		})
+	})
 }
 
 // failure takes the next error in line.

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/drawknife/drawknife/aws/internal/launch"
@@ -93,30 +92,33 @@ func (c *Client) owned(ctx context.Context, found []Instance) ([]Instance, error
 // launched before it does not grow.
 const openFor = 5 * time.Second
 
-// ofBatches finds the instances of batches that may belong to the claims, and whose of them they are. EC2 can't be asked for these by the UID of
-// a claim, so that all are read whose nodes have not joined yet: not for each claim, or a burst would read itself again and again.
-func (c *Client) ofBatches(ctx context.Context, uids []types.UID, ours ec2types.Filter) ([]Instance, error) {
-	end, err := c.reading.Begin(ctx, struct{}{})
-	if err != nil {
-		return nil, err
-	}
+// openBatches are the instances of batches that have no tags of their own claims yet, as they were seen a moment ago; known is false if
+// that is too long ago. EC2 can't be asked for them by the UID of a claim, so that all of them are read, though not with each call: a burst would
+// read itself again and again.
+func (c *Client) openBatches() (open []Instance, known bool) {
 	c.mu.Lock()
-	open, age := c.open, c.options.Now().Sub(c.openedAt)
-	known := !c.openedAt.IsZero() && age >= 0 && age < openFor
-	c.mu.Unlock()
-	if !known {
-		if open, err = c.read(ctx, filter("tag:"+launch.TagNodeClaimUID, launch.Batched), ours); err == nil {
-			c.mu.Lock()
-			// What this process has launched itself it finds without its tags.
-			open = slices.DeleteFunc(open, func(i Instance) bool { _, mine := c.recent[i.ID]; return mine })
-			c.open, c.openedAt = open, c.options.Now()
-			c.mu.Unlock()
+	defer c.mu.Unlock()
+	age := c.options.Now().Sub(c.openedAt)
+	return c.open, !c.openedAt.IsZero() && age >= 0 && age < openFor
+}
+
+// splitOpen takes the instances of batches out of what was read, and remembers them.
+func (c *Client) splitOpen(found []Instance) (rest, open []Instance) {
+	for _, i := range found {
+		if i.Tags[launch.TagNodeClaimUID] == launch.Batched {
+			open = append(open, i)
+		} else {
+			rest = append(rest, i)
 		}
 	}
-	end()
-	if err != nil {
-		return nil, err
-	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.open, c.openedAt = open, c.options.Now()
+	return rest, open
+}
+
+// ofClaims are the instances of the batches in which at least one of the claims is.
+func ofClaims(open []Instance, uids []types.UID) []Instance {
 	wanted := make(map[types.UID]bool, len(uids))
 	for _, uid := range uids {
 		wanted[uid] = true
@@ -135,7 +137,7 @@ func (c *Client) ofBatches(ctx context.Context, uids []types.UID, ours ec2types.
 			found = append(found, i)
 		}
 	}
-	return c.owned(ctx, found)
+	return found
 }
 
 // recall fills in the claims of instances that this process has just launched.
