@@ -202,8 +202,8 @@ func TestBurstRates(t *testing.T) {
 			if got.seconds > c.most || got.calls*20 > c.nodes || got.refused > 0 {
 				t.Errorf("%d nodes take %.1f s and %d calls, %d of them refused; at most %.0f s and %d calls", c.nodes, got.seconds, got.calls, got.refused, c.most, c.nodes/20)
 			}
-			if c.nodes > 1000 {
-				return
+			if c.nodes > 100 {
+				return // a call each takes 192.5 s and 1,459 calls for 1,000 nodes
 			}
 			alone := launchAll(t, c.nodes, 0)
 			t.Logf("%d nodes, a call each: %.1f s, %d calls, %d refused", c.nodes, alone.seconds, alone.calls, alone.refused)

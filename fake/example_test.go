@@ -52,6 +52,41 @@ func Example() {
 	// i-00000001 joins with m1g.xlarge karpenter.sh/unregistered
 }
 
+// A group has an instance for each claim, or none at all.
+func ExampleCloud_CreateGroup() {
+	ctx := context.Background()
+	cloud, err := fake.New(fake.GenericTypes(1), fake.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	group := make([]*v1.NodeClaim, 3)
+	for i := range group {
+		group[i] = &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("train-%d", i), UID: types.UID(fmt.Sprint("uid-", i))}}
+	}
+	everything := func(cloudprovider.OfferingKey) bool { return true }
+	cloud.SetStock(0, everything)
+	cloud.SetStock(2, func(k cloudprovider.OfferingKey) bool {
+		return k.CapacityType == v1.CapacityTypeSpot && k.Zone == "test-region-1a"
+	})
+	_, err = cloud.CreateGroup(ctx, group)
+	fmt.Println(cloudprovider.IsInsufficientCapacity(err), len(cloud.Instances()))
+
+	cloud.SetStock(-1, everything)
+	cloud.SetAvailable(true, everything)
+	created, err := cloud.CreateGroup(ctx, group)
+	for _, c := range created {
+		fmt.Println(c.Name, c.Status.ProviderID)
+	}
+	fmt.Println(err)
+	// Output:
+	// true 0
+	// train-0 fake:///test-region-1a/i-00000001
+	// train-1 fake:///test-region-1a/i-00000002
+	// train-2 fake:///test-region-1a/i-00000003
+	// <nil>
+}
+
 // A stock-out is found out by a launch, and then shown.
 func ExampleCloud_SetStock() {
 	ctx := context.Background()
