@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/drawknife/drawknife/api/option"
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
 )
@@ -32,8 +33,14 @@ func launchedTogether(s ClaimState) []*v1.NodeClaim {
 // Launch asks the provider for the claim's instance and returns the answer for Lifecycle.Created. The claims of a launch group are
 // launched all or nothing where the provider can do that (cloudprovider.GroupCreator): each of them makes the same call, and the
 // provider answers all with the same instances. Where it can't, each is launched by Create, and the group is given up if one of them
-// fails.
+// fails. The error is the provider's, or an *option.ArgumentError if the provider or the claim is nil.
 func (e CreateInstance) Launch(ctx context.Context, provider cloudprovider.CloudProvider) (*v1.NodeClaim, error) {
+	switch {
+	case provider == nil:
+		return nil, option.Missing("CreateInstance.Launch", "the provider")
+	case e.Claim == nil:
+		return nil, option.Missing("CreateInstance.Launch", "the claim")
+	}
 	if len(e.Group) > 1 {
 		if groups, ok := cloudprovider.As[cloudprovider.GroupCreator](provider); ok {
 			created, err := groups.CreateGroup(ctx, e.Group)
@@ -50,7 +57,7 @@ func (e CreateInstance) answer(created []*v1.NodeClaim, err error) (*v1.NodeClai
 	if err != nil {
 		return nil, err
 	}
-	at := slices.IndexFunc(e.Group, func(claim *v1.NodeClaim) bool { return claim.UID == e.Claim.UID })
+	at := slices.IndexFunc(e.Group, func(claim *v1.NodeClaim) bool { return claim != nil && claim.UID == e.Claim.UID })
 	if at < 0 || at >= len(created) || created[at] == nil {
 		return nil, cloudprovider.NewTransientError(fmt.Errorf("launching nodeclaim %q with its group: the provider described %d instances for %d nodeclaims", e.Claim.Name, len(created), len(e.Group)))
 	}

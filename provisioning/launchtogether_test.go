@@ -6,6 +6,7 @@ import (
 
 	"go.uber.org/mock/gomock"
 
+	"github.com/drawknife/drawknife/api/option"
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/cloudprovider/mock"
@@ -96,6 +97,18 @@ func TestLaunchTogetherOrAlone(t *testing.T) {
 	plain.EXPECT().Create(gomock.Any(), effect.Claim).Return(answer, nil)
 	if got, err := effect.Launch(t.Context(), plain); got != answer || err != nil {
 		t.Errorf("a provider without groups: %v, %v", got, err)
+	}
+}
+
+// Without a provider or a claim there is nothing to launch, and no panic.
+func TestLaunchNothing(t *testing.T) {
+	var missing *option.ArgumentError
+	if _, err := (provisioning.CreateInstance{Claim: &v1.NodeClaim{}}).Launch(t.Context(), nil); !errors.As(err, &missing) {
+		t.Errorf("no provider: %v", err)
+	}
+	plain := mock.NewMockCloudProvider(gomock.NewController(t))
+	if _, err := (provisioning.CreateInstance{}).Launch(t.Context(), plain); !errors.As(err, &missing) {
+		t.Errorf("no claim: %v", err)
 	}
 }
 
