@@ -60,7 +60,7 @@ func TestDefaults(t *testing.T) {
 			FeatureGates: settings.FeatureGates{Drift: true, ReservedCapacity: true}, ServeAlpha: true, ServeBeta: true,
 		},
 		AWS: settings.AWS{
-			ClusterName: "blue", VMMemoryOverheadPercent: 0.075,
+			ClusterName: "blue", VMMemoryOverheadPercent: 0.075, BurstLaunches: 10,
 			AMIRefreshInterval: time.Minute, SubnetRefreshInterval: time.Minute, Partition: "aws",
 		},
 		Process: settings.Process{
