@@ -66,6 +66,7 @@ func everyName() []named {
 		{statement: "(not of Karpenter)", name: "disruption-max-members", chart: []string{"settings.disruptionMaxMembers"}, value: "4"},
 		{statement: "(not of Karpenter)", name: "disruption-max-bins", chart: []string{"settings.disruptionMaxBins"}, value: "4"},
 		{statement: "(not of Karpenter)", name: "disruption-work", chart: []string{"settings.disruptionWork"}, value: "1000"},
+		{statement: "(not of Karpenter)", name: "burst-launches", chart: []string{"settings.burstLaunches"}, value: "20"},
 		{statement: "(not of Karpenter)", name: "vpc-cni-prefix-delegation", chart: []string{"settings.vpcCNIPrefixDelegation"}, value: "true"},
 		{statement: "(not of Karpenter)", name: "vpc-cni-custom-networking", chart: []string{"settings.vpcCNICustomNetworking"}, value: "true"},
 		{statement: "(not of Karpenter)", name: "without-pod-eni", chart: []string{"settings.withoutPodENI"}, value: "true"},

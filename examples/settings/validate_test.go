@@ -33,6 +33,7 @@ func TestRefusedValues(t *testing.T) {
 		{"boolean as a number", []string{"--isolated-vpc=1"}, "W706 flag --isolated-vpc", `write "true" or "false"`},
 		{"overhead of everything", []string{"--vm-memory-overhead-percent=1"}, "W706 flag --vm-memory-overhead-percent", "less than 1"},
 		{"overhead that is no number", []string{"--vm-memory-overhead-percent=NaN"}, "W706 flag --vm-memory-overhead-percent", "write a number"},
+		{"a burst of one", []string{"--burst-launches=1"}, "W706 flag --burst-launches", "at least 2"},
 		{"negative interfaces", []string{"--reserved-enis=-1"}, "W706 flag --reserved-enis", "at least 0"},
 		{"images too often", []string{"--ami-refresh-interval=59s"}, "W706 flag --ami-refresh-interval", "at least 1m"},
 		{"subnets too often", []string{"--subnet-refresh-interval=59s"}, "W706 flag --subnet-refresh-interval", "at least 1m"},
