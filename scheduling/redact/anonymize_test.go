@@ -274,3 +274,19 @@ func TestStripKeepsEveryList(t *testing.T) {
 		t.Error("drivers are left out")
 	}
 }
+
+// Limits on spot nodes stay, and the name of a workload is replaced by the same word on all of its pods.
+func TestAnonymizeKeepsSpotLimits(t *testing.T) {
+	s := &scheduling.Snapshot{}
+	for _, name := range []string{"a", "b"} {
+		s.Pods = append(s.Pods, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, Annotations: map[string]string{
+			"drawknife.dev/spot-max-share": "12.5%", "drawknife.dev/on-demand-base": "2", "drawknife.dev/workload": secret,
+		}}})
+	}
+	out := redact.Anonymize(s, []byte("key"))
+	a, b := out.Pods[0].Annotations, out.Pods[1].Annotations
+	if a["drawknife.dev/spot-max-share"] != "12.5%" || a["drawknife.dev/on-demand-base"] != "2" || a["drawknife.dev/workload"] != b["drawknife.dev/workload"] ||
+		a["drawknife.dev/workload"] == secret || a["drawknife.dev/workload"] == "" {
+		t.Errorf("%v and %v", a, b)
+	}
+}

@@ -116,12 +116,12 @@ func (a *anonymizer) value(key, value string) string {
 	return a.name(value)
 }
 
-// isSetting reports whether an annotation's or marker's value is a switch, an amount or a time.
+// isSetting reports whether an annotation's or marker's value is a switch, an amount, a percentage or a time.
 func isSetting(value string) bool {
 	if _, err := strconv.ParseBool(value); err == nil {
 		return true
 	}
-	if _, err := strconv.ParseFloat(value, 64); err == nil {
+	if _, err := strconv.ParseFloat(strings.TrimSuffix(value, "%"), 64); err == nil {
 		return true
 	}
 	if _, err := time.ParseDuration(value); err == nil {
