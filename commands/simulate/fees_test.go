@@ -3,12 +3,12 @@ package simulate
 import (
 	"fmt"
 	"math"
-	"os"
 	"strings"
 	"testing"
 
 	"github.com/drawknife/drawknife/fake/build"
 	"github.com/drawknife/drawknife/scheduling"
+	"github.com/drawknife/drawknife/scheduling/fees"
 )
 
 func TestParseFees(t *testing.T) {
@@ -25,10 +25,10 @@ func TestParseFees(t *testing.T) {
 		"root-volume=NaN":                    "--fees root-volume=NaN: must be a number of GB of gp3 a node, from 0 to 1000000",
 		"nothing":                            `--fees: there is no fee "nothing", only cross-zone-traffic, eks-auto-mode, public-ipv4, rhel, root-volume, sles, ubuntu-pro`,
 	} {
-		fees, err := parseFees(text)
+		choices, err := parseFees(text)
 		var got []string
-		for _, f := range fees {
-			got = append(got, fmt.Sprint(f.Name, " ", f.Amount, " ", f.pools))
+		for _, c := range choices {
+			got = append(got, fmt.Sprint(c.Fee.Name, " ", c.Amount, " ", c.NodePools))
 		}
 		if err != nil {
 			got = []string{err.Error()}
@@ -93,34 +93,9 @@ func TestFees(t *testing.T) {
 	}
 }
 
-// docs/costs.md has every fee with its source.
-func TestFeesInDocument(t *testing.T) {
-	page, err := os.ReadFile("../../docs/costs.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	fees, err := readFees()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, f := range fees {
-		if !strings.Contains(string(page), "| `"+name+"` |") {
-			t.Errorf("docs/costs.md has no row for %s", name)
-		}
-		for _, term := range f.Terms {
-			if term.PerNode != nil && f.Unit == "" && !strings.Contains(string(page), fmt.Sprintf("$%g", *term.PerNode)) {
-				t.Errorf("docs/costs.md has no $%g, of %s", *term.PerNode, name)
-			}
-			if cpu, ok := term.PerResource["cpu"]; ok && !strings.Contains(string(page), fmt.Sprintf("$%g", cpu)) {
-				t.Errorf("docs/costs.md has no $%g, of %s", cpu, name)
-			}
-		}
-	}
-}
-
 // A fee for a pool that is not there would be counted nowhere.
 func TestFeesOfUnknownPools(t *testing.T) {
-	s := &simulation{options: options{fees: []chosenFee{{fee: fee{Name: "rhel"}, pools: []string{"web", "wbe"}}}}}
+	s := &simulation{options: options{fees: fees.Choices{{Fee: fees.Fee{Name: "rhel"}, NodePools: []string{"web", "wbe"}}}}}
 	snapshot := &scheduling.Snapshot{NodePools: []scheduling.NodePool{{Object: build.Pool("web")}, {Object: build.Pool("batch")}}}
 	err := s.addFees(snapshot)
 	if want := `--fees rhel@web+wbe: the input has no nodepool "wbe", only batch, web`; err == nil || err.Error() != want {

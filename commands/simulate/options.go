@@ -15,6 +15,7 @@ import (
 	"github.com/drawknife/drawknife/examples/settings"
 	"github.com/drawknife/drawknife/internal/spelling"
 	"github.com/drawknife/drawknife/scheduling"
+	"github.com/drawknife/drawknife/scheduling/fees"
 )
 
 // helpText is what --help prints.
@@ -67,7 +68,7 @@ type options struct {
 	// costModel is the file with the cost model for planning; if empty, the snapshot's model is used, or none.
 	costModel string
 	// fees are those of --fees, and feesText that flag.
-	fees     []chosenFee
+	fees     fees.Choices
 	feesText string
 	// spotRisk contains the options of --spot-risk.
 	spotRisk spotRisk
@@ -126,7 +127,39 @@ func parseOptions(args []string) (options, error) {
 	if err != nil {
 		return options{}, err
 	}
-	return l.options(inputs)
+	o.inputs = inputs
+
+	given := map[string]bool{}
+	flags.Visit(func(f *flag.Flag) { given[f.Name] = true })
+	if o.zones, err = parseZones(zones, given["zones"]); err != nil {
+		return options{}, err
+	}
+	if given["replace-nodes"] {
+		if o.replace, err = parseNodeSelector(replace); err != nil {
+			return options{}, err
+		}
+	}
+	if given["now"] {
+		if o.now, err = time.Parse(time.RFC3339, now); err != nil {
+			return options{}, fmt.Errorf("--now %q: not a time like 2006-01-02T15:04:05Z (RFC 3339)", now)
+		}
+	}
+	if o.spotAsSeen, err = choose("spot-prices", spotPrices, choice[bool]{"steady", false}, choice[bool]{"seen", true}); err != nil {
+		return options{}, err
+	}
+	if o.query, err = parseQuery(preferences, minValues, reserved, preemption); err != nil {
+		return options{}, err
+	}
+	o.output, o.color, o.provider = outputFormat(output), colorMode(color), providerKind(provider)
+	choices, err := parseFees(o.feesText)
+	if err != nil {
+		return o, err
+	}
+	o.fees = choices
+	if err := o.spotRisk.parse(); err != nil {
+		return o, err
+	}
+	return o, o.check(given)
 }
 
 // parseQuery reads the flags that say how strictly the planner takes what it is given.

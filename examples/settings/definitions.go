@@ -157,6 +157,8 @@ func planningDefinitions() []*setting {
 			"approval of disruption commands: none, or configmap to hold each command in a ConfigMap until it is annotated", inChart("settings.disruptionApproval")),
 		define("disruption-approval-wait", "Planning.ApprovalWait", durations(), func(s *Settings) *time.Duration { return &s.Planning.ApprovalWait },
 			"longest wait of a command for approval before it is dropped", inChart("settings.disruptionApprovalWait")),
+		define("fees", "Planning.Fees", texts(), func(s *Settings) *string { return &s.Planning.Fees },
+			"fees to count beyond list prices, such as public-ipv4,root-volume=100@linux; empty: none", inChart("settings.fees")),
 		define("eviction", "Planning.Eviction", choices("way of evicting", EvictAtOnce, EvictSurgeFirst), func(s *Settings) *Eviction { return &s.Planning.Eviction },
 			"eviction of pods from drained nodes: at-once, or surge-first to start replacement pods first", inChart("settings.eviction")),
 		define("ignore-dra-requests", "Planning.IgnoreResourceClaims", bools(), func(s *Settings) *bool { return &s.Planning.IgnoreResourceClaims },

@@ -86,6 +86,7 @@ func everyName() []named {
 		{statement: "(not of Karpenter)", name: "disruption-drain-limit", chart: []string{"settings.disruptionDrainLimit"}, value: "2h", shown: "2h0m0s"},
 		{statement: "(not of Karpenter)", name: "disruption-expire-ahead", chart: []string{"settings.disruptionExpireAhead"}, value: "30m", shown: "30m0s"},
 		{statement: "(not of Karpenter)", name: "disruption-validation-delay", chart: []string{"settings.disruptionValidationDelay"}, value: "1m", shown: "1m0s"},
+		{statement: "(not of Karpenter)", name: "fees", chart: []string{"settings.fees"}, value: "public-ipv4,root-volume=100"},
 		{statement: "(not of Karpenter)", name: "eviction", chart: []string{"settings.eviction"}, value: "surge-first"},
 		{statement: "SET-031 SET-109", name: "ignore-dra-requests", chart: []string{"settings.ignoreDRARequests"}, value: "false"},
 		{statement: "SET-032 SET-124", name: "disable-dry-run", chart: []string{"settings.disableDryRun"}, value: "true"},

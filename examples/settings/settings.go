@@ -44,6 +44,9 @@ type Planning struct {
 	// 0, 1 hour by default.
 	Approval     Approval
 	ApprovalWait time.Duration
+	// Fees are what nodes cost beyond the list prices of their instances, in the form of fees.Parse of package scheduling/fees; empty, which is
+	// the default, for none.
+	Fees string
 	// Eviction is how pods are evicted from drained nodes; EvictAtOnce by default.
 	Eviction Eviction
 	// CommitmentsFile is a file with commitments of the account (docs/costs.md); they are not read from the cloud then. Empty, the default: none.

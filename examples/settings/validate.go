@@ -11,6 +11,7 @@ import (
 
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 	"github.com/drawknife/drawknife/aws/instancetype"
+	"github.com/drawknife/drawknife/scheduling/fees"
 )
 
 // Validate reports all errors of the settings at once, as an *Error whose problems name fields; nil if there are none. Combine and
@@ -114,6 +115,10 @@ func (s *Settings) faults() []fault {
 	refuse(p.ApprovalWait > 0, "disruption-approval-wait", "duration", "it must be more than 0")
 	refuse(isKnown(choices("", "Respect", "Ignore"), string(p.PreferencePolicy)), "preference-policy", "preference policy", "write Respect or Ignore")
 	refuse(isKnown(choices("", "Strict", "BestEffort"), string(p.MinValuesPolicy)), "min-values-policy", "minValues policy", "write Strict or BestEffort")
+
+	if _, err := fees.Parse(p.Fees); err != nil {
+		refuse(false, "fees", "choice of fees", err.Error())
+	}
 
 	out = append(out, p.Disruption.faults()...)
 

@@ -50,6 +50,7 @@ func TestRefusedValues(t *testing.T) {
 		{"orders without end", []string{"--disruption-robustness=1001"}, "W706 flag --disruption-robustness", "from 0 to 1000"},
 		{"questions without end", []string{"--disruption-checks=10001"}, "W706 flag --disruption-checks", "from 0 to 10000"},
 		{"unknown approval", []string{"--disruption-approval=yes"}, "W706 flag --disruption-approval", "write one of none, configmap"},
+		{"a fee that does not exist", []string{"--fees=rent"}, "W706 flag --fees", "there is no fee"},
 		{"no time to approve", []string{"--disruption-approval-wait=0s"}, "W706 flag --disruption-approval-wait", "more than 0"},
 		{"half an order", []string{"--disruption-robustness=0.5"}, "W706 flag --disruption-robustness", "whole number"},
 		{"negative time of launches", []string{"--disruption-launch-time=-1m"}, "W706 flag --disruption-launch-time", "at least 0"},

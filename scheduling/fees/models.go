@@ -1,0 +1,34 @@
+package fees
+
+import (
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/scheduling/planning"
+)
+
+// Models returns a function that gives the fees' cost model of a snapshot, for a controller that makes many snapshots: snapshots with the same
+// catalogs get the same model, so that what was planned with it stays known. It is safe for concurrent use, and nil if no fee is chosen.
+func (c Choices) Models() func(*planning.Snapshot) *planning.CostModel {
+	if len(c) == 0 {
+		return nil
+	}
+	var mu sync.Mutex
+	var last *planning.CostModel
+	var catalogs map[string][]*cloudprovider.InstanceType
+	return func(s *planning.Snapshot) *planning.CostModel {
+		mu.Lock()
+		defer mu.Unlock()
+		if last != nil && maps.EqualFunc(catalogs, s.Catalogs, slices.Equal[[]*cloudprovider.InstanceType]) {
+			return last
+		}
+		model, err := c.AddTo(nil, s)
+		if err != nil {
+			return &planning.CostModel{Terms: []planning.CostTerm{{Name: err.Error()}}} // compiling the snapshot refuses it, with the text
+		}
+		last, catalogs = model, maps.Clone(s.Catalogs)
+		return last
+	}
+}
