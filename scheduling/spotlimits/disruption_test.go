@@ -113,6 +113,6 @@ func TestDisruptionKeepsSpotLimits(t *testing.T) {
 		}
 	})
 	if commands < 50 || moved < 100 {
-		t.Errorf("%d commands moved %d pods with limits: too few to tell", commands, moved)
+		t.Errorf("%d commands moved %d pods with limits: too few to show anything", commands, moved)
 	}
 }
