@@ -27,6 +27,7 @@ import (
 	"github.com/drawknife/drawknife/provisioning"
 	"github.com/drawknife/drawknife/scheduling"
 	"github.com/drawknife/drawknife/scheduling/dra"
+	"github.com/drawknife/drawknife/scheduling/fees"
 )
 
 // serve runs the controller until ctx ends.
@@ -95,7 +96,10 @@ func serve(ctx context.Context, s settings.Settings, extra extraFlags, log *slog
 	if dry {
 		return guard.dryRun(ctx, mgr, provider, extra.out)
 	}
-	wanted := reconcilerOptions(s.Planning)
+	wanted, err := reconcilerOptions(s.Planning)
+	if err != nil {
+		return err
+	}
 	wanted.Provider, wanted.Logger, wanted.Metrics = provider, log, ctrlmetrics.Registry
 	wanted.WithoutObjectMetrics = s.Process.WithoutObjectMetrics
 	if s.Process.Provider == settings.ProviderAWS {
@@ -173,15 +177,19 @@ func addProbes(mgr ctrl.Manager, p settings.Process) error {
 }
 
 // reconcilerOptions converts the settings to the reconcilers' Options.
-func reconcilerOptions(p settings.Planning) reconcilers.Options {
+func reconcilerOptions(p settings.Planning) (reconcilers.Options, error) {
 	query := scheduling.Query{Preferences: p.PreferencePolicy, MinValues: p.MinValuesPolicy}
 	planner := p.Disruption.Planner(p.DisruptionPlanner, query, p.FeatureGates.SpotToSpotConsolidation)
 	var evictor provisioning.Evictor
 	if p.Eviction == settings.EvictSurgeFirst {
 		evictor = provisioning.SurgeFirst{}
 	}
+	counted, err := fees.Parse(p.Fees)
+	if err != nil {
+		return reconcilers.Options{}, err
+	}
 	return reconcilers.Options{
-		Evictor: evictor, Batch: &provisioning.BatchOptions{Idle: p.BatchIdleDuration, Max: p.BatchMaxDuration},
+		CostModel: counted.Models(), Evictor: evictor, Batch: &provisioning.BatchOptions{Idle: p.BatchIdleDuration, Max: p.BatchMaxDuration},
 		Query: query, DeviceMatcher: dra.New(), Disruption: reconcilers.DisruptionOptions{Planner: planner, Approval: disruption.ApprovalPolicy{Wait: &p.ApprovalWait}},
 		Features: reconcilers.Features{
 			NodeOverlay: p.FeatureGates.NodeOverlay, StaticCapacity: p.FeatureGates.StaticCapacity,
@@ -189,5 +197,5 @@ func reconcilerOptions(p settings.Planning) reconcilers.Options {
 			SpotToSpotConsolidation: p.FeatureGates.SpotToSpotConsolidation, NodeRepair: p.FeatureGates.NodeRepair, NoDrift: !p.FeatureGates.Drift,
 			Devices: !p.IgnoreResourceClaims, Gangs: true,
 		},
-	}
+	}, nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/drawknife/drawknife/disruption"
 	"github.com/drawknife/drawknife/examples/settings"
 	"github.com/drawknife/drawknife/provisioning"
+	"github.com/drawknife/drawknife/scheduling"
 )
 
 func loaded(t *testing.T, args ...string) settings.Settings {
@@ -60,8 +61,17 @@ func TestInstanceTypeSettings(t *testing.T) {
 
 // SET-106, SET-107, SET-110: and the reconcilers.
 func TestPlanningSettings(t *testing.T) {
-	o := reconcilerOptions(loaded(t, "--batch-idle-duration=2s", "--batch-max-duration=20s", "--preference-policy=Ignore", "--min-values-policy=BestEffort", "--eviction=surge-first",
+	o, err := reconcilerOptions(loaded(t, "--batch-idle-duration=2s", "--batch-max-duration=20s", "--preference-policy=Ignore", "--min-values-policy=BestEffort", "--eviction=surge-first", "--fees=public-ipv4",
 		"--disruption-robustness=4", "--disruption-checks=7", "--feature-gates=NodeOverlay=true,StaticCapacity=true,CapacityBuffer=true,ProvisioningRequest=true,ReservedCapacity=false").Planning)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if model := o.CostModel(&scheduling.Snapshot{}); len(model.Terms) != 1 || model.Terms[0].Name != "public-ipv4" {
+		t.Errorf("the cost model is %+v", model)
+	}
+	if plain, err := reconcilerOptions(loaded(t).Planning); err != nil || plain.CostModel != nil {
+		t.Error("fees are counted that are not set", err)
+	}
 	if global, ok := o.Disruption.Planner.(*disruption.Global); !ok || global.Robustness != 4 || global.Checks != 7 || global.Query.Preferences != "Ignore" {
 		t.Errorf("the planner is %+v", o.Disruption.Planner)
 	}
