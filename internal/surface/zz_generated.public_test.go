@@ -40,7 +40,7 @@ import (
 	scheduling "github.com/drawknife/drawknife/scheduling"
 	scheduling_buffers "github.com/drawknife/drawknife/scheduling/buffers"
 	scheduling_cluster "github.com/drawknife/drawknife/scheduling/cluster"
-	scheduling_discounts "github.com/drawknife/drawknife/scheduling/discounts"
+	scheduling_fees "github.com/drawknife/drawknife/scheduling/fees"
 	scheduling_learned "github.com/drawknife/drawknife/scheduling/learned"
 	scheduling_limits "github.com/drawknife/drawknife/scheduling/limits"
 	scheduling_manifests "github.com/drawknife/drawknife/scheduling/manifests"
@@ -50,6 +50,7 @@ import (
 	scheduling_pods "github.com/drawknife/drawknife/scheduling/pods"
 	scheduling_redact "github.com/drawknife/drawknife/scheduling/redact"
 	scheduling_requests "github.com/drawknife/drawknife/scheduling/requests"
+	scheduling_spotlimits "github.com/drawknife/drawknife/scheduling/spotlimits"
 	scheduling_spotrisk "github.com/drawknife/drawknife/scheduling/spotrisk"
 )
 
@@ -441,9 +442,8 @@ func publicFunctions() map[string]any {
 		"scheduling/cluster.KindOf":                         scheduling_cluster.KindOf,
 		"scheduling/cluster.New":                            scheduling_cluster.New,
 		"scheduling/cluster.Upsert":                         scheduling_cluster.Upsert,
-		"scheduling/discounts.Terms":                        scheduling_discounts.Terms,
-		"scheduling/discounts.Unused":                       scheduling_discounts.Unused,
-		"scheduling/discounts.Use":                          scheduling_discounts.Use,
+		"scheduling/fees.BuiltIn":                           scheduling_fees.BuiltIn,
+		"scheduling/fees.Parse":                             scheduling_fees.Parse,
 		"scheduling/learned.Devices":                        scheduling_learned.Devices,
 		"scheduling/learned.Kept":                           scheduling_learned.Kept,
 		"scheduling/limits.NewTracker":                      scheduling_limits.NewTracker,
@@ -504,6 +504,9 @@ func publicFunctions() map[string]any {
 		"scheduling/requests.Begin":                         scheduling_requests.Begin,
 		"scheduling/requests.Held":                          scheduling_requests.Held,
 		"scheduling/requests.With":                          scheduling_requests.With,
+		"scheduling/spotlimits.Asks":                        scheduling_spotlimits.Asks,
+		"scheduling/spotlimits.Read":                        scheduling_spotlimits.Read,
+		"scheduling/spotlimits.WorkloadOf":                  scheduling_spotlimits.WorkloadOf,
 		"scheduling/spotrisk.DefaultLoss":                   scheduling_spotrisk.DefaultLoss,
 		"scheduling/spotrisk.DefaultOptions":                scheduling_spotrisk.DefaultOptions,
 		"scheduling/spotrisk.New":                           scheduling_spotrisk.New,
@@ -1185,6 +1188,10 @@ func publicTypes() map[string]reflect.Type {
 		"scheduling/cluster.Query":                         reflect.TypeFor[scheduling_cluster.Query](),
 		"scheduling/cluster.State":                         reflect.TypeFor[scheduling_cluster.State](),
 		"scheduling/cluster.View":                          reflect.TypeFor[scheduling_cluster.View](),
+		"scheduling/fees.Choice":                           reflect.TypeFor[scheduling_fees.Choice](),
+		"scheduling/fees.Choices":                          reflect.TypeFor[scheduling_fees.Choices](),
+		"scheduling/fees.Error":                            reflect.TypeFor[scheduling_fees.Error](),
+		"scheduling/fees.Fee":                              reflect.TypeFor[scheduling_fees.Fee](),
 		"scheduling/learned.AnnotationError":               reflect.TypeFor[scheduling_learned.AnnotationError](),
 		"scheduling/learned.Correction":                    reflect.TypeFor[scheduling_learned.Correction](),
 		"scheduling/learned.Corrections":                   reflect.TypeFor[scheduling_learned.Corrections](),
@@ -1294,6 +1301,9 @@ func publicTypes() map[string]reflect.Type {
 		"scheduling/planning.SizeError":                    reflect.TypeFor[scheduling_planning.SizeError](),
 		"scheduling/planning.Snapshot":                     reflect.TypeFor[scheduling_planning.Snapshot](),
 		"scheduling/planning.SnapshotError":                reflect.TypeFor[scheduling_planning.SnapshotError](),
+		"scheduling/planning.SpotPart":                     reflect.TypeFor[scheduling_planning.SpotPart](),
+		"scheduling/planning.SpotPools":                    reflect.TypeFor[scheduling_planning.SpotPools](),
+		"scheduling/planning.SpotSplit":                    reflect.TypeFor[scheduling_planning.SpotSplit](),
 		"scheduling/planning.Unknown":                      reflect.TypeFor[scheduling_planning.Unknown](),
 		"scheduling/planning.UnknownKind":                  reflect.TypeFor[scheduling_planning.UnknownKind](),
 		"scheduling/planning.Unschedulable":                reflect.TypeFor[scheduling_planning.Unschedulable](),
@@ -1309,6 +1319,9 @@ func publicTypes() map[string]reflect.Type {
 		"scheduling/requests.Input":                        reflect.TypeFor[scheduling_requests.Input](),
 		"scheduling/requests.PlannedNodes":                 reflect.TypeFor[scheduling_requests.PlannedNodes](),
 		"scheduling/requests.Round":                        reflect.TypeFor[scheduling_requests.Round](),
+		"scheduling/spotlimits.Error":                      reflect.TypeFor[scheduling_spotlimits.Error](),
+		"scheduling/spotlimits.Limits":                     reflect.TypeFor[scheduling_spotlimits.Limits](),
+		"scheduling/spotlimits.Workload":                   reflect.TypeFor[scheduling_spotlimits.Workload](),
 		"scheduling/spotrisk.Cost":                         reflect.TypeFor[scheduling_spotrisk.Cost](),
 		"scheduling/spotrisk.FileError":                    reflect.TypeFor[scheduling_spotrisk.FileError](),
 		"scheduling/spotrisk.Key":                          reflect.TypeFor[scheduling_spotrisk.Key](),
