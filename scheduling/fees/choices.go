@@ -98,8 +98,12 @@ func parse(item string, known []Fee) (Choice, error) {
 	return c, nil
 }
 
-// Check refuses NodePools that the snapshot does not have, with an *Error: a fee for a misspelt one would be counted nowhere.
+// Check refuses NodePools that the snapshot does not have, with an *Error: a fee for a misspelt one would be counted nowhere. A nil snapshot
+// has none.
 func (c Choices) Check(s *planning.Snapshot) error {
+	if s == nil {
+		s = &planning.Snapshot{}
+	}
 	var known []string
 	for i := range s.NodePools {
 		known = append(known, s.NodePools[i].Identity().String())
@@ -121,6 +125,9 @@ func (c Choices) Check(s *planning.Snapshot) error {
 func (c Choices) AddTo(model *planning.CostModel, s *planning.Snapshot) (*planning.CostModel, error) {
 	if len(c) == 0 {
 		return model, nil
+	}
+	if s == nil {
+		s = &planning.Snapshot{} // without instance types
 	}
 	out := &planning.CostModel{}
 	if model != nil {

@@ -19,6 +19,9 @@ func (c Choices) Models() func(*planning.Snapshot) *planning.CostModel {
 	var last *planning.CostModel
 	var catalogs map[string][]*cloudprovider.InstanceType
 	return func(s *planning.Snapshot) *planning.CostModel {
+		if s == nil {
+			s = &planning.Snapshot{}
+		}
 		mu.Lock()
 		defer mu.Unlock()
 		if last != nil && maps.EqualFunc(catalogs, s.Catalogs, slices.Equal[[]*cloudprovider.InstanceType]) {

@@ -150,7 +150,7 @@ func readPercent(text string) (float64, bool) {
 
 // Asks reports whether the pod has an annotation that Read reads: a cheap check for every pod.
 func Asks(pod *corev1.Pod) bool {
-	if len(pod.Annotations) == 0 {
+	if pod == nil || len(pod.Annotations) == 0 {
 		return false
 	}
 	_, share := pod.Annotations[v1.SpotMaxShareAnnotationKey]

@@ -29,8 +29,11 @@ func (w Workload) Compare(o Workload) int {
 }
 
 // WorkloadOf is the pod's workload: what the annotation drawknife.dev/workload names, or what its controller owns. A pod with neither is
-// one of its own.
+// one of its own. Nil has the zero Workload.
 func WorkloadOf(pod *corev1.Pod) Workload {
+	if pod == nil {
+		return Workload{}
+	}
 	if name := pod.Annotations[v1.WorkloadAnnotationKey]; name != "" {
 		return Workload{Namespace: pod.Namespace, Kind: "Workload", Name: name}
 	}
