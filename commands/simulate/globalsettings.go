@@ -24,7 +24,7 @@ func bearing() []string {
 	return []string{"vm-memory-overhead-percent", "reserved-enis", "aws-enable-pod-eni", "aws-eni-limited-pod-density", "feature-gates"}
 }
 
-// settingsOfInput are the ConfigMaps that say how Karpenter behaved, for the loader.
+// settingsOfInput lists the ConfigMaps with Karpenter's settings, for the loader.
 func (s *simulation) settingsOfInput() manifests.Settings {
 	return manifests.Settings{
 		Names: []string{settings.GlobalSettingsName, settings.LoggingConfigName},

@@ -93,7 +93,7 @@ func RunNames(t *testing.T, command string, all bool, lines ...string) {
 	}
 	for _, name := range names {
 		file := filepath.Join(folder, name)
-		// A file system may refuse a name; then there is none to be read.
+		// A file system may refuse a name; such a file is not tested.
 		if err := os.WriteFile(file, []byte("a: [\n"), 0o600); err != nil {
 			t.Logf("%q: %v", name, err)
 		}

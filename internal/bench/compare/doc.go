@@ -20,10 +20,10 @@
 //
 // # Results as JSON
 //
-// One document per scenario: scenario, pods, seed; ours and theirs, each with wallSeconds, cpuSeconds, allocMB, mallocs, peakMB,
-// nodes (nodes to launch), unschedulable, hourlyCost (USD), refused (placements a cluster would refuse) with refusals (the first of
-// them); lowerBound (USD per hour); speedup (CPU seconds, theirs by ours); costRatio (hourly cost, ours by theirs); allocRatio and
-// peakRatio (ours by theirs); karpenter (its version).
+// The output has one document per scenario. Its keys are scenario, pods and seed; ours and theirs, each with wallSeconds, cpuSeconds,
+// allocMB, mallocs, peakMB, nodes (nodes to launch), unschedulable, hourlyCost (USD), refused (placements a cluster would refuse) with
+// refusals (the first of them); lowerBound (USD per hour); speedup (CPU seconds, theirs by ours); costRatio (hourly cost, ours by theirs);
+// allocRatio and peakRatio (ours by theirs); karpenter (its version).
 //
 // If --timeout stops a side, cutOff is a sentence, and all its numbers and ratios are null. costRatio is also null if the sides
 // place different numbers of pods, or if only Karpenter's plan costs nothing.
@@ -40,14 +40,14 @@
 // printed commands again and checks each: every pod on its node, each launched node priced at the cheapest available offering that
 // the plan allows.
 //
-// One JSON document per fleet: scenario, about, seed, nodes, pods, instanceTypes, spotToSpot; hourlyCost at the start and
-// lowerBound of any nodes for the pods (USD per hour); ours, reference and theirs, each with wallSeconds, cpuSeconds, allocMB,
-// mallocs, peakMB, rounds (passes that found commands), commands, removed, launched, timeouts (searches that the planner stopped at
-// its time limit), evictions (one for each move of a pod), nodes and hourlyCost at the end, evictionsPerDollar (by USD per hour
-// saved), costByRound, refused with refusals (the first of them); speedup (CPU seconds, theirs by ours); costRatio (final cost,
-// ours by theirs); referenceRatio (the cost of ours after three rounds at most by that of reference in the end); karpenter. If
-// --timeout stops a planner, cutOff is a sentence, and its other fields show the state after its last command, so cpuSeconds is
-// less than the time spent; ratios with its final cost are null, and speedupAtLeast replaces speedup.
+// The output has one JSON document per fleet. Its keys are scenario, about, seed, nodes, pods, instanceTypes, spotToSpot; hourlyCost at the
+// start and lowerBound of any nodes for the pods (USD per hour); ours, reference and theirs, each with wallSeconds, cpuSeconds, allocMB,
+// mallocs, peakMB, rounds (passes that found commands), commands, removed, launched, timeouts (searches that the planner stopped at its
+// time limit), evictions (one for each move of a pod), nodes and hourlyCost at the end, evictionsPerDollar (by USD per hour saved),
+// costByRound, refused with refusals (the first of them); speedup (CPU seconds, theirs by ours); costRatio (final cost, ours by theirs);
+// referenceRatio (the cost of ours after three rounds at most by that of reference in the end); karpenter. If --timeout stops a planner,
+// cutOff is a sentence, and its other fields show the state after its last command, so cpuSeconds is less than the time spent; ratios with
+// its final cost are null, and speedupAtLeast replaces speedup.
 //
 // The exit status is 0 if the comparison succeeded and 1 if it failed. It is 2 if a placement of drawknife is refused, if its plan
 // or fleet is more expensive than Karpenter's, or if the fleet of Reference is cheaper.

@@ -19,10 +19,10 @@
 //
 // # Results as JSON
 //
-// One document with a list: scenario, pods, types; cost, bound (that of the plan itself) and overBound (cost by bound);
-// provenBound, the highest bound known; cpuSeconds; nodes, unschedulable, refused with refusals; greedyCost, firstFitCost,
-// overGreedy; karpenterCost, karpenterCPUSeconds, karpenterVersion, overKarpenter, speedup; bestCost, bestBy, overBest. Unknown
-// values are left out. Costs are in USD per hour.
+// The output is one document with a list. Each entry has: scenario, pods, types; cost, bound (of the plan itself) and overBound (cost
+// divided by bound); provenBound, the highest bound known; cpuSeconds; nodes, unschedulable, refused with refusals; greedyCost,
+// firstFitCost, overGreedy; karpenterCost, karpenterCPUSeconds, karpenterVersion, overKarpenter, speedup; bestCost, bestBy, overBest.
+// Unknown values are left out. Costs are in USD per hour.
 //
 // The exit status is 0 if every plan costs at most as much as Karpenter's and at most 1.02 times the best packing known; 2 if a
 // plan costs more or a placement is refused; and 1 if the program failed.

@@ -110,7 +110,7 @@ func step(amount, size int64, r *rand.Rand) int64 {
 }
 
 // models draws the models that a pod requires: those of the trace that EC2 sells, by EC2's names, in proportion to their number in the
-// trace's nodes. One pod in ten takes either of two.
+// trace's nodes. One pod in ten accepts either of two models.
 func models(r *rand.Rand) []string {
 	switch n := r.IntN(10); {
 	case n < 5:

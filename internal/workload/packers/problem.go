@@ -194,7 +194,7 @@ func fits(need, room []int64) bool {
 	return true
 }
 
-// Steps is about how much work VectorGreedy is: classes looked at, for each pod and each type to start from.
+// Steps estimates the work of VectorGreedy: the number of classes checked, for each pod and each type to start from.
 func (p *Problem) Steps() int64 {
 	pods := int64(0)
 	for i := range p.Classes {
