@@ -153,7 +153,7 @@ func TestDevicesOfSeveralNodes(t *testing.T) {
 			(*requests)[0].Exactly.Count = 20
 		}, "nowhere, nowhere, nowhere", "it claims devices that several nodes can use: request more of claim gpus wants 13, with which the claim has more devices than the 32 it can have"},
 		"in a slice of no node": {func(s *scheduling.Snapshot) { attached(s, "net", "", gpus(3, "NIC")).Spec.AllNodes = nil },
-			"nowhere, nowhere, nowhere", "it claims devices of ResourceSlices that no node can use: these have neither nodeName nor nodeSelector nor allNodes"},
+			"nowhere, nowhere, nowhere", "it claims devices of ResourceSlices that no node can use: the ResourceSlices and their devices set none of nodeName, nodeSelector and allNodes"},
 		"next to one of the node": {func(s *scheduling.Snapshot) {
 			attached(s, "net", "b", gpus(2, "NIC"))
 			s.ResourceClaimTemplates[0].Spec.Spec.Devices.Requests = append(s.ResourceClaimTemplates[0].Spec.Spec.Devices.Requests, gpuRequest("gpu", 1, "model=A100"))
