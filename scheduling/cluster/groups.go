@@ -14,13 +14,13 @@ type groups struct {
 	reader *podgroups.Reader
 	// objects that describe groups, by kind.
 	objects map[podgroups.Kind]*store[*podgroups.Object]
-	// named are the groups that pods name, naming the pods that name an object.
+	// named contains, for each pod, the groups that it names; naming contains, for each group object, the pods that name it.
 	named  map[types.NamespacedName][]podgroups.Named
 	naming map[podgroups.Key]map[types.NamespacedName]struct{}
-	// of is the group that a pod is of, members the other way round.
+	// of contains the group of each pod, members the pods of each group.
 	of      map[types.NamespacedName]podgroups.Key
 	members map[podgroups.Key]map[types.NamespacedName]struct{}
-	// succeeded are members that have ended well.
+	// succeeded are the members that have succeeded.
 	succeeded map[types.NamespacedName]struct{}
 	// touched are the groups to update; list contains the others.
 	touched map[podgroups.Key]struct{}
