@@ -34,6 +34,7 @@ var takes = map[string][]string{
 // services are the prefixes of actions, by interface and by package of the SDK.
 var services = map[string]string{
 	"EC2API": "ec2", "EC2MigrationAPI": "ec2", "EC2CapacityBlockAPI": "ec2", "IAMMigrationAPI": "iam", "SSMAPI": "ssm", "EKSAPI": "eks", "PricingAPI": "pricing", "IAMAPI": "iam", "SQSAPI": "sqs", "ZonalShiftAPI": "arc-zonal-shift",
+	"SavingsPlansAPI": "savingsplans", "CostExplorerAPI": "ce", "ReservedInstancesAPI": "ec2", "SpotScoresAPI": "ec2",
 }
 
 // packages are those of the SDK with another name than the prefix of their actions.
@@ -90,6 +91,7 @@ func everything(s *iam.Settings) {
 	s.SSMParameters = []string{"/images/*", "arn:aws:ssm:eu-central-1:444455556666:parameter/shared/ami"}
 	s.LaunchResources = []string{"key-pair", "dedicated-host"}
 	s.ZonalShift, s.SpotServiceLinkedRole, s.VerifyMigration, s.PurchaseCapacityBlocks = true, true, true, true
+	s.Commitments, s.CostExplorer, s.SpotPlacementScores = true, true, true
 }
 
 func generate(t *testing.T, s iam.Settings) iam.Setup {

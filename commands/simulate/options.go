@@ -127,39 +127,7 @@ func parseOptions(args []string) (options, error) {
 	if err != nil {
 		return options{}, err
 	}
-	o.inputs = inputs
-
-	given := map[string]bool{}
-	flags.Visit(func(f *flag.Flag) { given[f.Name] = true })
-	if o.zones, err = parseZones(zones, given["zones"]); err != nil {
-		return options{}, err
-	}
-	if given["replace-nodes"] {
-		if o.replace, err = parseNodeSelector(replace); err != nil {
-			return options{}, err
-		}
-	}
-	if given["now"] {
-		if o.now, err = time.Parse(time.RFC3339, now); err != nil {
-			return options{}, fmt.Errorf("--now %q: not a time like 2006-01-02T15:04:05Z (RFC 3339)", now)
-		}
-	}
-	if o.spotAsSeen, err = choose("spot-prices", spotPrices, choice[bool]{"steady", false}, choice[bool]{"seen", true}); err != nil {
-		return options{}, err
-	}
-	if o.query, err = parseQuery(preferences, minValues, reserved, preemption); err != nil {
-		return options{}, err
-	}
-	o.output, o.color, o.provider = outputFormat(output), colorMode(color), providerKind(provider)
-	choices, err := parseFees(o.feesText)
-	if err != nil {
-		return o, err
-	}
-	o.fees = choices
-	if err := o.spotRisk.parse(); err != nil {
-		return o, err
-	}
-	return o, o.check(given)
+	return l.options(inputs)
 }
 
 // parseQuery reads the flags that say how strictly the planner takes what it is given.

@@ -20,26 +20,32 @@ import (
 	aws_api_v1 "github.com/drawknife/drawknife/aws/api/v1"
 	aws_api_v1alpha1 "github.com/drawknife/drawknife/aws/api/v1alpha1"
 	aws_api_v1beta1 "github.com/drawknife/drawknife/aws/api/v1beta1"
+	aws_capacityblocks "github.com/drawknife/drawknife/aws/capacityblocks"
 	aws_catalog "github.com/drawknife/drawknife/aws/catalog"
 	aws_convert "github.com/drawknife/drawknife/aws/convert"
 	aws_iam "github.com/drawknife/drawknife/aws/iam"
 	aws_instancetype "github.com/drawknife/drawknife/aws/instancetype"
 	aws_launchtemplate "github.com/drawknife/drawknife/aws/launchtemplate"
 	aws_launchtemplate_userdata "github.com/drawknife/drawknife/aws/launchtemplate/userdata"
+	aws_migration "github.com/drawknife/drawknife/aws/migration"
 	aws_prices "github.com/drawknife/drawknife/aws/prices"
 	aws_sdk "github.com/drawknife/drawknife/aws/sdk"
 	cloudprovider "github.com/drawknife/drawknife/cloudprovider"
 	cloudprovider_commitments "github.com/drawknife/drawknife/cloudprovider/commitments"
 	cloudprovider_overlay "github.com/drawknife/drawknife/cloudprovider/overlay"
+	commands "github.com/drawknife/drawknife/commands"
+	commands_simulate "github.com/drawknife/drawknife/commands/simulate"
 	disruption "github.com/drawknife/drawknife/disruption"
 	disruption_decision "github.com/drawknife/drawknife/disruption/decision"
 	fake "github.com/drawknife/drawknife/fake"
 	fake_build "github.com/drawknife/drawknife/fake/build"
+	fake_build_ec2build "github.com/drawknife/drawknife/fake/build/ec2build"
 	fake_world "github.com/drawknife/drawknife/fake/world"
 	provisioning "github.com/drawknife/drawknife/provisioning"
 	scheduling "github.com/drawknife/drawknife/scheduling"
 	scheduling_buffers "github.com/drawknife/drawknife/scheduling/buffers"
 	scheduling_cluster "github.com/drawknife/drawknife/scheduling/cluster"
+	scheduling_discounts "github.com/drawknife/drawknife/scheduling/discounts"
 	scheduling_fees "github.com/drawknife/drawknife/scheduling/fees"
 	scheduling_learned "github.com/drawknife/drawknife/scheduling/learned"
 	scheduling_limits "github.com/drawknife/drawknife/scheduling/limits"
@@ -167,6 +173,8 @@ func publicFunctions() map[string]any {
 		"aws/api/v1beta1.DefaultMetadataOptions":            aws_api_v1beta1.DefaultMetadataOptions,
 		"aws/api/v1beta1.FromV1":                            aws_api_v1beta1.FromV1,
 		"aws/api/v1beta1.GroupVersion":                      aws_api_v1beta1.GroupVersion,
+		"aws/capacityblocks.Find":                           aws_capacityblocks.Find,
+		"aws/capacityblocks.Purchase":                       aws_capacityblocks.Purchase,
 		"aws/catalog.BranchLimits":                          aws_catalog.BranchLimits,
 		"aws/catalog.Embedded":                              aws_catalog.Embedded,
 		"aws/catalog.EmbeddedAsSeen":                        aws_catalog.EmbeddedAsSeen,
@@ -196,7 +204,11 @@ func publicFunctions() map[string]any {
 		"aws/convert.WriteJSON":                             aws_convert.WriteJSON,
 		"aws/convert.WriteYAML":                             aws_convert.WriteYAML,
 		"aws/iam.Calls":                                     aws_iam.Calls,
+		"aws/iam.CloudFormation":                            aws_iam.CloudFormation,
+		"aws/iam.ControllerRoleName":                        aws_iam.ControllerRoleName,
+		"aws/iam.Eksctl":                                    aws_iam.Eksctl,
 		"aws/iam.Generate":                                  aws_iam.Generate,
+		"aws/iam.Terraform":                                 aws_iam.Terraform,
 		"aws/instancetype.EFAs":                             aws_instancetype.EFAs,
 		"aws/instancetype.Incompatible":                     aws_instancetype.Incompatible,
 		"aws/instancetype.NVIDIADevices":                    aws_instancetype.NVIDIADevices,
@@ -209,6 +221,7 @@ func publicFunctions() map[string]any {
 		"aws/launchtemplate.ImageFor":                       aws_launchtemplate.ImageFor,
 		"aws/launchtemplate.Tags":                           aws_launchtemplate.Tags,
 		"aws/launchtemplate/userdata.Render":                aws_launchtemplate_userdata.Render,
+		"aws/migration.Verify":                              aws_migration.Verify,
 		"aws/prices.Adjust":                                 aws_prices.Adjust,
 		"aws/prices.Currency":                               aws_prices.Currency,
 		"aws/prices.File":                                   aws_prices.File,
@@ -280,6 +293,9 @@ func publicFunctions() map[string]any {
 		"cloudprovider/commitments.DecodeUse":               cloudprovider_commitments.DecodeUse,
 		"cloudprovider/overlay.Apply":                       cloudprovider_overlay.Apply,
 		"cloudprovider/overlay.StandInPrices":               cloudprovider_overlay.StandInPrices,
+		"commands/simulate.Commands":                        commands_simulate.Commands,
+		"commands/simulate.Main":                            commands_simulate.Main,
+		"commands/simulate.Run":                             commands_simulate.Run,
 		"disruption.Ask":                                    disruption.Ask,
 		"disruption.CleanUp":                                disruption.CleanUp,
 		"disruption.DisruptionOf":                           disruption.DisruptionOf,
@@ -378,6 +394,14 @@ func publicFunctions() map[string]any {
 		"fake/build.Unschedulable":                          fake_build.Unschedulable,
 		"fake/build.Weight":                                 fake_build.Weight,
 		"fake/build.With":                                   fake_build.With,
+		"fake/build/ec2build.Class":                         fake_build_ec2build.Class,
+		"fake/build/ec2build.Image":                         fake_build_ec2build.Image,
+		"fake/build/ec2build.Meta":                          fake_build_ec2build.Meta,
+		"fake/build/ec2build.Of":                            fake_build_ec2build.Of,
+		"fake/build/ec2build.Profile":                       fake_build_ec2build.Profile,
+		"fake/build/ec2build.Ready":                         fake_build_ec2build.Ready,
+		"fake/build/ec2build.SecurityGroups":                fake_build_ec2build.SecurityGroups,
+		"fake/build/ec2build.Subnet":                        fake_build_ec2build.Subnet,
 		"fake/world.New":                                    fake_world.New,
 		"provisioning.CheckConsistency":                     provisioning.CheckConsistency,
 		"provisioning.CollectGarbage":                       provisioning.CollectGarbage,
@@ -442,6 +466,9 @@ func publicFunctions() map[string]any {
 		"scheduling/cluster.KindOf":                         scheduling_cluster.KindOf,
 		"scheduling/cluster.New":                            scheduling_cluster.New,
 		"scheduling/cluster.Upsert":                         scheduling_cluster.Upsert,
+		"scheduling/discounts.Terms":                        scheduling_discounts.Terms,
+		"scheduling/discounts.Unused":                       scheduling_discounts.Unused,
+		"scheduling/discounts.Use":                          scheduling_discounts.Use,
 		"scheduling/fees.BuiltIn":                           scheduling_fees.BuiltIn,
 		"scheduling/fees.Parse":                             scheduling_fees.Parse,
 		"scheduling/learned.Devices":                        scheduling_learned.Devices,
@@ -710,6 +737,11 @@ func publicTypes() map[string]reflect.Type {
 		"aws/api/v1beta1.EC2NodeClassSpec":                 reflect.TypeFor[aws_api_v1beta1.EC2NodeClassSpec](),
 		"aws/api/v1beta1.EC2NodeClassStatus":               reflect.TypeFor[aws_api_v1beta1.EC2NodeClassStatus](),
 		"aws/api/v1beta1.MetadataOptions":                  reflect.TypeFor[aws_api_v1beta1.MetadataOptions](),
+		"aws/capacityblocks.Approval":                      reflect.TypeFor[aws_capacityblocks.Approval](),
+		"aws/capacityblocks.ApprovalError":                 reflect.TypeFor[aws_capacityblocks.ApprovalError](),
+		"aws/capacityblocks.Offering":                      reflect.TypeFor[aws_capacityblocks.Offering](),
+		"aws/capacityblocks.Query":                         reflect.TypeFor[aws_capacityblocks.Query](),
+		"aws/capacityblocks.QueryError":                    reflect.TypeFor[aws_capacityblocks.QueryError](),
 		"aws/catalog.Accelerator":                          reflect.TypeFor[aws_catalog.Accelerator](),
 		"aws/catalog.Accelerators":                         reflect.TypeFor[aws_catalog.Accelerators](),
 		"aws/catalog.Catalog":                              reflect.TypeFor[aws_catalog.Catalog](),
@@ -782,6 +814,13 @@ func publicTypes() map[string]reflect.Type {
 		"aws/launchtemplate/userdata.MalformedError":       reflect.TypeFor[aws_launchtemplate_userdata.MalformedError](),
 		"aws/launchtemplate/userdata.Rendered":             reflect.TypeFor[aws_launchtemplate_userdata.Rendered](),
 		"aws/launchtemplate/userdata.TooLargeError":        reflect.TypeFor[aws_launchtemplate_userdata.TooLargeError](),
+		"aws/migration.Checked":                            reflect.TypeFor[aws_migration.Checked](),
+		"aws/migration.Clients":                            reflect.TypeFor[aws_migration.Clients](),
+		"aws/migration.Finding":                            reflect.TypeFor[aws_migration.Finding](),
+		"aws/migration.Input":                              reflect.TypeFor[aws_migration.Input](),
+		"aws/migration.Report":                             reflect.TypeFor[aws_migration.Report](),
+		"aws/migration.Severity":                           reflect.TypeFor[aws_migration.Severity](),
+		"aws/migration.Skipped":                            reflect.TypeFor[aws_migration.Skipped](),
 		"aws/prices.Board":                                 reflect.TypeFor[aws_prices.Board](),
 		"aws/prices.Book":                                  reflect.TypeFor[aws_prices.Book](),
 		"aws/prices.Feed":                                  reflect.TypeFor[aws_prices.Feed](),
@@ -806,8 +845,11 @@ func publicTypes() map[string]reflect.Type {
 		"aws/sdk.CostExplorerAPI":                          reflect.TypeFor[aws_sdk.CostExplorerAPI](),
 		"aws/sdk.CredentialsError":                         reflect.TypeFor[aws_sdk.CredentialsError](),
 		"aws/sdk.EC2API":                                   reflect.TypeFor[aws_sdk.EC2API](),
+		"aws/sdk.EC2CapacityBlockAPI":                      reflect.TypeFor[aws_sdk.EC2CapacityBlockAPI](),
+		"aws/sdk.EC2MigrationAPI":                          reflect.TypeFor[aws_sdk.EC2MigrationAPI](),
 		"aws/sdk.EKSAPI":                                   reflect.TypeFor[aws_sdk.EKSAPI](),
 		"aws/sdk.IAMAPI":                                   reflect.TypeFor[aws_sdk.IAMAPI](),
+		"aws/sdk.IAMMigrationAPI":                          reflect.TypeFor[aws_sdk.IAMMigrationAPI](),
 		"aws/sdk.Limit":                                    reflect.TypeFor[aws_sdk.Limit](),
 		"aws/sdk.PricingAPI":                               reflect.TypeFor[aws_sdk.PricingAPI](),
 		"aws/sdk.Priority":                                 reflect.TypeFor[aws_sdk.Priority](),
@@ -872,6 +914,11 @@ func publicTypes() map[string]reflect.Type {
 		"cloudprovider/overlay.Reason":                     reflect.TypeFor[cloudprovider_overlay.Reason](),
 		"cloudprovider/overlay.Result":                     reflect.TypeFor[cloudprovider_overlay.Result](),
 		"cloudprovider/overlay.Verdict":                    reflect.TypeFor[cloudprovider_overlay.Verdict](),
+		"commands.Command":                                 reflect.TypeFor[commands.Command](),
+		"commands.ExitStatus":                              reflect.TypeFor[commands.ExitStatus](),
+		"commands.Run":                                     reflect.TypeFor[commands.Run](),
+		"commands.Streams":                                 reflect.TypeFor[commands.Streams](),
+		"commands/simulate.Options":                        reflect.TypeFor[commands_simulate.Options](),
 		"disruption.Approval":                              reflect.TypeFor[disruption.Approval](),
 		"disruption.ApprovalDecision":                      reflect.TypeFor[disruption.ApprovalDecision](),
 		"disruption.ApprovalPolicy":                        reflect.TypeFor[disruption.ApprovalPolicy](),
@@ -1044,6 +1091,7 @@ func publicTypes() map[string]reflect.Type {
 		"fake/build.TaintsOption":                          reflect.TypeFor[fake_build.TaintsOption](),
 		"fake/build.TypeFunc":                              reflect.TypeFor[fake_build.TypeFunc](),
 		"fake/build.TypeOption":                            reflect.TypeFor[fake_build.TypeOption](),
+		"fake/build/ec2build.Option":                       reflect.TypeFor[fake_build_ec2build.Option](),
 		"fake/world.World":                                 reflect.TypeFor[fake_world.World](),
 		"provisioning.AskGates":                            reflect.TypeFor[provisioning.AskGates](),
 		"provisioning.AskInstance":                         reflect.TypeFor[provisioning.AskInstance](),
