@@ -6,6 +6,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/drawknife/drawknife/api/option"
 )
 
 // Severity says how much a finding matters.
@@ -141,8 +143,11 @@ func (r *Report) sort() {
 	r.NotChecked = slices.Compact(r.NotChecked)
 }
 
-// WriteText writes the report for people. The error is that of w.
+// WriteText writes the report for people. The error is that of w, or an *option.ArgumentError if w is nil.
 func (r Report) WriteText(w io.Writer) error {
+	if w == nil {
+		return option.Missing("Report.WriteText", "writer")
+	}
 	var b strings.Builder
 	c := r.Checked
 	fmt.Fprintf(&b, "Cluster %s, region %s: %d node classes, %d node pools, %d node claims; compared %d launch templates, %d instances, %d permissions.\n",

@@ -35,6 +35,9 @@ func Main(o Options) int {
 // Run is the command: it reads args, without the program's name, and returns the exit status. Its output can't control the terminal. It
 // ends early when ctx does, with the cause in its message.
 func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, o Options) int {
+	if ctx == nil || stdin == nil || stdout == nil || stderr == nil {
+		return exitInput // there may be nowhere to say why
+	}
 	out, messages := printable.NewWriter(stdout), printable.NewWriter(stderr)
 	code := command(ctx, args, stdin, out, messages, o)
 	if err := errors.Join(out.Flush(), messages.Flush()); err != nil && code == exitPlaced {

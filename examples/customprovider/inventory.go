@@ -20,7 +20,7 @@ type Inventory struct {
 	Machines []Machine `json:"machines"`
 }
 
-// MachineType contains the properties that machines of one type share.
+// MachineType contains the shared properties of one type.
 type MachineType struct {
 	// Name is the value of the label node.kubernetes.io/instance-type.
 	Name string `json:"name"`

@@ -17,7 +17,7 @@ type room struct {
 // rooms are the boxes, from above to below. A package belongs to the room with its longest folder; one of no room is not drawn.
 func rooms() []room {
 	return []room{
-		{"examples", "examples", []string{"examples"}},
+		{"examples", "examples, commands", []string{"examples", "commands"}},
 		{"conformance", "cloudprovider/conformance", []string{"cloudprovider/conformance"}},
 		{"world", "fake/world", []string{"fake/world"}},
 		{"provisioning", "provisioning", []string{"provisioning"}},

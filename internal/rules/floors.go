@@ -61,6 +61,7 @@ func floors() map[string]int {
 
 		"cloudprovider/conformance": 6,
 		"examples":                  6,
+		"examples/settings":         6,
 		"commands":                  6,
 		"fake/world":                6,
 		"":                          6,
@@ -80,6 +81,10 @@ func hubs() map[string][]string {
 		"aws/internal/mototest": {"internal"}, // the server that it connects to
 		"internal/engine":       {"scheduling/planning", "scheduling/spotlimits"},
 		"internal/podgroups":    {"scheduling/planning"},
+
+		// Programs are made of commands, and those read the controller's settings.
+		"examples": {"commands", "examples/settings"},
+		"commands": {"examples/settings"},
 
 		// Commands and verdicts are below the planners, and these below the package that users plan with.
 		"internal/consolidate": {"disruption/decision"},
@@ -172,7 +177,7 @@ func nameOf(dir string) string {
 func CheckAWSSDK(t *Tree) []Fault {
 	var faults []Fault
 	for _, f := range t.Files {
-		if within(f.Dir, "aws", "examples") && !within(f.Dir, "aws/catalog", "aws/instancetype", "aws/api", "aws/convert") {
+		if within(f.Dir, "aws", "commands", "examples") && !within(f.Dir, "aws/catalog", "aws/instancetype", "aws/api", "aws/convert") {
 			continue
 		}
 		for p, node := range f.imports() {
@@ -188,7 +193,7 @@ func CheckAWSSDK(t *Tree) []Fault {
 // looked at.
 func CheckTopLevel(folders []string) []Fault {
 	known := map[string]bool{
-		"api": true, "aws": true, "cloudprovider": true, "disruption": true, "docs": true, "examples": true, "fake": true,
+		"api": true, "aws": true, "cloudprovider": true, "commands": true, "disruption": true, "docs": true, "examples": true, "fake": true,
 		"internal": true, "provisioning": true, "scheduling": true,
 	}
 	var faults []Fault
