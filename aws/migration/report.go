@@ -146,7 +146,7 @@ func (r *Report) sort() {
 // WriteText writes the report for people. The error is that of w, or an *option.ArgumentError if w is nil.
 func (r Report) WriteText(w io.Writer) error {
 	if w == nil {
-		return option.Missing("Report.WriteText", "writer")
+		return option.Missing("Report.WriteText", "the writer")
 	}
 	var b strings.Builder
 	c := r.Checked
