@@ -40,9 +40,13 @@ func TestTutorial(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	interfaces, err := os.ReadFile("../../cloudprovider/nodeclassstatus.go")
-	if err != nil {
-		t.Fatal(err)
+	var interfaces []byte
+	for _, name := range []string{"nodeclassstatus.go", "creategroup.go"} {
+		text, err := os.ReadFile("../../cloudprovider/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		interfaces = append(interfaces, text...)
 	}
 	for _, clause := range regexp.MustCompile(`CP-[A-Z]+-[0-9]+`).FindAllString(string(text), -1) {
 		if !strings.Contains(string(contract)+string(interfaces), clause+":") {
