@@ -18,7 +18,7 @@ func TestOverlayValidation(t *testing.T) {
 		{"everything, unchanged", NodeOverlaySpec{}, "", ""},
 		{"price", NodeOverlaySpec{Price: ptr("1.25")}, "", ""},
 		{"price 0", NodeOverlaySpec{Price: ptr("0")}, "", ""},
-		{"negative price", NodeOverlaySpec{Price: ptr("-1")}, "spec.price", "not negative"},
+		{"negative price", NodeOverlaySpec{Price: ptr("-1")}, "spec.price", "non-negative"},
 		{"price that is none", NodeOverlaySpec{Price: ptr("1.25 $")}, "spec.price", "write it like 1.25"},
 		{"adjustment", NodeOverlaySpec{PriceAdjustment: ptr("+10%")}, "", ""},
 		{"the whole price taken away", NodeOverlaySpec{PriceAdjustment: ptr("-100%")}, "", ""},

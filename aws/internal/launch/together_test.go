@@ -18,6 +18,7 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/aws/internal/launch"
 	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/fake/build"
 	"github.com/drawknife/drawknife/internal/seeded"
 )
 
@@ -27,10 +28,10 @@ func uuid(n int) types.UID {
 }
 
 // several are claims that are alike.
-func several(n int, reqs ...v1.NodeSelectorRequirementWithMinValues) []*v1.NodeClaim {
+func several(n int, more ...build.ClaimOption) []*v1.NodeClaim {
 	claims := make([]*v1.NodeClaim, n)
 	for i := range claims {
-		claims[i] = nodeClaim(reqs...)
+		claims[i] = nodeClaim(more...)
 		claims[i].Name, claims[i].UID = fmt.Sprintf("claim-%d", i), uuid(i)
 	}
 	return claims
@@ -179,8 +180,8 @@ func TestLaunchPart(t *testing.T) {
 // What no single request serves is unsupported, and nothing is asked of EC2.
 func TestLaunchTogetherUnsupported(t *testing.T) {
 	two, one := 2, 1
-	minValues := func(n *int) v1.NodeSelectorRequirementWithMinValues {
-		return v1.NodeSelectorRequirementWithMinValues{Key: corev1.LabelInstanceTypeStable, Operator: corev1.NodeSelectorOpExists, MinValues: n}
+	minValues := func(n *int) build.RequirementOption {
+		return build.RequirementOption{Key: corev1.LabelInstanceTypeStable, Operator: corev1.NodeSelectorOpExists, MinValues: n}
 	}
 	change := func(f func(*v1.NodeClaim)) []*v1.NodeClaim {
 		claims := several(2)
