@@ -70,11 +70,18 @@ func (b *burst) launch(ctx context.Context, r launch.Request) (*launch.Instance,
 	if b.least == 0 || len(r.Dead) > 0 || v1.PoolOf(r.NodeClaim.Labels).Generation == v1.GenerationV1Alpha5 {
 		return b.provider.launcher.Launch(ctx, r)
 	}
-	return b.calls.Call(ctx, &r)
+	launched, err := b.calls.Call(ctx, &r)
+	if errors.Is(err, errAlone) {
+		return b.provider.launcher.Launch(ctx, r)
+	}
+	return launched, err
 }
 
-// do launches the requests of a window. As many as there are places in capacity reservations are launched one by one, because each takes its
-// place in one of them.
+// errAlone answers a request that no fleet serves. Its caller launches it by a call of its own, so that it waits for no other.
+var errAlone = errors.New("launched alone")
+
+// do launches the requests of a window by fleets. It leaves to their callers those that are too few for one, and as many as there are places in
+// capacity reservations, because each takes its place in one of them.
 func (b *burst) do(ctx context.Context, requests []*launch.Request) []batch.Answer[*launch.Instance] {
 	answers := make([]batch.Answer[*launch.Instance], len(requests))
 	left := make([]int, len(requests))
@@ -83,13 +90,12 @@ func (b *burst) do(ctx context.Context, requests []*launch.Request) []batch.Answ
 	}
 	if len(requests) >= b.least {
 		places := min(len(left), b.provider.launcher.ReservedPlaces(*requests[0]))
-		reserved, others := left[:places], left[places:]
-		var working sync.WaitGroup
-		working.Go(func() { b.alone(ctx, requests, reserved, answers) })
-		left = b.fleets(ctx, requests, others, answers)
-		working.Wait()
+		reserved := left[:places]
+		left = append(slices.Clone(reserved), b.fleets(ctx, requests, left[places:], answers)...)
 	}
-	b.alone(ctx, requests, left, answers)
+	for _, n := range left {
+		answers[n].Err = errAlone
+	}
 	return answers
 }
 
@@ -107,15 +113,6 @@ func (b *burst) fleets(ctx context.Context, requests []*launch.Request, left []i
 		left = rest
 	}
 	return left
-}
-
-// alone launches requests by a call each.
-func (b *burst) alone(ctx context.Context, requests []*launch.Request, some []int, answers []batch.Answer[*launch.Instance]) {
-	_ = eachAtOnce(len(some), func(n int) error {
-		at := some[n]
-		answers[at].Value, answers[at].Err = b.provider.launcher.Launch(ctx, *requests[at])
-		return nil
-	})
 }
 
 // fleet launches some of the requests by one CreateFleet call. It answers each, and returns those that got nothing.

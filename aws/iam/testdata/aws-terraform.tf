@@ -196,7 +196,8 @@ resource "aws_iam_policy" "nodes" {
             "aws:TagKeys": [
               "Name",
               "eks:eks-cluster-name",
-              "karpenter.sh/nodeclaim"
+              "karpenter.sh/nodeclaim",
+              "drawknife.dev/nodeclaim-uid"
             ]
           },
           "StringEquals": {

@@ -313,6 +313,8 @@ func TestKeyHasAllOfAView(t *testing.T) {
 		"DeviceResources":         func(s *instancetype.Settings) { s.DeviceResources = map[string]string{"U30": "x.y/z"} },
 		"HugePages":               func(s *instancetype.Settings) { s.HugePages = map[string]string{"hugepages-2Mi": "1Gi"} },
 		"WithoutPodENI":           func(s *instancetype.Settings) { s.WithoutPodENI = true },
+		"ThreadsPerCore":          func(s *instancetype.Settings) { s.ThreadsPerCore = 1 },
+		"CoreCount":               func(s *instancetype.Settings) { s.CoreCount = 2 },
 		"ReservedENIs":            func(s *instancetype.Settings) { s.ReservedENIs = 1 },
 		"DiscoveredMemory":        func(s *instancetype.Settings) { s.DiscoveredMemory = map[string]int64{"m5.large": 1} },
 	}
