@@ -32,7 +32,7 @@ func TestGangsAreShown(t *testing.T) {
 	if diff := cmp.Diff(gang{Name: "default/train-00", Members: 4, Minimum: 4, Placed: 4, Domains: map[string]string{"topology.kubernetes.io/zone": zone}}, d.Gangs[0]); diff != "" {
 		t.Errorf("placed (-want +got):\n%s", diff)
 	}
-	if g := d.Gangs[1]; g.Placed != 0 || g.Code != "DoesNotFit" || !strings.Contains(g.Message, "2 of 4 members fit") || !strings.Contains(g.Message, "if limit cpu were raised by 8") {
+	if g := d.Gangs[1]; g.Placed != 0 || g.Code != "DomainsForbidden" || !strings.Contains(g.Message, "2 of 4 members fit") || !strings.Contains(g.Message, "if limit cpu were raised by 8") {
 		t.Errorf("not placed: %+v", g)
 	}
 	text := strings.Join(strings.Fields(simulate(t, gangsOf(2, 24), "-").stdout), " ")

@@ -53,7 +53,7 @@ func buildSibling(t *testing.T) {
 		t.Fatal(err)
 	}
 	sibling := filepath.Join(filepath.Dir(self), siblingName())
-	if output, err := exec.Command("go", "build", "-tags", "aws", "-o", sibling, "..").CombinedOutput(); err != nil {
+	if output, err := exec.Command("go", "build", "-tags", "aws", "-o", sibling, "../../examples/simulate").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, output)
 	}
 	t.Cleanup(func() { _ = os.Remove(sibling) })

@@ -15,7 +15,7 @@ import (
 
 func TestParseOptions(t *testing.T) {
 	defaults := func(change func(*options)) options {
-		o := options{provider: providerFile, output: outputText, color: colorAuto, planner: settings.PlannerGlobal, disruption: settings.DefaultDisruption(), maxReplicas: 100_000, replay: replayOptions{interruptions: 1, every: time.Hour, seed: 1}, query: scheduling.Query{
+		o := options{program: "simulate", provider: providerFile, output: outputText, color: colorAuto, planner: settings.PlannerGlobal, disruption: settings.DefaultDisruption(), maxReplicas: 100_000, replay: replayOptions{interruptions: 1, every: time.Hour, seed: 1}, query: scheduling.Query{
 			Preferences: scheduling.PreferencesRespect, MinValues: scheduling.MinValuesStrict, Reserved: scheduling.ReservedFallback, Preemption: scheduling.PreemptionIgnore,
 		}}
 		change(&o)
@@ -80,7 +80,7 @@ func TestParseOptions(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(test.want, got, cmp.AllowUnexported(options{}, workloadOptions{}, replayOptions{}, spotRisk{})); diff != "" {
+			if diff := cmp.Diff(test.want, got, cmp.AllowUnexported(options{}, workloadOptions{}, replayOptions{}, spotRisk{}, clusterOptions{})); diff != "" {
 				t.Errorf("options (-want +got):\n%s", diff)
 			}
 		})

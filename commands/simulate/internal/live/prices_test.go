@@ -93,7 +93,7 @@ func TestPricesOnFacts(t *testing.T) {
 		{"on-demand prices of c7g.large in dollars are not mixed in", china, quotes{onDemand: onDemand("CNY"), spot: spot("CNY", china)}, 0.5,
 			[]float64{0, 0.25}, false, "history", "OnDemandPricesUnknown: no on-demand price is known of c7g.large"},
 		{"spot alone in another currency", china, quotes{onDemandErr: refused, spot: spot("CNY", china)}, m5.OnDemandUSD,
-			[]float64{m5.OnDemandUSD, m5.OnDemandUSD}, true, "for want of", "they are in CNY, but on-demand prices are available only in USD"},
+			[]float64{m5.OnDemandUSD, m5.OnDemandUSD}, true, "for want of", "spot prices are in CNY, but on-demand prices are available only in USD"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			test.quotes.day = "2026-11-26"

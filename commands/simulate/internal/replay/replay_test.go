@@ -218,10 +218,10 @@ func TestReadTrace(t *testing.T) {
 		"twice":            head + "a,0,,1,1\na,0,,1,1\n",
 		"not a valid name": head + "!,0,,1,1\n",
 		"between 0":        head + "a,-1,,1,1\n",
-		"a pod is in one":  claimHead + "a,0,,1,1,b/x c/x\n",
-		`claims "B/x"`:     claimHead + "a,0,,1,1,B/x\n",
-		"claim \"a\" occ":  claimHead + "a,0,,1,1,a b a\n",
-		"more than 8":      claimHead + "a,0,,1,1,a b c d e f g h i\n",
+		"all claims of a pod must be in its namespace": claimHead + "a,0,,1,1,b/x c/x\n",
+		`claims "B/x"`:    claimHead + "a,0,,1,1,B/x\n",
+		"claim \"a\" occ": claimHead + "a,0,,1,1,a b a\n",
+		"more than 8":     claimHead + "a,0,,1,1,a b c d e f g h i\n",
 	} {
 		if _, err := replay.ReadTrace(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%q: %v", text, err)
