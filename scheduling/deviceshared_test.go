@@ -89,7 +89,7 @@ func TestPodsThatShareAClaimAndCannotMeet(t *testing.T) {
 		"in zones of their own": {func(s *scheduling.Snapshot) {
 			selector(zoneKey + "=a")(s.Pods[0])
 			selector(zoneKey + "=b")(s.Pods[1])
-		}, "nowhere, nowhere", "the pod can't be planned: it, or a pod that shares claims with it, selects no node where"},
+		}, "nowhere, nowhere", "the pod can't be planned: its node selector excludes all nodes where"},
 		"one of them in a zone": {func(s *scheduling.Snapshot) { selector(zoneKey + "=b")(s.Pods[1]) }, "new h1/b/spot, new h1/b/spot", ""},
 		"one by affinity":       {func(s *scheduling.Snapshot) { required(in(zoneKey, "b", "c"))(s.Pods[1]) }, "new h1/b/spot, new h1/b/spot", ""},
 		"a taint that one does not tolerate": {func(s *scheduling.Snapshot) {
