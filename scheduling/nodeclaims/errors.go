@@ -30,8 +30,8 @@ func (e *TooManyRequirementsError) Error() string {
 		e.Node, e.Count, MaxRequirements)
 }
 
-// VarietyError: the instance types of a claim, limited to the number that a claim may name, are less varied than the pool's minValues
-// require.
+// VarietyError says that the instance types of a claim, limited to the number that a claim may name, are less varied than the pool's
+// minValues require.
 type VarietyError struct {
 	// Node is the planned node's name, Pool its pool.
 	Node, Pool string
