@@ -33,7 +33,7 @@ const (
 )
 
 // burst merges equal launches into fleets of many instances. Create is called for one claim at a time; calls that arrive together and ask
-// for the same are one CreateFleet call if there are enough of them. What EC2 has is dealt to the claims, the rest is asked for again
+// for the same are one CreateFleet call if there are enough of them. What EC2 has is assigned to the claims, the rest is asked for again
 // as long as EC2 has any, and those that get nothing fail with EC2's reasons.
 //
 // No answer that is lost leaves an instance that nobody finds: all instances of a fleet have the UIDs of all its claims as tags (see

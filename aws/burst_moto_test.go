@@ -10,7 +10,7 @@ import (
 	"github.com/drawknife/drawknife/aws/internal/launch"
 )
 
-// Twelve equal launches are one fleet on moto, whose instances another process finds by their tags, deals alike, and tags later.
+// Twelve equal launches are one fleet on moto, whose instances another process finds by their tags, assigns alike, and tags later.
 func TestMotoBurst(t *testing.T) {
 	s := newSite(t)
 	claims := alike(12)

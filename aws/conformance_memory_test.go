@@ -211,7 +211,7 @@ func (b *memoryBench) instances(context.Context) ([]conformance.Instance, error)
 	return instances, nil
 }
 
-// claimOf is the UID of an instance's claim: that of its tag, or the one that it was dealt of its batch.
+// claimOf is the UID of an instance's claim: that of its tag, or the one that it was assigned of its batch.
 func claimOf(all []ec2types.Instance, i ec2types.Instance) string {
 	tags := tagsOf(&i)
 	of, batched := launch.BatchOf(tags)
@@ -224,7 +224,7 @@ func claimOf(all []ec2types.Instance, i ec2types.Instance) string {
 			ids = append(ids, *other.InstanceId)
 		}
 	}
-	return string(launch.Deal(ids, of.UIDs)[*i.InstanceId])
+	return string(launch.Assign(ids, of.UIDs)[*i.InstanceId])
 }
 
 func (b *memoryBench) sellOut(match func(cloudprovider.OfferingKey) bool) func() {

@@ -27,7 +27,7 @@ type clusterOptions struct {
 	kubectl string
 }
 
-// asked says whether a cluster is to be read.
+// asked reports whether the user wants a running cluster to be read.
 func (o clusterOptions) asked() bool {
 	return o.all || o.context != "" || o.kubeconfig != "" || o.namespace != ""
 }

@@ -237,11 +237,11 @@ func (c *Client) describeClaims(ctx context.Context, uids []types.UID) []batch.A
 	return answers
 }
 
-// undecided is the error for a claim whose instance may be among those of a batch that can't be dealt yet; nil if there are none.
+// undecided is the error for a claim whose instance may be among those of a batch that can't be assigned yet; nil if there are none.
 func (c *Client) undecided(found []Instance, uid types.UID) error {
 	for _, i := range found {
 		batch, ok := i.Batch()
-		if ok && i.undealt() && slices.Contains(batch.UIDs, uid) && c.options.Now().Sub(i.LaunchTime) < launch.Visibility {
+		if ok && i.unassigned() && slices.Contains(batch.UIDs, uid) && c.options.Now().Sub(i.LaunchTime) < launch.Visibility {
 			return cloudprovider.NewTransientError(fmt.Errorf("instances of batch %s, one of which may be the claim's, are not visible yet: wait up to %s", batch.ID, launch.Visibility))
 		}
 	}

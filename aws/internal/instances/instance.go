@@ -59,9 +59,9 @@ type Instance struct {
 	LaunchTime time.Time
 	// Tags it has.
 	Tags map[string]string
-	// DealtUID and DealtName are those of the claim that an instance of a batch belongs to, as long as its own tags do not name it. The UID is
-	// empty while it is not known (see deal), the name unless this process has just launched the instance.
-	DealtUID, DealtName string
+	// AssignedUID and DealtName are those of the claim that an instance of a batch belongs to, as long as its own tags do not name it. The UID is
+	// empty while it is not known (see assign), the name unless this process has just launched the instance.
+	AssignedUID, DealtName string
 }
 
 // Reservation is a capacity reservation that an instance runs in.
@@ -100,7 +100,7 @@ func (i *Instance) NodeClaimUID() string {
 	if uid := i.Tags[launch.TagNodeClaimUID]; uid != launch.Batched {
 		return uid
 	}
-	return i.DealtUID
+	return i.AssignedUID
 }
 
 // Of reports whether it belongs to a cluster. One of v1alpha5 that says who manages it is that cluster's alone;
@@ -201,7 +201,7 @@ func FromInstance(m *launch.Instance) Instance {
 		LaunchTime: m.LaunchedAt, Tags: m.Tags,
 	}
 	if m.Tags[launch.TagNodeClaimUID] == launch.Batched {
-		i.DealtUID, i.DealtName = string(m.NodeClaimUID), m.NodeClaim
+		i.AssignedUID, i.DealtName = string(m.NodeClaimUID), m.NodeClaim
 	}
 	if id := m.Offering.Value(awsv1.LabelCapacityReservationID); id != "" {
 		i.Reservation = &Reservation{

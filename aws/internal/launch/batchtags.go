@@ -14,8 +14,8 @@ import (
 )
 
 // Tags of instances that one CreateFleet call launched for several claims. EC2 gives all instances of a fleet the same tags, so that no
-// instance can have its own claim's UID from the start. Instead all have the UIDs of all claims, sorted, and the instances are dealt to
-// these: the instance whose ID comes n-th belongs to the claim whose UID comes n-th. Anyone who sees the whole batch deals alike.
+// instance can have its own claim's UID from the start. Instead all have the UIDs of all claims, sorted, and the instances are assigned to
+// these: the instance whose ID comes n-th belongs to the claim whose UID comes n-th. Anyone who sees the whole batch assigns alike.
 const (
 	// TagBatch identifies the batch: see BatchID.
 	TagBatch = "drawknife.dev/batch"
@@ -161,14 +161,14 @@ func unpacked(text string) (types.UID, error) {
 	return types.UID(h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]), nil
 }
 
-// Deal gives the instances of one batch to the UIDs of its claims: both in their order. Instances that are too many get none.
-func Deal(instanceIDs []string, uids []types.UID) map[string]types.UID {
+// Assign gives the instances of one batch to the UIDs of its claims: both in their order. Instances that are too many get none.
+func Assign(instanceIDs []string, uids []types.UID) map[string]types.UID {
 	ids, claims := slices.Clone(instanceIDs), slices.Clone(uids)
 	slices.Sort(ids)
 	slices.Sort(claims)
-	dealt := make(map[string]types.UID, len(ids))
+	assigned := make(map[string]types.UID, len(ids))
 	for n, id := range ids[:min(len(ids), len(claims))] {
-		dealt[id] = claims[n]
+		assigned[id] = claims[n]
 	}
-	return dealt
+	return assigned
 }

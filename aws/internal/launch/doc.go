@@ -23,7 +23,7 @@
 //
 // [Launcher.LaunchTogether] launches several claims that are alike by one call: all or nothing for claims that are of use only together, or
 // as many as EC2 has for a burst. EC2 gives all instances of a call the same tags, so that none can have its own claim's from the start:
-// they have the UIDs of all claims, and are dealt to these by a rule that everybody follows alike ([Deal]). An answer that is lost
+// they have the UIDs of all claims, and are assigned to these by a rule that everybody follows alike ([Assign]). An answer that is lost
 // loses nothing here either. Karpenter merges equal calls without such a rule, and can't find the instances again after a crash.
 //
 // # Differences from Karpenter

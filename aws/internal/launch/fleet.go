@@ -297,7 +297,7 @@ func (l *Launcher) instancesOf(f *flight, offers []offer, out *ec2.CreateFleetOu
 	if len(all) > f.count() {
 		l.options.Logger.Warn("launched more instances than requested, terminating the rest", "nodeClaim", f.NodeClaim.Name, "requested", f.count(), "launched", len(all))
 	}
-	return f.deal(all), nil
+	return f.assign(all), nil
 }
 
 // missing is the error for the claims of a batch for which EC2 had no instance; nil if each has one.

@@ -282,8 +282,8 @@ func (f *flight) inOrder(claims []*v1.NodeClaim, launched []*Instance) []*Instan
 	return ordered
 }
 
-// deal gives the instances of an answer to the claims of the batch. Instances that are too many are left to the garbage collection.
-func (f *flight) deal(launched []*Instance) []*Instance {
+// assign gives the instances of an answer to the claims of the batch. Instances that are too many are left to the garbage collection.
+func (f *flight) assign(launched []*Instance) []*Instance {
 	if f.claims == nil {
 		return launched[:min(1, len(launched))]
 	}
@@ -294,10 +294,10 @@ func (f *flight) deal(launched []*Instance) []*Instance {
 	for _, claim := range f.claims {
 		names[claim.UID] = claim.Name
 	}
-	dealt := Deal(ids, f.uids())
+	assigned := Assign(ids, f.uids())
 	var mine []*Instance
 	for _, m := range launched {
-		if uid, ok := dealt[m.InstanceID]; ok {
+		if uid, ok := assigned[m.InstanceID]; ok {
 			m.NodeClaimUID, m.NodeClaim = uid, names[uid]
 			mine = append(mine, m)
 		}

@@ -67,7 +67,7 @@ func idsOf(launched []*launch.Instance) string {
 	return strings.Join(ids, " ")
 }
 
-// CP-GROUP-01, CP-GROUP-03: one request of all or nothing, of one type in one zone, whose instances are dealt by the order of the UIDs, and
+// CP-GROUP-01, CP-GROUP-03: one request of all or nothing, of one type in one zone, whose instances are assigned by the order of the UIDs, and
 // whose tags name the batch and no claim.
 func TestLaunchWhole(t *testing.T) {
 	w := newWorld(t)
@@ -94,10 +94,10 @@ func TestLaunchWhole(t *testing.T) {
 	if !ok || len(batch.UIDs) != 3 || batch.Generation() != 0 || !batch.Whole() || tags[launch.TagNodeClaimUID] != launch.Batched || tags["karpenter.sh/nodeclaim"] != "" {
 		t.Errorf("tags %v", tags)
 	}
-	dealt := launch.Deal([]string{"i-01", "i-02", "i-03"}, []types.UID{claims[0].UID, claims[1].UID, claims[2].UID})
+	assigned := launch.Assign([]string{"i-01", "i-02", "i-03"}, []types.UID{claims[0].UID, claims[1].UID, claims[2].UID})
 	for n, m := range launched {
-		if m.NodeClaimUID != claims[n].UID || m.NodeClaim != claims[n].Name || dealt[m.InstanceID] != claims[n].UID {
-			t.Errorf("claim %d got %s, which was dealt to %s", n, m.InstanceID, dealt[m.InstanceID])
+		if m.NodeClaimUID != claims[n].UID || m.NodeClaim != claims[n].Name || assigned[m.InstanceID] != claims[n].UID {
+			t.Errorf("claim %d got %s, which was assigned to %s", n, m.InstanceID, assigned[m.InstanceID])
 		}
 	}
 	// Not visible yet: the same instances, in whatever order the claims are.
@@ -297,13 +297,13 @@ func TestDeal(t *testing.T) {
 		for n := range rapid.IntRange(0, 12).Draw(r, "claims") {
 			uids = append(uids, uuid(n))
 		}
-		dealt := launch.Deal(ids, uids)
-		if len(dealt) != min(len(ids), len(uids)) {
-			r.Fatalf("%d instances and %d claims: %v", len(ids), len(uids), dealt)
+		assigned := launch.Assign(ids, uids)
+		if len(assigned) != min(len(ids), len(uids)) {
+			r.Fatalf("%d instances and %d claims: %v", len(ids), len(uids), assigned)
 		}
-		shuffled := launch.Deal(rapid.Permutation(ids).Draw(r, "shuffled"), rapid.Permutation(uids).Draw(r, "shuffled claims"))
+		shuffled := launch.Assign(rapid.Permutation(ids).Draw(r, "shuffled"), rapid.Permutation(uids).Draw(r, "shuffled claims"))
 		seen := map[types.UID]bool{}
-		for id, uid := range dealt {
+		for id, uid := range assigned {
 			if shuffled[id] != uid || seen[uid] {
 				r.Fatalf("%s: %s and %s", id, uid, shuffled[id])
 			}

@@ -14,7 +14,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// checkQuantities refuses amounts of nodes, pools, instance types and overlays that can't be reckoned with. Those of pods are judged pod by
+// checkQuantities refuses amounts of nodes, pools, instance types and overlays that can't be computed with. Those of pods are judged pod by
 // pod: see checkPod. The inputs of the previous model, which may be nil, and of compiled catalogs are not checked again.
 func checkQuantities(s *planning.Snapshot, previous *Model, o *Options) error {
 	var c quantityCheck

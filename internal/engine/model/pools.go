@@ -159,7 +159,7 @@ func (m *Model) Shop() *offers.Market {
 	return s
 }
 
-// compileSpot deals the pods of workloads that limit how many of them are on spot nodes.
+// compileSpot divides the pods of workloads that limit how many of them are on spot nodes.
 func (m *Model) compileSpot(r *likeness.Roster) (err error) {
 	m.Spot, err = spotshares.Read(spotshares.Input{
 		Snapshot: m.Snapshot, Roster: r, Terms: m.Terms,

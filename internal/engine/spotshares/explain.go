@@ -17,17 +17,17 @@ func (x *Index) Why(at int) string {
 	if x.parts[at] == NotOnSpot {
 		return fmt.Sprintf("its workload, %s, has %s: %s, and it is not one of these", w.Workload, w.Limits, w.bounds())
 	}
-	if w.Deal.Parts[x.parts[at]] == nil {
+	if w.Division.Parts[x.parts[at]] == nil {
 		return ""
 	}
-	return fmt.Sprintf("its workload, %s, has %s: %s, so that only %d spot pools are open to it", w.Workload, w.Limits, w.bounds(), len(w.Deal.Parts[x.parts[at]]))
+	return fmt.Sprintf("its workload, %s, has %s: %s, so that only %d spot pools are open to it", w.Workload, w.Limits, w.bounds(), len(w.Division.Parts[x.parts[at]]))
 }
 
 // bounds says how many of the pods may be on spot nodes: "of 10 pods, at most 7 may be on spot nodes, and at most 3 on one instance type in one zone".
 func (w *Workload) bounds() string {
-	text := fmt.Sprintf("of %d pods, at most %d may be on spot nodes", len(w.Pods), w.Deal.Most)
+	text := fmt.Sprintf("of %d pods, at most %d may be on spot nodes", len(w.Pods), w.Division.Most)
 	if w.Limits.MaxPoolShare != nil {
-		text += fmt.Sprintf(", and at most %d on one instance type in one zone", w.Deal.MostOnPool)
+		text += fmt.Sprintf(", and at most %d on one instance type in one zone", w.Division.MostOnPool)
 	}
 	return text
 }
@@ -49,7 +49,7 @@ func (x *Index) Notes() []planning.Note {
 	var out []planning.Note
 	for i := range x.List {
 		w := &x.List[i]
-		if w.waiting() == 0 || w.Deal.Free() {
+		if w.waiting() == 0 || w.Division.Free() {
 			continue
 		}
 		text := w.bounds()
@@ -69,16 +69,16 @@ func (x *Index) Splits() []planning.SpotSplit {
 	var out []planning.SpotSplit
 	for i := range x.List {
 		w := &x.List[i]
-		if w.waiting() == 0 || w.Deal.Free() {
+		if w.waiting() == 0 || w.Division.Free() {
 			continue
 		}
 		split := planning.SpotSplit{
-			Workload: w.Workload.String(), Limits: w.Limits.String(), Pods: len(w.Pods), MostOnSpot: w.Deal.Most, OffSpot: slices.Clone(w.waitOff),
-			MostOnPool: w.Deal.MostOnPool,
+			Workload: w.Workload.String(), Limits: w.Limits.String(), Pods: len(w.Pods), MostOnSpot: w.Division.Most, OffSpot: slices.Clone(w.waitOff),
+			MostOnPool: w.Division.MostOnPool,
 		}
 		for part, pods := range w.waits {
 			if len(pods) > 0 {
-				pools := w.Deal.Parts[part]
+				pools := w.Division.Parts[part]
 				split.Parts = append(split.Parts, planning.SpotPart{Pods: slices.Clone(pods), Pools: byZone(pools), Any: pools == nil})
 			}
 		}

@@ -27,9 +27,9 @@ type Index struct {
 type Workload struct {
 	spotlimits.Workload
 	Limits spotlimits.Limits
-	// Deal says which of its pods may be where; Pods are their places in the roster.
-	Deal Deal
-	Pods []int32
+	// Division says which of its pods may be where; Pods are their places in the roster.
+	Division Division
+	Pods     []int32
 	// waitOff are its waiting pods that may not be on spot, and waits those of each part.
 	waitOff []planning.PodKey
 	waits   [][]planning.PodKey
@@ -44,7 +44,7 @@ type Input struct {
 	RequirementsOf func(pool *planning.NodePool) (requirements.Set, error)
 }
 
-// Read deals the pods of workloads with limits, and gives each of them a pattern in the roster that asks for the nodes on which it may be. It returns
+// Read divides the pods of workloads with limits, and gives each of them a pattern in the roster that asks for the nodes on which it may be. It returns
 // nil if no pod has limits.
 func Read(in Input) (*Index, error) {
 	r := in.Roster
@@ -61,7 +61,7 @@ func Read(in Input) (*Index, error) {
 		b.index.of[i] = -1
 	}
 	for number := range b.index.List {
-		if err := b.deal(int32(number)); err != nil {
+		if err := b.divide(int32(number)); err != nil {
 			return nil, err
 		}
 	}
@@ -159,8 +159,8 @@ func (b *builder) findPlaces() {
 	}
 }
 
-// deal deals the pods of a workload, and gives them their patterns.
-func (b *builder) deal(number int32) error {
+// divide divides the pods of a workload, and gives them their patterns.
+func (b *builder) divide(number int32) error {
 	w := &b.index.List[number]
 	slices.SortFunc(w.Pods, func(a, c int32) int {
 		return cmp.Or(cmp.Compare(b.nodeName(a), b.nodeName(c)), likeness.Compare(b.Roster.Pods[a], b.Roster.Pods[c]))
@@ -176,16 +176,16 @@ func (b *builder) deal(number int32) error {
 			return err
 		}
 	}
-	w.Deal = New(w.Limits, pods, sales)
-	w.waits = make([][]planning.PodKey, len(w.Deal.Parts))
-	terms := make([][]corev1.NodeSelectorTerm, len(w.Deal.Parts))
-	for part, pools := range w.Deal.Parts {
+	w.Division = New(w.Limits, pods, sales)
+	w.waits = make([][]planning.PodKey, len(w.Division.Parts))
+	terms := make([][]corev1.NodeSelectorTerm, len(w.Division.Parts))
+	for part, pools := range w.Division.Parts {
 		if pools != nil {
 			terms[part] = append(offSpot(), onPools(pools)...)
 		}
 	}
 	for i, at := range w.Pods {
-		part := w.Deal.Of[i]
+		part := w.Division.Of[i]
 		if int(at) < len(b.index.of) {
 			b.index.of[at], b.index.parts[at] = number, part
 			if key := planning.KeyOf(b.Roster.Pods[at]); part == NotOnSpot {

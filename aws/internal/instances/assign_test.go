@@ -34,11 +34,11 @@ func (a *account) batched(n, claims int, whole bool, age time.Duration, state st
 func TestBatchesInList(t *testing.T) {
 	const young, settled, late = 10 * time.Second, 2 * time.Minute, 2 * time.Hour
 	for name, c := range map[string]struct {
-		there  int
-		claims int
-		whole  bool
-		age    time.Duration
-		dealt  int
+		there    int
+		claims   int
+		whole    bool
+		age      time.Duration
+		assigned int
 	}{
 		"complete, at once":             {3, 3, false, young, 3},
 		"complete, hours later":         {3, 3, true, late, 3},
@@ -62,7 +62,7 @@ func TestBatchesInList(t *testing.T) {
 				}
 				for n, i := range all {
 					want := ""
-					if n < c.dealt {
+					if n < c.assigned {
 						want = fmt.Sprintf("u%d", n)
 					}
 					if got := i.NodeClaimUID(); got != want {
@@ -133,15 +133,15 @@ func TestClaimOfABatchWaits(t *testing.T) {
 // claims of the batch that have none.
 func TestNextOfBatches(t *testing.T) {
 	now := time.Unix(1.8e9, 0)
-	instance := func(dealt string) instances.Instance {
-		return instances.Instance{ID: "i-1", State: "running", LaunchTime: now.Add(-time.Minute), Zone: "a", DealtUID: dealt, Tags: map[string]string{
+	instance := func(assigned string) instances.Instance {
+		return instances.Instance{ID: "i-1", State: "running", LaunchTime: now.Add(-time.Minute), Zone: "a", AssignedUID: assigned, Tags: map[string]string{
 			launch.TagNodeClaimUID: launch.Batched, launch.TagBatch: "x-0", launch.TagBatchUIDs + "0": "=u0:=u1",
 		}}
 	}
 	for name, c := range map[string]struct {
-		dealt  string
-		claims []instances.ClaimRef
-		orphan bool
+		assigned string
+		claims   []instances.ClaimRef
+		orphan   bool
 	}{
 		"its claim waits for it":                    {"u0", []instances.ClaimRef{{UID: "u0"}}, false},
 		"its claim is gone":                         {"u0", []instances.ClaimRef{{UID: "u1"}}, true},
@@ -150,7 +150,7 @@ func TestNextOfBatches(t *testing.T) {
 		"not known, no claim of the batch is there": {"", []instances.ClaimRef{{UID: "u7"}}, true},
 		"not known, a claim names it":               {"", []instances.ClaimRef{{UID: "u1", ProviderID: "aws:///a/i-1"}}, false},
 	} {
-		if d := instances.Next([]instances.Instance{instance(c.dealt)}, c.claims, 0, now); len(d.Terminate) == 1 != c.orphan {
+		if d := instances.Next([]instances.Instance{instance(c.assigned)}, c.claims, 0, now); len(d.Terminate) == 1 != c.orphan {
 			t.Errorf("%s: to be ended are %v", name, d.Terminate)
 		}
 	}

@@ -45,8 +45,8 @@ type Sale struct {
 // NotOnSpot is the part of pods that may not be on spot nodes.
 const NotOnSpot = -1
 
-// Deal says which pods may be where.
-type Deal struct {
+// Division says which pods may be where.
+type Division struct {
 	// Parts are the spot pools of each part, in order; a nil list is all of them.
 	Parts [][]Pool
 	// Of is the part of each pod, or NotOnSpot, indexed like the pods.
@@ -56,37 +56,37 @@ type Deal struct {
 }
 
 // Free reports whether the pods may be anywhere.
-func (d *Deal) Free() bool {
+func (d *Division) Free() bool {
 	return len(d.Parts) == 1 && d.Parts[0] == nil && !slices.Contains(d.Of, NotOnSpot)
 }
 
-// dealer makes a deal.
-type dealer struct {
+// divider makes a division.
+type divider struct {
 	pods         []Pod
 	most, onPool int
-	deal         Deal
+	division     Division
 	// load is how many pods each part has, those included that are on its pools and belong to no part; partOf are the pools in use.
 	load   []int
 	partOf map[Pool]int
 	placed []int
 }
 
-// New deals the pods of a workload, which are in the order in which they may be on spot where their places do not decide, and the pools.
-func New(limits spotlimits.Limits, pods []Pod, sales []Sale) Deal {
-	d := &dealer{pods: pods, most: limits.MostOnSpot(len(pods)), onPool: limits.MostOnPool(len(pods)), partOf: map[Pool]int{}}
-	d.deal = Deal{Of: make([]int32, len(pods)), Most: d.most, MostOnPool: d.onPool}
-	for i := range d.deal.Of {
-		d.deal.Of[i] = NotOnSpot
+// New divides the pods of a workload, which are in the order in which they may be on spot where their places do not decide, and the pools.
+func New(limits spotlimits.Limits, pods []Pod, sales []Sale) Division {
+	d := &divider{pods: pods, most: limits.MostOnSpot(len(pods)), onPool: limits.MostOnPool(len(pods)), partOf: map[Pool]int{}}
+	d.division = Division{Of: make([]int32, len(pods)), Most: d.most, MostOnPool: d.onPool}
+	for i := range d.division.Of {
+		d.division.Of[i] = NotOnSpot
 	}
 	d.countUsed()
-	d.dealUsers()
-	d.dealOthers()
-	d.dealPools(limits, sales)
-	return d.deal
+	d.assignUsers()
+	d.assignOthers()
+	d.assignPools(limits, sales)
+	return d.division
 }
 
 // countUsed gives each pool in use to a part, those with most pods first. Pools of one part have no more pods together than may be on one.
-func (d *dealer) countUsed() {
+func (d *divider) countUsed() {
 	count := map[Pool]int{}
 	for i := range d.pods {
 		if d.pods[i].Place == OnSpot {
@@ -108,20 +108,20 @@ func (d *dealer) countUsed() {
 	}
 }
 
-func (d *dealer) newPart() int {
-	d.load, d.placed, d.deal.Parts = append(d.load, 0), append(d.placed, 0), append(d.deal.Parts, nil)
+func (d *divider) newPart() int {
+	d.load, d.placed, d.division.Parts = append(d.load, 0), append(d.placed, 0), append(d.division.Parts, nil)
 	return len(d.load) - 1
 }
 
 // put makes the pod one of the part.
-func (d *dealer) put(pod, at int) {
-	d.deal.Of[pod] = int32(at)
+func (d *divider) put(pod, at int) {
+	d.division.Of[pod] = int32(at)
 	d.placed[at]++
 }
 
-// dealUsers gives pods on spot to the parts of their pools, as many as may be on spot and on the pool. Those that are too many on
+// assignUsers gives pods on spot to the parts of their pools, as many as may be on spot and on the pool. Those that are too many on
 // their pool go to other parts: they stay where they are, and may move to other pools.
-func (d *dealer) dealUsers() {
+func (d *divider) assignUsers() {
 	left := d.most
 	kept := map[Pool]int{}
 	var over []int
@@ -143,8 +143,8 @@ func (d *dealer) dealUsers() {
 	}
 }
 
-// dealOthers gives pods that wait, then pods on other nodes, to parts, while fewer than may be on spot are.
-func (d *dealer) dealOthers() {
+// assignOthers gives pods that wait, then pods on other nodes, to parts, while fewer than may be on spot are.
+func (d *divider) assignOthers() {
 	left := d.most
 	for i := range d.pods {
 		if d.pods[i].Place == OnSpot {
@@ -162,7 +162,7 @@ func (d *dealer) dealOthers() {
 }
 
 // join puts the pod into the first part that has room, or into a new one.
-func (d *dealer) join(pod int) {
+func (d *divider) join(pod int) {
 	at := slices.IndexFunc(d.load, func(load int) bool { return load < d.onPool })
 	if at < 0 {
 		at = d.newPart()
@@ -171,8 +171,8 @@ func (d *dealer) join(pod int) {
 	d.put(pod, at)
 }
 
-// dealPools gives the parts that have pods the pools that they may use, those in use included.
-func (d *dealer) dealPools(limits spotlimits.Limits, sales []Sale) {
+// assignPools gives the parts that have pods the pools that they may use, those in use included.
+func (d *divider) assignPools(limits spotlimits.Limits, sales []Sale) {
 	var parts []int
 	for at, n := range d.placed {
 		if n > 0 {
@@ -185,8 +185,8 @@ func (d *dealer) dealPools(limits spotlimits.Limits, sales []Sale) {
 	if limits.MaxPoolShare == nil && limits.MaxPrice == nil || len(d.load) == 1 && limits.MaxPrice == nil && d.load[0] <= d.onPool {
 		return // one part has all of them
 	}
-	for at := range d.deal.Parts {
-		d.deal.Parts[at] = []Pool{}
+	for at := range d.division.Parts {
+		d.division.Parts[at] = []Pool{}
 	}
 	at := 0
 	for _, s := range d.inOrder(limits, sales) {
@@ -198,12 +198,12 @@ func (d *dealer) dealPools(limits spotlimits.Limits, sales []Sale) {
 			if !used {
 				to = parts[(at+i)%len(parts)]
 			}
-			d.deal.Parts[to] = append(d.deal.Parts[to], pool)
+			d.division.Parts[to] = append(d.division.Parts[to], pool)
 		}
 		at += len(pools)
 	}
-	for at := range d.deal.Parts {
-		slices.SortFunc(d.deal.Parts[at], Pool.Compare)
+	for at := range d.division.Parts {
+		slices.SortFunc(d.division.Parts[at], Pool.Compare)
 	}
 }
 
@@ -216,7 +216,7 @@ type typeSale struct {
 
 // inOrder are the instance types that the limits allow, the ones first on which the pods of a part cost least if they are alone, then the ones on
 // which one pod does.
-func (d *dealer) inOrder(limits spotlimits.Limits, sales []Sale) []*typeSale {
+func (d *divider) inOrder(limits spotlimits.Limits, sales []Sale) []*typeSale {
 	byName := map[string]*typeSale{}
 	var out []*typeSale
 	pods := float64(max(min(d.onPool, d.most), 1))

@@ -43,7 +43,7 @@ func drawn(t *rapid.T) (spotlimits.Limits, []spotshares.Pod, []spotshares.Sale) 
 }
 
 // Wherever the pods of each part go among its pools, and whichever stay where they are, the limits hold, or there are no more pods than before.
-func TestDealKeepsLimits(t *testing.T) {
+func TestDivisionKeepsLimits(t *testing.T) {
 	seeded.Times(t, 1000, func(rt *rapid.T) {
 		l, pods, sales := drawn(rt)
 		d := spotshares.New(l, pods, sales)
@@ -102,7 +102,7 @@ func TestDealKeepsLimits(t *testing.T) {
 }
 
 // Each part has pools in each zone, and some of the cheapest, where there are enough.
-func TestDealIsFair(t *testing.T) {
+func TestDivisionIsFair(t *testing.T) {
 	share := 0.25
 	pods := make([]spotshares.Pod, 8)
 	var sales []spotshares.Sale

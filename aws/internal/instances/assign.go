@@ -10,47 +10,47 @@ import (
 	"github.com/drawknife/drawknife/aws/internal/launch"
 )
 
-// dealWindow is how long after its launch a batch of which EC2 launched only a part is dealt. EC2 shows an instance for about an hour after
-// its end, so that until then all instances of the batch are seen, and everybody deals alike. A claim without an instance lives shorter.
-const dealWindow = 45 * time.Minute
+// assignWindow is how long after its launch a batch of which EC2 launched only a part is assigned. EC2 shows an instance for about an hour after
+// its end, so that until then all instances of the batch are seen, and everybody assigns alike. A claim without an instance lives shorter.
+const assignWindow = 45 * time.Minute
 
 // Batch reads from its tags for which claims it was launched together with others; false if it was launched for one.
 func (i *Instance) Batch() (launch.Batch, bool) { return launch.BatchOf(i.Tags) }
 
-// undealt reports whether the instance's claim is not known: it has the tags of its batch alone.
-func (i *Instance) undealt() bool {
-	return i.DealtUID == "" && i.Tags[launch.TagNodeClaimUID] == launch.Batched
+// unassigned reports whether the instance's claim is not known: it has the tags of its batch alone.
+func (i *Instance) unassigned() bool {
+	return i.AssignedUID == "" && i.Tags[launch.TagNodeClaimUID] == launch.Batched
 }
 
-// deal gives the instances of batches their claims, as far as that is certain. members are all instances of these batches that EC2 shows,
-// those that are terminated too. A batch is dealt once as many instances as it has claims are seen. One of which EC2 may have launched
-// only a part is also dealt once all that there are must be visible. It is pure.
-func deal(found, members []Instance, now time.Time) []Instance {
+// assign gives the instances of batches their claims, as far as that is certain. members are all instances of these batches that EC2 shows,
+// those that are terminated too. A batch is assigned once as many instances as it has claims are seen. One of which EC2 may have launched
+// only a part is also assigned once all that there are must be visible. It is pure.
+func assign(found, members []Instance, now time.Time) []Instance {
 	batches := map[string][]*Instance{}
 	for n := range members {
 		id := members[n].Tags[launch.TagBatch]
 		batches[id] = append(batches[id], &members[n])
 	}
-	dealt := make(map[string]map[string]types.UID, len(batches))
+	assigned := make(map[string]map[string]types.UID, len(batches))
 	out := slices.Clone(found)
 	for n := range out {
-		if !out[n].undealt() {
+		if !out[n].unassigned() {
 			continue
 		}
 		batch, ok := out[n].Batch()
 		if !ok {
 			continue
 		}
-		if _, known := dealt[batch.ID]; !known {
-			dealt[batch.ID] = dealBatch(batch, batches[batch.ID], now)
+		if _, known := assigned[batch.ID]; !known {
+			assigned[batch.ID] = assignBatch(batch, batches[batch.ID], now)
 		}
-		out[n].DealtUID = string(dealt[batch.ID][out[n].ID])
+		out[n].AssignedUID = string(assigned[batch.ID][out[n].ID])
 	}
 	return out
 }
 
-// dealBatch is nil while a batch can't be dealt.
-func dealBatch(batch launch.Batch, members []*Instance, now time.Time) map[string]types.UID {
+// assignBatch is nil while a batch can't be assigned.
+func assignBatch(batch launch.Batch, members []*Instance, now time.Time) map[string]types.UID {
 	if len(members) == 0 {
 		return nil
 	}
@@ -62,10 +62,10 @@ func dealBatch(batch launch.Batch, members []*Instance, now time.Time) map[strin
 		}
 	}
 	age := now.Sub(first)
-	if len(members) < len(batch.UIDs) && (batch.Whole() || age < launch.Visibility || age > dealWindow) {
+	if len(members) < len(batch.UIDs) && (batch.Whole() || age < launch.Visibility || age > assignWindow) {
 		return nil
 	}
-	return launch.Deal(ids, batch.UIDs)
+	return launch.Assign(ids, batch.UIDs)
 }
 
 // owned finds the claims of instances that were launched in batches. What this process has launched itself it knows; for the rest it
@@ -74,7 +74,7 @@ func (c *Client) owned(ctx context.Context, found []Instance) ([]Instance, error
 	found = c.recall(found)
 	var ids []string
 	for n := range found {
-		if batch, ok := found[n].Batch(); ok && found[n].undealt() {
+		if batch, ok := found[n].Batch(); ok && found[n].unassigned() {
 			ids = append(ids, batch.ID)
 		}
 	}
@@ -85,7 +85,7 @@ func (c *Client) owned(ctx context.Context, found []Instance) ([]Instance, error
 	if err != nil {
 		return nil, err
 	}
-	return deal(found, members, c.options.Now()), nil
+	return assign(found, members, c.options.Now()), nil
 }
 
 // openFor is how long a list of instances of batches is used again. This process knows what it launches itself; what another has
@@ -146,8 +146,8 @@ func (c *Client) recall(found []Instance) []Instance {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for n := range out {
-		if recent, ok := c.recent[out[n].ID]; ok && out[n].undealt() {
-			out[n].DealtUID, out[n].DealtName = recent.DealtUID, recent.DealtName
+		if recent, ok := c.recent[out[n].ID]; ok && out[n].unassigned() {
+			out[n].AssignedUID, out[n].DealtName = recent.AssignedUID, recent.DealtName
 		}
 	}
 	return out
@@ -200,7 +200,7 @@ func (c *Client) ByClaims(ctx context.Context, uids []types.UID) (Together, erro
 	}
 	found = slices.DeleteFunc(found, func(i Instance) bool { return i.Tags[launch.TagBatch] != newest })
 	t.Live, t.Dead = map[types.UID]Instance{}, map[types.UID]Instance{}
-	for _, i := range deal(c.recall(found), found, c.options.Now()) {
+	for _, i := range assign(c.recall(found), found, c.options.Now()) {
 		switch uid := types.UID(i.NodeClaimUID()); {
 		case uid == "":
 			t.Undecided = t.Undecided || c.options.Now().Sub(i.LaunchTime) < launch.Visibility
