@@ -70,6 +70,7 @@ func TestAvailable(t *testing.T) {
 		{"another cluster", ten(nil), 4, []commitments.ClusterUse{report("b", 3, time.Minute)}, 7},
 		{"the cluster's own report does not count", ten(nil), 4, []commitments.ClusterUse{report("me", 4, time.Minute)}, 10},
 		{"an old report does not count", ten(nil), 4, []commitments.ClusterUse{report("b", 3, time.Hour)}, 10},
+		{"a report of a later year does not count, nor hide the right one", ten(nil), 4, []commitments.ClusterUse{report("b", 9, -9000*24*time.Hour), report("b", 3, 0)}, 7},
 		{"the newest report of a cluster counts", ten(nil), 0, []commitments.ClusterUse{report("b", 3, time.Minute), report("b", 5, 2*time.Minute)}, 7},
 		{"both want all: half", ten(nil), 10, []commitments.ClusterUse{report("b", 10, 0)}, 5},
 		{"both want more than the rest", ten(func(c *commitments.Commitment) { c.Foreign = 4 }), 6, []commitments.ClusterUse{report("b", 3, 0)}, 4},

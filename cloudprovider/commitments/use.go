@@ -73,6 +73,10 @@ type ClusterUse struct {
 // ReportLife is how long the report of a cluster counts. A cluster that has not reported for longer is taken for gone.
 const ReportLife = 15 * time.Minute
 
+// Current reports whether the report counts at that time. It does for ReportLife, and if it is later by at most as much: clocks differ, but a
+// report of a wrong year must not count for ever.
+func (u ClusterUse) Current(now time.Time) bool { return now.Sub(u.At).Abs() <= ReportLife }
+
 // Share is how much of a commitment a cluster may count on.
 type Share struct {
 	// Commitment in question.
@@ -84,8 +88,8 @@ type Share struct {
 }
 
 // Available computes how much of each commitment the cluster of that name may count on, given what its own nodes use (see Use) and what
-// other clusters report. Commitments that have ended are left out. Reports of the cluster itself, and those older than ReportLife, do not
-// count.
+// other clusters report. Commitments that have ended are left out. Reports of the cluster itself, and those that are not Current,
+// do not count.
 //
 // What instances outside the sharing clusters use is the larger of two figures: what was seen of them (Foreign), and what the account used
 // on the last day that the cloud has figures for, minus what the sharing clusters use now. The second includes other regions, other accounts
@@ -96,6 +100,7 @@ func (a *Account) Available(cluster string, own Uses, reports []ClusterUse, now 
 	if a == nil {
 		return nil
 	}
+	reports = latest(slices.DeleteFunc(slices.Clone(reports), func(r ClusterUse) bool { return r.Cluster == cluster || !r.Current(now) }))
 	var out []Share
 	for i := range a.Commitments {
 		c := &a.Commitments[i]
@@ -104,10 +109,8 @@ func (a *Account) Available(cluster string, own Uses, reports []ClusterUse, now 
 		}
 		mine := min(max(own[c.ID], 0), c.Amount)
 		others := 0.0
-		for _, r := range latest(reports) {
-			if r.Cluster != cluster && now.Sub(r.At) <= ReportLife {
-				others += min(max(r.Uses[c.ID], 0), c.Amount)
-			}
+		for _, r := range reports {
+			others += min(max(r.Uses[c.ID], 0), c.Amount)
 		}
 		s := Share{Commitment: c, Others: others, Elsewhere: c.Foreign}
 		if c.UsedInTotal != nil {

@@ -48,7 +48,7 @@ func SpotHistory(m *spotrisk.Market) Part {
 			err := m.Export(&text)
 			return text.Bytes(), err
 		},
-		Import: func(text []byte) error { return m.Import(bytes.NewReader(text)) },
+		Import: func(text []byte) error { return m.ImportAt(bytes.NewReader(text), time.Now()) },
 	}
 }
 

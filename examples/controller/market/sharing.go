@@ -100,7 +100,7 @@ func (s *Sharing) Clusters() []string {
 	now := option.Time(s.Clock, time.Now)
 	var names []string
 	for _, r := range s.Reports() {
-		if now.Sub(r.At) <= commitments.ReportLife {
+		if r.Current(now) {
 			names = append(names, r.Cluster)
 		}
 	}
