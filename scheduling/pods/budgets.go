@@ -141,7 +141,7 @@ func (b *Block) Error() string {
 }
 
 // Blocks is why the budgets would refuse to evict the pod at the time now, or nil. Only evictable pods are asked
-// about; each alone: see BudgetTracker for several.
+// about; each alone: see PDBTracker for several.
 func (b *Budgets) Blocks(pod *corev1.Pod, now time.Time) *Block {
 	return b.BlocksFrom(v1.MarkerTaint, pod, now)
 }

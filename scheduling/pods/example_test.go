@@ -12,7 +12,7 @@ import (
 )
 
 // Two pods of one budget that lets one go: the second has to wait.
-func ExampleBudgetTracker() {
+func ExamplePDBTracker() {
 	now := time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
 	budgets, err := pods.NewBudgets([]*policyv1.PodDisruptionBudget{{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web"},
@@ -23,7 +23,7 @@ func ExampleBudgetTracker() {
 		fmt.Println(err)
 		return
 	}
-	tracker := pods.NewBudgetTracker(budgets)
+	tracker := pods.NewPDBTracker(budgets)
 	for _, name := range []string{"web-1", "web-2"} {
 		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name, Labels: map[string]string{"app": "web"}}}
 		if why := tracker.Take(pod, now); why != nil {

@@ -490,9 +490,9 @@ func TestBlocks(t *testing.T) {
 }
 
 // A tracker counts what is taken, all pods of a list or none.
-func TestBudgetTracker(t *testing.T) {
+func TestPDBTracker(t *testing.T) {
 	b := budgets(t, budget("a", allows(2)))
-	l := pods.NewBudgetTracker(b)
+	l := pods.NewPDBTracker(b)
 	three := []*corev1.Pod{pod(), pod(), pod()}
 	if why := l.TakeAll(three, now); why == nil {
 		t.Error("three pods were let go of a budget that allows two")
@@ -513,7 +513,7 @@ func TestBudgetTracker(t *testing.T) {
 	if why := l.Take(pod(), now); why != nil {
 		t.Errorf("after one was returned: %v", why)
 	}
-	if why := pods.NewBudgetTracker(nil).TakeAll(three, now); why != nil {
+	if why := pods.NewPDBTracker(nil).TakeAll(three, now); why != nil {
 		t.Errorf("without budgets: %v", why)
 	}
 }
