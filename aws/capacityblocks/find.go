@@ -62,7 +62,7 @@ func (o Offering) String() string {
 type QueryError struct {
 	// Field of the query.
 	Field string
-	// Rule that it breaks, and what to do.
+	// Rule is the rule that the field breaks, and what to do.
 	Rule string
 }
 
@@ -123,7 +123,8 @@ func Find(ctx context.Context, api sdk.EC2CapacityBlockAPI, q Query) ([]Offering
 	return out, nil
 }
 
-// offering reads EC2's answer. An offering without a price, a length or instances is refused, because its price could not be compared.
+// offering converts an entry of EC2's answer. An offering without a price, a length or instances is refused, because its price could not
+// be compared.
 func offering(in *ec2types.CapacityBlockOffering) (Offering, error) {
 	o := Offering{
 		ID: awssdk.ToString(in.CapacityBlockOfferingId), InstanceType: awssdk.ToString(in.InstanceType), Instances: awssdk.ToInt32(in.InstanceCount),
