@@ -23,8 +23,8 @@ type Catalog struct {
 	Region string
 	// Zones of the region.
 	Zones []Zone
-	// Sources say, for readers, where the facts come from and of which day they are, by key: "hardware", and the keys in Type.OnDemandFrom
-	// and Type.SpotFrom.
+	// Sources say, for readers, where the facts come from and what day they are from, by key: "hardware", and the keys in
+	// Type.OnDemandFrom and Type.SpotFrom.
 	Sources map[string]string
 	// PriceFacts say how reliable prices are, by the keys of Sources; see OnDemandFacts.
 	PriceFacts map[string]PriceFacts

@@ -11,19 +11,20 @@ import (
 type Description struct {
 	// Region of the answers.
 	Region string
-	// Source says, for readers, where the facts come from and of which day they are.
+	// Source says, for readers, where the facts come from and what day they are from.
 	Source string
 	// Records are the entries of InstanceTypes in DescribeInstanceTypes' answers, each as JSON with the API's names.
 	Records [][]byte
 	// Zones are the names of the zones that offer each type, by type, from DescribeInstanceTypeOfferings.
 	Zones map[string][]string
-	// ZoneIDs are the ids of zones by name; a missing zone has none.
+	// ZoneIDs are the ids of zones by name; a missing zone has no id.
 	ZoneIDs map[string]string
 }
 
-// FromDescription makes a catalogue without prices of EC2's answers. Records that can't be used are left out, and
-// skipped says why, one *FieldError each: a type that EC2 describes in a new way must not cost all others. How many
-// branch interfaces a type can have is taken from builtIn, which may be nil, and so is its band of interruptions if builtIn is of the region.
+// FromDescription makes a catalogue without prices from EC2's answers. Records that can't be used are left out, and skipped has a
+// *FieldError for each. So one type that EC2 describes in a new way does not make all others unusable. The number of branch interfaces of
+// a type is taken from builtIn, which may be nil. If builtIn is a catalogue of the same region, the band of interruptions is taken from
+// it, too.
 func FromDescription(d Description, builtIn *Catalog) (c *Catalog, skipped []error, err error) {
 	out := Catalog{
 		Region:  d.Region,
@@ -41,7 +42,7 @@ func FromDescription(d Description, builtIn *Catalog) (c *Catalog, skipped []err
 		}
 		t := info.facts()
 		if seen[t.Name] {
-			continue // equal to the first, because the page was read twice
+			continue // this record equals the first, because the page was read twice
 		}
 		seen[t.Name] = true
 		for _, zone := range d.Zones[t.Name] {

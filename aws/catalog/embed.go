@@ -22,7 +22,8 @@ func Embedded() (*Catalog, error) {
 }
 
 // EmbeddedAsSeen is Embedded with the spot prices seen on a single day in each zone: for comparisons with plans that used these prices, and
-// for other calculations. Plans should not rest on them: a fifth are below 15 % of the on-demand price, and planners choose from these.
+// for other calculations. Do not plan with these prices: a fifth of them are below 15 % of the on-demand price, and planners prefer
+// those.
 func EmbeddedAsSeen() (*Catalog, error) {
 	z, err := gzip.NewReader(bytes.NewReader([]byte(embedded)))
 	if err != nil {

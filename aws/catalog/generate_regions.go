@@ -15,7 +15,7 @@ import (
 	"github.com/drawknife/drawknife/aws/catalog"
 )
 
-// maxPacked keeps the module small: anyone who imports the package carries the file.
+// maxPacked keeps the module small, because the file becomes part of every program that imports the package.
 const maxPacked = 100 << 10
 
 func main() {

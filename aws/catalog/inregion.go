@@ -18,9 +18,9 @@ const (
 //
 // On-demand prices come from RegionalPrices. A type without a price there gets an estimate (see EstimatedPrice): its price in c's region,
 // multiplied by the price ratio of its family in that region, or else by the ratio of the median type. All spot prices are such estimates,
-// from the median over c's zones. Types that the table lists only for other regions are left out, as not sold in the region. Types of
-// families without any price in the region are left out too, except those in present: types of nodes that run there. For a region without
-// built-in prices all types are kept, with c's prices as estimates.
+// from the median over c's zones. Types that the table lists only for other regions are left out, because the region does not sell them.
+// Types of families without any price in the region are left out too, except those in present: types of nodes that run there. For a
+// region without built-in prices all types are kept, with c's prices as estimates.
 //
 // For c's own region it returns c. The error is a *FieldError if the zones are invalid, or if the built-in table can't be read.
 func InRegion(c *Catalog, region string, zones []Zone, present map[string]bool) (*Catalog, error) {
@@ -51,7 +51,7 @@ func InRegion(c *Catalog, region string, zones []Zone, present map[string]bool) 
 		}
 		e.price(&t)
 		t.Zones, t.SpotUSD, t.SpotFrom = everywhere, e.spot(&c.Types[i], len(zones)), ""
-		t.SpotInterruption = "" // that of another region
+		t.SpotInterruption = "" // the band of another region does not apply
 		if t.SpotUSD != nil {
 			low, high := c.Types[i].SpotRange()
 			t.SpotFrom, t.SpotLowUSD, t.SpotHighUSD = sourceEstimated, e.Price(t.Name, low), e.Price(t.Name, high)
@@ -74,7 +74,7 @@ const estimateMark = "estimated: "
 // NewEstimator, so goroutines may share it.
 type Estimator struct {
 	from, region string
-	// there are the built-in prices of the region; nil if there are none.
+	// there has the built-in prices of the region; nil if there are none.
 	there    *Regional
 	families map[string]float64
 	median   float64
@@ -124,7 +124,7 @@ func (e *Estimator) Source() string {
 	return fmt.Sprintf(estimateMark+"the price of %s times what the type's family, or else the median type, costs in %s in proportion", e.from, e.region)
 }
 
-// sold reports whether the region sells the type, as far as known.
+// sold reports whether the region sells the type, as far as the built-in prices show.
 func (e *Estimator) sold(name string) bool {
 	if e.there == nil {
 		return true

@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// interruptionSource is the key in Catalog.Sources of the bands of interruptions where they are not from the source of the spot prices.
+// interruptionSource is the key in Catalog.Sources of the bands of interruptions, if they do not come from the source of the spot prices.
 const interruptionSource = "interruptions"
 
 // Interruptions is the band of interruption frequency of the type's spot instances: how many of them EC2 took back within a month, as
-// shares from 0 to 1, with the source. High is 1 for a band without an upper end, and 0 where no band is known.
+// shares from 0 to 1, with the source. High is 1 for a band without an upper end, and 0 if no band is known.
 func (c *Catalog) Interruptions(t *Type) (low, high float64, source string) {
 	if t == nil {
 		return 0, 0, ""
@@ -47,7 +47,7 @@ func parseBand(text string) (low, high float64, ok bool) {
 	return float64(least) / 100, float64(most) / 100, true
 }
 
-// setInterruptions takes the bands of an older catalogue of the region.
+// setInterruptions copies the bands of an older catalogue of the region.
 func setInterruptions(c *Catalog, older *Catalog) {
 	if older == nil || older.Region != c.Region {
 		return

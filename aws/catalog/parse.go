@@ -108,7 +108,7 @@ func recordError(i int, record []byte, err error) error {
 	var id struct {
 		Name string `json:"name"`
 	}
-	// The record is known to be bad: use its name if that can be read, otherwise its index.
+	// The record is invalid: use its name if that can be read, otherwise its index.
 	if err := json.Unmarshal(record, &id); err != nil || id.Name == "" {
 		id.Name = fmt.Sprintf("types[%d]", i)
 	}

@@ -10,11 +10,11 @@ import (
 type PriceKind string
 
 const (
-	// PriceCurrent: AWS returned the prices, to plan with.
+	// PriceCurrent: AWS returned the prices, and they are current.
 	PriceCurrent PriceKind = "current"
 	// PriceGiven: the user provided them in a file.
 	PriceGiven PriceKind = "given"
-	// PriceDated: they come from a public list of some day.
+	// PriceDated: they come from a public list of a past day.
 	PriceDated PriceKind = "dated"
 	// PriceEstimated: they are computed from other prices.
 	PriceEstimated PriceKind = "estimated"
@@ -24,7 +24,7 @@ const (
 type PriceFacts struct {
 	// Day of the prices, "2026-07-20"; empty if unknown.
 	Day string `json:"day,omitempty"`
-	// Kind says how they are known.
+	// Kind says how the prices are known.
 	Kind PriceKind `json:"kind"`
 }
 

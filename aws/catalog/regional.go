@@ -27,11 +27,11 @@ const maxTable = 4 << 20
 // maxPerHour is more than any instance costs.
 const maxPerHour = 1e9
 
-// Regional has the built-in on-demand prices of one region.
+// Regional contains the built-in on-demand prices of one region.
 type Regional struct {
 	// Source says where they come from, for readers.
 	Source string
-	// AsOf is their day.
+	// AsOf is the day of the prices.
 	AsOf time.Time
 	// OnDemand prices by type, USD per hour.
 	OnDemand map[string]float64
@@ -39,8 +39,8 @@ type Regional struct {
 	Elsewhere map[string]bool
 }
 
-// RegionalPrices returns the built-in on-demand prices of a region; nil for other regions, such as those of China. They are older than the
-// catalogue's own prices: docs/catalog.md has their day.
+// RegionalPrices returns the built-in on-demand prices of a region; nil for other regions, such as those of China. They are older than
+// the catalogue's own prices: docs/catalog.md states their day.
 func RegionalPrices(region string) (*Regional, error) {
 	z, err := gzip.NewReader(strings.NewReader(regions))
 	if err != nil {
@@ -90,7 +90,7 @@ func parseTable(r io.Reader, region string) (*Regional, error) {
 	return list, lines.Err()
 }
 
-// isPrice reports whether an amount can be a price. Zero is not: an instance that costs nothing would attract every pod.
+// isPrice reports whether an amount can be a price. Zero can't: planners would put every pod on instances that cost nothing.
 func isPrice(perHour float64) bool {
 	return perHour > 0 && perHour <= maxPerHour && !math.IsNaN(perHour)
 }

@@ -14,12 +14,12 @@ const (
 )
 
 // SteadySpot returns the catalogue with spot prices that are useful for longer than the day on which they were seen. It is for old prices
-// of a single day, such as the built-in ones; current prices and the user's stay as they are.
+// of a single day, such as the built-in ones. It does not change current prices or prices that the user provided.
 //
 // Each zone of a type has the median of the prices seen in its zones. A median whose share of the on-demand price is below the lower
 // quartile of all types is raised to that quartile: many of these types had just been launched, when demand was low. Such prices are
 // estimates, as EstimatedSource and the facts of their source say. No price is above the on-demand price, for which spot instances can be
-// replaced. SpotRange stays what was seen. If no price changes, the catalogue itself is returned.
+// replaced. SpotRange still returns the prices that were seen. If no price changes, the catalogue itself is returned.
 func SteadySpot(c *Catalog) *Catalog {
 	if c == nil {
 		return nil
@@ -52,7 +52,7 @@ func SteadySpot(c *Catalog) *Catalog {
 	return &out
 }
 
-// isSeen reports whether the type's spot prices are as they were seen on a past day.
+// isSeen reports whether the type's spot prices are those that were seen on a past day.
 func isSeen(c *Catalog, t *Type) bool {
 	return c.SpotFacts(t).Kind == PriceDated && t.SpotFrom != sourceSteady
 }

@@ -30,15 +30,15 @@ type Type struct {
 	BareMetal bool `json:"metal,omitempty"`
 	// Burstable is true for types with CPU credits.
 	Burstable bool `json:"burstable,omitempty"`
-	// CurrentGeneration is EC2's own mark.
+	// CurrentGeneration is true if EC2 marks the type as current generation.
 	CurrentGeneration bool `json:"current,omitempty"`
 	// Enclaves is true when Nitro Enclaves are supported.
 	Enclaves bool `json:"enclaves,omitempty"`
 	// VirtualizationTypes are named only when they are not just "hvm".
 	VirtualizationTypes []string `json:"virt,omitempty"`
-	// Network is the type's network side.
+	// Network describes the type's network interfaces.
 	Network Network `json:"net"`
-	// EBS is the type's side towards block storage.
+	// EBS describes how the type can use EBS volumes.
 	EBS EBS `json:"ebs"`
 	// LocalStorage is the instance store; nil without one.
 	LocalStorage *LocalStorage `json:"local,omitempty"`
@@ -50,7 +50,7 @@ type Type struct {
 	PlacementStrategies []string `json:"placement,omitempty"`
 	// UsageClasses are the ways EC2 sells the type: "on-demand", "spot", "capacity-block".
 	UsageClasses []string `json:"usage,omitempty"`
-	// Zones that offer the type: indexes into Catalog.Zones, rising.
+	// Zones that offer the type: indexes into Catalog.Zones, in rising order.
 	Zones []int `json:"zones,omitempty"`
 	// BranchENIs is how many branch interfaces the type can have as a trunk, 0 if it can't be one; nil if unknown (EC2 has no API for it).
 	BranchENIs *int64 `json:"branchENIs,omitempty"`
@@ -72,7 +72,7 @@ type Type struct {
 	SpotInterruption string `json:"spotInterrupt,omitempty"`
 }
 
-// Network is the network side of an instance type.
+// Network describes the network interfaces of an instance type.
 type Network struct {
 	// ENIs is the number of network interfaces over all cards.
 	ENIs int64 `json:"enis"`
@@ -112,7 +112,7 @@ func (n *Network) CardENIs(card int) int64 {
 	}
 }
 
-// EBS is the block-storage side of an instance type.
+// EBS describes how an instance type can use EBS volumes.
 type EBS struct {
 	// Optimized is "default", "supported" or "unsupported".
 	Optimized string `json:"optimized,omitempty"`

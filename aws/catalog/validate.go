@@ -12,7 +12,7 @@ import (
 // memory, pods times megabytes) overflows an int64.
 const (
 	maxCount     = 1 << 20   // vCPUs, devices
-	maxENIs      = 1 << 14   // interfaces, and addresses of one interface: their product is multiplied by megabytes
+	maxENIs      = 1 << 14   // bounds interfaces, and addresses of one interface; their product is multiplied by megabytes
 	maxMemoryMiB = 1 << 32   // 4 PiB
 	maxGB        = 1 << 32   // decimal gigabytes of local storage
 	maxRate      = 1 << 40   // Mbit/s, I/O operations per second
@@ -31,7 +31,7 @@ type FieldError struct {
 	Type string
 	// Field is the path of the field, by the names of the file: "net.enis", "zones[2].name".
 	Field string
-	// Problem says what is wrong with it.
+	// Problem says what is wrong with the field.
 	Problem string
 }
 
