@@ -19,7 +19,7 @@ import (
 
 // entry is one object during the conversion.
 type entry struct {
-	// document it came from, by index.
+	// document is the index of the document that the object came from.
 	document int
 	object   Object
 	born     conversion.Provenance
@@ -36,11 +36,11 @@ type bundle struct {
 	entries []*entry
 	// refused are documents with an error; nothing of them is kept.
 	refused map[int]bool
-	// said are the warnings of each document.
+	// said has the warnings of each document.
 	said []conversion.Warnings
 	// documents are the input.
 	documents []Document
-	// judged are the paths of the faults that judge has found in each document, so that conversions don't report them again.
+	// judged has the paths of the faults that judge found in each document, so that conversions don't report them again.
 	judged []map[string]bool
 }
 
@@ -280,7 +280,7 @@ func (b *bundle) toV1() {
 	b.entries = slices.DeleteFunc(b.entries, func(e *entry) bool { return e.object == nil })
 }
 
-// expiries returns the maximum age of each pool's nodes.
+// expiries returns the expireAfter of each pool's nodes.
 func (b *bundle) expiries() map[api.PoolKey]api.NillableDuration {
 	out := make(map[api.PoolKey]api.NillableDuration)
 	for _, e := range b.entries {

@@ -29,7 +29,7 @@ const (
 	MaxBytes = 64 << 20
 	// MaxObjects is the largest number of objects.
 	MaxObjects = 100_000
-	// maxProblems is how many problems are reported.
+	// maxProblems is how many problems are reported at most.
 	maxProblems = 100
 )
 
@@ -50,8 +50,8 @@ type DecodeOptions struct {
 	// warnings and are left out, and workloads are not checked. The kubelet block of a v1 NodePool whose node class is in the input causes
 	// a warning in both cases, since Rewrite may move it there, and then drops the warning.
 	Strict bool
-	// KeepGoing returns the documents that can be read although others can't. Unreadable documents then have no object, and an error among
-	// their warnings (conversion.CodeUnreadable).
+	// KeepGoing returns the documents that can be read, even if others can't be read. Unreadable documents then have no object, and an
+	// error among their warnings (conversion.CodeUnreadable).
 	KeepGoing bool
 }
 
@@ -354,7 +354,7 @@ func (d *decoder) decode(at Position, text []byte, kind schema.GroupVersionKind)
 				Name string `json:"name"`
 			} `json:"metadata"`
 		}
-		_ = sigsjson.UnmarshalCaseSensitivePreserveInts(text, &head) // the name is only for the message
+		_ = sigsjson.UnmarshalCaseSensitivePreserveInts(text, &head) // the name is only used in the message
 		for line := range strings.Lines(err.Error()) {
 			d.problem(at, kind.Kind+"/"+head.Metadata.Name, strings.TrimSuffix(line, "\n"))
 		}

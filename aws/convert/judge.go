@@ -11,8 +11,8 @@ import (
 	"github.com/drawknife/drawknife/api/v1beta1"
 )
 
-// judge finds faults that conversions don't check, before anything moves between objects: faults of objects that are already of the target
-// generation, and faults that ValidatePool reports for pools of any.
+// judge finds faults that conversions don't check, before anything moves between objects: faults of objects that already have the target
+// generation, and faults that ValidatePool reports for pools of any generation.
 func (b *bundle) judge() {
 	for i, d := range b.documents {
 		if d.Object == nil {

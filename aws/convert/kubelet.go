@@ -165,7 +165,7 @@ func blockText(k *v1beta1.KubeletConfiguration) string {
 	return canonical(string(text))
 }
 
-// canonical is the text of a block in the form that v1 writes.
+// canonical returns the text of a block in the form that v1 writes.
 func canonical(text string) string {
 	block := &awsv1.KubeletConfiguration{}
 	if err := json.Unmarshal([]byte(text), block); err != nil {
@@ -235,7 +235,7 @@ func (b *bundle) returnKubelets() {
 			}
 			names = append(names, pool.Name)
 			if _, own := pool.Annotations[v1beta1.KubeletAnnotationKey]; own {
-				continue // it overrides the class's
+				continue // the pool's annotation overrides the block of the class
 			}
 			pool = pool.DeepCopy()
 			if pool.Annotations == nil {
@@ -275,7 +275,7 @@ func (b *bundle) keepOwn(class *entry, own string, users []user) {
 			b.point(u, class.object.GetName(), class.object.GetName())
 		default:
 			if _, hub := u.entry.object.(*api.NodePool); hub {
-				continue // its block had no effect so far, and is reported as unknown
+				continue // the block of a v1 pool had no effect so far, and is reported as unknown
 			}
 			more := conversion.NewRecorder(api.KindNodePool, u.entry.object.GetName())
 			more.Add(conversion.CodeKubeletConflict, field.NewPath("spec", "template", "spec", "kubelet"), class.object.GetName())
@@ -314,7 +314,7 @@ func (b *bundle) giveBlock(class *entry, block string) {
 	b.note(class.document, more.Warnings())
 }
 
-// point makes a pool use the node class of that name, which has its block now.
+// point makes a pool use the node class of that name, which now has the pool's kubelet block.
 func (b *bundle) point(u user, name, original string) {
 	more := conversion.NewRecorder(api.KindNodePool, u.entry.object.GetName())
 	path := field.NewPath("spec", "template", "spec")
@@ -337,7 +337,7 @@ func (b *bundle) point(u user, name, original string) {
 	b.note(u.entry.document, more.Warnings())
 }
 
-// there returns the node class of that name; nil if the name is free.
+// there returns the existing node class of that name; nil if the name is free.
 func (b *bundle) there(class *entry) *entry {
 	if i := slices.IndexFunc(b.entries, func(e *entry) bool { return e.label() == class.label() }); i >= 0 {
 		return b.entries[i]
