@@ -4,16 +4,16 @@ import "slices"
 
 // Call is one call that the code can make: a method of an interface of package aws/sdk.
 type Call struct {
-	// API is the interface, as "EC2API".
+	// API is the interface, such as "EC2API".
 	API string
-	// Method of it, as "CreateFleet".
+	// Method is the method of the interface, such as "CreateFleet".
 	Method string
 	// Actions are what IAM must allow for it, sorted: "ec2:CreateFleet", "ec2:RunInstances", ….
 	Actions []string
 }
 
-// Calls lists every call that the code can make, by interface, with its actions. The settings decide which of them are made. The caller may
-// change the list.
+// Calls lists every call that the code can make, by interface, with its actions. The settings decide which of these calls are made. The
+// caller may change the list.
 func Calls() []Call {
 	var out []Call
 	for _, c := range table() {
@@ -33,7 +33,7 @@ type grant struct {
 	action string
 }
 
-// call is a row of the table. The policies allow exactly what these rows grant.
+// call is a row of the table of calls. The policies allow exactly what these rows grant.
 type call struct {
 	api, method string
 	grants      []grant

@@ -39,8 +39,8 @@ type template struct {
 
 // CloudFormation returns a CloudFormation template, as YAML, of everything that Generate describes: policies, the controller's role with its
 // EKS Pod Identity association, the instances' roles with their access entries, the queue, and the rules. Roles and policies have names, so
-// the stack needs CAPABILITY_NAMED_IAM. The Parameter constants leave parts out that exist. Errors are those of Generate. It is a pure
-// function, safe for concurrent use, and equal for equal settings.
+// the stack needs CAPABILITY_NAMED_IAM. With the parameters of the Parameter constants, users leave out parts that exist already. Errors
+// are those of Generate. It is a pure function, safe for concurrent use, and equal for equal settings.
 func CloudFormation(settings Settings) ([]byte, error) {
 	a, setup, err := settings.setup()
 	if err != nil {
@@ -110,7 +110,7 @@ func (t *template) addNodeRoles(a account, setup Setup) {
 			"RoleName": role.name, "Path": role.path, "AssumeRolePolicyDocument": setup.NodeRole.Trust, "ManagedPolicyArns": setup.NodeRole.ManagedPolicies,
 		}}
 		if !a.WithoutEKS {
-			// EKS creates the entry only for a role that exists, so it waits for the role if the stack creates that.
+			// EKS creates the entry only for a role that exists, so the entry depends on the role if the stack creates it.
 			arn := map[string]any{"Fn::If": []any{"Do" + ParameterNodeRoles, map[string]any{"Fn::GetAtt": []string{id, "Arn"}}, role.arn}}
 			t.Resources[fmt.Sprintf("NodeAccess%d", i+1)] = resource{Type: "AWS::EKS::AccessEntry", Condition: "Do" + ParameterAccessEntries, Properties: map[string]any{
 				"ClusterName": a.ClusterName, "PrincipalArn": arn, "Type": accessType,
@@ -119,7 +119,7 @@ func (t *template) addNodeRoles(a account, setup Setup) {
 	}
 }
 
-// accessType is the type of access entries for Linux nodes. EKS adds the user name and the groups.
+// accessType is the type of access entries for Linux nodes. With this type, EKS sets the user name and the groups.
 const accessType = "EC2_LINUX"
 
 // addQueue adds the queue with its policy and the rules that fill it.

@@ -25,11 +25,11 @@ const (
 
 // Statement is one statement of a policy.
 type Statement struct {
-	// Sid names it: letters and digits, unique in a document.
+	// Sid is the name of the statement: letters and digits, unique in a document.
 	Sid string
 	// Effect is Allow or Deny.
 	Effect Effect
-	// Principal says to whom it applies; nil in policies of a role, which apply to the role.
+	// Principal says to whom the statement applies; nil in policies of a role, which apply to the role.
 	Principal *Principal `json:",omitempty"`
 	// Action lists the actions, sorted; "*" stands for any text.
 	Action []string

@@ -26,7 +26,7 @@ type Policy struct {
 
 // LimitError means that the settings need more than IAM's limits allow.
 type LimitError struct {
-	// Policies that would be needed.
+	// Policies is the number of policies that would be needed.
 	Policies int
 	// Max is the largest possible number.
 	Max int

@@ -12,7 +12,7 @@ type Queue struct {
 	// Name and ARN of the queue.
 	Name string `json:"name"`
 	ARN  string `json:"arn"`
-	// Retention is how long it keeps messages: older ones are useless.
+	// Retention is how long the queue keeps messages; older messages are useless.
 	Retention time.Duration `json:"-"`
 	// Policy allows the rules to send, and denies access without TLS.
 	Policy Document `json:"policy"`
@@ -36,7 +36,7 @@ type Rule struct {
 	Description string `json:"description"`
 	// Pattern selects its events.
 	Pattern Pattern `json:"pattern"`
-	// TargetID names the target within the rule, TargetARN is the queue's.
+	// TargetID is the name of the target within the rule, and TargetARN is the ARN of the queue.
 	TargetID  string `json:"targetId"`
 	TargetARN string `json:"targetArn"`
 }
@@ -52,7 +52,7 @@ type Pattern struct {
 // JSON returns the pattern for EventBridge; it is equal for equal patterns.
 func (p Pattern) JSON() []byte { return encode(p, false) }
 
-// retention of the queue.
+// retention is how long the queue keeps messages.
 const retention = 300 * time.Second
 
 // rules returns five rules, one for each source and type of event.

@@ -21,7 +21,7 @@ func ControllerRoleName(cluster string) string {
 	return cluster[:maxRoleName-len(tail)] + tail
 }
 
-// nodeRole is a role of the instances, divided as the tools want it.
+// nodeRole is a role of the instances, divided into the parts that the tools need.
 type nodeRole struct {
 	arn, name string
 	// path begins and ends with "/".
@@ -48,7 +48,7 @@ func (a account) policyARN(p Policy) string { return a.iam("policy/" + p.Name) }
 // suffix returns the part of a policy's or rule's name behind the cluster's.
 func suffix(cluster, name string) string { return strings.TrimPrefix(name, cluster+"-") }
 
-// kind returns what the rule is about: the end of its name, whatever the cluster's.
+// kind returns the subject of the rule: the end of its name, without the cluster's name.
 func (r Rule) kind() string {
 	for _, kind := range []string{"scheduled-change", "spot-interruption", "rebalance", "state-change", "reservation-interruption"} {
 		if strings.HasSuffix(r.Name, "-"+kind) {

@@ -6,7 +6,8 @@ import (
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 )
 
-// scope is the resources and conditions of allowed actions: a statement of a policy. Their order is that of the statements.
+// scope is the resources and conditions of allowed actions: a statement of a policy. The order of the constants is that of the
+// statements.
 type scope int
 
 const (
@@ -16,9 +17,9 @@ const (
 	useTemplates
 	// createTagged: resources that a launch creates, if they are tagged as the cluster's.
 	createTagged
-	// createTemplates: launch templates, tagged likewise.
+	// createTemplates: launch templates, if they are tagged as the cluster's.
 	createTemplates
-	// tagAtCreation: the tags of these at their creation.
+	// tagAtCreation: the tags of these resources at their creation.
 	tagAtCreation
 	// tagLater: the tags that are known only after a node has joined.
 	tagLater
@@ -42,8 +43,8 @@ const (
 
 	readQueue
 
-	// createAlpha, tagAlphaAtCreation and endAlpha are createTagged, tagAtCreation and end for instances of v1alpha5 pools. All their tags
-	// are set at once, and their launch templates are like those of others.
+	// createAlpha, tagAlphaAtCreation and endAlpha are createTagged, tagAtCreation and end for instances of v1alpha5 pools. All their
+	// tags are set at creation, and their launch templates are like those of other instances.
 	createAlpha
 	tagAlphaAtCreation
 	endAlpha
@@ -52,7 +53,7 @@ const (
 	readForMigration
 	simulateController
 
-	// findBlocks and buyBlocks are for people who look for capacity blocks, and who buy them.
+	// findBlocks is for people who look for capacity blocks, buyBlocks for people who buy them.
 	findBlocks
 	buyBlocks
 	// tagBlocks: the tags of the capacity reservation that a purchase makes.
@@ -99,7 +100,7 @@ func (s scope) statement(a account) Statement {
 	}
 	switch s {
 	case useShared:
-		// Images and snapshots have no account in their ARN. The others may be shared by other accounts.
+		// Images and snapshots have no account in their ARN. Other resources may be shared by other accounts.
 		resources := []string{a.arn("ec2", "", "image/*"), a.arn("ec2", "", "snapshot/*")}
 		kinds := []string{"security-group", "subnet", "placement-group"}
 		if !a.WithoutReservedCapacity {
@@ -169,7 +170,7 @@ func (s scope) statement(a account) Statement {
 		// Only a few regions serve the price list, so the cluster's region is no condition.
 		return Statement{Sid: "ReadPrices", Resource: everything}
 	case readBilling:
-		// Savings Plans and Cost Explorer are served from one region for all.
+		// Savings Plans and Cost Explorer are served from one region for all regions.
 		return Statement{Sid: "ReadCommitments", Resource: everything}
 	case readCluster:
 		return Statement{Sid: "ReadCluster", Resource: []string{a.cluster()}}
@@ -229,7 +230,7 @@ func (a account) tagged() Condition {
 		with("StringLike", requestTag+awsv1.TagNodePool, "*")
 }
 
-// ownedNode requires these tags on a resource.
+// ownedNode requires the tags of a node pool of the cluster on a resource.
 func (a account) ownedNode() Condition {
 	return Condition{}.
 		with("StringEquals", resourceTag+awsv1.TagClusterPrefix+a.ClusterName, owned).

@@ -17,7 +17,7 @@ const (
 
 // Settings determine the documents. Region, AccountID, ClusterName and NodeRoles are required.
 type Settings struct {
-	// Partition is one of the Partition constants; empty: that of the region.
+	// Partition is one of the Partition constants; empty means the partition of the region.
 	Partition string
 	// Region of the cluster, such as "eu-central-1".
 	Region string
@@ -28,18 +28,19 @@ type Settings struct {
 	// NodeRoles are the roles with which instances are launched: names, with their path if they have one ("team/nodes"), or ARNs. Include
 	// all roles that node classes name, and those in the instance profiles that they name.
 	NodeRoles []string
-	// ServiceAccount of the controller's pods, as namespace/name; empty: DefaultServiceAccount.
+	// ServiceAccount of the controller's pods, as namespace/name; empty means DefaultServiceAccount.
 	ServiceAccount string
 	// OIDCIssuer is the issuer of the cluster's tokens, as EKS reports it, with or without "https://". The role of the controller then
-	// trusts the service account's tokens. Empty: the role trusts EKS Pod Identity, which needs an association of role and service account.
+	// trusts the service account's tokens. If it is empty, the role trusts EKS Pod Identity, which needs an association of role and
+	// service account.
 	OIDCIssuer string
-	// Queue is the name of the queue of interruption events. Empty: there is no queue, and there are no rules.
+	// Queue is the name of the queue of interruption events. If it is empty, there is no queue, and there are no rules.
 	Queue string
-	// SSMParameters are those from which node classes read images, in addition to AWS's own: names, or ARNs. "*" stands for any text. Nil:
-	// none.
+	// SSMParameters are the SSM parameters from which node classes read images, in addition to AWS's own: names or ARNs. "*" stands for
+	// any text. Nil: none.
 	SSMParameters []string
-	// LaunchResources are further types of EC2 resources that launches refer to, as in EC2's ARNs, if launch templates are extended with
-	// them: "key-pair", "dedicated-host". Nil: none.
+	// LaunchResources are types of EC2 resources that extended launch templates refer to in addition, as in EC2's ARNs: "key-pair",
+	// "dedicated-host". Nil: none.
 	LaunchResources []string
 	// IsolatedVPC leaves out what can't be reached from such a VPC: the price list, and the list of instance profiles.
 	IsolatedVPC bool
@@ -77,9 +78,9 @@ type Settings struct {
 type SettingError struct {
 	// Setting is the name of the field, with the index for one of a list: "NodeRoles[1]".
 	Setting string
-	// Value of the setting; may be empty.
+	// Value is the value of the setting, which may be empty.
 	Value string
-	// Rule that it breaks, and what to do.
+	// Rule is the rule that the setting breaks, and what to do.
 	Rule string
 }
 
@@ -93,7 +94,7 @@ func (e *SettingError) Error() string {
 // Bounds of lists: a policy has 6,144 characters, a role ten policies.
 const maxList = 100
 
-// Valid names in AWS. None may contain text with a meaning in a policy: "*", "?" and "${".
+// Valid names in AWS. No name may contain text that has a meaning in a policy: "*", "?" and "${".
 var (
 	regionName     = regexp.MustCompile(`^[a-z]{2,4}(-[a-z]+)+-[0-9]{1,2}$`)
 	accountID      = regexp.MustCompile(`^[0-9]{12}$`)
@@ -282,8 +283,8 @@ func (a account) cluster() string { return a.arn("eks", a.AccountID, "cluster/"+
 // queue is the ARN of the queue.
 func (a account) queue() string { return a.arn("sqs", a.AccountID, a.Queue) }
 
-// passedTo returns the service names under which roles are passed to EC2. China has two: launches pass roles to the one with China's own
-// ending, instance profiles to the other.
+// passedTo returns the service names under which roles are passed to EC2. China has two such names: launches pass roles to the one that
+// ends in ".cn", instance profiles to the other.
 func (a account) passedTo() []string {
 	if a.Partition == PartitionChina {
 		return []string{"ec2.amazonaws.com", "ec2.amazonaws.com.cn"}

@@ -1,6 +1,6 @@
 package iam
 
-// Setup contains everything that a cluster needs in IAM, SQS and EventBridge. It marshals to JSON that is the same for equal settings.
+// Setup contains everything that a cluster needs in IAM, SQS and EventBridge. Equal settings give equal JSON.
 type Setup struct {
 	// ControllerPolicies are for the controller's role: at most MaxPoliciesPerRole.
 	ControllerPolicies []Policy `json:"controllerPolicies"`
@@ -64,8 +64,8 @@ type File struct {
 
 // Files returns the setup as files that AWS's command line accepts (iam create-policy, iam create-role, sqs create-queue and events
 // put-rule): one for each policy, the trust policies of both roles, the mappings of the instances' roles, the attributes of the queue, and
-// the pattern of each rule. The mappings are for the key mapRoles of the ConfigMap aws-auth, which is YAML; JSON is valid there. A policy
-// has the name of its file, a rule that of its file without "rule-". The caller may change the list.
+// the pattern of each rule. The mappings are for the key mapRoles of the ConfigMap aws-auth, which is YAML; JSON is valid there. The name
+// of a policy is that of its file, the name of a rule that of its file without "rule-". The caller may change the list.
 func (s Setup) Files() []File {
 	var out []File
 	add := func(name string, value any) { out = append(out, File{Name: name + ".json", Data: encode(value, true)}) }

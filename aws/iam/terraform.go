@@ -9,8 +9,9 @@ import (
 
 // Terraform returns a Terraform configuration, as HCL, of everything that Generate describes: policies, the controller's role with its EKS
 // Pod Identity association, the instances' roles with their access entries, the queue, and the rules. It uses the provider hashicorp/aws,
-// which the caller configures for the account and the region. The variables create_node_roles and create_access_entries, true by default,
-// leave out what exists. Errors are those of Generate. It is a pure function, safe for concurrent use, and equal for equal settings.
+// which the caller configures for the account and the region. The variables create_node_roles and create_access_entries are true by
+// default. Set them to false if the roles or the access entries exist already. Errors are those of Generate. It is a pure function, safe
+// for concurrent use, and equal for equal settings.
 func Terraform(settings Settings) ([]byte, error) {
 	a, setup, err := settings.setup()
 	if err != nil {
@@ -149,12 +150,12 @@ func text(value string) string {
 	return literal(strings.TrimSuffix(string(encode(value, false)), "\n"))
 }
 
-// literal keeps HCL from reading the beginning of a template in a text.
+// literal escapes the beginning of a template in a text, so that HCL reads it literally.
 func literal(value string) string {
 	return strings.NewReplacer("${", "$${", "%{", "%%{").Replace(value)
 }
 
-// identifier returns a name as a label: words in small letters, joined by underscores.
+// identifier converts a name to a label of Terraform: words in lower case, joined by underscores.
 func identifier(name string) string {
 	return strings.ToLower(strings.ReplaceAll(name, "-", "_"))
 }

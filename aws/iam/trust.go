@@ -2,12 +2,12 @@ package iam
 
 import "strings"
 
-// DefaultServiceAccount is the one that the controller's chart creates, in the namespace that Karpenter recommends.
+// DefaultServiceAccount is the service account that the controller's chart creates, in the namespace that Karpenter recommends.
 const DefaultServiceAccount = "kube-system/drawknife"
 
 // Mapping allows instances with a role to join the cluster, as an entry of mapRoles in the ConfigMap kube-system/aws-auth.
 type Mapping struct {
-	// RoleARN is the role's, not its instance profile's, and without the role's path, which aws-auth does not support.
+	// RoleARN is the ARN of the role, not of its instance profile. It does not contain the role's path, which aws-auth does not support.
 	RoleARN string `json:"rolearn"`
 	// Username has a placeholder that the cluster fills in: keep it unchanged.
 	Username string `json:"username"`
