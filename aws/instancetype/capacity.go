@@ -60,7 +60,7 @@ type capacity struct {
 	podENI       int64
 	addresses    int64 // Windows only
 	windows      bool
-	others       string // further devices, as named in DeviceResources: "resource=count,"; a text, so that it is comparable
+	others       string // other devices that DeviceResources names, as "resource=count,": a text is comparable
 }
 
 // storage is a size in bytes that is displayed in decimal or binary units.
@@ -112,8 +112,8 @@ func (p *plan) capacityOf(t *catalog.Type) capacity {
 	return c
 }
 
-// gpus is the number of GPUs of a kind that an instance has for pods. For a part of a GPU, EC2's count is 0. A pod that requests a GPU most
-// likely needs a whole one, so a part counts only if that is enabled.
+// gpus is the number of GPUs of a kind that an instance has for pods. EC2's count for a part of a GPU is 0. A pod that requests a GPU
+// most likely needs a whole one, so a part counts as a GPU only with Settings.FractionalGPUs.
 func (p *plan) gpus(g catalog.GPU) int64 {
 	if g.Count == 0 && p.FractionalGPUs {
 		return g.LogicalCount

@@ -10,8 +10,8 @@ import (
 	"github.com/drawknife/drawknife/aws/catalog"
 )
 
-// ReasonNoImage is the reason for a type on which none of Settings.Images boots: otherwise a claim for both architectures would be launched
-// with the cheaper one, for which the class may have no image.
+// ReasonNoImage is the reason for a type on which none of Settings.Images boots. Without this check, a claim for both architectures would
+// be launched with the cheaper one, for which the class may have no image.
 const ReasonNoImage = "no image of the node class boots on it"
 
 // images says on which types the class's images boot. This depends on a few labels that most types share, so each combination is checked

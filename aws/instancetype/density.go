@@ -79,7 +79,7 @@ func (c VPCCNI) Density(t *catalog.Type, usable int64) Density {
 // Key implements PodDensity.
 func (c VPCCNI) Key() string {
 	text, err := json.Marshal(c)
-	if err != nil { // can't happen for booleans
+	if err != nil { // encoding booleans never fails
 		return fmt.Sprintf("%+v", c)
 	}
 	return "vpc-cni" + string(text)

@@ -15,11 +15,11 @@ import (
 
 // Kinds of devices for which Settings.DeviceDrivers names drivers.
 const (
-	// DevicesNVIDIA are NVIDIA's GPUs, which otherwise are ResourceNVIDIAGPU.
+	// DevicesNVIDIA are NVIDIA's GPUs. Without a driver here they are ResourceNVIDIAGPU.
 	DevicesNVIDIA = "nvidia"
-	// DevicesEFA are Elastic Fabric Adapters, which otherwise are ResourceEFA.
+	// DevicesEFA are Elastic Fabric Adapters. Without a driver here they are ResourceEFA.
 	DevicesEFA = "efa"
-	// DevicesNeuron are Inferentia2 and Trainium devices, which otherwise are ResourceNeuron and ResourceNeuronCore.
+	// DevicesNeuron are Inferentia2 and Trainium devices. Without a driver here they are ResourceNeuron and ResourceNeuronCore.
 	DevicesNeuron = "neuron"
 )
 

@@ -17,17 +17,17 @@ import (
 // drawknife's own and in its own domain; absent without a GPU and with several kinds of GPUs.
 const LabelInstanceGPUPartition = "drawknife.dev/instance-gpu-partition"
 
-// labeller states the labels of one type after the other. All types state the same keys, so they are sorted once: absent contains all of
-// them as absent, and the labels of a type replace these. Requirements that types have in common are created once and shared.
+// labeller makes the labels of all types, one type at a time. All types state the same keys, so they are sorted once: absent contains all
+// of them as absent, and the labels of a type replace these. Requirements that types have in common are created once and shared.
 type labeller struct {
 	plan   *plan
 	region string
 	absent []requirements.Requirement // sorted by key
 	place  map[string]int             // index of each key in absent and reqs
-	reqs   []requirements.Requirement // of the present type; a Set copies its argument
+	reqs   []requirements.Requirement // labels of the present type; a Set copies its argument
 	shared map[label]placed
-	zones  map[string]zoneRequirements // by the type's zones, as text
-	// equal for all types
+	zones  map[string]zoneRequirements // keys are the type's zones as a text
+	// these values are the same for all types
 	tenancy    requirements.Requirement
 	partitions requirements.Requirement
 }
@@ -74,7 +74,7 @@ func (l *labeller) state(r requirements.Requirement) {
 	l.reqs = append(l.reqs, r)
 }
 
-// is states a label's value.
+// is sets a label to one value.
 func (l *labeller) is(key, value string) {
 	r, ok := l.shared[label{key, value}]
 	if !ok {
@@ -91,10 +91,10 @@ func (l *labeller) is(key, value string) {
 	l.reqs[r.place] = r.Requirement
 }
 
-// number states a whole number as a label's value.
+// number sets a label to a whole number.
 func (l *labeller) number(key string, value int64) { l.is(key, strconv.FormatInt(value, 10)) }
 
-// wording states a text from EC2, which may be empty.
+// wording sets a label to a text from EC2, which may be empty.
 func (l *labeller) wording(key, text string) {
 	if value := kebab(text); value != "" {
 		l.is(key, value)
@@ -114,7 +114,7 @@ func (l *labeller) requirements(t *catalog.Type) requirements.Set {
 	return requirements.NewSet(l.reqs...)
 }
 
-// kubernetes states the labels defined by Kubernetes, and the capacity type.
+// kubernetes sets the labels defined by Kubernetes, and the capacity type.
 func (l *labeller) kubernetes(t *catalog.Type) {
 	// The name is unique to the type, so it is not shared.
 	l.state(requirements.In(corev1.LabelInstanceTypeStable, t.Name))
@@ -165,7 +165,7 @@ func (l *labeller) zoneRequirements(t *catalog.Type) zoneRequirements {
 	return made
 }
 
-// naming states the labels derived from the type's name.
+// naming sets the labels derived from the type's name.
 func (l *labeller) naming(t *catalog.Type) {
 	if category, generation, ok := categoryAndGeneration(t.Name); ok {
 		l.is(awsv1.LabelInstanceCategory, category)
@@ -179,7 +179,7 @@ func (l *labeller) naming(t *catalog.Type) {
 	l.is(awsv1.LabelInstanceCapabilityFlex, strconv.FormatBool(strings.Contains(family, "-flex")))
 }
 
-// hardware states processor, memory, disks, hypervisor and network.
+// hardware sets the labels of processor, memory, disks, hypervisor and network.
 func (l *labeller) hardware(t *catalog.Type) {
 	l.number(awsv1.LabelInstanceCPU, t.VCPUs)
 	l.wording(awsv1.LabelInstanceCPUManufacturer, t.CPUManufacturer)
@@ -199,7 +199,7 @@ func (l *labeller) hardware(t *catalog.Type) {
 	l.is(awsv1.LabelInstanceEncryptionInTransitSupported, strconv.FormatBool(t.Network.EncryptInTransit))
 }
 
-// devices states GPUs and accelerators. With several kinds of a device in one instance there is no single value to state.
+// devices sets the labels of GPUs and accelerators. With several kinds of a device in one instance there is no single value to state.
 func (l *labeller) devices(t *catalog.Type) {
 	if len(t.GPUs) == 1 {
 		gpu := t.GPUs[0]
@@ -232,7 +232,7 @@ func (l *labeller) accelerator(a catalog.Accelerator, manufacturer string) {
 	l.number(awsv1.LabelInstanceAcceleratorCount, a.Count)
 }
 
-// placement states the class's placement group.
+// placement sets the labels of the class's placement group.
 func (l *labeller) placement() {
 	if l.plan.PlacementGroupID == "" {
 		return

@@ -59,7 +59,7 @@ func migLayouts() map[string]migLayout {
 	}
 }
 
-// of returns the counters of a GPU and its partitions. The GPU itself takes all of the counters, and has the capacity of the largest
+// of returns the counters of a GPU and its partitions. The whole GPU takes all of the counters, and has the capacity of the largest
 // partition.
 func (l migLayout) of(g *nvidiaGPU, whole *resourcev1.Device, minor int) (resourcev1.CounterSet, []resourcev1.Device) {
 	set := fmt.Sprintf("gpu-%d-counter-set", minor)

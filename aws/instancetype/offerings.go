@@ -17,12 +17,12 @@ import (
 type market struct {
 	catalog   *catalog.Catalog
 	plan      *plan
-	onDemand  []requirements.Set // by index of the zone
+	onDemand  []requirements.Set // each index is that of the zone
 	spot      []requirements.Set
 	offerings []cloudprovider.Offering
 	// bases are the bases of on-demand prices, by their facts.
 	bases map[catalog.PriceFacts]*cloudprovider.PriceBasis
-	// rates are those of interruptions by the text of their band.
+	// rates are the interruption rates by the text of their band.
 	rates map[string]*cloudprovider.InterruptionRate
 }
 
@@ -51,8 +51,8 @@ func offeringRequirements(zone zoneUse, capacityType string) requirements.Set {
 	return requirements.NewSet(reqs...)
 }
 
-// of returns the offerings of a type in the usable zones, by zone in the catalogue's order, on-demand before spot. Zones without a price
-// have none.
+// of returns the offerings of a type in the usable zones, by zone in the catalogue's order, on-demand before spot. A zone without a price
+// has no offering.
 func (m *market) of(shape *Shape) []cloudprovider.Offering {
 	start, t := len(m.offerings), shape.Facts
 	available := shape.Incompatible == ""
@@ -104,7 +104,7 @@ func (m *market) basisOf(facts catalog.PriceFacts) *cloudprovider.PriceBasis {
 	return &cloudprovider.PriceBasis{Date: facts.Day, Region: m.catalog.Region, Confidence: cloudprovider.PriceConfidence(facts.Kind)}
 }
 
-// rate is shared by all types of a band; nil where it is not known.
+// rate returns the interruption rate that all types of a band share; nil if it is not known.
 func (m *market) rate(t *catalog.Type) *cloudprovider.InterruptionRate {
 	low, high, source := m.catalog.Interruptions(t)
 	if high > 0 && m.rates[t.SpotInterruption] == nil {

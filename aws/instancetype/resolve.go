@@ -110,7 +110,7 @@ func shapesOf(c *catalog.Catalog, p *plan) []Shape {
 	if p.family.windowsBuild != "" {
 		licences = catalog.WindowsLicences()
 	}
-	unknownBranches := []corev1.ResourceName{ResourcePodENI} // shared: nobody changes it
+	unknownBranches := []corev1.ResourceName{ResourcePodENI} // this list is shared, and nobody changes it
 	for i := range c.Types {
 		t := &c.Types[i]
 		if !p.launchable(t) {

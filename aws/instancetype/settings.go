@@ -29,8 +29,8 @@ type Settings struct {
 	// AMIFamily is the effective AMI family. Empty means AL2023; an unknown family, Ubuntu's included, behaves as
 	// AL2.
 	AMIFamily awsv1.AMIFamily `json:"amiFamily,omitempty"`
-	// Images are the labels that each of the class's images requires of its instances. A type that none boots on can't be launched. Empty
-	// means that the images are unknown and exclude nothing.
+	// Images are the labels that each of the class's images requires of its instances. A type on which no image boots can't be launched.
+	// Empty means that the images are unknown and exclude nothing.
 	Images [][]corev1.NodeSelectorRequirement `json:"images,omitempty"`
 	// Kubelet is the part of the kubelet's configuration that affects scheduling.
 	Kubelet Kubelet `json:"kubelet,omitzero"`
@@ -38,8 +38,8 @@ type Settings struct {
 	BlockDevices []BlockDevice `json:"blockDevices,omitempty"`
 	// InstanceStorePolicy RAID0 uses the local disks as node ephemeral storage; empty leaves them unused.
 	InstanceStorePolicy awsv1.InstanceStorePolicy `json:"instanceStorePolicy,omitempty"`
-	// NetworkInterfaces that the class lists. Nil and empty differ: a class with a list, even an empty one, has exactly the EFA interfaces
-	// it lists; one without has all the type offers.
+	// NetworkInterfaces that the class lists. Nil and empty differ: a class with a list, even an empty one, has exactly the EFA
+	// interfaces it lists; a class without a list has all that the type offers.
 	NetworkInterfaces []NetworkInterface `json:"networkInterfaces"`
 	// IPPrefixCount is the number of address prefixes of each interface; 0 leaves it to EC2.
 	IPPrefixCount int64 `json:"ipPrefixCount,omitempty"`
@@ -170,8 +170,8 @@ type plan struct {
 	hugePages      reserved
 	memoryEviction threshold
 	diskEviction   threshold
-	efaOnly        int64 // interfaces of kind efa-only
-	efaOnlyCard0   int64 // those on card 0
+	efaOnly        int64 // number of interfaces of kind efa-only
+	efaOnlyCard0   int64 // number of such interfaces on card 0
 	zones          []zoneUse
 }
 

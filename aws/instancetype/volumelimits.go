@@ -83,13 +83,13 @@ func (p *plan) bootVolumes() int64 {
 	for _, d := range p.BlockDevices {
 		rooted = rooted || d.Root || d.DeviceName == "/dev/sda1" || strings.HasPrefix(d.DeviceName, "/dev/xvda")
 		if d.DeviceName == "" {
-			n++ // EC2 refuses it, and it can't be matched with another volume
+			n++ // EC2 refuses a volume without a name, and it can't be matched with another volume
 			continue
 		}
 		devices[d.DeviceName] = true
 	}
 	if !rooted {
-		n++ // the root of a custom image, under an unknown name
+		n++ // counts the root of a custom image, whose name is unknown
 	}
 	return n + int64(len(devices))
 }
