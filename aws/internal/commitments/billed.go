@@ -17,23 +17,23 @@ import (
 )
 
 const (
-	// discountDays is over how many days discounts are computed: hourly figures of one day vary.
+	// discountDays is the number of days over which discounts are averaged, because the figures of single days vary.
 	discountDays = 7
-	// leastDiscount is the smallest discount, in percent, that is not taken for noise of the bill.
+	// leastDiscount is the smallest discount that counts, in percent. Smaller ones may be rounding of the bill.
 	leastDiscount = 0.1
 	computeEC2    = "Amazon Elastic Compute Cloud - Compute"
 )
 
-// billed is what Cost Explorer knows.
+// billed contains the figures of Cost Explorer.
 type billed struct {
-	// plans is how much of each Savings Plan was used, per hour, by ID; reserved how much of Reserved Instances, by ID, in instances and
-	// in normalized units.
+	// plans is how much of each Savings Plan was used per hour, by ID. reserved is how much of Reserved Instances was used per hour, by
+	// ID, in instances and in normalized units.
 	plans           map[string]float64
 	instances, unit map[string]float64
 	discount        *commitments.Discount
 }
 
-// of is how much of the commitment was used, per hour.
+// of returns how much of the commitment was used per hour.
 func (b *billed) of(c *commitments.Commitment) (used float64, ok bool) {
 	if id, isPlan := strings.CutPrefix(c.ID, "sp/"); isPlan {
 		used, ok = b.plans[id]
@@ -47,7 +47,7 @@ func (b *billed) of(c *commitments.Commitment) (used float64, ok bool) {
 	return used, ok
 }
 
-// readBilled asks Cost Explorer for the last day that it has whole figures of: the day before yesterday, in UTC.
+// readBilled asks Cost Explorer for the last day for which its figures are complete: the day before yesterday, in UTC.
 func (t *Tracker) readBilled(ctx context.Context, now time.Time) error {
 	end := now.UTC().Truncate(24*time.Hour).AddDate(0, 0, -1)
 	b := billed{plans: map[string]float64{}, instances: map[string]float64{}, unit: map[string]float64{}}
@@ -65,7 +65,7 @@ func (t *Tracker) readBilled(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// days is the period of that many days before end.
+// days returns the period of that many days before end.
 func days(end time.Time, n int) *cetypes.DateInterval {
 	return &cetypes.DateInterval{Start: aws.String(end.AddDate(0, 0, -n).Format(time.DateOnly)), End: aws.String(end.Format(time.DateOnly))}
 }
@@ -99,7 +99,7 @@ func usedCommitment(u *cetypes.SavingsPlansUtilization) *string {
 	return u.UsedCommitment
 }
 
-// usedReserved adds up Reserved Instances that cover the same, as reserved does.
+// usedReserved adds up the use of Reserved Instances that cover the same instances, in the groups that reserved makes.
 func (t *Tracker) usedReserved(ctx context.Context, b *billed, end time.Time) error {
 	err := refresh.Pages(ctx, func(token *string) (*string, error) {
 		out, err := t.options.Costs.GetReservationUtilization(ctx, &costexplorer.GetReservationUtilizationInput{
@@ -139,8 +139,9 @@ func (b *billed) takeReserved(g cetypes.ReservationUtilizationGroup) {
 	}
 }
 
-// discounts computes what share of the charges for EC2 is taken off again by discounts of the contract: those that Cost Explorer has as a
-// kind of charge of their own, as "Enterprise Discount Program Discount". Bundled discounts depend on other services and are left out.
+// discounts computes which share of the charges for EC2 the discounts of the contract take off. It counts discounts that Cost Explorer
+// reports as a separate kind of charge, such as "Enterprise Discount Program Discount". Bundled discounts depend on other services and
+// are left out.
 func (t *Tracker) discounts(ctx context.Context, b *billed, end time.Time) error {
 	charged, off := 0.0, 0.0
 	period := days(end, discountDays)
@@ -187,8 +188,8 @@ func isDiscount(kind string) bool {
 	return (strings.HasSuffix(k, "discount") || strings.HasSuffix(k, "discounts")) && !strings.HasPrefix(k, "bundled") && !strings.Contains(k, "volume")
 }
 
-// isCharge reports whether discounts apply to the kind of charge: what is covered by Savings Plans and taken off again as their negation
-// adds up to nothing, and taxes, refunds and credits are no prices.
+// isCharge reports whether discounts apply to the kind of charge. Usage that Savings Plans cover counts, and so does its negation, so
+// that both add up to zero. Taxes, refunds and credits are not prices.
 func isCharge(kind string) bool {
 	k := strings.ToLower(strings.ReplaceAll(kind, " ", ""))
 	return k == "usage" || strings.HasPrefix(k, "savingsplancoveredusage") || strings.HasPrefix(k, "savingsplannegation") ||
@@ -199,7 +200,7 @@ func dimension(key cetypes.Dimension, value string) *cetypes.Expression {
 	return &cetypes.Expression{Dimensions: &cetypes.DimensionValues{Key: key, Values: []string{value}}}
 }
 
-// noData reports whether Cost Explorer has no figures, as for an account without Savings Plans.
+// noData reports whether the error means that Cost Explorer has no figures, for example for an account without Savings Plans.
 func noData(err error) bool {
 	return sdk.Code(err) == "DataUnavailableException"
 }

@@ -5,9 +5,9 @@
 //	next, err := tracker.Refresh(ctx) // reads what is due; call it again at next
 //	account := tracker.Account()      // shared, not to be changed
 //
-// What it knows comes from four places: DescribeSavingsPlans with the rates of each plan, DescribeReservedInstances, the instances that
-// run in the region, of which those outside the cluster use commitments too, and Cost Explorer, which knows the use of the whole account,
-// a day or two late. AWS charges for each request to Cost Explorer, so that it is asked twice a day.
+// The data comes from four places: DescribeSavingsPlans with the rates of each plan; DescribeReservedInstances; the running instances of
+// the region, because instances outside the cluster use commitments too; and Cost Explorer, which reports the use of the whole account a
+// day or two late. AWS charges for each request to Cost Explorer, so it is asked only twice a day.
 //
 // How EC2 applies commitments: docs.aws.amazon.com/savingsplans/latest/userguide/sp-applying.html and
 // docs.aws.amazon.com/AWSEC2/latest/UserGuide/apply_ri.html.

@@ -14,8 +14,8 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider/commitments"
 )
 
-// foreign are the running instances of the region that are billed on demand and that no sharing cluster counts itself: instances outside
-// these clusters, their instances without a NodePool, and those in capacity reservations, which planners take for paid.
+// foreign returns the running instances of the region that are billed on demand and that no sharing cluster counts itself: instances
+// outside these clusters, their instances without a NodePool, and instances in capacity reservations, for which planners count no price.
 func (t *Tracker) foreign(ctx context.Context) ([]commitments.Running, error) {
 	sharing := []string{t.options.Cluster}
 	if t.options.Sharing != nil {
@@ -50,13 +50,13 @@ func (t *Tracker) foreign(ctx context.Context) ([]commitments.Running, error) {
 	return out, nil
 }
 
-// billedOnDemand reports whether commitments can cover the instance: spot instances and capacity blocks have prices of their own, and
-// dedicated ones are other products.
+// billedOnDemand reports whether commitments can cover the instance. They cover neither spot instances and capacity blocks, which have
+// other prices, nor dedicated instances, which are other products.
 func billedOnDemand(i *ec2types.Instance) bool {
 	return i.InstanceLifecycle == "" && (i.Placement == nil || i.Placement.Tenancy == "" || i.Placement.Tenancy == ec2types.TenancyDefault)
 }
 
-// counted reports whether one of the clusters counts the instance as a node that it bought on demand.
+// counted reports whether one of the clusters counts the instance as an on-demand node.
 func counted(i *ec2types.Instance, clusters []string) bool {
 	cluster, pool := "", ""
 	for _, tag := range i.Tags {
@@ -71,7 +71,8 @@ func counted(i *ec2types.Instance, clusters []string) bool {
 }
 
 func runningAs(i *ec2types.Instance) commitments.Running {
-	// A system whose licence is in the price keeps EC2's name of it, so that commitments to Linux don't cover it.
+	// If the price contains a licence of the operating system, the system keeps EC2's name for it, so commitments to Linux don't cover
+	// it.
 	details := cmp.Or(aws.ToString(i.PlatformDetails), "Linux/UNIX")
 	r := commitments.Running{InstanceType: string(i.InstanceType), OS: cmp.Or(osOf(details), details)}
 	if i.Placement != nil {

@@ -18,7 +18,8 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider/commitments"
 )
 
-// plans are the active Savings Plans that cover EC2 in the region: EC2 Instance Savings Plans first, then Compute ones, as AWS applies them.
+// plans returns the active Savings Plans that cover EC2 in the region: EC2 Instance Savings Plans first, then Compute Savings Plans, in
+// the order in which AWS applies them.
 func (t *Tracker) plans(ctx context.Context, account *commitments.Account) ([]commitments.Commitment, error) {
 	var found []sptypes.SavingsPlan
 	err := refresh.Pages(ctx, func(token *string) (*string, error) {
@@ -85,7 +86,7 @@ func kindOf(p sptypes.SavingsPlan) commitments.Kind {
 	return commitments.ComputeSavingsPlan
 }
 
-// ratesOf are what an hour of a Linux instance with shared tenancy uses of the plan, by instance type, in the region.
+// ratesOf returns how much of the plan an hour of a Linux instance with shared tenancy uses in the region, by instance type.
 func (t *Tracker) ratesOf(ctx context.Context, p sptypes.SavingsPlan) (map[string]float64, error) {
 	id := aws.ToString(p.SavingsPlanId)
 	t.mu.Lock()
@@ -127,7 +128,7 @@ func (t *Tracker) ratesOf(ctx context.Context, p sptypes.SavingsPlan) (map[strin
 	return rates, nil
 }
 
-// rateOf is the rate of running an instance for an hour; false for other usage, as of dedicated hosts or unused reservations.
+// rateOf returns the rate of running an instance for an hour; false for other usage, such as dedicated hosts or unused reservations.
 func rateOf(r sptypes.SavingsPlanRate) (instanceType string, amount float64, ok bool) {
 	properties := map[sptypes.SavingsPlanRatePropertyKey]string{}
 	for _, p := range r.Properties {
@@ -137,7 +138,7 @@ func rateOf(r sptypes.SavingsPlanRate) (instanceType string, amount float64, ok 
 	amount, err := strconv.ParseFloat(aws.ToString(r.Rate), 64)
 	usage := aws.ToString(r.UsageType)
 	if at := strings.LastIndex(usage, "-"); at >= 0 && at < strings.Index(usage+":", ":") {
-		usage = usage[at+1:] // without the region's prefix, as in EUC1-BoxUsage:m5.large
+		usage = usage[at+1:] // removes the prefix of the region, as in EUC1-BoxUsage:m5.large
 	}
 	return instanceType, amount, err == nil && amount > 0 && instanceType != "" && r.Unit == sptypes.SavingsPlanRateUnitHours &&
 		r.ServiceCode == sptypes.SavingsPlanRateServiceCodeEc2 && strings.HasPrefix(usage, "BoxUsage")

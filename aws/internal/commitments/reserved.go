@@ -17,10 +17,10 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider/commitments"
 )
 
-// reservedPrefix begins the IDs of Reserved Instances. Those that cover the same instances are one commitment.
+// reservedPrefix begins the IDs of Reserved Instances. Reserved Instances that cover the same instances are one commitment.
 const reservedPrefix = "ri/"
 
-// reserved are the active Reserved Instances of the region: first those of a zone, then those of the region, as AWS applies them.
+// reserved returns the active Reserved Instances of the region: first zonal, then regional ones, in the order in which AWS applies them.
 func (t *Tracker) reserved(ctx context.Context, account *commitments.Account) ([]commitments.Commitment, error) {
 	out, err := t.options.EC2.DescribeReservedInstances(ctx, &ec2.DescribeReservedInstancesInput{
 		Filters: []ec2types.Filter{{Name: aws.String("state"), Values: []string{string(ec2types.ReservedInstanceStateActive)}}},
@@ -48,7 +48,7 @@ func (t *Tracker) reserved(ctx context.Context, account *commitments.Account) ([
 		same.Amount += c.Amount
 		maps.Copy(same.ByType, c.ByType)
 		if !c.End.IsZero() && (same.End.IsZero() || c.End.Before(same.End)) {
-			same.End = c.End // it is read again long before
+			same.End = c.End // commitments are read again long before this time
 		}
 	}
 	list := make([]commitments.Commitment, 0, len(merged))
@@ -66,7 +66,7 @@ func regional(c commitments.Commitment) int {
 	return 0
 }
 
-// reservedOf converts a record; why says what keeps it from being used.
+// reservedOf converts a record. why says why the record can't be used; empty if it can.
 func reservedOf(r ec2types.ReservedInstances, known *catalog.Catalog) (c commitments.Commitment, why string) {
 	name, count := string(r.InstanceType), float64(aws.ToInt32(r.InstanceCount))
 	os := osOf(string(r.ProductDescription))
@@ -102,8 +102,8 @@ func reservedID(what, zone, os string) string {
 	return reservedPrefix + strings.Join(slices.DeleteFunc([]string{what, zone, os}, func(s string) bool { return s == "" }), "/")
 }
 
-// osOf is the operating system of a description of EC2 such as "Linux/UNIX (Amazon VPC)", as the label has it; "" for systems whose
-// licence is in the price, which Linux instances don't use.
+// osOf returns the operating system in a description of EC2 such as "Linux/UNIX (Amazon VPC)", as a value of the label kubernetes.io/os.
+// It returns "" for systems whose licence is in the price, because Linux instances don't use these Reserved Instances.
 func osOf(description string) string {
 	switch strings.TrimSuffix(description, " (Amazon VPC)") {
 	case "Linux/UNIX":

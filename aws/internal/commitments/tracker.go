@@ -25,19 +25,19 @@ const (
 
 // Options of a Tracker. Plans, EC2, Region, Cluster and Known are required.
 type Options struct {
-	// Plans is asked for Savings Plans.
+	// Plans is the API for Savings Plans.
 	Plans sdk.SavingsPlansAPI
-	// EC2 is asked for Reserved Instances and instances.
+	// EC2 is the API for Reserved Instances and instances.
 	EC2 sdk.ReservedInstancesAPI
-	// Costs is asked for what is used in the whole account, and for discounts; nil: it is not asked.
+	// Costs is the API for the use of commitments in the whole account, and for discounts; nil means that neither is read.
 	Costs sdk.CostExplorerAPI
 	// Region of the cluster.
 	Region string
-	// Cluster by name: its instances are no foreign ones.
+	// Cluster is the name of the cluster. Its instances do not count as foreign.
 	Cluster string
-	// Sharing returns the names of other clusters that report what they use; nil: there are none.
+	// Sharing returns the names of other clusters that report what they use; nil means that there are no others.
 	Sharing func() []string
-	// Known are the instance types; nil while none are known.
+	// Known returns the instance types; nil while none are known.
 	Known func() *catalog.Catalog
 	// Seed decides the jitter of refreshes.
 	Seed uint64
@@ -45,7 +45,7 @@ type Options struct {
 	Now func() time.Time
 }
 
-// Tracker keeps the account's commitments fresh. It is safe for concurrent use; no lock is held during calls.
+// Tracker reads the account's commitments repeatedly. It is safe for concurrent use; no lock is held during calls.
 type Tracker struct {
 	options Options
 	account atomic.Pointer[commitments.Account]
@@ -54,7 +54,7 @@ type Tracker struct {
 	current refresh.Schedule
 	costly  refresh.Schedule
 	reading bool
-	rates   map[string]map[string]float64 // of each Savings Plan, by instance type: they never change
+	rates   map[string]map[string]float64 // rates of each Savings Plan by instance type, which never change
 	billed  billed
 }
 
@@ -66,10 +66,12 @@ func New(o Options) *Tracker {
 	}
 }
 
-// Account is what was last read; nil before the first time. It is the same pointer until something is read again, and must not be changed.
+// Account returns the commitments that were last read; nil before the first Refresh. It returns the same pointer until something is read
+// again. Callers must not change the account.
 func (t *Tracker) Account() *commitments.Account { return t.account.Load() }
 
-// Refresh reads what is due, and returns when to call it again. What could not be read stays as it was; the errors are joined.
+// Refresh reads what is due, and returns when to call it again. If something can't be read, its earlier value remains; the errors are
+// joined.
 func (t *Tracker) Refresh(ctx context.Context) (next time.Time, err error) {
 	now := t.options.Now()
 	current, costly := t.claim(now)
@@ -157,10 +159,11 @@ func (t *Tracker) read(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// leftOutMost bounds the sentences about what is left out.
+// leftOutMost is the largest number of sentences in LeftOut.
 const leftOutMost = 50
 
-// largest keeps the n commitments that cost most to leave unused, in their order. Amounts of different units are compared by rank.
+// largest returns the n commitments with the largest amounts, in their order. Amounts in different units are compared by their rank
+// within the unit.
 func largest(list []commitments.Commitment, n int) []commitments.Commitment {
 	rank := make([]int, len(list))
 	for i := range list {
