@@ -3,10 +3,10 @@
 //	scorer := spotscores.New(spotscores.Options{API: …, Region: "eu-west-1", Configurations: 10})
 //	scores, err := scorer.Scores(ctx, []string{"m5.large", "m6i.large", "m7i.large"}) // by zone ID
 //
-// A configuration is what is asked for: a set of types and a target capacity. EC2 lets an account repeat the configurations of the last
-// 24 hours, and limits how many new ones it may use in this time
-// (docs.aws.amazon.com/AWSEC2/latest/UserGuide/work-with-spot-placement-score.html). It does not publish the limit. Scores of fewer than
-// three types are always low, so that they are not asked for.
+// A configuration is one question: a set of types and a target capacity. EC2 lets an account repeat the configurations of the last 24
+// hours, and limits how many new ones it may use in this time
+// (docs.aws.amazon.com/AWSEC2/latest/UserGuide/work-with-spot-placement-score.html). AWS does not publish the limit. Scores for fewer
+// than three types are always low, so the package does not ask for them.
 package spotscores
 
 import (
@@ -26,13 +26,14 @@ import (
 )
 
 const (
-	// LeastTypes is how many types a configuration needs.
+	// LeastTypes is the smallest number of types in a configuration.
 	LeastTypes = 3
-	// mostTypes is how many types EC2 takes.
+	// mostTypes is the largest number of types that EC2 accepts.
 	mostTypes = 1000
-	// window is how long a configuration counts.
+	// window is how long a configuration counts towards the limit.
 	window = 24 * time.Hour
-	// targetVCPUs is the capacity that is asked for. It is always the same, because another one is another configuration.
+	// targetVCPUs is the target capacity of all configurations. It is always the same, because a different capacity would be another
+	// configuration.
 	targetVCPUs = 64
 )
 
@@ -40,30 +41,30 @@ const (
 type Options struct {
 	// API of the region.
 	API sdk.SpotScoresAPI
-	// Region that is scored.
+	// Region whose zones get scores.
 	Region string
-	// Configurations is how many different ones are asked for within 24 hours.
+	// Configurations is how many different configurations may be used within 24 hours.
 	Configurations int
 	// Now is the clock.
 	Now func() time.Time
 }
 
-// Scorer asks for scores. It is safe for concurrent use.
+// Scorer asks EC2 for spot placement scores. It is safe for concurrent use.
 type Scorer struct {
 	options Options
 
 	mu   sync.Mutex
-	used map[string]time.Time // configurations, with when they were asked for first
+	used map[string]time.Time // when each configuration was first used
 }
 
 // New returns a scorer.
 func New(o Options) *Scorer { return &Scorer{options: o, used: map[string]time.Time{}} }
 
-// BudgetError means that all configurations of the last 24 hours are used up.
+// BudgetError means that all configurations for 24 hours are used up.
 type BudgetError struct {
-	// Configurations that may be used in 24 hours.
+	// Configurations is how many may be used within 24 hours.
 	Configurations int
-	// Until a configuration is free again.
+	// Until is when another configuration may be used.
 	Until time.Time
 }
 
@@ -71,7 +72,7 @@ func (e *BudgetError) Error() string {
 	return fmt.Sprintf("spot placement scores: %d configurations were asked for within 24 hours, the most that is allowed: the next is possible at %s", e.Configurations, e.Until.UTC().Format(time.RFC3339))
 }
 
-// Scores are those of the zones of the region, from 1 to 10, by zone ID, for spot capacity of any of the types. The error may be a
+// Scores returns the scores of the region's zones, from 1 to 10, by zone ID, for spot capacity of any of the types. The error may be a
 // *BudgetError.
 func (s *Scorer) Scores(ctx context.Context, types []string) (map[string]int, error) {
 	types = slices.Compact(slices.Sorted(slices.Values(types)))
