@@ -17,8 +17,8 @@ import (
 
 // Result is the answer to a request.
 type Result struct {
-	// Templates are those from which the claim's instance may be launched; at least one. Each type has one template, or, if it has several
-	// capacity reservations, one for each.
+	// Templates are the launch templates from which the claim's instance may be launched; at least one. Each type has one template, or,
+	// if it has several capacity reservations, one for each.
 	Templates []Template
 	// Unserved are the instance types without a template, by name.
 	Unserved []Unserved

@@ -23,7 +23,7 @@ type group struct {
 	imageID string
 	efas    int32
 	maxPods int32
-	// cores and threads of each are set if the class chooses one of them: EC2 wants both.
+	// cores and threads (per core) are both set if the class chooses one of them, because EC2 requires both.
 	cores, threads int32
 	// hasMaxPods means that a limit is known.
 	hasMaxPods bool

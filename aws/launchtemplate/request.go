@@ -140,7 +140,7 @@ func (p *plan) asks(resource corev1.ResourceName) bool {
 	return ok && quantity.Sign() > 0
 }
 
-// failed adds to an error whose templates could not be made.
+// failed adds the name of the node class to an error.
 func (p *plan) failed(err error) error {
 	return fmt.Errorf("launch templates of node class %q: %w", p.NodeClass.Name, err)
 }
