@@ -14,8 +14,8 @@ import (
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 )
 
-// check refuses values that would have another meaning in a script, an argument list or a configuration file. Labels, taints and the like
-// come from validated objects; but user data runs as root, so they are checked again.
+// check refuses values that would have another meaning in a script, an argument list or a configuration file. Labels, taints and similar
+// values come from validated objects. But user data runs as root, so they are checked again.
 func (c *Config) check() error {
 	if c.ClusterName == "" {
 		return badConfig("clusterName", "is empty, and a node can't join a cluster without a name: give it")

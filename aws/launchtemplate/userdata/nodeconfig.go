@@ -10,7 +10,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// nodeConfigOrScript returns the type of a text for AL2023 that is no archive. A script is a script even if it is also valid YAML; a
+// nodeConfigOrScript returns the type of a text for AL2023 that is not an archive. A script is a script even if it is also valid YAML; a
 // NodeConfig has its apiVersion and kind. A text that was obviously meant as a NodeConfig but is invalid is refused: as a script it would
 // only fail on the instance.
 func nodeConfigOrScript(c *Config, warn func(string, ...any), text string) (contentType string, err error) {
