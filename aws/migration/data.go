@@ -76,13 +76,13 @@ func flat(data any) (map[string]string, error) {
 		return nil, fmt.Errorf("reading the launch template as JSON: %w", err)
 	}
 	delete(tree, "UserData")
-	// EC2 reports the progress of a change of these options, which is no setting.
+	// EC2 reports here the progress of a change of these options, which is not a setting.
 	if options, ok := tree["MetadataOptions"].(map[string]any); ok {
 		delete(options, "State")
 	}
 	out := map[string]string{}
 	flatten(out, "", tree)
-	// The tags of the template itself are no part of what instances are launched with.
+	// The tags of the template itself do not affect instances.
 	maps.DeleteFunc(out, func(key, _ string) bool { return strings.HasPrefix(key, "TagSpecifications[launch-template]") })
 	return out, nil
 }

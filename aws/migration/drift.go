@@ -36,7 +36,7 @@ func (v *verifier) checkDrift(ctx context.Context) {
 	}
 }
 
-// checkClaim looks for everything that would have drawknife replace one node. A nil map means that instances could not be read.
+// checkClaim looks for everything that would make drawknife replace one node. A nil map means that instances could not be read.
 func (v *verifier) checkClaim(claim *v1.NodeClaim, pool *v1.NodePool, launched map[string]instances.Instance) {
 	object, class := claimObject(claim.Name), v.classes[claim.Spec.NodeClassRef.Name]
 	const replaced = "drawknife replaces the node within the budgets of its pool; Karpenter would as well"
@@ -91,7 +91,7 @@ func (v *verifier) checkInstance(claim *v1.NodeClaim, class *awsv1.EC2NodeClass,
 			v.report.skip(CheckDrift, object, "its image cannot be compared: %v", err)
 		}
 	}
-	// Groups of placement are not read, so that only other differences count.
+	// Placement groups are not read, so only other differences count.
 	for _, d := range nodeclass.Differences(nodeclass.Launched{Instance: i, Annotations: claim.Annotations}, expected) {
 		if d.Field == "spec" {
 			continue // the hash was compared before
@@ -100,7 +100,7 @@ func (v *verifier) checkInstance(claim *v1.NodeClaim, class *awsv1.EC2NodeClass,
 	}
 }
 
-// instances reads the cluster's instances, by id. It asks for those of the NodeClaims.
+// instances reads the cluster's instances, by id. It asks EC2 for the instances of the NodeClaims.
 func (v *verifier) instances(ctx context.Context) (map[string]instances.Instance, error) {
 	ids := map[string]bool{}
 	for _, claim := range v.NodeClaims {

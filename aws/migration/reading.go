@@ -17,11 +17,11 @@ import (
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 )
 
-// reading is what an instance learns from its user data.
+// reading contains what an instance reads from its user data.
 type reading struct {
 	// settings are the values by their path: "kubelet.config.maxPods", "labels.team", "taints.key=value:effect".
 	settings map[string]string
-	// parts are the parts that are not settings: what kind they are, by a hash of their content, which may be secret.
+	// parts are the parts that are not settings: their kinds, by a hash of their content, which may be secret.
 	parts map[string]string
 }
 
@@ -180,7 +180,7 @@ func (r *reading) flatten(path string, value any) {
 	}
 }
 
-// taintOf adds a taint of a NodeConfig.
+// taintOf adds a taint from a NodeConfig.
 func (r *reading) taintOf(value any) {
 	fields, ok := value.(map[string]any)
 	if !ok {

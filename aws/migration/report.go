@@ -49,7 +49,7 @@ type Finding struct {
 	Severity Severity `json:"severity"`
 	// Check that found it: one of the Check constants.
 	Check string `json:"check"`
-	// Object it is about, as "EC2NodeClass/default".
+	// Object that the finding is about, such as "EC2NodeClass/default".
 	Object string `json:"object"`
 	// Field of the object, of the launch template or of the user data; empty if it is about the whole object.
 	Field string `json:"field,omitempty"`
@@ -63,7 +63,7 @@ type Finding struct {
 type Skipped struct {
 	// Check that was not made: one of the Check constants.
 	Check string `json:"check"`
-	// Object it was not made for; empty for all.
+	// Object for which the check was not made; empty for all objects.
 	Object string `json:"object,omitempty"`
 	// Reason is a sentence that says why, and how to make the check possible.
 	Reason string `json:"reason"`
@@ -83,7 +83,7 @@ type Checked struct {
 	Permissions int `json:"permissions"`
 }
 
-// Report is the result of Verify. It marshals to JSON that is the same for equal inputs and answers.
+// Report is the result of Verify. Equal inputs and equal answers of AWS give equal JSON.
 type Report struct {
 	// Cluster is the name of the cluster.
 	Cluster string `json:"cluster"`
@@ -126,7 +126,7 @@ func (r *Report) skip(check, object, format string, args ...any) {
 	r.NotChecked = append(r.NotChecked, Skipped{Check: check, Object: object, Reason: fmt.Sprintf(format, args...)})
 }
 
-// sort puts the report in its order, and leaves out what stands twice.
+// sort sorts the report, and removes duplicates.
 func (r *Report) sort() {
 	order := checks()
 	slices.SortStableFunc(r.Findings, func(a, b Finding) int {

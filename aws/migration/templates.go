@@ -36,8 +36,8 @@ type made struct {
 	userData string
 }
 
-// checkLaunchTemplates compares each of Karpenter's launch templates with the one of drawknife's that is closest, and for classes without
-// one the user data of an instance.
+// checkLaunchTemplates compares each of Karpenter's launch templates with the most similar one of drawknife's. For classes without a
+// template of Karpenter it compares the user data of an instance.
 func (v *verifier) checkLaunchTemplates(ctx context.Context) {
 	found, err := v.templates(ctx)
 	if err != nil {
@@ -151,7 +151,7 @@ func (v *verifier) userDataOf(ctx context.Context, class string) (*made, error) 
 func (v *verifier) compareTemplate(m *made) bool {
 	class := v.classes[m.class]
 	if class == nil || m.pool == "" {
-		return false // the class is gone, or the template is that of a dry run
+		return false // the class has been deleted, or the template is that of a dry run
 	}
 	object := classObject(class.Name)
 	theirs, err := readUserData(class.Spec.EffectiveAMIFamily(), m.userData)
@@ -244,7 +244,7 @@ func (v *verifier) wanted(class *awsv1.EC2NodeClass, want requirements.Set) []*c
 	return out
 }
 
-// claimOf is a NodeClaim as a plan of the pool creates it.
+// claimOf returns a NodeClaim like those that plans create for the pool.
 func claimOf(pool *v1.NodePool, class string) *v1.NodeClaim {
 	claim := &v1.NodeClaim{}
 	claim.Labels = maps.Clone(pool.Spec.Template.Labels)

@@ -27,7 +27,7 @@ func (v *verifier) checkInstanceTypes() {
 		}
 		want, err := requirements.ParseSet(pool.Spec.Template.Spec.Requirements)
 		if err != nil {
-			continue // a finding of the objects
+			continue // checkObjects reports this as a finding
 		}
 		v.compareTypes(pool, class, want)
 	}
@@ -70,8 +70,8 @@ func (v *verifier) compareTypes(pool *v1.NodePool, class *awsv1.EC2NodeClass, wa
 	}
 }
 
-// karpenterTypes returns the names of the types that Karpenter offers for a class and the requirements of a pool. Karpenter lists types that
-// fit nothing after what the class reserves.
+// karpenterTypes returns the names of the types that Karpenter offers for a class and the requirements of a pool. Karpenter also lists
+// types on which no pod fits after what the class reserves.
 func (v *verifier) karpenterTypes(class *awsv1.EC2NodeClass, want requirements.Set) ([]string, error) {
 	relaxed := class.DeepCopy()
 	if k := relaxed.Spec.Kubelet; k != nil {
@@ -122,13 +122,13 @@ func (v *verifier) sold(shape *instancetype.Shape, class *awsv1.EC2NodeClass, wa
 	return false
 }
 
-// reasonGroup are instance types that are lost for one reason.
+// reasonGroup contains instance types that drawknife does not offer for one reason.
 type reasonGroup struct {
 	reason string
 	names  []string
 }
 
-// reasons groups lost types by the reason, sorted.
+// reasons groups these types by the reason, sorted.
 func (v *verifier) reasons(class *awsv1.EC2NodeClass, lost []string) []reasonGroup {
 	by := map[string][]string{}
 	for _, name := range lost {
@@ -167,7 +167,7 @@ func without(list, other []string) []string {
 	return slices.DeleteFunc(slices.Clone(list), func(name string) bool { return slices.Contains(other, name) })
 }
 
-// some names the first of a list.
+// some names the first entries of a list.
 func some(names []string) string {
 	const most = 8
 	if len(names) <= most {

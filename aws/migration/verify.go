@@ -26,16 +26,16 @@ type Input struct {
 	NodeClasses []*awsv1.EC2NodeClass
 	NodePools   []*v1.NodePool
 	NodeClaims  []*v1.NodeClaim
-	// Types are the instance types of the region; nil: the embedded catalogue, which is of one region only.
+	// Types are the instance types of the region; nil means the embedded catalogue, which is for one region only.
 	Types *catalog.Catalog
-	// InstanceTypes are the further settings of instance types that drawknife will run with.
+	// InstanceTypes are the other settings of instance types that drawknife will run with.
 	InstanceTypes instancetype.Options
-	// KarpenterTypes are the names of the instance types that Karpenter offers, as its metrics list them. Nil: those that EC2 describes and
-	// that Karpenter's documentation supports.
+	// KarpenterTypes are the names of the instance types that Karpenter offers, as its metrics list them. Nil means the types that EC2
+	// describes and that Karpenter's documentation supports.
 	KarpenterTypes []string
-	// Policies are the controller's policies, as iam.Generate makes them. Nil: permissions are not checked.
+	// Policies are the controller's policies, which iam.Generate makes. If nil, permissions are not checked.
 	Policies []iam.Policy
-	// ControllerRole is the ARN of the role whose permissions are simulated. Empty: permissions are not checked.
+	// ControllerRole is the ARN of the role whose permissions are simulated. If empty, permissions are not checked.
 	ControllerRole string
 }
 
@@ -45,7 +45,7 @@ type Clients struct {
 	EC2 sdk.EC2API
 	// Migration reads launch templates and user data. Required.
 	Migration sdk.EC2MigrationAPI
-	// IAM simulates permissions; nil: they are not checked.
+	// IAM simulates permissions; nil means that they are not checked.
 	IAM sdk.IAMMigrationAPI
 }
 
@@ -62,8 +62,8 @@ type verifier struct {
 	lists map[string][]instancetype.Shape
 }
 
-// Verify makes all checks. What a check could not read is in Report.NotChecked; the error is for a wrong use of the function, and for a
-// context that ended.
+// Verify makes all checks. If a check can't read something, Report.NotChecked says so. Verify returns an error only for invalid arguments
+// and when the context ends.
 func Verify(ctx context.Context, in Input, api Clients) (Report, error) {
 	switch {
 	case api.EC2 == nil || api.Migration == nil:
