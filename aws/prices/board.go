@@ -32,13 +32,13 @@ type Feed struct {
 	// Every is the interval; 0 means once. Nil means DefaultEvery.
 	Every *time.Duration
 	// Keep is how long a price is kept after the last answer with it; 0 drops it at once. Nil means DefaultKeep. While the whole feed
-	// fails, its prices stay.
+	// fails, its prices remain.
 	Keep *time.Duration
 }
 
 // Options are the settings of a Board.
 type Options struct {
-	// Region is for messages, and part of the seed of the feeds' schedules. Required.
+	// Region is used in messages, and is part of the seed of the feeds' schedules. Required.
 	Region string
 	// Static has prices that apply if no feed has one; nil for none. See Static.
 	Static *List
@@ -95,7 +95,8 @@ func nowOf(clock option.Clock) time.Time {
 	return clock.Now()
 }
 
-// Board keeps prices fresh. It is safe for concurrent use: Book never blocks, and no lock is held while a source is read.
+// Board reads prices repeatedly and publishes them. It is safe for concurrent use: Book never blocks, and no lock is held while a source
+// is read.
 type Board struct {
 	options Options
 	book    atomic.Pointer[Book]
@@ -134,9 +135,9 @@ func seedOf(o Options, name string) uint64 {
 // Book returns the present prices. It is the same pointer until a refresh changes or confirms something.
 func (b *Board) Book() *Book { return b.book.Load() }
 
-// FeedError means that a feed could not be read. Its earlier prices stay.
+// FeedError means that a feed could not be read. The earlier prices of the feed remain.
 type FeedError struct {
-	// Feed is its name.
+	// Feed is the name of the feed.
 	Feed string
 	// Cause is the underlying error.
 	Cause error
@@ -235,13 +236,13 @@ func (b *Board) publish() {
 
 // Status is the state of a feed.
 type Status struct {
-	// Feed is its name; "static" for the static list.
+	// Feed is the name of the feed; "static" for the static list.
 	Feed string
-	// Read is when it last answered; zero if never.
+	// Read is when the feed last answered; zero if never.
 	Read time.Time
-	// Next is when it will be read again; zero means never.
+	// Next is when the feed will be read again; zero means never.
 	Next time.Time
-	// OnDemand and Spot count its prices; Vanished counts those of them that are not in its last answer.
+	// OnDemand and Spot count the prices of the feed. Vanished counts those that are not in its last answer.
 	OnDemand, Spot, Vanished int
 	// Skipped counts unusable records of its last answer.
 	Skipped int

@@ -21,8 +21,8 @@
 // Each [Quote] has its source, the time of the last change, and the time when it was last confirmed. A price that its feed no
 // longer names is kept for some time, marked as such, and then dropped.
 //
-// Amounts are US dollars an hour. In the China regions AWS has prices in CNY: set a rate in Options.USDPer, or they stay in CNY, comparable
-// with each other, and their source says so.
+// Amounts are US dollars an hour. In the China regions AWS has prices in CNY: set a rate in Options.USDPer. Otherwise they remain in CNY,
+// can be compared only with each other, and their source says so.
 //
 // # Deliberate differences
 //

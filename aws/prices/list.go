@@ -67,7 +67,7 @@ type List struct {
 // maxPerHour is more than any instance costs, in any currency.
 const maxPerHour = 1e9
 
-// usable reports whether an amount can be a price. Zero is not: an instance that costs nothing would attract every pod (CP-CATALOG-07).
+// usable reports whether an amount can be a price. Zero can't: planners would put every pod on instances that cost nothing.
 func usable(perHour float64) bool {
 	return perHour > 0 && perHour <= maxPerHour && !math.IsNaN(perHour)
 }

@@ -88,7 +88,7 @@ func File(open func() (io.ReadCloser, error)) Source {
 	})
 }
 
-// FileAt is File for a path.
+// FileAt is File for the file at a path.
 func FileAt(path string) Source {
 	return File(func() (io.ReadCloser, error) { return os.Open(path) })
 }
@@ -123,9 +123,9 @@ type Item struct {
 	Spot bool
 }
 
-// Adjust is a source whose prices are changed one by one, in the list's currency: negotiated discounts, what a
-// commitment leaves to pay, premiums. note is added to the provenance: "less 8 % by contract". A price that becomes zero,
-// negative or not a number is skipped.
+// Adjust is a source that changes each price of another source by a function, in the list's currency: for negotiated discounts, remaining
+// prices under a commitment, or premiums. note is added to the provenance: "less 8 % by contract". A price that becomes zero, negative or
+// not a number is skipped.
 func Adjust(s Source, note string, adjust func(Item, float64) float64) Source {
 	return SourceFunc(func(ctx context.Context) (*List, error) {
 		from, err := s.Prices(ctx)
