@@ -12,7 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ssm"
 )
 
-// EC2API is what is used of EC2. *ec2.Client implements it.
+// EC2API contains the EC2 calls in use. *ec2.Client implements it.
 type EC2API interface {
 	// DescribeInstanceTypes reads the facts of instance types.
 	DescribeInstanceTypes(context.Context, *ec2.DescribeInstanceTypesInput, ...func(*ec2.Options)) (*ec2.DescribeInstanceTypesOutput, error)
@@ -60,8 +60,8 @@ type EC2MigrationAPI interface {
 	DescribeInstanceAttribute(context.Context, *ec2.DescribeInstanceAttributeInput, ...func(*ec2.Options)) (*ec2.DescribeInstanceAttributeOutput, error)
 }
 
-// EC2CapacityBlockAPI contains the EC2 calls about capacity blocks that can be bought (package aws/capacityblocks). The provider makes none of
-// them. *ec2.Client implements it.
+// EC2CapacityBlockAPI contains the EC2 calls about capacity blocks that can be bought (package aws/capacityblocks). The provider makes
+// none of these calls. *ec2.Client implements it.
 type EC2CapacityBlockAPI interface {
 	// DescribeCapacityBlockOfferings reads which capacity blocks can be bought.
 	DescribeCapacityBlockOfferings(context.Context, *ec2.DescribeCapacityBlockOfferingsInput, ...func(*ec2.Options)) (*ec2.DescribeCapacityBlockOfferingsOutput, error)

@@ -92,8 +92,8 @@ const (
 )
 
 const (
-	// longestWait limits the precedence of others: a caller that has waited that long is served first, so that a busy cluster still gets
-	// new types and prices.
+	// longestWait is the time after which a waiting caller is served first, whatever its priority, so that a busy cluster still gets new
+	// types and prices.
 	longestWait = 30 * time.Second
 	// recovery is the time without throttling after which a slowed-down class doubles its rate.
 	recovery = 30 * time.Second
@@ -248,7 +248,7 @@ type bucket struct {
 	limit     Limit
 	tokens    float64
 	filled    time.Time
-	pace      float64 // share of the rate used at present
+	pace      float64 // the share of the rate that is used at present
 	throttled time.Time
 	queues    [priorities][]*waiter
 	timer     *time.Timer

@@ -39,12 +39,12 @@ const (
 // Config says how to reach AWS. The zero value takes everything from the environment, the shared configuration files and
 // the instance metadata service, as the AWS command line does.
 type Config struct {
-	// Region to work in; empty: the environment's, else that of the instance on which this runs.
+	// Region of the clients; empty means the region of the environment, or else of the instance on which the program runs.
 	Region string
-	// Endpoint is the URL for all services, for a test server; empty: AWS's own.
+	// Endpoint is the URL for all services, for a test server; empty means AWS's own endpoints.
 	Endpoint string
-	// Base is a loaded configuration with credentials, for programs that have one; nil: the default chain is used. The other fields
-	// override it.
+	// Base is a loaded configuration with credentials, for programs that have one; nil means the default chain. The other fields override
+	// it.
 	Base *aws.Config
 	// UserAgent is added to the user agent of every request, "name/version"; empty adds "drawknife".
 	UserAgent string
@@ -54,9 +54,10 @@ type Config struct {
 	MaxAttempts *int
 	// MaxBackoff is the longest pause between attempts; nil is DefaultMaxBackoff.
 	MaxBackoff *time.Duration
-	// Budget for the calls; nil: a new one with DefaultLimits. Share one between clients of one account and region.
+	// Budget for the calls; nil means a new one with DefaultLimits. Share one between clients of one account and region.
 	Budget *Budget
-	// Observe is called after every call, for metrics and logs; nil: none. It must be safe for concurrent use and return quickly.
+	// Observe is called after every call, for metrics and logs; nil means no such function. It must be safe for concurrent use and return
+	// quickly.
 	Observe func(Call)
 }
 

@@ -138,7 +138,7 @@ func refused(code string) bool {
 	case "UnauthorizedOperation", "AccessDenied", "AccessDeniedException", "AuthFailure", "NotAuthorized", "OptInRequired":
 		return true
 	}
-	// AuthFailure.ServiceLinkedRoleCreationNotPermitted concerns only spot and has its own reason.
+	// AuthFailure.ServiceLinkedRoleCreationNotPermitted concerns only spot and has a separate reason.
 	return false
 }
 
@@ -148,7 +148,7 @@ func badCredentials(err error) bool {
 	case "ExpiredToken", "ExpiredTokenException", "InvalidClientTokenId", "UnrecognizedClientException", "InvalidToken",
 		"SignatureDoesNotMatch", "IncompleteSignature", "MissingAuthenticationToken", "RequestExpired":
 		return true
-	case "AuthFailure": // EC2 also returns it for resources of other accounts
+	case "AuthFailure": // EC2 also returns this code for resources of other accounts
 		return strings.Contains(Message(err), "validate the provided access credentials")
 	case "":
 		var op *smithy.OperationError
@@ -174,8 +174,8 @@ func IsServerFault(err error) bool {
 func IsTokenMismatch(err error) bool { return Code(err) == "IdempotentParameterMismatch" }
 
 // Wrap adds to an error what was being done, and gives it its kind: throttled, unauthorised with the missing permission or as a
-// *CredentialsError, permanent, or transient (CP-ERROR-01). An ended context stays recognisable (CP-ERROR-07). An error that is already
-// wrapped keeps its kind. Nil returns nil.
+// *CredentialsError, permanent, or transient. errors.Is still finds the error of an ended context. An error that is already wrapped keeps
+// its kind. Nil returns nil.
 func Wrap(doing string, err error) error {
 	if err == nil {
 		return nil

@@ -15,8 +15,8 @@ import (
 // answer. This only happens with a server that answers at once, such as those of tests.
 type transport struct{ next http.RoundTripper }
 
-// newTransport returns the default one with enough open connections for a burst of calls, and with the certificate authorities of the
-// configured client (AWS_CA_BUNDLE).
+// newTransport returns the default transport with enough open connections for a burst of calls, and with the certificate authorities of
+// the configured client (AWS_CA_BUNDLE).
 func newTransport(loaded aws.HTTPClient) http.RoundTripper {
 	t, ok := http.DefaultTransport.(*http.Transport)
 	if !ok {
