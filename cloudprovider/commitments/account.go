@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// Kind says what was bought. Other clouds may have kinds of their own; the arithmetic does not depend on them.
+// Kind says what the account bought. Other clouds may have kinds of their own; the arithmetic does not depend on them.
 type Kind string
 
-// Kinds of commitments of AWS.
+// The kinds of commitments that AWS sells.
 const (
 	// ReservedInstances are Reserved Instances of EC2.
 	ReservedInstances Kind = "ReservedInstances"
@@ -22,19 +22,19 @@ const (
 
 // Account is what an account has committed to, at one time. The zero value has no commitments.
 type Account struct {
-	// ReadAt is when the provider was asked.
+	// ReadAt is the time at which the provider read the account.
 	ReadAt time.Time `json:"readAt,omitzero"`
-	// Commitments in the order in which the cloud applies them to usage, at most MaxCommitments. IDs are unique.
+	// Commitments are listed in the order in which the cloud applies them to usage. There are at most MaxCommitments. IDs are unique.
 	Commitments []Commitment `json:"commitments,omitempty"`
 	// Discounts apply to what commitments do not cover, at most MaxDiscounts. Names are unique.
 	Discounts []Discount `json:"discounts,omitempty"`
-	// LeftOut says in a sentence each what was found and is not in Commitments, and why.
+	// LeftOut has one sentence for each commitment that was found but is not in Commitments, with the reason.
 	LeftOut []string `json:"leftOut,omitempty"`
 }
 
 // Commitment is an amount per hour that is paid for, whether it is used or not.
 type Commitment struct {
-	// ID in the cloud: "sp/1a2b…", or of several that cover the same, "ri/m5/linux".
+	// ID of the commitment in the cloud ("sp/1a2b…"), or of several commitments that cover the same instances ("ri/m5/linux").
 	ID string `json:"id"`
 	// Kind of the commitment.
 	Kind Kind `json:"kind"`
@@ -44,17 +44,19 @@ type Commitment struct {
 	Amount float64 `json:"amount"`
 	// Unit of Amount: "USD/h", "normalized units", "instances".
 	Unit string `json:"unit"`
-	// ByType is how much of the amount a node of each instance type uses, above 0; types that are not listed are not covered.
+	// ByType is how much of the amount a node of each instance type uses, above 0. The commitment does not cover types that are not
+	// listed.
 	ByType map[string]float64 `json:"byType"`
-	// Zone that the commitment is limited to; empty for all zones.
+	// Zone is the zone that the commitment is limited to; empty for all zones.
 	Zone string `json:"zone,omitempty"`
-	// OS that the commitment is limited to, as the label kubernetes.io/os has it; empty for all.
+	// OS is the operating system that the commitment is limited to, as a value of the label kubernetes.io/os; empty for all.
 	OS string `json:"os,omitempty"`
-	// End is when it ends; zero if it does not.
+	// End is when the commitment ends; zero if it has no end.
 	End time.Time `json:"end,omitzero"`
-	// Foreign is how much instances that belong to none of the sharing clusters use now, as far as they were seen, in Unit.
+	// Foreign is how much of the commitment is used now by instances that belong to none of the sharing clusters, in Unit. It counts only
+	// instances that the provider could list.
 	Foreign float64 `json:"foreign,omitempty"`
-	// UsedInTotal is how much all of the account used per hour, on average of the last day that the cloud has figures for, in Unit. Nil
+	// UsedInTotal is how much the whole account used per hour, in Unit: the average of the last day for which the cloud has figures. Nil
 	// means unknown.
 	UsedInTotal *float64 `json:"usedInTotal,omitempty"`
 }
@@ -69,7 +71,7 @@ type Discount struct {
 	Percent float64 `json:"percent"`
 }
 
-// Bounds of an Account: with fees and other terms it stays within the 256 terms of a cost model.
+// Bounds of an Account. They leave room for fees and other terms within the 256 terms of a cost model.
 const (
 	MaxCommitments = 128
 	MaxDiscounts   = 8
@@ -83,7 +85,7 @@ const (
 type Error struct {
 	// Path of the field: "commitments[2].amount".
 	Path string
-	// Rule that the field breaks; it continues a sentence that begins with the path.
+	// Rule is the rule that the field breaks. It continues a sentence that begins with the path.
 	Rule string
 }
 

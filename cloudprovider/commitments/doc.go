@@ -1,6 +1,6 @@
-// Package commitments has what an account of a cloud has committed to pay for compute: savings plans, reserved instances and negotiated
-// discounts, how much of each is used, and how the clusters of the account share the rest. A provider reads an [Account], a file keeps it,
-// and package scheduling/discounts makes terms of the cost model from it.
+// Package commitments describes what an account of a cloud has committed to pay for compute: savings plans, reserved instances and
+// negotiated discounts. It computes how much of each is used, and how the clusters of the account share the rest. A provider reads an
+// [Account], which can be stored in a file. Package scheduling/discounts makes terms of the cost model from it.
 //
 //	account, err := commitments.Decode(file)
 //	used := account.Use(running)                                   // what nodes of this cluster use

@@ -30,8 +30,9 @@ type useFile struct {
 	ClusterUse
 }
 
-// Decode reads an account from YAML or JSON, at most 16 MiB, as Encode writes it and as people may write it: see docs/costs.md. Unknown
-// fields are refused, because ignoring part of a commitment would change prices. A file that breaks a rule gives an *Error.
+// Decode reads an account from YAML or JSON of at most 16 MiB. Encode writes such files, and people can write them too: see
+// docs/costs.md. Unknown fields are refused, because ignoring part of a commitment would change prices. A file that breaks a rule gives
+// an *Error.
 func Decode(r io.Reader) (*Account, error) {
 	f := &accountFile{}
 	if err := decode(r, "commitments", f); err != nil {
@@ -55,7 +56,7 @@ func (a *Account) Encode(w io.Writer) error {
 	return encode(w, "commitments", f)
 }
 
-// DecodeUse reads what a cluster reports, as Encode of ClusterUse writes it.
+// DecodeUse reads the report of a cluster, which ClusterUse.Encode writes.
 func DecodeUse(r io.Reader) (ClusterUse, error) {
 	f := useFile{}
 	if err := decode(r, "use of commitments", &f); err != nil {

@@ -8,7 +8,7 @@ import (
 
 // Running is a group of equal instances that are billed on demand.
 type Running struct {
-	// InstanceType, Zone and OS of the instances, as their labels have them. An empty OS is Linux.
+	// InstanceType, Zone and OS are the values of the instances' labels. An empty OS means Linux.
 	InstanceType, Zone, OS string
 	// Count of the instances.
 	Count int
@@ -18,8 +18,8 @@ type Running struct {
 type Uses map[string]float64
 
 // Use computes how much of each commitment the instances use, if nobody else uses any. Commitments apply one after another, in the order of
-// the account; an instance may be covered in part by one and for the rest by a later one. Within a commitment, instances are taken in the
-// order of type and zone: the sum does not depend on it, other than at the end of a commitment.
+// the account; an instance may be covered in part by one and for the rest by a later one. A commitment covers instances in the order of
+// type and zone. The order matters only for the last instance, which may be covered in part.
 func (a *Account) Use(running []Running) Uses {
 	out := Uses{}
 	if a == nil {
@@ -64,38 +64,37 @@ func (c *Commitment) per(r Running) float64 {
 type ClusterUse struct {
 	// Cluster by name, unique in the account.
 	Cluster string `json:"cluster"`
-	// At is when it was computed.
+	// At is when the report was computed.
 	At time.Time `json:"at"`
 	// Uses of commitments.
 	Uses Uses `json:"uses,omitempty"`
 }
 
-// ReportLife is how long the report of a cluster counts. A cluster that has not reported for longer is taken for gone.
+// ReportLife is how long the report of a cluster counts. A cluster without a newer report is assumed to be deleted.
 const ReportLife = 15 * time.Minute
 
-// Current reports whether the report counts at that time. It does for ReportLife, and if it is later by at most as much: clocks differ, but a
-// report of a wrong year must not count for ever.
+// Current reports whether the report counts at that time: from ReportLife before At to ReportLife after it. Clocks differ, so reports
+// from the near future count, but a report with a wrong year must not count for ever.
 func (u ClusterUse) Current(now time.Time) bool { return now.Sub(u.At).Abs() <= ReportLife }
 
-// Share is how much of a commitment a cluster may count on.
+// Share is how much of a commitment a cluster may plan to use.
 type Share struct {
 	// Commitment in question.
 	*Commitment
-	// Available to the cluster, for its nodes and for new ones: from 0 to Amount.
+	// Available is how much the cluster may use, for its nodes and for new nodes: from 0 to Amount.
 	Available float64
-	// Elsewhere is what instances outside the sharing clusters are believed to use, Others what the other sharing clusters report.
+	// Elsewhere is an estimate of what instances outside the sharing clusters use. Others is what the other sharing clusters report.
 	Elsewhere, Others float64
 }
 
-// Available computes how much of each commitment the cluster of that name may count on, given what its own nodes use (see Use) and what
-// other clusters report. Commitments that have ended are left out. Reports of the cluster itself, and those that are not Current,
-// do not count.
+// Available computes how much of each commitment the named cluster may use, from what its own nodes use (see Use) and what other clusters
+// report. Commitments that have ended are left out. Reports of the cluster itself, and those that are not Current, do not count.
 //
-// What instances outside the sharing clusters use is the larger of two figures: what was seen of them (Foreign), and what the account used
-// on the last day that the cloud has figures for, minus what the sharing clusters use now. The second includes other regions, other accounts
-// and other services. The cluster may count on the rest, minus what the other clusters report. If clusters together want more than the
-// rest, each may count on a part of it in proportion to its own use, so that no cluster gives up paid capacity because another one reports
-// first.
+// What instances outside the sharing clusters use is the larger of two figures: what the provider saw of them (Foreign), and what the
+// account used on the last day for which the cloud has figures (UsedInTotal) minus what the sharing clusters use now. The second figure
+// includes other regions, other accounts and other services. The cluster may use the rest, minus what the other clusters report. If the
+// clusters together use more than the rest, each gets a part in proportion to its own use. So no cluster loses paid capacity because
+// another cluster reports first.
 func (a *Account) Available(cluster string, own Uses, reports []ClusterUse, now time.Time) []Share {
 	if a == nil {
 		return nil
