@@ -1,6 +1,6 @@
-// Package discounts makes terms of the cost model from the commitments of an account (package cloudprovider/commitments), so that planners
-// know what is paid for already: on-demand nodes under a commitment with an unused part cost nothing more, and are preferred to spot nodes
-// while it lasts.
+// Package discounts makes terms of the cost model from the commitments of an account (package cloudprovider/commitments), so that
+// planners know which capacity is paid for already. While part of a commitment is unused, on-demand nodes that it covers add no cost, and
+// planners prefer them to spot nodes.
 //
 //	used := discounts.Use(account, snapshot)
 //	shares := account.Available("this-cluster", used, others, snapshot.Time)
@@ -26,10 +26,10 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Terms are the terms of the cost model for the commitments and discounts of an account, with the shares of the cluster as
-// commitments.Account.Available computes them. Commitments of which nothing is available have no term. Put the terms after those of spot
-// risk and before fees: fees are due for covered nodes too. The error is a *commitments.Error of an account that is not valid. The terms
-// share maps with the account, which must not be changed.
+// Terms returns the terms of the cost model for the commitments and discounts of an account. Account.Available of package commitments
+// computes the shares of the cluster. Commitments with nothing available get no term. Put the terms after those of spot risk and before
+// those of fees, because covered nodes pay fees too. If the account is not valid, the error is a *commitments.Error. The terms share maps
+// with the account, which must not be changed.
 func Terms(account *commitments.Account, shares []commitments.Share) ([]planning.CostTerm, error) {
 	if account == nil {
 		return nil, nil
@@ -56,10 +56,10 @@ func Terms(account *commitments.Account, shares []commitments.Share) ([]planning
 	return out, nil
 }
 
-// floor drops digits below a millionth, so that what hardly changes leaves a cost model as it is.
+// floor drops digits below a millionth, so that tiny changes of a share do not change the cost model.
 func floor(amount float64) float64 { return math.Floor(amount*1e6) / 1e6 }
 
-// source says what the amount of a share is made of.
+// source describes in words how the amount of a share was computed.
 func source(s *commitments.Share) string {
 	text := s.Source
 	if s.Elsewhere > 0 {
@@ -81,8 +81,8 @@ func where(c *commitments.Commitment) planning.CostSelector {
 	return out
 }
 
-// Use computes how much of each commitment the snapshot's nodes use, if nobody else uses any: on-demand nodes that are not leaving, in the
-// cloud's order. It is what a cluster reports to the others of its account.
+// Use computes how much of each commitment the snapshot's nodes use, if nobody else uses any. It counts on-demand nodes that are not
+// leaving, and applies commitments in the cloud's order. A cluster reports this result to the other clusters of its account.
 func Use(account *commitments.Account, snapshot *planning.Snapshot) commitments.Uses {
 	if account == nil || snapshot == nil || len(account.Commitments) == 0 {
 		return commitments.Uses{}
@@ -107,7 +107,7 @@ func Use(account *commitments.Account, snapshot *planning.Snapshot) commitments.
 	return account.Use(running)
 }
 
-// labelsOf are the labels of a node: those of its Node, and of its NodeClaim where the Node has none of that key.
+// labelsOf returns the labels of a node: those of its Node, and labels of its NodeClaim whose keys the Node lacks.
 func labelsOf(n *planning.Node) map[string]string {
 	out := map[string]string{}
 	if n.Claim != nil {
@@ -119,7 +119,8 @@ func labelsOf(n *planning.Node) map[string]string {
 	return out
 }
 
-// Unused are the commitments of a plan of which a part stays unused, largest share first: a reason to move work under them.
+// Unused returns the commitments of a plan that are partly unused, the largest unused share first. Workloads could be moved to instance
+// types that they cover.
 func Unused(plan *planning.Plan) []planning.CommitmentUse {
 	if plan == nil {
 		return nil
