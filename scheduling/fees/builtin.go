@@ -17,17 +17,17 @@ import (
 //go:embed fees.yaml
 var text []byte
 
-// Fee is something that nodes cost beyond the list price of their instances.
+// Fee is a cost of nodes in addition to the list price of their instances.
 type Fee struct {
-	// Name by which it is chosen.
+	// Name by which users choose the fee.
 	Name string `json:"name"`
-	// Unit of the amount that multiplies what Terms have per node. A fee with an empty Unit takes no amount.
+	// Unit of the amount by which the prices in Terms are multiplied. A fee with an empty Unit takes no amount.
 	Unit string `json:"unit,omitempty"`
-	// Amount that is counted when the fee is chosen without one; nil if an amount has to be given.
+	// Amount is the default, if the fee is chosen without an amount; nil if an amount must be given.
 	Amount *float64 `json:"amount,omitempty"`
-	// PercentOfOnDemand makes the only term a share of the price on demand, whatever the node is bought as; 0 for other fees.
+	// PercentOfOnDemand is set if the fee is a percentage of the on-demand price, for nodes of all capacity types; 0 for other fees.
 	PercentOfOnDemand float64 `json:"percentOfOnDemand,omitempty"`
-	// Terms have the amounts for one unit, in USD per hour, with their sources. Their names are empty.
+	// Terms state the price of one unit, in USD per hour, and its source. Their names are empty.
 	Terms []planning.CostTerm `json:"terms"`
 }
 
@@ -43,7 +43,7 @@ func BuiltIn() ([]Fee, error) {
 	return file.Fees, nil
 }
 
-// terms are those of the fee for an amount and some NodePools, none for all.
+// terms returns the terms of the fee for an amount and some NodePools; no NodePools means all nodes.
 func (f *Fee) terms(amount float64, pools []string, s *planning.Snapshot) []planning.CostTerm {
 	out := make([]planning.CostTerm, 0, len(f.Terms))
 	for i, t := range f.Terms {
@@ -64,7 +64,7 @@ func (f *Fee) terms(amount float64, pools []string, s *planning.Snapshot) []plan
 	return out
 }
 
-// shareOfOnDemand is a share of the price on demand in the same zone, for each offering of the snapshot but reserved ones.
+// shareOfOnDemand computes a percentage of the on-demand price in the same zone, for each offering of the snapshot that is not reserved.
 func shareOfOnDemand(s *planning.Snapshot, percent float64) []planning.OfferingAmount {
 	var types []*cloudprovider.InstanceType
 	for _, name := range slices.Sorted(maps.Keys(s.Catalogs)) {

@@ -9,23 +9,23 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Choice is a fee that is counted.
+// Choice is a fee that a user chose.
 type Choice struct {
 	Fee Fee
-	// Amount in the fee's unit, from 0 to 1,000,000; without a meaning for fees that take none.
+	// Amount in the fee's unit, from 0 to 1,000,000. It has no meaning for fees that take no amount.
 	Amount float64
-	// NodePools whose nodes have the fee, as PoolKey.String writes them; nil for all nodes.
+	// NodePools whose nodes pay the fee, in the form of PoolKey.String; nil for all nodes.
 	NodePools []string
 }
 
-// Choices are fees that are counted, each once. Nil counts none.
+// Choices are the chosen fees, each at most once. Nil counts none.
 type Choices []Choice
 
 // Error says what is wrong with a choice of fees.
 type Error struct {
-	// Item that is refused, as it was written; empty if its fee does not exist, or is chosen twice.
+	// Item is the refused part of the text; empty if its fee does not exist or is chosen twice.
 	Item string
-	// Rule that it breaks, with the cure.
+	// Rule is the rule that the item breaks, with the cure.
 	Rule string
 }
 
@@ -40,8 +40,8 @@ func (e *Error) Error() string {
 // mostUnits bounds amounts.
 const mostUnits = 1e6
 
-// Parse reads a choice: NAME, NAME=AMOUNT, NAME@POOL or NAME=AMOUNT@POOL, several with commas between them, and several NodePools
-// with a plus. An empty text chooses none. What can't be read is an *Error.
+// Parse parses choices of fees, separated by commas. Each is NAME, NAME=AMOUNT, NAME@POOL or NAME=AMOUNT@POOL; several NodePools are
+// joined by a plus sign. An empty text chooses no fees. If the text cannot be parsed, the error is an *Error.
 func Parse(text string) (Choices, error) {
 	if text == "" {
 		return nil, nil
@@ -64,7 +64,7 @@ func Parse(text string) (Choices, error) {
 	return out, nil
 }
 
-// parse reads one item.
+// parse parses one item of the list.
 func parse(item string, known []Fee) (Choice, error) {
 	rest, pool, inPool := strings.Cut(strings.TrimSpace(item), "@")
 	name, amount, given := strings.Cut(rest, "=")
@@ -98,8 +98,8 @@ func parse(item string, known []Fee) (Choice, error) {
 	return c, nil
 }
 
-// Check refuses NodePools that the snapshot does not have, with an *Error: a fee for a misspelt one would be counted nowhere. A nil snapshot
-// has none.
+// Check returns an *Error if the snapshot lacks one of the NodePools. Otherwise the fee of a misspelt NodePool would never be counted. A
+// nil snapshot has no NodePools.
 func (c Choices) Check(s *planning.Snapshot) error {
 	if s == nil {
 		s = &planning.Snapshot{}
@@ -119,9 +119,9 @@ func (c Choices) Check(s *planning.Snapshot) error {
 	return nil
 }
 
-// AddTo returns a model with the terms of the model, which may be nil, and then those of the fees, so that commitments don't cover them. Shares of
-// prices on demand are those of the snapshot's catalogs. The model stays as it is. A model that is not valid, such as one that has a term of a
-// fee's name, is refused with a *planning.CostModelError.
+// AddTo returns a model with the terms of the given model, which may be nil, followed by those of the fees. In this order commitments
+// don't cover fees. Percentages of on-demand prices use the snapshot's catalogs. The given model is not changed. If the resulting model
+// is not valid, for example because it already has a term with a fee's name, the error is a *planning.CostModelError.
 func (c Choices) AddTo(model *planning.CostModel, s *planning.Snapshot) (*planning.CostModel, error) {
 	if len(c) == 0 {
 		return model, nil

@@ -9,8 +9,9 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Models returns a function that gives the fees' cost model of a snapshot, for a controller that makes many snapshots: snapshots with the same
-// catalogs get the same model, so that what was planned with it stays known. It is safe for concurrent use, and nil if no fee is chosen.
+// Models returns a function that makes the fees' cost model for a snapshot, for a controller that makes many snapshots. Snapshots with
+// the same catalogs get the same model, so that planners can reuse what they computed with it. The function is safe for concurrent use,
+// and nil if no fee is chosen.
 func (c Choices) Models() func(*planning.Snapshot) *planning.CostModel {
 	if len(c) == 0 {
 		return nil
@@ -29,7 +30,7 @@ func (c Choices) Models() func(*planning.Snapshot) *planning.CostModel {
 		}
 		model, err := c.AddTo(nil, s)
 		if err != nil {
-			return &planning.CostModel{Terms: []planning.CostTerm{{Name: err.Error()}}} // compiling the snapshot refuses it, with the text
+			return &planning.CostModel{Terms: []planning.CostTerm{{Name: err.Error()}}} // Compile returns this error with its text
 		}
 		last, catalogs = model, maps.Clone(s.Catalogs)
 		return last
