@@ -13,18 +13,18 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// maxSaid bounds the sentences in a snapshot's Assumptions.
+// maxSaid is the largest number of sentences that are added to a snapshot's Assumptions.
 const maxSaid = 20
 
-// typeKey is an instance type of a provider, and the text of what replaces its estimates.
+// typeKey identifies a corrected instance type: the provider's instance type, and the corrections as a text.
 type typeKey struct {
 	of   *cloudprovider.InstanceType
 	text string
 }
 
-// Apply replaces Catalogs and NodePools of the snapshot, and nothing that they point to: instance types that nodes of the pool's class have
-// contradicted are others with the same name, the same object as long as nothing changes. For each it adds a sentence to Assumptions, at
-// most 20. A nil snapshot is left alone.
+// Apply replaces Catalogs and NodePools of the snapshot, and changes no object that they point to. If nodes of the pool's class report
+// other values than an instance type states, a corrected instance type with the same name takes its place. It stays the same object while
+// the corrections stay the same. For each correction it adds a sentence to Assumptions, at most 20. A nil snapshot is left alone.
 func (b *Book) Apply(s *scheduling.Snapshot) {
 	if s == nil {
 		return
@@ -63,10 +63,10 @@ func (b *Book) Apply(s *scheduling.Snapshot) {
 	s.Assumptions = append(slices.Clone(s.Assumptions), sentences[:min(len(sentences), maxSaid)]...)
 }
 
-// classKey is what new nodes are known by before they have an image.
+// classKey identifies the facts for new nodes, whose image is not known yet.
 type classKey struct{ instanceType, class string }
 
-// newest are the facts of the images that were seen last.
+// newest returns, for each type and class, the facts of the image that was seen last.
 func (b *Book) newest() map[classKey]*Fact {
 	out := map[classKey]*Fact{}
 	for key, f := range b.facts {
@@ -78,7 +78,7 @@ func (b *Book) newest() map[classKey]*Fact {
 	return out
 }
 
-// corrected is the list with the types that facts contradict replaced; nil if there are none.
+// corrected returns the list with corrected instance types in place of those that facts contradict; nil if facts contradict none.
 func (b *Book) corrected(list []*cloudprovider.InstanceType, facts map[classKey]*Fact, class string, types map[typeKey]*cloudprovider.InstanceType, said map[string]bool) []*cloudprovider.InstanceType {
 	var out []*cloudprovider.InstanceType
 	for i, t := range list {
@@ -110,7 +110,8 @@ func (b *Book) corrected(list []*cloudprovider.InstanceType, facts map[classKey]
 	return out
 }
 
-// changes are what the fact says otherwise than the type, as a text, and the type with these changes; "" without any.
+// changes compares a fact with the instance type. It returns the differences as a text, and the type with the values of the fact; the
+// text is "" without differences.
 func (b *Book) changes(t *cloudprovider.InstanceType, f *Fact) (text string, change func() *cloudprovider.InstanceType) {
 	capacity, limits := corev1.ResourceList{}, map[string]int32{}
 	var parts []string
@@ -141,11 +142,11 @@ func (b *Book) changes(t *cloudprovider.InstanceType, f *Fact) (text string, cha
 	}
 }
 
-// maxPods bounds what is believed of pods.
+// maxPods is the largest number of pods that a node is believed to report.
 const maxPods = 1000
 
-// believable reports whether the amount is within the bounds of the estimate. Of counted resources, such as devices, nodes may have fewer than
-// estimated, also none, and never more: another's device plugin may report what no new node would have.
+// believable reports whether the amount is within the bounds of the estimate. For counted resources, such as devices, a node may report
+// fewer than estimated, even none, but not more: the extra devices may come from a plugin that new nodes would not run.
 func (b *Book) believable(name corev1.ResourceName, seen, estimate resource.Quantity) bool {
 	switch name {
 	case corev1.ResourceMemory, corev1.ResourceEphemeralStorage:

@@ -16,27 +16,27 @@ import (
 
 // Options of a book. Start from DefaultOptions.
 type Options struct {
-	// Settle is how long a node must have been initialized before it counts: device plugins report late. At least 0.
+	// Settle is how long a node must have been initialized before it counts, because device plugins report late. At least 0.
 	Settle time.Duration
 	// Lifetime is how long a fact counts after its last node was seen; more than 0.
 	Lifetime time.Duration
-	// MinShare and MaxShare bound memory and ephemeral storage: what is less or more than these shares of the estimate is not believed.
-	// From 0 to 1, and at least 1.
+	// MinShare and MaxShare bound memory and ephemeral storage: values below or above these shares of the estimate are ignored. MinShare
+	// is from 0 to 1, MaxShare is at least 1.
 	MinShare, MaxShare float64
 }
 
-// DefaultOptions are five minutes to settle, 60 days of life, and shares of the estimate from 0.5 to 1.1. All are estimates.
+// DefaultOptions returns a Settle of five minutes, a Lifetime of 60 days, a MinShare of 0.5 and a MaxShare of 1.1. All are estimates.
 func DefaultOptions() Options {
 	return Options{Settle: 5 * time.Minute, Lifetime: 60 * 24 * time.Hour, MinShare: 0.5, MaxShare: 1.1}
 }
 
-// Key is what a fact is of.
+// Key identifies a fact.
 type Key struct {
 	// InstanceType by name.
 	InstanceType string `json:"instanceType"`
-	// Image as the provider names it; empty if it is not known.
+	// Image is the provider's name of the image; empty if it is not known.
 	Image string `json:"image,omitempty"`
-	// Class of the node, as "EC2NodeClass/default".
+	// Class is the node class, such as "EC2NodeClass/default".
 	Class string `json:"class"`
 }
 
@@ -48,17 +48,17 @@ func (k Key) Compare(o Key) int {
 // Fact is what nodes of a key reported.
 type Fact struct {
 	Key
-	// Capacity of the nodes: the least of what is measured (memory, ephemeral storage, pods), the most of what is counted (huge pages,
-	// extended resources), because a device plugin that fails reports less than there is.
+	// Capacity of the nodes. For measured resources (memory, ephemeral storage, pods) it is the lowest value of all nodes. For counted
+	// resources (huge pages, extended resources) it is the highest, because a device plugin that fails reports too few.
 	Capacity corev1.ResourceList `json:"capacity"`
-	// VolumeLimits are the least numbers of attachable volumes, by CSI driver.
+	// VolumeLimits are the lowest limits of attachable volumes of all nodes, by CSI driver.
 	VolumeLimits map[string]int32 `json:"volumeLimits,omitempty"`
-	// ReadySeconds is how long nodes take from their claim until they are initialized: an average in which a new node counts a quarter.
-	// 0 if it is not known.
+	// ReadySeconds is the time from the creation of a NodeClaim until its node is initialized: a moving average, in which each new node
+	// has a weight of a quarter. 0 means not known.
 	ReadySeconds float64 `json:"readySeconds,omitempty"`
-	// Nodes is how many were counted.
+	// Nodes is how many nodes were counted.
 	Nodes int64 `json:"nodes"`
-	// Seen is when a node was last there.
+	// Seen is when such a node was last seen.
 	Seen time.Time `json:"seen"`
 }
 
@@ -68,7 +68,7 @@ type Book struct {
 
 	mu      sync.Mutex
 	facts   map[Key]*Fact
-	counted map[string]bool // names and UIDs of nodes that were counted and are still there
+	counted map[string]bool // names and UIDs of counted nodes that still exist
 	types   map[typeKey]*cloudprovider.InstanceType
 	lists   map[string][]*cloudprovider.InstanceType
 }
@@ -86,7 +86,7 @@ func New(o Options) (*Book, error) {
 	return &Book{options: o, facts: map[Key]*Fact{}, counted: map[string]bool{}, types: map[typeKey]*cloudprovider.InstanceType{}}, nil
 }
 
-// Facts are all facts, in the order of their keys. The caller may change the list, and nothing that it points to.
+// Facts returns all facts, in the order of their keys. The caller may change the list, but nothing that it points to.
 func (b *Book) Facts() []Fact {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -102,7 +102,7 @@ func (b *Book) list() []Fact {
 	return out
 }
 
-// Observe learns from the snapshot's nodes: those that have a NodeClaim, have been initialized for the time to settle, and do not leave. Each
+// Observe learns from the snapshot's nodes that have a NodeClaim, have been initialized for at least Settle, and are not leaving. Each
 // node counts once. A nil snapshot is ignored.
 func (b *Book) Observe(s *scheduling.Snapshot) {
 	if s == nil {
@@ -149,7 +149,7 @@ func (b *Book) Observe(s *scheduling.Snapshot) {
 			continue
 		}
 		f.take(n.Object.Status.Capacity, limits[n.Object.Name])
-		if since.Add(b.options.Settle).After(before[key]) { // others were counted before a restart
+		if since.Add(b.options.Settle).After(before[key]) { // all other nodes were counted before a restart
 			f.count(since.Sub(n.Claim.CreationTimestamp.Time))
 		}
 	}
@@ -161,7 +161,7 @@ func (b *Book) Observe(s *scheduling.Snapshot) {
 	}
 }
 
-// ripe is the key of a node that counts, and since when it is initialized.
+// ripe returns the key of a node and the time since which it is initialized, if the node counts.
 func (b *Book) ripe(n *scheduling.Node, now time.Time) (key Key, since time.Time, ok bool) {
 	if n.Object == nil || n.Claim == nil || n.Leaving || len(n.Object.Status.Capacity) == 0 {
 		return key, since, false
@@ -190,13 +190,13 @@ func classOf(ref v1.NodeClassReference) string {
 }
 
 const (
-	// newShare is what a new node counts in the average of times.
+	// newShare is the weight of a new node in the moving average of ReadySeconds.
 	newShare = 0.25
-	// longestReady bounds what is believed of a node's time to be ready: a claim may have waited for capacity.
+	// longestReady is the longest time to readiness that counts: a NodeClaim that took longer may have waited for capacity.
 	longestReady = time.Hour
 )
 
-// take adds to the fact what a node reports.
+// take adds the values that a node reports to the fact.
 func (f *Fact) take(capacity corev1.ResourceList, limits map[string]int32) {
 	if f.Capacity == nil {
 		f.Capacity = corev1.ResourceList{}
@@ -217,7 +217,7 @@ func (f *Fact) take(capacity corev1.ResourceList, limits map[string]int32) {
 	}
 }
 
-// count counts a node, and how long it took to be ready.
+// count counts a node, and adds the time until it was ready to the average.
 func (f *Fact) count(ready time.Duration) {
 	f.Nodes++
 	if ready <= 0 || ready > longestReady {
@@ -230,7 +230,7 @@ func (f *Fact) count(ready time.Duration) {
 	}
 }
 
-// measured reports whether nodes of one kind differ in a resource by a little; others are counted.
+// measured reports whether a resource is measured, so that equal nodes differ a little in it. All other resources are counted.
 func measured(name corev1.ResourceName) bool {
 	return name == corev1.ResourceMemory || name == corev1.ResourceEphemeralStorage || name == corev1.ResourcePods
 }

@@ -1,13 +1,14 @@
-// Package nodefacts learns from nodes that have joined what their instance type, image and node class really give them: memory, pods,
-// ephemeral storage, huge pages, extended resources, attachable volumes, and the time until they are ready. Plans then count on these facts
-// in place of the provider's estimates, within bounds.
+// Package nodefacts learns from joined nodes how much their instance type, image and node class really provide: memory, pods, ephemeral
+// storage, huge pages, extended resources, attachable volumes, and the time until the node is ready. Plans then use these facts instead
+// of the provider's estimates, within bounds.
 //
 //	book, err := nodefacts.New(nodefacts.DefaultOptions())
 //	book.Observe(snapshot)  // counts each node once
 //	book.Apply(snapshot)    // replaces what nodes contradict, and says so in snapshot.Assumptions
 //
-// A fact is of an instance type, an image and a node class. For new nodes the image counts that was seen last with the type and class.
-// [Book.Export] and [Book.Import] keep facts over restarts and carry them to other clusters with the same classes.
+// A fact belongs to an instance type, an image and a node class. For new nodes, plans use the facts of the image that was last seen with
+// the type and class.
+// [Book.Export] and [Book.Import] save facts across restarts, and copy them to other clusters with the same classes.
 //
 // Stability: beta.
 package nodefacts

@@ -28,7 +28,7 @@ type file struct {
 type FileError struct {
 	// Path of the field: "facts[3].seen".
 	Path string
-	// Rule that it breaks, to be read after the path.
+	// Rule that the field breaks. It continues a sentence that begins with the path.
 	Rule string
 }
 
@@ -40,8 +40,8 @@ func (b *Book) Export() ([]byte, error) {
 	return json.Marshal(file{schema, b.Facts()})
 }
 
-// Import takes over facts that Export wrote. Of two facts of one key the one that was seen later stays, so that a text may be imported more
-// than once. Times after now count as now. A text that breaks a rule is refused as a whole, with a *FileError.
+// Import adds facts that Export wrote. If two facts have the same key, Import keeps the one that was seen later, so a text may be
+// imported more than once. Times in the future are replaced by now. A text that breaks a rule is refused as a whole, with a *FileError.
 func (b *Book) Import(text []byte, now time.Time) error {
 	if len(text) > maxBytes {
 		return &FileError{"the text", fmt.Sprintf("has more than %d MiB", maxBytes>>20)}

@@ -12,11 +12,11 @@ import (
 // ReadyTerm is the name of the terms of Ready.
 const ReadyTerm = "time to ready"
 
-// perMinute is what a minute until a node is ready adds to its price, USD per hour: enough to decide between equal prices, and too little to
-// decide anything else.
+// perMinute is how much each minute until a node is ready adds to its price, in USD per hour. It decides between equal prices, and is too
+// small to decide anything else.
 const perMinute = 1e-6
 
-// Ready is how long nodes of the type and class take until they are ready; false if none was seen.
+// Ready returns how long nodes of the type and class take until they are ready; false if no such node was seen.
 func (b *Book) Ready(instanceType, class string) (time.Duration, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -29,9 +29,9 @@ func (b *Book) Ready(instanceType, class string) (time.Duration, bool) {
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
-// Timeout is how long the claim may take until its node is registered, where otherwise is the time that is set: ten times as long as nodes
-// of its type and class take, at least a third of the set time and at most four times. Without at least three nodes it is the set time. A
-// claim of several types has the longest of their times, and the set time if one is not known.
+// Timeout returns how long the claim may take until its node is registered: ten times as long as nodes of its type and class take, but at
+// least a third and at most four times the configured time, which is the argument otherwise. If fewer than three nodes were seen, it is
+// the configured time. A claim with several types gets the longest of their times, or the configured time if one of them is not known.
 func (b *Book) Timeout(claim *v1.NodeClaim, otherwise time.Duration) time.Duration {
 	if claim == nil {
 		return otherwise
@@ -54,10 +54,10 @@ func (b *Book) Timeout(claim *v1.NodeClaim, otherwise time.Duration) time.Durati
 	return min(max(10*longest, otherwise/3), 4*otherwise)
 }
 
-// leastNodes is how many nodes must have been seen before time-outs follow them.
+// leastNodes is how many nodes must have been seen before Timeout uses their times.
 const leastNodes = 3
 
-// typesOf are the instance types of a claim: that of its instance, or those that it may have.
+// typesOf returns the instance types of a claim: the type of its instance, or those that it allows.
 func typesOf(claim *v1.NodeClaim) []string {
 	if name := claim.Labels["node.kubernetes.io/instance-type"]; name != "" {
 		return []string{name}
@@ -70,9 +70,9 @@ func typesOf(claim *v1.NodeClaim) []string {
 	return nil
 }
 
-// ReadyTerms are terms of the cost model that prefer, at equal price, types whose nodes are ready sooner: a millionth of a dollar an hour for
-// each minute. Types of which no node was seen count as the average of those that were. There is one term for each catalog whose pools have
-// one class; put them last.
+// ReadyTerms returns terms of the cost model that prefer, at equal price, types whose nodes are ready sooner: a millionth of a dollar per
+// hour for each minute. Types of which no node was seen get the average of the other types. There is one term for each catalog whose
+// pools have one class. Put these terms last.
 func (b *Book) ReadyTerms(s *scheduling.Snapshot) []planning.CostTerm {
 	if s == nil {
 		return nil
