@@ -72,8 +72,8 @@ type OfferingAmount struct {
 // plus the remaining share of an uncovered node's price. Later commitments may cover the remaining share. AWS documents the same order for
 // its bills: Reserved Instances before Savings Plans, and within a Savings Plan the highest saving first
 // (https://docs.aws.amazon.com/savingsplans/latest/userguide/sp-applying.html). So list them in that order, EC2 Instance Savings Plans
-// before Compute ones. Nodes of the snapshot come before planned nodes, whatever they save. This overestimates the cost by at most what the
-// other order would save.
+// before Compute ones. Nodes of the snapshot come before planned nodes, even if planned nodes would save more. This overestimates the
+// cost by at most what the other order would save.
 //
 // Unless the Requirements of its term name karpenter.sh/capacity-type, a commitment covers on-demand offerings only: neither spot nor
 // reserved capacity is billed against one. Reserved offerings are never covered.
@@ -124,9 +124,9 @@ type CommitmentUse struct {
 }
 
 // Tabulate makes a term for what no other kind of term can express: it calls amount, which returns USD per hour, for each offering of the
-// types, available or not, and leaves out those with 0. The function runs here and never in a planner, so it may be any function; a saved
-// snapshot replays the table, and an auditor reads it. Types must be those of the snapshot's catalog; Compile refuses amounts that are not
-// finite.
+// types, available or not, and leaves out those with 0. The function runs here and never in a planner, so it may be any function. A saved
+// snapshot contains the table, so that plans can be repeated and audited. Types must be those of the snapshot's catalog; Compile refuses
+// amounts that are not finite.
 func Tabulate(name, source string, types []*cloudprovider.InstanceType, amount func(*cloudprovider.InstanceType, *cloudprovider.Offering) float64) CostTerm {
 	if amount == nil {
 		return CostTerm{Name: name, Source: source, Offerings: []OfferingAmount{}}

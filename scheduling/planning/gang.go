@@ -33,11 +33,11 @@ type Gang struct {
 	// Topology keeps the members together: for each entry all of them are on nodes with one value of a label. Entries are sorted from the
 	// widest domain to the narrowest; if not all preferred entries can be kept, the last are given up first.
 	Topology []GangTopology `json:"topology,omitempty"`
-	// Parent names what the gang is a part of, unique in its namespace: the gangs of one parent are placed all together or not at all. Empty for a gang
-	// by itself.
+	// Parent names what the gang is a part of, unique in its namespace: the gangs of one parent are placed all together or not at all. It
+	// is empty for a gang without a parent.
 	Parent string `json:"parent,omitempty"`
-	// Shared is how many of the first entries of Topology the gangs of the parent have in common: all of them are in one domain of each. What follows
-	// is the gang's own. Without a Parent it means nothing.
+	// Shared is how many of the first entries of Topology the gangs of the parent have in common: for each of these entries, all gangs
+	// are in the same domain. The entries after them concern only this gang. Without a Parent, Shared means nothing.
 	Shared int `json:"shared,omitempty"`
 	// Spare says that the parent is complete without the gang: it is placed after the others, in the domains that they share, if there is room.
 	Spare bool `json:"spare,omitempty"`
@@ -82,7 +82,7 @@ type GangDisruptionMode string
 const (
 	// GangDisruptedTogether: no member is moved unless all are.
 	GangDisruptedTogether GangDisruptionMode = "All"
-	// GangDisruptedWithParent: no member is moved unless all members of all gangs of its parent are that say so, too.
+	// GangDisruptedWithParent: no member is moved unless all members of all gangs of the parent with this mode are moved, too.
 	GangDisruptedWithParent GangDisruptionMode = "AllOfParent"
 	// GangDisruptedSingly: members are moved like other pods.
 	GangDisruptedSingly GangDisruptionMode = "Single"
@@ -109,7 +109,7 @@ func (g *Gang) Size() int {
 	return n
 }
 
-// Needs is how many members need a place together: Minimum, or all of them.
+// Needs returns how many members need a place together: Minimum, or all members if Minimum is 0.
 func (g *Gang) Needs() int {
 	if g.Minimum > 0 {
 		return g.Minimum

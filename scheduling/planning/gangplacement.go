@@ -65,17 +65,19 @@ type GangReason struct {
 	Fit     int          `json:"fit"`
 	Needed  int          `json:"needed"`
 	Domains []GangDomain `json:"domains,omitempty"`
-	// Keys are the labels of which all members need one value; empty for a gang that may be anywhere. Known is how many domains of them nodes or
-	// instance types state, and Open how many of these members could go to: those that run are in no other, and none selects another.
+	// Keys are the labels of which all members need one value; empty for a gang that may be anywhere. Known is how many such domains
+	// nodes or instance types state. Open is how many of these the members could go to: running members are in no other domain, and no
+	// node selector asks for another.
 	Keys  []string `json:"keys,omitempty"`
 	Known int      `json:"known,omitempty"`
 	Open  int      `json:"open,omitempty"`
-	// Unknown are the Keys that nothing states, with GangNoSuchDomain; empty if something states each of them, but nothing all.
+	// Unknown are the Keys that no node and no instance type states, with GangNoSuchDomain; empty if each key is stated somewhere, but
+	// never all of them together.
 	Unknown []Unknown `json:"unknown,omitempty"`
 	// RunIn are domains that members run in, at most four, with GangDomainsClosed; without a value for a node that lacks the label.
 	RunIn []GangDomain `json:"runIn,omitempty"`
-	// Pod is the first of them without a place, and Reasons say why, as in Unschedulable. With GangDomainsClosed it is the first whose node selector
-	// excludes the domains that are left.
+	// Pod is the first needed member without a place, and Reasons say why, as in Unschedulable. With GangDomainsClosed it is the first
+	// pod whose node selector excludes the remaining domains.
 	Pod     *PodKey  `json:"pod,omitempty"`
 	Reasons []Reason `json:"reasons,omitempty"`
 	// Cures are single changes after which the whole gang would have a place.
@@ -89,7 +91,8 @@ type GangReason struct {
 
 // GangCure is a change after which a whole gang would have a place if everything else stays as planned.
 type GangCure struct {
-	// Pool whose limits would have to be raised by Limits, or zero. Domains are where the gang would be then, if it requires some.
+	// Pool whose limits would have to be raised by Limits, or zero. Domains are the domains that the gang would then be in, if it
+	// requires any.
 	Pool    v1.PoolKey          `json:"pool,omitzero"`
 	Limits  corev1.ResourceList `json:"limits,omitempty"`
 	Domains []GangDomain        `json:"domains,omitempty"`
@@ -136,7 +139,7 @@ func (r *GangReason) String() string {
 	return text + r.curesText()
 }
 
-// curesText says what would help, after a semicolon; empty for nothing.
+// curesText lists the cures after a semicolon; it is empty without cures.
 func (r *GangReason) curesText() (text string) {
 	for i := range r.Cures {
 		text += "; it would fit " + r.Cures[i].String()
@@ -144,7 +147,7 @@ func (r *GangReason) curesText() (text string) {
 	return text
 }
 
-// closest says among how many domains the one that was named is the closest.
+// closest says how many domains were compared with the one that was named as the closest.
 func (r *GangReason) closest() string {
 	text := ""
 	switch {

@@ -10,8 +10,8 @@ import (
 )
 
 // MissCode says what would have to change. Codes are stable, and listed here from the nearest to the farthest: of several single changes
-// that would help, the first in this order is reported; of equal codes, the smallest change, then the cheapest instance type. A change
-// further up asks less of people, or is nearer to what the pod was meant to be.
+// that would help, the first in this order is reported; of equal codes, the smallest change, then the cheapest instance type. An earlier
+// code means less work for people, or a pod closer to what its owner intended.
 type MissCode string
 
 const (
@@ -65,7 +65,7 @@ type NearestMiss struct {
 	// instance types, cheapest first.
 	Key    string   `json:"key,omitempty"`
 	Values []string `json:"values,omitempty"`
-	// MoreValues means that other values of the label would also be enough.
+	// MoreValues means that other values of the label would help as well.
 	MoreValues bool `json:"moreValues,omitempty"`
 	// InstanceType of the node that the pod would then get, if no other pod shares it; nil for an existing node.
 	InstanceType *InstanceTypeOption `json:"instanceType,omitempty"`
@@ -168,7 +168,7 @@ func (n *NearestMiss) amounts(format string) string {
 	return strings.Join(parts, " and ")
 }
 
-// inWords names a label, with a word before it, or the node's name field.
+// inWords returns "label KEY" or the name of the node's name field.
 func inWords(before, key string) string {
 	if field, ok := strings.CutPrefix(key, "field:"); ok {
 		return "field " + field
@@ -184,8 +184,8 @@ const AttachedVolumesPrefix = "attachable-volumes-csi-"
 // "+", and, after "#", a number that distinguishes resources of the same classes.
 const DevicesPrefix = "devices of "
 
-// DeviceSharesPrefix begins the names of resources that count weights instead of devices, for kinds that exclude each other: a GPU and its
-// partitions each take a share of what both have together.
+// DeviceSharesPrefix begins the names of resources that count shares instead of devices. They are used for devices that exclude each
+// other: a GPU and its partitions each take a share of the same counters.
 const DeviceSharesPrefix = DevicesPrefix + "shares of "
 
 // classesCounted returns the device classes that the resource counts; nil for other resources.

@@ -21,7 +21,8 @@ type Node struct {
 	Object *corev1.Node `json:"object,omitempty"`
 	// Claim is its NodeClaim.
 	Claim *v1.NodeClaim `json:"claim,omitempty"`
-	// Pods are bound here and use its resources, including DaemonSet pods. Pods that have finished may be listed; they are ignored.
+	// Pods are bound to this node and use its resources. They include DaemonSet pods. Pods that have finished may be listed; they are
+	// ignored.
 	Pods []*corev1.Pod `json:"pods,omitempty"`
 	// Leaving marks a node that is being removed: it takes no pods, it no longer counts against its pool's limits, and topology rules
 	// ignore its pods. Its Pods stay where they are: the plan does not mention them. Pods that will need a new place are listed in
@@ -32,8 +33,8 @@ type Node struct {
 // limitNodes is the resource name with which a NodePool limits its number of nodes.
 const limitNodes corev1.ResourceName = "nodes"
 
-// Capacity is the node's capacity in its present phase, plus one of "nodes", which each node takes from the limits of its pool. The caller
-// owns the result.
+// Capacity returns the node's capacity in its present phase, and adds one unit of the resource "nodes", which counts against the limits
+// of its pool. The caller owns the result.
 func (n *Node) Capacity() corev1.ResourceList {
 	capacity, _ := n.Amounts()
 	out := corev1.ResourceList{}
@@ -78,7 +79,7 @@ func countedDevices(capacity, stated corev1.ResourceList) corev1.ResourceList {
 	return out
 }
 
-// filled returns have, with zero or missing entries taken from from.
+// filled returns a copy of have in which zero or missing entries come from the argument from.
 func filled(have, from corev1.ResourceList) corev1.ResourceList {
 	out := have.DeepCopy()
 	if out == nil {

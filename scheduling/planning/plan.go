@@ -9,7 +9,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// PodKey names a pod.
+// PodKey identifies a pod.
 type PodKey struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
@@ -72,8 +72,8 @@ type NewNode struct {
 	// Pool that launches it.
 	Pool v1.PoolKey `json:"pool"`
 	// InstanceTypes are all types that can hold its pods, at least one. The plan assumes the first; the others follow cheapest first. The
-	// first is the cheapest unless a commitment covers the node in part. A node planned for a commitment lists only types that the
-	// commitment covers.
+	// first is the cheapest unless a commitment covers the node in part. If a node is planned for a commitment, it lists only types that
+	// the commitment covers.
 	InstanceTypes []InstanceTypeOption `json:"instanceTypes"`
 	// Requirements are the NodeClaim's, apart from InstanceTypes: the pool's, narrowed by the pods. They restrict the instance type only if
 	// the pool or a pod does.
@@ -238,8 +238,8 @@ type CertificateLimit struct {
 	Types []CertificateDraw `json:"types"`
 }
 
-// CertificateDraw is the proof for one kind of node that uses something limited: as for a CertificateType, but against
-// Price + Uses x CertificateLimit.Value.
+// CertificateDraw is the proof for one kind of node that uses a limited thing. It works like a CertificateType, but with Price + Uses x
+// CertificateLimit.Value in place of the price.
 type CertificateDraw struct {
 	CertificateType
 	// Uses is how much of the limit one node uses.

@@ -1,7 +1,7 @@
 package planning
 
-// Query is a question to Solve. The zero value asks for places for all pending pods, with preferences respected, minValues strict and
-// reservations used while they last. Values other than the constants are treated as the zero value.
+// Query is a question to Solve. The zero value places all pending pods, respects preferences, treats minValues as strict, and uses
+// reservations while they last. Values other than the constants are treated as the zero value.
 type Query struct {
 	// Preferences says what to do with pods' preferences: preferred node affinity, preferred pod (anti-)affinity and spread constraints
 	// with ScheduleAnyway. PreferNoSchedule taints are avoided in both cases. Empty means PreferencesRespect.
@@ -78,8 +78,8 @@ const (
 	EffortDefault Effort = ""
 	// EffortFast is for a quick answer: some plans cost 1 to 2 % more than by default.
 	EffortFast Effort = "Fast"
-	// EffortThorough is for plans that are made rarely and paid for a long time: it takes at least four times the processor time of the
-	// default, and plans for ordinary clusters are a quarter of a per cent cheaper.
+	// EffortThorough is for plans that are made rarely and whose nodes run for a long time. It takes at least four times the processor
+	// time of the default, and plans for ordinary clusters are a quarter of a per cent cheaper.
 	EffortThorough Effort = "Thorough"
 )
 

@@ -21,7 +21,7 @@ const (
 	RuleAntiAffinityOfOthers RuleKind = "PodAntiAffinityOfOthers"
 	// RuleHostPort: another pod of the node uses the host port.
 	RuleHostPort RuleKind = "HostPort"
-	// RuleSharedVolume: a volume that does not exist yet, shared with placed pods.
+	// RuleSharedVolume: the pod shares a volume that does not exist yet with placed pods.
 	RuleSharedVolume RuleKind = "SharedVolume"
 	// RuleNewDomain: topology spread of placed pods, which a node in another domain would violate.
 	RuleNewDomain RuleKind = "NewDomain"
@@ -54,7 +54,7 @@ type RuleDomain struct {
 	Name string `json:"name"`
 	// Pods there that the rule selects.
 	Pods int32 `json:"pods"`
-	// HoldsBack means that a spread's domain has the fewest pods, so that others must not get more.
+	// HoldsBack means that the domain has the fewest pods of a spread, so other domains must not get more pods.
 	HoldsBack bool `json:"holdsBack,omitempty"`
 	// Node is one of the nodes of a domain that holds back, and Check says why the pod can't go there; empty if the domain has no node yet.
 	Node  string    `json:"node,omitempty"`
@@ -75,7 +75,7 @@ const (
 	HolderPlanned HolderKind = "PlannedPod"
 )
 
-// Holder is the pod or DaemonSet that has what a pod asks for.
+// Holder is a pod or DaemonSet that uses the host port that a pod asks for, or whose anti-affinity excludes it.
 type Holder struct {
 	Kind      HolderKind `json:"kind"`
 	Namespace string     `json:"namespace"`

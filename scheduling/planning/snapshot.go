@@ -14,14 +14,14 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// Snapshot is everything that a plan depends on, as plain data: saved as YAML it reproduces the decision. A planner reads nothing else: no
-// clock, no API server, no provider. Do not change it, or any object it points to, after it has been passed on.
+// Snapshot is everything that a plan depends on, as plain data. A snapshot saved as YAML reproduces the plan. A planner reads nothing
+// else: no clock, no API server, no provider. Do not change it, or any object it points to, after it has been passed on.
 type Snapshot struct {
 	// Time is "now" for every decision made from this snapshot. Placing pods does not need it: zero is fine.
 	Time time.Time `json:"time"`
 	// Vocabulary says which label keys are well known, restricted or aliases: the provider's, or
-	// requirements.CoreVocabulary() without a provider. The zero value means requirements.CoreVocabulary(). It belongs to Catalogs: if
-	// instance types state a label that the vocabulary does not know, pods can't select its absence.
+	// requirements.CoreVocabulary() without a provider. The zero value means requirements.CoreVocabulary(). It must match Catalogs: if
+	// instance types state a label that the vocabulary does not know, pods can't require that the label is absent.
 	Vocabulary requirements.Vocabulary `json:"vocabulary,omitzero"`
 	// Catalogs are the lists of instance types, by name. Pools with the same instance types name the same catalog, so that it is stored and
 	// compiled once.
