@@ -7,11 +7,11 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// DisruptionsAllowed is what the disruption controller would write into status.disruptionsAllowed of a budget that
-// selects healthy ready pods out of expected, the number that their controllers ask for: for objects that have no
-// status yet, as in manifests. With minAvailable that many of expected must stay, with maxUnavailable all but that many;
-// percentages are of expected and rounded up, and a budget that has neither asks for one to stay. Source: the
-// PodDisruptionBudget API's field documentation and Kubernetes' disruption controller.
+// DisruptionsAllowed computes status.disruptionsAllowed of a PodDisruptionBudget as the disruption controller does, for objects that have
+// no status yet, as in manifests. healthy is the number of ready pods that the budget selects, and expected is the number of pods that
+// their controllers ask for. minAvailable pods must stay, or all expected pods but maxUnavailable. Percentages are of expected and
+// rounded up. If a budget has neither field, one pod must stay. Source: the PodDisruptionBudget API's field documentation and Kubernetes'
+// disruption controller.
 func DisruptionsAllowed(spec *policyv1.PodDisruptionBudgetSpec, expected, healthy int) (int, error) {
 	if spec == nil {
 		spec = &policyv1.PodDisruptionBudgetSpec{}

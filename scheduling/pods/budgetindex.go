@@ -8,19 +8,20 @@ import (
 	"k8s.io/apimachinery/pkg/selection"
 )
 
-// budgetIndex finds the budgets of a namespace that select a pod without asking all: most selectors ask for one value of a label.
+// budgetIndex finds the PodDisruptionBudgets of a namespace that select a pod without checking each: most selectors ask for one value of
+// a label.
 type budgetIndex struct {
-	// byLabel are budgets by a label that they ask for; keys are the labels' keys, each once.
+	// byLabel has the budgets by one label that each requires. keys are the keys of these labels, each once.
 	byLabel map[labelPair][]*Budget
 	keys    []string
-	// others ask for no such label.
+	// others are budgets that require no such label.
 	others []*Budget
 	size   int
 }
 
 type labelPair struct{ key, value string }
 
-// add takes in a budget whose name comes after those of all others.
+// add adds a budget. Budgets must be added in the order of their names.
 func (x *budgetIndex) add(b *Budget) {
 	b.number = x.size
 	x.size++
@@ -49,7 +50,7 @@ func (x *budgetIndex) add(b *Budget) {
 	x.others = append(x.others, b)
 }
 
-// of are the budgets that select a pod with the labels, by name.
+// of returns the budgets that select a pod with these labels, by name.
 func (x *budgetIndex) of(set labels.Set) []*Budget {
 	if x == nil {
 		return nil

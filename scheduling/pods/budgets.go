@@ -15,7 +15,7 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// Budgets are the PodDisruptionBudgets of a cluster, ready to be asked. It is read-only once made and safe for
+// Budgets are the PodDisruptionBudgets of a cluster, with an index by selector. It never changes after NewBudgets, and is safe for
 // concurrent use. A nil *Budgets has none.
 type Budgets struct {
 	byNamespace map[string]*budgetIndex
@@ -28,15 +28,14 @@ type Budget struct {
 	// Allowed is how many of its pods may be disrupted now, by its status. It is 0 while the disruption controller
 	// has not seen the latest spec, since the eviction API then refuses every pod.
 	Allowed int
-	// Never says that it allows no disruption however many pods there are: maxUnavailable 0 or "0%", or minAvailable
-	// "100%".
+	// Never means that the budget allows no disruption, no matter how many pods exist: maxUnavailable 0 or "0%", or minAvailable "100%".
 	Never bool
-	// SparesUnready says that pods that are not ready may be evicted whatever the budget says: its
-	// unhealthyPodEvictionPolicy is AlwaysAllow.
+	// SparesUnready means that pods that are not ready may always be evicted, because the budget's unhealthyPodEvictionPolicy is
+	// AlwaysAllow.
 	SparesUnready bool
 
 	selector labels.Selector
-	// number is its place in the order of names.
+	// number is the position of the budget in the order of names.
 	number int
 }
 
@@ -52,12 +51,12 @@ func (e *BudgetError) Error() string {
 	return fmt.Sprintf("podDisruptionBudget %s: %s: %v: correct the selector, or delete the budget", e.Key, e.Field, e.Err)
 }
 
-// Unwrap is the cause.
+// Unwrap returns the cause.
 func (e *BudgetError) Unwrap() error { return e.Err }
 
-// NewBudgets makes PodDisruptionBudgets ready to be asked. A missing selector matches no pod, an empty one every pod of
-// the namespace. The error is a *BudgetError for the first budget, by namespace and name, with a selector that is none:
-// what it means to protect is not known, so that guessing would be wrong either way.
+// NewBudgets builds the index of PodDisruptionBudgets. A missing selector matches no pod, an empty one every pod of the namespace. The
+// error is a *BudgetError for the first budget, by namespace and name, with an invalid selector. The pods that it should protect are
+// unknown, so neither allowing nor forbidding their eviction would be right.
 func NewBudgets(list []*policyv1.PodDisruptionBudget) (*Budgets, error) {
 	b := &Budgets{byNamespace: make(map[string]*budgetIndex)}
 	sorted := slices.SortedFunc(slices.Values(slices.DeleteFunc(slices.Clone(list), func(b *policyv1.PodDisruptionBudget) bool { return b == nil })), func(x, y *policyv1.PodDisruptionBudget) int {
@@ -96,7 +95,7 @@ func isAmount(v *intstr.IntOrString, texts ...string) bool {
 	return v != nil && slices.Contains(texts, v.String())
 }
 
-// Of are the budgets that select the pod, by name. The slice is the caller's.
+// Of returns the budgets that select the pod, by name. The caller owns the slice.
 func (b *Budgets) Of(pod *corev1.Pod) []*Budget {
 	if b == nil {
 		return nil
@@ -104,12 +103,12 @@ func (b *Budgets) Of(pod *corev1.Pod) []*Budget {
 	return b.byNamespace[pod.Namespace].of(pod.Labels)
 }
 
-// NeverAllow reports whether budgets keep the pod from ever being evicted as things stand: one that never allows a
-// disruption, or several at once, for which the eviction API refuses a pod. Pods that would not be evicted anyway are
-// not kept by budgets, nor are pods that are not ready by a budget that spares those.
+// NeverAllow reports whether budgets prevent every eviction of the pod until somebody changes them: one budget that never allows a
+// disruption, or several budgets at once, since the eviction API then refuses the pod. It is false for pods that are not evictable, and
+// for pods that are not ready if their budget has SparesUnready.
 func (b *Budgets) NeverAllow(pod *corev1.Pod) bool { return b.NeverAllowFrom(v1.MarkerTaint, pod) }
 
-// NeverAllowFrom is NeverAllow for a pod of a node that is so marked when it goes.
+// NeverAllowFrom is NeverAllow for a pod on a node that a drain marks with the given marker.
 func (b *Budgets) NeverAllowFrom(marker v1.DisruptionMarker, pod *corev1.Pod) bool {
 	if !Active(pod) || ToleratesMarker(pod, marker) || Static(pod) {
 		return false
@@ -121,11 +120,11 @@ func (b *Budgets) NeverAllowFrom(marker v1.DisruptionMarker, pod *corev1.Pod) bo
 	return matching[0].Never && !(matching[0].SparesUnready && !Ready(pod))
 }
 
-// Block is why budgets refuse the eviction of a pod.
+// Block says why budgets refuse the eviction of a pod.
 type Block struct {
 	Pod types.NamespacedName
-	// Budgets that stand in the way, by name: one that allows no disruption now, or several that select the pod, which
-	// the eviction API refuses whatever they allow.
+	// Budgets are the budgets that refuse the eviction, by name: one that allows no disruption now, or several that select the pod. With
+	// several, the eviction API refuses every eviction.
 	Budgets []types.NamespacedName
 }
 
@@ -140,13 +139,13 @@ func (b *Block) Error() string {
 	return fmt.Sprintf("pod %s: disruption budget %s allows no disruption now", b.Pod, b.Budgets[0])
 }
 
-// Blocks is why the budgets would refuse to evict the pod at the time now, or nil. Only evictable pods are asked
-// about; each alone: see PDBTracker for several.
+// Blocks returns why the budgets would refuse to evict the pod at the time now, or nil. It is nil for pods that are not evictable. It
+// considers this eviction alone: use BudgetTracker for several evictions.
 func (b *Budgets) Blocks(pod *corev1.Pod, now time.Time) *Block {
 	return b.BlocksFrom(v1.MarkerTaint, pod, now)
 }
 
-// BlocksFrom is Blocks for a pod of a node that is so marked when it goes.
+// BlocksFrom is Blocks for a pod on a node that a drain marks with the given marker.
 func (b *Budgets) BlocksFrom(marker v1.DisruptionMarker, pod *corev1.Pod, now time.Time) *Block {
 	if !EvictableFrom(marker, pod, now) {
 		return nil
@@ -168,8 +167,7 @@ func block(pod *corev1.Pod, matching []*Budget, allows func(*Budget) bool) *Bloc
 	return why
 }
 
-// spares reports whether the pod may go without using the budget up: the budget spares pods that are not ready, and the
-// pod's Ready condition says False.
+// spares reports whether evicting the pod uses up no disruption: the budget has SparesUnready, and the pod's Ready condition is False.
 func spares(budget *Budget, pod *corev1.Pod) bool {
 	return budget.SparesUnready && condition(pod, corev1.PodReady) == corev1.ConditionFalse
 }

@@ -6,10 +6,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Default completes a pod spec in place with what the API server fills in for pods but not for the templates they come
-// from, as far as planning reads it: limits stand in for requests that are missing, for the pod as a whole only where
-// no container asks for the resource; a container port of a pod in the host's network is a host port; and a port
-// without a protocol is TCP. Maps that it adds to are its own afterwards.
+// Default changes a pod spec in place: it sets the defaults that the API server sets for pods but not in pod templates, as far as
+// planning reads them. Missing requests become equal to the limits; pod-level requests only if no container requests the resource. If the
+// pod uses the host's network, container ports become host ports. A port without a protocol is TCP. It copies maps before it adds to
+// them.
 func Default(spec *corev1.PodSpec) {
 	if spec == nil {
 		return
@@ -35,7 +35,7 @@ func Default(spec *corev1.PodSpec) {
 	}
 }
 
-// Containers are all containers of the spec, init containers first. What is yielded may be changed in place.
+// Containers yields all containers of the spec, init containers first. The caller may change them in place.
 func Containers(spec *corev1.PodSpec) iter.Seq[*corev1.Container] {
 	return func(yield func(*corev1.Container) bool) {
 		for _, list := range [][]corev1.Container{spec.InitContainers, spec.Containers} {
@@ -48,8 +48,8 @@ func Containers(spec *corev1.PodSpec) iter.Seq[*corev1.Container] {
 	}
 }
 
-// takeOver copies the amounts that into lacks and except does not name. A map that is added to is copied first, since
-// pods of one template share it.
+// takeOver adds to the map into the amounts that it lacks, without those that except names. It copies into first, because pods of one
+// template share it.
 func takeOver(into *corev1.ResourceList, from corev1.ResourceList, except map[corev1.ResourceName]bool) {
 	copied := false
 	for name, amount := range from {

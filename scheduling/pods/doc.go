@@ -1,6 +1,5 @@
-// Package pods answers, for one pod and a point in time, what a node autoscaler asks about it: does it wait for a
-// place, must it find a new one when its node goes, may it be evicted now, which disruption budgets stand in the way, and
-// what is its eviction worth.
+// Package pods answers the questions of a node autoscaler about one pod at one point in time. Does it wait for a place? Does it need a
+// new place when its node is removed? May it be evicted now, and which PodDisruptionBudgets forbid that? How much does its eviction cost?
 //
 //	budgets, err := pods.NewBudgets(snapshot.PodDisruptionBudgets)
 //	if err != nil {
@@ -12,7 +11,7 @@
 //		}
 //	}
 //
-// All of it is pure: no clock but the argument, no API server. The words mean:
+// All functions are pure: the time is an argument, and nothing calls the API server. The words mean:
 //
 //	Terminal        it has ended (phase Succeeded or Failed)
 //	Terminating     it is being deleted

@@ -11,11 +11,10 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// stuckAfter is how long past its deletion timestamp, which includes the grace period, a terminating pod is waited
-// for.
+// stuckAfter is how long after its deletion timestamp, which includes the grace period, a drain still waits for a terminating pod.
 const stuckAfter = time.Minute
 
-// Evictable reports whether the pod may be asked to go at the time now, disruption budgets aside.
+// Evictable reports whether a drain may evict the pod at the time now, without regard to PodDisruptionBudgets.
 func Evictable(pod *corev1.Pod, now time.Time) bool {
 	if pod == nil {
 		return false
@@ -23,7 +22,7 @@ func Evictable(pod *corev1.Pod, now time.Time) bool {
 	return EvictableFrom(v1.MarkerTaint, pod, now)
 }
 
-// EvictableFrom is Evictable on a node that is so marked.
+// EvictableFrom is Evictable for a pod on a node with the given marker.
 func EvictableFrom(marker v1.DisruptionMarker, pod *corev1.Pod, now time.Time) bool {
 	if pod == nil {
 		return false
@@ -31,8 +30,8 @@ func EvictableFrom(marker v1.DisruptionMarker, pod *corev1.Pod, now time.Time) b
 	return Active(pod) && !ToleratesMarker(pod, marker) && !Static(pod) && !Protected(pod, now)
 }
 
-// Reschedulable reports whether the pod, or its successor, will need another place when its node goes: it is active, or
-// terminating and a StatefulSet's, whose successor can't be made before; and it is not tied to its node.
+// Reschedulable reports whether the pod, or the pod that replaces it, needs another place when its node is removed. It must be active, or
+// a terminating pod of a StatefulSet, which is replaced only after it has ended; and it must not be tied to its node.
 func Reschedulable(pod *corev1.Pod) bool {
 	if pod == nil {
 		return false
@@ -41,8 +40,7 @@ func Reschedulable(pod *corev1.Pod) bool {
 }
 
 // ReschedulableNow reports whether the pod is reschedulable and nothing keeps it where it is at the time now: neither
-// its own annotation nor a budget that never allows a disruption. These pods of leaving nodes are planned for as if they
-// were pending.
+// its own annotation nor a budget that never allows a disruption. On leaving nodes, planning treats these pods as if they were pending.
 func ReschedulableNow(pod *corev1.Pod, budgets *Budgets, now time.Time) bool {
 	if pod == nil {
 		return false
@@ -50,7 +48,7 @@ func ReschedulableNow(pod *corev1.Pod, budgets *Budgets, now time.Time) bool {
 	return ReschedulableNowFrom(v1.MarkerTaint, pod, budgets, now)
 }
 
-// ReschedulableNowFrom is ReschedulableNow for a pod of a node that is so marked.
+// ReschedulableNowFrom is ReschedulableNow for a pod on a node with the given marker.
 func ReschedulableNowFrom(marker v1.DisruptionMarker, pod *corev1.Pod, budgets *Budgets, now time.Time) bool {
 	if pod == nil {
 		return false
@@ -58,7 +56,7 @@ func ReschedulableNowFrom(marker v1.DisruptionMarker, pod *corev1.Pod, budgets *
 	return Reschedulable(pod) && Disruptable(pod, now) && !budgets.NeverAllowFrom(marker, pod)
 }
 
-// Unbound is a copy of the pod that is bound to no node: what stands for its successor while a new place is looked for.
+// Unbound returns a copy of the pod without a node. It stands for the pod that replaces this one while a planner looks for a new place.
 // It shares everything else with the pod.
 func Unbound(pod *corev1.Pod) *corev1.Pod {
 	if pod == nil {
@@ -69,9 +67,9 @@ func Unbound(pod *corev1.Pod) *corev1.Pod {
 	return &free
 }
 
-// Drainable reports whether a drain has to see to the pod: it does not tolerate the disruption, is not static, and is
-// not stuck, that is, terminating for over a minute longer than it was given. Protected pods are drainable: the drain
-// waits for them.
+// Drainable reports whether a drain must remove the pod: it does not tolerate the disruption taint, is not static, and is not stuck. A
+// pod is stuck if it is still terminating more than a minute after its deletion timestamp. Protected pods are drainable: the drain waits
+// for them.
 func Drainable(pod *corev1.Pod, now time.Time) bool {
 	if pod == nil {
 		return false
@@ -79,7 +77,7 @@ func Drainable(pod *corev1.Pod, now time.Time) bool {
 	return DrainableFrom(v1.MarkerTaint, pod, now)
 }
 
-// DrainableFrom is Drainable on a node that is so marked.
+// DrainableFrom is Drainable for a pod on a node with the given marker.
 func DrainableFrom(marker v1.DisruptionMarker, pod *corev1.Pod, now time.Time) bool {
 	if pod == nil {
 		return false
@@ -90,7 +88,7 @@ func DrainableFrom(marker v1.DisruptionMarker, pod *corev1.Pod, now time.Time) b
 	return !Terminating(pod) || !now.After(pod.DeletionTimestamp.Add(stuckAfter))
 }
 
-// AwaitedByDrain reports whether a drain is not over while the pod is there: it is drainable and has not ended.
+// AwaitedByDrain reports whether a drain waits for the pod: it is drainable and has not ended.
 func AwaitedByDrain(pod *corev1.Pod, now time.Time) bool {
 	if pod == nil {
 		return false
@@ -98,7 +96,7 @@ func AwaitedByDrain(pod *corev1.Pod, now time.Time) bool {
 	return AwaitedByDrainFrom(v1.MarkerTaint, pod, now)
 }
 
-// AwaitedByDrainFrom is AwaitedByDrain on a node that is so marked.
+// AwaitedByDrainFrom is AwaitedByDrain for a pod on a node with the given marker.
 func AwaitedByDrainFrom(marker v1.DisruptionMarker, pod *corev1.Pod, now time.Time) bool {
 	if pod == nil {
 		return false
@@ -106,10 +104,10 @@ func AwaitedByDrainFrom(marker v1.DisruptionMarker, pod *corev1.Pod, now time.Ti
 	return DrainableFrom(marker, pod, now) && !Terminal(pod)
 }
 
-// DrainTier is a pod's turn in a drain: a tier starts when no pod of an earlier one remains.
+// DrainTier says when a drain evicts a pod: a tier starts when no pod of an earlier tier remains.
 type DrainTier int
 
-// The tiers, in their order.
+// The tiers, in the order in which a drain evicts them.
 const (
 	TierOrdinary DrainTier = iota
 	TierOrdinaryDaemon
@@ -117,7 +115,7 @@ const (
 	TierCriticalDaemon
 )
 
-// String is a word for messages.
+// String returns a word for messages.
 func (t DrainTier) String() string {
 	switch t {
 	case TierOrdinary:
@@ -132,8 +130,7 @@ func (t DrainTier) String() string {
 	return fmt.Sprintf("DrainTier(%d)", int(t))
 }
 
-// DrainTierOf is the pod's turn in a drain. Critical are the priority classes system-cluster-critical and
-// system-node-critical.
+// DrainTierOf returns the pod's tier in a drain. Critical pods have the priority class system-cluster-critical or system-node-critical.
 func DrainTierOf(pod *corev1.Pod) DrainTier {
 	if pod == nil {
 		return 0
@@ -150,15 +147,15 @@ func DrainTierOf(pod *corev1.Pod) DrainTier {
 	return TierOrdinary
 }
 
-// Bounds of the cost of an eviction.
+// The bounds of EvictionCost.
 const (
 	minEvictionCost = -10
 	maxEvictionCost = 10
 )
 
-// EvictionCost is how much it matters that the pod is evicted, in units of an ordinary pod: 1 + d/2²⁷ + p/2²⁵ within
-// -10 and 10, d being the number in its annotation controller.kubernetes.io/pod-deletion-cost and p its priority.
-// What is missing, or no finite number, counts as 0.
+// EvictionCost is the cost of evicting the pod, in units of an ordinary pod: 1 + d/2²⁷ + p/2²⁵, limited to the range from -10 to 10. d is
+// the number in its annotation controller.kubernetes.io/pod-deletion-cost, and p is its priority. A missing value, or one that is not a
+// finite number, counts as 0.
 func EvictionCost(pod *corev1.Pod) float64 {
 	if pod == nil {
 		return 0
@@ -173,8 +170,8 @@ func EvictionCost(pod *corev1.Pod) float64 {
 	return min(max(cost, minEvictionCost), maxEvictionCost)
 }
 
-// RescheduleCost is what disrupting a node with these pods costs, in units of an ordinary pod: 1 for the node, and the
-// eviction cost of each reschedulable pod that has a positive one. A node whose cost is 1 counts as empty.
+// RescheduleCost is the cost of disrupting a node with these pods, in units of an ordinary pod: 1 for the node, plus the eviction cost of
+// each reschedulable pod if it is positive. A node whose cost is 1 counts as empty.
 func RescheduleCost(list []*corev1.Pod) float64 {
 	cost := 1.0
 	for _, pod := range list {
@@ -185,8 +182,8 @@ func RescheduleCost(list []*corev1.Pod) float64 {
 	return cost
 }
 
-// RemainingLifetime is the share of its life that a node has before it: (expireAfter - age) / expireAfter within 0 and
-// 1, and 1 for one that never expires, which is what a nil expireAfter means.
+// RemainingLifetime is the share of its lifetime that a node still has: (expireAfter - age) / expireAfter, limited to the range from 0 to
+// 1. It is 1 if expireAfter is nil, which means that the node never expires.
 func RemainingLifetime(created, now time.Time, expireAfter *time.Duration) float64 {
 	switch {
 	case expireAfter == nil:

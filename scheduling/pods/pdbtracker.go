@@ -7,25 +7,24 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// PDBTracker counts evictions against PodDisruptionBudgets, so that a plan that moves several pods of one
-// budget counts them all. It is not safe for concurrent use; make one for each plan.
-type PDBTracker struct {
+// BudgetTracker counts the evictions of a plan against PodDisruptionBudgets, so that moving several pods of one budget uses up several
+// disruptions. It is not safe for concurrent use; make one for each plan.
+type BudgetTracker struct {
 	budgets *Budgets
 	taken   map[types.NamespacedName]int
 }
 
-// NewPDBTracker is a tracker in which nothing is taken yet. budgets may be nil: nothing is then ever refused.
-func NewPDBTracker(budgets *Budgets) *PDBTracker {
-	return &PDBTracker{budgets: budgets, taken: make(map[types.NamespacedName]int)}
+// NewBudgetTracker returns a tracker without evictions. If budgets is nil, it never refuses an eviction.
+func NewBudgetTracker(budgets *Budgets) *BudgetTracker {
+	return &BudgetTracker{budgets: budgets, taken: make(map[types.NamespacedName]int)}
 }
 
-// Left is how many more disruptions the budget allows after those taken.
-func (t *PDBTracker) Left(budget *Budget) int { return max(0, budget.Allowed-t.taken[budget.Key]) }
+// Left returns how many more disruptions the budget allows.
+func (t *BudgetTracker) Left(budget *Budget) int { return max(0, budget.Allowed-t.taken[budget.Key]) }
 
-// Take uses up one disruption of the pod's budget, or says why it can't; the tracker is then unchanged. A pod that is not
-// evictable at the time now, that no budget selects, or that its budget spares because it is not ready, uses up
-// nothing.
-func (t *PDBTracker) Take(pod *corev1.Pod, now time.Time) *Block {
+// Take uses up one disruption of the pod's budget, or returns why it cannot and leaves the tracker unchanged. Nothing is used up for a
+// pod that is not evictable at the time now, that no budget selects, or that is not ready while its budget has SparesUnready.
+func (t *BudgetTracker) Take(pod *corev1.Pod, now time.Time) *Block {
 	budget, why := t.demand(pod, now)
 	if why == nil && budget != nil {
 		t.taken[budget.Key]++
@@ -33,8 +32,8 @@ func (t *PDBTracker) Take(pod *corev1.Pod, now time.Time) *Block {
 	return why
 }
 
-// TakeAll takes for all pods or for none: the first refusal is the answer.
-func (t *PDBTracker) TakeAll(list []*corev1.Pod, now time.Time) *Block {
+// TakeAll calls Take for all pods. If one is refused, it undoes the others and returns the first refusal.
+func (t *BudgetTracker) TakeAll(list []*corev1.Pod, now time.Time) *Block {
 	for i, pod := range list {
 		if why := t.Take(pod, now); why != nil {
 			for _, taken := range list[:i] {
@@ -46,8 +45,8 @@ func (t *PDBTracker) TakeAll(list []*corev1.Pod, now time.Time) *Block {
 	return nil
 }
 
-// Return undoes a Take of the same pod at the same time that was not refused.
-func (t *PDBTracker) Return(pod *corev1.Pod, now time.Time) {
+// Return undoes a successful Take of the same pod with the same time.
+func (t *BudgetTracker) Return(pod *corev1.Pod, now time.Time) {
 	if budget := t.uses(pod, now); budget != nil && t.taken[budget.Key] > 0 {
 		t.taken[budget.Key]--
 	}
@@ -63,8 +62,8 @@ func (t *PDBTracker) demand(pod *corev1.Pod, now time.Time) (*Budget, *Block) {
 	return t.uses(pod, now), nil
 }
 
-// uses is the one budget that an eviction of the pod draws on, or nil.
-func (t *PDBTracker) uses(pod *corev1.Pod, now time.Time) *Budget {
+// uses returns the budget of which an eviction of the pod uses up a disruption, or nil.
+func (t *BudgetTracker) uses(pod *corev1.Pod, now time.Time) *Budget {
 	if !Evictable(pod, now) {
 		return nil
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/drawknife/drawknife/internal/podgroups"
 )
 
-// Terminal reports whether the pod has ended, well or badly: it holds no resources any more.
+// Terminal reports whether the pod has ended, successfully or not. Such a pod uses no resources any more.
 func Terminal(pod *corev1.Pod) bool {
 	if pod == nil {
 		return false
@@ -33,8 +33,8 @@ func Active(pod *corev1.Pod) bool {
 	return !Terminal(pod) && !Terminating(pod)
 }
 
-// OwnedByDaemonSet reports whether a DaemonSet owns the pod: it comes and goes with its node. Any owner reference
-// counts, be it the controller's or not.
+// OwnedByDaemonSet reports whether a DaemonSet owns the pod, so that the pod starts and ends with its node. Every owner reference counts,
+// not only the controller's.
 func OwnedByDaemonSet(pod *corev1.Pod) bool {
 	if pod == nil {
 		return false
@@ -42,7 +42,7 @@ func OwnedByDaemonSet(pod *corev1.Pod) bool {
 	return ownedBy(pod, "apps", "DaemonSet")
 }
 
-// OwnedByStatefulSet reports whether a StatefulSet owns the pod: its successor is made only once it is gone.
+// OwnedByStatefulSet reports whether a StatefulSet owns the pod. A StatefulSet replaces a pod only after it has ended.
 func OwnedByStatefulSet(pod *corev1.Pod) bool {
 	if pod == nil {
 		return false
@@ -60,7 +60,7 @@ func Static(pod *corev1.Pod) bool {
 	return mirror || ownedBy(pod, "", "Node")
 }
 
-// ownedBy looks for an owner of the kind in any version of the group. What once was in extensions now is in apps.
+// ownedBy looks for an owner of the kind in any version of the group. The kinds of the old group extensions are now in apps.
 func ownedBy(pod *corev1.Pod, group, kind string) bool {
 	for i := range pod.OwnerReferences {
 		ref := &pod.OwnerReferences[i]
@@ -95,11 +95,11 @@ func condition(pod *corev1.Pod, kind corev1.PodConditionType) corev1.ConditionSt
 	return ""
 }
 
-// Provisionable reports whether the pod waits for a node that is not there: kube-scheduler found it unschedulable, it is
-// bound to no node and nominated for none, and it is not tied to one node as pods of DaemonSets and static pods are.
-// Which scheduler it names, its phase and whether it is being deleted do not matter; a pod with scheduling gates is not
-// looked at by a scheduler and so never counts. Nor does one with which kube-scheduler met an error, unless a PodGroup has the pod:
-// of such pods kube-scheduler v1.37 says so where there are no nodes at all.
+// Provisionable reports whether the pod waits for a new node: kube-scheduler found it unschedulable, it is neither bound to nor nominated
+// for a node, and it is not tied to one node like pods of DaemonSets and static pods. The named scheduler, the phase and a deletion
+// timestamp do not matter. A pod with scheduling gates never counts, because no scheduler considers it. A pod for which kube-scheduler
+// reports an error does not count either, unless it belongs to a PodGroup: kube-scheduler v1.37 reports an error for such pods if the
+// cluster has no nodes.
 func Provisionable(pod *corev1.Pod) bool {
 	if pod == nil {
 		return false
@@ -119,8 +119,8 @@ func Provisionable(pod *corev1.Pod) bool {
 // grouped reports whether the pod is of a PodGroup of scheduling.k8s.io.
 func grouped(pod *corev1.Pod) bool { return podgroups.NewReader(false).SchedulingGroup(pod) != "" }
 
-// Nominated reports whether kube-scheduler has promised the pod room on a node that it is not bound to yet. It belongs in
-// Snapshot.Pods, where it holds that room, but does not by itself ask for a plan.
+// Nominated reports whether kube-scheduler has promised the pod room on a node that it is not bound to yet. Such a pod belongs in
+// Snapshot.Pods, where it reserves that room, but it alone is no reason to plan.
 func Nominated(pod *corev1.Pod) bool {
 	if pod == nil {
 		return false
@@ -129,8 +129,8 @@ func Nominated(pod *corev1.Pod) bool {
 		Active(pod) && !OwnedByDaemonSet(pod) && !Static(pod)
 }
 
-// ToleratesDisruption reports whether the pod tolerates the taint of nodes that are going away,
-// karpenter.sh/disrupted:NoSchedule: it stays until its node is gone.
+// ToleratesDisruption reports whether the pod tolerates the taint of disrupted nodes, karpenter.sh/disrupted:NoSchedule. Such a pod stays
+// until its node ends.
 func ToleratesDisruption(pod *corev1.Pod) bool {
 	if pod == nil {
 		return false
@@ -138,13 +138,13 @@ func ToleratesDisruption(pod *corev1.Pod) bool {
 	return ToleratesMarker(pod, v1.MarkerTaint)
 }
 
-// ToleratesMarker is ToleratesDisruption for a node that is so marked: by a cordon, which pods of DaemonSets tolerate, if
-// its pool was born in the first generation.
+// ToleratesMarker is ToleratesDisruption for a node with the given marker. Nodes of pools created as v1alpha5 are cordoned instead of
+// tainted, and pods of DaemonSets tolerate a cordon.
 func ToleratesMarker(pod *corev1.Pod, marker v1.DisruptionMarker) bool {
 	if pod == nil {
 		return false
 	}
-	taint := marker.Taint() // it has no value
+	taint := marker.Taint() // the taint has no value
 	for i := range pod.Spec.Tolerations {
 		t := &pod.Spec.Tolerations[i]
 		exists := t.Operator == corev1.TolerationOpExists

@@ -9,20 +9,18 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// Protection is what a pod's do-not-disrupt annotation says. The zero value protects from nothing.
+// Protection is what a pod's do-not-disrupt annotation says. The zero value means no protection.
 type Protection struct {
 	// Active says that the pod must not be disrupted now.
 	Active bool
-	// Until is when the protection ends or has ended; zero when there is none, and when it has no end that is known:
-	// the value "true", or a duration whose start, the pod's, has yet to come.
+	// Until is when the protection ends or has ended. It is zero without protection, and if the end is not known: with the value "true",
+	// or with a duration while the pod has not started.
 	Until time.Time
-	// Err is set when the annotation has a value that means nothing; the pod is then not protected. It is an
-	// *AnnotationError.
+	// Err is set if the value of the annotation is invalid; the pod is then not protected. It is an *AnnotationError.
 	Err error
 }
 
-// AnnotationError is a do-not-disrupt annotation that is ignored because its value is none of those that have a
-// meaning.
+// AnnotationError is a do-not-disrupt annotation that is ignored because its value is invalid.
 type AnnotationError struct {
 	// Namespace and Name of the pod.
 	Namespace, Name string
@@ -34,11 +32,11 @@ func (e *AnnotationError) Error() string {
 	return fmt.Sprintf("pod %s/%s: %v", e.Namespace, e.Name, e.Err)
 }
 
-// Unwrap is what is wrong with the value.
+// Unwrap returns what is wrong with the value.
 func (e *AnnotationError) Unwrap() error { return e.Err }
 
-// ProtectionOf reads the pod's annotation karpenter.sh/do-not-disrupt at the time now: "true" protects for good, a
-// positive Go duration until that long after the pod's start, and for good while the pod has not started.
+// ProtectionOf reads the pod's annotation karpenter.sh/do-not-disrupt at the time now: "true" protects the pod without end. A positive Go
+// duration protects it until that time after its start, and before it has started.
 func ProtectionOf(pod *corev1.Pod, now time.Time) Protection {
 	if pod == nil {
 		return Protection{}
@@ -69,8 +67,8 @@ func Protected(pod *corev1.Pod, now time.Time) bool {
 	return ProtectionOf(pod, now).Active
 }
 
-// Disruptable reports whether the pod lets its node be chosen for disruption: it is not active, or not protected.
-// Protected pods of DaemonSets and static pods hold their node like any other.
+// Disruptable reports whether disruption may choose the pod's node as far as this pod is concerned: the pod is not active, or not
+// protected. Protected pods of DaemonSets and protected static pods keep their node like other protected pods.
 func Disruptable(pod *corev1.Pod, now time.Time) bool {
 	if pod == nil {
 		return false
