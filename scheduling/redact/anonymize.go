@@ -14,17 +14,17 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// Anonymize returns what Strip leaves of the snapshot with other words in place of names (of objects, containers, volumes,
-// instances) and of the values of labels, selectors and taints. The snapshot is not changed. Nil stays nil.
+// Anonymize strips the snapshot like Strip, and replaces names (of objects, containers, volumes, instances) and the values of labels,
+// selectors and taints by made-up words. The snapshot is not changed. Nil stays nil.
 //
-// The word for a name is its rank among all that were replaced and a hash of it, "n0042-6f1d9a3b". Names that were equal still are,
-// and their order is the same: the plan is that of the snapshot itself, with the other names. The hash is the same in every
-// snapshot that was anonymised with the same key, so that two can be compared. Who has no key and guesses a name can see whether
-// it was guessed right; with a nil key anybody can.
+// The word for a name consists of its rank among all replaced names and a hash of it: "n0042-6f1d9a3b". Equal names get equal words, and
+// the order of words is that of the names. So the plan is the same as for the original snapshot, with other names. The hash is the same
+// in every snapshot that was anonymised with the same key, so that two can be compared. Only the owner of the key can check whether a
+// guessed name is right. With a nil key, everyone can.
 //
-// What a rule needs as it is stays: keys of labels and taints, values of labels that the vocabulary calls well known, that
-// instance types state or that are compared as numbers, instance types with their prices and reservations, resources, drivers,
-// schedulers, amounts and times. Sentences of Assumptions stay, with the words in place of names in them.
+// Everything that rules compare remains unchanged: keys of labels and taints; values of labels that the vocabulary calls well known, that
+// instance types state, or that are compared as numbers; instance types with their prices and reservations; resources, drivers,
+// schedulers, amounts and times. The sentences of Assumptions remain, and names in them are replaced as well.
 func Anonymize(s *scheduling.Snapshot, key []byte) *scheduling.Snapshot {
 	stripped := Strip(s)
 	if stripped == nil {
@@ -35,7 +35,7 @@ func Anonymize(s *scheduling.Snapshot, key []byte) *scheduling.Snapshot {
 	a := &anonymizer{key: key, plain: plainKeys(vocabulary, catalogs), words: make(map[string]string)}
 
 	a.word = func(name string) string { return name }
-	a.snapshot(stripped, catalogs) // finds the keys whose values are compared as numbers
+	a.snapshot(stripped, catalogs) // this pass finds the keys whose values are compared as numbers
 	a.word = func(name string) string { a.words[name] = ""; return name }
 	a.snapshot(stripped, catalogs)
 	a.rank()
@@ -49,9 +49,9 @@ type anonymizer struct {
 	key []byte
 	// plain are the keys of labels and taints whose values stay.
 	plain map[string]bool
-	// words are the names with what stands for them.
+	// words maps names to the words that replace them.
 	words map[string]string
-	// word is applied to each name: the passes over the snapshot differ in it.
+	// word is called for each name. Each pass over the snapshot sets its own function.
 	word func(string) string
 }
 
@@ -73,7 +73,7 @@ func (a *anonymizer) name(name string) string {
 	return a.word(name)
 }
 
-// rank decides on the words for all names that were listed.
+// rank chooses the words for all listed names.
 func (a *anonymizer) rank() {
 	names := make([]string, 0, len(a.words))
 	for name := range a.words {
@@ -88,7 +88,8 @@ func (a *anonymizer) rank() {
 	}
 }
 
-// joinEphemeral keeps the names of claims that Kubernetes makes for pods: the pod's and the volume's with a dash between them.
+// joinEphemeral preserves the form of the names of volume claims that Kubernetes creates for pods: the pod's name, a dash, and the
+// volume's name.
 func (a *anonymizer) joinEphemeral(s *scheduling.Snapshot) {
 	join := func(pods []*corev1.Pod) {
 		for _, pod := range pods {

@@ -16,7 +16,7 @@ func stripResourceClaim(in *resourcev1.ResourceClaim) *resourcev1.ResourceClaim 
 	return out
 }
 
-// resourceClaimSpec leaves out the parameters of drivers, which nobody but them reads.
+// resourceClaimSpec leaves out the parameters that only device drivers read.
 func resourceClaimSpec(in *resourcev1.ResourceClaimSpec) resourcev1.ResourceClaimSpec {
 	return resourcev1.ResourceClaimSpec{Devices: resourcev1.DeviceClaim{Requests: in.Devices.Requests, Constraints: in.Devices.Constraints}}
 }

@@ -1,14 +1,14 @@
-// Package redact takes out of a Snapshot what planning does not read, so that it can be kept and shown: commands, arguments,
-// environments, probes, images, the names of Secrets, annotations of others, messages.
+// Package redact removes from a Snapshot what planning does not read, so that the snapshot can be stored and shown: commands, arguments,
+// environments, probes, images, names of Secrets, annotations of other programs, and messages.
 //
 //	err := redact.Strip(snapshot).Encode(file)
 //
 //	err := redact.Anonymize(snapshot, key).Encode(file)
 //
-// also puts other words in place of names, for a snapshot that strangers may see.
+// also replaces names by made-up words, so that the snapshot can be shown to strangers.
 //
-// What is kept is named field by field. A field that is not named here is not kept, also one that Kubernetes gets in the future.
-// The plan of what is left is that of the snapshot itself.
+// The package names each field that it keeps. Fields that it does not name are removed, including fields that future versions of
+// Kubernetes add. The redacted snapshot gives the same plan as the original.
 //
 // Stability: beta.
 package redact

@@ -2,7 +2,7 @@ package redact
 
 import "github.com/drawknife/drawknife/scheduling"
 
-// stripGang is the gang without the name of what it was made from.
+// stripGang returns the gang without the name of the object that it was made from.
 func stripGang(in *scheduling.Gang) scheduling.Gang {
 	out := *in
 	out.Source, out.Templates = "", nil

@@ -38,7 +38,7 @@ func podSpec(in *corev1.PodSpec) corev1.PodSpec {
 	}
 }
 
-// containers keeps what containers ask for: their names, resources and ports.
+// containers keeps the names, resources and ports of containers.
 func containers(in []corev1.Container) []corev1.Container {
 	var out []corev1.Container
 	for i := range in {

@@ -10,8 +10,8 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// sentences are texts for people, kept but for the names in them that were listed: those become the words that stand for them
-// elsewhere. Before the words are decided on the texts stay as they are.
+// sentences replaces the listed names in texts for people by the same words as elsewhere, and leaves the rest of the texts unchanged.
+// Until the words are chosen, it leaves the texts unchanged.
 func (a *anonymizer) sentences(texts []string) []string {
 	if texts == nil {
 		return nil
@@ -30,7 +30,7 @@ func (a *anonymizer) sentence(text string) string {
 			names = append(names, name)
 		}
 	}
-	// A name may begin with another one.
+	// One name may begin with another name.
 	slices.SortFunc(names, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
 	var out strings.Builder
 	before := ' '
@@ -58,11 +58,11 @@ func (a *anonymizer) sentence(text string) string {
 	return out.String()
 }
 
-// inName reports whether a name that has the rune next to it in a text goes on there.
+// inName reports whether the rune next to a name in a text belongs to a longer name.
 func inName(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '-' || r == '_' }
 
-// isOrdinary reports whether a name stays where a sentence has it: single letters, which are words of English too, and capacity types,
-// which sentences about prices need.
+// isOrdinary reports whether a name is not replaced in sentences: single letters, which are also English words, and capacity types, which
+// sentences about prices need.
 func isOrdinary(name string) bool {
 	return len(name) == 1 || slices.Contains([]string{v1.CapacityTypeSpot, v1.CapacityTypeOnDemand, v1.CapacityTypeReserved}, name)
 }

@@ -111,7 +111,7 @@ func Strip(s *scheduling.Snapshot) *scheduling.Snapshot {
 	return out
 }
 
-// each strips the objects of a list. A list that is nil stays nil, and so does an object.
+// each strips the objects of a list. A nil list or object stays nil.
 func each[T any](list []*T, strip func(*T) *T) []*T {
 	if list == nil {
 		return nil
@@ -143,7 +143,7 @@ func stripNode(in *scheduling.Node) scheduling.Node {
 	return out
 }
 
-// metadata keeps what tells objects apart, connects them and selects them.
+// metadata keeps the fields that identify, connect and select objects.
 func metadata(in *metav1.ObjectMeta) metav1.ObjectMeta {
 	return metav1.ObjectMeta{
 		Name: in.Name, Namespace: in.Namespace, UID: in.UID, Generation: in.Generation,
@@ -152,7 +152,7 @@ func metadata(in *metav1.ObjectMeta) metav1.ObjectMeta {
 	}
 }
 
-// annotations keeps those that planning may read.
+// annotations keeps the annotations that planning may read.
 func annotations(in map[string]string) map[string]string {
 	var out map[string]string
 	for key, value := range in {
@@ -175,7 +175,7 @@ func readAnnotation(key string) bool {
 		"pv.kubernetes.io/bind-completed", "pv.kubernetes.io/provisioned-by":
 		return true
 	}
-	// The node autoscaling API's own, those of its providers, of capacity buffers and of this project.
+	// These prefixes belong to the node autoscaling API, its providers, capacity buffers and this project.
 	domain, _, _ := strings.Cut(key, "/")
 	for _, own := range []string{"karpenter.sh", "karpenter.k8s.aws", "autoscaling.x-k8s.io", "drawknife.dev"} {
 		if domain == own || strings.HasSuffix(domain, "."+own) {

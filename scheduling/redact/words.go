@@ -15,8 +15,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// copy is v with names replaced; kept leaves strings as they are. A string of a type of its own has values that Kubernetes gave a
-// meaning, and stays. Structs with fields that are not exported are values too: amounts, times, durations.
+// copy returns v with names replaced; if kept is set, strings remain unchanged. A string of a named type remains, because Kubernetes
+// defines its values. Structs with unexported fields are treated as values: amounts, times, durations.
 func (a *anonymizer) copy(v reflect.Value, kept bool) reflect.Value {
 	t := v.Type()
 	out := reflect.New(t).Elem()
@@ -45,7 +45,7 @@ func (a *anonymizer) copy(v reflect.Value, kept bool) reflect.Value {
 			return v
 		}
 		out.Set(reflect.MakeMapWithSize(t, v.Len()))
-		values := t.Elem().Kind() == reflect.String // labels, selectors, annotations: else the keys may be names
+		values := t.Elem().Kind() == reflect.String // labels, selectors and annotations keep their keys; keys of other maps may be names
 		for entries := v.MapRange(); entries.Next(); {
 			key, value := entries.Key(), entries.Value()
 			if values && !kept {
@@ -108,7 +108,7 @@ func (a *anonymizer) copyFields(out, v reflect.Value, kept bool) {
 	}
 }
 
-// value is what stands for the value of a label, taint or annotation.
+// value returns the replacement for the value of a label, taint or annotation.
 func (a *anonymizer) value(key, value string) string {
 	if a.plain[key] || readAnnotation(key) && isSetting(value) {
 		return value
@@ -116,7 +116,7 @@ func (a *anonymizer) value(key, value string) string {
 	return a.name(value)
 }
 
-// isSetting reports whether an annotation's or marker's value is a switch, an amount, a percentage or a time.
+// isSetting reports whether the value of an annotation or marker is a boolean, an amount, a percentage or a time.
 func isSetting(value string) bool {
 	if _, err := strconv.ParseBool(value); err == nil {
 		return true
@@ -131,7 +131,7 @@ func isSetting(value string) bool {
 	return err == nil
 }
 
-// poolName is a pool in a cost model's selector, as PoolKey.String writes it.
+// poolName replaces the name of a pool in a cost model's selector, which has the form of PoolKey.String.
 func (a *anonymizer) poolName(text string) string {
 	if generation, name, older := strings.Cut(text, "/"); older {
 		return generation + "/" + a.name(name)
@@ -147,7 +147,8 @@ func comparesNumbers(operator string) bool {
 	return false
 }
 
-// keepsField reports whether a field of type string has values with a meaning to Kubernetes or to a rule. All others are names.
+// keepsField reports whether the values of a string field have a meaning to Kubernetes or to a rule. The values of all other string
+// fields are names.
 func keepsField(owner, field string) bool {
 	switch field {
 	case "Kind", "APIVersion", "Group", "APIGroup", "Type", "Reason", "Finalizers",
@@ -168,7 +169,7 @@ func keepsField(owner, field string) bool {
 	return false
 }
 
-// plainKeys are the keys of labels whose values are not the cluster's own: those that the vocabulary knows and those that
+// plainKeys returns the keys of labels whose values say nothing about the cluster: those that the vocabulary knows, and those that
 // instance types state.
 func plainKeys(vocabulary requirements.Vocabulary, catalogs map[string][]*cloudprovider.InstanceType) map[string]bool {
 	plain := make(map[string]bool)
@@ -198,7 +199,7 @@ func plainKeys(vocabulary requirements.Vocabulary, catalogs map[string][]*cloudp
 	for _, key := range []string{"volume.kubernetes.io/storage-provisioner", "volume.beta.kubernetes.io/storage-provisioner", "pv.kubernetes.io/provisioned-by"} {
 		plain[key] = true // drivers
 	}
-	for _, generation := range []v1.Generation{v1.GenerationV1, v1.GenerationV1Alpha5} { // well known, but their values are names
+	for _, generation := range []v1.Generation{v1.GenerationV1, v1.GenerationV1Alpha5} { // these keys are well known, but their values are names
 		delete(plain, v1.PoolKey{Generation: generation}.LabelKey())
 	}
 	delete(plain, corev1.LabelHostname)
