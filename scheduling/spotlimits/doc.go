@@ -1,7 +1,7 @@
-// Package spotlimits reads what pods say about spot nodes: how much of their workload may be on them.
+// Package spotlimits reads the limits of workloads on spot nodes from annotations of their pods.
 //
-// A workload is what one controller owns, such as the pods of a ReplicaSet, a StatefulSet or a Job. Annotations on its pods, which a pod
-// template gives them, set the limits:
+// A workload is all pods that one controller owns, such as a ReplicaSet, a StatefulSet or a Job. Annotations on the pods, usually set in
+// the pod template, define the limits:
 //
 //	metadata:
 //	  annotations:
@@ -10,8 +10,8 @@
 //	    drawknife.dev/spot-pool-max-share: 30%  # at most 30 % are on spot nodes of one instance type in one zone
 //	    drawknife.dev/spot-max-price: 60%       # spot nodes cost at most 60 % of the price on demand
 //
-// Planners keep these limits for new nodes and for pods that disruption moves: no plan has more pods on spot than the limits allow, or
-// than there were before. kube-scheduler does not know them: docs/spot.md says what follows from that.
+// Planners keep these limits for new nodes and for pods that disruption moves: no plan has more pods on spot nodes than the limits allow,
+// unless that many are on spot nodes already. kube-scheduler does not know the limits; docs/spot.md describes the consequences.
 //
 // [Read] reads the annotations of a pod, [WorkloadOf] finds its workload.
 //

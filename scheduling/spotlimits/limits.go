@@ -11,25 +11,26 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// Limits are those of a workload. The zero value limits nothing.
+// Limits are the limits of one workload on spot nodes. The zero value limits nothing.
 type Limits struct {
 	// MaxShare is the largest share of the workload's pods on spot nodes, from 0 to 1; nil for no limit.
 	MaxShare *float64
-	// OnDemandBase is how many of the workload's pods are on nodes that are not spot before any is on spot; 0 for none.
+	// OnDemandBase is how many of the workload's pods must be on nodes that are not spot before any pod may be on a spot node; 0 for
+	// none.
 	OnDemandBase int
 	// MaxPoolShare is the largest share of the workload's pods on one spot pool, which is an instance type in a zone, from above 0 to 1;
-	// nil for no limit. One pod may be on each pool however small the share is.
+	// nil for no limit. One pod per pool is always allowed, however small the share is.
 	MaxPoolShare *float64
 	// MaxPrice is the highest price of a spot node, as a share of the price on demand of its type in its zone, above 0; nil for no limit.
 	MaxPrice *float64
 }
 
-// IsZero reports whether nothing is limited.
+// IsZero reports whether the limits are empty.
 func (l Limits) IsZero() bool {
 	return l.MaxShare == nil && l.OnDemandBase == 0 && l.MaxPoolShare == nil && l.MaxPrice == nil
 }
 
-// MostOnSpot is how many of a number of pods may be on spot nodes. Shares are rounded down.
+// MostOnSpot returns how many of the given number of pods may be on spot nodes. Shares are rounded down.
 func (l Limits) MostOnSpot(pods int) int {
 	most := max(pods-l.OnDemandBase, 0)
 	if l.MaxShare != nil {
@@ -38,7 +39,7 @@ func (l Limits) MostOnSpot(pods int) int {
 	return most
 }
 
-// MostOnPool is how many of a number of pods may be on one spot pool: at least one.
+// MostOnPool returns how many of the given number of pods may be on one spot pool: at least one.
 func (l Limits) MostOnPool(pods int) int {
 	if l.MaxPoolShare == nil {
 		return pods
@@ -46,10 +47,10 @@ func (l Limits) MostOnPool(pods int) int {
 	return max(part(*l.MaxPoolShare, pods), 1)
 }
 
-// part is a share of a number, rounded down. 70 % of 10 are 7, also in floating point.
+// part returns a share of a number, rounded down. It corrects floating-point errors: 70 % of 10 are 7.
 func part(share float64, of int) int { return int(math.Floor(share*float64(of) + 1e-9)) }
 
-// Stricter are the limits that keep both: pods of one workload can differ while it is rolled out.
+// Stricter returns limits that satisfy both arguments: pods of one workload can differ during a rollout.
 func (l Limits) Stricter(o Limits) Limits {
 	l.MaxShare, l.MaxPoolShare, l.MaxPrice = least(l.MaxShare, o.MaxShare), least(l.MaxPoolShare, o.MaxPoolShare), least(l.MaxPrice, o.MaxPrice)
 	l.OnDemandBase = max(l.OnDemandBase, o.OnDemandBase)
@@ -97,13 +98,13 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("annotation %s is %q: %s", e.Annotation, value, e.Cure)
 }
 
-// maxShown bounds how much of a value an error shows.
+// maxShown is how much of a value an error shows at most.
 const maxShown = 64
 
 // mostPods bounds numbers of pods, so that sums stay in range.
 const mostPods = 1 << 30
 
-// Read reads the limits of a pod from its annotations. The error is an *Error. A nil pod has none.
+// Read reads the limits of a pod from its annotations. The error is an *Error. A nil pod has no limits.
 func Read(pod *corev1.Pod) (Limits, error) {
 	var l Limits
 	if pod == nil || len(pod.Annotations) == 0 {
@@ -148,7 +149,7 @@ func readPercent(text string) (float64, bool) {
 	return percent, err == nil
 }
 
-// Asks reports whether the pod has an annotation that Read reads: a cheap check for every pod.
+// Asks reports whether the pod has an annotation that Read reads. It is cheaper than Read.
 func Asks(pod *corev1.Pod) bool {
 	if pod == nil || len(pod.Annotations) == 0 {
 		return false

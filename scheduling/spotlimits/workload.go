@@ -16,7 +16,7 @@ type Workload struct {
 	// Kind and Name of the controller; "Pod" and the pod's name for a pod without one, and "Workload" with the value of the annotation
 	// drawknife.dev/workload for pods that have it.
 	Kind, Name string
-	// UID of the controller; empty without one.
+	// UID of the controller; empty without a controller.
 	UID types.UID
 }
 
@@ -28,8 +28,8 @@ func (w Workload) Compare(o Workload) int {
 	return cmp.Or(cmp.Compare(w.Namespace, o.Namespace), cmp.Compare(w.Kind, o.Kind), cmp.Compare(w.Name, o.Name), cmp.Compare(w.UID, o.UID))
 }
 
-// WorkloadOf is the pod's workload: what the annotation drawknife.dev/workload names, or what its controller owns. A pod with neither is
-// one of its own. Nil has the zero Workload.
+// WorkloadOf returns the pod's workload: the one that the annotation drawknife.dev/workload names, or that of the pod's controller. A pod
+// with neither is a workload of its own. A nil pod has the zero Workload.
 func WorkloadOf(pod *corev1.Pod) Workload {
 	if pod == nil {
 		return Workload{}
