@@ -23,6 +23,9 @@ import (
 
 // Reasons of conditions of claims that wait for others of their group.
 const (
+	// ReasonGroupCreating, for the condition Launched: not all claims of the group were seen yet. The message counts those that were, and says
+	// since when, and by the clock of which process.
+	ReasonGroupCreating = "LaunchGroupCreating"
 	// ReasonGroupCreated, for the condition Launched: all claims of the group were seen.
 	ReasonGroupCreated = "LaunchGroupCreated"
 	// ReasonGroupJoining, for the condition Registered: the claim's node has joined, but not those of all others.
@@ -32,7 +35,8 @@ const (
 const (
 	// groupLook is how often a waiting claim checks the others; a change to one of them should trigger the check earlier.
 	groupLook = 2 * time.Second
-	// groupCreation is how long the next claim of a group may take to appear: large groups are not created at once.
+	// groupCreation is how long the next claim of a group may take to appear: large groups are not created at once. It is counted by one clock:
+	// see groupcreation.go.
 	groupCreation = 30 * time.Second
 )
 
@@ -48,8 +52,9 @@ type launchGroup struct {
 	gone                       bool
 	// registered means that a claim's node is or was registered: the group is complete.
 	registered bool
-	// created is when the first of them was created, latest when the last of those that are there was.
-	created, latest time.Time
+	// launched is when the first of them that are there was launched, by the clock of the process that recorded it; zero if none was. created
+	// is when the first was created, by the API server's clock.
+	launched, created time.Time
 }
 
 // groupOf returns the state of the claim's group; false if it has none, or does not wait for it (any more).
@@ -58,7 +63,7 @@ func groupOf(s ClaimState) (launchGroup, bool) {
 	if !ok || group.Kept || s.Group == nil {
 		return launchGroup{}, false
 	}
-	g := launchGroup{LaunchGroup: group, created: s.Claim.CreationTimestamp.Time, latest: s.Claim.CreationTimestamp.Time}
+	g := launchGroup{LaunchGroup: group, created: s.Claim.CreationTimestamp.Time}
 	seen := false
 	for _, claim := range s.Group {
 		if claim.UID == s.Claim.UID {
@@ -89,17 +94,24 @@ func (g *launchGroup) add(claim *v1.NodeClaim) {
 	if of.Kept {
 		g.kept++
 	}
-	if launched := has.Get(v1.ConditionLaunched).Reason; of.Kept || launched != "" && launched != conditions.ReasonAwaitingReconciliation {
+	launched := has.Get(v1.ConditionLaunched)
+	if of.Kept || !awaitsGroup(launched) {
 		g.begun++
+	}
+	if at := launched.LastTransitionTime.Time; launched.Status == metav1.ConditionTrue && (g.launched.IsZero() || at.Before(g.launched)) {
+		g.launched = at
 	}
 	if isRegistered || hasJoined(registered) {
 		g.joined++
 	}
 	if created := claim.CreationTimestamp.Time; created.Before(g.created) {
 		g.created = created
-	} else if created.After(g.latest) {
-		g.latest = created
 	}
+}
+
+// awaitsGroup reports, by the condition Launched of a claim, that the claim has not seen all others of its group.
+func awaitsGroup(launched metav1.Condition) bool {
+	return launched.Reason == "" || launched.Reason == conditions.ReasonAwaitingReconciliation || launched.Reason == ReasonGroupCreating
 }
 
 // hasJoined reports, by the condition Registered of a claim, whether its node has joined.
@@ -126,8 +138,8 @@ func (l *Lifecycle) group(s ClaimState, now time.Time) (step Step, waits bool) {
 	case launched.Status == metav1.ConditionTrue:
 		return Step{}, false
 	case g.there < g.Claims:
-		return wait, true
-	case launched.Reason == "" || launched.Reason == conditions.ReasonAwaitingReconciliation:
+		return l.creating(&g, s.Claim, now, wait), true
+	case awaitsGroup(launched):
 		claim := s.Claim.DeepCopy()
 		claim.Conditions().SetUnknown(v1.ConditionLaunched, ReasonGroupCreated, fmt.Sprintf("all %d claims of launch group %s are there", g.Claims, g.Name), now)
 		return changed(s.Claim, claim, groupLook), true
@@ -142,9 +154,9 @@ func (l *Lifecycle) failed(g *launchGroup, claim *v1.NodeClaim, now time.Time) (
 	switch {
 	case g.gone, missing > 0 && g.begun > g.kept:
 		return fmt.Sprintf("%d of its %d claims are gone or could not be launched", max(missing, 1), g.Claims), ReasonGroupIncomplete
-	case missing > 0 && !now.Before(g.latest.Add(groupCreation)):
+	case missing > 0 && l.overdue(g, claim, now):
 		return fmt.Sprintf("%d of its %d claims were not created within %s after the others", missing, g.Claims, groupCreation), ReasonGroupIncomplete
-	case l.options.GroupTimeout > 0 && !now.Before(g.created.Add(l.options.GroupTimeout)):
+	case l.options.GroupTimeout > 0 && !now.Before(g.begins().Add(l.options.GroupTimeout)):
 		reason = ReasonGroupIncomplete
 		switch has := claim.DeepCopy().Conditions(); {
 		case !has.IsTrue(v1.ConditionLaunched):
@@ -155,6 +167,15 @@ func (l *Lifecycle) failed(g *launchGroup, claim *v1.NodeClaim, now time.Time) (
 		return fmt.Sprintf("%d of its %d nodes have not joined within %s", g.Claims-g.joined, g.Claims, l.options.GroupTimeout), reason
 	}
 	return "", ""
+}
+
+// begins is when the time of the group's nodes begins: with the first launch, from which on something is paid for. Until then it is the creation
+// of the first claim: the difference between the API server's clock and that of the process can then cost time, but no money.
+func (g *launchGroup) begins() time.Time {
+	if g.launched.IsZero() {
+		return g.created
+	}
+	return g.launched
 }
 
 // joining keeps a node that has joined unregistered until all others of its group have joined.

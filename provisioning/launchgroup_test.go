@@ -59,11 +59,14 @@ func TestGroupsLaunchTogether(t *testing.T) {
 			t.Errorf("claim %d at %d s: %q, want %q", i, seconds, got, want)
 		}
 	}
-	expect(claims[:2], 0, 1, "wait")
-	expect(claims[:2], 0, 30, "delete nodeclaim c0 (launch_group_incomplete)")
+	late := grouped(3)
+	expect(late[:2], 0, 1, "put nodeclaim c0")
+	expect(late[:2], 0, 30, "wait")
+	expect(late[:2], 0, 31, "delete nodeclaim c0 (launch_group_incomplete)")
 	slow := grouped(3) // as many claims are created one after the other
-	slow[1].CreationTimestamp = metav1.NewTime(at(25))
-	expect(slow[:2], 0, 31, "wait")
+	expect(slow[:1], 0, 1, "put nodeclaim c0")
+	expect(slow[:2], 0, 25, "put nodeclaim c0")
+	expect(slow[:2], 0, 54, "wait")
 	expect(slow[:2], 0, 55, "delete nodeclaim c0 (launch_group_incomplete)")
 	for i := range claims {
 		expect(claims, i, 1, fmt.Sprintf("put nodeclaim c%d", i))
@@ -119,10 +122,13 @@ func TestGroupsRegisterTogether(t *testing.T) {
 	}
 	next(1, 6, false)
 	given := claims[0].DeepCopy()
-	if step := next(0, int(provisioning.DefaultGroupTimeout/time.Second), true); len(step.Effects) != 1 || step.Effects[0].String() != "delete nodeclaim c0 (launch_group_incomplete)" || len(step.Events) != 1 {
+	if step := next(0, int(provisioning.DefaultGroupTimeout/time.Second), true); len(step.Effects) != 0 { // they were launched after a second
+		t.Errorf("before the timeout: %v", step)
+	}
+	if step := next(0, 1+int(provisioning.DefaultGroupTimeout/time.Second), true); len(step.Effects) != 1 || step.Effects[0].String() != "delete nodeclaim c0 (launch_group_incomplete)" || len(step.Events) != 1 {
 		t.Errorf("after the timeout: %v", step)
 	}
-	slow := l.Next(provisioning.ClaimState{Claim: claims[1], Group: claims}, at(float64(provisioning.DefaultGroupTimeout/time.Second)))
+	slow := l.Next(provisioning.ClaimState{Claim: claims[1], Group: claims}, at(float64(1+provisioning.DefaultGroupTimeout/time.Second)))
 	if fmt.Sprint(slow.Effects) != "[delete nodeclaim c1 (registration_timeout)]" { // what the pool's health is told
 		t.Errorf("the one that has not joined: %v", slow.Effects)
 	}
@@ -148,7 +154,10 @@ func TestKeptClaimsGoTheirOwnWay(t *testing.T) {
 	if got := nextOf(t, claims[:1], 0, 1); got != "create instance of c0" {
 		t.Errorf("a kept claim: %s", got)
 	}
-	if got := nextOf(t, claims[:2], 1, 1); got != "wait" {
+	if got := nextOf(t, claims[:2], 1, 1); got != "put nodeclaim c1" { // that two are there
+		t.Errorf("another of the group: %s", got)
+	}
+	if got := nextOf(t, claims[:2], 1, 2); got != "wait" {
 		t.Errorf("another of the group: %s", got)
 	}
 }

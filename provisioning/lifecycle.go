@@ -29,10 +29,17 @@ type LifecycleOptions struct {
 	// InitializationTimeout is how long after its registration a node may take to initialize before its claim is deleted. 0 waits
 	// forever, as Karpenter does.
 	InitializationTimeout time.Duration
-	// GroupTimeout is how long after the first of its claims a launch group (v1.LaunchGroup) may take until all of its nodes have joined;
-	// then it is given up. 0 has the timeouts of each claim alone.
+	// GroupTimeout is how long after the first launch of its claims, and before that after the creation of the first claim, a launch group
+	// (v1.LaunchGroup) may take until all of its nodes have joined; then it is given up. 0 has the timeouts of each claim alone.
 	GroupTimeout time.Duration
+	// Process names the process whose clock Lifecycle.Next is called with, different from every other process's: a time that another process
+	// recorded on a claim of a launch group that is not complete is not counted, because its clock may be different. At most 253 bytes.
+	// Empty counts times of any process.
+	Process string
 }
+
+// mostProcessName is the greatest length of the name of a process, that of the name of a pod.
+const mostProcessName = 253
 
 // DefaultRegistrationTimeout is how long a NodeClaim may be without a registered node by default.
 const DefaultRegistrationTimeout = 15 * time.Minute
@@ -64,6 +71,8 @@ func NewLifecycle(o LifecycleOptions) (*Lifecycle, error) {
 		return nil, &option.Error{Package: "provisioning", Option: "Lifecycle.InitializationTimeout", Rule: "is negative: 0 waits forever"}
 	case o.GroupTimeout < 0:
 		return nil, &option.Error{Package: "provisioning", Option: "Lifecycle.GroupTimeout", Rule: "is negative: 0 has the timeouts of each claim alone"}
+	case len(o.Process) > mostProcessName:
+		return nil, &option.Error{Package: "provisioning", Option: "Lifecycle.Process", Rule: fmt.Sprintf("has %d bytes, and at most %d: it is part of messages", len(o.Process), mostProcessName)}
 	}
 	return &Lifecycle{options: o}, nil
 }

@@ -3,10 +3,12 @@ package reconcilers
 import (
 	"fmt"
 	"log/slog"
+	"os"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/uuid"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -38,6 +40,7 @@ type Options struct {
 	// PassTimeout ends the planning of a pass; more than 0. Nil is DefaultPassTimeout.
 	PassTimeout *time.Duration
 	// Lifecycle says how long instances may take to come up. Nil is provisioning.DefaultLifecycleOptions, with the provider's LaunchTimeout.
+	// If its Process is empty, it is the host's name with a random suffix.
 	Lifecycle *provisioning.LifecycleOptions
 	// RateLimiter bounds how much is launched in how short a time; the zero value does not.
 	RateLimiter provisioning.RateLimiterOptions
@@ -158,11 +161,14 @@ func (o *Options) complete() error {
 		o.Lifecycle = new(provisioning.DefaultLifecycleOptions())
 		o.Lifecycle.LaunchTimeout = o.Provider.Describe().LaunchTimeoutOrDefault()
 	}
-	if o.NodeFacts != nil && o.Lifecycle.RegistrationTimeoutOf == nil {
-		lifecycle := *o.Lifecycle
+	lifecycle := *o.Lifecycle
+	if o.NodeFacts != nil && lifecycle.RegistrationTimeoutOf == nil {
 		lifecycle.RegistrationTimeoutOf = o.NodeFacts.Timeout
-		o.Lifecycle = &lifecycle
 	}
+	if lifecycle.Process == "" {
+		lifecycle.Process = processName()
+	}
+	o.Lifecycle = &lifecycle
 	if err := o.Disruption.complete(o); err != nil {
 		return err
 	}
@@ -170,4 +176,13 @@ func (o *Options) complete() error {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	return nil
+}
+
+// processName is different for each process, also on one host: the host's name, which people look for, and a random suffix.
+func processName() string {
+	host, err := os.Hostname()
+	if err != nil || host == "" {
+		host = "controller"
+	}
+	return host[:min(len(host), 200)] + "_" + string(uuid.NewUUID())
 }
