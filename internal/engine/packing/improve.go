@@ -6,7 +6,8 @@ import (
 	"slices"
 )
 
-// fairGap is the share of its bound, as 1/n, that a packing may cost more than the bound for Effort.Enough to end the search.
+// fairGap is the share of its bound, as 1/n, that a packing may cost more than the bound for Effort.Enough and Effort.FairRounds to end the
+// search.
 const fairGap = 40
 
 // improve repeatedly takes a few nodes apart, those with the least value for their price first, and packs their pods in another way.
@@ -16,9 +17,8 @@ func (s *search) improve(ctx context.Context, nodes []Node, bound int64, e Effor
 	cost := p.Cost(nodes)
 	r := rand.New(rand.NewPCG(1, uint64(len(p.Items))))
 	good := s.ranked[AnyCell]
-	enough := func() bool { return e.Enough > 0 && e.Improve-f.steps >= e.Enough && cost-bound <= bound/fairGap }
 	var items []int32
-	for idle := 0; f.steps > 0 && idle < e.Rounds*(len(nodes)+8) && len(nodes) > 1 && good.good > 0 && !Close(cost, bound) && !enough() && ctx.Err() == nil; idle++ {
+	for idle := 0; f.steps > 0 && !e.ends(idle, e.Improve-f.steps, len(nodes), cost-bound <= bound/fairGap) && len(nodes) > 1 && good.good > 0 && !Close(cost, bound) && ctx.Err() == nil; idle++ {
 		f.steps -= 32
 		apart := s.pick(nodes, r)
 		w := way{price: p.Options[good.options[r.IntN(good.good)]].Price, bonus: int64(r.IntN(2) * 64), steady: r.IntN(2) == 0}
@@ -57,6 +57,15 @@ func (s *search) improve(ctx context.Context, nodes []Node, bound int64, e Effor
 		nodes = replace(nodes, apart, s.copyOf(again))
 	}
 	return nodes
+}
+
+// ends reports whether repacking has gained nothing often enough, or has taken enough steps for a packing whose cost is fair.
+func (e Effort) ends(idle, steps, nodes int, fair bool) bool {
+	rounds := e.Rounds
+	if fair && e.FairRounds > 0 {
+		rounds = min(rounds, e.FairRounds)
+	}
+	return idle >= rounds*(nodes+8) || fair && e.Enough > 0 && steps >= e.Enough
 }
 
 // pick chooses which nodes to take apart: each is the one of a few drawn at random that loses most. They last until the next are picked.

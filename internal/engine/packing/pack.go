@@ -18,9 +18,9 @@ type Effort struct {
 	Steps, Improve int
 	// Rounds is how many times in a row, for each node, repacking may gain nothing before the search ends; 0 means no repacking.
 	Rounds int
-	// Enough bounds the items examined while nodes are repacked as long as the packing costs at most 1/fairGap more than its bound;
-	// 0 means that only Improve bounds them.
-	Enough int
+	// Enough bounds the items examined while nodes are repacked, and FairRounds is what Rounds is, as long as the packing costs at most
+	// 1/fairGap more than its bound; 0 means that only Improve and Rounds bound the repacking.
+	Enough, FairRounds int
 	// HandOver bounds the pods tried on other nodes when nodes hand pods over; 0 means a third of the other steps.
 	HandOver int
 }

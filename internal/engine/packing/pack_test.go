@@ -198,3 +198,26 @@ func BenchmarkPack(b *testing.B) {
 		})
 	}
 }
+
+// Repacking ends early only for packings whose cost is fair: others get all rounds and steps.
+func TestPoorPackingsGetTheWholeEffort(t *testing.T) {
+	e := Effort{Rounds: 8, FairRounds: 5, Enough: 1_000}
+	for name, c := range map[string]struct {
+		e              Effort
+		idle, steps, n int
+		fair, want     bool
+	}{
+		"fair, idle for long":       {e, 5 * 18, 0, 10, true, true},
+		"fair, still gaining":       {e, 5*18 - 1, 0, 10, true, false},
+		"fair, enough steps":        {e, 0, 1_000, 10, true, true},
+		"poor, idle for long":       {e, 5 * 18, 0, 10, false, false},
+		"poor, idle for longer":     {e, 8 * 18, 0, 10, false, true},
+		"poor, many steps":          {e, 0, 1_000_000, 10, false, false},
+		"no bounds for fair ones":   {Effort{Rounds: 8}, 8*18 - 1, 1_000_000, 10, true, false},
+		"fewer rounds for everyone": {Effort{Rounds: 3, FairRounds: 5}, 3 * 18, 0, 10, true, true},
+	} {
+		if got := c.e.ends(c.idle, c.steps, c.n, c.fair); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
