@@ -36,7 +36,10 @@ type Roster struct {
 	seed   maphash.Seed
 	hashes []uint64
 	slots  []int32 // from 1 on; 0 is free
-	byText map[string]int32
+	// namespace is that of the last pod, whose hash is kept for the next.
+	namespace     string
+	namespaceHash uint64
+	byText        map[string]int32
 	// resources are numbered in the order in which they are found.
 	resources *resources.Table
 	present   []bool
@@ -190,7 +193,10 @@ func (r *Roster) Add(pod *corev1.Pod, placeholder bool) bool {
 
 // enter notes the pod's name.
 func (r *Roster) enter(pod *corev1.Pod) bool {
-	hash := maphash.String(r.seed, pod.Namespace)*31 + maphash.String(r.seed, pod.Name)
+	if pod.Namespace != r.namespace || len(r.hashes) == 0 {
+		r.namespace, r.namespaceHash = pod.Namespace, maphash.String(r.seed, pod.Namespace)*31
+	}
+	hash := r.namespaceHash + maphash.String(r.seed, pod.Name)
 	mask := uint64(len(r.slots) - 1)
 	at := hash & mask
 	for ; r.slots[at] != 0; at = (at + 1) & mask {

@@ -1,8 +1,6 @@
 package likeness
 
 import (
-	"slices"
-
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/drawknife/drawknife/internal/engine/match"
@@ -151,10 +149,17 @@ func summed(pod *corev1.Pod) bool {
 
 // ClaimsDevices reports whether the pod asks for devices through dynamic resource allocation.
 func ClaimsDevices(spec *corev1.PodSpec) bool {
-	claims := func(list []corev1.Container) bool {
-		return slices.ContainsFunc(list, func(c corev1.Container) bool { return len(c.Resources.Claims) > 0 })
+	return len(spec.ResourceClaims) > 0 || anyClaims(spec.Containers) || anyClaims(spec.InitContainers)
+}
+
+// anyClaims reads the containers where they are: they are large, and copying them for every pod takes longer than looking at them.
+func anyClaims(list []corev1.Container) bool {
+	for i := range list {
+		if len(list[i].Resources.Claims) > 0 {
+			return true
+		}
 	}
-	return len(spec.ResourceClaims) > 0 || claims(spec.Containers) || claims(spec.InitContainers)
+	return false
 }
 
 func anyResized(pod *corev1.Pod) bool {

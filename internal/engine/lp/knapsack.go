@@ -17,10 +17,11 @@ type Knapsack struct {
 	// lambda receives the duals, >= 0 after a solve.
 	lambda []float64
 
-	inBasis []int8  // per class: atZero, atBound, else its basis row
-	basis   []int32 // per row: class, or -1 for the row's slack
-	slackAt []int32 // per row: which resource's slack
-	inSlack []bool  // per resource: its slack is basic
+	inBasis []int8    // per class: atZero, atBound, else its basis row
+	change  []float64 // per class: in which direction it may change, 1 at zero, -1 at its bound, 0 in the basis
+	basis   []int32   // per row: class, or -1 for the row's slack
+	slackAt []int32   // per row: which resource's slack
+	inSlack []bool    // per resource: its slack is basic
 	inverse []float64
 	level   []float64
 	// moves counts the pivots since the basis was last rebuilt.
@@ -50,7 +51,7 @@ func NewKnapsacks(dims int, room, need []float64, most [][]float64, lambda []flo
 	inBasis := make([]int8, count*n)
 	rows := make([]int32, 2*count*dims)
 	slacks := make([]bool, count*dims)
-	numbers := make([]float64, count*dims*(dims+1))
+	numbers, changes := make([]float64, count*dims*(dims+1)), make([]float64, count*n)
 	list := make([]Knapsack, count)
 	open := 0
 	for i := range most {
@@ -70,7 +71,7 @@ func NewKnapsacks(dims int, room, need []float64, most [][]float64, lambda []flo
 		}
 		list[i] = Knapsack{
 			dims: dims, room: room[i*dims : (i+1)*dims], need: need, most: most[i], lambda: lambda[i*dims : (i+1)*dims],
-			open: opened[from:len(opened):len(opened)], inBasis: inBasis[i*n : (i+1)*n],
+			open: opened[from:len(opened):len(opened)], inBasis: inBasis[i*n : (i+1)*n], change: changes[i*n : (i+1)*n],
 			basis: rows[2*i*dims : (2*i+1)*dims], slackAt: rows[(2*i+1)*dims : (2*i+2)*dims], inSlack: slacks[i*dims : (i+1)*dims],
 			inverse: numbers[i*dims*(dims+1):][:dims*dims], level: numbers[i*dims*(dims+1)+dims*dims:][:dims],
 			moves: maxMoves, knapsackScratch: scratch,
@@ -124,7 +125,7 @@ func (s *Knapsack) Filling(k []float64) {
 func (s *Knapsack) empty() {
 	s.moves = 0
 	for c := range s.inBasis {
-		s.inBasis[c] = atZero
+		s.place(c, atZero)
 	}
 	clear(s.inverse)
 	for d := range s.dims {
@@ -132,6 +133,19 @@ func (s *Knapsack) empty() {
 		s.basis[d], s.slackAt[d], s.inSlack[d] = -1, int32(d), true
 	}
 	copy(s.level, s.room)
+}
+
+// place notes that a class is at zero, at its bound, or in a row of the basis.
+func (s *Knapsack) place(class int, at int8) {
+	s.inBasis[class] = at
+	switch at {
+	case atZero:
+		s.change[class] = 1
+	case atBound:
+		s.change[class] = -1
+	default:
+		s.change[class] = 0
+	}
 }
 
 // price sets the duals to those of the basis.
@@ -162,6 +176,7 @@ func (s *Knapsack) choose(value []float64) (class, slack int, up bool, worth flo
 	if dims == 3 {
 		l0, l1, l2 = s.lambda[0], s.lambda[1], s.lambda[2]
 	}
+	// Whether a gain is positive follows no pattern that a processor could foresee, so nothing branches on it but what is best so far.
 	for _, c := range s.open {
 		v := value[c]
 		gain := v
@@ -173,16 +188,9 @@ func (s *Knapsack) choose(value []float64) (class, slack int, up bool, worth flo
 				gain -= l * need[d]
 			}
 		}
-		at := s.inBasis[c]
-		if gain > 0 {
-			worth += gain * s.most[c]
-			if at == atZero && gain > best*v {
-				best, class, up = gain/v, int(c), true
-			}
-			continue
-		}
-		if at == atBound && -gain > best*v {
-			best, class, up = -gain/v, int(c), false
+		worth += max(gain, 0) * s.most[c]
+		if change := s.change[c]; gain*change > best*v {
+			best, class, up = gain*change/v, int(c), change > 0
 		}
 	}
 	return class, -1, up, worth
@@ -229,9 +237,8 @@ func (s *Knapsack) step(c, slack int, up bool, value []float64) {
 	}
 	if leave < 0 {
 		if c >= 0 {
-			s.inBasis[c] = atBound
-			if !up {
-				s.inBasis[c] = atZero
+			if s.place(c, atBound); !up {
+				s.place(c, atZero)
 			}
 		}
 		return
@@ -244,9 +251,8 @@ func (s *Knapsack) swap(leave, c, slack int, up bool, moved float64, toBound boo
 	s.moves++
 	dims := s.dims
 	if old := s.basis[leave]; old >= 0 {
-		s.inBasis[old] = atZero
-		if toBound {
-			s.inBasis[old] = atBound
+		if s.place(int(old), atZero); toBound {
+			s.place(int(old), atBound)
 		}
 	} else {
 		s.inSlack[s.slackAt[leave]] = false
@@ -254,7 +260,7 @@ func (s *Knapsack) swap(leave, c, slack int, up bool, moved float64, toBound boo
 	s.basis[leave], s.slackAt[leave] = int32(c), int32(slack)
 	s.level[leave] = moved
 	if c >= 0 {
-		s.inBasis[c] = int8(leave)
+		s.place(c, int8(leave))
 		if !up {
 			s.level[leave] = s.most[c] - moved
 		}

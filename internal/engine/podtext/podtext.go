@@ -45,17 +45,35 @@ func (w *Writer) Labels(labels map[string]string) {
 	if len(labels) == 0 {
 		return
 	}
-	w.pairs = w.pairs[:0]
-	for k, v := range labels { // few: each is put in its place at once
-		w.pairs = append(w.pairs, pair{k, v})
-		for i := len(w.pairs) - 1; i > 0 && w.pairs[i].key < w.pairs[i-1].key; i-- {
-			w.pairs[i], w.pairs[i-1] = w.pairs[i-1], w.pairs[i]
+	if !w.sameKeys(labels) {
+		w.pairs = w.pairs[:0]
+		for k, v := range labels { // few: each is put in its place at once
+			w.pairs = append(w.pairs, pair{k, v})
+			for i := len(w.pairs) - 1; i > 0 && w.pairs[i].key < w.pairs[i-1].key; i-- {
+				w.pairs[i], w.pairs[i-1] = w.pairs[i-1], w.pairs[i]
+			}
 		}
 	}
 	for i := range w.pairs {
 		w.Text(w.pairs[i].key)
 		w.Text(w.pairs[i].value)
 	}
+}
+
+// sameKeys fills in the values of labels with the keys of those that were written last; false if the keys differ. The pods of a workload
+// come one after the other, and looking a few keys up is faster than iterating over a map.
+func (w *Writer) sameKeys(labels map[string]string) bool {
+	if len(w.pairs) != len(labels) {
+		return false
+	}
+	for i := range w.pairs {
+		value, ok := labels[w.pairs[i].key]
+		if !ok {
+			return false
+		}
+		w.pairs[i].value = value
+	}
+	return true
 }
 
 // pair is a label.

@@ -46,3 +46,20 @@ func TestTextsOfContents(t *testing.T) {
 		seen[first] = name
 	}
 }
+
+// A writer that has written other labels before writes the same text as a new one.
+func TestLabelsOneAfterTheOther(t *testing.T) {
+	var w podtext.Writer
+	for i, labels := range []map[string]string{
+		{"a": "1", "b": "2"}, {"a": "2", "b": "1"}, {"a": "2", "c": "1"}, {"b": "1"}, nil, {"b": "2"}, {"c": "", "d": "1"}, {"d": "1", "c": "x"},
+		{"a": "1", "b": "2", "c": "3"}, {"a": "1", "b": "2"}, {"a": "", "x": ""},
+	} {
+		var alone podtext.Writer
+		alone.Labels(labels)
+		w.Buf = w.Buf[:0]
+		w.Labels(labels)
+		if string(w.Buf) != string(alone.Buf) {
+			t.Errorf("labels %d, %v: %q, and %q alone", i, labels, w.Buf, alone.Buf)
+		}
+	}
+}
