@@ -6,7 +6,7 @@
 //	drawknife consolidate -A
 //
 // A copy of the program under the name kubectl-drawknife on the search path is kubectl's plugin: kubectl drawknife plan -A. The commands
-// are those of package commands/simulate; this module gives them cobra's help, completion and flags.
+// are those of the packages below commands; this module gives them cobra's help, completion and flags.
 package main
 
 import (

@@ -31,7 +31,13 @@ func drawknife(args ...string) answer {
 
 // The help of each command is what its golden file has.
 func TestHelp(t *testing.T) {
-	for _, args := range [][]string{{"--help"}, {"plan", "--help"}, {"consolidate", "--help"}, {"diff", "--help"}, {"drain", "--help"}, {"replay", "--help"}} {
+	lines := [][]string{{"--help"}}
+	for _, g := range groups(simulate.Options{}) {
+		for _, c := range g.commands {
+			lines = append(lines, []string{c.Name, "--help"})
+		}
+	}
+	for _, args := range lines {
 		got := drawknife(args...)
 		if got.status != 0 || got.stderr != "" {
 			t.Fatalf("%v: status %d: %s", args, got.status, got.stderr)
@@ -66,6 +72,16 @@ func TestStatus(t *testing.T) {
 		{"plan --output xml", 1, `--output "xml": not one of text, json, yaml`},
 		{"plan --nothing", 1, "drawknife: unknown flag: --nothing"},
 		{"plna", 1, "drawknife: unknown command \"plna\""},
+		{"convert", 1, "drawknife convert: must specify -f"},
+		{"convert nowhere.yaml", 1, "drawknife convert: "},
+		{"convert -f ../../commands/convert/testdata/provisioner.yaml --to v2", 1, `--to "v2": not one of v1, v1beta1`},
+		{"iam", 1, "drawknife iam: "},
+		{"iam extra", 1, "arguments are not accepted"},
+		{"template nowhere.yaml", 1, "drawknife template: "},
+		{"template -", 1, "the inputs have no EC2NodeClass"},
+		{"settings", 1, "drawknife settings: no input"},
+		{"settings --set metrics-port=0", 2, "drawknife settings: error: W7"},
+		{"verify-migration", 1, "drawknife verify-migration: --cluster-name is missing"},
 		{"diff", 1, "drawknife diff: needs the file of the new NodePools"},
 	} {
 		got := drawknife(strings.Fields(test.args)...)
@@ -81,6 +97,23 @@ func TestFlags(t *testing.T) {
 	for _, args := range []string{"-o json " + cluster, cluster + " --output=json", "--output json -v " + cluster} {
 		if got := drawknife(append([]string{"plan"}, strings.Fields(args)...)...); got.status != 0 || !strings.HasPrefix(got.stdout, "{") {
 			t.Errorf("%s: %+v", args, got)
+		}
+	}
+}
+
+// The commands that set up and move a cluster answer as the programs of their own do.
+func TestSettingUp(t *testing.T) {
+	const class = "../launchtemplate/classes/al2023.yaml"
+	for _, c := range []struct{ args, want string }{
+		{"convert -f ../../commands/convert/testdata/provisioner.yaml", "kind: NodePool"},
+		{"convert -R ../../commands/convert/testdata/folder -o name --keep-instance-profile", "nodepool.karpenter.sh/"},
+		{"template " + class, "LaunchTemplateData:"},
+		{"template -o userdata " + class, "MIME-Version"},
+		{"iam --cluster-name demo --region eu-central-1 --account-id 111122223333 --node-roles demo-nodes -o terraform", "resource "},
+		{"settings --set cluster-name=blue", "cluster-name  blue"},
+	} {
+		if got := drawknife(strings.Fields(c.args)...); got.status != 0 || !strings.Contains(got.stdout, c.want) {
+			t.Errorf("%s: %+v", c.args, got)
 		}
 	}
 }

@@ -8,7 +8,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/drawknife/drawknife/commands"
+	"github.com/drawknife/drawknife/commands/convert"
+	"github.com/drawknife/drawknife/commands/iam"
+	"github.com/drawknife/drawknife/commands/launchtemplate"
+	"github.com/drawknife/drawknife/commands/settings"
 	"github.com/drawknife/drawknife/commands/simulate"
+	"github.com/drawknife/drawknife/commands/verifymigration"
 )
 
 // usageStatus is the exit status of a command line that can't be read: the same that the commands have for bad usage.
@@ -30,6 +35,22 @@ type statusError struct{ status int }
 
 func (e *statusError) Error() string { return fmt.Sprintf("exit status %d", e.status) }
 
+// group is a part of the list of commands.
+type group struct {
+	name     string
+	commands []commands.Command
+}
+
+// groups are all commands, in the order of the help.
+func groups(options simulate.Options) []group {
+	return []group{
+		{"Questions on a cluster", simulate.Commands(options)},
+		{"Setting up and moving", []commands.Command{
+			convert.Command(), iam.Command(), settings.Command(), launchtemplate.Command(), verifymigration.Command(),
+		}},
+	}
+}
+
 // newRoot is the program with all its commands.
 func newRoot(program string, streams commands.Streams, options simulate.Options) *cobra.Command {
 	root := &cobra.Command{
@@ -37,15 +58,20 @@ func newRoot(program string, streams commands.Streams, options simulate.Options)
 		Short: "Answer questions on the nodes of a Kubernetes cluster",
 		Long: `drawknife answers questions on the nodes of a Kubernetes cluster: which nodes pending pods need and what they cost, which
 nodes could go, what another set of NodePools would change. It reads manifests, or a running cluster with kubectl, and it
-changes nothing.`,
+changes nothing there. Other commands convert manifests, and write what a cluster needs.`,
 		SilenceUsage: true, SilenceErrors: true,
 		Annotations: map[string]string{cobra.CommandDisplayNameAnnotation: program},
 	}
 	root.SetIn(streams.In)
 	root.SetOut(streams.Out)
 	root.SetErr(streams.Err)
-	for _, c := range simulate.Commands(options) {
-		root.AddCommand(newCommand(c, streams))
+	for _, g := range groups(options) {
+		root.AddGroup(&cobra.Group{ID: g.name, Title: g.name + ":"})
+		for _, c := range g.commands {
+			added := newCommand(c, streams)
+			added.GroupID = g.name
+			root.AddCommand(added)
+		}
 	}
 	root.AddCommand(versionCommand(streams))
 	return root

@@ -3,11 +3,9 @@ package main
 import (
 	"os"
 
-	"github.com/drawknife/drawknife/internal/interrupt"
+	"github.com/drawknife/drawknife/commands/iam"
 )
 
 func main() {
-	os.Exit(interrupt.Run("iam", os.Stderr, func(done *interrupt.Done) int {
-		return run(os.Args[1:], done.Printing(os.Stdout), os.Stderr, done.Wrote)
-	}))
+	os.Exit(iam.Main())
 }

@@ -3,11 +3,9 @@ package main
 import (
 	"os"
 
-	"github.com/drawknife/drawknife/internal/interrupt"
+	"github.com/drawknife/drawknife/commands/launchtemplate"
 )
 
 func main() {
-	os.Exit(interrupt.Run("launchtemplate", os.Stderr, func(done *interrupt.Done) int {
-		return run(os.Args[1:], os.Stdin, done.Printing(os.Stdout), os.Stderr)
-	}))
+	os.Exit(launchtemplate.Main())
 }

@@ -3,7 +3,7 @@ package main
 import (
 	"os"
 
-	"github.com/drawknife/drawknife/examples/verifymigration/command"
+	"github.com/drawknife/drawknife/commands/verifymigration"
 )
 
-func main() { os.Exit(command.Main()) }
+func main() { os.Exit(verifymigration.Main()) }

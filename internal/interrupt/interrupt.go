@@ -3,6 +3,7 @@
 package interrupt
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -71,12 +72,22 @@ func Run(name string, stderr io.Writer, command func(*Done) int) int {
 }
 
 func run(name string, stderr io.Writer, signals <-chan os.Signal, command func(*Done) int) int {
+	return await(name, stderr, signals, command)
+}
+
+// Until runs a command and returns its exit status, unless ctx ends first: then it says on stderr what was done, and returns Status while
+// the command may still be running. A program whose own function has caught the signal ends ctx.
+func Until(ctx context.Context, name string, stderr io.Writer, command func(*Done) int) int {
+	return await(name, stderr, ctx.Done(), command)
+}
+
+func await[T any](name string, stderr io.Writer, stop <-chan T, command func(*Done) int) int {
 	done, ended := &Done{}, make(chan int, 1)
 	go func() { ended <- command(done) }()
 	select {
 	case code := <-ended:
 		return code
-	case <-signals:
+	case <-stop:
 	}
 	fmt.Fprintf(stderr, "%s: interrupted: %s\n", name, done)
 	return Status

@@ -2,6 +2,7 @@ package interrupt
 
 import (
 	"bytes"
+	"context"
 	"io"
 	"os"
 	"testing"
@@ -32,6 +33,16 @@ func TestRun(t *testing.T) {
 				t.Errorf("%d, %q", code, &stderr)
 			}
 		})
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var stderr bytes.Buffer
+	block := make(chan struct{})
+	defer close(block)
+	if code := Until(ctx, "c", &stderr, func(*Done) int { cancel(); <-block; return 0 }); code != Status || stderr.String() != "c: interrupted: nothing was written\n" {
+		t.Errorf("%d, %q", code, &stderr)
+	}
+	if code := Until(t.Context(), "c", io.Discard, func(*Done) int { return 4 }); code != 4 {
+		t.Error(code)
 	}
 	if code := Run("c", io.Discard, func(*Done) int { return 3 }); code != 3 {
 		t.Error(code)

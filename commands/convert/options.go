@@ -1,0 +1,168 @@
+package convert
+
+import (
+	_ "embed"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/drawknife/drawknife/aws/convert"
+	"github.com/drawknife/drawknife/internal/spelling"
+)
+
+// helpText is what --help prints.
+//
+//go:embed help.txt
+var helpText string
+
+// Values of --output.
+const (
+	outputYAML = "yaml"
+	outputJSON = "json"
+	outputName = "name"
+)
+
+// options are the command line, read and checked.
+type options struct {
+	// program is what messages call the command.
+	program string
+	// inputs are files, folders or "-"; at least one.
+	inputs    []string
+	recursive bool
+	output    string
+	// settings is the file with the settings; empty means none.
+	settings string
+	strict   bool
+	// skipUnreadable converts what can be read.
+	skipUnreadable bool
+	// outputDir is where files are written; empty for standard output.
+	outputDir string
+	// allowEmpty takes input without anything to convert.
+	allowEmpty bool
+	// version prints the build information, and nothing else happens.
+	version bool
+	convert convert.Options
+}
+
+// errHelp is returned by parseOptions when the user asks for help.
+var errHelp = errors.New("help requested")
+
+// paths is a flag that may be repeated.
+type paths []string
+
+func (p *paths) String() string { return strings.Join(*p, ",") }
+
+func (p *paths) Set(text string) error {
+	if text == "" {
+		return errors.New("is empty")
+	}
+	*p = append(*p, text)
+	return nil
+}
+
+// commandLine is a command line while it is read.
+type commandLine struct {
+	flags *flag.FlagSet
+	read  options
+	named paths
+	to    string
+}
+
+// newCommandLine declares the flags, with the defaults of all options.
+func newCommandLine(program string) *commandLine {
+	l := &commandLine{flags: flag.NewFlagSet(program, flag.ContinueOnError), read: options{program: program, output: outputYAML}, to: string(convert.V1)}
+	l.flags.SetOutput(io.Discard)
+	l.flags.Var(&l.named, "filename", "a file, a folder (its .yaml, .yml and .json files), or - for standard input: `PATH`; may be repeated")
+	l.also("f", "filename")
+	l.boolean(&l.read.recursive, "recursive", "search folders to any depth")
+	l.also("R", "recursive")
+	l.text(&l.read.output, "output", "`FORMAT` of what is printed: yaml, json or name")
+	l.also("o", "output")
+	l.text(&l.to, "to", "the generation to write: `VERSION` is v1 or v1beta1")
+	l.text(&l.read.convert.NodeRole, "node-role", "role of node classes that come from node templates: `NAME` (default: $KARPENTER_NODE_ROLE, to be filled in)")
+	l.boolean(&l.read.convert.KeepInstanceProfile, "keep-instance-profile", "keep the instance profile of node templates instead of writing a role")
+	l.boolean(&l.read.convert.IgnoreDefaults, "ignore-defaults", "do not write out the requirements that a webhook used to add to Provisioners")
+	l.text(&l.read.settings, "settings", "`FILE` with the ConfigMap karpenter-global-settings, whose values go to node classes and pools")
+	l.boolean(&l.read.convert.Workloads, "workloads", "convert pods and workloads too: keys in selectors, affinities, tolerations and annotations")
+	l.boolean(&l.read.convert.ReferenceCompat, "reference-compat", "give what Karpenter's own tool and webhook give, where that differs")
+	l.text(&l.read.outputDir, "output-dir", "write what comes of each file to a file of the same path in `DIR`; existing files are never overwritten")
+	l.boolean(&l.read.skipUnreadable, "skip-unreadable", "convert the rest when documents cannot be read; the exit status is 2 then")
+	l.boolean(&l.read.strict, "strict", "print nothing if anything would be lost, or if an object has a field that its kind does not have")
+	l.boolean(&l.read.allowEmpty, "allow-empty", "print nothing, successfully, when there is nothing to convert")
+	l.boolean(&l.read.convert.Force, "force", "print objects even though they have errors")
+	return l
+}
+
+func (l *commandLine) text(into *string, name, usage string) {
+	l.flags.StringVar(into, name, *into, usage)
+}
+func (l *commandLine) boolean(into *bool, name, usage string) {
+	l.flags.BoolVar(into, name, false, usage)
+}
+
+// also declares a short form of a flag.
+func (l *commandLine) also(name, of string) { l.flags.Var(l.flags.Lookup(of).Value, name, "") }
+
+// options are the flags that were parsed, with the arguments after them.
+func (l *commandLine) options(rest []string) (options, error) {
+	o := l.read
+	o.inputs = append(slices.Clone(l.named), rest...)
+	o.convert.Target = convert.Version(l.to)
+	return o, o.check(l.to)
+}
+
+// parseOptions reads the command line of the program convert. Flags may stand before, between and after other arguments.
+func parseOptions(args []string) (options, error) {
+	l := newCommandLine("convert")
+	l.boolean(&l.read.version, "version", "")
+	var rest []string
+	for left := args; ; {
+		if err := l.flags.Parse(left); errors.Is(err, flag.ErrHelp) {
+			return options{}, errHelp
+		} else if err != nil {
+			return options{}, spelling.Flag(err, l.flags)
+		}
+		if l.flags.NArg() == 0 {
+			break
+		}
+		rest = append(rest, l.flags.Arg(0))
+		left = l.flags.Args()[1:]
+	}
+	if l.read.version {
+		return options{version: true}, nil
+	}
+	return l.options(rest)
+}
+
+// check finds invalid values, and flags that contradict each other.
+func (o options) check(to string) error {
+	for _, choice := range []struct {
+		flag, value string
+		words       []string
+	}{
+		{"output", o.output, []string{outputYAML, outputJSON, outputName}},
+		{"to", to, []string{string(convert.V1), string(convert.V1Beta1)}},
+	} {
+		if !slices.Contains(choice.words, choice.value) {
+			return fmt.Errorf("--%s %q: not one of %s", choice.flag, choice.value, strings.Join(choice.words, ", "))
+		}
+	}
+	switch {
+	case len(o.inputs) == 0:
+		return errors.New("must specify -f: a file, a folder, or - for standard input")
+	case o.strict && o.skipUnreadable:
+		return errors.New("--strict and --skip-unreadable exclude each other: give one of them")
+	case o.outputDir != "" && slices.Contains(o.inputs, "-"):
+		return errors.New("--output-dir writes one file for each input file: it cannot be used with standard input")
+	case o.outputDir != "" && o.output != outputYAML:
+		return errors.New("--output-dir and --output exclude each other: each file is written in the format of its input")
+	case o.strict && o.convert.Force:
+		return errors.New("--strict and --force exclude each other: give one of them")
+	case o.convert.NodeRole != "" && o.convert.KeepInstanceProfile:
+		return errors.New("--node-role and --keep-instance-profile exclude each other: a node class has one of them")
+	}
+	return nil
+}

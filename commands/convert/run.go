@@ -1,0 +1,191 @@
+package convert
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/drawknife/drawknife/api/conversion"
+	"github.com/drawknife/drawknife/api/requirements"
+	api "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/aws/convert"
+	"github.com/drawknife/drawknife/aws/instancetype"
+	"github.com/drawknife/drawknife/internal/printable"
+	"github.com/drawknife/drawknife/internal/version"
+)
+
+// Exit statuses, part of the contract in the package comment and in --help.
+const (
+	// exitConverted: the manifests were printed.
+	exitConverted = 0
+	// exitInput: bad input or usage, under --strict also a field that its kind does not have; nothing was printed.
+	exitInput = 1
+	// exitLost: an object was left out, or an object would have lost data under --strict.
+	exitLost = 2
+	// exitOutput: what was converted could not be written.
+	exitOutput = 5
+)
+
+// run is the program convert: it reads args (without the program's name) and returns the exit status. Its output can't control the terminal.
+func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	out, messages := printable.NewWriter(stdout), printable.NewWriter(stderr)
+	code := command(args, stdin, out, messages)
+	if err := errors.Join(out.Flush(), messages.Flush()); err != nil && code == exitConverted {
+		return exitOutput
+	}
+	return code
+}
+
+func command(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	o, err := parseOptions(args)
+	if errors.Is(err, errHelp) {
+		if _, err := io.WriteString(stdout, helpText); err != nil {
+			return exitOutput
+		}
+		return exitConverted
+	}
+	if err != nil {
+		fmt.Fprintf(stderr, "convert: %s\nRun convert --help for its flags and inputs.\n", err)
+		return exitInput
+	}
+	if o.version {
+		if _, err := io.WriteString(stdout, version.Line("convert")); err != nil {
+			return exitOutput
+		}
+		return exitConverted
+	}
+	return o.command(stdin, stdout, stderr)
+}
+
+// command converts, and says why if it does not.
+func (o options) command(stdin io.Reader, stdout, stderr io.Writer) int {
+	code, err := o.run(stdin, stdout, stderr)
+	if err != nil {
+		fmt.Fprintf(stderr, "%s: %s\n", o.program, err)
+	}
+	return code
+}
+
+func (o options) run(stdin io.Reader, stdout, stderr io.Writer) (int, error) {
+	inputs, err := readInputs(o, stdin)
+	if err != nil {
+		return exitInput, err
+	}
+	var sources []convert.Source
+	for _, in := range inputs {
+		sources = append(sources, in.Source)
+	}
+	o.convert.ValidatePool, o.convert.ValidateRequirements = validatePool(), validateRequirements()
+	documents, err := convert.Decode(convert.DecodeOptions{Strict: o.strict, KeepGoing: o.skipUnreadable}, sources...)
+	if err != nil {
+		return exitInput, errors.New("the input can't be read, nothing is converted (--skip-unreadable converts the rest):\n" + err.Error())
+	}
+	if documents, err = o.settle(documents, stderr); err != nil {
+		return exitInput, err
+	}
+	result := convert.Rewrite(documents, o.convert)
+	for _, w := range result.Warnings {
+		fmt.Fprintln(stderr, w)
+	}
+	failed := result.Warnings.Err() != nil && !o.convert.Force
+	lost := result.Warnings.Lossy()
+	switch {
+	case o.strict && result.Warnings.Has(conversion.CodeUnknownField):
+		return exitInput, errors.New("--strict: the input has fields that their kinds do not have, nothing is printed")
+	case o.strict && len(lost) > 0:
+		return exitLost, fmt.Errorf("--strict: parts of the input would be lost (%s), nothing is printed", codesOf(lost))
+	case len(result.Objects) == 0 && failed:
+		return exitLost, errors.New("no object could be converted" + o.aboutPlaceholders(result.Warnings))
+	case len(result.Objects) == 0 && o.allowEmpty:
+		return exitConverted, nil
+	case len(result.Objects) == 0:
+		return exitInput, errors.New("no objects to convert: the input has none of the kinds that " + o.program + " --help lists")
+	}
+	if o.outputDir != "" {
+		err = writeFiles(o.outputDir, inputs, result.Objects)
+	} else {
+		err = o.print(result.Objects, stdout)
+	}
+	if err != nil {
+		return exitOutput, fmt.Errorf("writing: %w", err)
+	}
+	if failed {
+		return exitLost, errors.New("some objects can't be converted, see the errors above; the others are printed" + o.aboutPlaceholders(result.Warnings))
+	}
+	return exitConverted, nil
+}
+
+// placeholder is a value that something else fills in later: ${NAME} or $(NAME).
+var placeholder = regexp.MustCompile(`\$[{(][A-Za-z_][A-Za-z0-9_]*[})]`)
+
+// aboutPlaceholders says how to fill in placeholders if they caused the refusal of values; empty if there are none.
+func (o options) aboutPlaceholders(warnings conversion.Warnings) string {
+	for _, w := range warnings {
+		if found := placeholder.FindString(w.Message); w.Severity == conversion.SeverityError && found != "" {
+			return fmt.Sprintf(". Placeholders such as %s are no values of the API: fill them in before (with envsubst, say), or keep them with --force", found)
+		}
+	}
+	return ""
+}
+
+// validatePool finds errors in a pool that the API accepts but a controller on AWS refuses: mainly label keys that AWS's vocabulary
+// restricts or allows.
+func validatePool() func(*api.NodePool) field.ErrorList {
+	lookup := instancetype.Vocabulary().Compile()
+	return func(pool *api.NodePool) field.ErrorList { return requirements.ValidateNodePool(pool, lookup) }
+}
+
+// validateRequirements is validatePool for what NodeClaims and NodeOverlays select by.
+func validateRequirements() func([]api.NodeSelectorRequirementWithMinValues, *field.Path) field.ErrorList {
+	lookup := instancetype.Vocabulary().Compile()
+	return func(entries []api.NodeSelectorRequirementWithMinValues, path *field.Path) field.ErrorList {
+		return requirements.ValidateRequirements(entries, lookup, path)
+	}
+}
+
+func (o options) print(objects []convert.Converted, stdout io.Writer) error {
+	switch o.output {
+	case outputJSON:
+		return convert.WriteJSON(stdout, objects)
+	case outputName:
+		for _, c := range objects {
+			kind := c.Object.GetObjectKind().GroupVersionKind()
+			name := strings.ToLower(kind.Kind)
+			if kind.Group != "" {
+				name += "." + kind.Group
+			}
+			if _, err := fmt.Fprintln(stdout, name+"/"+c.Object.GetName()); err != nil {
+				return err
+			}
+		}
+		return nil
+	default:
+		var text bytes.Buffer
+		if err := convert.WriteYAML(&text, objects); err != nil {
+			return err
+		}
+		if printable.Text(text.String()) != text.String() {
+			// Control sequences are escaped in all output. In JSON, which is YAML, that leaves the meaning as it is.
+			return convert.WriteJSON(stdout, objects)
+		}
+		_, err := text.WriteTo(stdout)
+		return err
+	}
+}
+
+// codesOf lists the codes of warnings, each once.
+func codesOf(warnings conversion.Warnings) string {
+	var codes []string
+	for _, w := range warnings {
+		if !slices.Contains(codes, string(w.Code)) {
+			codes = append(codes, string(w.Code))
+		}
+	}
+	return strings.Join(codes, ", ")
+}

@@ -1,0 +1,245 @@
+package iam
+
+import (
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/drawknife/drawknife/aws/iam"
+	"github.com/drawknife/drawknife/internal/printable"
+	"github.com/drawknife/drawknife/internal/spelling"
+	"github.com/drawknife/drawknife/internal/version"
+)
+
+// helpText is what --help prints.
+//
+//go:embed help.txt
+var helpText string
+
+// Exit statuses, part of the contract in the package comment and in --help.
+const (
+	// exitDone: all was written.
+	exitDone = 0
+	// exitInput: bad usage; nothing was written.
+	exitInput = 1
+	// exitOutput: a file, or what is printed, could not be written.
+	exitOutput = 5
+)
+
+// outputError is what could not be written.
+type outputError struct{ cause error }
+
+func (e *outputError) Error() string { return "writing: " + e.cause.Error() }
+func (e *outputError) Unwrap() error { return e.cause }
+
+// run is the program iam: it takes args (without the program's name) and returns the exit status. It calls wrote for each file.
+func run(args []string, stdout, stderr io.Writer, wrote func(file string)) int {
+	out, messages := printable.NewWriter(stdout), printable.NewWriter(stderr) // what is printed steers no terminal
+	code := command(args, out, messages, wrote)
+	if err := errors.Join(out.Flush(), messages.Flush()); err != nil && code == exitDone {
+		return exitOutput
+	}
+	return code
+}
+
+func command(args []string, stdout, stderr io.Writer, wrote func(string)) int {
+	err := generate(args, stdout, wrote)
+	if errors.Is(err, flag.ErrHelp) {
+		if _, err = io.WriteString(stdout, helpText); err != nil {
+			err = &outputError{err}
+		}
+	}
+	return statusOf("iam", err, stderr)
+}
+
+// statusOf says why nothing was written, if so, and returns the exit status.
+func statusOf(program string, err error, stderr io.Writer) int {
+	var unwritten *outputError
+	switch {
+	case errors.As(err, &unwritten):
+		fmt.Fprintf(stderr, "%s: %s\n", program, err)
+		return exitOutput
+	case err != nil:
+		fmt.Fprintf(stderr, "%s: %s\nRun %[1]s --help for its flags.\n", program, err)
+		return exitInput
+	}
+	return exitDone
+}
+
+// commandLine is a command line while it is read.
+type commandLine struct {
+	flags                          *flag.FlagSet
+	program                        string
+	settings                       iam.Settings
+	roles, parameters, out, output string
+}
+
+// newCommandLine declares the flags, with their defaults.
+func newCommandLine(program string) *commandLine {
+	l := &commandLine{flags: flag.NewFlagSet(program, flag.ContinueOnError), program: program}
+	f, s := l.flags, &l.settings
+	f.SetOutput(io.Discard)
+	f.StringVar(&s.ClusterName, "cluster-name", "", "`NAME` of the cluster")
+	f.StringVar(&s.Region, "region", "", "`REGION` of the cluster, such as eu-central-1; the partition follows from it")
+	f.StringVar(&s.AccountID, "account-id", "", "account where instances are launched: `ID` has twelve digits")
+	f.StringVar(&l.roles, "node-roles", "", "roles that instances are launched with: `LIST` of names or ARNs, such as a,b")
+	f.StringVar(&s.Queue, "queue", "", "`NAME` of the queue of interruption events (default: none)")
+	f.StringVar(&s.ServiceAccount, "service-account", "", "`NAMESPACE/NAME` that the controller's pods run with (default kube-system/drawknife)")
+	f.StringVar(&s.OIDCIssuer, "oidc-issuer", "", "let the cluster's tokens assume the controller's role: `URL` of the issuer (default: EKS Pod Identity)")
+	f.StringVar(&l.parameters, "ssm-parameters", "", "`LIST` of parameters that node classes read images from, in addition to those of AWS")
+	f.BoolVar(&s.IsolatedVPC, "isolated-vpc", false, "leave out what cannot be reached from one")
+	f.BoolVar(&s.WithoutReservedCapacity, "without-reserved-capacity", false, "leave out capacity reservations")
+	f.BoolVar(&s.WithoutInstanceProfiles, "without-instance-profiles", false, "node classes name instance profiles, not roles")
+	f.BoolVar(&s.WithoutEKS, "without-eks", false, "the cluster is not one of EKS, or its details are configured")
+	f.BoolVar(&s.ZonalShift, "zonal-shift", false, "look for zones that the cluster is shifted away from")
+	f.BoolVar(&s.Commitments, "commitments", false, "read Savings Plans and Reserved Instances")
+	f.BoolVar(&s.CostExplorer, "cost-explorer", false, "with --commitments: ask Cost Explorer what is used, and for discounts")
+	f.BoolVar(&s.SpotPlacementScores, "spot-placement-scores", false, "ask EC2 how likely spot launches are to succeed")
+	f.BoolVar(&s.ServeAlpha, "serve-alpha", false, "serve nodes of Provisioners too: a policy for their tags")
+	f.BoolVar(&s.CapacityBlocks, "capacity-blocks", false, "add a policy for users who look for capacity blocks")
+	f.BoolVar(&s.PurchaseCapacityBlocks, "purchase-capacity-blocks", false, "add a policy for users who look for capacity blocks and buy them")
+	f.BoolVar(&s.VerifyMigration, "verify-migration", false, "add a policy for the check before a migration, to attach with that for discovery")
+	f.BoolVar(&s.SpotServiceLinkedRole, "spot-service-linked-role", false, "let the first spot launch make the account's role for spot")
+	f.StringVar(&l.out, "out", "", "write the files into `DIR`, which is made if it is not there")
+	f.StringVar(&l.output, "output", outputText, "`FORMAT`: text, what each file is for; json, everything as one document; or everything for one of the tools cloudformation, terraform and eksctl")
+	f.Var(f.Lookup("output").Value, "o", "")
+	return l
+}
+
+func generate(args []string, stdout io.Writer, wrote func(string)) error {
+	l := newCommandLine("iam")
+	asked := l.flags.Bool("version", false, "")
+	if err := l.flags.Parse(args); err != nil {
+		return spelling.Flag(err, l.flags)
+	}
+	if *asked {
+		if _, err := io.WriteString(stdout, version.Line("iam")); err != nil {
+			return &outputError{err}
+		}
+		return nil
+	}
+	return l.generate(l.flags.Args(), stdout, wrote)
+}
+
+// generate makes the documents, writes files if there is a folder for them, and prints what --output asks for.
+func (l *commandLine) generate(arguments []string, stdout io.Writer, wrote func(string)) error {
+	if len(arguments) > 0 {
+		return fmt.Errorf("%q: arguments are not accepted, only flags", arguments[0])
+	}
+	if !slices.Contains(outputs(), l.output) {
+		return fmt.Errorf("--output %q: not one of %s", l.output, strings.Join(outputs(), ", "))
+	}
+	s := l.settings
+	s.NodeRoles, s.SSMParameters = list(l.roles), list(l.parameters)
+	setup, err := iam.Generate(s)
+	if err != nil {
+		return err
+	}
+	if l.out != "" {
+		if err := write(l.out, setup.Files(), wrote); err != nil {
+			return &outputError{err}
+		}
+	}
+	return show(l.output, s, setup, stdout)
+}
+
+// Forms of --output.
+const (
+	outputText           = "text"
+	outputJSON           = "json"
+	outputCloudFormation = "cloudformation"
+	outputTerraform      = "terraform"
+	outputEksctl         = "eksctl"
+)
+
+func outputs() []string {
+	return []string{outputText, outputJSON, outputCloudFormation, outputTerraform, outputEksctl}
+}
+
+// show prints the setup in the form of --output.
+func show(output string, s iam.Settings, setup iam.Setup, stdout io.Writer) error {
+	var document []byte
+	var err error
+	switch output {
+	case outputCloudFormation:
+		document, err = iam.CloudFormation(s)
+	case outputTerraform:
+		document, err = iam.Terraform(s)
+	case outputEksctl:
+		document, err = iam.Eksctl(s)
+	}
+	if err != nil {
+		return err
+	}
+	switch output {
+	case outputText:
+		err = describe(setup, stdout)
+	case outputJSON:
+		encoder := json.NewEncoder(stdout)
+		encoder.SetIndent("", "  ")
+		encoder.SetEscapeHTML(false)
+		err = encoder.Encode(setup)
+	default:
+		_, err = stdout.Write(document)
+	}
+	if err != nil {
+		return &outputError{err}
+	}
+	return nil
+}
+
+// list reads a comma-separated flag.
+func list(text string) []string {
+	if text == "" {
+		return nil
+	}
+	return strings.Split(text, ",")
+}
+
+func write(dir string, files []iam.File, wrote func(string)) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	for _, f := range files {
+		name := filepath.Join(dir, f.Name)
+		if err := os.WriteFile(name, f.Data, 0o644); err != nil {
+			return err
+		}
+		wrote(name)
+	}
+	return nil
+}
+
+// describe says what each file is for.
+func describe(setup iam.Setup, stdout io.Writer) error {
+	what := map[string]string{
+		"controller-role-trust.json": "trust policy of the controller's role",
+		"node-role-trust.json":       "trust policy of the instances' role",
+		"node-role-mappings.json":    "mapRoles of the ConfigMap kube-system/aws-auth, where there are no access entries",
+		"queue-attributes.json":      "attributes of the queue of interruption events",
+	}
+	for _, p := range setup.ControllerPolicies {
+		what[p.Name+".json"] = "policy of the controller's role"
+	}
+	for _, r := range setup.Rules {
+		what["rule-"+r.Name+".json"] = "event pattern of the rule " + r.Name
+	}
+	w := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "FILE\tWHAT IT IS")
+	for _, f := range setup.Files() {
+		fmt.Fprintf(w, "%s\t%s\n", f.Name, what[f.Name])
+	}
+	fmt.Fprintln(w, "\nThe instances' role has AWS's own policies:")
+	for _, arn := range setup.NodeRole.ManagedPolicies {
+		fmt.Fprintln(w, arn)
+	}
+	return w.Flush()
+}
