@@ -88,7 +88,7 @@ func (s *simulation) readCluster(ctx context.Context) (manifests.Source, error) 
 		}
 		s.done.wrote(s.cluster.save)
 	}
-	return manifests.Source{Name: "cluster", Data: data}, nil
+	return manifests.Source{Name: "the cluster", Data: data}, nil
 }
 
 // kubectl runs kubectl and returns what it prints.

@@ -38,12 +38,12 @@ func (s *simulation) load(ctx context.Context) (*scheduling.Snapshot, error) {
 	if s.snapshot != "" {
 		return s.replaySnapshot()
 	}
-	sources, err := s.sources(ctx)
+	options := s.manifestOptions()
+	sources, err := s.sources(ctx, &options)
 	if err != nil {
 		return nil, err
 	}
 	s.progress.enter("reading objects")
-	options := s.manifestOptions()
 	options.Settings = s.settingsOfInput()
 	loaded, err := loadManifests(sources, options)
 	if err != nil {
@@ -121,15 +121,15 @@ func (s *simulation) replaySnapshot() (*scheduling.Snapshot, error) {
 	return snapshot, nil
 }
 
-// sources reads the inputs and the running cluster, or takes the built-in cluster where there are neither.
-func (s *simulation) sources(ctx context.Context) ([]manifests.Source, error) {
+// sources reads the inputs, or takes the built-in cluster where there are none. A running cluster goes to the options.
+func (s *simulation) sources(ctx context.Context, into *manifests.Options) ([]manifests.Source, error) {
 	if s.cluster.asked() {
 		cluster, err := s.readCluster(ctx)
+		into.Live = []manifests.Source{cluster}
 		if err != nil || len(s.inputs) == 0 {
-			return []manifests.Source{cluster}, err
+			return nil, err
 		}
-		rest, err := s.inputSources()
-		return append([]manifests.Source{cluster}, rest...), err
+		return s.inputSources()
 	}
 	if len(s.inputs) == 0 {
 		s.note("BuiltInCluster", "no input: planning the built-in cluster (see --help)")
@@ -216,7 +216,7 @@ func (s *simulation) remarkOn(loaded *manifests.Result) {
 		}
 		severity := "warning"
 		switch warning.Code {
-		case manifests.WarningAutoscaled, manifests.WarningNoReplicas, manifests.WarningCronJob:
+		case manifests.WarningReplaced, manifests.WarningAutoscaled, manifests.WarningNoReplicas, manifests.WarningCronJob:
 			severity = "note"
 		}
 		if conversion.Code(warning.Code).Severity() == conversion.SeverityInfo {

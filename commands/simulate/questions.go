@@ -23,7 +23,8 @@ func planCommand(own Options) commands.Command {
 		Name: "plan", Summary: "Plan nodes for the pods that wait for a place, and say what the nodes cost", Arguments: inputs,
 		Help: `plan packs the pods of a cluster onto its nodes and onto new ones, and prints what the new nodes cost. Each pod without a place
 gets its reason. Inputs are Kubernetes objects as YAML or JSON: files, folders, or "-" for standard input; the flags --context, -n
-and -A read a running cluster with kubectl. An object may not be in both. Without any of these, a small built-in cluster is planned.`,
+and -A read a running cluster with kubectl. An object of the inputs replaces that of the cluster, as kubectl apply would do it, and
+the pods of a replaced workload are planned again. Without any of these, a small built-in cluster is planned.`,
 		Examples: `drawknife plan deploy/ nodepool.yaml
 drawknife plan -A
 drawknife plan -A new-service.yaml -o json

@@ -157,6 +157,30 @@ func TestNamespaceOfACluster(t *testing.T) {
 	}
 }
 
+// An object of an input replaces that of the cluster, as kubectl apply would do it, and a line says so.
+func TestInputsReplaceObjectsOfTheCluster(t *testing.T) {
+	cluster, err := filepath.Abs("testdata/commands/cluster.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	kubectl(t, "case $1 in\napi-resources) printf 'nodes\\npods\\nnodepools.karpenter.sh\\n' ;;\nget) cat "+cluster+" ;;\nesac")
+	pool := filepath.Join(t.TempDir(), "pool.yaml")
+	const text = `{apiVersion: karpenter.sh/v1, kind: NodePool, metadata: {name: default}, spec: {template: {spec: {
+  nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default},
+  requirements: [{key: node.kubernetes.io/instance-type, operator: In, values: [m5.24xlarge]}]}}}}`
+	if err := os.WriteFile(pool, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got := ask(t, "plan", "-A", pool)
+	if got.code != exitPlaced || !strings.Contains(got.stdout, "m5.24xlarge") ||
+		!strings.Contains(got.stderr, "note: "+pool+": document 1, line 1: NodePool default: the cluster has this object, too; this one replaces it") {
+		t.Errorf("status %d: %s\n%s", got.code, got.stderr, got.stdout)
+	}
+	if got := ask(t, "plan", cluster, pool); got.code != exitInput || !strings.Contains(got.stderr, "is given twice") {
+		t.Errorf("two files: status %d: %s", got.code, got.stderr)
+	}
+}
+
 // What keeps kubectl from reading a cluster is said, with kubectl's own words.
 func TestClustersThatCanNotBeRead(t *testing.T) {
 	for name, test := range map[string]struct{ script, want string }{

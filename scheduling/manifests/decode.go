@@ -247,7 +247,12 @@ func (l *loader) accept(d document, object decodable) bool {
 	first, exists := l.seen[key]
 	if !exists {
 		l.seen[key] = d.origin
+		l.keepForReplacing(d, key, object)
 		return true
+	}
+	if l.replaces(first, d.origin) {
+		l.replace(d, key, object)
+		return false
 	}
 	if l.problems.full() {
 		return false

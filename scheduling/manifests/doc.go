@@ -68,6 +68,10 @@
 // A claim for a volume whose StorageClass is not in the input is given a class of that name that makes volumes wherever the pod goes, with
 // a warning. If pods use claims but the input has no claims at all, there is one warning for all of them.
 //
+// Sources are laid over a running cluster (Options.Live) as kubectl apply would lay them. An object that both have is that
+// of the source, which keeps the status of the cluster's and the volume of a claim. The pods that the cluster has of a replaced workload
+// are left out, also those of its ReplicaSets and Jobs: the workload's new pods wait for a place in their stead.
+//
 // # What is refused
 //
 // Invalid input is refused as a whole, with all its problems at once: text that is not YAML or JSON, fields of the wrong type, invalid

@@ -24,6 +24,10 @@ import (
 type Options struct {
 	// Now becomes Snapshot.Time; the package reads no clock. Zero stays zero.
 	Now time.Time
+	// Live are sources of a running cluster, such as the output of kubectl get, over which the other sources are laid as kubectl apply would
+	// lay them: an object that is in both is that of the other source, with a warning (WarningReplaced). Nil: no cluster; then an object
+	// may be in no two sources.
+	Live []Source
 	// Namespace is where namespaced objects without a namespace live. Empty: "default".
 	Namespace string
 	// Vocabulary decides which label keys a NodePool may use, and becomes Snapshot.Vocabulary. The zero value stands
@@ -92,6 +96,7 @@ func Load(sources []Source, opts Options) (*Result, error) {
 		for i := range l.sources {
 			l.readSource(i)
 		}
+		l.leaveOutReplaced()
 		l.applySettings()
 		l.convertOlder()
 		l.validate()
@@ -112,12 +117,15 @@ type loader struct {
 	opts    Options
 	limits  Limits
 	sources []Source
-	kinds   map[groupKind]kind
+	// firstLive is the index of the first source of a running cluster; the number of sources if there is none.
+	firstLive int
+	kinds     map[groupKind]kind
 	// strictGroups are the API groups of node autoscaling itself. Skipping one of their objects would change the plan without a word, so a
 	// kind or version that is not known there is refused.
 	strictGroups map[string]bool
 	objects      objects
 	seen         map[objectKey]origin
+	replacing    replacing
 	// generated is, per kind, namespace and prefix, the next number to try for a generated name.
 	generated map[objectKey]int
 	admission admission
@@ -167,11 +175,16 @@ func newLoader(sources []Source, opts Options) *loader {
 	}
 	l.problems.limit = max(1, l.limits.Problems)
 	// Results that depend on an order, such as which of two messages comes first, must not depend on the order of the caller's input.
-	l.sources = slices.Clone(sources)
-	slices.SortStableFunc(l.sources, func(a, b Source) int {
+	// Objects of a running cluster come last: they are left out where another source has them.
+	l.sources = append(inOrder(sources), inOrder(opts.Live)...)
+	l.firstLive = len(sources)
+	return l
+}
+
+func inOrder(sources []Source) []Source {
+	return slices.SortedStableFunc(slices.Values(sources), func(a, b Source) int {
 		return cmp.Or(strings.Compare(a.Name, b.Name), bytes.Compare(a.Data, b.Data))
 	})
-	return l
 }
 
 func (l *loader) checkSize() bool {

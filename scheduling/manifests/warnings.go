@@ -71,6 +71,8 @@ const (
 	WarningToolFile WarningCode = "ToolFile"
 	// WarningPodGroup: a pod names a PodGroup or Workload that is not in the input, or groups of a CompositePodGroup are planned by themselves.
 	WarningPodGroup WarningCode = "PodGroup"
+	// WarningReplaced: a running cluster has an object that another source has, too; that of the other source counts. See Options.Live.
+	WarningReplaced WarningCode = "Replaced"
 	// WarningTooMany: there were more warnings than are kept.
 	WarningTooMany WarningCode = "TooManyWarnings"
 )

@@ -1,0 +1,131 @@
+package manifests
+
+import (
+	"fmt"
+	"reflect"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// replacing is what is known of objects that replace those of a running cluster. Live sources are read last.
+type replacing struct {
+	// objects are those of sources that are not live, if there is a live one.
+	objects map[objectKey]decodable
+	// replaced are the objects of the cluster that are not read, and those that belong to them.
+	replaced map[objectKey]bool
+}
+
+// live reports whether an object is from a running cluster.
+func (l *loader) live(o origin) bool { return o.source >= l.firstLive }
+
+// replaces reports whether the first of two objects with one name replaces the second.
+func (l *loader) replaces(first, second origin) bool { return !l.live(first) && l.live(second) }
+
+// keepForReplacing remembers an object that may replace one of the cluster.
+func (l *loader) keepForReplacing(d document, key objectKey, object decodable) {
+	if l.live(d.origin) || l.firstLive == len(l.sources) {
+		return
+	}
+	if l.replacing.objects == nil {
+		l.replacing.objects = make(map[objectKey]decodable)
+	}
+	l.replacing.objects[key] = object
+}
+
+// replace leaves out an object of the cluster, of which the object in its place keeps what the API server and controllers have written.
+func (l *loader) replace(d document, key objectKey, live decodable) {
+	if l.replacing.replaced == nil {
+		l.replacing.replaced = make(map[objectKey]bool)
+	}
+	l.replacing.replaced[key] = true
+	if object := l.replacing.objects[key]; object != nil {
+		keepServerFields(object, live)
+	}
+	l.warn(l.seen[key], remark{
+		code: WarningReplaced, kind: d.groupKind.kind, name: qualifiedName(live), detail: qualifiedName(live),
+		message: fmt.Sprintf("%s has this object, too; this one replaces it", l.sources[d.origin.source].Name),
+	})
+}
+
+// keepServerFields gives an object the status of the one that it replaces, and a claim its volume, if it has none of its own.
+func keepServerFields(object, live decodable) {
+	if _, isPod := object.(*corev1.Pod); isPod {
+		return // the status of a pod is that of the place it leaves
+	}
+	if claim, ok := object.(*corev1.PersistentVolumeClaim); ok {
+		if was, ok := live.(*corev1.PersistentVolumeClaim); ok && claim.Spec.VolumeName == "" {
+			claim.Spec.VolumeName = was.Spec.VolumeName
+		}
+	}
+	into, from := reflect.Indirect(reflect.ValueOf(object)), reflect.Indirect(reflect.ValueOf(live))
+	if into.Type() != from.Type() || into.Kind() != reflect.Struct {
+		return
+	}
+	if status := into.FieldByName("Status"); status.IsValid() && status.CanSet() && status.IsZero() {
+		status.Set(from.FieldByName("Status"))
+	}
+}
+
+// leaveOutReplaced takes the pods of replaced workloads from the cluster, with the ReplicaSets and Jobs between them.
+func (l *loader) leaveOutReplaced() {
+	if len(l.replacing.replaced) == 0 {
+		return
+	}
+	l.objects.replicaSets = leaveOut(l, groupApps, kindReplicaSet, l.objects.replicaSets)
+	l.objects.jobs = leaveOut(l, groupBatch, kindJob, l.objects.jobs)
+	before := len(l.objects.pods)
+	kept := l.objects.pods[:0]
+	var first origin
+	for _, e := range l.objects.pods {
+		if !l.live(e.origin) || !l.ofReplaced(e.object) {
+			kept = append(kept, e)
+			continue
+		}
+		first = e.origin
+		delete(l.seen, keyOf("", "Pod", e.object))
+	}
+	l.objects.pods = kept
+	if n := before - len(kept); n > 0 {
+		l.warn(first, remark{
+			code: WarningReplaced, kind: "Pod", detail: "pods",
+			message: fmt.Sprintf("%d pods of replaced workloads are left out of the cluster; the workloads' new pods wait for a place in their stead", n),
+		})
+	}
+}
+
+// leaveOut removes the objects of the cluster that belong to replaced ones, and notes them as replaced.
+func leaveOut[P decodable](l *loader, group, kind string, entries []entry[P]) []entry[P] {
+	kept := entries[:0]
+	for _, e := range entries {
+		if !l.live(e.origin) || !l.ofReplaced(e.object) {
+			kept = append(kept, e)
+			continue
+		}
+		key := keyOf(group, kind, e.object)
+		l.replacing.replaced[key] = true
+		delete(l.seen, key)
+	}
+	return kept
+}
+
+// ofReplaced reports whether an object belongs to one that was replaced, perhaps through a ReplicaSet or Job that the cluster's dump lacks.
+func (l *loader) ofReplaced(object metav1.Object) bool {
+	for _, ref := range object.GetOwnerReferences() {
+		owner := ownerKey(object, ref)
+		if l.replacing.replaced[owner] {
+			return true
+		}
+		if _, known := l.seen[owner]; known {
+			continue
+		}
+		between := map[string]objectKey{
+			kindReplicaSet: {groupKind{groupApps, kindDeployment}, owner.namespace, stem(owner.name)},
+			kindJob:        {groupKind{groupBatch, kindCronJob}, owner.namespace, stem(owner.name)},
+		}
+		if above, ok := between[owner.kind]; ok && l.replacing.replaced[above] {
+			return true
+		}
+	}
+	return false
+}
