@@ -58,7 +58,7 @@ func (from *Seller) BoughtAs(n *planning.Node) (o market.Priced, source string, 
 		offering := &it.Offerings[best]
 		o = market.Priced{Key: cloudprovider.KeyOf(it, offering), List: market.NanoUSD(offering.Price), Capacity: it.CapacityOf(offering)}
 		if from.Costs != nil {
-			o.Applies = from.Costs.AppliesTo(c, it, offering, n.Pool)
+			o.Applies = from.Costs.AppliesTo(func(key string) bool { return c.OfferingKeys[key] }, it, offering, n.Pool)
 		}
 		return o, c.Source, true
 	}

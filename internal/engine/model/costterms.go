@@ -13,34 +13,34 @@ import (
 
 // compileCosts reads the snapshot's cost model and gives each pool its prices.
 func (m *Model) compileCosts(s *planning.Snapshot) (err error) {
-	if m.Costs, err = m.readCosts(s); err == nil {
+	if m.Costs, err = ReadCosts(s.CostModel, m.Vocab); err == nil {
 		m.priceCatalogs(s)
 	}
 	return err
 }
 
-// readCosts is the snapshot's cost model; nil without terms.
-func (m *Model) readCosts(s *planning.Snapshot) (*market.Costs, error) {
-	if err := s.CostModel.Validate(); err != nil {
+// ReadCosts makes a cost model ready to compute with; nil without terms. The error is a *SnapshotError.
+func ReadCosts(costs *planning.CostModel, vocabulary *requirements.Lookup) (*market.Costs, error) {
+	if err := costs.Validate(); err != nil {
 		var at *planning.CostModelError
 		if errors.As(err, &at) {
 			return nil, &planning.SnapshotError{Path: "costModel." + at.Path, Rule: at.Rule, Cure: at.Cure}
 		}
 		return nil, err
 	}
-	if s.CostModel == nil || len(s.CostModel.Terms) == 0 {
+	if costs == nil || len(costs.Terms) == 0 {
 		return nil, nil
 	}
 	out := &market.Costs{}
-	for i := range s.CostModel.Terms {
-		from := &s.CostModel.Terms[i]
+	for i := range costs.Terms {
+		from := &costs.Terms[i]
 		t := market.Term{
 			Name: from.Name, Source: from.Source, NodePools: from.Where.NodePools,
 			Percent: from.Percent, PerNode: from.PerNode, Price: from.Price, PerResource: from.PerResource,
 		}
 		capacityTyped := false
 		for j, e := range from.Where.Requirements {
-			r, err := m.Vocab.ParseNodeSelectorRequirement(e)
+			r, err := vocabulary.ParseNodeSelectorRequirement(e)
 			if err != nil {
 				return nil, &planning.SnapshotError{Path: fmt.Sprintf("costModel.terms[%d].where.requirements[%d]", i, j), Rule: "can't be read: " + err.Error(), Cure: "see the rule"}
 			}
