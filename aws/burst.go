@@ -118,7 +118,7 @@ func (b *burst) fleets(ctx context.Context, requests []*launch.Request, left []i
 // fleet launches some of the requests by one CreateFleet call. It answers each, and returns those that got nothing.
 func (b *burst) fleet(ctx context.Context, requests []*launch.Request, some []int, answers []batch.Answer[*launch.Instance]) (rest []int, err error) {
 	first := requests[some[0]]
-	together := launch.Together{NodeClass: first.NodeClass, InstanceTypes: first.InstanceTypes, PlacementGroupID: first.PlacementGroupID, WithoutReserved: true}
+	together := launch.Together{NodeClass: first.NodeClass, InstanceTypes: first.InstanceTypes, PlacementGroupID: first.PlacementGroupID, Cost: first.Cost, WithoutReserved: true}
 	for _, n := range some {
 		together.NodeClaims = append(together.NodeClaims, requests[n].NodeClaim)
 	}

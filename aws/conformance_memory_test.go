@@ -142,7 +142,7 @@ func (b *memoryBench) look() {
 	}
 }
 
-func (b *memoryBench) another(cluster string) *aws.Provider {
+func (b *memoryBench) another(cluster string, edit ...func(*aws.Options)) *aws.Provider {
 	few, err := fewTypes()
 	if err != nil {
 		b.t.Fatal(err)
@@ -151,11 +151,15 @@ func (b *memoryBench) another(cluster string) *aws.Provider {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	p, err := aws.New(b.t.Context(), aws.Config{ClusterName: cluster}, aws.Options{
+	options := aws.Options{
 		NodeClasses: &b.reader, Overlays: &b.overlays, Clock: b.ec2.clock, Types: few, BuiltIn: builtIn,
 		Cluster: aws.StaticCluster{Endpoint: "https://api.demo.example", ServiceCIDR: "172.20.0.0/16", CABundle: "Q0E="},
 		Clients: regionalClients{clients{pricing: mock.NewMockPricingAPI(gomock.NewController(b.t))}, b.ec2},
-	})
+	}
+	for _, e := range edit {
+		e(&options)
+	}
+	p, err := aws.New(b.t.Context(), aws.Config{ClusterName: cluster}, options)
 	if err != nil {
 		b.t.Fatal(err)
 	}

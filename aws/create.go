@@ -95,6 +95,9 @@ func (p *Provider) launchRequest(ctx context.Context, nodeClaim *v1.NodeClaim) (
 	if group != nil {
 		r.PlacementGroupID = group.ID
 	}
+	if p.options.LaunchCost != nil {
+		r.Cost = p.options.LaunchCost(v1.PoolOf(nodeClaim.Labels))
+	}
 	return r, nil
 }
 

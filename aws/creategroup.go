@@ -55,7 +55,7 @@ func (p *Provider) createGroup(ctx context.Context, nodeClaims []*v1.NodeClaim) 
 	claims := append([]*v1.NodeClaim{request.NodeClaim}, nodeClaims[1:]...)
 	launched, err := p.launcher.LaunchTogether(ctx, launch.Together{
 		NodeClaims: claims, NodeClass: request.NodeClass, InstanceTypes: request.InstanceTypes, PlacementGroupID: request.PlacementGroupID,
-		Whole: true, Generation: there.Generation,
+		Cost: request.Cost, Whole: true, Generation: there.Generation,
 	})
 	if err != nil {
 		return nil, p.unwanted(ctx, launched, err)

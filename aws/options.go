@@ -23,6 +23,10 @@ type Options struct {
 	Cluster ClusterInfoSource
 	// Overlays change instance types for NodePools; nil: none.
 	Overlays Overlayer
+	// LaunchCost returns what nodes of a NodePool are expected to cost, which decides the order in which launches ask for offerings, and
+	// which are left out: provisioning.LaunchCosts gives what plans count with, such as interruptions of spot instances. It is called once
+	// for each launch, and must be safe for concurrent use. Nil, and a nil answer: the cheapest by price first.
+	LaunchCost func(v1.PoolKey) cloudprovider.LaunchCost
 	// Clients create the AWS clients; nil: sdk.Load creates them from Config.SDK.
 	Clients Clients
 	// Prices are read in addition to AWS's own and override them: negotiated prices, or files if AWS can't be reached. See

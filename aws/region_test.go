@@ -31,6 +31,7 @@ type regionalEC2 struct {
 	instances    []*regionalInstance
 	launches     int
 	tokens       map[string]*ec2.CreateFleetOutput
+	fleets       []*ec2.CreateFleetInput // all that was asked for, one call after another
 	booked       map[string]*regionalReservation
 	sold         func(instanceType, zone, capacityType string) bool
 	short        string        // the error code of what is sold out
@@ -248,6 +249,7 @@ func (r *regionalEC2) CreateFleet(ctx context.Context, in *ec2.CreateFleetInput,
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.fleets = append(r.fleets, in)
 	token := awssdk.ToString(in.ClientToken)
 	out := r.tokens[token]
 	if out == nil || token == "" {

@@ -45,6 +45,29 @@ func (c Candidate) Suits(want requirements.Set, requests corev1.ResourceList) bo
 // better: by capacity type (see CapacityTypeRank), then the cheapest first, then by key. The order does not depend on that of
 // types.
 func LaunchOrder(types []*InstanceType, want requirements.Set, requests corev1.ResourceList) []Candidate {
+	return LaunchOrderBy(types, want, requests, nil)
+}
+
+// LaunchCost returns what an instance bought as the offering of the type is expected to cost, in USD per hour: its price, and for example
+// what interruptions of spot instances cost. It gives the same answer whenever it is asked, and is safe for concurrent use. An answer that
+// is not a number, or below 0, counts as the price of the offering.
+type LaunchCost func(*InstanceType, *Offering) float64
+
+// Of is the cost of a candidate; its price if c is nil.
+func (c LaunchCost) Of(candidate Candidate) float64 {
+	price := candidate.Offering.Price
+	if c == nil {
+		return price
+	}
+	if cost := c(candidate.Type, candidate.Offering); cost >= 0 && !math.IsInf(cost, 0) {
+		return cost
+	}
+	return price
+}
+
+// LaunchOrderBy is LaunchOrder with what nodes are expected to cost in place of their prices: the cheapest by cost comes first. A nil cost
+// is LaunchOrder.
+func LaunchOrderBy(types []*InstanceType, want requirements.Set, requests corev1.ResourceList, cost LaunchCost) []Candidate {
 	var suitable []keyedCandidate
 	for _, t := range types {
 		if t == nil {
@@ -52,8 +75,11 @@ func LaunchOrder(types []*InstanceType, want requirements.Set, requests corev1.R
 		}
 		suitable = appendSuitable(suitable, t, want, requests)
 	}
+	for i := range suitable {
+		suitable[i].cost = cost.Of(suitable[i].Candidate)
+	}
 	slices.SortFunc(suitable, func(a, b keyedCandidate) int {
-		if c := cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.Offering.Price, b.Offering.Price)); c != 0 {
+		if c := cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.cost, b.cost)); c != 0 {
 			return c
 		}
 		return a.key.Compare(b.key)
@@ -68,6 +94,7 @@ func LaunchOrder(types []*InstanceType, want requirements.Set, requests corev1.R
 type keyedCandidate struct {
 	Candidate
 	rank int
+	cost float64
 	key  OfferingKey
 }
 

@@ -28,6 +28,7 @@
 //	batch    when a planning pass is due                                 batch.go
 //	rates    how much may change in how short a time                     ratelimiter.go
 //	stock    estimate of the cloud's stock, offering by offering         stockestimate.go
+//	costs    what plans count with, for the order of launches            launchcosts.go
 //
 // # Differences from Karpenter
 //

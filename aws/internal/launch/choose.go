@@ -32,6 +32,8 @@ type Wish struct {
 	MinValuesRelaxed bool
 	// WithoutReserved leaves reserved offerings out as if they were full.
 	WithoutReserved bool
+	// Cost is what offerings are expected to cost, by which they are ordered and chosen; nil: their prices. See roughly.
+	Cost cloudprovider.LaunchCost
 }
 
 // Choice has the offerings for a launch request to EC2.
@@ -42,7 +44,9 @@ type Choice struct {
 	Tenancy string
 	// Candidates are the offerings to ask for, all with room, cheapest first and then by key.
 	Candidates []cloudprovider.Candidate
-	// Suited are all offerings that suit the wish, with room or without, in cloudprovider.LaunchOrder.
+	// Cost is Wish.Cost, rounded; nil without it. It is not for concurrent use.
+	Cost cloudprovider.LaunchCost
+	// Suited are all offerings that suit the wish, with room or without, in the order of cloudprovider.LaunchOrderBy.
 	Suited []cloudprovider.Candidate
 	// Ruled says, stage by stage, which instance types were left out although they suit and have room.
 	Ruled []Ruling
@@ -94,10 +98,12 @@ func (c *Choice) InstanceTypes() []*cloudprovider.InstanceType {
 // independent of the order of the types. If nothing is left, the error has kind InsufficientCapacity and names the compatible
 // offerings without capacity.
 func Choose(types []*cloudprovider.InstanceType, wish Wish) (Choice, error) {
+	wish.Cost = roughly(wish.Cost)
 	s := &selection{wish: wish}
 	c := Choice{
-		Suited:  cloudprovider.LaunchOrder(types, wish.Requirements, wish.Requests),
+		Suited:  cloudprovider.LaunchOrderBy(types, wish.Requirements, wish.Requests, wish.Cost),
 		Tenancy: tenancy(wish.Requirements),
+		Cost:    wish.Cost,
 	}
 	for _, candidate := range c.Suited {
 		if candidate.Offering.HasRoom() && !(wish.WithoutReserved && candidate.Offering.Reserved()) {
@@ -132,7 +138,7 @@ func tenancy(want requirements.Set) string {
 	return awsv1.TenancyDefault
 }
 
-// selection has the remaining candidates, always in launch order: by capacity type, price and key.
+// selection has the remaining candidates, always in launch order: by capacity type, cost and key.
 type selection struct {
 	wish  Wish
 	left  []cloudprovider.Candidate
@@ -199,14 +205,14 @@ func reservationKind(c cloudprovider.Candidate) int {
 
 // reservationKind keeps the offerings of the cheapest kind of reservation, if there is any reservation at all.
 func (s *selection) reservationKind() {
-	best, price := notReserved, math.Inf(1)
+	best, least := notReserved, math.Inf(1)
 	for _, c := range s.left {
 		kind := reservationKind(c)
 		if kind == notReserved {
 			continue
 		}
-		if c.Offering.Price < price || c.Offering.Price == price && kind < best {
-			best, price = kind, c.Offering.Price
+		if cost := s.wish.Cost.Of(c); cost < least || cost == least && kind < best {
+			best, least = kind, cost
 		}
 	}
 	if best != notReserved {
@@ -297,18 +303,18 @@ func (s *selection) expensiveSpot() {
 	limit := math.Inf(1)
 	for _, c := range s.left {
 		if c.Offering.CapacityType() == v1.CapacityTypeOnDemand {
-			limit = min(limit, c.Offering.Price)
+			limit = min(limit, s.wish.Cost.Of(c))
 		}
 	}
 	s.keep("dearer as spot than the cheapest on-demand", func(c cloudprovider.Candidate) bool {
-		return c.Offering.CapacityType() != v1.CapacityTypeSpot || c.Offering.Price <= limit
+		return c.Offering.CapacityType() != v1.CapacityTypeSpot || s.wish.Cost.Of(c) <= limit
 	})
 }
 
 // truncate keeps the cheapest types, as many as a request may name, and of those that are dearer the ones that minValues
 // needs.
 func (s *selection) truncate() error {
-	ranked := s.byPrice()
+	ranked := s.byCost()
 	kept := ranked[:min(len(ranked), MaxInstanceTypes)]
 	if lacking := s.lacking(kept); lacking != "" && !s.wish.MinValuesRelaxed {
 		kept = s.varied(ranked)
@@ -325,17 +331,17 @@ func (s *selection) truncate() error {
 	return nil
 }
 
-// byPrice are the types that are left, each once, by their cheapest offering and then by name.
-func (s *selection) byPrice() []*cloudprovider.InstanceType {
+// byCost are the types that are left, each once, by their cheapest offering and then by name.
+func (s *selection) byCost() []*cloudprovider.InstanceType {
 	cheapest := map[*cloudprovider.InstanceType]float64{}
 	var types []*cloudprovider.InstanceType
 	for _, c := range s.left {
-		price, seen := cheapest[c.Type]
+		least, seen := cheapest[c.Type]
 		if !seen {
 			types = append(types, c.Type)
-			price = math.Inf(1)
+			least = math.Inf(1)
 		}
-		cheapest[c.Type] = min(price, c.Offering.Price)
+		cheapest[c.Type] = min(least, s.wish.Cost.Of(c))
 	}
 	slices.SortFunc(types, func(a, b *cloudprovider.InstanceType) int {
 		return cmp.Or(cmp.Compare(cheapest[a], cheapest[b]), strings.Compare(a.Name, b.Name))
@@ -383,7 +389,7 @@ func (s *selection) values(types []*cloudprovider.InstanceType, r requirements.R
 	return values
 }
 
-// varied takes first, in order of price, each type that brings a value which minValues still lacks, then the cheapest of
+// varied takes first, in order of cost, each type that brings a value which minValues still lacks, then the cheapest of
 // the others.
 func (s *selection) varied(ranked []*cloudprovider.InstanceType) []*cloudprovider.InstanceType {
 	var kept []*cloudprovider.InstanceType
@@ -432,7 +438,7 @@ func (s *selection) varied(ranked []*cloudprovider.InstanceType) []*cloudprovide
 func (s *selection) advice(capacityType string) string {
 	want := s.wish.Requirements.Get(v1.CapacityTypeLabelKey)
 	spot := !s.wish.Requirements.Has(v1.CapacityTypeLabelKey) || want.Has(v1.CapacityTypeSpot)
-	if n := len(s.byPrice()); capacityType == v1.CapacityTypeOnDemand && spot && n < fewSpotTypes {
+	if n := len(s.byCost()); capacityType == v1.CapacityTypeOnDemand && spot && n < fewSpotTypes {
 		return fmt.Sprintf("launched on-demand although spot is allowed, with %d instance types to choose from: allow at least %d to find spot capacity more often",
 			n, fewSpotTypes)
 	}

@@ -77,6 +77,7 @@ func fleetInput(f *flight, offers []offer, tags map[string]string, clientToken s
 		},
 	}
 	_, prioritised := f.NodeClaim.Annotations[v1.PriceOverlayAppliedAnnotationKey]
+	prioritised = prioritised || reordered(f.choice.Candidates, f.choice.Cost)
 	target, kind := in.TargetCapacitySpecification, reservationKind(f.choice.Candidates[0])
 	switch {
 	case f.choice.CapacityType == v1.CapacityTypeSpot:
@@ -100,7 +101,7 @@ func fleetInput(f *flight, offers []offer, tags map[string]string, clientToken s
 		}
 	}
 	for _, o := range offers {
-		in.LaunchTemplateConfigs = append(in.LaunchTemplateConfigs, o.config())
+		in.LaunchTemplateConfigs = append(in.LaunchTemplateConfigs, o.config(f.choice.Cost))
 	}
 	list := tagList(tags)
 	for _, resource := range []ec2types.ResourceType{ec2types.ResourceTypeInstance, ec2types.ResourceTypeVolume, ec2types.ResourceTypeFleet} {
@@ -113,7 +114,7 @@ func fleetInput(f *flight, offers []offer, tags map[string]string, clientToken s
 	return in
 }
 
-func (o offer) config() ec2types.FleetLaunchTemplateConfigRequest {
+func (o offer) config(cost cloudprovider.LaunchCost) ec2types.FleetLaunchTemplateConfigRequest {
 	config := ec2types.FleetLaunchTemplateConfigRequest{
 		LaunchTemplateSpecification: &ec2types.FleetLaunchTemplateSpecificationRequest{
 			LaunchTemplateName: aws.String(o.template.Name),
@@ -124,7 +125,7 @@ func (o offer) config() ec2types.FleetLaunchTemplateConfigRequest {
 		request := ec2types.FleetLaunchTemplateOverridesRequest{
 			InstanceType:     ec2types.InstanceType(v.candidate.Type.Name),
 			AvailabilityZone: aws.String(v.candidate.Offering.Zone()),
-			Priority:         aws.Float64(v.candidate.Offering.Price),
+			Priority:         aws.Float64(cost.Of(v.candidate)),
 		}
 		if o.template.ImageID != "" {
 			request.ImageId = aws.String(o.template.ImageID)

@@ -107,6 +107,9 @@ type Request struct {
 	InstanceTypes []*cloudprovider.InstanceType
 	// PlacementGroupID is the group the class selects; empty for none.
 	PlacementGroupID string
+	// Cost is what offerings are expected to cost, by which EC2 is asked for them; nil: their prices. It must give the same answers for as
+	// long as the launch is repeated.
+	Cost cloudprovider.LaunchCost
 	// Dead are the ids of the claim's instances that are shutting down or gone, as far as they are known.
 	Dead []string
 }
@@ -217,6 +220,7 @@ func (l *Launcher) prepare(r Request) (*flight, error) {
 		Requirements:     want,
 		Requests:         r.NodeClaim.Spec.Resources.Requests,
 		MinValuesRelaxed: relaxed(r.NodeClaim),
+		Cost:             r.Cost,
 	}}, nil
 }
 

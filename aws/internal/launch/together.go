@@ -23,10 +23,11 @@ import (
 type Together struct {
 	// NodeClaims to launch, at least two, of one NodePool and node class, with different UIDs.
 	NodeClaims []*v1.NodeClaim
-	// NodeClass, InstanceTypes and PlacementGroupID as in Request.
+	// NodeClass, InstanceTypes, PlacementGroupID and Cost as in Request.
 	NodeClass        *awsv1.EC2NodeClass
 	InstanceTypes    []*cloudprovider.InstanceType
 	PlacementGroupID string
+	Cost             cloudprovider.LaunchCost
 	// Whole launches all or nothing: all instances are of one type in one zone, and if EC2 has not all of them, it launches none. Else what
 	// EC2 has is taken, of different types and zones.
 	Whole bool
@@ -119,7 +120,7 @@ func (l *Launcher) prepareTogether(t Together) (*flight, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := l.prepare(Request{NodeClaim: one, NodeClass: t.NodeClass, InstanceTypes: t.InstanceTypes, PlacementGroupID: t.PlacementGroupID})
+	f, err := l.prepare(Request{NodeClaim: one, NodeClass: t.NodeClass, InstanceTypes: t.InstanceTypes, PlacementGroupID: t.PlacementGroupID, Cost: t.Cost})
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,58 @@
+package launch
+
+import (
+	"math"
+	"strconv"
+
+	"github.com/drawknife/drawknife/cloudprovider"
+)
+
+// roughly rounds costs to three significant digits, and remembers them. What nodes are expected to cost changes from minute to minute,
+// because older prices and interruptions count less: without rounding, the same launch a moment later would be another request for EC2,
+// which refuses it under the same client token. Offerings that cost their price keep it as it is.
+func roughly(cost cloudprovider.LaunchCost) cloudprovider.LaunchCost {
+	if cost == nil {
+		return nil
+	}
+	known := map[*cloudprovider.Offering]float64{}
+	return func(t *cloudprovider.InstanceType, o *cloudprovider.Offering) float64 {
+		rounded, ok := known[o]
+		if !ok {
+			if rounded = cost.Of(cloudprovider.Candidate{Type: t, Offering: o}); rounded != o.Price {
+				rounded = threeDigits(rounded)
+			}
+			known[o] = rounded
+		}
+		return rounded
+	}
+}
+
+// threeDigits is the nearest number with three significant digits.
+func threeDigits(usd float64) float64 {
+	rounded, err := strconv.ParseFloat(strconv.FormatFloat(usd, 'e', 2, 64), 64)
+	if err != nil {
+		return usd
+	}
+	return rounded
+}
+
+// reordered reports whether one of the candidates, which are in the order of their costs, comes before one with a lower price because it
+// costs less.
+func reordered(candidates []cloudprovider.Candidate, cost cloudprovider.LaunchCost) bool {
+	if cost == nil {
+		return false
+	}
+	highest := math.Inf(-1) // of the prices of those that cost less
+	for i := 0; i < len(candidates); {
+		next, same := i, cost.Of(candidates[i])
+		for ; next < len(candidates) && cost.Of(candidates[next]) == same; next++ {
+			if candidates[next].Offering.Price < highest {
+				return true
+			}
+		}
+		for ; i < next; i++ {
+			highest = max(highest, candidates[i].Offering.Price)
+		}
+	}
+	return false
+}
