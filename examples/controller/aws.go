@@ -15,13 +15,12 @@ import (
 	"github.com/drawknife/drawknife/aws"
 	"github.com/drawknife/drawknife/aws/sdk"
 	"github.com/drawknife/drawknife/cloudprovider"
-	"github.com/drawknife/drawknife/examples/controller/market"
 	"github.com/drawknife/drawknife/examples/controller/onaws"
 	"github.com/drawknife/drawknife/examples/settings"
 )
 
 // newAWS launches EC2 instances.
-func newAWS(ctx context.Context, mgr ctrl.Manager, s settings.Settings, sharing *market.Sharing, log *slog.Logger) (cloudprovider.CloudProvider, error) {
+func newAWS(ctx context.Context, mgr ctrl.Manager, s settings.Settings, shared *planned, log *slog.Logger) (cloudprovider.CloudProvider, error) {
 	config := awsConfig(s)
 	alpha, err := hasInstances(mgr.GetRESTMapper())
 	if err != nil {
@@ -45,9 +44,10 @@ func newAWS(ctx context.Context, mgr ctrl.Manager, s settings.Settings, sharing 
 	}
 	options := onaws.Options{
 		Clients: clients, Cluster: cluster, NodeOverlays: s.Planning.FeatureGates.NodeOverlay, Metrics: ctrlmetrics.Registry, Logger: log,
+		LaunchCost: shared.costs.Of,
 	}
-	if sharing != nil {
-		options.SharingClusters = sharing.Clusters
+	if shared.sharing != nil {
+		options.SharingClusters = shared.sharing.Clusters
 	}
 	return onaws.New(ctx, mgr, config, options)
 }

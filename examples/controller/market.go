@@ -35,6 +35,13 @@ func newSharing(mgr ctrl.Manager, s settings.Settings, log *slog.Logger) *market
 	return sharing
 }
 
+// planned is what the provider and the planner share: what clusters of the account use of commitments, nil if that is not known, and the costs
+// that plans count with, for the order of launches.
+type planned struct {
+	sharing *market.Sharing
+	costs   provisioning.LaunchCosts
+}
+
 // addMarket gives the reconcilers the cost model, and keeps what is learned.
 func addMarket(mgr ctrl.Manager, s settings.Settings, provider cloudprovider.CloudProvider, sharing *market.Sharing, wanted *reconcilers.Options, log *slog.Logger) error {
 	onAWS, _ := provider.(*onaws.Provider)

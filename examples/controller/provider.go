@@ -9,12 +9,11 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/drawknife/drawknife/cloudprovider"
-	"github.com/drawknife/drawknife/examples/controller/market"
 	"github.com/drawknife/drawknife/examples/settings"
 )
 
 // newProvider returns the configured cloud provider.
-func newProvider(ctx context.Context, mgr ctrl.Manager, s settings.Settings, extra extraFlags, sharing *market.Sharing, log *slog.Logger) (cloudprovider.CloudProvider, error) {
+func newProvider(ctx context.Context, mgr ctrl.Manager, s settings.Settings, extra extraFlags, shared *planned, log *slog.Logger) (cloudprovider.CloudProvider, error) {
 	switch s.Process.Provider {
 	case settings.ProviderFake:
 		if !s.Process.AllowSimulatedNodes {
@@ -22,7 +21,7 @@ func newProvider(ctx context.Context, mgr ctrl.Manager, s settings.Settings, ext
 		}
 		return newSimulation(ctx, mgr, extra.catalog, s.Planning.ServeAlpha, s.Process.Adopt == settings.AdoptDryRun, log)
 	case settings.ProviderAWS:
-		return newAWS(ctx, mgr, s, sharing, log)
+		return newAWS(ctx, mgr, s, shared, log)
 	}
 	return nil, fmt.Errorf("--provider %q is unknown: it must be aws or fake", s.Process.Provider)
 }

@@ -88,8 +88,8 @@ func serve(ctx context.Context, s settings.Settings, extra extraFlags, log *slog
 			return err
 		}
 	}
-	sharing := newSharing(mgr, s, log)
-	provider, err := newProvider(ctx, mgr, s, extra, sharing, log)
+	shared := &planned{sharing: newSharing(mgr, s, log)}
+	provider, err := newProvider(ctx, mgr, s, extra, shared, log)
 	if err != nil {
 		return err
 	}
@@ -101,6 +101,7 @@ func serve(ctx context.Context, s settings.Settings, extra extraFlags, log *slog
 		return err
 	}
 	wanted.Provider, wanted.Logger, wanted.Metrics = provider, log, ctrlmetrics.Registry
+	wanted.LaunchCosts = &shared.costs
 	wanted.WithoutObjectMetrics = s.Process.WithoutObjectMetrics
 	if s.Process.Provider == settings.ProviderAWS {
 		wanted.NodeClasses = []client.Object{&awsv1.EC2NodeClass{}}
@@ -110,7 +111,7 @@ func serve(ctx context.Context, s settings.Settings, extra extraFlags, log *slog
 	} else {
 		wanted.Disruption.FormerApprovalNamespace = s.Process.SystemNamespace
 	}
-	if err := addMarket(mgr, s, provider, sharing, &wanted, log); err != nil {
+	if err := addMarket(mgr, s, provider, shared.sharing, &wanted, log); err != nil {
 		return err
 	}
 	if err := reconcilers.Add(mgr, wanted); err != nil {

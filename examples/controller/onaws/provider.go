@@ -21,9 +21,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/drawknife/drawknife/api/option"
+	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/aws"
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 	"github.com/drawknife/drawknife/aws/sdk"
+	"github.com/drawknife/drawknife/cloudprovider"
 )
 
 // Options of New, in addition to the provider's Config.
@@ -34,6 +36,8 @@ type Options struct {
 	Clients aws.Clients
 	// SharingClusters returns the names of other clusters that report what they use of commitments; see aws.Options. Nil: there are none.
 	SharingClusters func() []string
+	// LaunchCost decides the order in which launches ask for offerings; see aws.Options. Nil: prices do.
+	LaunchCost func(v1.PoolKey) cloudprovider.LaunchCost
 	// NodeOverlays makes launches use prices with NodeOverlays applied. The manager's scheme and permissions must include
 	// NodeOverlays, and reconcilers.Options.Features.NodeOverlay must be set too.
 	NodeOverlays bool
@@ -86,7 +90,7 @@ func New(ctx context.Context, mgr ctrl.Manager, config aws.Config, o Options) (*
 // newProvider returns a provider that reads from a manager's cache.
 func newProvider(ctx context.Context, cached client.Reader, config aws.Config, o Options) (*Provider, error) {
 	p := &Provider{}
-	options := aws.Options{NodeClasses: classReader{cached}, Cluster: o.Cluster, Clients: o.Clients, SharingClusters: o.SharingClusters, Logger: o.Logger}
+	options := aws.Options{NodeClasses: classReader{cached}, Cluster: o.Cluster, Clients: o.Clients, SharingClusters: o.SharingClusters, LaunchCost: o.LaunchCost, Logger: o.Logger}
 	var priced *overlays
 	if o.NodeOverlays {
 		priced = &overlays{client: cached, types: p.InstanceTypes}

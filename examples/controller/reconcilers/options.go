@@ -35,6 +35,9 @@ type Options struct {
 	// also in parallel, and must not change earlier results; return the same pointer if the model has not changed. Nil, and a nil model,
 	// are list prices alone. A model that is not valid fails the pass.
 	CostModel func(*scheduling.Snapshot) *scheduling.CostModel
+	// LaunchCosts notes the cost model of each snapshot, for the provider that launches what was planned; see aws.Options.LaunchCost. Nil:
+	// nobody notes it.
+	LaunchCosts *provisioning.LaunchCosts
 	// DefaultTopologySpread are the cluster's default spread constraints, as kube-scheduler's configuration has them.
 	DefaultTopologySpread []corev1.TopologySpreadConstraint
 	// PassTimeout ends the planning of a pass; more than 0. Nil is DefaultPassTimeout.

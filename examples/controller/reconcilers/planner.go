@@ -273,6 +273,7 @@ func (p *planner) resolve(ctx context.Context, now time.Time) (*cluster.View, *p
 	if p.options.CostModel != nil {
 		view.Snapshot.CostModel = p.options.CostModel(view.Snapshot)
 	}
+	p.options.LaunchCosts.Observe(view.Snapshot)
 	p.shown.learn(set)
 	return withoutLost(view), set, nil
 }
