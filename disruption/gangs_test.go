@@ -3,8 +3,6 @@ package disruption_test
 import (
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -208,6 +206,8 @@ func TestGangsThatHaveGrownVoidCommands(t *testing.T) {
 func TestGangsAreMovedIntoOneDomain(t *testing.T) {
 	const rack = "example.com/rack"
 	zone := []scheduling.GangTopology{{Key: corev1.LabelTopologyZone}}
+	wish := []scheduling.GangTopology{{Key: corev1.LabelTopologyZone, Policy: scheduling.GangTopologyPreferred}}
+	wished := append(zone[:1:1], scheduling.GangTopology{Key: rack, Policy: scheduling.GangTopologyPreferred})
 	racks := append(zone, scheduling.GangTopology{Key: rack})
 	on := func(zone, of string) []nodeOption {
 		return []nodeOption{labelled(corev1.LabelTopologyZone, zone), labelled(rack, of), annotated(v1.DoNotDisruptAnnotationKey, "true")}
@@ -228,7 +228,11 @@ func TestGangsAreMovedIntoOneDomain(t *testing.T) {
 		"room for some on each rack":      {racks, [][2]string{{"a", "r1"}, {"a", "r2"}, {"b", "r3"}}, 4, ""},
 		"room on a node":                  {[]scheduling.GangTopology{{Key: corev1.LabelHostname}}, [][2]string{{"a", "r1"}}, 3, "room-0"},
 		"room on no node":                 {[]scheduling.GangTopology{{Key: corev1.LabelHostname}}, [][2]string{{"a", "r1"}, {"a", "r2"}}, 4, ""},
-		"a domain that is only a wish":    {[]scheduling.GangTopology{{Key: corev1.LabelTopologyZone, Policy: scheduling.GangTopologyPreferred}}, [][2]string{{"a", "r1"}, {"b", "r2"}}, 4, "room-0 room-1"},
+		"a domain that is only a wish":    {wish, [][2]string{{"a", "r1"}, {"b", "r2"}}, 4, "room-0 room-1"},
+		"a wish with room for all":        {wish, [][2]string{{"a", "r1"}, {"b", "r2"}, {"b", "r3"}}, 4, "room-1 room-2"},
+		"a required domain and a wish":    {wished, [][2]string{{"a", "r1"}, {"a", "r2"}, {"b", "r3"}, {"b", "r3"}}, 4, "room-2 room-3"},
+		"a wish that has to go":           {wished, [][2]string{{"a", "r1"}, {"a", "r2"}, {"b", "r3"}}, 4, "room-0 room-1"},
+		"the last of two wishes goes":     {append(wish, wished[1]), [][2]string{{"b", "r3"}, {"a", "r1"}, {"a", "r2"}}, 4, "room-1 room-2"},
 	} {
 		for planner, p := range planners() {
 			w := newWorld()
@@ -253,16 +257,7 @@ func TestGangsAreMovedIntoOneDomain(t *testing.T) {
 			for _, why := range torn(w.snapshot, plan.Commands) {
 				t.Errorf("%s, %s: %s", planner, name, why)
 			}
-			got := map[string]bool{}
-			for _, cmd := range plan.Commands {
-				for _, r := range cmd.Receivers {
-					got[r.Name] = true
-				}
-				if len(cmd.Replacements) > 0 {
-					got["new"] = true
-				}
-			}
-			if text := strings.Join(slices.Sorted(maps.Keys(got)), " "); text != tt.want {
+			if text := takers(plan); text != tt.want {
 				t.Errorf("%s, %s: pods go to %q, want %q: %v", planner, name, text, tt.want, plan.Verdicts[0])
 			}
 			if tt.want == "" {

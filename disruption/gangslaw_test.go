@@ -16,7 +16,7 @@ import (
 	podrules "github.com/drawknife/drawknife/scheduling/pods"
 )
 
-// drawnGangs makes gangs of some pods of the world. Some have to be in one zone, if their pods are.
+// drawnGangs makes gangs of some pods of the world. Some have to be in one zone, if their pods are; others prefer one.
 func drawnGangs(rt *rapid.T, w *world) {
 	type member struct{ name, zone string }
 	var list []member
@@ -43,6 +43,8 @@ func drawnGangs(rt *rapid.T, w *world) {
 		list = list[size:]
 		if len(zones) == 1 && rapid.Bool().Draw(rt, "one zone") {
 			gang.Topology = []scheduling.GangTopology{{Key: corev1.LabelTopologyZone}}
+		} else if rapid.Bool().Draw(rt, "preferred zone") {
+			gang.Topology = []scheduling.GangTopology{{Key: corev1.LabelTopologyZone, Policy: scheduling.GangTopologyPreferred}}
 		}
 		if rapid.IntRange(0, 3).Draw(rt, "singly") == 0 {
 			gang.DisruptionMode = planning.GangDisruptedSingly

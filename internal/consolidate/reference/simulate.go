@@ -1,6 +1,7 @@
 package reference
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"github.com/drawknife/drawknife/internal/consolidate/money"
 	"github.com/drawknife/drawknife/internal/consolidate/survey"
 	"github.com/drawknife/drawknife/internal/engine/answering"
+	"github.com/drawknife/drawknife/internal/engine/gangs"
 	"github.com/drawknife/drawknife/internal/engine/model"
 	"github.com/drawknife/drawknife/internal/engine/solving"
 	"github.com/drawknife/drawknife/internal/engine/trial"
@@ -147,11 +149,27 @@ func Settled(ctx context.Context, f *survey.Fleet, q planning.Query) (*Simulator
 	return &SimulatorModel{settled, &reduced}, err
 }
 
-// remove simulates the removal of all candidates together, or returns why their pods don't allow it. Gangs that have to be in one domain go
-// to the one in which new nodes cost least.
+// remove simulates the removal of all candidates together, or returns why their pods don't allow it. Gangs that require or prefer one domain
+// go where provisioning would place them: to the domain in which new nodes cost least, with the preferences that the premium allows.
 func (s *simulator) remove(ctx context.Context, batch []*decision.Candidate) (*simulation, *decision.Block, error) {
 	ways, nowhere := s.ways(batch)
-	var best *simulation
+	best, err := gangs.MostWishes(trial.Wishes(ways, s.query), s.query.Premium(), func(kept int) (*simulation, error) {
+		sim, why, err := s.cheapest(ctx, batch, trial.Keeping(ways, kept))
+		nowhere = cmp.Or(nowhere, why)
+		return sim, err
+	}, (*simulation).cost)
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case best == nil:
+		return nil, nowhere, nil
+	}
+	return best, nil, nil
+}
+
+// cheapest simulates the removal in each of the ways. It returns the one with the cheapest new nodes, nil for none, and what prevents the
+// first that is not possible.
+func (s *simulator) cheapest(ctx context.Context, batch []*decision.Candidate, ways []*trial.GangWay) (best *simulation, first *decision.Block, err error) {
 	for _, way := range ways {
 		mark := s.trial.Mark()
 		sim, why, err := s.try(ctx, batch, way)
@@ -161,9 +179,7 @@ func (s *simulator) remove(ctx context.Context, batch []*decision.Candidate) (*s
 		if err != nil {
 			return nil, nil, err
 		}
-		if nowhere == nil {
-			nowhere = why
-		}
+		first = cmp.Or(first, why)
 		if why == nil && (best == nil || sim.cost() < best.cost()) {
 			best = sim
 		}
@@ -171,10 +187,7 @@ func (s *simulator) remove(ctx context.Context, batch []*decision.Candidate) (*s
 			break
 		}
 	}
-	if best == nil {
-		return nil, nowhere, nil
-	}
-	return best, nil, nil
+	return best, first, nil
 }
 
 // ways are those in which gangs of the batch can be moved, and the block where there are none.

@@ -8,6 +8,7 @@ import (
 	"github.com/drawknife/drawknife/disruption/decision"
 	"github.com/drawknife/drawknife/internal/consolidate/removing"
 	"github.com/drawknife/drawknife/internal/consolidate/searchcontext"
+	"github.com/drawknife/drawknife/internal/engine/gangs"
 	"github.com/drawknife/drawknife/internal/engine/trial"
 )
 
@@ -51,7 +52,7 @@ func (s *Search) tryTied(ctx context.Context, group []*searchcontext.Candidate) 
 		}
 		return nil
 	}
-	best, why, err := s.bestOf(ctx, removals(searchcontext.MethodFor(group), group, ways))
+	best, why, err := s.bestWay(ctx, searchcontext.MethodFor(group), group, ways)
 	switch {
 	case err != nil:
 		return err
@@ -61,6 +62,63 @@ func (s *Search) tryTied(ctx context.Context, group []*searchcontext.Candidate) 
 		s.keep(group, removing.UseRoom, why)
 	}
 	return nil
+}
+
+// look is a removal with what its new nodes cost, in nano-USD per hour.
+type look struct {
+	removal removing.Removal
+	kept    int
+	cost    int64
+}
+
+// bestWay is the removal that is worth most in the ways that keep the most preferred domains within the premium, as provisioning would; nil if
+// there is none, with a block. The trial is as before. What preferences cost is looked at without a limit on the cost: one within the premium
+// is not given up for a saving.
+func (s *Search) bestWay(ctx context.Context, method decision.Method, group []*searchcontext.Candidate, ways []*trial.GangWay) (*removing.Removal, *decision.Block, error) {
+	wishes := trial.Wishes(ways, s.Query)
+	if wishes == 0 {
+		return s.bestOf(ctx, removals(method, group, trial.Keeping(ways, 0)))
+	}
+	var why *decision.Block
+	best, err := gangs.MostWishes(wishes, s.Query.Premium(), func(kept int) (*look, error) {
+		list := trial.Keeping(ways, kept)
+		if kept > 0 {
+			return s.cheapestOf(ctx, removals(decision.MethodDrift, group, list), kept)
+		}
+		r, first, err := s.bestOf(ctx, removals(method, group, list))
+		if why = first; r == nil || err != nil {
+			return nil, err
+		}
+		return s.cheapestOf(ctx, []removing.Removal{*r}, kept)
+	}, func(l *look) int64 { return l.cost })
+	switch {
+	case err != nil || best == nil:
+		return nil, why, err
+	case best.kept > 0 && method != decision.MethodDrift:
+		return s.bestOf(ctx, removals(method, group, trial.Keeping(ways, best.kept)))
+	}
+	return &best.removal, nil, nil
+}
+
+// cheapestOf is the removal whose new nodes cost least, nil if none is possible. Whether a command may do it is not asked.
+func (s *Search) cheapestOf(ctx context.Context, list []removing.Removal, kept int) (best *look, err error) {
+	for _, r := range list {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		s.Work++
+		st, why, err := s.within(ctx, r)
+		if err != nil {
+			return nil, err
+		}
+		if why != nil {
+			continue
+		}
+		if cost := searchcontext.PriceOf(r.Members) - st.Saving; best == nil || cost < best.cost {
+			best = &look{r, kept, cost}
+		}
+	}
+	return best, nil
 }
 
 // waysOf are the ways in which gangs of the group can be moved.
@@ -118,6 +176,11 @@ func (s *Search) lookAtRemoval(ctx context.Context, r removing.Removal) (*removi
 	if why := s.Admissible(r); why != nil {
 		return nil, why, nil
 	}
+	return s.within(ctx, r)
+}
+
+// within is TryWithin that leaves the trial as it was.
+func (s *Search) within(ctx context.Context, r removing.Removal) (*removing.Step, *decision.Block, error) {
 	mark := s.Trial.Mark()
 	st, why, err := s.TryWithin(ctx, r, mark)
 	if back := s.Trial.Rollback(mark); err == nil {
@@ -135,7 +198,7 @@ func (s *Search) driftTied(ctx context.Context, group []*searchcontext.Candidate
 	case 1:
 		return s.attempt(ctx, removing.Removal{Method: decision.MethodDrift, Members: group, Where: removing.UseRoom, Way: ways[0]})
 	}
-	best, why, err := s.bestOf(ctx, removals(decision.MethodDrift, group, ways))
+	best, why, err := s.bestWay(ctx, decision.MethodDrift, group, ways)
 	if err != nil || best == nil {
 		return cmp.Or(why, &decision.Block{Code: decision.BlockNotReached}), err
 	}

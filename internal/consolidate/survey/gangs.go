@@ -37,8 +37,11 @@ func (t *Tie) describe() {
 	b.WriteString(strings.Join(t.nodes, ","))
 	for _, gang := range t.Gangs {
 		b.WriteString(" " + gang.Key().String())
-		for _, key := range requiredKeys(gang) {
-			b.WriteString("|" + key)
+		for _, t := range gang.Topology {
+			b.WriteString("|" + t.Key)
+			if t.Policy == planning.GangTopologyPreferred {
+				b.WriteString("?")
+			}
 		}
 	}
 	t.text = b.String()
@@ -244,14 +247,14 @@ func (w *wholeGangs) look(node string, list []*corev1.Pod) {
 	}
 }
 
-// ties are the nodes that go together: those of a gang that runs on several or has to be in one domain, and those of all gangs that share
+// ties are the nodes that go together: those of a gang that runs on several, or requires or prefers one domain, and those of all gangs that share
 // some of these. A gang on one node that may be anywhere goes with its node.
 func (w *wholeGangs) ties() []*Tie {
 	of, ofParent := map[string]*Tie{}, map[planning.GangKey]*Tie{}
 	var all []*Tie
 	for _, gang := range w.list {
 		nodes, withParent := w.nodes[gang], gang.DisruptionMode == planning.GangDisruptedWithParent && gang.Parent != ""
-		if len(nodes) == 0 || len(nodes) == 1 && len(requiredKeys(gang)) == 0 && !withParent {
+		if len(nodes) == 0 || len(nodes) == 1 && len(gang.Topology) == 0 && !withParent {
 			continue
 		}
 		tie := &Tie{Gangs: []*planning.Gang{gang}, nodes: slices.Clone(nodes), count: map[*planning.Gang]int{gang: len(nodes)}}

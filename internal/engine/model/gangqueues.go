@@ -79,18 +79,21 @@ func (m *Model) Singles(class int32) []int32 {
 	return slices.DeleteFunc(slices.Clone(pending), func(i int32) bool { return m.Gangs.Of[i] >= 0 })
 }
 
-// A gang that runs can be moved as a whole. If the gang requires one domain, its bound pods also exist as classes for each domain to which
-// they could be moved: see GangIndex.
+// A gang that runs can be moved as a whole. If the gang requires or prefers one domain, its bound pods also exist as classes for each domain
+// to which they could be moved: see GangIndex.
 
 // GangMove is a domain that a gang which runs could be moved to.
 type GangMove struct {
+	// Domains of the labels that the gang requires, then of the first Kept labels that it prefers; none if the gang may be anywhere.
 	Domains []planning.GangDomain
+	Kept    int
 	// patterns are what pods of a pattern are in the domain, and Classes what pods of a class are.
 	patterns map[int32]int32
 	Classes  map[int32]int32
 }
 
-// mostGangMoves bounds to how many domains a gang can be moved: its own comes first, then those with most nodes.
+// mostGangMoves bounds to how many domains a gang can be moved, for each number of kept preferences: its own comes first, then those with
+// most nodes.
 const mostGangMoves = 16
 
 // addMoves finds where gangs could be moved that are moved as a whole, all of whose members run.
@@ -104,17 +107,23 @@ func (b *gangBuilder) addMoves() {
 	ranked := map[string][][]string{}
 	for number := range b.index.List {
 		g := &b.index.List[number]
-		keys := requiredKeys(g.Source)
-		if g.Bound == 0 || len(g.Pods) > 0 || len(keys) == 0 || g.Source.DisruptionMode == planning.GangDisruptedSingly {
+		keys, wishes := topologyKeys(g.Source)
+		if g.Family >= 0 {
+			wishes = nil // as where it is placed
+		}
+		if g.Bound == 0 || len(g.Pods) > 0 || len(keys)+len(wishes) == 0 || g.Source.DisruptionMode == planning.GangDisruptedSingly {
 			continue
 		}
 		patterns := b.patternsOf(g, b.hosts[number], offset)
-		text := domainsText(keys)
-		if _, known := ranked[text]; !known {
-			ranked[text] = b.byNodes(keys)
+		for kept := 0; kept <= len(wishes); kept++ {
+			all := append(slices.Clone(keys), wishes[:kept]...)
+			text := domainsText(all)
+			if _, known := ranked[text]; !known {
+				ranked[text] = b.byNodes(all)
+			}
+			own := b.valuesAt(b.hosts[number][0], all)
+			g.Moves = append(g.Moves, b.moves(patterns, all, own, g.within(own, ranked[text]), kept)...)
 		}
-		own := b.valuesAt(b.hosts[number][0], keys)
-		g.Moves = b.moves(patterns, keys, own, g.within(own, ranked[text]))
 	}
 }
 
@@ -128,12 +137,12 @@ func (g *Gang) within(own []string, domains [][]string) [][]string {
 }
 
 // moves are the first domains that the pods of the patterns could be in, the own one before the others.
-func (b *gangBuilder) moves(patterns []int32, keys, own []string, domains [][]string) (out []GangMove) {
+func (b *gangBuilder) moves(patterns []int32, keys, own []string, domains [][]string, kept int) (out []GangMove) {
 	first := func(values []string) {
 		if len(out) == mostGangMoves {
 			return
 		}
-		move := GangMove{patterns: map[int32]int32{}}
+		move := GangMove{Kept: kept, patterns: map[int32]int32{}}
 		for i, key := range keys {
 			move.Domains = append(move.Domains, planning.GangDomain{Key: key, Value: values[i]})
 		}
@@ -218,12 +227,14 @@ func (x *GangIndex) setMoveClasses(r *likeness.Roster) {
 	}
 }
 
-// requiredKeys returns the labels of which all members of the gang need one value.
-func requiredKeys(gang *planning.Gang) (keys []string) {
+// topologyKeys returns the labels of which all members of the gang need one value, and those of which one value is preferred.
+func topologyKeys(gang *planning.Gang) (keys, wishes []string) {
 	for _, t := range gang.Topology {
-		if t.Policy != planning.GangTopologyPreferred {
+		if t.Policy == planning.GangTopologyPreferred {
+			wishes = append(wishes, t.Key)
+		} else {
 			keys = append(keys, t.Key)
 		}
 	}
-	return keys
+	return keys, wishes
 }

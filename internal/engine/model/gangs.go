@@ -222,15 +222,7 @@ func (g *Gang) rank(pod *corev1.Pod) {
 // addOptions finds the domains that the gang could be in.
 func (b *gangBuilder) addOptions(number int32) {
 	g := &b.index.List[number]
-	var keys []string
-	var wishes []string
-	for _, t := range g.Source.Topology {
-		if t.Policy == planning.GangTopologyPreferred {
-			wishes = append(wishes, t.Key)
-		} else {
-			keys = append(keys, t.Key)
-		}
-	}
+	keys, wishes := topologyKeys(g.Source)
 	ways := state.Gang{Ways: make([][]state.Share, GangOptions)}
 	for level := 0; level <= len(wishes); level++ {
 		var options []GangOption

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/drawknife/drawknife/internal/engine/gangs"
 	"github.com/drawknife/drawknife/internal/engine/model"
 	"github.com/drawknife/drawknife/internal/engine/newnodes"
 	"github.com/drawknife/drawknife/internal/engine/resources"
@@ -170,20 +171,25 @@ func (t Gangs) placeGang(ctx context.Context, number int32) bool {
 		}
 		return fits
 	}
-	best := t.cheapestOption(ctx, number, g.Levels[0])
+	best := t.wishedOption(ctx, number, g.Levels)
 	if best == nil {
 		return false
-	}
-	most := float64(best.cost) * (1 + t.Options.Premium())
-	for level := len(g.Levels) - 1; level > 0 && t.Options.Preferences != planning.PreferencesIgnore; level-- {
-		if kept := t.cheapestOption(ctx, number, g.Levels[level]); kept != nil && float64(kept.cost) <= most {
-			best = kept
-			break
-		}
 	}
 	state.ChoosingOf(&t.S).Choose(number, best.option.Way)
 	t.Restore(best.done)
 	return true
+}
+
+// wishedOption returns the option that keeps the most wishes within the premium; nil if the gang has no place. Levels are those of a Gang.
+func (t Gangs) wishedOption(ctx context.Context, number int32, levels [][]model.GangOption) *gangTrial {
+	wishes := len(levels) - 1
+	if t.Options.Preferences == planning.PreferencesIgnore {
+		wishes = 0
+	}
+	best, _ := gangs.MostWishes(wishes, t.Options.Premium(), func(kept int) (*gangTrial, error) {
+		return t.cheapestOption(ctx, number, levels[kept]), nil
+	}, func(g *gangTrial) int64 { return g.cost })
+	return best
 }
 
 // gangTrial records how a gang was placed in a domain.

@@ -1,6 +1,7 @@
 package trial
 
 import (
+	"cmp"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -9,21 +10,24 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// GangWay is one way to move running gangs together: the target domains of the gangs that require one domain.
+// GangWay is one way to move running gangs together: the target domains of the gangs that require or prefer one domain. The nil way keeps no
+// preferences of gangs that may be anywhere.
 type GangWay struct {
 	// Number of the way among those of the same gangs, from 1 on.
 	Number  int
 	Domains []planning.GangDomain
+	// Kept counts the preferred domains of the gangs that the way keeps.
+	Kept int
 	// classes are what classes of members become.
 	classes map[planning.PodKey]map[int32]int32
 }
 
-// mostGangWays bounds the ways in which several gangs are moved together.
+// mostGangWays bounds the ways in which several gangs are moved together, for each number of kept preferences.
 const mostGangWays = 16
 
-// WaysOf returns the ways in which the gangs of the model can be moved together; ways that leave gangs in their domains come first. Gangs
-// without a required domain need no way: there is one nil way if all gangs are such. There is no way if a gang has no domain, or has
-// pending members.
+// WaysOf returns the ways in which the gangs of the model can be moved together, without preferences first; ways that leave gangs in their
+// domains come before others. Gangs without a required domain need no way if no preference is kept: then there is a nil way. There is no way
+// if a gang has no domain, or has pending members.
 func WaysOf(m *model.Model, gangs []*planning.Gang) []*GangWay {
 	ways := []*GangWay{nil}
 	for _, gang := range gangs {
@@ -35,16 +39,48 @@ func WaysOf(m *model.Model, gangs []*planning.Gang) []*GangWay {
 			continue
 		}
 		var next []*GangWay
+		count := map[int]int{}
 		for i := range g.Moves {
 			for _, way := range ways {
-				if len(next) < mostGangWays {
+				if kept := way.kept() + g.Moves[i].Kept; count[kept] < mostGangWays {
+					count[kept]++
 					next = append(next, way.with(gang, &g.Moves[i], len(next)+1))
 				}
 			}
 		}
 		ways = next
 	}
+	slices.SortStableFunc(ways, func(a, b *GangWay) int { return cmp.Compare(a.kept(), b.kept()) })
 	return ways
+}
+
+// Wishes is how many preferred domains of gangs the query can keep in one of the ways.
+func Wishes(ways []*GangWay, q planning.Query) int {
+	if len(ways) == 0 || q.Preferences == planning.PreferencesIgnore {
+		return 0
+	}
+	return ways[len(ways)-1].kept()
+}
+
+// Keeping are those of the ways, from WaysOf, that keep so many preferred domains.
+func Keeping(ways []*GangWay, kept int) []*GangWay {
+	from := slices.IndexFunc(ways, func(w *GangWay) bool { return w.kept() >= kept })
+	if from < 0 {
+		return nil
+	}
+	to := slices.IndexFunc(ways[from:], func(w *GangWay) bool { return w.kept() > kept })
+	if to < 0 {
+		return ways[from:]
+	}
+	return ways[from : from+to]
+}
+
+// kept counts the preferred domains that the way keeps.
+func (w *GangWay) kept() int {
+	if w == nil {
+		return 0
+	}
+	return w.Kept
 }
 
 // gangIn returns the model's gang of that name; nil if there is none.
@@ -63,9 +99,12 @@ func requires(gang *planning.Gang) bool {
 	return slices.ContainsFunc(gang.Topology, func(t planning.GangTopology) bool { return t.Policy != planning.GangTopologyPreferred })
 }
 
-// with is the way with another gang; the way may be nil.
+// with is the way with another gang; the way may be nil, and is nil for gangs that go anywhere.
 func (w *GangWay) with(gang *planning.Gang, move *model.GangMove, number int) *GangWay {
-	out := &GangWay{Number: number, classes: map[planning.PodKey]map[int32]int32{}}
+	if w == nil && len(move.Domains) == 0 {
+		return nil
+	}
+	out := &GangWay{Number: number, Kept: w.kept() + move.Kept, classes: map[planning.PodKey]map[int32]int32{}}
 	if w != nil {
 		out.Domains = slices.Clone(w.Domains)
 		for key, classes := range w.classes {

@@ -13,7 +13,7 @@ import (
 )
 
 // A gang that runs can be moved to each zone, its own first, unless its pods ask for one; one that may be anywhere needs no way, and one of
-// whose members some wait has none.
+// whose members some wait has none. Ways that keep preferences come last.
 func TestWaysOfGangs(t *testing.T) {
 	for name, tt := range map[string]struct {
 		change func(s *scheduling.Snapshot)
@@ -25,6 +25,16 @@ func TestWaysOfGangs(t *testing.T) {
 		}, []string{"b"}},
 		"anywhere":         {func(s *scheduling.Snapshot) { s.Gangs[0].Topology = nil }, []string{""}},
 		"moved one by one": {func(s *scheduling.Snapshot) { s.Gangs[0].DisruptionMode = planning.GangDisruptedSingly }, nil},
+		"a preferred zone": {func(s *scheduling.Snapshot) { s.Gangs[0].Topology[0].Policy = scheduling.GangTopologyPreferred }, []string{"", "b", "a"}},
+		"a zone, and a preferred node": {func(s *scheduling.Snapshot) {
+			s.Gangs[0].Topology = append(s.Gangs[0].Topology, scheduling.GangTopology{Key: "rack", Policy: scheduling.GangTopologyPreferred})
+			for i := range s.Nodes {
+				s.Nodes[i].Object.Labels["rack"] = []string{"r1", "r2"}[i]
+			}
+		}, []string{"b", "a", "b r1", "a r2"}},
+		"a preferred zone of a gang with a parent": {func(s *scheduling.Snapshot) {
+			s.Gangs[0].Topology[0].Policy, s.Gangs[0].Parent = scheduling.GangTopologyPreferred, "all"
+		}, []string{""}},
 		"a member that waits": {func(s *scheduling.Snapshot) {
 			s.Gangs[0].Members = append(s.Gangs[0].Members, planning.KeyOf(s.Pods[0]))
 		}, nil},
@@ -42,7 +52,11 @@ func TestWaysOfGangs(t *testing.T) {
 				got = append(got, "")
 				continue
 			}
-			got = append(got, way.Domains[0].Value)
+			text := way.Domains[0].Value
+			for _, d := range way.Domains[1:] {
+				text += " " + d.Value
+			}
+			got = append(got, text)
 		}
 		if !slices.Equal(got, tt.want) {
 			t.Errorf("%s: ways to %q, want %q", name, got, tt.want)

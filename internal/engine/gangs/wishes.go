@@ -1,0 +1,22 @@
+package gangs
+
+// MostWishes returns the place of a gang that keeps the most wishes for domains, among the places that cost at most the premium more than the
+// cheapest place without wishes; premium is a share of that cost. It returns nil if there is no place without wishes. cheapest finds the
+// cheapest place that keeps the first so many wishes, nil for none: it is called for 0 first, then for all wishes, and then for fewer.
+func MostWishes[P any](wishes int, premium float64, cheapest func(kept int) (*P, error), cost func(*P) int64) (*P, error) {
+	plain, err := cheapest(0)
+	if err != nil || plain == nil {
+		return nil, err
+	}
+	most := float64(cost(plain)) * (1 + premium)
+	for kept := wishes; kept > 0; kept-- {
+		place, err := cheapest(kept)
+		if err != nil {
+			return nil, err
+		}
+		if place != nil && float64(cost(place)) <= most {
+			return place, nil
+		}
+	}
+	return plain, nil
+}
