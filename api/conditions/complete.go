@@ -6,8 +6,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Complete gives conditions without a reason one, which is their type, and reports whether there were any. Karpenter up to
-// 0.36 wrote such; definitions of other releases refuse objects that have one.
+// Complete sets the reason of conditions without a reason to their type, and reports whether there were any. Karpenter up to 0.36 wrote
+// such conditions. The CustomResourceDefinitions of other releases refuse objects that have one.
 func Complete(list []metav1.Condition) bool {
 	changed := false
 	for i := range list {
@@ -18,9 +18,9 @@ func Complete(list []metav1.Condition) bool {
 	return changed
 }
 
-// Observe has conditions that don't say of which generation of their object they speak be of the present one, and reports whether
-// there were any. Releases that left the reason out left that out, too; what Ready depends on would count as Unknown forever,
-// since a condition that does not change is not written again.
+// Observe sets the observed generation of conditions that have none to the object's current generation, and reports whether there were
+// any. Releases that left the reason out left the generation out, too. Without this, Ready would count such conditions as Unknown
+// forever, because a condition that does not change is not written again.
 func Observe(list []metav1.Condition, generation int64) bool {
 	changed := false
 	for i := range list {

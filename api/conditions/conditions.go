@@ -1,5 +1,5 @@
-// Package conditions reads and writes the list of conditions in an object's status, and keeps its roll-up, Ready, in
-// step with the conditions it depends on.
+// Package conditions reads and writes the list of conditions in an object's status. It keeps the summary, Ready, consistent with the
+// conditions that Ready depends on.
 //
 //	c := conditions.Of(&claim.ObjectMeta, &claim.Status.Conditions, "Launched", "Registered", "Initialized")
 //	c.SetTrue("Launched", now)
@@ -17,35 +17,35 @@ import (
 )
 
 const (
-	// TypeReady is the roll-up of the conditions an object depends on.
+	// TypeReady is the condition that summarises the conditions on which an object depends.
 	TypeReady = "Ready"
 
 	// ReasonAwaitingReconciliation is the reason of a condition that nobody has written yet.
 	ReasonAwaitingReconciliation = "AwaitingReconciliation"
-	// ReasonUnhealthyDependents is the reason of Ready when a condition it depends on is False.
+	// ReasonUnhealthyDependents is the reason of Ready if a condition that it depends on is False.
 	ReasonUnhealthyDependents = "UnhealthyDependents"
-	// ReasonReconcilingDependents is the reason of Ready when a condition it depends on is not known for the object's
-	// current generation.
+	// ReasonReconcilingDependents is the reason of Ready if a condition that it depends on is not known for the object's current
+	// generation.
 	ReasonReconcilingDependents = "ReconcilingDependents"
 )
 
-// Conditions is a view of one object's conditions: it writes through to the object. It is no safer for concurrent use
-// than the object itself. The zero value is of no object: nothing is known, and writing does nothing.
+// Conditions is a view of one object's conditions: changes are written to the object. Like the object itself, it is not safe for
+// concurrent use. The zero value belongs to no object: all conditions are Unknown, and writing does nothing.
 type Conditions struct {
 	list       *[]metav1.Condition
 	meta       *metav1.ObjectMeta
 	dependents []string
 }
 
-// Of returns a view of list, which is part of the object that meta belongs to. Ready is the roll-up of dependents.
+// Of returns a view of list, which is part of the object that meta belongs to. Ready depends on the conditions in dependents.
 func Of(meta *metav1.ObjectMeta, list *[]metav1.Condition, dependents ...string) Conditions {
 	return Conditions{list: list, meta: meta, dependents: dependents}
 }
 
-// Has reports whether the condition was ever written and not cleared since.
+// Has reports whether the condition was written, and not cleared since then.
 func (c Conditions) Has(conditionType string) bool { return c.find(conditionType) != nil }
 
-// Get returns the condition. One that was never written is Unknown since the object was created.
+// Get returns the condition. A condition that was never written is Unknown since the object was created.
 func (c Conditions) Get(conditionType string) metav1.Condition {
 	if found := c.find(conditionType); found != nil {
 		return *found
@@ -63,7 +63,8 @@ func (c Conditions) IsTrue(conditionTypes ...string) bool {
 	return true
 }
 
-// Ready returns the roll-up. It is computed, not read, so that a list written by something else can't mislead.
+// Ready returns the condition Ready. It is computed from the other conditions and not read, because other programs may have written a
+// wrong one.
 func (c Conditions) Ready() metav1.Condition {
 	ready := c.Get(TypeReady)
 	status, reason, message := c.rollUp()
@@ -74,8 +75,8 @@ func (c Conditions) Ready() metav1.Condition {
 	return ready
 }
 
-// Set writes a condition as of now and reports whether that changed anything. The time of transition moves only when
-// the status changes. The observed generation becomes the object's. Ready follows by itself and can't be set.
+// Set writes a condition with the current time and reports whether that changed anything. The transition time changes only with the
+// status. The observed generation becomes that of the object. Ready is updated automatically and can't be set.
 func (c Conditions) Set(conditionType string, status metav1.ConditionStatus, reason, message string, now time.Time) bool {
 	if conditionType == TypeReady || c.list == nil {
 		return false
@@ -85,23 +86,23 @@ func (c Conditions) Set(conditionType string, status metav1.ConditionStatus, rea
 	return c.writeReady(now) || changed
 }
 
-// SetTrue writes a condition that holds: its reason is its type and it has no message.
+// SetTrue sets a condition to True. Its reason is its type, and it has no message.
 func (c Conditions) SetTrue(conditionType string, now time.Time) bool {
 	return c.Set(conditionType, metav1.ConditionTrue, conditionType, "", now)
 }
 
-// SetFalse writes a condition that does not hold.
+// SetFalse sets a condition to False.
 func (c Conditions) SetFalse(conditionType, reason, message string, now time.Time) bool {
 	return c.Set(conditionType, metav1.ConditionFalse, reason, message, now)
 }
 
-// SetUnknown writes a condition of which it can't be said whether it holds.
+// SetUnknown sets a condition to Unknown.
 func (c Conditions) SetUnknown(conditionType, reason, message string, now time.Time) bool {
 	return c.Set(conditionType, metav1.ConditionUnknown, reason, message, now)
 }
 
-// Clear takes a condition away and reports whether it was there. One that Ready depends on starts again as Unknown;
-// Ready itself can't be cleared.
+// Clear removes a condition and reports whether it existed. If Ready depends on the condition, it starts again as Unknown. Ready itself
+// can't be cleared.
 func (c Conditions) Clear(conditionType string, now time.Time) bool {
 	if conditionType == TypeReady || !c.Has(conditionType) {
 		return false
@@ -128,8 +129,8 @@ func (c Conditions) find(conditionType string) *metav1.Condition {
 	return nil
 }
 
-// initial is a condition nobody has written: its clock runs from the object's creation, which the timeouts of launch
-// and registration count on.
+// initial is a condition that nobody has written. Its transition time is the object's creation, because the timeouts of launch and
+// registration start then.
 func (c Conditions) initial(conditionType string) metav1.Condition {
 	return metav1.Condition{
 		Type:               conditionType,
@@ -154,7 +155,7 @@ func (c Conditions) created() metav1.Time {
 	return c.meta.CreationTimestamp
 }
 
-// initialise makes the conditions of the roll-up visible, as Unknown, with the first write.
+// initialise adds the conditions that Ready depends on, as Unknown, with the first write.
 func (c Conditions) initialise() (changed bool) {
 	for _, t := range c.dependents {
 		if !c.Has(t) {
@@ -194,7 +195,7 @@ func (c Conditions) writeReady(now time.Time) bool {
 	return c.write(TypeReady, status, reason, message, now)
 }
 
-// effective is the condition's status for the object as it is now: what was said of an older generation is Unknown.
+// effective returns the condition's status for the object's current generation: the status of an older generation counts as Unknown.
 func (c Conditions) effective(conditionType string) metav1.ConditionStatus {
 	condition := c.Get(conditionType)
 	if condition.ObservedGeneration != c.meta.Generation {
@@ -203,8 +204,8 @@ func (c Conditions) effective(conditionType string) metav1.ConditionStatus {
 	return condition.Status
 }
 
-// rollUp is False as soon as one dependent is, True when all are, else Unknown; the message names those that are not
-// True, the latest change first.
+// rollUp computes Ready: False if one dependent is False, True if all are True, otherwise Unknown. The message names the dependents that
+// are not True, the latest change first.
 func (c Conditions) rollUp() (status metav1.ConditionStatus, reason, message string) {
 	type offender struct {
 		text string

@@ -1,23 +1,22 @@
 package conversion
 
-// Codes of conversions from v1alpha5 (Provisioner, Machine, AWSNodeTemplate) to v1beta1, and of what was
-// renamed then.
+// Codes of conversions from v1alpha5 (Provisioner, Machine, AWSNodeTemplate) to v1beta1, and of names that changed with v1beta1.
 const (
-	// CodeRequirementsAdded (info): requirements that a webhook used to add were written out.
+	// CodeRequirementsAdded (info): requirements that a webhook used to add were written explicitly.
 	CodeRequirementsAdded Code = "W101"
-	// CodeDefaultContradicts (warn): such a requirement contradicts a label.
+	// CodeDefaultContradicts (warn): an added requirement contradicts a label.
 	CodeDefaultContradicts Code = "W102"
-	// CodeRequirementKeyGone (error): a requirement speaks of a label that later generations don't have.
+	// CodeRequirementKeyGone (error): a requirement uses a label that later generations don't have.
 	CodeRequirementKeyGone Code = "W103"
-	// CodePoolKeyRenamed (warn): the pool's label was used as a key, and has another name now.
+	// CodePoolKeyRenamed (warn): a key is the pool's label, which was renamed.
 	CodePoolKeyRenamed Code = "W104"
-	// CodeManyRequirements (warn): early releases of v1beta1 don't take so many requirements.
+	// CodeManyRequirements (warn): early releases of v1beta1 don't accept so many requirements.
 	CodeManyRequirements Code = "W105"
-	// CodeAnnotationRenamed (warn): a do-not annotation of old was renamed, and blocks more than it did.
+	// CodeAnnotationRenamed (warn): an old do-not-evict or do-not-consolidate annotation was renamed, and the new one blocks more.
 	CodeAnnotationRenamed Code = "W106"
 	// CodeContainerRuntime (warn): a container runtime other than containerd was dropped.
 	CodeContainerRuntime Code = "W107"
-	// CodeReferenceRewritten (info): kind or version of the node template became those of the node class.
+	// CodeReferenceRewritten (info): the kind or version in a reference was changed from the node template's to the node class's.
 	CodeReferenceRewritten Code = "W108"
 	// CodeNoProvider (error): the object names no node template and has no inline provider.
 	CodeNoProvider Code = "W109"
@@ -29,21 +28,21 @@ const (
 	CodeProviderTwice Code = "W112"
 	// CodeConsolidationAndTTL (error): the object has both consolidation and ttlSecondsAfterEmpty.
 	CodeConsolidationAndTTL Code = "W113"
-	// CodeScaleDownOff (warn): nodes were never removed for being empty or underutilised, and still aren't.
+	// CodeScaleDownOff (warn): the Provisioner did not remove empty or underutilised nodes, and the pool does not either.
 	CodeScaleDownOff Code = "W114"
-	// CodeNoExpiry (info): nodes did not expire, and still don't.
+	// CodeNoExpiry (info): nodes did not expire before, and do not expire now.
 	CodeNoExpiry Code = "W115"
-	// CodeDefaultBudget (info): a default budget applies that was not there before.
+	// CodeDefaultBudget (info): a default budget now applies; before, there was none.
 	CodeDefaultBudget Code = "W116"
 )
 
 // Codes of AWSNodeTemplate, Machines and workloads.
 const (
-	// CodeLaunchTemplate (error): a launch template has no counterpart.
+	// CodeLaunchTemplate (error): the node template names a launch template, for which later generations have no field.
 	CodeLaunchTemplate Code = "W201"
-	// CodeFamilyDefaulted (info): amiFamily was left out and was written as AL2.
+	// CodeFamilyDefaulted (info): amiFamily was not set, and AL2 was written.
 	CodeFamilyDefaulted Code = "W202"
-	// CodeRolePlaceholder (warn): the role was filled in with a placeholder, or without looking at the profile.
+	// CodeRolePlaceholder (warn): the role is a placeholder, or was set without checking the instance profile.
 	CodeRolePlaceholder Code = "W203"
 	// CodeProfileKept (info): the instance profile was kept.
 	CodeProfileKept Code = "W204"
@@ -53,31 +52,31 @@ const (
 	CodeTagReserved Code = "W206"
 	// CodeGlobalTags (info): tags of the global settings were merged in.
 	CodeGlobalTags Code = "W207"
-	// CodeMetadataExplicit (warn): a metadata option that EC2 decided was written out.
+	// CodeMetadataExplicit (warn): a metadata option that was left to EC2 was written explicitly.
 	CodeMetadataExplicit Code = "W208"
-	// CodeVolumeSize (warn): a volume's size was written otherwise.
+	// CodeVolumeSize (warn): a volume's size was written in another form.
 	CodeVolumeSize Code = "W209"
-	// CodePodENI (info): the setting enablePodENI has no counterpart.
+	// CodePodENI (info): the setting enablePodENI has no equivalent in later generations.
 	CodePodENI Code = "W210"
 	// CodePodDensity (warn): the setting enableENILimitedPodDensity was written as maxPods.
 	CodePodDensity Code = "W211"
 	// CodeIDMixed (warn): a selector by id had other conditions, which were dropped.
 	CodeIDMixed Code = "W220"
-	// CodeOwnerAlone (error): an image selector names nothing but owners.
+	// CodeOwnerAlone (error): an image selector names only owners.
 	CodeOwnerAlone Code = "W221"
-	// CodeOwnersExplicit (info): the default owners of images were written out.
+	// CodeOwnersExplicit (info): the default owners of images were written explicitly.
 	CodeOwnersExplicit Code = "W222"
-	// CodeCommaSplit (warn): the value of an image selector was split on commas.
+	// CodeCommaSplit (warn): the value of an image selector was split at commas.
 	CodeCommaSplit Code = "W223"
-	// CodeTooManyTerms (error): a selector expands to more terms or tags than the API takes.
+	// CodeTooManyTerms (error): a selector expands to more terms or tags than the API accepts.
 	CodeTooManyTerms Code = "W224"
-	// CodeMalformedID (error): an id does not look like one.
+	// CodeMalformedID (error): an id has the wrong form.
 	CodeMalformedID Code = "W225"
-	// CodeReferenceRefused (warn): what Karpenter's tool writes is given as asked for, and no API server takes it.
+	// CodeReferenceRefused (warn): the result is what Karpenter's tool writes, as requested, but every API server refuses it.
 	CodeReferenceRefused Code = "W226"
 	// CodeMachineSkipped (info): a Machine was left out of a rewrite.
 	CodeMachineSkipped Code = "W301"
-	// CodeWorkloadKeyRenamed (info): a key in a workload was renamed, or joined by its new name.
+	// CodeWorkloadKeyRenamed (info): a key in a workload was renamed, or the new name was added.
 	CodeWorkloadKeyRenamed Code = "W401"
 )
 
@@ -87,7 +86,7 @@ const (
 	CodeBudgetsDropped Code = "W801"
 	// CodeMinValuesDropped (warn): minValues of a requirement were left out.
 	CodeMinValuesDropped Code = "W802"
-	// CodeNoCounterpart (warn): a field that came later was left out.
+	// CodeNoCounterpart (warn): a field that only later generations have was left out.
 	CodeNoCounterpart Code = "W803"
 	// CodeNotExpressible (error): a value can't be expressed.
 	CodeNotExpressible Code = "W804"

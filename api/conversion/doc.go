@@ -1,7 +1,7 @@
-// Package conversion holds what every conversion between two generations of the API says about its result: warnings
-// with a stable code, a severity, the object, the path of the field and a sentence.
+// Package conversion contains what all conversions between generations of the API report: warnings with a stable code, a severity, the
+// object, the path of the field and a sentence.
 //
-// The smallest real use: convert, print what changed, and stop where something could not be carried over.
+// The smallest real use: convert, print what changed, and stop if something could not be converted.
 //
 //	pool, warnings := old.ToV1(v1beta1.ConvertOptions{})
 //	for _, w := range warnings {
@@ -11,11 +11,11 @@
 //		return err
 //	}
 //
-// The codes are stable: a code never changes its meaning, and a new meaning gets a new code. The hundreds group them:
-// W1 to W4 speak of v1alpha5, W5 of v1beta1 to v1, W6 of any conversion, W7 of v1 back to v1beta1 (settings
-// have codes of their own, in the program that reads them), W8 of v1beta1 back to v1alpha5.
+// The codes are stable: a code never changes its meaning, and a new meaning gets a new code. Their hundreds say which conversion they
+// belong to: W1 to W4 from v1alpha5, W5 from v1beta1 to v1, W6 any conversion, W7 from v1 back to v1beta1, W8 from v1beta1 back to
+// v1alpha5. (The program that reads settings has other codes for them.)
 //
-// Provenance says what an object was born as, and what of it has no place where it is now.
+// Provenance describes the object as it was created, and the fields that its present form can't contain.
 //
 // Values of this package are plain data. A Recorder is for one conversion and one goroutine.
 //

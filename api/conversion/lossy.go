@@ -1,8 +1,7 @@
 package conversion
 
-// Lossy reports whether something that the input said is missing in the result: a field was left out, or an object as a
-// whole. Codes that tell of a changed default or behaviour alone are not lossy; codes of severity error always are, since
-// the object is left out.
+// Lossy reports whether a part of the input is missing in the result: a field, or a whole object. Codes for a changed default or
+// behaviour are not lossy. Codes of severity error always are, because the object is left out.
 func (c Code) Lossy() bool {
 	switch c {
 	case CodeContainerRuntime, CodeMachineSkipped, // first generation
@@ -11,13 +10,13 @@ func (c Code) Lossy() bool {
 		CodeResourcesDropped, // to v1
 		CodeSkipped, CodeUnknownField, CodeNoObject,
 		CodeGracePeriodDropped, CodeBudgetReasonsDropped, CodeWaitDropped, CodeBalancedDropped, CodeClaimExpiryDropped, CodeLaterFieldDropped, // from v1
-		CodeBudgetsDropped, CodeMinValuesDropped, CodeNoCounterpart: // to the first generation
+		CodeBudgetsDropped, CodeMinValuesDropped, CodeNoCounterpart: // conversions to v1alpha5
 		return true
 	}
 	return c.Severity() == SeverityError
 }
 
-// Lossy are those warnings that tell of a loss, in order.
+// Lossy returns the warnings whose codes are lossy, in order.
 func (ws Warnings) Lossy() Warnings {
 	var out Warnings
 	for _, w := range ws {

@@ -10,19 +10,20 @@ import (
 	"github.com/drawknife/drawknife/internal/quantities"
 )
 
-// Provenance describes the original form of a converted object. It is kept next to the object, in memory, and is never written into
-// it: a hub object alone doesn't tell a Provisioner's pool from a NodePool of the same name. The zero value says nothing.
+// Provenance describes the original form of a converted object. It is kept in memory next to the object and never written into it.
+// Without it, nothing would distinguish the pool of a Provisioner from a NodePool of the same name. The zero value means that the
+// original is not known.
 type Provenance struct {
-	// Source is the kind and version the object was read as.
+	// Source is the kind and version of the original object.
 	Source schema.GroupVersionKind `json:"source"`
-	// Name it was read with.
+	// Name is the name of the original object.
 	Name string `json:"name"`
-	// Residue are the fields of the source that have no place in the object, by path. A provider may act on them while a
-	// live object is read; a rewritten manifest drops them.
+	// Residue has the fields of the source that the object can't contain, by path. A provider may use them when it reads live objects; a
+	// rewritten manifest does not contain them.
 	Residue []Residual `json:"residue,omitempty"`
 }
 
-// Residual is one field that has no place.
+// Residual is one field of the source that the object can't contain.
 type Residual struct {
 	// Path of the field in the source: "spec.launchTemplate".
 	Path string `json:"path"`
@@ -36,7 +37,7 @@ func (p Provenance) FirstGeneration() bool {
 	return slices.Contains([]string{"Provisioner", "Machine", "AWSNodeTemplate"}, p.Source.Kind)
 }
 
-// Keep adds a field to the residue. A value that can't be written as JSON is left out.
+// Keep adds a field to the residue. It leaves out a value that can't be written as JSON.
 func (p *Provenance) Keep(path string, value any) {
 	text, err := json.Marshal(value)
 	if err != nil {
@@ -45,8 +46,8 @@ func (p *Provenance) Keep(path string, value any) {
 	p.Residue = append(p.Residue, Residual{Path: path, Value: text})
 }
 
-// Restore reads the residual of a path into value, and reports whether there is one that can be. One with a quantity that would
-// take minutes to read can't be: a Provenance may have been stored where others write.
+// Restore decodes the residual of a path into value, and reports whether there was one that could be decoded. It refuses a residual with
+// a quantity that would take minutes to parse, because others may have written a stored Provenance.
 func (p Provenance) Restore(path string, value any) bool {
 	for _, r := range p.Residue {
 		if r.Path == path {

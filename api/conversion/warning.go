@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Severity is how bad a warning is.
+// Severity says how important a warning is.
 type Severity string
 
 const (
@@ -16,7 +16,7 @@ const (
 	SeverityInfo Severity = "info"
 	// SeverityWarn: the result behaves differently, or something was left out.
 	SeverityWarn Severity = "warn"
-	// SeverityError: the object can't be converted. It stops the object unless the caller forces it.
+	// SeverityError: the object can't be converted. There is no result unless the caller forces it.
 	SeverityError Severity = "error"
 )
 
@@ -24,18 +24,18 @@ const (
 type Warning struct {
 	// Code says which.
 	Code Code `json:"code"`
-	// Severity says how bad it is; it follows from the code.
+	// Severity says how important the warning is. It follows from the code.
 	Severity Severity `json:"severity"`
 	// Object that was converted: "NodePool/web".
 	Object string `json:"object"`
-	// Path of the field in the object that was converted, "spec.disruption.expireAfter"; with CodeResultInvalid, in the
-	// result. Empty for the object as a whole.
+	// Path of the field in the converted object, "spec.disruption.expireAfter"; with CodeResultInvalid, the path in the result. It is
+	// empty if the warning is about the whole object.
 	Path string `json:"path,omitempty"`
-	// Message is a sentence with the operands.
+	// Message is a sentence that includes the operands.
 	Message string `json:"message"`
 }
 
-// String is the warning on one line: severity, code, object, path and message.
+// String returns the warning on one line: severity, code, object, path and message.
 func (w Warning) String() string {
 	var path string
 	if w.Path != "" {
@@ -44,7 +44,7 @@ func (w Warning) String() string {
 	return fmt.Sprintf("%s %s %s%s: %s", strings.ToUpper(string(w.Severity)), w.Code, w.Object, path, w.Message)
 }
 
-// Warnings are those of one conversion, in the order of the rules that gave them. Nil is none.
+// Warnings are the warnings of one conversion, in the order of the rules that gave them. Nil is none.
 type Warnings []Warning
 
 // Has reports whether one of the warnings has the code.
@@ -52,7 +52,7 @@ func (ws Warnings) Has(code Code) bool {
 	return slices.ContainsFunc(ws, func(w Warning) bool { return w.Code == code })
 }
 
-// Err is an *Error with those warnings whose severity is error; nil when there are none.
+// Err returns an *Error with the warnings whose severity is error; nil if there are none.
 func (ws Warnings) Err() error {
 	var errs Warnings
 	for _, w := range ws {
@@ -66,7 +66,7 @@ func (ws Warnings) Err() error {
 	return &Error{Warnings: errs}
 }
 
-// Error says why an object could not be converted, all reasons at once.
+// Error lists all reasons why an object could not be converted.
 type Error struct {
 	// Warnings are the reasons; there is at least one, and each has severity error.
 	Warnings Warnings
@@ -90,7 +90,7 @@ type Recorder struct {
 // NewRecorder returns a recorder for the object of that kind and name.
 func NewRecorder(kind, name string) *Recorder { return &Recorder{object: kind + "/" + name} }
 
-// Add records a warning about the field at path, nil being the object; operands fill the message of the code.
+// Add records a warning about the field at path; nil means the whole object. The operands are inserted into the message of the code.
 func (r *Recorder) Add(code Code, path *field.Path, operands ...any) {
 	at := ""
 	if path != nil {
@@ -102,7 +102,7 @@ func (r *Recorder) Add(code Code, path *field.Path, operands ...any) {
 	})
 }
 
-// AddInvalid records what the rules of the result's own generation found wrong with it.
+// AddInvalid records the errors that the validation of the result found.
 func (r *Recorder) AddInvalid(errs field.ErrorList) {
 	for _, err := range errs {
 		r.warnings = append(r.warnings, Warning{
@@ -111,8 +111,8 @@ func (r *Recorder) AddInvalid(errs field.ErrorList) {
 	}
 }
 
-// AddReferenceInvalid is AddInvalid for a result that was asked for as Karpenter's tool and webhook write it: they join ids with other
-// conditions in one term, which no API server takes. Such a list of terms gets CodeReferenceRefused, once.
+// AddReferenceInvalid is AddInvalid for a result in the form of Karpenter's tool and webhook. These write ids and other conditions into
+// one term, which every API server refuses. Such a list of terms gets CodeReferenceRefused once.
 func (r *Recorder) AddReferenceInvalid(errs field.ErrorList) {
 	var lists []string
 	errs = slices.DeleteFunc(slices.Clone(errs), func(err *field.Error) bool {
@@ -133,5 +133,5 @@ func (r *Recorder) Failed() bool {
 	return slices.ContainsFunc(r.warnings, func(w Warning) bool { return w.Severity == SeverityError })
 }
 
-// Warnings returns what was recorded, in the order it was.
+// Warnings returns the recorded warnings, in the order in which they were recorded.
 func (r *Recorder) Warnings() Warnings { return slices.Clone(r.warnings) }

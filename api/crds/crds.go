@@ -13,30 +13,30 @@ var files embed.FS
 
 // CRD is one CustomResourceDefinition.
 type CRD struct {
-	// Group, Kind and Plural are its names: "karpenter.sh", "NodePool", "nodepools".
+	// Group, Kind and Plural are the names of the kind: "karpenter.sh", "NodePool", "nodepools".
 	Group, Kind, Plural string
-	// Versions that it serves; the last is the one that is stored.
+	// Versions that the definition has; the last is the stored version.
 	Versions []string
 	// Namespaced is true for kinds whose objects live in namespaces.
 	Namespaced bool
 
-	// folder that the definition is in; empty for those of All.
+	// folder is the folder of the definition; empty for the definitions of All.
 	folder string
 }
 
-// Name is that of the CustomResourceDefinition: "nodepools.karpenter.sh".
+// Name returns the name of the CustomResourceDefinition: "nodepools.karpenter.sh".
 func (c CRD) Name() string { return c.Plural + "." + c.Group }
 
-// YAML is the definition as one document. The caller owns the slice.
+// YAML returns the definition as one document. The caller owns the slice.
 func (c CRD) YAML() []byte {
 	text, err := files.ReadFile(path.Join(c.folder, c.Group+"_"+c.Plural+".yaml"))
 	if err != nil {
-		return nil // a CRD that is none of this package's
+		return nil // the CRD does not come from this package
 	}
 	return slices.Clone(text)
 }
 
-// All are the definitions of every kind of the present generation, in the order of their names. The caller owns the slice.
+// All returns the definitions of every kind of the present generation, in the order of their names. The caller owns the slice.
 func All() []CRD {
 	return []CRD{
 		{Group: "autoscaling.x-k8s.io", Kind: "CapacityBuffer", Plural: "capacitybuffers", Versions: []string{"v1beta1"}, Namespaced: true},
@@ -48,9 +48,9 @@ func All() []CRD {
 	}
 }
 
-// WithV1Beta1 are the definitions of those kinds of All that v1beta1 has too, with both versions, in the order of their names. What
-// they say of v1 is what All says; v1beta1 is not served: an API server can't tell one from the other by itself, so that
-// anyone who serves it sets spec.versions[0].served together with a conversion webhook. The caller owns the slice.
+// WithV1Beta1 returns the definitions of the kinds that also exist in v1beta1, with both versions, in the order of their names. For v1
+// they are equal to those of All. v1beta1 is not served, because an API server can't convert between the two versions itself. To serve
+// it, set spec.versions[0].served to true and install a conversion webhook. The caller owns the slice.
 func WithV1Beta1() []CRD {
 	both := func(group, kind, plural string) CRD {
 		return CRD{Group: group, Kind: kind, Plural: plural, Versions: []string{"v1beta1", "v1"}, folder: "v1beta1"}
@@ -60,9 +60,8 @@ func WithV1Beta1() []CRD {
 	}
 }
 
-// Alpha are the definitions of v1alpha5's kinds, in the order of their names. Their names are not those of later
-// kinds, so that no conversion takes place: they are for clusters whose manifests have not been rewritten yet. The slice is
-// the caller's.
+// Alpha returns the definitions of v1alpha5's kinds, in the order of their names. They are for clusters whose manifests have not been
+// rewritten yet. These kinds have other names than later kinds, so the API server never converts them. The caller owns the slice.
 func Alpha() []CRD {
 	return []CRD{
 		{Group: "karpenter.k8s.aws", Kind: "AWSNodeTemplate", Plural: "awsnodetemplates", Versions: []string{"v1alpha1"}, folder: "alpha"},

@@ -1,6 +1,6 @@
-// Package crds holds the CustomResourceDefinitions of all kinds, as YAML embedded in the program: an API server that has
-// them serves NodePools, NodeClaims, NodeOverlays, EC2NodeClasses, CapacityBuffers and ProvisioningRequests, fills in their
-// defaults and refuses what their validation in Go would refuse, as far as a schema can tell.
+// Package crds contains the CustomResourceDefinitions of all kinds, as YAML embedded in the program. An API server with these definitions
+// serves NodePools, NodeClaims, NodeOverlays, EC2NodeClasses, CapacityBuffers and ProvisioningRequests. It sets their defaults, and
+// refuses what their validation in Go refuses, as far as a schema can express it.
 //
 //	for _, crd := range crds.All() {
 //		if err := apply(crd.Name(), crd.YAML()); err != nil {
@@ -8,13 +8,14 @@
 //		}
 //	}
 //
-// All has the present generation. WithV1Beta1 and Alpha are for clusters that still hold objects of older ones.
+// All returns the definitions of the present generation. WithV1Beta1 and Alpha are for clusters that still contain objects of older
+// generations.
 //
-// The definitions are made from the Go types by go generate. What only the controller judges, since it needs to know the
-// provider or more than a schema can say: which label keys of the provider's domain are reserved, whether schedules of
-// budgets are cron schedules, taints that come twice, the content of kubelet settings and of user data.
+// The definitions are made from the Go types by go generate. Some rules are checked only by the controller, because they depend on the
+// provider or can't be expressed in a schema: reserved label keys of the provider's domain, the cron schedules of budgets, duplicate
+// taints, and the content of kubelet settings and user data.
 //
-// Everything here is safe for concurrent use.
+// All functions are safe for concurrent use.
 //
 // Stability: stable.
 package crds

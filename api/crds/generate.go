@@ -26,13 +26,13 @@ func main() {
 	}
 }
 
-// chart is where the chart of the definitions has them: Helm takes no files from outside of a chart.
+// chart is the folder of the definitions in their Helm chart. They are copied there, because Helm reads no files outside of a chart.
 const chart = "../../examples/controller/charts/drawknife-crd/files"
 
-// generation is a run of the generator: what its packages define goes into a folder.
+// generation is one run of the generator: it writes the definitions of some packages into a folder.
 type generation struct {
 	paths, folder string
-	// next to is the folder whose definitions these versions are added to, not served until somebody converts them.
+	// next to is the folder to whose definitions these versions are added. They are not served until there is a conversion webhook.
 	nextTo, version string
 }
 
@@ -95,7 +95,7 @@ func (g generation) make() error {
 	return nil
 }
 
-// join is the definition that is there with one more version in front: an old one, which is neither stored nor served.
+// join adds an old version to the beginning of an existing definition. The old version is neither stored nor served.
 func (g generation) join(name string, text []byte) ([]byte, error) {
 	present, err := os.ReadFile(filepath.Join(g.nextTo, name))
 	if err != nil {
@@ -108,7 +108,7 @@ func (g generation) join(name string, text []byte) ([]byte, error) {
 	for _, v := range old["spec"].(object)["versions"].([]any) {
 		version := v.(object)
 		if version["name"] != g.version {
-			continue // the generator shows what the packages import too
+			continue // the generator also prints the kinds of imported packages
 		}
 		schema := version["schema"].(object)["openAPIV3Schema"].(object)
 		if err := errors.Join(constrain(schema["properties"].(object)["spec"].(object)), bound(schema)); err != nil {
@@ -126,7 +126,7 @@ func (g generation) join(name string, text []byte) ([]byte, error) {
 // object is a mapping of YAML.
 type object = map[string]any
 
-// complete adds to a definition what markers can't express.
+// complete adds what markers can't express to a definition.
 func complete(text []byte) ([]byte, error) {
 	var crd object
 	if err := yaml.Unmarshal(text, &crd); err != nil {
@@ -135,7 +135,7 @@ func complete(text []byte) ([]byte, error) {
 	spec := crd["spec"].(object)
 	for _, v := range spec["versions"].([]any) {
 		version := v.(object)
-		// Package v1 holds this kind in addition to those of v1, and controller-gen names versions after packages.
+		// Package v1 contains this kind in addition to those of v1, and controller-gen names versions after packages.
 		if spec["names"].(object)["kind"] == "NodeOverlay" {
 			version["name"] = "v1alpha1"
 		}
@@ -155,7 +155,7 @@ func complete(text []byte) ([]byte, error) {
 	return written(crd)
 }
 
-// stored is 1 for the version that is stored: it comes last.
+// stored is 1 for the stored version, which comes last.
 func stored(version any) int {
 	if version.(object)["storage"] == true {
 		return 1
@@ -163,9 +163,9 @@ func stored(version any) int {
 	return 0
 }
 
-// conditions lets conditions be without reason and message: Karpenter up to 0.36 wrote such, and an object that has one could
-// not be written at all otherwise, not even to take its finalizer off. The list becomes a map by type, so that two writers
-// don't overwrite each other and an API server can see which conditions a write leaves as they are.
+// conditions makes reason and message of conditions optional. Karpenter up to 0.36 wrote conditions without them. If they were required,
+// an object with such a condition could not be written at all, not even to remove its finalizer. The list becomes a map by type, so that
+// two writers don't overwrite each other, and an API server can see which conditions a write does not change.
 func conditions(schema object) {
 	status, _ := schema["properties"].(object)["status"].(object)
 	properties, _ := status["properties"].(object)
@@ -181,8 +181,8 @@ func conditions(schema object) {
 	reason["pattern"] = `^([A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?)?$`
 }
 
-// everyEffect lets taints of v1alpha5 be without effect, which its webhook took: what is stored can be written
-// still, and the conversion says what is wrong with it.
+// everyEffect makes the effect of v1alpha5's taints optional, because its webhook accepted taints without one. So stored objects can
+// still be written, and the conversion reports the error.
 func everyEffect(spec object) {
 	for _, name := range []string{"taints", "startupTaints"} {
 		if list, found := spec["properties"].(object)[name].(object); found {
@@ -203,20 +203,20 @@ func written(crd object) ([]byte, error) {
 
 const (
 	qualifiedName = `^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$`
-	// maxQualifiedName is that of a domain, the slash and a name.
+	// maxQualifiedName is the maximum length of a domain, a slash and a name.
 	maxQualifiedName = 253 + 1 + 63
-	// unbounded is how the pattern that controller-gen gives quantities ends: with an exponent of any size.
+	// unbounded is the end of controller-gen's pattern for quantities, which allows an exponent of any size.
 	unbounded = `([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$`
-	// bounded takes exponents up to 30. Anyone who decodes a quantity writes out all digits that its exponent stands for.
+	// bounded allows exponents up to 30. Decoding a quantity writes out all digits of its exponent.
 	bounded = `([eE](\+|-)?0*([12]?[0-9]|30)))?$`
 	// quantity is the pattern of quantities without their sign.
 	quantity = `([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|` + bounded
-	// maxQuantity is the most characters that a quantity may have, as package internal/quantities has it.
+	// maxQuantity is the maximum length of a quantity, as in package internal/quantities.
 	maxQuantity = 64
 )
 
-// constrain goes through the schema of a spec and completes those of Kubernetes' own types, which have no markers of ours:
-// taints, and quantities, none of which may be negative.
+// constrain completes the schemas of Kubernetes' own types in a spec, to which we can't add markers: taints, and quantities, which must
+// not be negative.
 func constrain(schema object) error {
 	properties, _ := schema["properties"].(object)
 	for name, p := range properties {
@@ -229,7 +229,7 @@ func constrain(schema object) error {
 			continue
 		}
 		if name == "volumeSize" {
-			// Its rules read it as a quantity, and the cost of that is estimated from the longest text.
+			// CEL rules parse this text as a quantity, and the API server estimates their cost from its maximum length.
 			property["maxLength"] = 32
 			property["pattern"] = `^\+?[0-9]{1,18}(\.[0-9]{1,9})?([KMGT]i|[mkMGT])?$`
 		}
@@ -246,7 +246,7 @@ func constrain(schema object) error {
 			continue
 		}
 		if below["x-kubernetes-int-or-string"] == true {
-			if below["type"] == "string" { // a type of ours that reads numbers too
+			if below["type"] == "string" { // our own type, which also accepts numbers
 				delete(below, "type")
 				below["anyOf"] = []any{object{"type": "integer"}, object{"type": "string"}}
 				below["pattern"] = `^(\+|-)?(` + quantity
@@ -267,7 +267,7 @@ func constrain(schema object) error {
 	return nil
 }
 
-// bound gives every quantity in the schema, of the spec or the status, a pattern without large exponents and a length.
+// bound gives every quantity in the schema, of spec and status, a pattern without large exponents and a maximum length.
 func bound(schema object) error {
 	if pattern, _ := schema["pattern"].(string); schema["x-kubernetes-int-or-string"] == true && strings.Contains(pattern, "numkMGTPE") {
 		start, found := strings.CutSuffix(pattern, unbounded)
@@ -291,7 +291,7 @@ func bound(schema object) error {
 	return nil
 }
 
-// labelValues has the labels that a pool puts on its nodes be such as Kubernetes takes.
+// labelValues restricts the labels of a pool's nodes to values that Kubernetes accepts.
 func labelValues(template object) {
 	properties, _ := template["properties"].(object)
 	metadata, _ := properties["metadata"].(object)

@@ -1,6 +1,6 @@
-// Package kinds says which kinds of objects a cloud adds to those of Kubernetes and of node autoscaling itself: its node classes, and the
-// forms that they had in older generations. What reads objects is given them by its caller, and so knows no cloud
-// (scheduling/manifests.Options has a field Kinds).
+// Package kinds describes the kinds of objects that a cloud adds to those of Kubernetes and of node autoscaling itself: its node classes,
+// and their forms in older generations. Packages that read objects get the kinds from their caller, so they depend on no cloud (for
+// example the field Kinds of scheduling/manifests.Options).
 //
 // The smallest real use: a cloud with one kind of node class.
 //
@@ -9,7 +9,7 @@
 //		New:              func() kinds.NodeClass { return &RackNodeClass{} },
 //	}}}
 //
-// AWS's are in package aws/convert: Kinds and Conversion.
+// The kinds of AWS are in package aws/convert: Kinds and Conversion.
 //
 // Stability: beta.
 package kinds
@@ -32,38 +32,38 @@ type Object interface {
 	metav1.Object
 }
 
-// NodeClass is an object that says how a cloud's machines are made, in its present form.
+// NodeClass is a cloud's object with settings for its instances, in its present form.
 type NodeClass interface {
 	Object
-	// Default fills in what the object leaves out, as an API server does that has its definition.
+	// Default sets the defaults of unset fields, like an API server with the kind's definition.
 	Default()
-	// Validate says what is wrong with it, by field. Empty: nothing.
+	// Validate returns the errors in the object, by field. Empty: nothing.
 	Validate() field.ErrorList
 }
 
 // NodeClassKind is a kind of node class in its present form.
 type NodeClassKind struct {
 	schema.GroupVersionKind
-	// New makes an empty object, which is then decoded into. A kind without New is left out.
+	// New makes an empty object for a decoder to fill. A kind without New is ignored.
 	New func() NodeClass
 }
 
-// OlderKind is a kind of node class in the form of an older generation. A Conversion makes a node class of today from it.
+// OlderKind is a kind of node class in the form of an older generation. A Conversion converts it to a present node class.
 type OlderKind struct {
 	schema.GroupVersionKind
-	// New makes an empty object, which is then decoded into. A kind without New is left out.
+	// New makes an empty object for a decoder to fill. A kind without New is ignored.
 	New func() Object
 }
 
-// Set are the kinds of one cloud, or of several. The zero value has none.
+// Set has the kinds of one cloud, or of several. The zero value is empty.
 type Set struct {
-	// NodeClasses are the kinds of node classes of today. Of entries for one group and kind the last counts.
+	// NodeClasses are the present kinds of node classes. If several entries have the same group and kind, the last one is used.
 	NodeClasses []NodeClassKind
-	// Older are forms of older generations, of these kinds or of kinds that had other names.
+	// Older are the forms of older generations, of these kinds or of kinds that had other names.
 	Older []OlderKind
 }
 
-// Join returns the kinds of both. Neither is changed.
+// Join returns the kinds of both sets. Neither is changed.
 func (s Set) Join(other Set) Set {
 	return Set{
 		NodeClasses: slices.Concat(s.NodeClasses, other.NodeClasses),
@@ -71,24 +71,24 @@ func (s Set) Join(other Set) Set {
 	}
 }
 
-// Conversion converts objects of older generations, all together, to those of today: the kinds of node autoscaling itself
-// (Provisioners, Machines, NodePools and NodeClaims of v1beta1) and those of Set.Older. Pools are the NodePools of v1 in the same input, which
-// say how long nodes of older NodeClaims live. It returns as many results as there are objects, in their order, and changes none of its
+// Conversion converts objects of older generations, all together, to present ones: the kinds of node autoscaling itself (Provisioners,
+// Machines, NodePools and NodeClaims of v1beta1) and those of Set.Older. Pools are the NodePools of v1 in the same input; their
+// expireAfter applies to older NodeClaims. It returns as many results as there are objects, in their order, and changes none of its
 // arguments.
 type Conversion func(older []Object, pools []*v1.NodePool) []Converted
 
-// Converted is what has become of one object.
+// Converted is the result for one object.
 type Converted struct {
-	// Objects are a *v1.NodePool, a *v1.NodeClaim or a NodeClass, and a further NodeClass where the object had one in it. Empty for what
-	// can't be converted; Warnings say why.
+	// Objects contains a *v1.NodePool, a *v1.NodeClaim or a NodeClass, and another NodeClass if the original contained one inline. It is
+	// empty if the object can't be converted; Warnings say why.
 	Objects []Born
-	// Warnings are what has changed in meaning or form. One of severity error refuses the object.
+	// Warnings are the changes in meaning or form. A warning of severity error means that the object is refused.
 	Warnings conversion.Warnings
 }
 
-// Born is an object of today and the generation it was born in.
+// Born is a converted object with the generation in which it was created.
 type Born struct {
 	Object Object
-	// Generation is the space of names that it was born in. Empty is v1.GenerationV1, which v1beta1 shares.
+	// Generation is the generation in which the object was created. Empty means v1.GenerationV1, which includes v1beta1.
 	Generation v1.Generation
 }

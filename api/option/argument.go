@@ -2,15 +2,15 @@ package option
 
 import "fmt"
 
-// ArgumentError is a call without something that the function can't do without.
+// ArgumentError is a call without a required argument.
 type ArgumentError struct {
-	// Function is what was called: "Model.Solve".
+	// Function is the name of the called function: "Model.Solve".
 	Function string
-	// Argument is what is nil or missing.
+	// Argument is the name of the argument that is nil or missing.
 	Argument string
 }
 
-// Missing is the error of a call without an argument.
+// Missing returns the error for a call without a required argument.
 func Missing(function, argument string) *ArgumentError {
 	return &ArgumentError{Function: function, Argument: argument}
 }

@@ -1,5 +1,5 @@
-// Package option is what the calls of all packages share: the errors for options that can't be and for arguments that are missing, and the clock
-// that tests replace.
+// Package option contains what the functions of all packages share: errors for invalid options and missing arguments, and the clock that
+// tests replace.
 //
 //	_, err := provisioning.NewLauncher(options)
 //	var wrong *option.Error
@@ -15,13 +15,13 @@ import (
 	"time"
 )
 
-// Error is an option that can't be.
+// Error is an invalid option.
 type Error struct {
-	// Package whose option it is: "provisioning".
+	// Package is the package of the option: "provisioning".
 	Package string
-	// Option is its name in Go, with the path to it where it lies deeper: "Batch.Idle", "Feeds[1].Name".
+	// Option is the name of the option in Go, with its path if it is nested: "Batch.Idle", "Feeds[1].Name".
 	Option string
-	// Rule that is broken, with the values that break it, and what to do about it.
+	// Rule is the broken rule, with the values that break it and what to do.
 	Rule string
 }
 
@@ -30,7 +30,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s: option %s: %s", e.Package, e.Option, e.Rule)
 }
 
-// Clock is the clock. An option Clock that is nil means the real one.
+// Clock returns the current time. If an option of this type is nil, the real clock is used.
 type Clock interface {
 	Now() time.Time
 }
@@ -38,7 +38,7 @@ type Clock interface {
 // ClockFunc is a function as a Clock.
 type ClockFunc func() time.Time
 
-// Now calls the function; the zero time without one.
+// Now calls the function. For a nil function it returns the zero time.
 func (f ClockFunc) Now() time.Time {
 	if f == nil {
 		return time.Time{}
@@ -46,7 +46,7 @@ func (f ClockFunc) Now() time.Time {
 	return f()
 }
 
-// Time is the clock's, or that of real, time.Now as a rule, if there is none.
+// Time returns the time of the clock, or of the function real (usually time.Now) if the clock is nil.
 func Time(clock Clock, real func() time.Time) time.Time {
 	switch {
 	case clock != nil:
@@ -57,7 +57,7 @@ func Time(clock Clock, real func() time.Time) time.Time {
 	return time.Time{}
 }
 
-// Or is what the option points to; one that is nil has its default.
+// Or returns the value that the option points to, or the default if it is nil.
 func Or[T any](option *T, otherwise T) T {
 	if option == nil {
 		return otherwise

@@ -2,15 +2,15 @@ package requirements
 
 import "slices"
 
-// Has reports whether the requirement allows value: it is listed (or, for a complement, not excluded) and, when the
-// requirement is bounded, it is an integer inside the bounds.
+// Has reports whether the requirement allows the value: it must be listed (or, for a complement, not excluded), and if the requirement
+// has bounds, it must be an integer within them.
 func (r Requirement) Has(value string) bool {
 	_, listed := slices.BinarySearch(r.values, value)
 	return listed != r.complement && r.bounds.allow(value)
 }
 
-// Intersect is the conjunction of two requirements on one key: it allows what both allow. The larger minValues wins.
-// Bounds that cross leave [DoesNotExist]. The result has r's key; the keys are not compared.
+// Intersect returns the conjunction of two requirements on one key: it allows the values that both allow. The larger minValues wins.
+// If the bounds exclude each other, the result is [DoesNotExist]. The result has r's key; the keys are not compared.
 //
 // It is commutative, associative and idempotent, and Exists is its identity.
 func (r Requirement) Intersect(o Requirement) Requirement {
@@ -37,9 +37,9 @@ func (r Requirement) Intersect(o Requirement) Requirement {
 	return out
 }
 
-// Intersects reports whether some value satisfies both requirements, without building their intersection. The
-// absence of the label is no value: two DoesNotExist don't overlap (see [Set.Compatible] for when that is forgiven).
-// A bounded range whose integers are all excluded holds no value.
+// Intersects reports whether some value satisfies both requirements, without building their intersection. The absence of the label is not
+// a value: two DoesNotExist don't intersect. [Set.Compatible] accepts them nevertheless. A range has no value if all of its integers are
+// excluded.
 func (r Requirement) Intersects(o Requirement) bool {
 	switch {
 	case r.complement && o.complement:
@@ -54,7 +54,7 @@ func (r Requirement) Intersects(o Requirement) bool {
 	}
 }
 
-// sortedSet copies, sorts and removes duplicates. The empty set is nil.
+// sortedSet copies, sorts and removes duplicates. It returns nil for an empty list.
 func sortedSet(values []string) []string {
 	if len(values) == 0 {
 		return nil
@@ -64,8 +64,8 @@ func sortedSet(values []string) []string {
 	return slices.Clip(slices.Compact(out))
 }
 
-// union, subtract, common and overlap work on sorted lists without duplicates. Where the result equals an argument,
-// that argument is returned as it is: lists are immutable, and most intersections change nothing.
+// union, subtract, common and overlap work on sorted lists without duplicates. If the result equals an argument, they return that
+// argument: lists are immutable, and most intersections change nothing.
 
 func union(a, b []string) []string {
 	if len(b) > len(a) {

@@ -2,9 +2,8 @@ package requirements
 
 import "strconv"
 
-// AnyValue is one value that the requirement allows, used to materialise a custom label on a new node; false when
-// there is none. The choice is always the same for equal requirements: the first listed value, or the smallest
-// non-negative integer that is inside the bounds and not excluded.
+// AnyValue returns one value that the requirement allows, for a custom label of a new node; false if it allows none. Equal requirements
+// give the same value: the first listed value, or the smallest non-negative integer that is within the bounds and not excluded.
 func (r Requirement) AnyValue() (string, bool) {
 	if !r.complement {
 		if len(r.values) == 0 {
@@ -15,7 +14,7 @@ func (r Requirement) AnyValue() (string, bool) {
 	if r.bounds.exhausted(r.values, nil) {
 		return "", false
 	}
-	// The range is not exhausted: an allowed integer is met after at most len(values) excluded ones.
+	// The range still has an allowed integer, and the loop finds it after at most len(values) excluded ones.
 	for n := max(r.bounds.lower, 0); ; n++ {
 		value := strconv.FormatInt(n, 10)
 		if r.Has(value) {

@@ -14,10 +14,10 @@ type bounds struct {
 
 func (b bounds) any() bool { return b.hasLower || b.hasUpper }
 
-// crossed reports that no integer can satisfy both bounds.
+// crossed reports whether no integer can satisfy both bounds.
 func (b bounds) crossed() bool { return b.hasLower && b.hasUpper && b.lower > b.upper }
 
-// tighten is the conjunction: the larger lower and the smaller upper bound.
+// tighten returns the conjunction: the larger lower bound and the smaller upper bound.
 func (b bounds) tighten(o bounds) bounds {
 	if o.hasLower && (!b.hasLower || o.lower > b.lower) {
 		b.lower, b.hasLower = o.lower, true
@@ -28,7 +28,7 @@ func (b bounds) tighten(o bounds) bounds {
 	return b
 }
 
-// allow reports whether value may stand under the bounds: any value without them, an integer inside them otherwise.
+// allow reports whether the bounds allow the value: any value without bounds, otherwise an integer within them.
 func (b bounds) allow(value string) bool {
 	if !b.any() {
 		return true
@@ -37,7 +37,7 @@ func (b bounds) allow(value string) bool {
 	return ok && (!b.hasLower || n >= b.lower) && (!b.hasUpper || n <= b.upper)
 }
 
-// filter keeps the values that the bounds allow. It returns the given slice when it keeps them all.
+// filter keeps the values that the bounds allow. If it keeps all values, it returns the given slice.
 func (b bounds) filter(values []string) []string {
 	if !b.any() {
 		return values
@@ -57,9 +57,9 @@ func (b bounds) filter(values []string) []string {
 	return values
 }
 
-// exhausted reports that the excluded values (two sorted lists, read as one) leave no integer inside the bounds.
-// Label values can't be negative, so that 0 is the lower bound where none is given. Integers count in their plain
-// decimal form: "03" lies inside the bounds too, but nobody labels a node with it to get around an excluded "3".
+// exhausted reports whether the excluded values (two sorted lists, read as one) leave no integer within the bounds. Label values can't be
+// negative, so 0 is the lower bound if none is given. It considers only the plain decimal form of integers: "03" is also within the
+// bounds, but nobody labels a node with it to avoid an excluded "3".
 func (b bounds) exhausted(x, y []string) bool {
 	if !b.any() {
 		return false
@@ -93,8 +93,8 @@ func (b bounds) exhausted(x, y []string) bool {
 	return excluded == width
 }
 
-// parseInteger reads a decimal int64. Most label values are not integers; refusing those by their characters avoids
-// the error value that strconv would allocate for each.
+// parseInteger parses a decimal int64. Most label values are not integers; refusing those by their characters avoids the error value that
+// strconv would allocate for each.
 func parseInteger(s string) (int64, bool) {
 	digits := s
 	if digits != "" && (digits[0] == '-' || digits[0] == '+') {

@@ -4,35 +4,35 @@ import (
 	"fmt"
 )
 
-// IncompatibleReason says why two sets don't go together.
+// IncompatibleReason says why two sets are incompatible.
 type IncompatibleReason string
 
 const (
-	// ReasonUndefined: a value is demanded for a key that the other side knows nothing about.
+	// ReasonUndefined: one set requires a value for a key that the other set does not have.
 	ReasonUndefined IncompatibleReason = "UndefinedLabel"
-	// ReasonNoOverlap: both sides constrain the key, and no value satisfies both.
+	// ReasonNoOverlap: both sets restrict the key, and no value satisfies both.
 	ReasonNoOverlap IncompatibleReason = "NoOverlap"
 )
 
-// IncompatibleError is the error of [Set.Compatible], [Set.Intersects] and [Lookup.Compatible]: the first key, in
-// sorted order, on which two sets don't go together.
+// IncompatibleError is the error of [Set.Compatible], [Set.Intersects] and [Lookup.Compatible]: the first key, in sorted order, on which
+// two sets are incompatible.
 type IncompatibleError struct {
-	// Key is the label key the sets disagree on.
+	// Key is the label key on which the sets are incompatible.
 	Key string
 	// Have is the first set's requirement on the key; Exists if it has none.
 	Have Requirement
-	// Want is what the second set demands.
+	// Want is the second set's requirement on the key.
 	Want Requirement
 	// Reason says which rule was broken.
 	Reason IncompatibleReason
 
-	// known are the sources of a spelling hint, which is only searched for when asked: most refusals inside a planner
-	// are never read by anybody.
+	// known are the keys among which Hint searches. The hint is only computed on request, because nobody reads most refusals inside a
+	// planner.
 	known  Set
 	lookup *Lookup
 }
 
-// Error is one sentence: which key, what is wanted and what there is.
+// Error returns one sentence with the key, the wanted requirement and the existing one.
 func (e *IncompatibleError) Error() string {
 	if e.Reason == ReasonUndefined {
 		msg := fmt.Sprintf("label %q does not have known values", e.Key)
@@ -44,9 +44,8 @@ func (e *IncompatibleError) Error() string {
 	return fmt.Sprintf("key %s, %s not in %s", e.Key, e.Want.Summary(), e.Have.Summary())
 }
 
-// Hint is a known key that an undefined key may be a misspelling of: one that ends with the same name part, contains
-// it, or differs by at most a fifth of its characters and no more than two. Empty when there is none or the key is
-// defined.
+// Hint returns a known key that the user may have meant instead of an undefined key. It ends with the same name part, contains it, or
+// differs in at most a fifth of its characters and at most two. It is empty if no key is similar, or if the key is defined.
 func (e *IncompatibleError) Hint() string {
 	if e.Reason != ReasonUndefined {
 		return ""
@@ -54,14 +53,13 @@ func (e *IncompatibleError) Hint() string {
 	return spellingHint(e.Key, append(e.known.Keys(), e.lookup.wellKnownKeys()...))
 }
 
-// Compatible reports whether something with labels as s describes them (a node, a NodePool, an instance type) can
-// satisfy want. It is directional: every key that want demands a value for must be held by s or be let pass by
-// allowUndefined (nil lets none pass), and every key held by both must overlap, where two sides that both accept the
-// label's absence (NotIn or DoesNotExist) are compatible without a common value.
+// Compatible reports whether a node, NodePool or instance type whose labels s describes can satisfy want. The order of the sets matters.
+// If want requires a value for a key, s must have the key, or allowUndefined must accept it; nil accepts none. On every key that both
+// have, the requirements must intersect, unless both accept the label's absence (NotIn or DoesNotExist).
 //
-// Use [Lookup.Compatible] for nodes not yet made, whose well-known labels are still open; a nil allowUndefined for
-// existing nodes, whose labels are complete; and [Set.Intersects] for instance types against a planned node.
-// The error is an [*IncompatibleError]; undefined keys are reported before keys without overlap.
+// Use [Lookup.Compatible] for nodes that do not exist yet, whose well-known labels are not decided; a nil allowUndefined for existing
+// nodes, whose labels are complete; and [Set.Intersects] to compare instance types with a planned node. The error is an
+// [*IncompatibleError]; undefined keys are reported before keys without overlap.
 func (s Set) Compatible(want Set, allowUndefined func(key string) bool) error {
 	if e := s.incompatible(want, allowUndefined); e != nil {
 		return e
@@ -69,8 +67,8 @@ func (s Set) Compatible(want Set, allowUndefined func(key string) bool) error {
 	return nil
 }
 
-// Intersects reports whether the two sets overlap on every key they share; keys that only one of them holds don't
-// matter. Keys on which both accept the label's absence overlap without a common value. The error is an
+// Intersects reports whether the two sets intersect on every key that both have. Keys that only one of them has don't matter. If both
+// accept the absence of a label, they intersect on its key without a common value. The error is an
 // [*IncompatibleError].
 func (s Set) Intersects(o Set) error {
 	if e := s.disjoint(o); e != nil {
@@ -79,7 +77,8 @@ func (s Set) Intersects(o Set) error {
 	return nil
 }
 
-// acceptsAbsence is how the label's absence is judged in a comparison: by the derived operator, bounded or not.
+// acceptsAbsence reports whether the requirement accepts the label's absence in a comparison. Only the derived operator decides, not the
+// bounds.
 func (r Requirement) acceptsAbsence() bool {
 	return r.complement == (len(r.values) > 0)
 }

@@ -1,5 +1,5 @@
-// Package requirements is the algebra of label constraints: what a pod demands of a node, what a NodePool allows and
-// what an instance type offers are all written as a [Set] of [Requirement]s, one per label key.
+// Package requirements computes with label constraints. What a pod requires of a node, what a NodePool allows and what an instance type
+// offers is a [Set] of [Requirement]s, one for each label key.
 //
 //	pool := requirements.NewSet(
 //		requirements.In("kubernetes.io/arch", "amd64", "arm64"),
@@ -11,12 +11,12 @@
 //	}
 //	narrowed := pool.Merge(pod) // arch In [arm64]; cpu Gte 4
 //
-// Requirements and Sets are immutable values: every operation returns a new one, and they may be shared between
-// goroutines. Value lists are kept sorted, so that equal requirements print, serialise and compare equal.
+// Requirements and Sets are immutable: every operation returns a new value, and goroutines may share them. Value lists are sorted, so
+// equal requirements print, serialise and compare equal.
 //
-// Which keys are well known, restricted, or aliases of others is not known to the package: it is a [Vocabulary],
-// plain data that a cloud provider extends and that callers hand in ([CoreVocabulary] is the common part). A
-// [Lookup] is a Vocabulary made ready for many questions; validation and alias-aware parsing take one.
+// The package does not decide which keys are well known, restricted, or aliases of others: callers pass a [Vocabulary], plain data that a
+// cloud provider extends. [CoreVocabulary] is the common part. A [Lookup] is an indexed Vocabulary, which validation and parsing with
+// aliases need.
 //
 // Stability: stable.
 package requirements

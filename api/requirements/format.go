@@ -9,7 +9,7 @@ import (
 // summaryValues is how many values of a list an error message shows.
 const summaryValues = 5
 
-// String is the key followed by its clauses, as in
+// String returns the key followed by its clauses, as in
 //
 //	topology.kubernetes.io/zone In [a, b]
 //	example.com/cpu Gte 4, Lte 16, NotIn [8], minValues 2
@@ -17,13 +17,13 @@ const summaryValues = 5
 // [ParseText] reads it back. Keys and values with unusual characters are quoted.
 func (r Requirement) String() string { return r.format(len(r.values)) }
 
-// Summary is String for error messages: of more than five values it shows the first five and says how many more
-// there are.
+// Summary is like String, but for error messages: if there are more than five values, it shows the first five and the number of the
+// others.
 func (r Requirement) Summary() string {
 	return r.format(summaryValues)
 }
 
-// String is the requirements in the order of their keys, separated by "; ". [ParseSetText] reads it back.
+// String returns the requirements in the order of their keys, separated by "; ". [ParseSetText] reads it back.
 func (s Set) String() string {
 	var b strings.Builder
 	for i, r := range s.reqs {
@@ -75,7 +75,7 @@ func list(values []string, most int) string {
 	return text + "]"
 }
 
-// token is s as it is when it can't be mistaken for anything else in the text form, and quoted otherwise.
+// token returns s unchanged if it is unambiguous in the text form, and quoted otherwise.
 func token(s string) string {
 	if bareLength(s) == len(s) && s != "" {
 		return s
@@ -83,7 +83,7 @@ func token(s string) string {
 	return strconv.Quote(s)
 }
 
-// bareLength is the length of the longest prefix of s that needs no quotes.
+// bareLength returns the length of the longest prefix of s that needs no quotes.
 func bareLength(s string) int {
 	for i := range len(s) {
 		c := s[i]

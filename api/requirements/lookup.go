@@ -2,8 +2,8 @@ package requirements
 
 import "slices"
 
-// Lookup is a [Vocabulary] made ready for many questions. It is immutable and safe for concurrent use; later changes
-// to the vocabulary it was made of don't reach it. A nil *Lookup knows no key at all.
+// Lookup is an indexed [Vocabulary]. It is immutable and safe for concurrent use. Later changes of its vocabulary have no effect on it. A
+// nil *Lookup knows no keys.
 type Lookup struct {
 	wellKnown      map[string]struct{}
 	restrictedKeys map[string]struct{}
@@ -26,7 +26,7 @@ func (v Vocabulary) Compile() *Lookup {
 	}
 }
 
-// Canonical is the key that key stands for: itself, unless it is an alias.
+// Canonical returns the key that the given key means: the key itself, unless it is an alias.
 func (l *Lookup) Canonical(key string) string {
 	if l != nil {
 		if canonical, ok := l.aliases[key]; ok {
@@ -36,7 +36,7 @@ func (l *Lookup) Canonical(key string) string {
 	return key
 }
 
-// CanonicalValue is the value that value stands for under key, which may itself be an alias.
+// CanonicalValue returns the canonical value of a key's value. The key may be an alias.
 func (l *Lookup) CanonicalValue(key, value string) string {
 	if l != nil {
 		if canonical, ok := l.valueAliases[l.Canonical(key)][value]; ok {
@@ -55,7 +55,7 @@ func (l *Lookup) IsWellKnown(key string) bool {
 	return ok
 }
 
-// Restricted is why users may not set key or the key it is an alias of; empty when they may.
+// Restricted returns why users may not set the key, or the key that it is an alias of; empty if they may.
 func (l *Lookup) Restricted(key string) string {
 	if l == nil {
 		return ""
@@ -64,7 +64,7 @@ func (l *Lookup) Restricted(key string) string {
 	if _, ok := l.restrictedKeys[key]; ok {
 		return restrictedKey(key)
 	}
-	// Pods ask for it by name, or that it be absent, and pools are refused it on grounds of their own.
+	// Pods may require or exclude this key, and the validation of pools refuses it for another reason.
 	if key == provisionerNameLabelKey {
 		return ""
 	}
@@ -74,7 +74,7 @@ func (l *Lookup) Restricted(key string) string {
 	return ""
 }
 
-// Rewrite is r with an alias key, and values that stand for others, replaced by the canonical ones.
+// Rewrite returns r with canonical names in place of an alias key and alias values.
 func (l *Lookup) Rewrite(r Requirement) Requirement {
 	if l == nil {
 		return r
@@ -97,7 +97,7 @@ func (l *Lookup) Rewrite(r Requirement) Requirement {
 	return r
 }
 
-// RewriteSet rewrites every requirement of s and intersects those that come to share a key.
+// RewriteSet rewrites every requirement of s, and intersects requirements that then have the same key.
 func (l *Lookup) RewriteSet(s Set) Set {
 	for i, r := range s.reqs {
 		if l.Rewrite(r).Equal(r) {
@@ -112,8 +112,8 @@ func (l *Lookup) RewriteSet(s Set) Set {
 	return s
 }
 
-// Compatible is [Set.Compatible] for a node that is not made yet: well-known keys may be undefined, since an instance
-// type will state them. Spelling hints look among the well-known keys too.
+// Compatible is [Set.Compatible] for a node that does not exist yet: well-known keys may be undefined, because an instance type will
+// state them. Spelling hints also consider well-known keys.
 func (l *Lookup) Compatible(have, want Set) error {
 	if e := have.incompatible(want, l.IsWellKnown); e != nil {
 		e.lookup = l

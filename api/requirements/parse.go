@@ -8,12 +8,11 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// Parse reads a requirement entry of a NodePool or NodeClaim. It refuses what has no meaning: an unknown operator, In
-// without values, a comparison without exactly one non-negative integer, minValues below 1. Whether key and values
-// are legal and allowed is [ValidateRequirement]'s to say. Keys are taken as they are; [Lookup.Parse] rewrites
-// aliases.
+// Parse converts a requirement entry of a NodePool or NodeClaim. It refuses entries without a meaning: an unknown operator, In without
+// values, a comparison without exactly one non-negative integer, minValues below 1. [ValidateRequirement] checks whether key and values
+// are valid and allowed. Keys remain unchanged; [Lookup.Parse] replaces aliases.
 //
-// Gt of the largest int64 is DoesNotExist and loses its minValues, since there is nothing left to count.
+// Gt with the largest int64 becomes DoesNotExist without minValues, because no value remains.
 func Parse(entry v1.NodeSelectorRequirementWithMinValues) (Requirement, error) {
 	if entry.MinValues != nil && *entry.MinValues < 1 {
 		return Requirement{}, fmt.Errorf("key %q: minValues is %d: it must be at least 1, or be left out", entry.Key, *entry.MinValues)
@@ -28,8 +27,8 @@ func Parse(entry v1.NodeSelectorRequirementWithMinValues) (Requirement, error) {
 	return r.WithMinValues(*entry.MinValues), nil
 }
 
-// ParseNodeSelectorRequirement reads an expression of a pod's node affinity. It refuses what Parse refuses, and Gte
-// and Lte, which the Kubernetes API doesn't know.
+// ParseNodeSelectorRequirement converts an expression of a pod's node affinity. It refuses what Parse refuses, and the operators Gte and
+// Lte, which Kubernetes does not allow in pods.
 func ParseNodeSelectorRequirement(expression corev1.NodeSelectorRequirement) (Requirement, error) {
 	if expression.Operator == OpGte || expression.Operator == OpLte {
 		return Requirement{}, fmt.Errorf("key %q: pods may not use operator %s: write %s", expression.Key, expression.Operator, strictForm(expression.Operator))
@@ -37,7 +36,7 @@ func ParseNodeSelectorRequirement(expression corev1.NodeSelectorRequirement) (Re
 	return parse(expression.Key, expression.Operator, expression.Values)
 }
 
-// ParseSet reads a list of entries, intersecting those for one key. The error names the entry's index.
+// ParseSet converts a list of entries, and intersects entries with the same key. The error names the entry's index.
 func ParseSet(entries []v1.NodeSelectorRequirementWithMinValues) (Set, error) {
 	return parseEntries(entries, Parse)
 }
@@ -66,8 +65,8 @@ func (l *Lookup) ParseSet(entries []v1.NodeSelectorRequirementWithMinValues) (Se
 	return parseEntries(entries, l.Parse)
 }
 
-// FromLabels is [FromLabels] with alias keys and values rewritten to the canonical ones. A node that has a label
-// under both its names with different values satisfies nothing for it.
+// FromLabels is [FromLabels] with alias keys and values rewritten to the canonical ones. If a node has a label under both names with
+// different values, the result allows no value.
 func (l *Lookup) FromLabels(labels map[string]string) Set {
 	return l.RewriteSet(FromLabels(labels))
 }
@@ -103,16 +102,16 @@ func parse(key string, op Operator, values []string) (Requirement, error) {
 	}
 }
 
-// Fields of an entry that a rule about operands may be broken in.
+// The fields of an entry that can break a rule about operands.
 const (
 	fieldOperator = "operator"
 	fieldValues   = "values"
 )
 
-// operandError is a rule about an entry's operator and values that was broken, and the field to mend.
+// operandError is a broken rule about an entry's operator and values, and the field to correct.
 type operandError struct{ field, rule string }
 
-// checkOperands holds the rules that an operator and its values must keep for the entry to mean anything.
+// checkOperands checks that the operator is known and has the operands that it needs.
 func checkOperands(op Operator, values []string) *operandError {
 	switch op {
 	case OpNotIn, OpExists, OpDoesNotExist:
@@ -135,7 +134,7 @@ func checkOperands(op Operator, values []string) *operandError {
 	}
 }
 
-// strictForm says how a pod writes what Gte or Lte mean.
+// strictForm returns the form in which a pod can express Gte or Lte.
 func strictForm(op Operator) string {
 	if op == OpGte {
 		return "Gt with a value one less"

@@ -7,54 +7,54 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Operator is a node selector operator. Gte and Lte are extensions that NodePools, NodeClaims and NodeOverlays may
-// use and pods may not: the Kubernetes API refuses them there.
+// Operator is a node selector operator. Gte and Lte are extensions for NodePools, NodeClaims and NodeOverlays. In pods the Kubernetes API
+// refuses them.
 type Operator = corev1.NodeSelectorOperator
 
-// The operators a requirement may be written with.
+// The operators of requirements.
 const (
 	// OpIn allows the listed values.
 	OpIn Operator = corev1.NodeSelectorOpIn
-	// OpNotIn allows every value but the listed ones, and the label's absence.
+	// OpNotIn allows every value except the listed ones, and the label's absence.
 	OpNotIn Operator = corev1.NodeSelectorOpNotIn
 	// OpExists allows every value.
 	OpExists Operator = corev1.NodeSelectorOpExists
 	// OpDoesNotExist allows no value: the label must be absent.
 	OpDoesNotExist Operator = corev1.NodeSelectorOpDoesNotExist
-	// OpGt allows integers above the one value given.
+	// OpGt allows integers above the given value.
 	OpGt Operator = corev1.NodeSelectorOpGt
-	// OpLt allows integers below the one value given.
+	// OpLt allows integers below the given value.
 	OpLt Operator = corev1.NodeSelectorOpLt
-	// OpGte allows integers from the one value given upwards.
+	// OpGte allows integers that are at least the given value.
 	OpGte Operator = "Gte"
-	// OpLte allows integers up to the one value given.
+	// OpLte allows integers that are at most the given value.
 	OpLte Operator = "Lte"
 )
 
-// Requirement is an immutable constraint on one label key: either a list of allowed values, or everything but a list
-// of exclusions, in the second case optionally between integer bounds. It is passed by value and is safe for
-// concurrent use. The zero value is DoesNotExist of the empty key; build requirements with [In], [NotIn], [Exists],
+// Requirement is an immutable constraint on one label key: either a list of allowed values, or all values except a list of exclusions,
+// optionally limited by integer bounds. It is passed by value and is safe for concurrent use. The zero value is DoesNotExist of the empty
+// key; build requirements with [In], [NotIn], [Exists],
 // [DoesNotExist], [Gt], [Lt], [Gte], [Lte], [Parse] or [ParseText].
 //
-// Two requirements are equal exactly when their String is equal; [Requirement.Equal] says so without printing.
+// Two requirements are equal exactly when their String is equal; [Requirement.Equal] compares without printing.
 type Requirement struct {
 	key string
-	// values are sorted and without duplicates: allowed values, or exclusions when complement is set. The slice may
-	// be shared between requirements and is never written to after construction.
+	// values are sorted and without duplicates: allowed values, or exclusions if complement is set. The slice may be shared between
+	// requirements and is never written to after construction.
 	values []string
-	// bounds are only ever set together with complement: a list of allowed values is filtered by them at once.
+	// bounds are set only together with complement. A list of allowed values is filtered by bounds at once instead.
 	bounds bounds
-	// minValues is 0 when not asked for.
+	// minValues is 0 if it is not set.
 	minValues  int
 	complement bool
 }
 
-// In allows exactly the given values. No values at all is the same thing as [DoesNotExist].
+// In allows exactly the given values. Without values it is the same as [DoesNotExist].
 func In(key string, values ...string) Requirement {
 	return Requirement{key: key, values: sortedSet(values)}
 }
 
-// NotIn allows every value but the given ones. No values at all is the same thing as [Exists].
+// NotIn allows every value except the given ones. Without values it is the same as [Exists].
 func NotIn(key string, values ...string) Requirement {
 	return Requirement{key: key, values: sortedSet(values), complement: true}
 }
@@ -65,7 +65,7 @@ func Exists(key string) Requirement { return Requirement{key: key, complement: t
 // DoesNotExist allows no value: only the label's absence satisfies it.
 func DoesNotExist(key string) Requirement { return Requirement{key: key} }
 
-// Gt allows integers greater than n. Nothing is greater than the largest int64: that is [DoesNotExist].
+// Gt allows integers greater than n. For the largest int64 the result is [DoesNotExist].
 func Gt(key string, n int64) Requirement {
 	if n == math.MaxInt64 {
 		return DoesNotExist(key)
@@ -73,26 +73,26 @@ func Gt(key string, n int64) Requirement {
 	return Gte(key, n+1)
 }
 
-// Lt allows integers less than n. A label value can't be negative, so that for n of 0 or less no value satisfies it.
+// Lt allows integers less than n. A label value can't be negative, so no value satisfies it if n is 0 or less.
 func Lt(key string, n int64) Requirement {
 	return Lte(key, max(n, 0)-1)
 }
 
-// Gte allows integers from n upwards. A label value can't be negative: a negative n is read as 0.
+// Gte allows integers that are at least n. A label value can't be negative, so a negative n counts as 0.
 func Gte(key string, n int64) Requirement {
 	return Requirement{key: key, complement: true, bounds: bounds{lower: max(n, 0), hasLower: true}}
 }
 
-// Lte allows integers up to n. A label value can't be negative: a negative n is read as -1, which no value satisfies.
+// Lte allows integers that are at most n. A label value can't be negative, so no value satisfies a negative n, which counts as -1.
 func Lte(key string, n int64) Requirement {
 	return Requirement{key: key, complement: true, bounds: bounds{upper: max(n, -1), hasUpper: true}}
 }
 
-// Key is the label key the requirement is about.
+// Key returns the label key that the requirement restricts.
 func (r Requirement) Key() string { return r.key }
 
-// Operator is the derived operator: NotIn and Exists for a complement with and without exclusions, whether bounded or
-// not; In and DoesNotExist for a list of values and for an empty one. The bounds are in [Requirement.Bounds].
+// Operator returns the derived operator: NotIn or Exists for a complement with or without exclusions, with or without bounds; In or
+// DoesNotExist for a list of values or an empty list. The bounds are in [Requirement.Bounds].
 func (r Requirement) Operator() Operator {
 	switch {
 	case r.complement && len(r.values) > 0:
@@ -106,13 +106,13 @@ func (r Requirement) Operator() Operator {
 	}
 }
 
-// Complement reports whether the requirement allows everything but Values (inside the bounds), rather than Values.
+// Complement reports whether the requirement allows all values except Values (within the bounds), instead of only Values.
 func (r Requirement) Complement() bool { return r.complement }
 
-// Values are the allowed values, or the exclusions when Complement is true; sorted. The caller must not change them.
+// Values returns the allowed values, or the exclusions if Complement is true, sorted. The caller must not change them.
 func (r Requirement) Values() []string { return r.values }
 
-// Bounds are the inclusive integer bounds, nil where there is none. Only complements have bounds.
+// Bounds returns the inclusive integer bounds; nil for a missing bound. Only complements have bounds.
 func (r Requirement) Bounds() (lower, upper *int64) {
 	if r.bounds.hasLower {
 		lower = new(int64)
@@ -125,8 +125,7 @@ func (r Requirement) Bounds() (lower, upper *int64) {
 	return lower, upper
 }
 
-// MinValues is the least number of distinct values that candidate instance types must offer for the key, nil when
-// nothing is asked for.
+// MinValues returns how many different values of the key the instance types must at least have; nil if there is no minimum.
 func (r Requirement) MinValues() *int {
 	if r.minValues == 0 {
 		return nil
@@ -135,7 +134,7 @@ func (r Requirement) MinValues() *int {
 	return &n
 }
 
-// WithMinValues returns the requirement with minValues set to n, replacing what it had. Zero or less removes it.
+// WithMinValues returns the requirement with minValues set to n. If n is zero or less, it removes minValues.
 func (r Requirement) WithMinValues(n int) Requirement {
 	r.minValues = max(n, 0)
 	return r

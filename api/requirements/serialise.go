@@ -9,16 +9,14 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// NodeSelectorRequirements are the entries that mean the same as r: one for each bound, one for the values or
-// exclusions, and one with the operator alone when there is none of these. minValues is repeated on each. Parsing
-// them gives back an equal requirement.
+// NodeSelectorRequirements returns entries that mean the same as r: one for each bound, one for the values or exclusions, and one with
+// only the operator if there are neither. minValues is repeated on each. Parsing the entries returns an equal requirement.
 func (r Requirement) NodeSelectorRequirements() []v1.NodeSelectorRequirementWithMinValues {
 	return r.appendEntries(nil)
 }
 
-// NodeSelectorRequirements are the entries that mean the same as s, in the order of the keys: for each key Gte, Lte,
-// then In, NotIn, Exists or DoesNotExist as needed. Value lists are sorted. [ParseSet] of them gives back an equal
-// set.
+// NodeSelectorRequirements returns entries that mean the same as s, in the order of the keys: for each key Gte, Lte, then In, NotIn,
+// Exists or DoesNotExist as needed. Value lists are sorted. [ParseSet] converts the entries to an equal set.
 func (s Set) NodeSelectorRequirements() []v1.NodeSelectorRequirementWithMinValues {
 	entries := make([]v1.NodeSelectorRequirementWithMinValues, 0, len(s.reqs))
 	for _, r := range s.reqs {
@@ -27,10 +25,10 @@ func (s Set) NodeSelectorRequirements() []v1.NodeSelectorRequirementWithMinValue
 	return entries
 }
 
-// MarshalJSON writes the list of s.NodeSelectorRequirements.
+// MarshalJSON writes the result of s.NodeSelectorRequirements.
 func (s Set) MarshalJSON() ([]byte, error) { return json.Marshal(s.NodeSelectorRequirements()) }
 
-// UnmarshalJSON reads a list of entries as [ParseSet] does. null is the empty set.
+// UnmarshalJSON reads a list of entries like [ParseSet]. null is the empty set.
 func (s *Set) UnmarshalJSON(data []byte) error {
 	var entries []v1.NodeSelectorRequirementWithMinValues
 	if err := json.Unmarshal(data, &entries); err != nil {
@@ -53,7 +51,7 @@ func (r Requirement) appendEntries(entries []v1.NodeSelectorRequirementWithMinVa
 	}
 	switch {
 	case r.bounds.hasUpper && r.bounds.upper < 0:
-		// Entries hold non-negative integers only, so that "at most -1" is written as "less than 0".
+		// Entries contain only non-negative integers, so "at most -1" is written as "less than 0".
 		add(OpLt, "0")
 	case r.bounds.hasUpper:
 		add(OpLte, strconv.FormatInt(r.bounds.upper, 10))

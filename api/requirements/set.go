@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// Set holds at most one Requirement per key: adding a second one for a key intersects the two. It is immutable, so
-// that With returns a new Set, and Sets may be shared between goroutines. The zero value is the empty set, which
-// constrains nothing.
+// Set has at most one Requirement for each key: adding a second one intersects both. It is immutable: With returns a new Set, and
+// goroutines may share Sets. The zero value is the empty set, which restricts nothing.
 //
 // A Set marshals to and from JSON as the list of its [Set.NodeSelectorRequirements].
 type Set struct {
@@ -15,7 +14,7 @@ type Set struct {
 	reqs []Requirement
 }
 
-// NewSet makes a Set of the given requirements, in any order.
+// NewSet makes a Set from requirements in any order.
 func NewSet(reqs ...Requirement) Set {
 	if len(reqs) == 0 {
 		return Set{}
@@ -36,7 +35,7 @@ func NewSet(reqs ...Requirement) Set {
 	return Set{reqs: out}
 }
 
-// rising reports whether keys are sorted and unique, as anyone who makes many sets of the same keys hands them over.
+// rising reports whether the keys are already sorted and unique. Callers that make many sets with the same keys pass them in this order.
 func rising(reqs []Requirement) bool {
 	for i := 1; i < len(reqs); i++ {
 		if reqs[i-1].key >= reqs[i].key {
@@ -46,7 +45,7 @@ func rising(reqs []Requirement) bool {
 	return true
 }
 
-// FromLabels requires each label to have exactly the value it has, as a node's labels do.
+// FromLabels returns a set that requires each label to have exactly the given value.
 func FromLabels(labels map[string]string) Set {
 	if len(labels) == 0 {
 		return Set{}
@@ -61,7 +60,7 @@ func FromLabels(labels map[string]string) Set {
 // With returns the set with further requirements added.
 func (s Set) With(reqs ...Requirement) Set { return s.Merge(NewSet(reqs...)) }
 
-// Merge is the conjunction of two sets.
+// Merge returns the conjunction of two sets.
 func (s Set) Merge(o Set) Set {
 	if len(o.reqs) == 0 {
 		return s
@@ -84,7 +83,7 @@ func (s Set) Merge(o Set) Set {
 	return Set{reqs: append(append(out, a...), b...)}
 }
 
-// Without returns the set with no requirement on the given keys.
+// Without returns the set without requirements on the given keys.
 func (s Set) Without(keys ...string) Set {
 	if !slices.ContainsFunc(keys, s.Has) {
 		return s
@@ -98,7 +97,7 @@ func (s Set) Without(keys ...string) Set {
 	return Set{reqs: out}
 }
 
-// Get is the requirement on key. A key the set doesn't hold reads as [Exists].
+// Get returns the requirement on the key. For a key that the set does not have, it returns [Exists].
 func (s Set) Get(key string) Requirement {
 	if i, ok := s.find(key); ok {
 		return s.reqs[i]
@@ -106,13 +105,13 @@ func (s Set) Get(key string) Requirement {
 	return Exists(key)
 }
 
-// Has reports whether the set holds a requirement on key.
+// Has reports whether the set has a requirement on the key.
 func (s Set) Has(key string) bool {
 	_, ok := s.find(key)
 	return ok
 }
 
-// Keys are the keys of the set, sorted.
+// Keys returns the keys of the set, sorted.
 func (s Set) Keys() []string {
 	if len(s.reqs) == 0 {
 		return nil
@@ -124,7 +123,7 @@ func (s Set) Keys() []string {
 	return keys
 }
 
-// Len is the number of keys the set holds.
+// Len returns the number of keys in the set.
 func (s Set) Len() int { return len(s.reqs) }
 
 // All yields the requirements in the order of their keys: for r := range s.All.
@@ -136,9 +135,9 @@ func (s Set) All(yield func(Requirement) bool) {
 	}
 }
 
-// Equal reports whether both sets hold equal requirements.
+// Equal reports whether both sets have equal requirements.
 func (s Set) Equal(o Set) bool {
-	// Sets that are handed around are the same list.
+	// Copies of one set share the same list.
 	if len(s.reqs) == len(o.reqs) && (len(s.reqs) == 0 || &s.reqs[0] == &o.reqs[0]) {
 		return true
 	}

@@ -6,8 +6,8 @@ import (
 	"github.com/drawknife/drawknife/internal/spelling"
 )
 
-// spellingHint is the first of the known keys, searched in the order given, that looks like key by the strongest of
-// three likenesses: the same name part, containing it, or a slip of the keyboard. Empty when none does.
+// spellingHint returns the known key that is most similar to the key: one with the same name part, else one that contains it, else one
+// that differs by a typing error. Of equally similar keys it returns the first. It is empty if no key is similar.
 func spellingHint(key string, known []string) string {
 	if key == "" {
 		return ""
@@ -29,5 +29,5 @@ func spellingHint(key string, known []string) string {
 	return ""
 }
 
-// namePart is what follows the last slash of a label key.
+// namePart returns the part of a label key after the last slash.
 func namePart(key string) string { return key[strings.LastIndexByte(key, '/')+1:] }

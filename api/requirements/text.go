@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// minValuesWord is the clause of the text form that is not an operator.
+// minValuesWord begins the only clause of the text form that has no operator.
 const minValuesWord = "minValues"
 
-// MarshalText is the text of [Requirement.String]: how a Requirement of its own stands in JSON and YAML.
+// MarshalText returns the text of [Requirement.String], so JSON and YAML contain a single Requirement in this form.
 func (r Requirement) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
-// UnmarshalText reads what MarshalText wrote; see [ParseText].
+// UnmarshalText parses the text of MarshalText; see [ParseText].
 func (r *Requirement) UnmarshalText(text []byte) error {
 	parsed, err := ParseText(string(text))
 	if err != nil {
@@ -22,9 +22,9 @@ func (r *Requirement) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// ParseText reads the text form of [Requirement.String]: a key and one or more clauses separated by commas, each of
-// them In [values], NotIn [values], Exists, DoesNotExist, an integer comparison (Gt, Lt, Gte, Lte) or minValues.
-// Several clauses are a conjunction. The error says at which byte reading stopped and what was expected there.
+// ParseText parses the text form of [Requirement.String]: a key and one or more clauses separated by commas. A clause is In [values],
+// NotIn [values], Exists, DoesNotExist, an integer comparison (Gt, Lt, Gte, Lte) or minValues. Several clauses are a conjunction. The
+// error states the byte at which parsing stopped and what was expected there.
 func ParseText(text string) (Requirement, error) {
 	s := scanner{text: text}
 	r, err := s.requirement()
@@ -37,8 +37,8 @@ func ParseText(text string) (Requirement, error) {
 	return r, nil
 }
 
-// ParseSetText reads the text form of [Set.String]: requirements separated by semicolons. The empty text is the
-// empty set; requirements on one key are intersected.
+// ParseSetText parses the text form of [Set.String]: requirements separated by semicolons. The empty text is the empty set; requirements
+// on one key are intersected.
 func ParseSetText(text string) (Set, error) {
 	s := scanner{text: text}
 	if s.skip(); s.rest() == "" {
@@ -61,7 +61,7 @@ func ParseSetText(text string) (Set, error) {
 	return NewSet(reqs...), nil
 }
 
-// scanner reads the text form from left to right.
+// scanner parses the text form from left to right.
 type scanner struct {
 	text string
 	at   int
@@ -75,7 +75,7 @@ func (s *scanner) skip() {
 	}
 }
 
-// take skips spaces and moves past the given punctuation if it is next.
+// take skips spaces, and skips the given punctuation if it is next.
 func (s *scanner) take(punctuation string) bool {
 	s.skip()
 	if !strings.HasPrefix(s.rest(), punctuation) {
@@ -205,7 +205,7 @@ func (s *scanner) token(what string) (string, error) {
 	return word, nil
 }
 
-// compare is the requirement of one of the four integer comparisons.
+// compare returns the requirement for one of the four integer comparisons.
 func compare(key string, op Operator, n int64) Requirement {
 	switch op {
 	case OpGt:

@@ -10,12 +10,11 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// ValidateNodePool says what is wrong with the labels, taints and requirements of a pool's template, under the
-// vocabulary of the provider that is to make its nodes. It is what the condition ValidationSucceeded of the pool
-// stands for. Paths begin at spec.
+// ValidateNodePool returns the errors in the labels, taints and requirements of a pool's template. lookup is the vocabulary of the
+// provider that launches its nodes. The pool's condition ValidationSucceeded is the result of both. Paths begin at spec.
 //
-// The pool's own Validate checks the rest of the pool. What both look at (the form of labels and taints, the range of
-// minValues) they report in the same words, so that ToAggregate of the two lists together says it once.
+// The pool's own Validate checks the rest of the pool. Both check the form of labels and taints and the range of minValues. They report
+// these faults in the same words, so ToAggregate of both lists contains each only once.
 func ValidateNodePool(pool *v1.NodePool, lookup *Lookup) field.ErrorList {
 	if pool == nil {
 		return nil
@@ -32,9 +31,9 @@ func ValidateNodePool(pool *v1.NodePool, lookup *Lookup) field.ErrorList {
 	return errs
 }
 
-// ValidateTemplateLabels says what is wrong with the labels at path that a pool puts on its nodes: keys must be
-// qualified names that lookup doesn't restrict, values legal label values, and the pool's own label is not theirs to
-// set. Errors come in the order of the keys.
+// ValidateTemplateLabels returns the errors in the labels at path that a pool puts on its nodes. Keys must be qualified names that lookup
+// does not restrict, values must be valid label values, and the label with the pool's name must not be set. Errors come in the order of
+// the keys.
 func ValidateTemplateLabels(labels map[string]string, lookup *Lookup, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for _, key := range sortedKeys(labels) {
@@ -46,8 +45,8 @@ func ValidateTemplateLabels(labels map[string]string, lookup *Lookup, path *fiel
 	return errs
 }
 
-// refuseNodePoolKey refuses the labels that name the pool: every node of a pool has that of its generation, whatever the
-// pool says, and none has the other's.
+// refuseNodePoolKey refuses the labels that name a pool. Every node of a pool always has the label of its generation, and never that of
+// the other generation.
 func refuseNodePoolKey(key string, lookup *Lookup, path *field.Path) field.ErrorList {
 	switch key := lookup.Canonical(key); key {
 	case v1.NodePoolLabelKey, provisionerNameLabelKey:

@@ -7,8 +7,8 @@ import (
 )
 
 // ValidatePodSpec validates a pod's node selector and required node affinity; path is the path of its spec. Each entry must follow
-// the rules of [ValidateRequirement], and Gte and Lte are refused. Of matchFields the API knows metadata.name, In or NotIn with one
-// name. Preferred terms are not looked at: a preference can always be dropped.
+// the rules of [ValidateRequirement], and Gte and Lte are refused. In matchFields the API accepts only metadata.name, with In or NotIn
+// and one name. It does not check preferred terms, because a preference can always be dropped.
 func ValidatePodSpec(spec *corev1.PodSpec, lookup *Lookup, path *field.Path) field.ErrorList {
 	if spec == nil {
 		return nil
@@ -45,7 +45,7 @@ func validateTerm(term corev1.NodeSelectorTerm, lookup *Lookup, path *field.Path
 	return errs
 }
 
-// validateField says what is wrong with a requirement on a field of a node, by the API server's rules.
+// validateField returns the errors in a requirement on a field of a node, by the API server's rules.
 func validateField(e corev1.NodeSelectorRequirement, at *field.Path) field.ErrorList {
 	switch {
 	case e.Key != metav1.ObjectNameField:

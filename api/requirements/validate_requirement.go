@@ -14,11 +14,10 @@ import (
 // maxMinValues is the largest minValues a NodePool may ask for.
 const maxMinValues = 50
 
-// ValidateRequirement says what is wrong with an entry of a NodePool, NodeClaim or NodeOverlay that stands at path:
-// its key must be a qualified name that lookup doesn't restrict, its operator known and given the operands it needs,
-// its values legal label values, and minValues between 1 and 50 and no more than the values of In. In on the
-// capacity type must list capacity types, minValues of them at least; unknown ones in addition to them are let pass (see
-// [RequirementWarnings]).
+// ValidateRequirement returns the errors in an entry of a NodePool, NodeClaim or NodeOverlay at path. The key must be a qualified name
+// that lookup does not restrict. The operator must be known and have the operands that it needs. The values must be valid label values.
+// minValues must be from 1 to 50, and at most the number of values of In. In on the capacity type must list at least one known capacity
+// type, and at least minValues of them. Additional unknown values are accepted (see [RequirementWarnings]).
 //
 // Each error names the field, the rule and what to write instead. A nil lookup knows no aliases or restrictions.
 func ValidateRequirement(entry v1.NodeSelectorRequirementWithMinValues, lookup *Lookup, path *field.Path) field.ErrorList {
@@ -30,7 +29,7 @@ func ValidateRequirement(entry v1.NodeSelectorRequirementWithMinValues, lookup *
 	return errs
 }
 
-// ValidateRequirements says what is wrong with each of the entries of the list at path.
+// ValidateRequirements returns the errors in all entries of the list at path.
 func ValidateRequirements(entries []v1.NodeSelectorRequirementWithMinValues, lookup *Lookup, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for i, entry := range entries {
@@ -39,8 +38,8 @@ func ValidateRequirements(entries []v1.NodeSelectorRequirementWithMinValues, loo
 	return errs
 }
 
-// RequirementWarnings names the values of In on the capacity type that are no capacity types, one sentence each.
-// [ValidateRequirements] lets them pass in addition to known ones, but they have no effect and are likely slips.
+// RequirementWarnings returns a sentence for each value of In on the capacity type that is not a capacity type.
+// [ValidateRequirements] accepts them in addition to known ones, but they have no effect and are probably mistakes.
 func RequirementWarnings(entries []v1.NodeSelectorRequirementWithMinValues, lookup *Lookup, path *field.Path) []string {
 	var warnings []string
 	for i, entry := range entries {
@@ -57,7 +56,7 @@ func RequirementWarnings(entries []v1.NodeSelectorRequirementWithMinValues, look
 	return warnings
 }
 
-// validateExpression holds the rules common to entries of NodePools and expressions of pods.
+// validateExpression checks the rules that entries of NodePools and expressions of pods have in common.
 func validateExpression(key string, op Operator, values []string, lookup *Lookup, path *field.Path) field.ErrorList {
 	errs := validateKey(key, lookup, path.Child("key"))
 	if e := checkOperands(op, values); e != nil {
@@ -127,7 +126,7 @@ func validateCapacityTypes(entry v1.NodeSelectorRequirementWithMinValues, lookup
 	return nil
 }
 
-// capacityTypes are the ways to buy a machine.
+// capacityTypes are the ways to buy an instance.
 func capacityTypes() []string {
 	return []string{v1.CapacityTypeOnDemand, v1.CapacityTypeReserved, v1.CapacityTypeSpot}
 }

@@ -11,29 +11,29 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// Vocabulary is what a library user or cloud provider declares about label keys. It is plain data: it serialises with
-// a Snapshot, and nothing about labels is held in package variables. The zero value knows no key at all.
+// Vocabulary is what a library user or cloud provider declares about label keys. It is plain data and part of a Snapshot. There are no
+// package variables about labels. The zero value knows no keys.
 //
-// Its methods search the lists; a caller with many questions asks a [Lookup] (see [Vocabulary.Compile]).
+// Its methods search the lists. Callers that ask often should use a [Lookup] (see [Vocabulary.Compile]).
 type Vocabulary struct {
 	// WellKnown are the keys whose values instance types state, so that a NodePool need not.
 	WellKnown []string `json:"wellKnown,omitempty"`
 	// RestrictedDomains are domains (with their sub-domains) whose keys users may not set, unless the key is
-	// well-known. The domain of a key is what stands before its first slash; a key without one has no domain.
+	// well-known. The domain of a key is the part before its first slash; a key without a slash has no domain.
 	RestrictedDomains []string `json:"restrictedDomains,omitempty"`
 	// RestrictedKeys are single keys that users may not set, well-known or not.
 	RestrictedKeys []string `json:"restrictedKeys,omitempty"`
 	// Aliases maps a deprecated or foreign key to its canonical one. The canonical key is not itself an alias.
 	Aliases map[string]string `json:"aliases,omitempty"`
-	// ValueAliases maps, per canonical key, a value to the one it stands for.
+	// ValueAliases maps, for each canonical key, alias values to canonical values.
 	ValueAliases map[string]map[string]string `json:"valueAliases,omitempty"`
 }
 
 // provisionerNameLabelKey names the pool of v1alpha5 nodes.
 const provisionerNameLabelKey = "karpenter.sh/provisioner-name"
 
-// CoreVocabulary is what holds for every cloud provider: the labels of the node autoscaling API itself and those
-// Kubernetes gives a meaning. A provider adds its own with [Vocabulary.Merge].
+// CoreVocabulary returns the label keys for every cloud provider: those of the node autoscaling API itself, and those that Kubernetes
+// defines. A provider adds its keys with [Vocabulary.Merge].
 func CoreVocabulary() Vocabulary {
 	return Vocabulary{
 		WellKnown: []string{
@@ -58,8 +58,8 @@ func CoreVocabulary() Vocabulary {
 	}
 }
 
-// Merge is the vocabulary that knows what either knows; lists come out sorted. Where both alias one key or value, o
-// has the last word. Neither argument is changed.
+// Merge returns the union of both vocabularies, with sorted lists. If both have an alias for a key or value, that of o is used. Neither
+// argument is changed.
 func (v Vocabulary) Merge(o Vocabulary) Vocabulary {
 	values := make(map[string]map[string]string, len(v.ValueAliases)+len(o.ValueAliases))
 	for _, byKey := range []map[string]map[string]string{v.ValueAliases, o.ValueAliases} {
@@ -79,12 +79,12 @@ func (v Vocabulary) Merge(o Vocabulary) Vocabulary {
 	}
 }
 
-// IsZero reports whether the vocabulary knows nothing.
+// IsZero reports whether the vocabulary is empty.
 func (v Vocabulary) IsZero() bool {
 	return len(v.WellKnown)+len(v.RestrictedDomains)+len(v.RestrictedKeys)+len(v.Aliases)+len(v.ValueAliases) == 0
 }
 
-// Canonical is the key that key stands for: itself, unless it is an alias.
+// Canonical returns the key that the given key means: the key itself, unless it is an alias.
 func (v Vocabulary) Canonical(key string) string {
 	if canonical, ok := v.Aliases[key]; ok {
 		return canonical
@@ -92,7 +92,7 @@ func (v Vocabulary) Canonical(key string) string {
 	return key
 }
 
-// CanonicalValue is the value that value stands for under key, which may itself be an alias.
+// CanonicalValue returns the canonical value of a key's value. The key may be an alias.
 func (v Vocabulary) CanonicalValue(key, value string) string {
 	if canonical, ok := v.ValueAliases[v.Canonical(key)][value]; ok {
 		return canonical
@@ -105,7 +105,7 @@ func (v Vocabulary) IsWellKnown(key string) bool {
 	return slices.Contains(v.WellKnown, v.Canonical(key))
 }
 
-// Restricted is why users may not set key or the key it is an alias of; empty when they may.
+// Restricted returns why users may not set the key, or the key that it is an alias of; empty if they may.
 func (v Vocabulary) Restricted(key string) string {
 	key = v.Canonical(key)
 	if slices.Contains(v.RestrictedKeys, key) {
@@ -125,7 +125,7 @@ func restrictedByDomain(key, domain string) string {
 	return fmt.Sprintf("label key %q is restricted: domain %q is reserved and the key is not a well-known one; choose a key of another domain", key, domain)
 }
 
-// restrictingDomain is the listed domain that key's domain equals or is a sub-domain of; empty when there is none.
+// restrictingDomain returns the restricted domain that is the key's domain or a parent of it; empty if there is none.
 func restrictingDomain(domains []string, key string) string {
 	slash := strings.IndexByte(key, '/')
 	if slash < 0 {

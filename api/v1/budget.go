@@ -15,21 +15,21 @@ import (
 
 // Budget limits how many nodes of a pool may be disrupted at a time.
 type Budget struct {
-	// Reasons are those the budget speaks of. Nil speaks of every reason; an empty list of none.
+	// Reasons are the disruption reasons that the budget limits. Nil means all reasons; an empty list means none.
 	// +optional
 	// +kubebuilder:validation:MaxItems=50
 	// +listType=set
 	Reasons []DisruptionReason `json:"reasons,omitzero"`
-	// Nodes is the bound: a count ("3"), or a share of the pool's nodes, rounded up ("10%"). Empty reads as "10%".
+	// Nodes is the limit: a count ("3"), or a percentage of the pool's nodes, rounded up ("10%"). Empty means "10%".
 	// +kubebuilder:validation:Pattern=`^((100|[0-9]{1,2})%|[0-9]+)$`
 	// +kubebuilder:default:="10%"
 	Nodes string `json:"nodes"`
-	// Schedule is when the budget begins to count: five cron fields or a macro such as @daily, in UTC. Comes with
-	// Duration; nil counts always.
+	// Schedule is when the budget becomes active: five cron fields or a macro such as @daily, in UTC. It must be set together with
+	// Duration; without both, the budget always applies.
 	// +optional
 	// +kubebuilder:validation:Pattern=`^(@(annually|yearly|monthly|weekly|daily|midnight|hourly)|\s*[^\s@=]+(\s+[^\s=]+){4}\s*)$`
 	Schedule *string `json:"schedule,omitempty"`
-	// Duration is how long the budget counts from each hit of Schedule, in whole hours and minutes.
+	// Duration is how long the budget is active after each time of Schedule, in whole hours and minutes.
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:Pattern=`^([0-9]+h|[0-9]+m|[0-9]+h[0-9]+m)(0s)?$`
@@ -40,7 +40,7 @@ type Budget struct {
 //
 // +kubebuilder:object:generate=false
 type BudgetNodes struct {
-	// Percent is true when Value is a share of the pool's nodes.
+	// Percent is true if Value is a percentage of the pool's nodes.
 	Percent bool
 	// Value is a count of nodes, or 0 to 100 percent.
 	Value int
@@ -63,7 +63,7 @@ func ParseBudgetNodes(text string) (BudgetNodes, error) {
 		return BudgetNodes{}, errors.New(budgetNodesRule)
 	}
 	number, percent := strings.CutSuffix(text, "%")
-	// 32 bits hold every count of nodes there will be, and leave room to multiply.
+	// 32 bits are enough for any number of nodes, and products fit into 64 bits.
 	value, err := strconv.ParseInt(number, 10, 32)
 	if err != nil {
 		return BudgetNodes{}, errors.New(budgetNodesRule)

@@ -11,9 +11,9 @@ const (
 	DefaultBudgetNodes = "10%"
 )
 
-// Default fills in what the pool leaves out: expireAfter 720h, consolidateAfter 0s, consolidationPolicy
-// WhenEmptyOrUnderutilized, one budget of 10%, and in each budget without a bound 10%. Nothing that is set is changed,
-// an empty list of budgets included; applying it twice is applying it once.
+// Default sets unset fields of the pool: expireAfter 720h, consolidateAfter 0s, consolidationPolicy WhenEmptyOrUnderutilized, one budget
+// of 10%, and 10% in each budget without a limit. It does not change fields that are set, including an empty list of budgets; applying it
+// twice has no further effect.
 func (p *NodePool) Default() {
 	defaultExpireAfter(&p.Spec.Template.Spec.ExpireAfter)
 	d := &p.Spec.Disruption
@@ -33,7 +33,7 @@ func (p *NodePool) Default() {
 	}
 }
 
-// Default fills in what the claim leaves out: expireAfter 720h. Applying it twice is applying it once.
+// Default sets expireAfter of the claim to 720h if it is unset. Applying it twice has no further effect.
 func (c *NodeClaim) Default() { defaultExpireAfter(&c.Spec.ExpireAfter) }
 
 // Default does nothing, because an overlay has no defaults; it exists so that every kind has the method.
@@ -41,7 +41,7 @@ func (o *NodeOverlay) Default() {}
 
 func defaultExpireAfter(d *NillableDuration) {
 	if d.IsZero() {
-		// Written the way the API's schema writes it, so that a defaulted manifest reads "720h" too.
+		// The text is the same as in the API's schema, so that a manifest with defaults contains "720h", too.
 		*d = NillableDuration{text: "720h", span: DefaultExpireAfter}
 	}
 }

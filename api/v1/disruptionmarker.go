@@ -18,7 +18,7 @@ func betaDisruptionTaint() corev1.Taint {
 // DisruptionMarker marks a node as being disrupted and keeps new pods away from it. The zero value is MarkerTaint.
 type DisruptionMarker string
 
-// The markers that are written. A third, the taint of v1beta1, is recognised (see DisruptionMarked) and taken off.
+// The markers that are written. A third marker, the taint of v1beta1, is only recognised (see DisruptionMarked) and removed.
 const (
 	// MarkerTaint is DisruptedTaint: on nodes of pools of v1 and v1beta1.
 	MarkerTaint DisruptionMarker = "taint"
@@ -27,7 +27,7 @@ const (
 	MarkerCordon DisruptionMarker = "cordon"
 )
 
-// MarkerOf is the marker for nodes of the pool.
+// MarkerOf returns the marker for nodes of the pool.
 func MarkerOf(pool PoolKey) DisruptionMarker {
 	if pool.Generation == GenerationV1Alpha5 {
 		return MarkerCordon
@@ -35,7 +35,7 @@ func MarkerOf(pool PoolKey) DisruptionMarker {
 	return MarkerTaint
 }
 
-// Taint is the taint that a pod must tolerate to stay on a node with this marker: DisruptedTaint, or the taint that Kubernetes puts
+// Taint returns the taint that a pod must tolerate to stay on a node with this marker: DisruptedTaint, or the taint that Kubernetes puts
 // on a cordoned node.
 func (m DisruptionMarker) Taint() corev1.Taint {
 	if m == MarkerCordon {
@@ -56,8 +56,8 @@ func (m DisruptionMarker) On(node *corev1.Node) bool {
 	return slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool { return SameTaint(&t, &taint) })
 }
 
-// Mark puts the marker on the node and reports whether that changed it. A node that is already cordoned is not changed, so somebody
-// else's cordon stays theirs; another effect under the key of DisruptedTaint gives way to it.
+// Mark puts the marker on the node and reports whether that changed it. It does not change a node that is already cordoned, because the
+// cordon belongs to someone else. A taint with the key of DisruptedTaint and another effect is replaced.
 func (m DisruptionMarker) Mark(node *corev1.Node) (changed bool) {
 	if node == nil {
 		return false

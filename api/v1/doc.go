@@ -1,5 +1,5 @@
 // Package v1 has the API objects of the group karpenter.sh: NodePool, NodeClaim and NodeOverlay, with their defaults, validation,
-// conditions, label and annotation keys, and the drift hash. It does no I/O and reads no clock.
+// conditions, label and annotation keys, and the drift hash. It does no I/O and does not read the clock.
 //
 // The smallest real use: read a manifest, apply defaults, and validate it.
 //
@@ -28,7 +28,7 @@
 // Decoding and encoding preserves a document: durations keep their text, and nil and empty lists stay different where the meaning
 // differs (budgets, reasons, requirements). Quantities are printed in Kubernetes' canonical form, as every Kubernetes client does.
 //
-// The types carry no locks: an object may be read by many goroutines at once as long as nobody changes it.
+// The types have no locks: goroutines may read an object concurrently as long as nobody changes it.
 //
 // Stability: stable.
 package v1

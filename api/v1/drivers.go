@@ -2,10 +2,10 @@ package v1
 
 import "strings"
 
-// MaxRequestedDRADrivers is how many drivers a claim names at most: a node has few, and the list is an annotation.
+// MaxRequestedDRADrivers is the largest number of drivers that a claim can name. A node has few, and the list is an annotation.
 const MaxRequestedDRADrivers = 32
 
-// RequestedDRADrivers reads the drivers of devices that a claim was planned with, from its annotation. Nil: none.
+// RequestedDRADrivers returns the device drivers that a claim was planned with, from its annotation. Nil: none.
 func RequestedDRADrivers(claim *NodeClaim) []string {
 	if claim == nil || claim.Annotations[RequestedDRADriversAnnotationKey] == "" {
 		return nil

@@ -20,7 +20,7 @@ type Duration struct {
 	text string
 }
 
-// NewDuration returns d, written as Go writes it.
+// NewDuration returns d with its text in Go's format.
 func NewDuration(d time.Duration) Duration { return Duration{Duration: d} }
 
 // ParseDuration reads a Go duration such as "48h" or "1h30m" and keeps its text.
@@ -32,7 +32,7 @@ func ParseDuration(text string) (Duration, error) {
 	return Duration{Duration: d, text: text}, nil
 }
 
-// String is the original text, or Go's format.
+// String returns the original text, or Go's format.
 func (d Duration) String() string {
 	if d.text != "" {
 		if parsed, err := time.ParseDuration(d.text); err == nil && parsed == d.Duration {
@@ -42,13 +42,13 @@ func (d Duration) String() string {
 	return d.Duration.String()
 }
 
-// Equal reports whether both are the same span, however written.
+// Equal reports whether both are equally long, even if their texts differ.
 func (d Duration) Equal(o Duration) bool { return d.Duration == o.Duration }
 
 // MarshalJSON writes the duration as a string.
 func (d Duration) MarshalJSON() ([]byte, error) { return json.Marshal(d.String()) }
 
-// UnmarshalJSON reads a string holding a Go duration. Null leaves d as it is.
+// UnmarshalJSON reads a string with a Go duration. Null leaves d as it is.
 func (d *Duration) UnmarshalJSON(data []byte) error {
 	text, ok, err := durationText(data)
 	if err != nil || !ok {
@@ -62,8 +62,8 @@ func (d *Duration) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// NillableDuration is a span of time or Never, as a user writes it: "30m", "720h", "Never". It keeps its original text. The zero
-// value is an unset field, to which a default applies. Values are immutable.
+// NillableDuration is a duration or Never, in the form in which a user writes it: "30m", "720h", "Never". It keeps its original text. The
+// zero value is an unset field, to which a default applies. Values are immutable.
 //
 // +kubebuilder:validation:Type=string
 type NillableDuration struct {
@@ -76,7 +76,7 @@ type NillableDuration struct {
 // Never is the duration without a limit.
 func Never() NillableDuration { return NillableDuration{text: neverText} }
 
-// NewNillableDuration returns d, written as Go writes it.
+// NewNillableDuration returns d with its text in Go's format.
 func NewNillableDuration(d time.Duration) NillableDuration {
 	return NillableDuration{text: d.String(), span: d}
 }
@@ -104,10 +104,10 @@ func (d NillableDuration) Duration() (span time.Duration, ok bool) {
 	return d.span, !d.IsZero() && !d.IsNever()
 }
 
-// String is the original text; empty if unset.
+// String returns the original text; empty if unset.
 func (d NillableDuration) String() string { return d.text }
 
-// Equal reports whether both mean the same, however written.
+// Equal reports whether both mean the same, even if their texts differ.
 func (d NillableDuration) Equal(o NillableDuration) bool {
 	return d.span == o.span && d.IsNever() == o.IsNever() && d.IsZero() == o.IsZero()
 }
@@ -120,7 +120,7 @@ func (d NillableDuration) MarshalJSON() ([]byte, error) {
 	return json.Marshal(d.text)
 }
 
-// UnmarshalJSON reads a string holding "Never" or a Go duration. Null leaves d as it is.
+// UnmarshalJSON reads a string with "Never" or a Go duration. Null leaves d as it is.
 func (d *NillableDuration) UnmarshalJSON(data []byte) error {
 	text, ok, err := durationText(data)
 	if err != nil || !ok {

@@ -8,7 +8,7 @@ import (
 	"github.com/drawknife/drawknife/internal/drifthash"
 )
 
-// NodePoolHashVersion is the version of Hash: what NodePoolHashVersionAnnotationKey holds.
+// NodePoolHashVersion is the version of Hash, and the value of NodePoolHashVersionAnnotationKey.
 const NodePoolHashVersion = "v3"
 
 // Hash is the drift hash of the template: a NodeClaim with another hash of the same version was created before the template

@@ -21,10 +21,10 @@ const (
 // provisionerNameLabelKey names the Provisioner of a node or claim created as v1alpha5.
 const provisionerNameLabelKey = "karpenter.sh/provisioner-name"
 
-// GenerationOf is the generation in which a NodePool or NodeClaim was created. For an object converted from v1alpha5,
+// GenerationOf returns the generation in which a NodePool or NodeClaim was created. For an object converted from v1alpha5,
 // metadata.namespace is GenerationV1Alpha5, only in memory: the kinds are cluster-scoped, so the field is otherwise empty and never
-// stored. So work queues and maps by namespace and name distinguish it from a later object of the same name without knowing about
-// generations. All other objects are of GenerationV1.
+// stored. Therefore work queues and maps with namespace and name as key distinguish it from a later object of the same name. All other
+// objects are of GenerationV1.
 func GenerationOf(o metav1.Object) Generation {
 	if o != nil && o.GetNamespace() == string(GenerationV1Alpha5) {
 		return GenerationV1Alpha5
@@ -44,8 +44,8 @@ func SetGenerationOf(o metav1.Object, g Generation) {
 	o.SetNamespace("")
 }
 
-// QualifiedName is the object's name, prefixed with an older generation: "web", "v1alpha5/web". Names in the API contain no slash,
-// so the result is unique where only a name fits.
+// QualifiedName returns the object's name, with its generation as a prefix if it is an older one: "web", "v1alpha5/web". Names in the API
+// contain no slash, so the result is unique in places that only have room for a name.
 func QualifiedName(o metav1.Object) string {
 	if o == nil {
 		return ""
@@ -78,8 +78,8 @@ type PoolKey struct {
 // NewPoolKey returns the key of a pool of the current generation.
 func NewPoolKey(name string) PoolKey { return PoolKey{Generation: GenerationV1, Name: name} }
 
-// LabelKey is the key of the label that names the pool on its nodes and claims, whose value is the pool's name: that of later
-// generations is NodePoolLabelKey, that of the first karpenter.sh/provisioner-name.
+// LabelKey returns the key of the label with the pool's name on its nodes and claims: NodePoolLabelKey, or karpenter.sh/provisioner-name
+// for v1alpha5.
 func (k PoolKey) LabelKey() string {
 	if k.Generation == GenerationV1Alpha5 {
 		return provisionerNameLabelKey
@@ -90,7 +90,7 @@ func (k PoolKey) LabelKey() string {
 // IsZero reports whether k names no pool.
 func (k PoolKey) IsZero() bool { return k == PoolKey{} }
 
-// String is the bare name for pools of the current generation and "v1alpha5/name" for older ones.
+// String returns the name for pools of the current generation, and "v1alpha5/name" for older ones.
 func (k PoolKey) String() string {
 	if k.Generation == GenerationV1 || k.Generation == "" {
 		return k.Name

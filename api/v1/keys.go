@@ -10,7 +10,7 @@ const (
 	NodeRegisteredLabelKey = "karpenter.sh/registered"
 	// NodeInitializedLabelKey is "true" on a node once it is ready for pods.
 	NodeInitializedLabelKey = "karpenter.sh/initialized"
-	// NodeDoNotSyncTaintsLabelKey is "true" on a node whose taints only the provider manages.
+	// NodeDoNotSyncTaintsLabelKey is "true" on a node whose taints are managed by the provider alone.
 	NodeDoNotSyncTaintsLabelKey = "karpenter.sh/do-not-sync-taints"
 	// ExcludeBalancersLabelKey keeps a node that is draining out of external load balancers; its value is
 	// ExcludeBalancersLabelValue.
@@ -63,13 +63,13 @@ const (
 	// DisruptionHistoryAnnotationKey on a pool holds recent disruptions of its nodes, which count for budgets with a rate and for
 	// cool-downs: see disruption.History.
 	DisruptionHistoryAnnotationKey = "drawknife.dev/disruption-history"
-	// LaunchGroupAnnotationKey on a claim says with which others it is launched together or not at all: see LaunchGroup.
+	// LaunchGroupAnnotationKey on a claim names the group of claims with which it is launched together or not at all: see LaunchGroup.
 	LaunchGroupAnnotationKey = "drawknife.dev/launch-group"
-	// LearnedDevicesAnnotationKey on a pool holds what devices nodes of its instance types have published: see
-	// scheduling/learned. Removing it forgets that.
+	// LearnedDevicesAnnotationKey on a pool contains the devices that nodes of its instance types have published: see scheduling/learned.
+	// Remove the annotation to forget them.
 	LearnedDevicesAnnotationKey = "drawknife.dev/learned-devices"
-	// SpotMaxShareAnnotationKey on a pod is the largest share of its workload that may be on spot nodes, as "70%": see package
-	// scheduling/spotlimits, also for the four keys that follow.
+	// SpotMaxShareAnnotationKey on a pod is the largest share of its workload that may be on spot nodes, such as "70%". Package
+	// scheduling/spotlimits explains it and the four keys that follow.
 	SpotMaxShareAnnotationKey = "drawknife.dev/spot-max-share"
 	// OnDemandBaseAnnotationKey on a pod is how many pods of its workload are on nodes that are not spot before any is on spot.
 	OnDemandBaseAnnotationKey = "drawknife.dev/on-demand-base"

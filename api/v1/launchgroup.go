@@ -4,25 +4,25 @@ import (
 	"encoding/json"
 )
 
-// LaunchGroup says that a claim is launched together with others or not at all: their pods are of use only together. It is the
-// value of LaunchGroupAnnotationKey, so that any process can go on with the launch.
+// LaunchGroup says that a claim is launched together with others or not at all, because their pods are useful only together. It is the
+// value of LaunchGroupAnnotationKey, so that another process can continue the launch.
 type LaunchGroup struct {
-	// Name of the group, the same on all of its claims: the first of the gangs, and when the launch was planned.
+	// Name of the group, the same on all of its claims. It consists of the name of the first gang and the time of the plan.
 	Name string `json:"name"`
-	// Claims is how many the group has.
+	// Claims is the number of claims in the group.
 	Claims int `json:"claims"`
-	// Kept says that the claim's node is also for pods that have waited long for one on their own: it neither waits for the others nor is
-	// given up with them, but they with it.
+	// Kept means that the claim's node is also for other pods, which have waited long. The claim does not wait for the others and is not
+	// given up with them, but the others are given up if it fails.
 	Kept bool `json:"kept,omitempty"`
 }
 
-// String is the annotation's value.
+// String returns the value of the annotation.
 func (g LaunchGroup) String() string {
-	text, _ := json.Marshal(g) // strings, numbers and booleans can be written
+	text, _ := json.Marshal(g) // encoding strings, numbers and booleans never fails
 	return string(text)
 }
 
-// LaunchGroupOf reads the claim's annotation; false if it has none that makes sense.
+// LaunchGroupOf parses the claim's annotation; false if it is missing or invalid.
 func LaunchGroupOf(claim *NodeClaim) (LaunchGroup, bool) {
 	if claim == nil || claim.Annotations[LaunchGroupAnnotationKey] == "" {
 		return LaunchGroup{}, false

@@ -5,9 +5,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// NodeClaim is one machine: asked for, launched, joined, and at last taken away. Planners make them for NodePools;
-// a user may write one by hand, which then lives the same life without a pool. It is cluster-scoped and its spec
-// never changes.
+// NodeClaim asks for one instance and follows it from launch to termination. Planners create NodeClaims for NodePools. A user may also
+// create one by hand; it works in the same way without a pool. NodeClaims are cluster-scoped, and their spec never changes.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:path=nodeclaims,scope=Cluster,categories=karpenter
@@ -28,10 +27,10 @@ type NodeClaim struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitzero"`
 
-	// Spec is what the machine must be; it never changes.
+	// Spec says what the node must be like; it never changes.
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="the spec of a NodeClaim never changes: delete it and make another"
 	Spec NodeClaimSpec `json:"spec"`
-	// Status is what was observed of it.
+	// Status is what the controller observed.
 	// +optional
 	Status NodeClaimStatus `json:"status,omitzero"`
 }
@@ -43,36 +42,36 @@ type NodeClaimList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitzero"`
 
-	// Items are the claims; their order carries no meaning.
+	// Items are the claims; their order has no meaning.
 	Items []NodeClaim `json:"items"`
 }
 
-// NodeClaimSpec is what a machine must be.
+// NodeClaimSpec says what a node must be like.
 type NodeClaimSpec struct {
 	// Taints are on the node for as long as it lives.
 	// +optional
 	Taints []corev1.Taint `json:"taints,omitzero"`
-	// StartupTaints are on the node when it joins and something else is expected to take them away.
+	// StartupTaints are on the node when it joins. Another controller is expected to remove them.
 	// +optional
 	StartupTaints []corev1.Taint `json:"startupTaints,omitzero"`
-	// Requirements say which machines will do: all must hold. Required, may be an empty list; at most 100.
+	// Requirements say which instances are acceptable: all must be met. Required, may be an empty list; at most 100.
 	// +required
 	// +kubebuilder:validation:MaxItems=100
 	// +kubebuilder:validation:XValidation:rule="self.all(x, x.operator == 'In' ? has(x.values) && size(x.values) > 0 : true)",message="operator In needs at least one value"
 	// +kubebuilder:validation:XValidation:rule="self.all(x, x.operator in ['Gt', 'Lt', 'Gte', 'Lte'] ? has(x.values) && size(x.values) == 1 && x.values[0].matches('^[0-9]+$') : true)",message="operators Gt, Lt, Gte and Lte need exactly one whole number that is not negative"
 	// +kubebuilder:validation:XValidation:rule="self.all(x, x.operator == 'In' && has(x.minValues) && has(x.values) ? size(x.values) >= x.minValues : true)",message="operator In must list at least minValues values"
 	Requirements []NodeSelectorRequirementWithMinValues `json:"requirements,omitzero"`
-	// Resources is the least the machine must have for pods.
+	// Resources is what the node must at least have for pods.
 	// +optional
 	Resources ResourceRequirements `json:"resources,omitzero"`
-	// NodeClassRef names the provider's object with everything that is the provider's own business.
+	// NodeClassRef names the provider's node class, with all settings that are specific to the provider.
 	NodeClassRef NodeClassReference `json:"nodeClassRef"`
 	// TerminationGracePeriod bounds how long the node may drain. Nil waits forever.
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:Pattern=`^([0-9]+[smh])+$`
 	TerminationGracePeriod *Duration `json:"terminationGracePeriod,omitempty"`
-	// ExpireAfter is how long the node may live, or Never. Unset reads as 720h.
+	// ExpireAfter is how long the node may live, or Never. Unset means 720h.
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:Pattern=`^(([0-9]+[smh])+|Never)$`
@@ -80,32 +79,31 @@ type NodeClaimSpec struct {
 	ExpireAfter NillableDuration `json:"expireAfter,omitzero"`
 }
 
-// ResourceRequirements is the least a machine must have for pods.
+// ResourceRequirements is what a node must at least have for pods.
 type ResourceRequirements struct {
-	// Requests is the sum of the pods the machine was planned for, DaemonSet pods among them.
+	// Requests is the sum of the requests of the pods for which the node was planned, including DaemonSet pods.
 	// +optional
 	Requests corev1.ResourceList `json:"requests,omitzero"`
 }
 
-// NodeClaimStatus is what was observed of the node and its instance.
+// NodeClaimStatus is what the controller observed of the node and its instance.
 type NodeClaimStatus struct {
-	// NodeName is the name of the Node it joined as; empty until it has joined.
+	// NodeName is the name of the Node; empty until the node has joined.
 	// +optional
 	NodeName string `json:"nodeName,omitempty"`
-	// ProviderID is the provider's name for the instance, the same text as the Node's spec.providerID; empty until
-	// it was launched.
+	// ProviderID is the provider's name of the instance, equal to the Node's spec.providerID; empty until the launch.
 	// +optional
 	ProviderID string `json:"providerID,omitempty"`
-	// ImageID is the provider's name for the image it booted.
+	// ImageID is the provider's name of the image from which the instance booted.
 	// +optional
 	ImageID string `json:"imageID,omitempty"`
-	// Capacity is the whole machine, estimated until the node has joined.
+	// Capacity is the capacity of the whole node; it is an estimate until the node has joined.
 	// +optional
 	Capacity corev1.ResourceList `json:"capacity,omitzero"`
-	// Allocatable is the part of Capacity that pods can have, estimated until the node has joined.
+	// Allocatable is the part of Capacity that is available to pods; it is an estimate until the node has joined.
 	// +optional
 	Allocatable corev1.ResourceList `json:"allocatable,omitzero"`
-	// LastPodEventTime is when a pod was last bound to the node or left it; zero when none ever was.
+	// LastPodEventTime is when a pod was last bound to the node or left it; zero if that never happened.
 	// +optional
 	LastPodEventTime metav1.Time `json:"lastPodEventTime,omitzero"`
 	// Conditions of the claim: see the Condition constants.

@@ -6,8 +6,7 @@ import (
 )
 
 // NodeOverlay corrects what a provider says about instance types: their price, or resources the provider doesn't know
-// of. It is cluster-scoped and served as karpenter.sh/v1alpha1 (see NodeOverlayAPIVersion), which is why it is the one
-// kind here whose apiVersion differs from the package's name.
+// of. It is cluster-scoped. Its apiVersion is karpenter.sh/v1alpha1 (see NodeOverlayAPIVersion); all other kinds of this package have v1.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:path=nodeoverlays,scope=Cluster,categories=karpenter,shortName=overlays
@@ -21,7 +20,7 @@ type NodeOverlay struct {
 
 	// Spec is what the user wants.
 	Spec NodeOverlaySpec `json:"spec"`
-	// Status is what was observed; a manifest has none.
+	// Status is what the controller observed; manifests have none.
 	// +optional
 	Status NodeOverlayStatus `json:"status,omitzero"`
 }
@@ -33,7 +32,7 @@ type NodeOverlayList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitzero"`
 
-	// Items are the overlays; their order carries no meaning.
+	// Items are the overlays; their order has no meaning.
 	Items []NodeOverlay `json:"items"`
 }
 
@@ -41,8 +40,7 @@ type NodeOverlayList struct {
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.price) || !has(self.priceAdjustment)",message="price already replaces the price: give one of price and priceAdjustment"
 type NodeOverlaySpec struct {
-	// Requirements select the instance types and offerings; all must hold. Nil or empty selects everything. At most
-	// 100.
+	// Requirements select the instance types and offerings; all must be met. Nil or empty selects everything. At most 100.
 	// +optional
 	// +kubebuilder:validation:MaxItems=100
 	// +kubebuilder:validation:XValidation:rule="self.all(x, x.operator == 'In' ? has(x.values) && size(x.values) > 0 : true)",message="operator In needs at least one value"
@@ -51,28 +49,29 @@ type NodeOverlaySpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.all(x, x.operator == 'In' && has(x.minValues) && has(x.values) ? size(x.values) >= x.minValues : true)",message="operator In must list at least minValues values"
 	Requirements []NodeSelectorRequirementWithMinValues `json:"requirements,omitzero"`
 	// Price replaces the price of the selected offerings: USD per hour as a decimal that is not negative ("1.25").
-	// Excludes PriceAdjustment. Nil leaves the price.
+	// Excludes PriceAdjustment. Nil does not change the price.
 	// +optional
 	// +kubebuilder:validation:Pattern=`^[0-9]+(\.[0-9]+)?$`
 	Price *string `json:"price,omitempty"`
 	// PriceAdjustment changes the price of the selected offerings by a signed amount ("+0.5", "-0.1") or a signed
-	// share ("+10%", "-100%"); the result is never below 0. Excludes Price. Nil leaves the price.
+	// share ("+10%", "-100%"); the result is never below 0. Excludes Price. Nil does not change the price.
 	// +optional
 	// +kubebuilder:validation:Pattern=`^([+-]([0-9]+(\.[0-9]+)?|\.[0-9]+)|\+([0-9]+(\.[0-9]+)?|\.[0-9]+)%|-(0*[0-9]{1,2}(\.[0-9]+)?|\.[0-9]+|0*100(\.0+)?)%)$`
 	PriceAdjustment *string `json:"priceAdjustment,omitempty"`
-	// Capacity adds resources to the selected instance types, or replaces them; cpu, memory, ephemeral-storage and
-	// pods are the provider's alone.
+	// Capacity adds resources to the selected instance types, or replaces them. It must not contain cpu, memory, ephemeral-storage and
+	// pods, which only the provider states.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="!('cpu' in self) && !('memory' in self) && !('ephemeral-storage' in self) && !('pods' in self)",message="cpu, memory, ephemeral-storage and pods are the provider's alone to state"
 	Capacity corev1.ResourceList `json:"capacity,omitzero"`
-	// Weight orders overlays that meet on one offering: the higher one wins. 1 to 10000; nil counts as 0.
+	// Weight decides between overlays that select the same offering: the one with the higher weight is applied. 1 to 10000; nil counts as
+	// 0.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=10000
 	Weight *int32 `json:"weight,omitempty"`
 }
 
-// NodeOverlayStatus is what was observed of an overlay.
+// NodeOverlayStatus is what the controller observed of an overlay.
 type NodeOverlayStatus struct {
 	// Conditions of the overlay: ValidationSucceeded and Ready.
 	// +optional

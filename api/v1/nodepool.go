@@ -5,8 +5,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// NodePool says which machines may be launched for pods that wait, how they are set up, how many there may be and
-// when they may be taken away again. It is cluster-scoped.
+// NodePool says which nodes may be launched for pending pods, how they are configured, how many there may be, and when they may be
+// disrupted. It is cluster-scoped.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:path=nodepools,scope=Cluster,categories=karpenter
@@ -27,7 +27,7 @@ type NodePool struct {
 
 	// Spec is what the user wants.
 	Spec NodePoolSpec `json:"spec"`
-	// Status is what was observed; a manifest has none.
+	// Status is what the controller observed; manifests have none.
 	// +optional
 	Status NodePoolStatus `json:"status,omitzero"`
 }
@@ -39,36 +39,36 @@ type NodePoolList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitzero"`
 
-	// Items are the pools; their order carries no meaning.
+	// Items are the pools; their order has no meaning.
 	Items []NodePool `json:"items"`
 }
 
-// NodePoolSpec is what a user asks of a pool.
+// NodePoolSpec contains the user's settings of a pool.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.replicas) == has(oldSelf.replicas)",message="replicas can't be added to or removed from an existing pool: make another NodePool instead"
 // +kubebuilder:validation:XValidation:rule="!has(self.replicas) || !has(self.weight)",message="a pool with replicas is not chosen for pods and has no weight: remove weight or replicas"
 // +kubebuilder:validation:XValidation:rule="!has(self.replicas) || !has(self.limits) || size(self.limits) == 0 || size(self.limits) == 1 && 'nodes' in self.limits",message="a pool with replicas may be limited by nodes alone"
 type NodePoolSpec struct {
-	// Template is what every NodeClaim of the pool is made from. Changing anything in it but the requirements makes
-	// the nodes of the pool drift.
+	// Template is the template for every NodeClaim of the pool. Changing anything in it but the requirements makes the nodes of the pool
+	// drift.
 	Template NodeClaimTemplate `json:"template"`
-	// Disruption says when nodes of the pool may be disrupted voluntarily. Unset reads as consolidateAfter 0s,
-	// WhenEmptyOrUnderutilized and one budget of 10%.
+	// Disruption says when nodes of the pool may be disrupted voluntarily. Unset means consolidateAfter 0s, WhenEmptyOrUnderutilized and
+	// one budget of 10%.
 	// +optional
 	// +kubebuilder:default:={consolidateAfter: "0s"}
 	Disruption Disruption `json:"disruption,omitzero"`
-	// Limits are upper bounds on the sum of the capacity of the pool's nodes, by resource name; the name "nodes"
-	// bounds their number. A resource that is not named is not limited; nil limits nothing.
+	// Limits are upper bounds on the sum of the capacity of the pool's nodes, by resource name; the name "nodes" limits their number. A
+	// resource that is not listed is not limited; nil means no limits.
 	// +optional
 	Limits corev1.ResourceList `json:"limits,omitzero"`
-	// Weight orders the pools: a higher one is tried first. 1 to 100; nil counts as 0, the last.
+	// Weight orders the pools: planners try a pool with a higher weight first. 1 to 100; nil counts as 0, so the pool is tried last.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=100
 	Weight *int32 `json:"weight,omitempty"`
-	// Replicas makes the pool static: it keeps this many nodes whether pods need them or not. Nil is the ordinary,
-	// dynamic pool. It can't be added to or removed from an existing pool. A static pool has no weight, may be limited
-	// by "nodes" alone, and is never consolidated.
+	// Replicas makes the pool static: it always has this many nodes, whether pods need them or not. Nil means an ordinary, dynamic pool.
+	// It can't be added to or removed from an existing pool. A static pool has no weight, its only possible limit is "nodes", and it is
+	// never consolidated.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	Replicas *int64 `json:"replicas,omitempty"`
@@ -77,44 +77,42 @@ type NodePoolSpec struct {
 // IsStatic reports whether the pool keeps a fixed number of nodes.
 func (p *NodePool) IsStatic() bool { return p.Spec.Replicas != nil }
 
-// Key is the identity of the pool. One that was read from an older generation keeps the identity it was born with: see
-// GenerationOf.
+// Key returns the identity of the pool. A pool that was created in an older generation keeps its original identity: see GenerationOf.
 func (p *NodePool) Key() PoolKey { return PoolKey{GenerationOf(p), p.Name} }
 
-// NodeClaimTemplate is what the NodeClaims of a pool are made from.
+// NodeClaimTemplate is the template for the NodeClaims of a pool.
 type NodeClaimTemplate struct {
-	// ObjectMeta holds the labels and annotations that every node of the pool gets.
+	// ObjectMeta contains the labels and annotations that every node of the pool gets.
 	// +optional
 	ObjectMeta `json:"metadata,omitzero"`
-	// Spec is copied to each NodeClaim, its requirements narrowed by what was planned.
+	// Spec is copied to each NodeClaim, with requirements narrowed by the plan.
 	Spec NodeClaimTemplateSpec `json:"spec"`
 }
 
 // ObjectMeta is the part of metadata that a template may set.
 type ObjectMeta struct {
-	// Labels are put on every NodeClaim and node of the pool; planners count on them. At most 100.
+	// Labels are set on every NodeClaim and node of the pool; planners rely on them. At most 100.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=100
 	// +kubebuilder:validation:XValidation:rule="!('karpenter.sh/nodepool' in self)",message="label karpenter.sh/nodepool is set to the pool's own name: leave it out"
 	// +kubebuilder:validation:XValidation:rule="!('kubernetes.io/hostname' in self)",message="label kubernetes.io/hostname is set on each node for it alone"
 	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.startsWith('karpenter.sh/') || k in ['karpenter.sh/capacity-type', 'karpenter.sh/nodepool'])",message="labels of the domain karpenter.sh are reserved"
 	Labels map[string]string `json:"labels,omitzero"`
-	// Annotations are put on every NodeClaim and node of the pool.
+	// Annotations are set on every NodeClaim and node of the pool.
 	// +optional
 	Annotations map[string]string `json:"annotations,omitzero"`
 }
 
-// NodeClaimTemplateSpec is the machine a pool asks for.
+// NodeClaimTemplateSpec describes the nodes that a pool asks for.
 type NodeClaimTemplateSpec struct {
 	// Taints are on every node of the pool, for as long as it lives: a pod must tolerate all of them.
 	// +optional
 	Taints []corev1.Taint `json:"taints,omitzero"`
-	// StartupTaints are on a node when it joins and something else is expected to take them away; pods need not
-	// tolerate them.
+	// StartupTaints are on a node when it joins. Another controller is expected to remove them, so pods need not tolerate them.
 	// +optional
 	StartupTaints []corev1.Taint `json:"startupTaints,omitzero"`
-	// Requirements say which machines will do: all must hold. Required, but may be an empty list (any machine);
-	// nil is a list that was forgotten, and refused by validation. At most 100.
+	// Requirements say which instances are acceptable: all must be met. Required, but may be an empty list, which accepts any instance.
+	// Validation refuses nil, because the list was probably forgotten. At most 100.
 	// +required
 	// +kubebuilder:validation:MaxItems=100
 	// +kubebuilder:validation:XValidation:rule="self.all(x, x.operator == 'In' ? has(x.values) && size(x.values) > 0 : true)",message="operator In needs at least one value"
@@ -122,17 +120,17 @@ type NodeClaimTemplateSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.all(x, x.operator == 'In' && has(x.minValues) && has(x.values) ? size(x.values) >= x.minValues : true)",message="operator In must list at least minValues values"
 	// +kubebuilder:validation:XValidation:rule="self.all(x, x.key != 'karpenter.sh/nodepool')",message="label karpenter.sh/nodepool is set to the pool's own name: leave it out"
 	Requirements []NodeSelectorRequirementWithMinValues `json:"requirements,omitzero"`
-	// NodeClassRef names the provider's object with everything that is the provider's own business.
+	// NodeClassRef names the provider's node class, with all settings that are specific to the provider.
 	// +kubebuilder:validation:XValidation:rule="self.group == oldSelf.group",message="the group of the node class can't change: make another NodePool instead"
 	// +kubebuilder:validation:XValidation:rule="self.kind == oldSelf.kind",message="the kind of the node class can't change: make another NodePool instead"
 	NodeClassRef NodeClassReference `json:"nodeClassRef"`
-	// TerminationGracePeriod bounds how long a node may drain; after it pods are removed whatever they say. Whole
-	// hours, minutes and seconds. Nil waits forever.
+	// TerminationGracePeriod bounds how long a node may drain; after this time pods are removed even if they are protected. Whole hours,
+	// minutes and seconds. Nil waits forever.
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:Pattern=`^([0-9]+[smh])+$`
 	TerminationGracePeriod *Duration `json:"terminationGracePeriod,omitempty"`
-	// ExpireAfter is how long a node may live before it is removed, or Never. Unset reads as 720h.
+	// ExpireAfter is how long a node may live before it is removed, or Never. Unset means 720h.
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:Pattern=`^(([0-9]+[smh])+|Never)$`
@@ -140,7 +138,7 @@ type NodeClaimTemplateSpec struct {
 	ExpireAfter NillableDuration `json:"expireAfter,omitzero"`
 }
 
-// NodeClassReference points at a provider's node class, which is cluster-scoped.
+// NodeClassReference refers to a provider's node class, which is cluster-scoped.
 type NodeClassReference struct {
 	// Group of the API, without a version: "karpenter.k8s.aws".
 	// +kubebuilder:validation:MinLength=1
@@ -154,10 +152,9 @@ type NodeClassReference struct {
 	Name string `json:"name"`
 }
 
-// NodeSelectorRequirementWithMinValues is one requirement as it is written in a manifest. Package api/requirements
-// gives it a meaning.
+// NodeSelectorRequirementWithMinValues is one requirement in a manifest. Package api/requirements gives it a meaning.
 type NodeSelectorRequirementWithMinValues struct {
-	// Key is the label the requirement is about.
+	// Key is the label that the requirement restricts.
 	// +kubebuilder:validation:MaxLength=316
 	// +kubebuilder:validation:Pattern=`^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$`
 	// +kubebuilder:validation:XValidation:rule="self != 'kubernetes.io/hostname'",message="label kubernetes.io/hostname is set on each node for it alone"
@@ -166,13 +163,13 @@ type NodeSelectorRequirementWithMinValues struct {
 	// Operator is In, NotIn, Exists, DoesNotExist, Gt, Lt, Gte or Lte.
 	// +kubebuilder:validation:Enum=In;NotIn;Exists;DoesNotExist;Gt;Lt;Gte;Lte
 	Operator corev1.NodeSelectorOperator `json:"operator"`
-	// Values belong to the operator: one or more for In, any number for NotIn, none for Exists and DoesNotExist, one
-	// whole number that is not negative for the comparisons.
+	// Values are the operands: one or more for In, any number for NotIn, none for Exists and DoesNotExist, one whole number that is not
+	// negative for the comparisons.
 	// +optional
 	// +kubebuilder:validation:items:MaxLength=63
 	// +kubebuilder:validation:items:Pattern=`^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$`
 	Values []string `json:"values,omitzero"`
-	// MinValues asks that at least so many different values of the key stay possible, 1 to 50. Nil asks nothing.
+	// MinValues is how many different values of the key the allowed instance types must at least have, 1 to 50. Nil means no minimum.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=50
@@ -181,19 +178,19 @@ type NodeSelectorRequirementWithMinValues struct {
 
 // Disruption says when nodes may be disrupted voluntarily.
 type Disruption struct {
-	// ConsolidateAfter is how long a node must have seen no pod come or go before it may be consolidated, or Never,
-	// which switches consolidation off. Unset reads as 0s.
+	// ConsolidateAfter is how long no pod may have been bound to a node or left it before the node may be consolidated, or Never, which
+	// turns consolidation off. Unset means 0s.
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:Pattern=`^(([0-9]+[smh])+|Never)$`
 	// +kubebuilder:default:="0s"
 	ConsolidateAfter NillableDuration `json:"consolidateAfter,omitzero"`
-	// ConsolidationPolicy says which nodes are worth consolidating. Empty reads as WhenEmptyOrUnderutilized.
+	// ConsolidationPolicy says which nodes may be consolidated. Empty means WhenEmptyOrUnderutilized.
 	// +optional
 	// +kubebuilder:default:="WhenEmptyOrUnderutilized"
 	ConsolidationPolicy ConsolidationPolicy `json:"consolidationPolicy,omitempty"`
-	// Budgets bound how many nodes of the pool may be disrupted at a time; the strictest that applies counts. Nil
-	// reads as one budget of 10%; an empty list bounds nothing. At most 50.
+	// Budgets limit how many nodes of the pool may be disrupted at a time. If several apply, the strictest counts. Nil means one budget
+	// of 10%; an empty list means no limit. At most 50.
 	// +optional
 	// +kubebuilder:validation:MaxItems=50
 	// +kubebuilder:default:={{nodes: "10%"}}
@@ -201,7 +198,7 @@ type Disruption struct {
 	Budgets []Budget `json:"budgets,omitzero"`
 }
 
-// ConsolidationPolicy says which nodes are worth consolidating.
+// ConsolidationPolicy says which nodes may be consolidated.
 //
 // +kubebuilder:validation:Enum=WhenEmpty;WhenEmptyOrUnderutilized;Balanced
 type ConsolidationPolicy string
@@ -215,7 +212,7 @@ const (
 	ConsolidationPolicyBalanced ConsolidationPolicy = "Balanced"
 )
 
-// DisruptionReason is why a node is disrupted, as far as budgets tell reasons apart.
+// DisruptionReason is why a node is disrupted, as far as budgets distinguish reasons.
 //
 // +kubebuilder:validation:Enum=Underutilized;Empty;Drifted
 type DisruptionReason string
@@ -229,7 +226,7 @@ const (
 	DisruptionReasonDrifted DisruptionReason = "Drifted"
 )
 
-// NodePoolStatus is what was observed of a pool.
+// NodePoolStatus is what the controller observed of a pool.
 type NodePoolStatus struct {
 	// Resources is the sum of the capacity of the pool's nodes.
 	// +optional
@@ -237,7 +234,7 @@ type NodePoolStatus struct {
 	// Nodes is how many nodes the pool has. Nil counts as 0.
 	// +optional
 	Nodes *int64 `json:"nodes,omitempty"`
-	// NodeClassObservedGeneration is the generation of the node class that the conditions speak of.
+	// NodeClassObservedGeneration is the generation of the node class for which the conditions are valid.
 	// +optional
 	NodeClassObservedGeneration int64 `json:"nodeClassObservedGeneration,omitempty"`
 	// Conditions of the pool: see the Condition constants.

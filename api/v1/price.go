@@ -13,7 +13,7 @@ var (
 	adjustmentForm = regexp.MustCompile(`^[+-]([0-9]+(\.[0-9]+)?|\.[0-9]+)%?$`)
 )
 
-// ParsePrice reads the price of an overlay: USD per hour, a plain decimal that is not negative.
+// ParsePrice parses the price of an overlay: USD per hour, a plain decimal that is not negative.
 func ParsePrice(text string) (float64, error) {
 	price, err := strconv.ParseFloat(text, 64)
 	if err != nil || math.IsInf(price, 0) || !priceForm.MatchString(text) {

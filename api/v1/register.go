@@ -12,11 +12,11 @@ const (
 	Group = "karpenter.sh"
 	// Version is the version of NodePool and NodeClaim.
 	Version = "v1"
-	// APIVersion is what apiVersion reads in a NodePool or NodeClaim.
+	// APIVersion is the apiVersion of a NodePool or NodeClaim.
 	APIVersion = Group + "/" + Version
 	// NodeOverlayVersion is the version of NodeOverlay, which is still an alpha API.
 	NodeOverlayVersion = "v1alpha1"
-	// NodeOverlayAPIVersion is what apiVersion reads in a NodeOverlay.
+	// NodeOverlayAPIVersion is the apiVersion of a NodeOverlay.
 	NodeOverlayAPIVersion = Group + "/" + NodeOverlayVersion
 
 	// KindNodePool is the kind of NodePool.
@@ -35,8 +35,7 @@ func NodeOverlayGroupVersion() schema.GroupVersion {
 	return schema.GroupVersion{Group: Group, Version: NodeOverlayVersion}
 }
 
-// AddToScheme makes a scheme know the kinds of this package, so that clients and serialisers built on it can read and
-// write them.
+// AddToScheme adds the kinds of this package to a scheme, so that clients and serialisers can read and write them.
 func AddToScheme(scheme *runtime.Scheme) error {
 	if scheme == nil {
 		return field.Required(field.NewPath("scheme"), "give one")

@@ -7,9 +7,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Validate returns what is wrong with the overlay, each with its path, the rule and the cure; nothing when it is fine.
-// See NodePool.Validate for what is left to package api/requirements. Whether two overlays contradict each other is
-// not an overlay's own affair and is found where they are applied.
+// Validate returns what is wrong with the overlay, each error with its path, the rule and the cure; nil if it is valid. NodePool.Validate
+// says what package api/requirements checks instead. It does not check whether overlays contradict each other; that is checked when they
+// are applied.
 func (o *NodeOverlay) Validate() field.ErrorList {
 	errs := validateName(o.ObjectMeta)
 	spec := field.NewPath("spec")

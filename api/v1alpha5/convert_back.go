@@ -15,7 +15,7 @@ import (
 	"github.com/drawknife/drawknife/api/v1beta1"
 )
 
-// Paths of what v1beta1 has no place for.
+// The paths of fields that v1beta1 does not have.
 const (
 	residueRuntime        = "spec.kubeletConfiguration.containerRuntime"
 	residueProvider       = "spec.provider"
@@ -33,8 +33,8 @@ const (
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
-// Provenance is what the Provisioner was born as, with what of it has no place in a NodePool. ProvisionerFromV1Beta1 puts
-// that back.
+// Provenance describes the Provisioner as it was created, including the fields that a NodePool can't contain. ProvisionerFromV1Beta1
+// restores them.
 func (p *Provisioner) Provenance() conversion.Provenance {
 	out := conversion.Provenance{Source: GroupVersion().WithKind(KindProvisioner), Name: p.Name}
 	if k := p.Spec.KubeletConfiguration; k != nil && k.ContainerRuntime != nil {
@@ -66,7 +66,7 @@ func (p *Provisioner) Provenance() conversion.Provenance {
 	return out
 }
 
-// keepSeconds keeps a span that is too long to be written as a duration.
+// keepSeconds keeps a number of seconds that is too large for a duration.
 func keepSeconds(p *conversion.Provenance, path string, n *int64) {
 	if n != nil && *n > mostSeconds {
 		p.Keep(path, *n)
@@ -79,7 +79,7 @@ func restoreSeconds(p conversion.Provenance, path string, n **int64) {
 	}
 }
 
-// ProvisionerFromV1 is from v1 to v1beta1 and on to the Provisioner, with the warnings of both steps.
+// ProvisionerFromV1 converts from v1 to v1beta1 and then to the Provisioner, with the warnings of both steps.
 func ProvisionerFromV1(p *v1.NodePool, born conversion.Provenance, options ConvertOptions) (*Provisioner, conversion.Warnings) {
 	if p == nil {
 		return nil, nil
@@ -92,10 +92,9 @@ func ProvisionerFromV1(p *v1.NodePool, born conversion.Provenance, options Conve
 	return out, append(warnings, more...)
 }
 
-// ProvisionerFromV1Beta1 returns the pool as the Provisioner it was born as, with all that was lost on the way: it is how
-// what a controller changed of a pool gets back into the object it was read from. born is Provisioner.Provenance of that
-// object, or the zero value for a pool that never was one. The result shares nothing with p. It is nil when a warning has
-// severity error, unless options force it.
+// ProvisionerFromV1Beta1 converts the pool back to a Provisioner, and reports all losses. A controller uses it to write its changes of a
+// pool to the original object. born is Provisioner.Provenance of that object, or the zero value for a pool that never was a Provisioner.
+// The result shares no memory with p. It is nil if a warning has severity error, unless the options force it.
 func ProvisionerFromV1Beta1(p *v1beta1.NodePool, born conversion.Provenance, options ConvertOptions) (*Provisioner, conversion.Warnings) {
 	if p == nil {
 		return nil, nil
@@ -132,7 +131,7 @@ func ProvisionerFromV1Beta1(p *v1beta1.NodePool, born conversion.Provenance, opt
 	return out, warnings.Warnings()
 }
 
-// restoreProvisioner puts the residue back, where the pool still says what the Provisioner said.
+// restoreProvisioner restores the residue, for fields in which the pool still agrees with the Provisioner.
 func restoreProvisioner(out *Provisioner, ref *v1beta1.NodeClassReference, born conversion.Provenance, options ConvertOptions) {
 	if k := out.Spec.KubeletConfiguration; k != nil {
 		born.Restore(residueRuntime, &k.ContainerRuntime)
@@ -158,8 +157,7 @@ func restoreProvisioner(out *Provisioner, ref *v1beta1.NodeClassReference, born 
 	born.Restore(residueConditions, &out.Status.Conditions)
 }
 
-// referenceFromBeta is the reference as it was written while it still points at the same object, else one of the
-// provider's own.
+// referenceFromBeta returns the original reference if it still names the same object, otherwise one to the provider's own kind.
 func referenceFromBeta(ref *v1beta1.NodeClassReference, path string, born conversion.Provenance, options ConvertOptions) *MachineTemplateRef {
 	var kept *MachineTemplateRef
 	if born.Restore(path, &kept) && kept != nil && samePlace(referenceToBeta(*kept, options, nil, &conversion.Recorder{}), ref, options) {
@@ -178,8 +176,8 @@ func referenceFromBeta(ref *v1beta1.NodeClassReference, path string, born conver
 	return out
 }
 
-// samePlace reports whether both references mean one object, once they are completed with the provider's own kind. The
-// version is no part of it.
+// samePlace reports whether both references name the same object after they are completed with the provider's own kind. It ignores the
+// version.
 func samePlace(a v1beta1.NodeClassReference, b *v1beta1.NodeClassReference, options ConvertOptions) bool {
 	group := func(r v1beta1.NodeClassReference) string {
 		if g := groupOf(r.APIVersion); g != "" {
@@ -218,7 +216,7 @@ func kubeletBack(k *v1beta1.KubeletConfiguration, path *field.Path, warnings *co
 	return out
 }
 
-// disruptionFromBeta says in three places when nodes go.
+// disruptionFromBeta sets the three fields of the Provisioner that say when nodes are removed.
 func disruptionFromBeta(in *v1beta1.NodePool, out *Provisioner, warnings *conversion.Recorder) {
 	path := field.NewPath("spec", "disruption")
 	in = in.DeepCopy()

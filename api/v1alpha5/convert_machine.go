@@ -12,13 +12,13 @@ import (
 	"github.com/drawknife/drawknife/api/v1beta1"
 )
 
-// groupOf is the group of an apiVersion.
+// groupOf returns the group of an apiVersion.
 func groupOf(apiVersion string) string {
 	group, _, _ := strings.Cut(apiVersion, "/")
 	return group
 }
 
-// ToV1 is ToV1Beta1 and from there to v1, with the warnings of both steps.
+// ToV1 converts to v1beta1 and from there to v1, with the warnings of both steps.
 func (m *Machine) ToV1(options ConvertOptions) (*v1.NodeClaim, conversion.Warnings) {
 	beta, warnings := m.ToV1Beta1(options)
 	if beta == nil {
@@ -28,8 +28,8 @@ func (m *Machine) ToV1(options ConvertOptions) (*v1.NodeClaim, conversion.Warnin
 	return hub, append(warnings, more...)
 }
 
-// ToV1Beta1 returns the claim that the Machine has become: see Provisioner.ToV1Beta1. Its labels stay as they are, that of
-// its Provisioner among them; whose it is says PoolOf. It is for live objects: a manifest has no Machines.
+// ToV1Beta1 converts the Machine to a NodeClaim: see Provisioner.ToV1Beta1. The labels do not change, including that of the Provisioner;
+// PoolOf returns the owner. It is for live objects, because manifests contain no Machines.
 func (m *Machine) ToV1Beta1(options ConvertOptions) (*v1beta1.NodeClaim, conversion.Warnings) {
 	warnings := conversion.NewRecorder(KindMachine, m.Name)
 	in := m.DeepCopy()
@@ -50,7 +50,7 @@ func (m *Machine) ToV1Beta1(options ConvertOptions) (*v1beta1.NodeClaim, convers
 			Conditions: renameConditions(in.Status.Conditions, conditionToBeta),
 		},
 	}
-	// What a Machine requires was decided long ago, so labels that are gone do no harm.
+	// A Machine's requirements were used when it was launched, so removed labels do no harm.
 	for _, r := range in.Spec.Requirements {
 		out.Spec.Requirements = append(out.Spec.Requirements, requirementToBeta(r))
 	}
@@ -76,8 +76,8 @@ func (m *Machine) ToV1Beta1(options ConvertOptions) (*v1beta1.NodeClaim, convers
 	return out, warnings.Warnings()
 }
 
-// Provenance is what the Machine was born as, with what of it has no place in a NodeClaim. MachineFromV1Beta1 puts that
-// back.
+// Provenance describes the Machine as it was created, including the fields that a NodeClaim can't contain. MachineFromV1Beta1 restores
+// them.
 func (m *Machine) Provenance() conversion.Provenance {
 	out := conversion.Provenance{Source: GroupVersion().WithKind(KindMachine), Name: m.Name}
 	if k := m.Spec.Kubelet; k != nil && k.ContainerRuntime != nil {
@@ -90,7 +90,7 @@ func (m *Machine) Provenance() conversion.Provenance {
 	return out
 }
 
-// MachineFromV1 is from v1 to v1beta1 and on to the Machine, with the warnings of both steps.
+// MachineFromV1 converts from v1 to v1beta1 and then to the Machine, with the warnings of both steps.
 func MachineFromV1(c *v1.NodeClaim, born conversion.Provenance, options ConvertOptions) (*Machine, conversion.Warnings) {
 	if c == nil {
 		return nil, nil
@@ -103,8 +103,7 @@ func MachineFromV1(c *v1.NodeClaim, born conversion.Provenance, options ConvertO
 	return out, append(warnings, more...)
 }
 
-// MachineFromV1Beta1 returns the claim as the Machine it was born as, with all that was lost on the way: see
-// ProvisionerFromV1Beta1.
+// MachineFromV1Beta1 converts the claim back to a Machine, and reports all losses: see ProvisionerFromV1Beta1.
 func MachineFromV1Beta1(c *v1beta1.NodeClaim, born conversion.Provenance, options ConvertOptions) (*Machine, conversion.Warnings) {
 	if c == nil {
 		return nil, nil
@@ -137,7 +136,7 @@ func MachineFromV1Beta1(c *v1beta1.NodeClaim, born conversion.Provenance, option
 	if len(out.Spec.Requirements) == 0 {
 		born.Restore(residueRequirements, &out.Spec.Requirements)
 	}
-	// Of a Machine whose settings are inline the reference is nil.
+	// For a Machine with inline settings the reference is nil.
 	var kept *MachineTemplateRef
 	if !born.Restore(residueMachineRef, &kept) || kept != nil || in.Spec.NodeClassRef.Name != in.Labels[ProvisionerNameLabelKey] {
 		out.Spec.MachineTemplateRef = referenceFromBeta(&in.Spec.NodeClassRef, residueMachineRef, born, options)
@@ -161,7 +160,7 @@ func renameConditions(conditions []v1beta1.Condition, rename func(string) string
 	return out
 }
 
-// conditionToBeta is the name a condition has in v1beta1; types that a user made up keep theirs.
+// conditionToBeta returns the name of a condition in v1beta1; the types of other controllers keep their names.
 func conditionToBeta(name string) string {
 	switch name {
 	case ConditionMachineCreated, ConditionMachineLaunched:
@@ -180,9 +179,9 @@ func conditionFromBeta(name string) string {
 	return name
 }
 
-// MachineFromNode is the Machine of a node that has none, because it was made before Machines were stored: its labels
-// become requirements, except for the host name; it has launched and registered, and is initialized when its label says so.
-// Which node template it was made with is not known.
+// MachineFromNode makes the Machine of a node that was launched before Machines were stored. The node's labels become requirements,
+// except for the host name. The Machine is launched and registered, and it is initialized if the node's label says so. Its node template
+// is not known.
 func MachineFromNode(node *corev1.Node) *Machine {
 	if node == nil {
 		return nil

@@ -15,7 +15,7 @@ import (
 	"github.com/drawknife/drawknife/api/v1beta1"
 )
 
-// ToV1 is ToV1Beta1 and from there to v1, with the warnings of both steps.
+// ToV1 converts to v1beta1 and from there to v1, with the warnings of both steps.
 func (p *Provisioner) ToV1(options ConvertOptions) (*v1.NodePool, conversion.Warnings) {
 	beta, warnings := p.ToV1Beta1(options)
 	if beta == nil {
@@ -25,7 +25,7 @@ func (p *Provisioner) ToV1(options ConvertOptions) (*v1.NodePool, conversion.War
 	return hub, append(warnings, more...)
 }
 
-// beta are the options of the second step.
+// beta returns the options of the second step.
 func (o ConvertOptions) beta() v1beta1.ConvertOptions {
 	return v1beta1.ConvertOptions{
 		NodeClass:        schema.GroupKind{Group: o.NodeClass.Group, Kind: o.NodeClass.Kind},
@@ -33,12 +33,11 @@ func (o ConvertOptions) beta() v1beta1.ConvertOptions {
 	}
 }
 
-// ToV1Beta1 returns the pool that the Provisioner has become, with all that changed on the way. The Provisioner should be
-// valid (see Validate): what is wrong with it is found wrong again in the result, as conversion.CodeResultInvalid. The
-// result shares nothing with p. It is nil when a warning has severity error, unless options force it; all such warnings
-// come at once.
+// ToV1Beta1 converts the Provisioner to a NodePool, and reports all changes. The Provisioner should be valid (see Validate): its faults
+// are found again in the result, as conversion.CodeResultInvalid. The result shares no memory with p. It is nil if a warning has severity
+// error, unless the options force it; all such warnings are reported at once.
 //
-// A pool whose provider settings are inline refers to a node class of its own name, which is not made here.
+// If the provider's settings are inline, the pool refers to a node class with the pool's name, which this function does not make.
 func (p *Provisioner) ToV1Beta1(options ConvertOptions) (*v1beta1.NodePool, conversion.Warnings) {
 	warnings := conversion.NewRecorder(KindProvisioner, p.Name)
 	in := p.DeepCopy()
@@ -75,7 +74,7 @@ func (p *Provisioner) ToV1Beta1(options ConvertOptions) (*v1beta1.NodePool, conv
 	template.Spec.NodeClassRef = referenceOfProvisioner(in, options, warnings)
 	out.Spec.Disruption = disruptionToBeta(in, options, warnings)
 	if in.Spec.Provider == nil && in.Spec.ProviderRef == nil {
-		// Said already; that the result names no node class is the same fault.
+		// This fault is reported already: the result names no node class because the Provisioner has none.
 		warnings.AddInvalid(without(out.Validate(), "spec.template.spec.nodeClassRef.name"))
 	} else {
 		warnings.AddInvalid(out.Validate())
@@ -86,7 +85,7 @@ func (p *Provisioner) ToV1Beta1(options ConvertOptions) (*v1beta1.NodePool, conv
 	return out, warnings.Warnings()
 }
 
-// renameDoNot writes the annotation that kept a node from consolidation under its new name. The map given is changed.
+// renameDoNot renames the annotation that prevents the consolidation of a node. It changes the given map.
 func renameDoNot(annotations map[string]string, path *field.Path, warnings *conversion.Recorder) {
 	const old = v1beta1.DoNotConsolidateAnnotationKey
 	value, ok := annotations[old]
@@ -100,7 +99,8 @@ func renameDoNot(annotations map[string]string, path *field.Path, warnings *conv
 	}
 }
 
-// renamePoolLabel renames the label, which a user may set in neither generation: the rules of the result refuse it.
+// renamePoolLabel renames the label with the pool's name. Users may not set it in either generation, so the validation of the result
+// refuses it.
 func renamePoolLabel(labels map[string]string, path *field.Path, warnings *conversion.Recorder) {
 	value, ok := labels[ProvisionerNameLabelKey]
 	if !ok {
@@ -111,7 +111,7 @@ func renamePoolLabel(labels map[string]string, path *field.Path, warnings *conve
 	warnings.Add(conversion.CodePoolKeyRenamed, path.Key(ProvisionerNameLabelKey), ProvisionerNameLabelKey)
 }
 
-// requirementsToBeta copies the requirements in order; an absent list becomes an empty one.
+// requirementsToBeta copies the requirements in order; a missing list becomes an empty one.
 func requirementsToBeta(requirements []corev1.NodeSelectorRequirement, options ConvertOptions, path *field.Path, warnings *conversion.Recorder) []v1beta1.NodeSelectorRequirementWithMinValues {
 	out := make([]v1beta1.NodeSelectorRequirementWithMinValues, 0, len(requirements))
 	for i, r := range requirements {
@@ -133,7 +133,7 @@ func requirementToBeta(r corev1.NodeSelectorRequirement) v1beta1.NodeSelectorReq
 	return v1beta1.NodeSelectorRequirementWithMinValues{Key: r.Key, Operator: r.Operator, Values: slices.Clone(r.Values)}
 }
 
-// addDefaults are the requirements that the webhook would have added, even where a label makes them impossible.
+// addDefaults adds the requirements that the webhook would have added, even if a label contradicts them.
 func addDefaults(p *Provisioner, options ConvertOptions, warnings *conversion.Recorder) []v1beta1.NodeSelectorRequirementWithMinValues {
 	added := missing(p.Spec.Requirements, options.Defaults)
 	if len(added) == 0 {
@@ -162,8 +162,8 @@ func noteContainerRuntime(k *KubeletConfiguration, path *field.Path, warnings *c
 	}
 }
 
-// referenceOfProvisioner is the node class of the pool: the one it refers to, or one of its own name when its settings are
-// inline.
+// referenceOfProvisioner returns the node class of the pool: the one that the Provisioner refers to, or one with the pool's name if the
+// settings are inline.
 func referenceOfProvisioner(p *Provisioner, options ConvertOptions, warnings *conversion.Recorder) v1beta1.NodeClassReference {
 	spec := field.NewPath("spec")
 	ref, inline := p.Spec.ProviderRef, p.Spec.Provider
@@ -180,7 +180,8 @@ func referenceOfProvisioner(p *Provisioner, options ConvertOptions, warnings *co
 	return referenceToBeta(*ref, options, spec.Child("providerRef"), warnings)
 }
 
-// referenceToBeta points at the node class that the provider's node template has become; other kinds stay what they are.
+// referenceToBeta changes a reference to the provider's node template into one to its node class; references to other kinds do not
+// change.
 func referenceToBeta(ref MachineTemplateRef, options ConvertOptions, path *field.Path, warnings *conversion.Recorder) v1beta1.NodeClassReference {
 	out := v1beta1.NodeClassReference{APIVersion: ref.APIVersion, Kind: ref.Kind, Name: ref.Name}
 	if options.ReferenceCompat || options.NodeTemplate.Empty() {
@@ -198,7 +199,7 @@ func referenceToBeta(ref MachineTemplateRef, options ConvertOptions, path *field
 	return out
 }
 
-// disruptionToBeta gathers what the Provisioner says in three places of when its nodes go.
+// disruptionToBeta converts the three fields of the Provisioner that say when nodes are removed.
 func disruptionToBeta(p *Provisioner, options ConvertOptions, warnings *conversion.Recorder) v1beta1.Disruption {
 	spec := field.NewPath("spec")
 	out := v1beta1.Disruption{ExpireAfter: v1.Never()}
@@ -225,16 +226,16 @@ func disruptionToBeta(p *Provisioner, options ConvertOptions, warnings *conversi
 	return out
 }
 
-// mostSeconds is the longest span that can be told in the API's terms.
+// mostSeconds is the longest duration that the API can express.
 const mostSeconds = int64(1<<63-1) / int64(time.Second)
 
-// seconds is the span as Go writes it. A span too long to be written lasts forever anyway: 292 years.
+// seconds returns the duration in Go's format. A duration that is too long for it is more than 292 years and means forever.
 func seconds(n int64) v1.NillableDuration {
 	n = min(n, mostSeconds)
 	return v1.NewNillableDuration(time.Duration(max(n, -mostSeconds)) * time.Second)
 }
 
-// without leaves out what was found wrong with one field.
+// without leaves out the errors about one field.
 func without(errs field.ErrorList, path string) field.ErrorList {
 	return slices.DeleteFunc(errs, func(e *field.Error) bool { return e.Field == path })
 }

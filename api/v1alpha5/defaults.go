@@ -14,13 +14,13 @@ import (
 //
 // +kubebuilder:object:generate=false
 type RequirementDefault struct {
-	// Unless are label keys: a requirement on any of them, with whatever operator, keeps the default away.
+	// Unless are label keys. If there is a requirement on one of them, with any operator, the default is not added.
 	Unless []string
-	// Add is appended otherwise, in this order.
+	// Add are the requirements that are appended otherwise, in this order.
 	Add []corev1.NodeSelectorRequirement
 }
 
-// DefaultRequirements are the defaults of every provider: Linux, amd64, on demand. The caller owns the slice.
+// DefaultRequirements returns the defaults of every provider: Linux, amd64, on-demand. The caller owns the slice.
 func DefaultRequirements() []RequirementDefault {
 	one := func(key, value string) RequirementDefault {
 		return RequirementDefault{
@@ -35,13 +35,13 @@ func DefaultRequirements() []RequirementDefault {
 	}
 }
 
-// Default appends the requirements that the defaults add, after the user's own. Existing requirements are found by their keys; an old name
-// of a label counts as its new name. Applying it twice is applying it once.
+// Default appends the default requirements to the user's own. Existing requirements are found by their keys; an old name of a label
+// counts as its new name. Applying it twice has no further effect.
 func (p *Provisioner) Default(defaults []RequirementDefault) {
 	p.Spec.Requirements = append(p.Spec.Requirements, missing(p.Spec.Requirements, defaults)...)
 }
 
-// missing are the requirements that the defaults add to those there are.
+// missing returns the requirements that the defaults add to the existing ones.
 func missing(requirements []corev1.NodeSelectorRequirement, defaults []RequirementDefault) []corev1.NodeSelectorRequirement {
 	var out []corev1.NodeSelectorRequirement
 	for _, d := range defaults {
@@ -58,7 +58,7 @@ func missing(requirements []corev1.NodeSelectorRequirement, defaults []Requireme
 	return out
 }
 
-// canonicalKey is the key that Kubernetes uses today for a label that has had other names.
+// canonicalKey returns the current name of a label that had other names in earlier versions of Kubernetes.
 func canonicalKey(key string) string {
 	switch key {
 	case corev1.LabelFailureDomainBetaZone:
@@ -75,7 +75,7 @@ func canonicalKey(key string) string {
 	return key
 }
 
-// allows reports whether a label of that value satisfies the requirement, which is one of a default: In or Gt.
+// allows reports whether a label with that value satisfies the requirement. Defaults only have the operators In and Gt.
 func allows(r corev1.NodeSelectorRequirement, value string) bool {
 	if r.Operator == corev1.NodeSelectorOpIn {
 		return slices.Contains(r.Values, value)
@@ -85,7 +85,7 @@ func allows(r corev1.NodeSelectorRequirement, value string) bool {
 	return err == nil && err2 == nil && have > bound
 }
 
-// requirementText is a requirement as a reader writes it.
+// requirementText returns a requirement as text for readers.
 func requirementText(r corev1.NodeSelectorRequirement) string {
 	text := r.Key + " " + string(r.Operator)
 	if len(r.Values) > 0 {

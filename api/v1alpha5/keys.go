@@ -12,8 +12,8 @@ const (
 	MachineNameLabelKey = "karpenter.sh/machine-name"
 )
 
-// Annotations that later generations don't have. Those that opt out of disruption are in package api/v1beta1, where they
-// still work.
+// Annotations that later generations don't have. The annotations that prevent disruption are in package api/v1beta1, where they still
+// work.
 const (
 	// EmptinessTimestampAnnotationKey, on a node, is when it was found empty (RFC 3339).
 	EmptinessTimestampAnnotationKey = "karpenter.sh/emptiness-timestamp"
@@ -23,21 +23,21 @@ const (
 	ProvisionerHashAnnotationKey = "karpenter.sh/provisioner-hash"
 	// ManagedByAnnotationKey, on a Machine, is the cluster's name.
 	ManagedByAnnotationKey = "karpenter.sh/managed-by"
-	// LinkedAnnotationKey, on a Machine, names the instance it was made for after the fact. It is ignored.
+	// LinkedAnnotationKey, on a Machine, names an existing instance for which the Machine was created later. It is ignored.
 	LinkedAnnotationKey = "karpenter.sh/linked"
-	// ProviderAnnotationKey, on a Machine, holds the inline provider block of its Provisioner as JSON.
+	// ProviderAnnotationKey, on a Machine, contains the inline provider block of its Provisioner as JSON.
 	ProviderAnnotationKey = "compatibility.karpenter.sh/provider"
 )
 
-// Condition types of a Machine. Those of v1beta1 have the same names without "Machine".
+// Condition types of a Machine. In v1beta1 the names are the same without "Machine".
 const (
-	// ConditionReady is the roll-up of MachineLaunched, MachineRegistered and MachineInitialized.
+	// ConditionReady summarises MachineLaunched, MachineRegistered and MachineInitialized.
 	ConditionReady = "Ready"
 	// ConditionMachineCreated is the name of MachineLaunched in releases up to 0.27.2.
 	ConditionMachineCreated = "MachineCreated"
-	// ConditionMachineLaunched: the provider has launched the machine.
+	// ConditionMachineLaunched: the provider has launched the instance.
 	ConditionMachineLaunched = "MachineLaunched"
-	// ConditionMachineRegistered: the machine has joined.
+	// ConditionMachineRegistered: the node has joined.
 	ConditionMachineRegistered = "MachineRegistered"
 	// ConditionMachineInitialized: the node is ready for pods.
 	ConditionMachineInitialized = "MachineInitialized"
@@ -45,17 +45,17 @@ const (
 	ConditionMachineEmpty = "MachineEmpty"
 	// ConditionMachineExpired: the node has lived for ttlSecondsUntilExpired.
 	ConditionMachineExpired = "MachineExpired"
-	// ConditionMachineDrifted: the node no longer is what its Provisioner asks for.
+	// ConditionMachineDrifted: the node no longer matches its Provisioner.
 	ConditionMachineDrifted = "MachineDrifted"
 	// ConditionActive, of a Provisioner: it takes part in scheduling.
 	ConditionActive = "Active"
 )
 
-// Key is the identity of the pool: of another space than that of NodePools, so that both may have the same name.
+// Key returns the identity of the pool. Provisioners and NodePools have separate names, so both may have the same name.
 func (p *Provisioner) Key() v1.PoolKey {
 	return v1.PoolKey{Generation: v1.GenerationV1Alpha5, Name: p.Name}
 }
 
 // PoolOf returns which pool owns the node or Machine with these labels, whatever its generation: the label of later
-// generations counts first. It is the zero value when no label names one.
+// generations counts first. It returns the zero value if no label names a pool.
 func PoolOf(labels map[string]string) v1.PoolKey { return v1.PoolOf(labels) }

@@ -11,7 +11,7 @@ import (
 	"github.com/drawknife/drawknife/internal/quantities"
 )
 
-// ContainerRuntimeContainerd is the one container runtime of later generations.
+// ContainerRuntimeContainerd is the only container runtime of later generations.
 const ContainerRuntimeContainerd = "containerd"
 
 // KubeletConfiguration configures the kubelet of a node. A nil member leaves the setting to the provider.
@@ -19,22 +19,22 @@ type KubeletConfiguration struct {
 	// ClusterDNS are the addresses of the cluster's DNS service. Nil: discovered.
 	// +optional
 	ClusterDNS []string `json:"clusterDNS,omitzero"`
-	// ContainerRuntime is containerd or dockerd. Nil is containerd. Later generations have containerd alone.
+	// ContainerRuntime is containerd or dockerd. Nil is containerd. Later generations have only containerd.
 	// +optional
 	ContainerRuntime *string `json:"containerRuntime,omitempty"`
-	// MaxPods is how many pods the node takes. Nil: computed for the instance type.
+	// MaxPods is the pod limit of the node. Nil means that it is computed for the instance type.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	MaxPods *int32 `json:"maxPods,omitempty"`
-	// PodsPerCore bounds the pods by the number of vCPUs as well; it never raises MaxPods. 0 is no bound.
+	// PodsPerCore also limits the pods per vCPU; it never raises MaxPods. 0 means no limit.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	PodsPerCore *int32 `json:"podsPerCore,omitempty"`
 	// SystemReserved is reserved for the operating system, by resource name.
 	// +optional
 	SystemReserved corev1.ResourceList `json:"systemReserved,omitzero"`
-	// KubeReserved is reserved for Kubernetes' own daemons, by resource name. A resource that is not named is computed
-	// for the instance type.
+	// KubeReserved is reserved for Kubernetes' own daemons, by resource name. A resource that is not listed is computed for the instance
+	// type.
 	// +optional
 	KubeReserved corev1.ResourceList `json:"kubeReserved,omitzero"`
 	// EvictionHard are thresholds at which pods are evicted at once: signal to quantity or percentage.
@@ -59,13 +59,13 @@ type KubeletConfiguration struct {
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=100
 	ImageGCLowThresholdPercent *int32 `json:"imageGCLowThresholdPercent,omitempty"`
-	// CPUCFSQuota enforces CPU limits by CFS quota. Nil: the kubelet's default, on. Releases 0.24 to 0.27.2 could not tell
-	// false from nil.
+	// CPUCFSQuota enforces CPU limits by CFS quota. Nil means the kubelet's default, which is on. Releases 0.24 to 0.27.2 could not
+	// distinguish false from nil.
 	// +optional
 	CPUCFSQuota *bool `json:"cpuCFSQuota,omitempty"`
 }
 
-// kubeletToBeta is the block in v1beta1, which has everything but the container runtime. Nil stays nil.
+// kubeletToBeta converts the block to v1beta1, which has all fields except the container runtime. Nil stays nil.
 func kubeletToBeta(k *KubeletConfiguration) *v1beta1.KubeletConfiguration {
 	if k == nil {
 		return nil
@@ -92,7 +92,7 @@ func amounts(list corev1.ResourceList) map[string]v1beta1.Amount {
 	return out
 }
 
-// durationTexts prints durations as Go does, whatever they were written like.
+// durationTexts formats durations like Go.
 func durationTexts(durations map[string]v1.Duration) map[string]string {
 	if durations == nil {
 		return nil
@@ -104,7 +104,7 @@ func durationTexts(durations map[string]v1.Duration) map[string]string {
 	return out
 }
 
-// kubeletFromBeta is the block in this generation. What is no quantity or no duration comes back as names.
+// kubeletFromBeta converts the block to this generation. It returns the names of values that are not quantities or durations.
 func kubeletFromBeta(k *v1beta1.KubeletConfiguration) (*KubeletConfiguration, []string) {
 	if k == nil {
 		return nil, nil

@@ -8,8 +8,8 @@ import (
 	"github.com/drawknife/drawknife/api/v1beta1"
 )
 
-// Machine is one machine: asked for, launched, joined, and at last taken away; later generations call it NodeClaim. It is
-// cluster-scoped. Releases before 0.28 did not store it.
+// Machine asks for one instance and follows it from launch to termination; later generations call it NodeClaim. It is cluster-scoped.
+// Releases before 0.28 did not store it.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:path=machines,scope=Cluster,categories=karpenter
@@ -26,10 +26,10 @@ type Machine struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitzero"`
 
-	// Spec is what the machine must be.
+	// Spec says what the node must be like.
 	// +optional
 	Spec MachineSpec `json:"spec,omitzero"`
-	// Status is what was observed of it.
+	// Status is what the controller observed.
 	// +optional
 	Status MachineStatus `json:"status,omitzero"`
 }
@@ -41,25 +41,25 @@ type MachineList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitzero"`
 
-	// Items are the Machines; their order carries no meaning.
+	// Items are the Machines; their order has no meaning.
 	Items []Machine `json:"items"`
 }
 
-// MachineSpec is what a machine must be.
+// MachineSpec says what a node must be like.
 type MachineSpec struct {
 	// Taints are on the node for as long as it lives.
 	// +optional
 	Taints []corev1.Taint `json:"taints,omitzero"`
-	// StartupTaints are on the node when it joins and something else is expected to take them away.
+	// StartupTaints are on the node when it joins. Another controller is expected to remove them.
 	// +optional
 	StartupTaints []corev1.Taint `json:"startupTaints,omitzero"`
-	// Requirements say which machines will do: those of the Provisioner, narrowed by what was planned.
+	// Requirements say which instances are acceptable: those of the Provisioner, narrowed by the plan.
 	// +optional
 	Requirements []corev1.NodeSelectorRequirement `json:"requirements,omitzero"`
-	// Resources is the least the machine must have for pods.
+	// Resources is what the node must at least have for pods.
 	// +optional
 	Resources v1.ResourceRequirements `json:"resources,omitzero"`
-	// Kubelet configures the kubelet of the node. Nil leaves all to the provider.
+	// Kubelet configures the kubelet of the node. Nil leaves all settings to the provider.
 	// +optional
 	Kubelet *KubeletConfiguration `json:"kubelet,omitempty"`
 	// MachineTemplateRef names the provider's node template. Nil for a Machine whose Provisioner has an inline provider
@@ -68,18 +68,18 @@ type MachineSpec struct {
 	MachineTemplateRef *MachineTemplateRef `json:"machineTemplateRef,omitempty"`
 }
 
-// MachineStatus is what was observed of the node and its instance.
+// MachineStatus is what the controller observed of the node and its instance.
 type MachineStatus struct {
-	// NodeName is the name of the Node it joined as; empty until it has joined.
+	// NodeName is the name of the Node; empty until the node has joined.
 	// +optional
 	NodeName string `json:"nodeName,omitempty"`
-	// ProviderID is the provider's name for the instance; empty until it was launched.
+	// ProviderID is the provider's name of the instance; empty until the launch.
 	// +optional
 	ProviderID string `json:"providerID,omitempty"`
-	// Capacity is the whole machine, estimated until the node has joined.
+	// Capacity is the capacity of the whole node; it is an estimate until the node has joined.
 	// +optional
 	Capacity corev1.ResourceList `json:"capacity,omitzero"`
-	// Allocatable is the part of Capacity that pods can have, estimated until the node has joined.
+	// Allocatable is the part of Capacity that is available to pods; it is an estimate until the node has joined.
 	// +optional
 	Allocatable corev1.ResourceList `json:"allocatable,omitzero"`
 	// Conditions of the Machine: see the Condition constants.

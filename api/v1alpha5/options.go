@@ -6,24 +6,23 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// ConvertOptions steer a conversion. The zero value asks for the meaning to be kept, adds no requirements and rewrites no
-// references.
+// ConvertOptions are the options of a conversion. The zero value keeps the meaning, adds no requirements and rewrites no references.
 //
 // +kubebuilder:object:generate=false
 type ConvertOptions struct {
-	// Defaults are the requirements that a webhook used to add to a Provisioner that was applied: DefaultRequirements and
-	// the provider's. Give them for manifests; leave them nil for objects that an API server returned, which have them.
+	// Defaults are the requirements that a webhook used to add to Provisioners: DefaultRequirements and those of the provider. Set them
+	// for manifests. Leave them nil for objects from an API server, which contain these requirements already.
 	Defaults []RequirementDefault
-	// RetiredLabels are label keys of the provider that later generations don't have; a requirement on one can't be kept.
+	// RetiredLabels are label keys of the provider that later generations don't have. A requirement on one of them can't be converted.
 	RetiredLabels []string
-	// NodeTemplate is the provider's kind of node template, and NodeClass what became of it: references to the one are
-	// rewritten to the other. With the zero values they are copied, and what they leave out stays out.
+	// NodeTemplate is the provider's kind of node template, and NodeClass the kind that replaced it: references to the first become
+	// references to the second. With the zero values references are copied unchanged.
 	NodeTemplate, NodeClass schema.GroupVersionKind
-	// OwnerExpireAfter is for how long the Machine's Provisioner lets nodes live; a Machine does not say. Unset reads as
-	// Never. Only Machine.ToV1 reads it.
+	// OwnerExpireAfter is how long nodes of the Machine's Provisioner may live, because a Machine does not say it. Unset means Never.
+	// Only Machine.ToV1 reads it.
 	OwnerExpireAfter v1.NillableDuration
-	// ReferenceCompat asks for what Karpenter's conversion tool gives, where that is something else: see the package.
+	// ReferenceCompat produces the result of Karpenter's conversion tool where it differs: see the package comment.
 	ReferenceCompat bool
-	// Force gives an object even though there are warnings of severity error. Without it the object is nil then.
+	// Force returns an object even if there are warnings of severity error. Without it the object is then nil.
 	Force bool
 }

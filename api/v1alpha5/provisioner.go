@@ -8,8 +8,8 @@ import (
 	"github.com/drawknife/drawknife/api/v1beta1"
 )
 
-// Provisioner says which machines may be launched for pods that wait, how many, and when they may be taken away again;
-// later generations call it NodePool. It is cluster-scoped.
+// Provisioner says which nodes may be launched for pending pods, how many, and when they may be removed; later generations call it
+// NodePool. It is cluster-scoped.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:path=provisioners,scope=Cluster,categories=karpenter
@@ -23,7 +23,7 @@ type Provisioner struct {
 	// Spec is what the user wants.
 	// +optional
 	Spec ProvisionerSpec `json:"spec,omitzero"`
-	// Status is what was observed; a manifest has none.
+	// Status is what the controller observed; manifests have none.
 	// +optional
 	Status ProvisionerStatus `json:"status,omitzero"`
 }
@@ -35,11 +35,11 @@ type ProvisionerList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitzero"`
 
-	// Items are the Provisioners; their order carries no meaning.
+	// Items are the Provisioners; their order has no meaning.
 	Items []Provisioner `json:"items"`
 }
 
-// ProvisionerSpec is what a user asks of a Provisioner.
+// ProvisionerSpec contains the user's settings of a Provisioner.
 //
 // +kubebuilder:validation:XValidation:rule="!(has(self.provider) && has(self.providerRef))",message="provider and providerRef exclude each other: leave one of them out"
 // +kubebuilder:validation:XValidation:rule="!(has(self.ttlSecondsAfterEmpty) && has(self.consolidation) && has(self.consolidation.enabled) && self.consolidation.enabled)",message="ttlSecondsAfterEmpty excludes consolidation.enabled, which removes empty nodes too: leave one of them out"
@@ -54,50 +54,51 @@ type ProvisionerSpec struct {
 	// Taints are on every node for as long as it lives: a pod must tolerate all of them.
 	// +optional
 	Taints []corev1.Taint `json:"taints,omitzero"`
-	// StartupTaints are on a node when it joins and something else is expected to take them away.
+	// StartupTaints are on a node when it joins. Another controller is expected to remove them.
 	// +optional
 	StartupTaints []corev1.Taint `json:"startupTaints,omitzero"`
-	// Requirements say which machines will do: all must hold. Nil is any machine.
+	// Requirements say which instances are acceptable: all must be met. Nil means any instance.
 	// +optional
 	Requirements []corev1.NodeSelectorRequirement `json:"requirements,omitzero"`
-	// KubeletConfiguration configures the kubelet of every node. Nil leaves all to the provider.
+	// KubeletConfiguration configures the kubelet of every node. Nil leaves all settings to the provider.
 	// +optional
 	KubeletConfiguration *KubeletConfiguration `json:"kubeletConfiguration,omitempty"`
-	// Provider is the provider's settings, inline. Deprecated since 0.13; it excludes ProviderRef.
+	// Provider contains the provider's settings inline. Deprecated since 0.13; it excludes ProviderRef.
 	// +optional
 	// +kubebuilder:pruning:PreserveUnknownFields
 	Provider *runtime.RawExtension `json:"provider,omitempty"`
-	// ProviderRef names the provider's node template. One of Provider and ProviderRef is given, from 0.24 on.
+	// ProviderRef names the provider's node template. From 0.24 on, one of Provider and ProviderRef must be set.
 	// +optional
 	ProviderRef *MachineTemplateRef `json:"providerRef,omitempty"`
-	// TTLSecondsAfterEmpty is for how many seconds a node must have been empty before it is removed. Nil: it is kept. It
-	// excludes consolidation.
+	// TTLSecondsAfterEmpty is how many seconds a node must have been empty before it is removed. Nil means that empty nodes are not
+	// removed. It excludes consolidation.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	TTLSecondsAfterEmpty *int64 `json:"ttlSecondsAfterEmpty,omitempty"`
-	// TTLSecondsUntilExpired is for how many seconds a node may live before it is replaced. Nil: forever.
+	// TTLSecondsUntilExpired is how many seconds a node may live before it is replaced. Nil: forever.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	TTLSecondsUntilExpired *int64 `json:"ttlSecondsUntilExpired,omitempty"`
-	// Limits bound the Provisioner. Nil limits nothing.
+	// Limits bound what the Provisioner may launch. Nil limits nothing.
 	// +optional
 	Limits *Limits `json:"limits,omitempty"`
-	// Weight orders the Provisioners: a higher one is tried first. 1 to 100; nil counts as 0, the last.
+	// Weight orders the Provisioners: planners try a Provisioner with a higher weight first. 1 to 100; nil counts as 0, so it is tried
+	// last.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=100
 	Weight *int32 `json:"weight,omitempty"`
-	// Consolidation says whether nodes are removed or replaced when that is cheaper. Nil: they aren't.
+	// Consolidation says whether nodes are removed or replaced if that is cheaper. Nil: they aren't.
 	// +optional
 	Consolidation *Consolidation `json:"consolidation,omitempty"`
 }
 
-// MachineTemplateRef points at a provider's node template, which is cluster-scoped.
+// MachineTemplateRef refers to a provider's node template, which is cluster-scoped.
 type MachineTemplateRef struct {
-	// APIVersion of the object: group and version, "karpenter.k8s.aws/v1alpha1". Empty is the provider's own.
+	// APIVersion of the object: group and version, "karpenter.k8s.aws/v1alpha1". Empty means the provider's own.
 	// +optional
 	APIVersion string `json:"apiVersion,omitempty"`
-	// Kind of the object. Empty is the provider's own.
+	// Kind of the object. Empty means the provider's own.
 	// +optional
 	Kind string `json:"kind,omitempty"`
 	// Name of the object.
@@ -107,13 +108,13 @@ type MachineTemplateRef struct {
 
 // Limits bound what a Provisioner may launch.
 type Limits struct {
-	// Resources are upper bounds on the sum of the capacity of the nodes, by resource name. Releases up to 0.23 launched
-	// nothing once a bound was reached, later ones once it was passed.
+	// Resources are upper bounds on the sum of the capacity of the nodes, by resource name. Releases up to 0.23 launched nothing more
+	// when a limit was reached, later releases when it was exceeded.
 	// +optional
 	Resources corev1.ResourceList `json:"resources,omitzero"`
 }
 
-// Consolidation says whether nodes are removed or replaced when that is cheaper.
+// Consolidation says whether nodes are removed or replaced if that is cheaper.
 type Consolidation struct {
 	// Enabled switches it. Nil is off.
 	// +optional
@@ -126,12 +127,12 @@ func (p *Provisioner) Consolidates() bool {
 	return c != nil && c.Enabled != nil && *c.Enabled
 }
 
-// ProvisionerStatus is what was observed of a Provisioner.
+// ProvisionerStatus is what the controller observed of a Provisioner.
 type ProvisionerStatus struct {
-	// Resources is the sum of the capacity of its nodes.
+	// Resources is the sum of the capacity of the Provisioner's nodes.
 	// +optional
 	Resources corev1.ResourceList `json:"resources,omitzero"`
-	// LastScaleTime is when a node was launched last. Nil: never.
+	// LastScaleTime is when a node was last launched. Nil: never.
 	// +optional
 	LastScaleTime *metav1.Time `json:"lastScaleTime,omitempty"`
 	// Conditions of the Provisioner: ConditionActive.

@@ -10,9 +10,9 @@ import (
 const (
 	// Group is the API group of the kinds in this package.
 	Group = "karpenter.sh"
-	// Version is their version.
+	// Version is the version of these kinds.
 	Version = "v1alpha5"
-	// APIVersion is what apiVersion reads in them.
+	// APIVersion is the apiVersion of these kinds.
 	APIVersion = Group + "/" + Version
 
 	// KindProvisioner is the kind of Provisioner.
@@ -24,8 +24,7 @@ const (
 // GroupVersion returns the group and version of the kinds in this package.
 func GroupVersion() schema.GroupVersion { return schema.GroupVersion{Group: Group, Version: Version} }
 
-// AddToScheme makes a scheme know the kinds of this package, so that clients and serialisers built on it can read and
-// write them.
+// AddToScheme adds the kinds of this package to a scheme, so that clients and serialisers can read and write them.
 func AddToScheme(scheme *runtime.Scheme) error {
 	if scheme == nil {
 		return field.Required(field.NewPath("scheme"), "give one")

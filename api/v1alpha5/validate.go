@@ -11,12 +11,12 @@ import (
 	"github.com/drawknife/drawknife/api/v1beta1"
 )
 
-// Validate returns what is wrong with the Provisioner, each with its path, the rule and the cure; nothing when it is fine.
-// Where releases of the generation differ, the most lenient counts, so that what was stored under any of them is fine.
-// Whether a label key is restricted depends on the provider's vocabulary; package api/requirements judges that on the
-// converted pool. What is in the inline provider block is the provider's business.
+// Validate returns what is wrong with the Provisioner, each error with its path, the rule and the cure; nil if it is valid. If releases
+// of the generation differ, the most lenient rule counts, so that objects stored under any of them are valid. Whether a label key is
+// restricted depends on the provider's vocabulary; package api/requirements checks that on the converted pool. It does not check the
+// inline provider block, which the provider checks.
 func (p *Provisioner) Validate() field.ErrorList {
-	// What v1beta1 has under the same rules is judged by them, wherever it has it.
+	// Fields that have the same rules in v1beta1 are checked by v1beta1's rules, even if they are in another place.
 	same := &v1beta1.NodePool{ObjectMeta: p.ObjectMeta, Spec: v1beta1.NodePoolSpec{Weight: p.Spec.Weight}}
 	same.Spec.Template.Labels = p.Spec.Labels
 	same.Spec.Template.Spec = v1beta1.NodeClaimSpec{
@@ -47,8 +47,8 @@ func (p *Provisioner) Validate() field.ErrorList {
 	return errs
 }
 
-// Validate returns what is wrong with the Machine, each with its path, the rule and the cure; nothing when it is fine.
-// See Provisioner.Validate for what is left to package api/requirements.
+// Validate returns what is wrong with the Machine, each error with its path, the rule and the cure; nil if it is valid.
+// Provisioner.Validate says what package api/requirements checks instead.
 func (m *Machine) Validate() field.ErrorList {
 	same := &v1beta1.NodeClaim{ObjectMeta: m.ObjectMeta, Spec: v1beta1.NodeClaimSpec{
 		Taints: m.Spec.Taints, StartupTaints: m.Spec.StartupTaints, Requirements: betaRequirements(m.Spec.Requirements),
@@ -61,7 +61,7 @@ func (m *Machine) Validate() field.ErrorList {
 	return errs
 }
 
-// betaRequirements are never nil, which v1beta1 takes for a list that was forgotten.
+// betaRequirements never returns nil, because v1beta1 refuses a missing list.
 func betaRequirements(requirements []corev1.NodeSelectorRequirement) []v1beta1.NodeSelectorRequirementWithMinValues {
 	out := make([]v1beta1.NodeSelectorRequirementWithMinValues, len(requirements))
 	for i, r := range requirements {
@@ -70,12 +70,13 @@ func betaRequirements(requirements []corev1.NodeSelectorRequirement) []v1beta1.N
 	return out
 }
 
-// relocate names fields as this generation does, and drops bounds on the length of lists, which it has none of.
+// relocate changes the paths of errors to the names of this generation. It drops errors about the length of lists, which this generation
+// does not limit.
 func relocate(errs field.ErrorList, names *strings.Replacer) field.ErrorList {
 	errs = slices.DeleteFunc(errs, func(e *field.Error) bool { return e.Type == field.ErrorTypeTooMany })
 	for _, e := range errs {
 		e.Field = names.Replace(e.Field)
-		// What v1beta1 says of the pool's label names its own.
+		// v1beta1's error about the pool's label names the label of v1beta1.
 		e.Detail = strings.ReplaceAll(e.Detail, v1.NodePoolLabelKey, ProvisionerNameLabelKey)
 	}
 	return errs

@@ -8,8 +8,8 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// ToV1 returns the claim in v1 with all that changed on the way: see NodePool.ToV1. How long the node may live is in
-// options, since a claim of v1beta1 does not say.
+// ToV1 converts the claim to v1 and reports all changes: see NodePool.ToV1. The options say how long the node may live, because a claim
+// of v1beta1 does not.
 func (c *NodeClaim) ToV1(options ConvertOptions) (*v1.NodeClaim, conversion.Warnings) {
 	warnings := conversion.NewRecorder(KindNodeClaim, c.Name)
 	in := c.DeepCopy()
@@ -49,7 +49,7 @@ func (c *NodeClaim) ToV1(options ConvertOptions) (*v1.NodeClaim, conversion.Warn
 	return out, warnings.Warnings()
 }
 
-// hubConditions drops what v1 has no place for, and gives a reason where v1 asks for one and early releases wrote none.
+// hubConditions drops the fields that v1 does not have, and adds the reason, which v1 requires and early releases left out.
 func hubConditions(conditions []Condition) []metav1.Condition {
 	if conditions == nil {
 		return nil
@@ -70,7 +70,7 @@ func hubConditions(conditions []Condition) []metav1.Condition {
 	return out
 }
 
-// NodeClaimFromV1 returns the claim in v1beta1 with all that was lost on the way: see NodePoolFromV1.
+// NodeClaimFromV1 converts the claim to v1beta1 and reports all losses: see NodePoolFromV1.
 func NodeClaimFromV1(c *v1.NodeClaim, options ConvertOptions) (*NodeClaim, conversion.Warnings) {
 	if c == nil {
 		return nil, nil

@@ -11,9 +11,9 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// ToV1 returns the pool in v1 with all that changed on the way. The pool should be valid (see Validate): what is wrong
-// with it is found wrong again in the result, as conversion.CodeResultInvalid. The result shares nothing with p. It is nil
-// when a warning has severity error, unless options force it.
+// ToV1 converts the pool to v1 and reports all changes. The pool should be valid (see Validate): its faults are found again in the
+// result, as conversion.CodeResultInvalid. The result shares no memory with p. It is nil if a warning has severity error, unless the
+// options force it.
 func (p *NodePool) ToV1(options ConvertOptions) (*v1.NodePool, conversion.Warnings) {
 	warnings := conversion.NewRecorder(KindNodePool, p.Name)
 	in := p.DeepCopy()
@@ -58,7 +58,7 @@ func (p *NodePool) ToV1(options ConvertOptions) (*v1.NodePool, conversion.Warnin
 	return out, warnings.Warnings()
 }
 
-// hubDisruption is the block in v1, and when nodes expire, which v1 keeps in the template.
+// hubDisruption returns the disruption block in v1, and expireAfter, which is in the template in v1.
 func hubDisruption(d Disruption, options ConvertOptions, path *field.Path, warnings *conversion.Recorder) (v1.Disruption, v1.NillableDuration) {
 	defaultDisruption(&d)
 	out := v1.Disruption{ConsolidateAfter: d.ConsolidateAfter, Budgets: hubBudgets(d.Budgets)}
@@ -76,12 +76,12 @@ func hubDisruption(d Disruption, options ConvertOptions, path *field.Path, warni
 	case ConsolidationPolicyWhenEmpty:
 		out.ConsolidationPolicy = v1.ConsolidationPolicyWhenEmpty
 		if d.ConsolidateAfter.IsZero() {
-			// Without a wait nothing was ever removed.
+			// Without consolidateAfter, nodes were never removed.
 			out.ConsolidateAfter = v1.Never()
 			warnings.Add(conversion.CodeWaitMissing, after)
 		}
 	default:
-		// Left for v1's rules to refuse.
+		// The validation of v1 refuses this.
 		out.ConsolidationPolicy = v1.ConsolidationPolicy(d.ConsolidationPolicy)
 	}
 	if !d.ExpireAfter.IsNever() {
@@ -90,11 +90,11 @@ func hubDisruption(d Disruption, options ConvertOptions, path *field.Path, warni
 	return out, d.ExpireAfter
 }
 
-// noWait is 0s as v1's default writes it.
+// noWait is 0s in the form of v1's default.
 func noWait() v1.NillableDuration { return v1.NewNillableDuration(0) }
 
-// renameDoNot writes the do-not annotations of old under their new name: if any of them says "true", the new one does.
-// The map given is changed.
+// renameDoNot replaces the old do-not-evict and do-not-consolidate annotations by the new one: if one of them is "true", the new one is.
+// It changes the given map.
 func renameDoNot(annotations map[string]string, path *field.Path, warnings *conversion.Recorder) {
 	for _, old := range []string{DoNotConsolidateAnnotationKey, DoNotEvictAnnotationKey} {
 		value, ok := annotations[old]
@@ -109,9 +109,8 @@ func renameDoNot(annotations map[string]string, path *field.Path, warnings *conv
 	}
 }
 
-// NodePoolFromV1 returns the pool in v1beta1 with all that was lost on the way. The kubelet block and the node class
-// reference come from the annotations of p that remember them. The result shares nothing with p. It is nil when a warning
-// has severity error, unless options force it.
+// NodePoolFromV1 converts the pool to v1beta1 and reports all losses. The kubelet block and the node class reference are restored from
+// annotations of p. The result shares no memory with p. It is nil if a warning has severity error, unless the options force it.
 func NodePoolFromV1(p *v1.NodePool, options ConvertOptions) (*NodePool, conversion.Warnings) {
 	if p == nil {
 		return nil, nil
@@ -181,7 +180,7 @@ func disruptionFromHub(p *v1.NodePool, options ConvertOptions, warnings *convers
 	case v1.ConsolidationPolicyWhenEmptyOrUnderutilized, "":
 		out.ConsolidationPolicy = ConsolidationPolicyWhenUnderutilized
 	default:
-		// Left for the rules of v1beta1 to refuse.
+		// The validation of v1beta1 refuses this.
 		out.ConsolidationPolicy = ConsolidationPolicy(d.ConsolidationPolicy)
 	}
 	if wait.IsNever() && !options.ReferenceCompat {

@@ -12,7 +12,7 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// hubReference is the reference in v1: the group alone, and everything said.
+// hubReference returns the complete reference in v1, with the group instead of the apiVersion.
 func hubReference(ref NodeClassReference, options ConvertOptions, path *field.Path, warnings *conversion.Recorder) v1.NodeClassReference {
 	group, version, _ := strings.Cut(ref.APIVersion, "/")
 	out := v1.NodeClassReference{Group: group, Kind: ref.Kind, Name: ref.Name}
@@ -25,14 +25,14 @@ func hubReference(ref NodeClassReference, options ConvertOptions, path *field.Pa
 	if out.Group != group || out.Kind != ref.Kind {
 		warnings.Add(conversion.CodeReferenceCompleted, path, out.Group, out.Kind)
 	}
-	// The way back writes Version; any other is lost, unless the annotation keeps it.
+	// The conversion back writes Version. Any other version is lost, unless the annotation contains it.
 	if ref.APIVersion != "" && version != versionOf(group) && !options.ReferenceCompat {
 		warnings.Add(conversion.CodeReferenceVersionDropped, path.Child("apiVersion"), ref.APIVersion)
 	}
 	return out
 }
 
-// referenceFromHub is the reference in v1beta1, as the annotation remembers it while it still speaks of the same object.
+// referenceFromHub returns the reference in v1beta1: the one in the annotation, if it still names the same object.
 func referenceFromHub(ref v1.NodeClassReference, annotations map[string]string, options ConvertOptions, warnings *conversion.Recorder) NodeClassReference {
 	out := NodeClassReference{Kind: ref.Kind, Name: ref.Name}
 	if !options.ReferenceCompat && ref.Group != "" {
@@ -54,10 +54,10 @@ func referenceFromHub(ref v1.NodeClassReference, annotations map[string]string, 
 	return out
 }
 
-// autoModeGroup is the API group of EKS Auto Mode's NodeClass, which began with v1.
+// autoModeGroup is the API group of EKS Auto Mode's NodeClass, whose first version is v1.
 const autoModeGroup = "eks.amazonaws.com"
 
-// versionOf is the version in which a pool of v1beta1 refers to node classes of the group.
+// versionOf returns the version in which a pool of v1beta1 refers to node classes of the group.
 func versionOf(group string) string {
 	if group == autoModeGroup {
 		return v1.Version
@@ -65,7 +65,7 @@ func versionOf(group string) string {
 	return Version
 }
 
-// annotate keeps in annotations what v1 has no place for. The map given is changed, or made when it is nil.
+// annotate stores fields that v1 does not have in annotations. It changes the given map, or makes one if it is nil.
 func annotate(annotations map[string]string, spec *NodeClaimSpec, options ConvertOptions) (map[string]string, error) {
 	kept := make(map[string]string)
 	if spec.Kubelet != nil {
@@ -92,7 +92,7 @@ func annotate(annotations map[string]string, spec *NodeClaimSpec, options Conver
 	return annotations, nil
 }
 
-// kubeletFromHub is the block that the annotation remembers; nil without one.
+// kubeletFromHub returns the block in the annotation; nil without one.
 func kubeletFromHub(annotations map[string]string, warnings *conversion.Recorder) *KubeletConfiguration {
 	text, ok := annotations[KubeletAnnotationKey]
 	if !ok {
@@ -106,7 +106,7 @@ func kubeletFromHub(annotations map[string]string, warnings *conversion.Recorder
 	return kubelet
 }
 
-// withoutCompatibility removes the annotations that were read. The map given is changed; one that holds nothing more is nil.
+// withoutCompatibility removes the annotations that were read. The map given is changed; it returns nil if nothing is left.
 func withoutCompatibility(annotations map[string]string) map[string]string {
 	before := len(annotations)
 	delete(annotations, KubeletAnnotationKey)

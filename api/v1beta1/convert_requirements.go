@@ -12,13 +12,13 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// Operators that v1 has and v1beta1 has not.
+// Operators that v1 has and v1beta1 does not have.
 const (
 	operatorGte corev1.NodeSelectorOperator = "Gte"
 	operatorLte corev1.NodeSelectorOperator = "Lte"
 )
 
-// hubRequirements are the requirements in v1, which says them the same way. Nil stays nil.
+// hubRequirements returns the requirements in v1, which have the same form. Nil stays nil.
 func hubRequirements(requirements []NodeSelectorRequirementWithMinValues) []v1.NodeSelectorRequirementWithMinValues {
 	if requirements == nil {
 		return nil
@@ -50,8 +50,8 @@ func requirementsFromHub(requirements []v1.NodeSelectorRequirementWithMinValues,
 	return out
 }
 
-// strictOperator is the operator and values of v1beta1 that mean the same; those given when there are none. Labels that
-// are compared hold whole numbers that are not negative, so at least 0 is any of them.
+// strictOperator returns the operator and values of v1beta1 with the same meaning; if there are none, it returns its arguments. Labels in
+// comparisons have non-negative whole numbers as values, so "at least 0" allows all of them.
 func strictOperator(operator corev1.NodeSelectorOperator, values []string) (corev1.NodeSelectorOperator, []string) {
 	if (operator != operatorGte && operator != operatorLte) || !oneWholeNumber(values) {
 		return operator, values
@@ -75,7 +75,7 @@ func requirementText(operator corev1.NodeSelectorOperator, values []string) stri
 	return string(operator) + " " + values[0]
 }
 
-// hubBudgets are the budgets in v1, for every reason. Nil stays nil.
+// hubBudgets returns the budgets in v1, for every reason. Nil stays nil.
 func hubBudgets(budgets []Budget) []v1.Budget {
 	if budgets == nil {
 		return nil
@@ -88,7 +88,7 @@ func hubBudgets(budgets []Budget) []v1.Budget {
 	return out
 }
 
-// budgetsFromHub leaves reasons out; the budget then bounds every reason, which is never less strict.
+// budgetsFromHub leaves reasons out. The budget then applies to every reason, which is never less strict.
 func budgetsFromHub(budgets []v1.Budget, path *field.Path, warnings *conversion.Recorder) []Budget {
 	if budgets == nil {
 		return nil

@@ -4,9 +4,9 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// Default fills in what the pool leaves out: consolidationPolicy WhenUnderutilized, expireAfter 720h, one budget of
-// 10%, and in each budget without a bound 10%. Nothing that is set is changed, an empty list of budgets included;
-// applying it twice is applying it once.
+// Default sets unset fields of the pool: consolidationPolicy WhenUnderutilized, expireAfter 720h, one budget of 10%, and 10% in each
+// budget without a limit. It does not change fields that are set, including an empty list of budgets; applying it twice has no further
+// effect.
 func (p *NodePool) Default() {
 	d := &p.Spec.Disruption
 	defaultDisruption(d)
@@ -20,16 +20,16 @@ func (p *NodePool) Default() {
 	}
 }
 
-// Default is there so that every kind has it: a claim has no defaults.
+// Default does nothing, because a claim has no defaults; it exists so that every kind has the method.
 func (c *NodeClaim) Default() {}
 
-// defaultDisruption fills in what v1 reads differently when it is left out, or elsewhere.
+// defaultDisruption sets unset fields that have other defaults, or another place, in v1.
 func defaultDisruption(d *Disruption) {
 	if d.ConsolidationPolicy == "" {
 		d.ConsolidationPolicy = ConsolidationPolicyWhenUnderutilized
 	}
 	if d.ExpireAfter.IsZero() {
-		// v1 has the same default and writes it the same way.
+		// v1 has the same default and the same text for it.
 		claim := v1.NodeClaim{}
 		claim.Default()
 		d.ExpireAfter = claim.Spec.ExpireAfter

@@ -1,8 +1,8 @@
-// Package v1beta1 holds NodePool and NodeClaim of the API group karpenter.sh as releases 0.32 to 0.37 wrote them, with
-// their defaults and validation, and converts them to and from package api/v1, which is what everything else in the
-// library works on. It does no I/O and reads no clock.
+// Package v1beta1 contains NodePool and NodeClaim of the API group karpenter.sh as in releases 0.32 to 0.37, with their defaults and
+// validation. It converts them to and from package api/v1, which the rest of the library uses. It does no I/O and does not read the
+// clock.
 //
-// The smallest real use: read a manifest of that generation and go on with v1.
+// The smallest real use: read a manifest of that generation and convert it to v1.
 //
 //	var old v1beta1.NodePool
 //	if err := yaml.UnmarshalStrict(manifest, &old); err != nil {
@@ -18,29 +18,28 @@
 //
 // # Conversion
 //
-// A conversion is a pure function: it never changes its argument, and gives the same result for the same input. All that
-// is left out, or means something else afterwards, is said by a warning with a code (package api/conversion). A warning
-// of severity error stops the object unless ConvertOptions.Force is set.
+// A conversion is a pure function: it never changes its argument, and returns the same result for the same input. Each loss or change of
+// meaning is reported as a warning with a code (package api/conversion). With a warning of severity error there is no object unless
+// ConvertOptions.Force is set.
 //
-// Two things are written out that a v1beta1 object may leave to its defaults, because v1 reads them differently:
-// consolidationPolicy and expireAfter. The kubelet block, which v1 keeps in the node class, goes to the annotation
-// KubeletAnnotationKey and comes back from there; to move it to the node class takes the node class, which this package
-// does not see. Status is observed again by anyone who acts on the object, so what it loses is not warned of: the severity of
-// conditions, the conditions Empty and Expired, and on the way back what v1 alone observes.
+// Two fields are written explicitly, because they have other defaults in v1: consolidationPolicy and expireAfter. In v1 the kubelet block
+// is in the node class, which this package does not have. It stores the block in the annotation KubeletAnnotationKey, and restores it
+// from there. Package aws/convert moves it to the node class. Losses in status cause no warnings, because controllers observe it again:
+// the severity of conditions, the conditions Empty and Expired, and in the conversion back the fields that only v1 has.
 //
-// From v1beta1 to v1 and back gives the object back, except for what the warnings say, the two defaults, and status as
-// above. From v1 to v1beta1 is offered for parity: v1 says more than v1beta1 can.
+// Converting from v1beta1 to v1 and back returns the same object, except for what the warnings say, the two defaults, and status. The
+// conversion from v1 to v1beta1 loses fields that only v1 has.
 //
 // # Deliberate differences
 //
-// ConvertOptions.ReferenceCompat gives what Karpenter's conversion webhook gives instead:
+// ConvertOptions.ReferenceCompat produces the result of Karpenter's conversion webhook instead of:
 //
 //   - Consolidation that is off (WhenUnderutilized with consolidateAfter Never) stays off; the webhook turns it on, and
 //     forgets Never on the way back.
 //   - The node class reference is not kept in an annotation; on the way back its apiVersion is written as the
 //     group with version v1beta1, and the webhook writes none without the annotation.
 //
-// The types carry no locks: an object may be read by many goroutines at once as long as nobody changes it.
+// The types have no locks: goroutines may read an object concurrently as long as nobody changes it.
 //
 // Stability: stable.
 package v1beta1

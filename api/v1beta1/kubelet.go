@@ -6,24 +6,24 @@ import (
 	"errors"
 )
 
-// KubeletConfiguration configures the kubelet of a node. A nil member leaves the setting to the node class' family.
+// KubeletConfiguration configures the kubelet of a node. A nil member leaves the setting to the image family of the node class.
 type KubeletConfiguration struct {
 	// ClusterDNS are the addresses of the cluster's DNS service. Nil: discovered.
 	// +optional
 	ClusterDNS []string `json:"clusterDNS,omitzero"`
-	// MaxPods is how many pods the node takes. Nil: computed for the instance type.
+	// MaxPods is the pod limit of the node. Nil means that it is computed for the instance type.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	MaxPods *int32 `json:"maxPods,omitempty"`
-	// PodsPerCore bounds the pods by the number of vCPUs as well; it never raises MaxPods. 0 is no bound.
+	// PodsPerCore also limits the pods per vCPU; it never raises MaxPods. 0 means no limit.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	PodsPerCore *int32 `json:"podsPerCore,omitempty"`
 	// SystemReserved is reserved for the operating system, by resource name.
 	// +optional
 	SystemReserved map[string]Amount `json:"systemReserved,omitzero"`
-	// KubeReserved is reserved for Kubernetes' own daemons, by resource name. A resource that is not named is computed
-	// for the instance type.
+	// KubeReserved is reserved for Kubernetes' own daemons, by resource name. A resource that is not listed is computed for the instance
+	// type.
 	// +optional
 	KubeReserved map[string]Amount `json:"kubeReserved,omitzero"`
 	// EvictionHard are thresholds at which pods are evicted at once: signal to quantity or percentage.
@@ -48,17 +48,17 @@ type KubeletConfiguration struct {
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=100
 	ImageGCLowThresholdPercent *int32 `json:"imageGCLowThresholdPercent,omitempty"`
-	// CPUCFSQuota enforces CPU limits by CFS quota. Nil: the kubelet's default, on.
+	// CPUCFSQuota enforces CPU limits by CFS quota. Nil means the kubelet's default, which is on.
 	// +optional
 	CPUCFSQuota *bool `json:"cpuCFSQuota,omitempty"`
 }
 
-// Amount is a quantity as text. Early releases took a bare number as well, which is read as its text.
+// Amount is a quantity as text. Early releases also accepted a number, which is converted to text.
 //
 // +kubebuilder:validation:XIntOrString
 type Amount string
 
-// UnmarshalJSON reads a string or a number. Null leaves a as it is.
+// UnmarshalJSON reads a string or a number. null does not change a.
 func (a *Amount) UnmarshalJSON(data []byte) error {
 	data = bytes.TrimSpace(data)
 	if string(data) == "null" {

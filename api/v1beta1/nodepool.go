@@ -7,8 +7,7 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// NodePool says which machines may be launched for pods that wait, how many, and when they may be taken away again. It
-// is cluster-scoped.
+// NodePool says which nodes may be launched for pending pods, how many, and when they may be disrupted. It is cluster-scoped.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:path=nodepools,scope=Cluster,categories=karpenter
@@ -21,7 +20,7 @@ type NodePool struct {
 
 	// Spec is what the user wants.
 	Spec NodePoolSpec `json:"spec"`
-	// Status is what was observed; a manifest has none.
+	// Status is what the controller observed; manifests have none.
 	// +optional
 	Status NodePoolStatus `json:"status,omitzero"`
 }
@@ -33,34 +32,33 @@ type NodePoolList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitzero"`
 
-	// Items are the pools; their order carries no meaning.
+	// Items are the pools; their order has no meaning.
 	Items []NodePool `json:"items"`
 }
 
-// NodePoolSpec is what a user asks of a pool.
+// NodePoolSpec contains the user's settings of a pool.
 type NodePoolSpec struct {
-	// Template is what every NodeClaim of the pool is made from.
+	// Template is the template for every NodeClaim of the pool.
 	Template NodeClaimTemplate `json:"template"`
-	// Disruption says when nodes of the pool may be disrupted voluntarily. Unset reads as WhenUnderutilized and
-	// expireAfter 720h.
+	// Disruption says when nodes of the pool may be disrupted voluntarily. Unset means WhenUnderutilized and expireAfter 720h.
 	// +optional
 	// +kubebuilder:default:={consolidationPolicy: "WhenUnderutilized", expireAfter: "720h"}
 	// +kubebuilder:validation:XValidation:rule="has(self.consolidateAfter) ? self.consolidationPolicy != 'WhenUnderutilized' || self.consolidateAfter == 'Never' : true",message="consolidateAfter goes with consolidationPolicy WhenEmpty; with WhenUnderutilized it may only be Never"
 	// +kubebuilder:validation:XValidation:rule="self.consolidationPolicy == 'WhenEmpty' ? has(self.consolidateAfter) : true",message="consolidationPolicy WhenEmpty needs consolidateAfter"
 	Disruption Disruption `json:"disruption,omitzero"`
-	// Limits are upper bounds on the sum of the capacity of the pool's nodes, by resource name; nil limits nothing.
+	// Limits are upper bounds on the sum of the capacity of the pool's nodes, by resource name; nil means no limits.
 	// +optional
 	Limits corev1.ResourceList `json:"limits,omitzero"`
-	// Weight orders the pools: a higher one is tried first. 1 to 100; nil counts as 0, the last.
+	// Weight orders the pools: planners try a pool with a higher weight first. 1 to 100; nil counts as 0, so the pool is tried last.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=100
 	Weight *int32 `json:"weight,omitempty"`
 }
 
-// NodeClaimTemplate is what the NodeClaims of a pool are made from.
+// NodeClaimTemplate is the template for the NodeClaims of a pool.
 type NodeClaimTemplate struct {
-	// ObjectMeta holds the labels and annotations that every node of the pool gets.
+	// ObjectMeta contains the labels and annotations that every node of the pool gets.
 	// +optional
 	v1.ObjectMeta `json:"metadata,omitzero"`
 	// Spec is copied to each NodeClaim. Resources must not be set in a template.
@@ -69,25 +67,24 @@ type NodeClaimTemplate struct {
 
 // Disruption says when nodes may be disrupted voluntarily.
 type Disruption struct {
-	// ConsolidateAfter is how long a node must have been empty before it may be removed, or Never, which switches
-	// consolidation off. Required with WhenEmpty; with WhenUnderutilized only Never is allowed, and unset is a fixed wait
-	// of 15 s.
+	// ConsolidateAfter is how long a node must have been empty before it may be removed, or Never, which turns consolidation off.
+	// Required with WhenEmpty; with WhenUnderutilized only Never is allowed, and unset means a fixed wait of 15 s.
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:Pattern=`^(([0-9]+[smh])+|Never)$`
 	ConsolidateAfter v1.NillableDuration `json:"consolidateAfter,omitzero"`
-	// ConsolidationPolicy says which nodes are worth consolidating. Empty reads as WhenUnderutilized.
+	// ConsolidationPolicy says which nodes may be consolidated. Empty means WhenUnderutilized.
 	// +optional
 	// +kubebuilder:default:="WhenUnderutilized"
 	ConsolidationPolicy ConsolidationPolicy `json:"consolidationPolicy,omitempty"`
-	// ExpireAfter is how long a node may live before it is replaced, or Never. Unset reads as 720h.
+	// ExpireAfter is how long a node may live before it is replaced, or Never. Unset means 720h.
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:Pattern=`^(([0-9]+[smh])+|Never)$`
 	// +kubebuilder:default:="720h"
 	ExpireAfter v1.NillableDuration `json:"expireAfter,omitzero"`
-	// Budgets bound how many nodes of the pool may be disrupted at a time; the strictest that applies counts. Nil
-	// reads as one budget of 10%; an empty list bounds nothing. At most 50.
+	// Budgets limit how many nodes of the pool may be disrupted at a time. If several apply, the strictest counts. Nil means one budget
+	// of 10%; an empty list means no limit. At most 50.
 	// +optional
 	// +kubebuilder:validation:MaxItems=50
 	// +kubebuilder:default:={{nodes: "10%"}}
@@ -95,7 +92,7 @@ type Disruption struct {
 	Budgets []Budget `json:"budgets,omitzero"`
 }
 
-// ConsolidationPolicy says which nodes are worth consolidating.
+// ConsolidationPolicy says which nodes may be consolidated.
 //
 // +kubebuilder:validation:Enum=WhenEmpty;WhenUnderutilized
 type ConsolidationPolicy string
@@ -108,25 +105,25 @@ const (
 	ConsolidationPolicyWhenUnderutilized ConsolidationPolicy = "WhenUnderutilized"
 )
 
-// Budget bounds how many nodes of a pool may be disrupted at one time, whatever the reason.
+// Budget limits how many nodes of a pool may be disrupted at a time, for any reason.
 type Budget struct {
-	// Nodes is the bound: a count ("3"), or a share of the pool's nodes, rounded up ("10%"). Empty reads as "10%".
+	// Nodes is the limit: a count ("3"), or a percentage of the pool's nodes, rounded up ("10%"). Empty means "10%".
 	// +kubebuilder:validation:Pattern=`^((100|[0-9]{1,2})%|[0-9]+)$`
 	// +kubebuilder:default:="10%"
 	Nodes string `json:"nodes"`
-	// Schedule is when the budget begins to count: five cron fields or a macro such as @daily, in UTC. Comes with
-	// Duration; nil counts always.
+	// Schedule is when the budget becomes active: five cron fields or a macro such as @daily, in UTC. It must be set together with
+	// Duration; without both, the budget always applies.
 	// +optional
 	// +kubebuilder:validation:Pattern=`^(@(annually|yearly|monthly|weekly|daily|midnight|hourly)|\s*[^\s@=]+(\s+[^\s=]+){4}\s*)$`
 	Schedule *string `json:"schedule,omitempty"`
-	// Duration is how long the budget counts from each hit of Schedule, in whole hours and minutes.
+	// Duration is how long the budget is active after each time of Schedule, in whole hours and minutes.
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:Pattern=`^([0-9]+h|[0-9]+m|[0-9]+h[0-9]+m)(0s)?$`
 	Duration *v1.Duration `json:"duration,omitempty"`
 }
 
-// NodePoolStatus is what was observed of a pool.
+// NodePoolStatus is what the controller observed of a pool.
 type NodePoolStatus struct {
 	// Resources is the sum of the capacity of the pool's nodes.
 	// +optional

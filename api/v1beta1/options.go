@@ -6,18 +6,18 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// ConvertOptions steer a conversion. The zero value asks for the meaning to be kept and completes no references.
+// ConvertOptions are the options of a conversion. The zero value keeps the meaning and completes no references.
 //
 // +kubebuilder:object:generate=false
 type ConvertOptions struct {
-	// NodeClass is the provider's own kind of node class: what a reference without apiVersion or kind means. With the zero
-	// value such a reference is left incomplete, which v1 refuses.
+	// NodeClass is the provider's own kind of node class, to which a reference without apiVersion or kind refers. With the zero value
+	// such a reference stays incomplete, and v1 refuses it.
 	NodeClass schema.GroupKind
-	// OwnerExpireAfter is the expireAfter of the pool that owns the claim; v1beta1 keeps it in the pool alone. Unset, for a
-	// claim without a pool, reads as Never. Only NodeClaim.ToV1 reads it.
+	// OwnerExpireAfter is the expireAfter of the pool that owns the claim, because v1beta1 has it only in the pool. Unset, for a claim
+	// without a pool, reads as Never. Only NodeClaim.ToV1 reads it.
 	OwnerExpireAfter v1.NillableDuration
-	// ReferenceCompat asks for what Karpenter's conversion webhook gives, where that is something else: see the package.
+	// ReferenceCompat produces the result of Karpenter's conversion webhook where it differs: see the package comment.
 	ReferenceCompat bool
-	// Force gives an object even though there are warnings of severity error. Without it the object is nil then.
+	// Force returns an object even if there are warnings of severity error. Without it the object is then nil.
 	Force bool
 }

@@ -13,11 +13,11 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// Validate returns what is wrong with the pool, each with its path, the rule and the cure; nothing when it is fine.
-// What is unset is judged as its default. Whether a label key is restricted depends on the provider's vocabulary; package
-// api/requirements judges that on the converted pool.
+// Validate returns what is wrong with the pool, each error with its path, the rule and the cure; nil if it is valid. Unset fields are
+// checked with their defaults. Whether a label key is restricted depends on the provider's vocabulary; package api/requirements checks
+// that on the converted pool.
 func (p *NodePool) Validate() field.ErrorList {
-	// What v1 has in the same place under the same rules is judged by them.
+	// Fields with the same place and rules in v1 are checked by v1's rules.
 	same := &v1.NodePool{ObjectMeta: p.ObjectMeta, Spec: v1.NodePoolSpec{Limits: p.Spec.Limits, Weight: p.Spec.Weight}}
 	same.Spec.Template.ObjectMeta = p.Spec.Template.ObjectMeta
 	same.Spec.Template.Spec = v1.NodeClaimTemplateSpec{
@@ -47,8 +47,8 @@ func (p *NodePool) Validate() field.ErrorList {
 	return append(errs, validateDisruption(&p.Spec.Disruption, spec.Child("disruption"))...)
 }
 
-// Validate returns what is wrong with the claim, each with its path, the rule and the cure; nothing when it is fine.
-// See NodePool.Validate for what is left to package api/requirements.
+// Validate returns what is wrong with the claim, each error with its path, the rule and the cure; nil if it is valid. NodePool.Validate
+// says what package api/requirements checks instead.
 func (c *NodeClaim) Validate() field.ErrorList {
 	same := &v1.NodeClaim{ObjectMeta: c.ObjectMeta, Spec: v1.NodeClaimSpec{
 		Taints: c.Spec.Taints, StartupTaints: c.Spec.StartupTaints, Requirements: hubRequirements(c.Spec.Requirements),
@@ -57,12 +57,12 @@ func (c *NodeClaim) Validate() field.ErrorList {
 	return append(same.Validate(), validateSpec(&c.Spec, field.NewPath("spec"))...)
 }
 
-// anyReference is one that v1 finds no fault with; that of v1beta1 has rules of its own.
+// anyReference is a reference that v1 accepts. The rules for references of v1beta1 differ.
 func anyReference() v1.NodeClassReference {
 	return v1.NodeClassReference{Group: "any.example", Kind: "Any", Name: "any"}
 }
 
-// validateSpec checks what v1 has no counterpart for, or leaves to the vocabulary.
+// validateSpec checks fields that v1 does not have, or leaves to the vocabulary.
 func validateSpec(s *NodeClaimSpec, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for i := range s.Requirements {
@@ -124,7 +124,7 @@ func oneWholeNumber(values []string) bool {
 	return err == nil
 }
 
-// durationForm is what the API takes for a duration; Go's fractions, signs and smaller units are no part of it.
+// durationForm is the format of a duration in the API; it excludes Go's fractions, signs and smaller units.
 var durationForm = regexp.MustCompile(`^([0-9]+[smh])+$`)
 
 func validateDisruption(d *Disruption, path *field.Path) field.ErrorList {

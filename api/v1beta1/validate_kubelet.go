@@ -16,7 +16,7 @@ import (
 
 var percentageForm = regexp.MustCompile(`^[0-9]+(\.[0-9]+)?%$`)
 
-// evictionSignals are those that thresholds may be set for.
+// evictionSignals are the signals that thresholds may be set for.
 func evictionSignals() []string {
 	return []string{
 		"imagefs.available", "imagefs.inodesFree", "memory.available", "nodefs.available", "nodefs.inodesFree",
@@ -24,7 +24,7 @@ func evictionSignals() []string {
 	}
 }
 
-// reservedResources are those that can be reserved.
+// reservedResources are the resources that can be reserved.
 func reservedResources() []string { return []string{"cpu", "ephemeral-storage", "memory", "pid"} }
 
 func validateKubelet(k *KubeletConfiguration, path *field.Path) field.ErrorList {
@@ -95,8 +95,7 @@ func validateThresholds(thresholds map[string]string, path *field.Path) field.Er
 	return errs
 }
 
-// validateGracePeriods: a soft threshold without its grace period makes the kubelet refuse to start, and so does the
-// reverse.
+// validateGracePeriods: the kubelet refuses to start if a soft threshold has no grace period, or a grace period no threshold.
 func validateGracePeriods(k *KubeletConfiguration, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	periods := path.Child("evictionSoftGracePeriod")

@@ -9,7 +9,7 @@ import (
 	"github.com/drawknife/drawknife/api/conditions"
 )
 
-// Condition returns a condition of the request. One that was never written is Unknown since the request was created.
+// Condition returns a condition of the request. A condition that was never written is Unknown since the request was created.
 func (r *ProvisioningRequest) Condition(conditionType string) metav1.Condition {
 	return conditions.Of(&r.ObjectMeta, &r.Status.Conditions).Get(conditionType)
 }
@@ -19,8 +19,8 @@ func (r *ProvisioningRequest) Is(conditionType string) bool {
 	return r.Condition(conditionType).Status == metav1.ConditionTrue
 }
 
-// SetCondition writes a condition as of now and reports whether that changed anything. The time of transition moves only when the
-// status changes; the observed generation becomes the request's.
+// SetCondition writes a condition with the current time and reports whether that changed anything. The transition time changes only with
+// the status; the observed generation becomes that of the request.
 func (r *ProvisioningRequest) SetCondition(conditionType string, status metav1.ConditionStatus, reason, message string, now time.Time) bool {
 	next := metav1.Condition{
 		Type: conditionType, Status: status, Reason: reason, Message: message,
@@ -42,8 +42,8 @@ func (r *ProvisioningRequest) SetCondition(conditionType string, status metav1.C
 	return true
 }
 
-// Outcome is the condition that says most of the request: of those that are known, the one that comes last in its life. It is
-// ConditionAccepted, Unknown, while none is.
+// Outcome returns the condition that describes the request best: the known condition that comes last in the life of a request. While none
+// is known, it is ConditionAccepted with status Unknown.
 func (r *ProvisioningRequest) Outcome() metav1.Condition {
 	for _, conditionType := range []string{ConditionFailed, ConditionCapacityRevoked, ConditionBookingExpired, ConditionProvisioned} {
 		if c := r.Condition(conditionType); c.Status != metav1.ConditionUnknown {
@@ -53,7 +53,8 @@ func (r *ProvisioningRequest) Outcome() metav1.Condition {
 	return r.Condition(ConditionAccepted)
 }
 
-// Done reports whether the request is over: it has failed, its booking has expired, or it was revoked. Nothing is booked for it any more.
+// Done reports whether the request has ended: it has failed, its booking has expired, or it was revoked. A request that has ended books
+// no room.
 func (r *ProvisioningRequest) Done() bool {
 	return r.Is(ConditionFailed) || r.Is(ConditionBookingExpired) || r.Is(ConditionCapacityRevoked)
 }
@@ -61,7 +62,7 @@ func (r *ProvisioningRequest) Done() bool {
 // Booked reports whether room is booked for the request.
 func (r *ProvisioningRequest) Booked() bool { return r.Is(ConditionProvisioned) && !r.Done() }
 
-// ConsumedBy is the name of the request, in the pod's namespace, whose room the pod uses; empty for a pod that uses none.
+// ConsumedBy returns the name of the request, in the pod's namespace, whose room the pod uses; empty if the pod uses none.
 func ConsumedBy(pod *corev1.Pod) string {
 	if pod == nil {
 		return ""

@@ -1,6 +1,6 @@
-// Package v1 holds ProvisioningRequest of the API group autoscaling.x-k8s.io: a question whether there is, or could be, room for
-// groups of pods that somebody is about to create, such as Kueue for a queued job. It has the kind's validation, its
-// conditions, and the annotations of the pods that use what was answered. It does no I/O and reads no clock.
+// Package v1 contains ProvisioningRequest of the API group autoscaling.x-k8s.io. A ProvisioningRequest asks whether a cluster has, or
+// could have, room for groups of pods before they are created, for example for a job that Kueue has queued. It also contains the
+// validation of the kind, its conditions, and the annotations of pods that use booked room. It does no I/O and does not read the clock.
 //
 //	var request v1.ProvisioningRequest
 //	if err := yaml.UnmarshalStrict(manifest, &request); err != nil {
@@ -12,7 +12,7 @@
 //
 // Package scheduling/requests answers requests.
 //
-// The types carry no locks: an object may be read by many goroutines at once as long as nobody changes it.
+// The types have no locks: goroutines may read an object concurrently as long as nobody changes it.
 //
 // Stability: beta.
 package v1

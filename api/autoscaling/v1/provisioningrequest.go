@@ -2,7 +2,7 @@ package v1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// ProvisioningRequest asks once for room for groups of pods, all of them together. What it asks for can't be changed later.
+// ProvisioningRequest asks once for room for groups of pods together. Its spec can't be changed later.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:storageversion
@@ -17,9 +17,9 @@ type ProvisioningRequest struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitzero"`
 
-	// Spec is what is asked for.
+	// Spec says for which pods the request asks for room.
 	Spec ProvisioningRequestSpec `json:"spec"`
-	// Status is the answer; a manifest has none.
+	// Status is the answer; manifests have none.
 	// +optional
 	Status ProvisioningRequestStatus `json:"status,omitzero"`
 }
@@ -31,23 +31,23 @@ type ProvisioningRequestList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitzero"`
 
-	// Items are the requests; their order carries no meaning.
+	// Items are the requests; their order has no meaning.
 	Items []ProvisioningRequest `json:"items"`
 }
 
-// ProvisioningRequestSpec says which pods need room, and how it may be found: in the cluster, or by new nodes.
+// ProvisioningRequestSpec says which pods need room, and where the room may be: on existing nodes, or on new nodes.
 type ProvisioningRequestSpec struct {
 	// PodSets are the groups of pods, at least one.
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=32
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="can't be changed: make another request"
 	PodSets []PodSet `json:"podSets"`
-	// ProvisioningClassName says in which way: see the Class constants. Requests of other classes are for others to answer.
+	// ProvisioningClassName says how room is found: see the Class constants. Other controllers answer requests of other classes.
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="can't be changed: make another request"
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`
 	ProvisioningClassName string `json:"provisioningClassName"`
-	// Parameters of the class: see the Parameter constants. Those that a class does not know say nothing to it.
+	// Parameters of the class: see the Parameter constants. A class ignores parameters that it does not know.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=100
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="can't be changed: make another request"
@@ -58,9 +58,9 @@ type ProvisioningRequestSpec struct {
 // +kubebuilder:validation:MaxLength=255
 type Parameter string
 
-// PodSet is pods that are alike.
+// PodSet is a group of equal pods.
 type PodSet struct {
-	// PodTemplateRef names the PodTemplate, in the request's namespace, that the pods will be like.
+	// PodTemplateRef names the PodTemplate of the pods, in the request's namespace.
 	PodTemplateRef Reference `json:"podTemplateRef"`
 	// Count of pods, at least 1.
 	// +kubebuilder:validation:Minimum=1
@@ -80,7 +80,7 @@ type ProvisioningRequestStatus struct {
 	// Conditions of the request: see the Condition constants.
 	// +optional
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
-	// ProvisioningClassDetails is what the class says further: see the Detail constants.
+	// ProvisioningClassDetails are the details of the answer: see the Detail constants.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=64
 	ProvisioningClassDetails map[string]Detail `json:"provisioningClassDetails,omitempty"`

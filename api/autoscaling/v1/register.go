@@ -12,7 +12,7 @@ const (
 	Group = "autoscaling.x-k8s.io"
 	// Version is the version of this package.
 	Version = "v1"
-	// APIVersion is what apiVersion reads in a ProvisioningRequest.
+	// APIVersion is the apiVersion of a ProvisioningRequest.
 	APIVersion = Group + "/" + Version
 	// KindProvisioningRequest is the kind of ProvisioningRequest.
 	KindProvisioningRequest = "ProvisioningRequest"
@@ -21,7 +21,7 @@ const (
 // GroupVersion returns the group and version of ProvisioningRequest.
 func GroupVersion() schema.GroupVersion { return schema.GroupVersion{Group: Group, Version: Version} }
 
-// AddToScheme makes a scheme know ProvisioningRequest, so that clients and serialisers built on it can read and write it.
+// AddToScheme adds ProvisioningRequest to a scheme, so that clients and serialisers can read and write it.
 func AddToScheme(scheme *runtime.Scheme) error {
 	if scheme == nil {
 		return field.Required(field.NewPath("scheme"), "give one")

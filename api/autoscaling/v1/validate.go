@@ -15,18 +15,18 @@ import (
 )
 
 const (
-	// DefaultValidFor is for how long after its creation a request is tried that does not say for how long.
+	// DefaultValidFor is how long after its creation a request without ParameterValidUntilSeconds is tried.
 	DefaultValidFor = 7 * 24 * time.Hour
 
 	maxPodSets         = 32
 	maxParameters      = 100
 	maxParameterLength = 255
-	// maxValidFor bounds what a duration can hold.
+	// maxValidFor is the largest number of seconds that a duration can hold.
 	maxValidFor = 100 * 365 * 24 * time.Hour
 )
 
-// Validate returns what is wrong with the request, each with its path, the rule and the cure; nothing when it is fine. Parameters are
-// judged if their class is known. Whether PodTemplates exist is found out where the request is answered.
+// Validate returns what is wrong with the request, each error with its path, the rule and the cure; nil if it is valid. It checks
+// parameters of known classes. Package scheduling/requests checks whether PodTemplates exist.
 func (r *ProvisioningRequest) Validate() field.ErrorList {
 	errs := r.validateName()
 	spec := field.NewPath("spec")
@@ -35,8 +35,7 @@ func (r *ProvisioningRequest) Validate() field.ErrorList {
 	return append(errs, r.Spec.validateParameters(spec.Child("parameters"))...)
 }
 
-// ValidateUpdate returns what is wrong with the request in place of old: in addition to what Validate says, nothing of the
-// specification may change.
+// ValidateUpdate returns what is wrong with changing old to the request: the errors of Validate, and an error if the spec changes.
 func (r *ProvisioningRequest) ValidateUpdate(old *ProvisioningRequest) field.ErrorList {
 	errs := r.Validate()
 	if old == nil {
@@ -98,7 +97,7 @@ func (s *ProvisioningRequestSpec) validateParameters(path *field.Path) field.Err
 	return errs
 }
 
-// validateParameter judges a parameter that the class knows.
+// validateParameter checks a parameter that the class knows.
 func (s *ProvisioningRequestSpec) validateParameter(name, value string, path *field.Path) field.ErrorList {
 	oneOf := func(values ...string) field.ErrorList {
 		if slices.Contains(values, value) {
@@ -121,12 +120,12 @@ func (s *ProvisioningRequestSpec) validateParameter(name, value string, path *fi
 	return nil
 }
 
-// Answered reports whether requests of the class are answered here; others are left alone.
+// Answered reports whether drawknife answers requests of the class; it ignores all others.
 func Answered(class string) bool {
 	return class == ClassCheckCapacity || class == ClassBestEffortAtomicScaleUp || class == ClassPlan
 }
 
-// ValidUntil is until when the request is tried. A parameter that says nothing sensible counts as if it were not there.
+// ValidUntil returns the time until which the request is tried. An invalid parameter counts as missing.
 func (r *ProvisioningRequest) ValidUntil() time.Time {
 	validFor := DefaultValidFor
 	if value, given := r.Spec.Parameters[ParameterValidUntilSeconds]; given {

@@ -5,7 +5,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// CapacityBuffer asks for room for pods that don't exist yet: how many, and of which shape.
+// CapacityBuffer asks to keep room free for pods that don't exist yet: how many, and with which requests.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:path=capacitybuffers,scope=Namespaced,shortName=cb,categories=autoscaling
@@ -22,7 +22,7 @@ type CapacityBuffer struct {
 
 	// Spec is what the user wants.
 	Spec CapacityBufferSpec `json:"spec"`
-	// Status is what was observed; a manifest has none.
+	// Status is what the controller observed; manifests have none.
 	// +optional
 	Status CapacityBufferStatus `json:"status,omitzero"`
 }
@@ -34,39 +34,40 @@ type CapacityBufferList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitzero"`
 
-	// Items are the buffers; their order carries no meaning.
+	// Items are the buffers; their order has no meaning.
 	Items []CapacityBuffer `json:"items"`
 }
 
-// CapacityBufferSpec says how much room to keep free. It is that of max(Replicas, Percentage) pods, cut down to what fits in
-// Limits; of as many as fit in Limits when neither size is given; of none when there are no Limits either.
+// CapacityBufferSpec says how much room to keep free. The number of pods is the larger of Replicas and Percentage, reduced to what fits
+// in Limits. Without both, it is as many as fit in Limits; without Limits too, it is none.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.podTemplateRef) != has(self.scalableRef)",message="give exactly one of podTemplateRef and scalableRef"
 // +kubebuilder:validation:XValidation:rule="!has(self.podTemplateRef) || has(self.replicas) || has(self.limits) && size(self.limits) > 0",message="say by replicas or limits how many pods of the PodTemplate there shall be room for"
 type CapacityBufferSpec struct {
-	// ProvisioningStrategy says how room is kept. Only StrategyActiveCapacity is known, and unset reads as that.
+	// ProvisioningStrategy says how room is kept. Only StrategyActiveCapacity is known, and which is also the default.
 	// +optional
 	// +kubebuilder:validation:Enum=buffer.x-k8s.io/active-capacity
 	// +kubebuilder:default:="buffer.x-k8s.io/active-capacity"
 	ProvisioningStrategy *string `json:"provisioningStrategy,omitempty"`
-	// PodTemplateRef names the PodTemplate, in the buffer's namespace, that its pods are made from. Needs Replicas or
-	// Limits. Exactly one of PodTemplateRef and ScalableRef is set.
+	// PodTemplateRef names the PodTemplate of the buffer's pods, in the buffer's namespace. Needs Replicas or Limits. Exactly one of
+	// PodTemplateRef and ScalableRef is set.
 	// +optional
 	PodTemplateRef *LocalObjectRef `json:"podTemplateRef,omitempty"`
-	// ScalableRef names the workload, in the buffer's namespace, whose pod template its pods are made from.
+	// ScalableRef names the workload, in the buffer's namespace, whose pod template the buffer's pods have.
 	// +optional
 	ScalableRef *ScalableRef `json:"scalableRef,omitempty"`
-	// Replicas is a number of pods, not negative. Nil asks for none by number.
+	// Replicas is a number of pods, not negative. Nil means that the number of pods is not set directly.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	Replicas *int32 `json:"replicas,omitempty"`
-	// Percentage is a number of pods as a share of the replicas that the workload of ScalableRef wants, rounded up;
-	// not negative, and may be more than 100. Nil asks for none by share. It has no effect together with PodTemplateRef.
+	// Percentage is the number of pods as a percentage of the replicas of the workload of ScalableRef, rounded up. It must not be
+	// negative, and may be more than 100. Nil means that the number of pods is not set as a share. It has no effect together with
+	// PodTemplateRef.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	Percentage *int32 `json:"percentage,omitempty"`
-	// Limits bound the sum of the requests of the pods, by resource. A resource that is not named is not limited, nor
-	// is one that the pods don't request; nil limits nothing.
+	// Limits are upper bounds on the sum of the requests of the pods, by resource. A resource that is not listed is not limited, and
+	// limits on resources that the pods don't request have no effect. Nil means no limits.
 	// +optional
 	Limits corev1.ResourceList `json:"limits,omitzero"`
 }
@@ -92,12 +93,12 @@ type ScalableRef struct {
 	Name string `json:"name"`
 }
 
-// CapacityBufferStatus is what was observed of a buffer.
+// CapacityBufferStatus is what the controller observed of a buffer.
 type CapacityBufferStatus struct {
-	// PodTemplateRef names the PodTemplate that was used. Nil for a buffer of a workload, or when none was found.
+	// PodTemplateRef names the PodTemplate that was used. Nil for a buffer with ScalableRef, or if no PodTemplate was found.
 	// +optional
 	PodTemplateRef *LocalObjectRef `json:"podTemplateRef,omitempty"`
-	// Replicas is how many pods the buffer stands for. Nil when that could not be said.
+	// Replicas is the number of the buffer's pods; nil if it is not known.
 	// +optional
 	Replicas *int32 `json:"replicas,omitempty"`
 	// PodTemplateGeneration is the generation of the PodTemplate that was used.
@@ -106,12 +107,12 @@ type CapacityBufferStatus struct {
 	// Conditions of the buffer: see the Condition constants.
 	// +optional
 	Conditions []metav1.Condition `json:"conditions,omitzero"`
-	// ProvisioningStrategy is the one that was used.
+	// ProvisioningStrategy is the strategy that was used.
 	// +optional
 	ProvisioningStrategy *string `json:"provisioningStrategy,omitempty"`
 }
 
-// Default fills in what the buffer leaves out: the provisioning strategy. Applying it twice is applying it once.
+// Default sets the provisioning strategy if it is unset. Applying it twice has no further effect.
 func (b *CapacityBuffer) Default() {
 	if b.Spec.ProvisioningStrategy == nil {
 		strategy := StrategyActiveCapacity
@@ -119,7 +120,7 @@ func (b *CapacityBuffer) Default() {
 	}
 }
 
-// Strategy is the provisioning strategy, default included.
+// Strategy returns the provisioning strategy, or its default.
 func (b *CapacityBuffer) Strategy() string {
 	if b.Spec.ProvisioningStrategy == nil {
 		return StrategyActiveCapacity

@@ -1,7 +1,7 @@
-// Package v1beta1 holds CapacityBuffer of the API group autoscaling.x-k8s.io: room that a user wants kept free, so that
-// pods to come need not wait for a machine. It has the kind's defaults, its validation, its conditions and the
-// annotations of the pods that stand for the room. ProvisioningRequest is that of package api/autoscaling/v1, under the name of the
-// version before. The package does no I/O and reads no clock.
+// Package v1beta1 contains CapacityBuffer of the API group autoscaling.x-k8s.io. A buffer keeps room free, so that future pods need not
+// wait for a new node. It also contains the kind's defaults, validation and conditions, and the annotations of the placeholder pods.
+// ProvisioningRequest is the kind of package api/autoscaling/v1 in its earlier version v1beta1. The package does no I/O and does not read
+// the clock.
 //
 //	var buffer v1beta1.CapacityBuffer
 //	if err := yaml.UnmarshalStrict(manifest, &buffer); err != nil {
@@ -12,9 +12,9 @@
 //		return errs.ToAggregate()
 //	}
 //
-// Package scheduling/buffers turns buffers into pods to plan with.
+// Package scheduling/buffers converts buffers to placeholder pods for planning.
 //
-// The types carry no locks: an object may be read by many goroutines at once as long as nobody changes it.
+// The types have no locks: goroutines may read an object concurrently as long as nobody changes it.
 //
 // Stability: stable.
 package v1beta1

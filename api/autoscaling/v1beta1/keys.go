@@ -1,9 +1,9 @@
 package v1beta1
 
-// StrategyActiveCapacity is the one provisioning strategy: machines run, and room on them is kept free.
+// StrategyActiveCapacity is the only provisioning strategy: it keeps room free on running nodes.
 const StrategyActiveCapacity = "buffer.x-k8s.io/active-capacity"
 
-// What a buffer can take the shape and size of its pods from.
+// The kinds of workloads whose pod template and replicas a buffer can use.
 const (
 	// ScalableGroup is the API group of the kinds that a scalableRef may name.
 	ScalableGroup = "apps"
@@ -27,9 +27,9 @@ const (
 
 // Conditions of a buffer.
 const (
-	// ConditionReadyForProvisioning: it is known which pods the buffer stands for.
+	// ConditionReadyForProvisioning: the buffer's pods are known.
 	ConditionReadyForProvisioning = "ReadyForProvisioning"
-	// ConditionProvisioning: the last pass found room for all of the buffer on machines that are there.
+	// ConditionProvisioning: in the last pass, existing nodes had room for all of the buffer's pods.
 	ConditionProvisioning = "Provisioning"
 )
 
@@ -42,17 +42,17 @@ const (
 	// ReasonScalableRefNotFound (False): there is no such Deployment, ReplicaSet or StatefulSet in the buffer's
 	// namespace.
 	ReasonScalableRefNotFound = "ScalableRefNotFound"
-	// ReasonResolutionFailed (False): the buffer can't be made sense of.
+	// ReasonResolutionFailed (False): the buffer is invalid.
 	ReasonResolutionFailed = "ResolutionFailed"
 )
 
 // Reasons of ConditionProvisioning.
 const (
-	// ReasonFitsExistingCapacity (True): all placeholders have room on machines that are there.
+	// ReasonFitsExistingCapacity (True): existing nodes have room for all placeholders.
 	ReasonFitsExistingCapacity = "FitsExistingCapacity"
-	// ReasonRequiresNewCapacity (False): some placeholders need a machine that is not there yet.
+	// ReasonRequiresNewCapacity (False): some placeholders need a new node.
 	ReasonRequiresNewCapacity = "RequiresNewCapacity"
-	// ReasonBufferEmpty (False): the buffer stands for no pods at all.
+	// ReasonBufferEmpty (False): the buffer has no pods.
 	ReasonBufferEmpty = "BufferEmpty"
 	// ReasonNotReadyForProvisioning (False): see ConditionReadyForProvisioning.
 	ReasonNotReadyForProvisioning = "NotReadyForProvisioning"

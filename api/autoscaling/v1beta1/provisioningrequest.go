@@ -9,7 +9,7 @@ import (
 // KindProvisioningRequest is the kind of ProvisioningRequest.
 const KindProvisioningRequest = v1.KindProvisioningRequest
 
-// ProvisioningRequest is that of version v1, under the name of the version before: the fields are the same.
+// ProvisioningRequest is the same as in version v1: the fields have not changed.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:path=provisioningrequests,scope=Namespaced,shortName=provreq;provreqs,categories=autoscaling
@@ -23,9 +23,9 @@ type ProvisioningRequest struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitzero"`
 
-	// Spec is what is asked for.
+	// Spec says for which pods the request asks for room.
 	Spec v1.ProvisioningRequestSpec `json:"spec"`
-	// Status is the answer; a manifest has none.
+	// Status is the answer; manifests have none.
 	// +optional
 	Status v1.ProvisioningRequestStatus `json:"status,omitzero"`
 }
@@ -37,11 +37,11 @@ type ProvisioningRequestList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitzero"`
 
-	// Items are the requests; their order carries no meaning.
+	// Items are the requests; their order has no meaning.
 	Items []ProvisioningRequest `json:"items"`
 }
 
-// V1 is the request in version v1. It shares nothing with r.
+// V1 returns the request in version v1. The result shares no memory with r.
 func (r *ProvisioningRequest) V1() *v1.ProvisioningRequest {
 	c := r.DeepCopy()
 	out := &v1.ProvisioningRequest{TypeMeta: c.TypeMeta, ObjectMeta: c.ObjectMeta, Spec: c.Spec, Status: c.Status}

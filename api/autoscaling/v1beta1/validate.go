@@ -12,8 +12,8 @@ import (
 	"github.com/drawknife/drawknife/internal/quantities"
 )
 
-// Validate returns what is wrong with the buffer, each with its path, the rule and the cure; nothing when it is fine.
-// Whether what it refers to exists is found out where it is resolved.
+// Validate returns what is wrong with the buffer, each error with its path, the rule and the cure; nil if it is valid. It does not check
+// whether the objects that the buffer names exist; package scheduling/buffers does.
 func (b *CapacityBuffer) Validate() field.ErrorList {
 	errs := b.validateName()
 	spec := field.NewPath("spec")

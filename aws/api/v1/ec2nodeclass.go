@@ -88,7 +88,7 @@ type EC2NodeClassSpec struct {
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	InstanceProfile *string `json:"instanceProfile,omitempty"`
-	// AssociatePublicIPAddress overrides the subnet's setting. Nil: the subnet decides.
+	// AssociatePublicIPAddress overrides the subnet's setting. Nil means that the subnet decides.
 	// +optional
 	AssociatePublicIPAddress *bool `json:"associatePublicIPAddress,omitempty"`
 	// IPPrefixCount is the number of prefixes (of the cluster's IP family) of each interface that carries addresses. Nil: none.
@@ -111,11 +111,11 @@ type EC2NodeClassSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.startsWith('kubernetes.io/cluster'))",message="tags that begin with kubernetes.io/cluster are set on every instance"
 	// +kubebuilder:validation:XValidation:rule="!('eks:eks-cluster-name' in self) && !('karpenter.sh/nodepool' in self) && !('karpenter.sh/nodeclaim' in self) && !('karpenter.k8s.aws/ec2nodeclass' in self)",message="this tag is set on every instance to tell whose it is"
 	Tags map[string]string `json:"tags,omitzero"`
-	// Kubelet configures the kubelet. Nil: the family's defaults.
+	// Kubelet configures the kubelet. Nil means the defaults of the family.
 	// +optional
 	Kubelet *KubeletConfiguration `json:"kubelet,omitempty"`
 	// BlockDeviceMappings are the instance's volumes; a list replaces the family's (see DefaultBlockDeviceMappings) as
-	// a whole. At most 50; nil or empty: the family's.
+	// a whole. At most 50; nil or empty means the volumes of the family.
 	// +optional
 	// +kubebuilder:validation:MaxItems=50
 	// +kubebuilder:validation:XValidation:rule="self.filter(x, has(x.rootVolume) && x.rootVolume).size() <= 1",message="only one volume holds the kubelet's files"

@@ -16,8 +16,8 @@ const HashVersion = "drawknife-v1"
 // drifted. It is a decimal number and the same in every process.
 //
 // It covers the spec in JSON with defaults, except for ipPrefixCount and the selectors of subnets, security groups, images and
-// capacity reservations (the selected resources are compared instead). The effective family is used. An empty list is the same as
-// none. clusterCA is the cluster's certificate bundle in user data: rotating it causes drift. The order of lists does not matter;
+// capacity reservations (the selected resources are compared instead). The effective family is used. An empty list is the same as a
+// missing list. clusterCA is the cluster's certificate bundle in user data: rotating it causes drift. The order of lists does not matter;
 // an optional member set to its zero value is not the same as one left out.
 func (c *EC2NodeClass) Hash(clusterCA string) string {
 	effective := &EC2NodeClass{Spec: *c.Spec.DeepCopy()}
@@ -52,7 +52,7 @@ func (c *EC2NodeClass) Hash(clusterCA string) string {
 	})
 }
 
-// kubeletText is the block as JSON sorted by key; an empty block is the same as none.
+// kubeletText is the block as JSON sorted by key; an empty block is the same as a missing block.
 func kubeletText(k *KubeletConfiguration) string {
 	if k == nil {
 		return ""
@@ -61,7 +61,7 @@ func kubeletText(k *KubeletConfiguration) string {
 	if err != nil || string(text) == "{}" {
 		return ""
 	}
-	// Through a map, which is written sorted at every depth.
+	// Decode into a map, because encoding/json sorts the keys of maps at every depth.
 	var sorted map[string]any
 	if err := json.Unmarshal(text, &sorted); err != nil {
 		return ""

@@ -6,7 +6,7 @@ import (
 
 // BlockDeviceMapping is one volume of an instance.
 type BlockDeviceMapping struct {
-	// DeviceName is where it is attached: "/dev/xvda". Nil: EC2 chooses.
+	// DeviceName is the device name under which the volume is attached, such as "/dev/xvda". Nil: EC2 chooses.
 	// +optional
 	DeviceName *string `json:"deviceName,omitempty"`
 	// EBS describes the volume. Required.
@@ -92,17 +92,17 @@ func (b *BlockDevice) VolumeSizeGiB() int64 {
 
 // NetworkInterface is one interface of an instance.
 type NetworkInterface struct {
-	// NetworkCardIndex is the card it is on, from 0.
+	// NetworkCardIndex is the index of the network card, from 0.
 	// +kubebuilder:validation:Minimum=0
 	NetworkCardIndex int32 `json:"networkCardIndex"`
-	// DeviceIndex is its place on the card, from 0.
+	// DeviceIndex is the index of the interface on the card, from 0.
 	// +kubebuilder:validation:Minimum=0
 	DeviceIndex int32 `json:"deviceIndex"`
-	// InterfaceType is what it carries.
+	// InterfaceType says what the interface carries.
 	InterfaceType InterfaceType `json:"interfaceType"`
 }
 
-// InterfaceType is what a network interface carries.
+// InterfaceType says what a network interface carries.
 //
 // +kubebuilder:validation:Enum=interface;efa-only
 type InterfaceType string
@@ -162,16 +162,16 @@ const (
 
 // MetadataOptions configures the instance metadata service. A nil member means its default.
 type MetadataOptions struct {
-	// HTTPEndpoint switches the service. Default enabled.
+	// HTTPEndpoint turns the service on or off. Default enabled.
 	// +optional
 	// +kubebuilder:default:="enabled"
 	HTTPEndpoint *Switch `json:"httpEndpoint,omitempty"`
-	// HTTPProtocolIPv6 switches its IPv6 address. Default disabled.
+	// HTTPProtocolIPv6 turns the service's IPv6 address on or off. Default disabled.
 	// +optional
 	// +kubebuilder:default:="disabled"
 	HTTPProtocolIPv6 *Switch `json:"httpProtocolIPv6,omitempty"`
-	// HTTPPutResponseHopLimit is how many hops an answer with a token may travel, 1 to 64. Default 1, which keeps
-	// pods with their own network out.
+	// HTTPPutResponseHopLimit is how many hops an answer with a token may travel, 1 to 64. The default is 1, so that only pods in the
+	// host's network get answers.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=64
@@ -189,13 +189,13 @@ type CPUOptions struct {
 	// +optional
 	NestedVirtualization *Switch `json:"nestedVirtualization,omitempty"`
 	// ThreadsPerCore is the number of threads that each core runs: 1 turns simultaneous multithreading off, and the instance then has as
-	// many vCPUs as cores. Nil: the instance type's. Karpenter does not have this field.
+	// many vCPUs as cores. Nil means the number of the instance type. Karpenter does not have this field.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=2
 	ThreadsPerCore *int32 `json:"threadsPerCore,omitempty"`
 	// CoreCount is the number of cores that the instance has; types with fewer cores are not launched. The price stays that of the type.
-	// Nil: all cores of the instance type. Karpenter does not have this field.
+	// Nil means all cores of the instance type. Karpenter does not have this field.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1024

@@ -64,7 +64,7 @@ const (
 	LabelPlacementGroupPartition = "karpenter.k8s.aws/placement-group-partition"
 	// LabelTopologyZoneID is the id of the availability zone, the same in every account.
 	LabelTopologyZoneID = "topology.k8s.aws/zone-id"
-	// LabelNodeClass names the EC2NodeClass of a claim or node; it is a tag on what EC2 makes for it too.
+	// LabelNodeClass names the EC2NodeClass of a claim or node. The EC2 resources made for it have a tag with this key.
 	LabelNodeClass = "karpenter.k8s.aws/ec2nodeclass"
 )
 
@@ -118,10 +118,10 @@ const (
 	AnnotationHash = "karpenter.k8s.aws/ec2nodeclass-hash"
 	// AnnotationHashVersion holds the version of the drift hash; hashes of different versions can't be compared.
 	AnnotationHashVersion = "karpenter.k8s.aws/ec2nodeclass-hash-version"
-	// AnnotationDeviceDrivers on a node class names the drivers of devices that run on its nodes, in place of those of the setting: a list such as
-	// "nvidia=gpu.nvidia.com,efa=dra.net", or an empty text where device plugins serve all.
+	// AnnotationDeviceDrivers on a node class names the device drivers that run on its nodes, and overrides the setting of the
+	// controller. It is a list such as "nvidia=gpu.nvidia.com,efa=dra.net", or empty if device plugins serve all devices.
 	AnnotationDeviceDrivers = "drawknife.dev/device-drivers"
-	// AnnotationNVIDIAConsumableCapacity on a node class is the value of the setting consumableShares of NVIDIA's driver there.
+	// AnnotationNVIDIAConsumableCapacity on a node class is the value of the setting consumableShares of NVIDIA's driver on its nodes.
 	AnnotationNVIDIAConsumableCapacity = "karpenter.k8s.aws/nvidia-consumable-capacity"
 	// AnnotationInstanceTagged is "true" on a claim whose instance carries the tags that are known only after launch.
 	AnnotationInstanceTagged = "karpenter.k8s.aws/tagged"
@@ -131,7 +131,7 @@ const (
 	AnnotationInstanceProfileName = "karpenter.k8s.aws/instance-profile-name"
 )
 
-// TerminationFinalizer keeps a node class until no claim refers to it and what was made for it in AWS is gone.
+// TerminationFinalizer keeps a node class until no claim refers to it and the AWS resources made for it are deleted.
 const TerminationFinalizer = "karpenter.k8s.aws/termination"
 
 // RestrictedLabelDomain is the domain whose labels users may not set, except for the well-known ones.

@@ -19,7 +19,7 @@ type KubeletConfiguration struct {
 	// +optional
 	ClusterDNS []string `json:"clusterDNS,omitzero"`
 	// MaxPods is the pod limit of the node: a number, or a CEL expression over the instance type's facts (a gated alpha feature of
-	// Karpenter). Nil: computed for the instance type.
+	// Karpenter). Nil means that it is computed for the instance type.
 	// +optional
 	MaxPods *intstr.IntOrString `json:"maxPods,omitempty"`
 	// PodsPerCore limits the pods per vCPU; it never raises MaxPods. 0 means no limit.
@@ -50,7 +50,7 @@ type KubeletConfiguration struct {
 	// ImageGCLowThresholdPercent is the disk usage below which images are never collected, 0 to 100.
 	// +optional
 	ImageGCLowThresholdPercent *int32 `json:"imageGCLowThresholdPercent,omitempty"`
-	// CPUCFSQuota enforces CPU limits by CFS quota. Nil: the kubelet's default, on.
+	// CPUCFSQuota enforces CPU limits by CFS quota. Nil means the kubelet's default, which is on.
 	// +optional
 	CPUCFSQuota *bool `json:"cpuCFSQuota,omitempty"`
 	// Other contains all further keys with their values. Keys of the fields above do not belong here and are not written.

@@ -134,7 +134,7 @@ func loggingShape() shape {
 	})
 }
 
-// validateShape finds unknown keys at any depth and values of the wrong type. All are reported, in the order of keys.
+// validateShape finds unknown keys at any depth and values of the wrong type. It reports all of them, in the order of keys.
 func validateShape(raw RawJSON, want shape, path *field.Path) field.ErrorList {
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.UseNumber()

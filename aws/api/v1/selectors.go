@@ -143,26 +143,26 @@ const (
 
 // CapacityReservation is a capacity reservation that the terms match.
 type CapacityReservation struct {
-	// AvailabilityZone is the name of its zone.
+	// AvailabilityZone is the name of the reservation's zone.
 	AvailabilityZone string `json:"availabilityZone"`
-	// EndTime is when it ends; nil when it has no end.
+	// EndTime is when the reservation ends; nil if it has no end.
 	// +optional
 	EndTime *metav1.Time `json:"endTime,omitempty"`
 	// ID is "cr-…".
 	ID string `json:"id"`
-	// InstanceMatchCriteria says which launches use it automatically.
+	// InstanceMatchCriteria says which launches use the reservation automatically.
 	InstanceMatchCriteria InstanceMatchCriteria `json:"instanceMatchCriteria"`
 	// InstanceType of its instances.
 	InstanceType string `json:"instanceType"`
-	// OwnerID is the account that owns it.
+	// OwnerID is the account that owns the reservation.
 	OwnerID string `json:"ownerID"`
-	// ReservationType is its kind. Empty means default.
+	// ReservationType is the kind of the reservation. Empty means default.
 	// +optional
 	ReservationType CapacityReservationType `json:"reservationType,omitempty"`
-	// Interruptible means that its owner may reclaim instances. False if EC2 doesn't say.
+	// Interruptible means that the owner of the reservation may reclaim instances. False if EC2 doesn't say.
 	// +optional
 	Interruptible bool `json:"interruptible,omitempty"`
-	// State says how long it can still be used. Empty means active.
+	// State says whether the reservation can still be used, or ends soon. Empty means active.
 	// +optional
 	State CapacityReservationState `json:"state,omitempty"`
 }
@@ -177,6 +177,6 @@ type AMI struct {
 	// Deprecated is true once AWS or the owner has deprecated it; it can still be launched.
 	// +optional
 	Deprecated bool `json:"deprecated,omitempty"`
-	// Requirements say which instance types it boots on.
+	// Requirements say on which instance types the image boots.
 	Requirements []corev1.NodeSelectorRequirement `json:"requirements"`
 }

@@ -33,7 +33,7 @@ type AWSNodeTemplateList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitzero"`
 
-	// Items are the node templates; their order carries no meaning.
+	// Items are the node templates; their order has no meaning.
 	Items []AWSNodeTemplate `json:"items"`
 }
 
@@ -49,7 +49,7 @@ type AWSNodeTemplateSpec struct {
 	// UserData is the user's own start-up configuration, in the format of the family. Nil: none.
 	// +optional
 	UserData *string `json:"userData,omitempty"`
-	// AMISelector selects the images. Nil or empty: the newest that AWS publishes for the family. See SubnetSelector; the
+	// AMISelector selects the images. Nil or empty means the newest images that AWS publishes for the family. See SubnetSelector; the
 	// keys aws::name and aws::owners are a comma separated list of names and of account ids or aliases.
 	// +optional
 	AMISelector map[string]string `json:"amiSelector,omitzero"`
@@ -66,7 +66,7 @@ type AWS struct {
 	// Context is opaque text handed to EC2 with a launch. Nil: none.
 	// +optional
 	Context *string `json:"context,omitempty"`
-	// InstanceProfile is the name of the nodes' instance profile. Nil means that of the global settings.
+	// InstanceProfile is the name of the nodes' instance profile. Nil means the instance profile of the global settings.
 	// +optional
 	InstanceProfile *string `json:"instanceProfile,omitempty"`
 	// SubnetSelector selects the subnets instances may be launched in: tags by key and value, all of which must hold. A
@@ -89,8 +89,8 @@ type AWS struct {
 	// block leaves out.
 	// +optional
 	MetadataOptions *MetadataOptions `json:"metadataOptions,omitempty"`
-	// BlockDeviceMappings are the instance's volumes; a list replaces the family's as a whole. Nil or empty: the family's.
-	// At most 50.
+	// BlockDeviceMappings are the instance's volumes; a list replaces the family's as a whole. Nil or empty means the volumes of the
+	// family. At most 50.
 	// +optional
 	// +kubebuilder:validation:MaxItems=50
 	BlockDeviceMappings []BlockDeviceMapping `json:"blockDeviceMappings,omitzero"`
@@ -99,10 +99,10 @@ type AWS struct {
 // MetadataOptions sets up the instance metadata service. For a nil member EC2 decides: the service is on, only over IPv4, one hop, tokens
 // optional.
 type MetadataOptions struct {
-	// HTTPEndpoint switches the service.
+	// HTTPEndpoint turns the service on or off.
 	// +optional
 	HTTPEndpoint *v1.Switch `json:"httpEndpoint,omitempty"`
-	// HTTPProtocolIPv6 switches its IPv6 address.
+	// HTTPProtocolIPv6 turns the service's IPv6 address on or off.
 	// +optional
 	HTTPProtocolIPv6 *v1.Switch `json:"httpProtocolIPv6,omitempty"`
 	// HTTPPutResponseHopLimit is how many hops an answer with a token may travel, 1 to 64.
@@ -117,7 +117,7 @@ type MetadataOptions struct {
 
 // BlockDeviceMapping is one volume of an instance.
 type BlockDeviceMapping struct {
-	// DeviceName is where it is attached: "/dev/xvda". Required.
+	// DeviceName is the device name under which the volume is attached, such as "/dev/xvda". Required.
 	// +optional
 	DeviceName *string `json:"deviceName,omitempty"`
 	// EBS describes the volume. Required.
@@ -145,6 +145,6 @@ type AMI struct {
 	// Name is the image's name attribute.
 	// +optional
 	Name string `json:"name,omitempty"`
-	// Requirements say which instance types it boots on.
+	// Requirements say on which instance types the image boots.
 	Requirements []corev1.NodeSelectorRequirement `json:"requirements"`
 }

@@ -35,7 +35,7 @@ func (n *AWSNodeTemplate) ToV1(options ConvertOptions) (*v1.EC2NodeClass, conver
 }
 
 // ToV1Beta1 converts the node template to a node class, and reports all changes. The node template should be valid (see Validate): faults
-// are found again in the result, as conversion.CodeResultInvalid. The result shares nothing with n. It is nil if a warning has severity
+// are found again in the result, as conversion.CodeResultInvalid. The result shares no memory with n. It is nil if a warning has severity
 // error, unless the options force it; all such warnings are reported at once.
 func (n *AWSNodeTemplate) ToV1Beta1(options ConvertOptions) (*v1beta1.EC2NodeClass, conversion.Warnings) {
 	warnings := conversion.NewRecorder(KindAWSNodeTemplate, n.Name)

@@ -49,7 +49,7 @@ func FromV1(c *v1.EC2NodeClass, born conversion.Provenance, options ConvertOptio
 
 // FromV1Beta1 converts the node class back to the node template from which it was created, and reports all losses: unchanged parts are as
 // they were written. born is AWSNodeTemplate.Provenance of that object, or the zero value if there was none; options are those of the
-// original conversion. The result shares nothing with c. It is nil if a warning has severity error, unless the options force it.
+// original conversion. The result shares no memory with c. It is nil if a warning has severity error, unless the options force it.
 func FromV1Beta1(c *v1beta1.EC2NodeClass, born conversion.Provenance, options ConvertOptions) (*AWSNodeTemplate, conversion.Warnings) {
 	if c == nil {
 		return nil, nil
@@ -176,7 +176,7 @@ func back(in *v1beta1.EC2NodeClass, out *AWSNodeTemplate, kept *earlier, spec *f
 	}
 }
 
-// collapse converts terms to one selector map: any number of ids, or one term with other conditions. A map can't express more.
+// collapse converts terms to one selector map: any number of ids, or one term with other conditions. A selector map can't express more.
 func collapse(terms []term, path *field.Path, warnings *conversion.Recorder) map[string]string {
 	if len(terms) == 0 {
 		return nil
@@ -194,7 +194,7 @@ func collapse(terms []term, path *field.Path, warnings *conversion.Recorder) map
 	if out == nil {
 		out = make(map[string]string)
 	}
-	// A value with a comma has another meaning there.
+	// In a selector map, a value with a comma has another meaning.
 	comma := slices.ContainsFunc(slices.Collect(maps.Values(out)), func(v string) bool { return strings.Contains(v, ",") }) || strings.Contains(terms[0].name, ",")
 	if len(terms) > 1 || comma {
 		warnings.Add(conversion.CodeNotExpressible, path, "this list of terms")

@@ -1,6 +1,6 @@
 package v1alpha1
 
-// Keys of selector maps that are no tags.
+// Keys of selector maps that are not tags.
 const (
 	// SelectorIDs lists ids, separated by commas.
 	SelectorIDs = "aws::ids"
@@ -15,14 +15,14 @@ const (
 // AnnotationHash holds the drift hash.
 const AnnotationHash = "karpenter.k8s.aws/nodetemplate-hash"
 
-// InterruptionFinalizer was on node templates of early releases. Nothing acts on it: remove it wherever it is found.
+// InterruptionFinalizer was on node templates of early releases. Nothing reads it any more: remove it from all objects.
 const InterruptionFinalizer = "karpenter.k8s.aws/interruption-infrastructure"
 
 // Labels of nodes that later generations don't have.
 const (
-	// LabelInstancePods was how many pods the instance type takes.
+	// LabelInstancePods was the pod limit of the instance type.
 	LabelInstancePods = "karpenter.k8s.aws/instance-pods"
-	// LabelInstanceAcceleratorMemory was the memory of one accelerator; from 0.27.3 to 0.27.8 alone.
+	// LabelInstanceAcceleratorMemory was the memory of one accelerator, only in releases 0.27.3 to 0.27.8.
 	LabelInstanceAcceleratorMemory = "karpenter.k8s.aws/instance-accelerator-memory"
 )
 

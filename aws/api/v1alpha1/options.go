@@ -22,11 +22,11 @@ const (
 type ConvertOptions struct {
 	// Identity says how to convert the instance profile. Empty means IdentityRole.
 	Identity IdentityMode
-	// NodeRole is what IdentityRole writes. Empty means NodeRolePlaceholder.
+	// NodeRole is the role that IdentityRole writes. Empty means NodeRolePlaceholder.
 	NodeRole string
 	// DefaultInstanceProfile is the instance profile in the global settings, for node templates without one.
 	DefaultInstanceProfile string
-	// GlobalTags are the tags of the global settings; those of the node template win.
+	// GlobalTags are the tags of the global settings; tags of the node template override them.
 	GlobalTags map[string]string
 	// ReferenceCompat produces the result of Karpenter's conversion tool where it differs: see the package.
 	ReferenceCompat bool
@@ -34,7 +34,7 @@ type ConvertOptions struct {
 	Force bool
 }
 
-// role is what IdentityRole writes.
+// role returns the role that IdentityRole writes.
 func (o ConvertOptions) role() string {
 	if o.NodeRole == "" {
 		return NodeRolePlaceholder

@@ -12,7 +12,7 @@ const (
 	Group = "karpenter.k8s.aws"
 	// Version is the version of AWSNodeTemplate in this package.
 	Version = "v1alpha1"
-	// APIVersion is what apiVersion reads in it.
+	// APIVersion is the apiVersion of an AWSNodeTemplate.
 	APIVersion = Group + "/" + Version
 	// KindAWSNodeTemplate is the kind of AWSNodeTemplate.
 	KindAWSNodeTemplate = "AWSNodeTemplate"
@@ -21,8 +21,7 @@ const (
 // GroupVersion returns the group and version of AWSNodeTemplate.
 func GroupVersion() schema.GroupVersion { return schema.GroupVersion{Group: Group, Version: Version} }
 
-// AddToScheme makes a scheme know the kinds of this package, so that clients and serialisers built on it can read and
-// write them.
+// AddToScheme adds the kinds of this package to a scheme, so that clients and serialisers can read and write them.
 func AddToScheme(scheme *runtime.Scheme) error {
 	if scheme == nil {
 		return field.Required(field.NewPath("scheme"), "give one")

@@ -36,7 +36,7 @@ var (
 	images  = resource{name: "image", id: regexp.MustCompile(`^ami-[0-9a-z]+$`), image: true}
 )
 
-// condition is one entry of a selector map, split on commas.
+// condition is one entry of a selector map, split at commas.
 type condition struct {
 	key    string
 	values []string

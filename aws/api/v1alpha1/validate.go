@@ -75,7 +75,7 @@ func validateFamily(s *AWSNodeTemplateSpec, spec *field.Path) field.ErrorList {
 	if s.AMIFamily == nil {
 		return nil
 	}
-	// AL2023 came after this generation
+	// AL2023 did not exist in this generation
 	families := slices.DeleteFunc(v1beta1.AMIFamilies(), func(f v1beta1.AMIFamily) bool { return f == v1beta1.AMIFamilyAL2023 })
 	switch {
 	case !slices.Contains(families, *s.AMIFamily):

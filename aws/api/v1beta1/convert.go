@@ -21,7 +21,8 @@ type ConvertOptions struct {
 }
 
 // ToV1 converts the node class to v1, and reports all changes. It should be valid (see Validate): faults are found again in the result, as
-// conversion.CodeResultInvalid. The result shares nothing with c. It is nil if a warning has severity error, unless the options force it.
+// conversion.CodeResultInvalid. The result shares no memory with c. It is nil if a warning has severity error, unless the options force
+// it.
 //
 // The kubelet block, which v1 has here, comes from the pools of the node class and is not handled by this function.
 func (c *EC2NodeClass) ToV1(options ConvertOptions) (*v1.EC2NodeClass, conversion.Warnings) {
@@ -102,7 +103,7 @@ func withoutTags(tags map[string]string, reserved func(string) bool, path *field
 }
 
 // FromV1 converts the node class to v1beta1, and reports all losses. The family Ubuntu is restored from the annotation. The result shares
-// nothing with c. It is nil if a warning has severity error, unless the options force it.
+// no memory with c. It is nil if a warning has severity error, unless the options force it.
 func FromV1(c *v1.EC2NodeClass, options ConvertOptions) (*EC2NodeClass, conversion.Warnings) {
 	if c == nil {
 		return nil, nil

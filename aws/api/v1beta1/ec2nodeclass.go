@@ -31,7 +31,7 @@ type EC2NodeClassList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitzero"`
 
-	// Items are the node classes; their order carries no meaning.
+	// Items are the node classes; their order has no meaning.
 	Items []EC2NodeClass `json:"items"`
 }
 
@@ -54,7 +54,7 @@ type EC2NodeClassSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.all(x, !(has(x.id) && (has(x.tags) || has(x.name))))",message="id can't be combined with other fields of its term"
 	// +kubebuilder:validation:XValidation:rule="self.all(x, !(has(x.name) && (has(x.tags) || has(x.id))))",message="name can't be combined with other fields of its term"
 	SecurityGroupSelectorTerms []v1.SecurityGroupSelectorTerm `json:"securityGroupSelectorTerms"`
-	// AMISelectorTerms select the images. At most 30; nil or empty: the newest that AWS publishes for the family.
+	// AMISelectorTerms select the images. At most 30; nil or empty means the newest images that AWS publishes for the family.
 	// +optional
 	// +kubebuilder:validation:MaxItems=30
 	// +kubebuilder:validation:XValidation:rule="self.all(x, has(x.tags) && size(x.tags) > 0 || has(x.id) || has(x.name))",message="a term must select by one of tags, id, name"
@@ -83,8 +83,8 @@ type EC2NodeClassSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.startsWith('kubernetes.io/cluster'))",message="tags that begin with kubernetes.io/cluster are set on every instance"
 	// +kubebuilder:validation:XValidation:rule="!('karpenter.sh/nodepool' in self) && !('karpenter.sh/managed-by' in self)",message="this tag is set on every instance to tell whose it is"
 	Tags map[string]string `json:"tags,omitzero"`
-	// BlockDeviceMappings are the instance's volumes; a list replaces the family's as a whole. At most 50; nil or empty:
-	// the family's.
+	// BlockDeviceMappings are the instance's volumes; a list replaces the family's as a whole. At most 50; nil or empty means the volumes
+	// of the family.
 	// +optional
 	// +kubebuilder:validation:MaxItems=50
 	// +kubebuilder:validation:XValidation:rule="self.filter(x, has(x.rootVolume) && x.rootVolume).size() <= 1",message="only one volume holds the kubelet's files"
@@ -156,7 +156,7 @@ type AMISelectorTerm struct {
 
 // BlockDeviceMapping is one volume of an instance.
 type BlockDeviceMapping struct {
-	// DeviceName is where it is attached: "/dev/xvda". Nil: EC2 chooses.
+	// DeviceName is the device name under which the volume is attached, such as "/dev/xvda". Nil: EC2 chooses.
 	// +optional
 	DeviceName *string `json:"deviceName,omitempty"`
 	// EBS describes the volume. Required.
@@ -203,15 +203,15 @@ type BlockDevice struct {
 
 // MetadataOptions sets up the instance metadata service. A nil member reads as its default.
 type MetadataOptions struct {
-	// HTTPEndpoint switches the service. Default enabled.
+	// HTTPEndpoint turns the service on or off. Default enabled.
 	// +optional
 	// +kubebuilder:default:="enabled"
 	HTTPEndpoint *v1.Switch `json:"httpEndpoint,omitempty"`
-	// HTTPProtocolIPv6 switches its IPv6 address. Default disabled.
+	// HTTPProtocolIPv6 turns the service's IPv6 address on or off. Default disabled.
 	// +optional
 	// +kubebuilder:default:="disabled"
 	HTTPProtocolIPv6 *v1.Switch `json:"httpProtocolIPv6,omitempty"`
-	// HTTPPutResponseHopLimit is how many hops an answer with a token may travel, 1 to 64. Default 2; that of v1 is 1.
+	// HTTPPutResponseHopLimit is how many hops an answer with a token may travel, 1 to 64. The default is 2; in v1 it is 1.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=64
@@ -249,6 +249,6 @@ type AMI struct {
 	// Name is the image's name attribute.
 	// +optional
 	Name string `json:"name,omitempty"`
-	// Requirements say which instance types it boots on.
+	// Requirements say on which instance types the image boots.
 	Requirements []corev1.NodeSelectorRequirement `json:"requirements"`
 }

@@ -12,7 +12,7 @@ const (
 	Group = "karpenter.k8s.aws"
 	// Version is the version of EC2NodeClass in this package.
 	Version = "v1beta1"
-	// APIVersion is its apiVersion.
+	// APIVersion is the apiVersion of an EC2NodeClass in this package.
 	APIVersion = Group + "/" + Version
 	// KindEC2NodeClass is the kind of EC2NodeClass.
 	KindEC2NodeClass = "EC2NodeClass"
@@ -21,8 +21,7 @@ const (
 // GroupVersion returns the group and version of EC2NodeClass.
 func GroupVersion() schema.GroupVersion { return schema.GroupVersion{Group: Group, Version: Version} }
 
-// AddToScheme makes a scheme know the kinds of this package, so that clients and serialisers built on it can read and
-// write them.
+// AddToScheme adds the kinds of this package to a scheme, so that clients and serialisers can read and write them.
 func AddToScheme(scheme *runtime.Scheme) error {
 	if scheme == nil {
 		return field.Required(field.NewPath("scheme"), "give one")

@@ -24,7 +24,7 @@ var amiIDForm = regexp.MustCompile(`ami-[0-9a-z]+`)
 // checked with their defaults. If releases of the generation differ, the most lenient rule counts, so that objects stored under any of them
 // are valid; volumes may have any size from 1G to 64Ti.
 func (c *EC2NodeClass) Validate() field.ErrorList {
-	// Fields with the same place and rules in v1 are checked by v1's rules. Its images are any valid ones.
+	// Fields with the same place and rules in v1 are checked by v1's rules. Any valid images stand for those of the class.
 	same := &v1.EC2NodeClass{ObjectMeta: c.ObjectMeta, Spec: v1.EC2NodeClassSpec{
 		SubnetSelectorTerms:        c.Spec.SubnetSelectorTerms,
 		SecurityGroupSelectorTerms: c.Spec.SecurityGroupSelectorTerms,
@@ -45,7 +45,7 @@ func (c *EC2NodeClass) Validate() field.ErrorList {
 func (c *EC2NodeClass) ValidateUpdate(old *EC2NodeClass) field.ErrorList {
 	errs := c.Validate()
 	if old == nil {
-		return errs // the problem is new
+		return errs // only the new object has the problem
 	}
 	if (c.Spec.Role == nil) != (old.Spec.Role == nil) {
 		errs = append(errs, field.Forbidden(field.NewPath("spec", "role"), "role and instanceProfile can't be exchanged: make another EC2NodeClass instead"))
