@@ -10,44 +10,43 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// catalog keeps two things apart: what there is to buy (stock), which only launches find out, and what the provider
-// believes and shows (closed).
+// catalog stores two things separately: the real stock, which only launches discover, and what the provider believes and shows (closed).
 type catalog struct {
-	// types are the cloud's own, never returned. New prices replace the slice and the types that change, so that anyone who
-	// has taken it under the lock may read it without; generation counts that.
+	// types are the cloud's own instance types, and are never returned. New prices replace the slice and the changed types, so code that
+	// got the slice under the lock may read it later without the lock. generation counts these changes.
 	types      []*cloudprovider.InstanceType
 	generation int
-	// published are the types as last returned, one for each of types; an entry is replaced, not changed.
+	// published are the last returned types, one for each of types. An entry is replaced, never changed.
 	published []*cloudprovider.InstanceType
-	// states has one entry for each offering of each type; offerings finds the same by key. Both maps stay as made.
+	// states has one entry for each offering of each type, and offerings has the same entries by key. Both maps are never changed.
 	states    [][]*offeringState
 	offerings map[cloudprovider.OfferingKey]*offeringState
-	// unsettled are the indexes of types whose published form may differ from what is believed now.
+	// unsettled are the indexes of types whose published form may be out of date.
 	unsettled map[int]struct{}
 	// reservations by id.
 	reservations   map[string]*reservation
 	reservationKey string
 }
 
-// reservation is capacity already paid for. Offerings of several types may draw on it.
+// reservation is capacity that is already paid for. Offerings of several types may use it.
 type reservation struct {
 	room  int
 	types []int
 }
 
-// offeringState is what changes about an offering.
+// offeringState is the changing state of an offering.
 type offeringState struct {
 	typeIndex int
-	// reservation it draws on; nil for none.
+	// reservation that the offering uses; nil for none.
 	reservation *reservation
 	// stock is how many more launches succeed; negative means any number.
 	stock int
 	// closed is whether the offering is believed to be unavailable, until then if that is not zero.
 	closed bool
 	until  time.Time
-	// emptyUntil is when the stock, which chance has taken away, comes back; zero when it is there.
+	// emptyUntil is when the stock that the fault model removed comes back; zero if none was removed.
 	emptyUntil time.Time
-	// firstPrice is what prices move around.
+	// firstPrice is the initial price, around which prices move.
 	firstPrice float64
 }
 
@@ -82,7 +81,7 @@ func (c *catalog) addOfferings(typeIndex int, t *cloudprovider.InstanceType) {
 	}
 }
 
-// draw is the reservation that an offering names. The smallest count of all offerings is what is left.
+// draw returns the reservation that an offering names. If offerings state different remaining counts, the smallest applies.
 func (c *catalog) draw(typeIndex int, o *cloudprovider.Offering) *reservation {
 	id := o.Value(c.reservationKey)
 	r, known := c.reservations[id]
@@ -95,7 +94,7 @@ func (c *catalog) draw(typeIndex int, o *cloudprovider.Offering) *reservation {
 	return r
 }
 
-// available is whether the provider shows an offering as available.
+// available reports whether the provider shows an offering as available.
 func (c *catalog) available(state *offeringState, now time.Time) bool {
 	if state.closed && (state.until.IsZero() || now.Before(state.until)) {
 		return false
@@ -103,8 +102,8 @@ func (c *catalog) available(state *offeringState, now time.Time) bool {
 	return state.reservation == nil || state.reservation.room > 0
 }
 
-// close makes the provider believe that an offering is unavailable until then, or for good if until is zero. What is
-// closed for good stays so.
+// close makes the provider believe that an offering is unavailable until the given time, or permanently if until is zero. A permanently
+// closed offering stays closed.
 func (c *catalog) close(state *offeringState, until time.Time) {
 	if state.closed && state.until.IsZero() {
 		return
@@ -118,7 +117,7 @@ func (c *catalog) open(state *offeringState) {
 	c.unsettled[state.typeIndex] = struct{}{}
 }
 
-// take makes one launch by the offering, if it has stock.
+// take removes one instance from the stock of the offering, if it has any.
 func (c *catalog) take(state *offeringState, now time.Time) bool {
 	if state.stock == 0 || now.Before(state.emptyUntil) {
 		return false
@@ -130,7 +129,7 @@ func (c *catalog) take(state *offeringState, now time.Time) bool {
 	return true
 }
 
-// changeReservation counts instances that use a reservation (-1) or leave it (+1). Nil is no reservation.
+// changeReservation counts instances that use a reservation (-1) or leave it (+1). A nil reservation is ignored.
 func (c *catalog) changeReservation(r *reservation, by int) {
 	if r == nil {
 		return
@@ -141,7 +140,7 @@ func (c *catalog) changeReservation(r *reservation, by int) {
 	}
 }
 
-// reprice changes prices by key; unknown keys are passed over.
+// reprice changes prices by key; unknown keys are ignored.
 func (c *catalog) reprice(prices map[cloudprovider.OfferingKey]float64) {
 	c.types = slices.Clone(c.types)
 	c.generation++
@@ -174,8 +173,8 @@ func (c *catalog) publish(now time.Time) []*cloudprovider.InstanceType {
 	return slices.Clone(c.published)
 }
 
-// republish replaces one published type if it is out of date. It reports whether the type stays as it is by itself:
-// an offering closed for a time opens without anybody's doing.
+// republish replaces one published type if it is out of date. It returns false if the type will change without another event, because an
+// offering is closed only for some time.
 func (c *catalog) republish(i int, now time.Time) (settled bool) {
 	settled = true
 	shown := c.published[i]
@@ -253,10 +252,10 @@ func (c *Cloud) setAvailable(available bool, keys []cloudprovider.OfferingKey) i
 	})
 }
 
-// matching asks the caller's function, without the lock, about every offering.
+// matching calls the caller's function for every offering, without holding the lock.
 func (c *Cloud) matching(match func(cloudprovider.OfferingKey) bool) []cloudprovider.OfferingKey {
 	var keys []cloudprovider.OfferingKey
-	for key := range c.catalog.offerings { // the map itself never changes
+	for key := range c.catalog.offerings { // safe without the lock, because the map never changes
 		if match(key) {
 			keys = append(keys, key)
 		}
@@ -265,7 +264,7 @@ func (c *Cloud) matching(match func(cloudprovider.OfferingKey) bool) []cloudprov
 	return keys
 }
 
-// eachOffering changes those that the event names. The result is how many there are.
+// eachOffering changes the offerings that the event names, and returns their number.
 func (c *Cloud) eachOffering(e Event, change func(*offeringState)) int {
 	_ = c.lever(e, func(time.Time) error {
 		for _, key := range e.Offerings {

@@ -11,7 +11,7 @@ type WallClock struct{}
 // Now is time.Now.
 func (WallClock) Now() time.Time { return time.Now() }
 
-// SimClock is a clock that moves only when told to. It is safe for concurrent use. Make one with NewSimClock.
+// SimClock is a clock that moves only when Advance or AdvanceTo is called. It is safe for concurrent use. Make one with NewSimClock.
 type SimClock struct {
 	mu  sync.Mutex
 	now time.Time
@@ -20,7 +20,7 @@ type SimClock struct {
 // NewSimClock returns a clock that shows start.
 func NewSimClock(start time.Time) *SimClock { return &SimClock{now: start} }
 
-// Now is the clock's time.
+// Now returns the clock's time.
 func (c *SimClock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -21,9 +21,9 @@ const (
 	DefaultCluster        = "fake-cluster"
 	DefaultImageID        = "fake-image-1"
 	DefaultKubeletVersion = "v1.35.0"
-	// DefaultStockOutMemory is the same as the AWS provider's.
+	// DefaultStockOutMemory is the default of Options.StockOutMemory, the same as in the AWS provider.
 	DefaultStockOutMemory = 3 * time.Minute
-	// DefaultRedeliverAfter is the usual visibility timeout of a message queue.
+	// DefaultRedeliverAfter is the default of Options.RedeliverAfter, the usual visibility timeout of a message queue.
 	DefaultRedeliverAfter = 20 * time.Second
 )
 
@@ -37,9 +37,9 @@ type Options struct {
 	Capabilities *cloudprovider.Capabilities
 	// Clock of the cloud; nil means WallClock. Latency, stock-out memory and interruption notices use it.
 	Clock option.Clock
-	// LaunchLatency is how long an instance takes from Create to running.
+	// LaunchLatency is the time from Create until the instance runs.
 	LaunchLatency time.Duration
-	// ShutdownLatency is how long an instance takes from the first Delete to gone.
+	// ShutdownLatency is the time from the first Delete until the instance is gone.
 	ShutdownLatency time.Duration
 	// StockOutMemory is how long an offering found out of stock is shown as unavailable: 0 not at all, nil for
 	// DefaultStockOutMemory.
@@ -53,10 +53,10 @@ type Options struct {
 	KubeletVersion string
 	// RepairPolicies of the provider; nil means DefaultRepairPolicies, an empty list none. Copied.
 	RepairPolicies []cloudprovider.RepairPolicy
-	// ListLag is the delay after which List shows a launch, a shutdown, and that an instance is gone. The cloud declares a
-	// consistency window of at least that.
+	// ListLag is the delay after which List shows a launch, a shutdown, and the end of an instance. The cloud declares a consistency
+	// window of at least that.
 	ListLag time.Duration
-	// FaultModel is random faults; zero means none.
+	// FaultModel makes random faults; zero means none.
 	FaultModel FaultModel
 	// OnEvent is called for each event, including calls and changes by tests: a log of events can be replayed (Replay). Nil for
 	// nothing. Objects in an Event must not be changed.
@@ -73,7 +73,7 @@ type Cloud struct {
 	cluster string
 }
 
-// The interfaces a Cloud is made to implement.
+// The interfaces that a Cloud must implement.
 var (
 	_ cloudprovider.CloudProvider      = (*Cloud)(nil)
 	_ cloudprovider.DriftDetector      = (*Cloud)(nil)
@@ -84,7 +84,7 @@ var (
 	_ cloudprovider.GroupCreator       = (*Cloud)(nil)
 )
 
-// account is what all clusters share: the instances, the stock and the levers.
+// account is the state that all clusters share: the instances, the stock and the controls for tests.
 type account struct {
 	// Set once by New.
 	name         string
@@ -98,10 +98,10 @@ type account struct {
 
 	// mu guards everything below, and the parts of catalog that change. No hook and no caller's code runs under it.
 	mu        sync.Mutex
-	instances map[string]*instance // by provider ID; gone ones are forgotten
+	instances map[string]*instance // by provider ID, without instances that are gone
 	byOwner   map[owner]*instance  // live ones only
 	launched  int
-	// taken are the offerings that the group of the call in progress has taken so far.
+	// taken are the offerings that the current CreateGroup call has used so far.
 	taken          []cloudprovider.OfferingKey
 	timeline       timeline
 	imageID        string
@@ -109,7 +109,7 @@ type account struct {
 	nodeClasses    map[v1.NodeClassReference]cloudprovider.NodeClassReadiness
 	faults         []*plannedFault
 	calls          map[Method]int
-	stalls         map[Method][]chan struct{} // the ones that hold, in their order
+	stalls         map[Method][]chan struct{} // unacknowledged messages, in their order
 	inbox          inbox
 	// departed are instances that are gone and that List may still show.
 	departed      []*instance
@@ -123,8 +123,8 @@ type account struct {
 	hooksRunning  bool
 }
 
-// New is a cloud that sells the types, which are copied. It refuses capabilities and types that break the provider contract; the
-// error joins a *field.Error or *cloudprovider.CatalogError for each fault.
+// New makes a cloud that sells the types, which it copies. It refuses capabilities and types that break the provider contract; the error
+// joins a *field.Error or *cloudprovider.CatalogError for each fault.
 func New(types []*cloudprovider.InstanceType, options Options) (*Cloud, error) {
 	capabilities := GenericCapabilities()
 	if options.Capabilities != nil {
@@ -215,8 +215,8 @@ func orDefault[T comparable](value, fallback T) T {
 	return value
 }
 
-// ForCluster is the same cloud, instances, stock, levers and hooks included, as another cluster sees it: neither sees
-// the other's instances. For the cloud's own cluster it is what a restarted process would hold.
+// ForCluster returns the provider of another cluster for the same cloud, with the same instances, stock, controls and hooks. Neither
+// cluster sees the other's instances. For the cloud's own cluster it behaves like the provider after a restart of the process.
 func (c *Cloud) ForCluster(cluster string) *Cloud {
 	return &Cloud{account: c.account, cluster: cluster}
 }
@@ -224,11 +224,11 @@ func (c *Cloud) ForCluster(cluster string) *Cloud {
 // Name is Options.Name.
 func (c *Cloud) Name() string { return c.name }
 
-// Describe is Options.Capabilities, with lists and maps of the caller's own.
+// Describe returns Options.Capabilities. The caller owns its lists and maps.
 func (c *Cloud) Describe() cloudprovider.Capabilities { return c.capabilities.DeepCopy() }
 
-// DefaultRepairPolicies are those of the AWS provider: a node that is not ready for 30 minutes, or whose node agent
-// reports a broken part for 30 minutes, 10 for accelerators. The caller owns the slice.
+// DefaultRepairPolicies returns the policies of the AWS provider: a node that is not ready for 30 minutes, or whose node agent reports a
+// broken part for 30 minutes, 10 for accelerators. The caller owns the slice.
 func DefaultRepairPolicies() []cloudprovider.RepairPolicy {
 	policies := []cloudprovider.RepairPolicy{
 		{ConditionType: corev1.NodeReady, ConditionStatus: corev1.ConditionFalse, Toleration: 30 * time.Minute},

@@ -1,5 +1,5 @@
-// Package fake is a cloud in memory that sells any list of instance types and keeps the contract of package
-// cloudprovider, for tests, benchmarks, demonstrations and simulations.
+// Package fake provides a cloud in memory that sells any list of instance types and fulfils the contract of package cloudprovider. It is
+// for tests, benchmarks, demonstrations and simulations.
 //
 //	clock := fake.NewSimClock(time.Date(2025, time.January, 1, 0, 0, 0, 0, time.UTC))
 //	cloud, err := fake.New(fake.GenericTypes(60), fake.Options{
@@ -17,28 +17,27 @@
 //
 // # Time
 //
-// Nothing sleeps and nothing runs in the background. An instance becomes running, or gone, when the clock has passed the
-// moment; that is noticed at the next call of any method, or of [Cloud.Settle]. [Cloud.NextChange] says when something
-// will happen next, so that a simulation can jump there. With a [SimClock] and calls from one goroutine everything is
-// reproducible, names of instances included.
+// No method sleeps, and nothing runs in the background. An instance runs, or is gone, when the
+// clock has passed the time for it. The cloud notices this at the next call of any method, or of [Cloud.Settle]. [Cloud.NextChange] says
+// when something will happen next, so that a simulation can jump there. With a [SimClock] and calls from one goroutine everything is
+// reproducible, including the names of instances.
 //
 // # Trouble
 //
-// Levers make a certain trouble at a certain moment: [Cloud.SetStock] and [Cloud.SetQuota] for launches, [Cloud.Inject] and
+// Other methods cause a certain fault at a certain time: [Cloud.SetStock] and [Cloud.SetQuota] for launches, [Cloud.Inject] and
 // [Cloud.Heal] for errors and lost answers, [Cloud.BrownOut], [Cloud.ExpireCredentials] and [Cloud.Stall] for the cloud as a
-// whole, [Cloud.FailInstance] and [Cloud.Interrupt] for instances, [Cloud.SetPrices] for prices. [FaultModel] makes trouble by
-// chance, from a seed; Options.ListLag has List learn of everything later.
+// whole, [Cloud.FailInstance] and [Cloud.Interrupt] for instances, [Cloud.SetPrices] for prices. [FaultModel] makes random faults from a
+// seed. With Options.ListLag, List shows changes late.
 //
 // # Logs
 //
-// With Options.OnEvent a cloud reports all calls, changes and happenings. [WriteLog] and [ReadLog] keep such a log as JSON, one
-// event a line. [Replay] does it all again, and gives the same events: what went wrong once can be looked at.
+// With Options.OnEvent a cloud reports all calls, changes and internal events. [WriteLog] and [ReadLog] keep such a log as JSON, one
+// event a line. [Replay] repeats all events of a log, so that a failure can be examined.
 //
 // # Hooks
 //
-// OnLaunch and OnTerminate are called without any lock, one at a time, in the order in which things happened; they may
-// call the cloud. When all calls come from one goroutine, the hooks have run when the call returns; otherwise another
-// goroutine may be running them.
+// OnLaunch and OnTerminate are called without holding a lock, one at a time, in the order of the events. They may call the cloud. If all
+// calls come from one goroutine, the hooks have run when the call returns. Otherwise another goroutine may still be running them.
 //
 // Stability: beta.
 package fake

@@ -13,7 +13,7 @@ import (
 // ImageDrift is the drift reason of instances with another image than new ones.
 const ImageDrift cloudprovider.DriftReason = "ImageDrift"
 
-// SetImageID sets the image of new instances. Existing ones keep theirs and have drifted.
+// SetImageID sets the image of new instances. Existing instances keep their image and have drifted.
 func (c *Cloud) SetImageID(id string) {
 	_ = c.lever(Event{Name: "SetImageID", Text: id}, func(time.Time) error {
 		c.imageID = id
@@ -28,7 +28,7 @@ func (c *Cloud) SetDrift(providerID string, reason cloudprovider.DriftReason) er
 	return c.change("setting drift", e, func(m *instance) { m.drift = reason })
 }
 
-// change is a test's lever on one instance of any cluster.
+// change changes one instance of any cluster for a test.
 func (c *Cloud) change(doing string, e Event, lever func(*instance)) error {
 	return c.lever(e, func(time.Time) error {
 		m, ok := c.instances[e.ProviderID]

@@ -16,14 +16,14 @@ import (
 // EventKind is the origin of an event.
 type EventKind string
 
-// The kinds of events. Calls and levers come from outside; Replay repeats them. Happenings follow from them.
+// The kinds of events. Calls and levers (changes by tests) come from callers, and Replay repeats them. Happenings follow from them.
 const (
 	EventCall      EventKind = "Call"
 	EventLever     EventKind = "Lever"
 	EventHappening EventKind = "Happening"
 )
 
-// Event is one call, change or happening in a cloud. Fields that do not apply are zero.
+// Event is one call, change or other event in a cloud. Fields that do not apply are zero.
 type Event struct {
 	// Seq counts from 1.
 	Seq int `json:"seq"`
@@ -44,15 +44,15 @@ type Event struct {
 	// Offerings that a lever changes, and their Prices, in USD per hour, at the same indexes.
 	Offerings []cloudprovider.OfferingKey `json:"offerings,omitempty"`
 	Prices    []float64                   `json:"prices,omitempty"`
-	// Number is a stock or a quota; Duration a notice or the length of a brown-out; On the state of a switch.
+	// Number is a stock or a quota. Duration is a notice or the length of a brown-out. On is the state of a switch.
 	Number   int           `json:"number,omitempty"`
 	Duration time.Duration `json:"duration,omitempty"`
 	On       bool          `json:"on,omitempty"`
-	// Text is an image, a version, a reason, a quota's name, the kind of an interruption.
+	// Text is an image, a version, a reason, the name of a quota, or the kind of an interruption.
 	Text string `json:"text,omitempty"`
 	// IDs of deliveries, or methods.
 	IDs []string `json:"ids,omitempty"`
-	// Fault that was planned.
+	// Fault that was injected.
 	Fault *LoggedFault `json:"fault,omitempty"`
 	// Error is the error of the call or lever; Result its result: provider IDs, or a text.
 	Error  string   `json:"error,omitempty"`
@@ -80,20 +80,20 @@ func logged(f Fault) *LoggedFault {
 	}
 }
 
-// fault is the fault again, with an error of the same kind and words.
+// fault returns the fault with an error of the same kind and text.
 func (l *LoggedFault) fault() Fault {
 	return Fault{Method: l.Method, Err: &loggedError{l}, Skip: l.Skip, More: l.More, Lost: l.Lost}
 }
 
-// loggedError is an error of which a log told.
+// loggedError is an error that was read from a log.
 type loggedError struct{ of *LoggedFault }
 
 func (e *loggedError) Error() string { return e.of.Text }
 
-// Is makes errors.Is for the kind true.
+// Is makes errors.Is true for the kind of the error.
 func (e *loggedError) Is(target error) bool { return target == e.of.Kind }
 
-// Unwrap gives the data of the kind.
+// Unwrap returns the data of the kind.
 func (e *loggedError) Unwrap() error {
 	switch e.of.Kind {
 	case cloudprovider.Throttled:
@@ -120,7 +120,7 @@ func WriteLog(w io.Writer, events []Event) error {
 	return nil
 }
 
-// longestLine bounds one event of a log.
+// longestLine is the maximum length of one event in a log.
 const longestLine = 1 << 20
 
 // ReadLog reads a log of WriteLog. Empty lines are skipped; the error names the line that is invalid or longer than 1 MiB.
@@ -152,7 +152,7 @@ func ReadLog(r io.Reader) ([]Event, error) {
 	return events, nil
 }
 
-// record tells OnEvent, in the order of the lock.
+// record calls OnEvent, in the order in which the lock was held.
 func (a *account) record(e Event) {
 	if a.options.OnEvent == nil {
 		return
@@ -162,12 +162,12 @@ func (a *account) record(e Event) {
 	a.hooks = append(a.hooks, func() { a.options.OnEvent(e) })
 }
 
-// happened records what an instance did by itself.
+// happened records a change of an instance that no call caused.
 func (a *account) happened(what string, m *instance, at time.Time) {
 	a.record(Event{At: at, Kind: EventHappening, Name: what, ProviderID: m.ProviderID})
 }
 
-// lever is what all levers have in common: time catches up, something changes under the lock, and is recorded.
+// lever carries out a change by a test: it settles the cloud, makes the change under the lock, and records it.
 func (c *Cloud) lever(e Event, change func(now time.Time) error) error {
 	now := c.clock.Now()
 	defer c.runHooks()

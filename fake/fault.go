@@ -33,7 +33,7 @@ type Fault struct {
 	// Method that fails.
 	Method Method
 	// Err is the error to return; usually one of cloudprovider's typed errors. Offerings in an error of insufficient capacity or
-	// quota are shown as unavailable afterwards, as the contract demands.
+	// quota are shown as unavailable afterwards, as the contract requires.
 	Err error
 	// Skip is how many calls of the method succeed, from the injection on, before the first fails.
 	Skip int
@@ -43,7 +43,7 @@ type Fault struct {
 	Lost bool
 }
 
-// plannedFault is a Fault and where it has got to.
+// plannedFault is a Fault and the number of calls that it has counted.
 type plannedFault struct {
 	Fault
 	seen int
@@ -90,14 +90,14 @@ func (m Method) known() bool {
 	return false
 }
 
-// Calls is how often a method was called, by all clusters, including failed calls, but not calls with an ended context.
+// Calls returns how often a method was called, by all clusters, including failed calls, but not calls with an ended context.
 func (c *Cloud) Calls(method Method) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.calls[method]
 }
 
-// nextFault counts a call and takes the fault it meets; nil when there is none.
+// nextFault counts a call and returns the fault that is due; nil if there is none.
 func (a *account) nextFault(method Method) *Fault {
 	a.calls[method]++
 	var met *Fault
@@ -115,9 +115,9 @@ func (a *account) nextFault(method Method) *Fault {
 	return met
 }
 
-// call is what all methods of the provider have in common: the context is looked at, time catches up, faults strike, work is
-// done under the lock, what was asked and answered is recorded, and hooks run after it. The event names the method and what
-// was asked; work may add what it gave.
+// call carries out a call of the provider. It checks the context, settles the cloud, and returns a fault if one is due. Otherwise it does
+// the work under the lock. It records the call and the answer, and then runs the hooks. The event contains the method and its arguments;
+// work may add the result.
 func (c *Cloud) call(ctx context.Context, e *Event, work func(now time.Time) error) error {
 	method := Method(e.Name)
 	if err := ctx.Err(); err != nil {
@@ -138,13 +138,13 @@ func (c *Cloud) call(ctx context.Context, e *Event, work func(now time.Time) err
 		e.Error = err.Error()
 	}
 	c.record(*e)
-	// Work may have planned what is due already: an instance without latency runs at once.
+	// Work may have planned changes that are due already: an instance without latency runs at once.
 	c.catchUp(now)
 	return err
 }
 
-// answer does the work, unless a fault comes before it. Faults that were injected come before the cloud's own state, and that
-// before the fault model.
+// answer does the work, unless there is a fault before it. Injected faults come first, then errors by the cloud's own state, then the
+// fault model.
 func (c *Cloud) answer(method Method, now time.Time, work func(now time.Time) error) error {
 	fault := c.nextFault(method)
 	if fault == nil {
@@ -163,7 +163,7 @@ func (c *Cloud) answer(method Method, now time.Time, work func(now time.Time) er
 	return c.strike(method, fault, now)
 }
 
-// strike is the error of a fault, after the provider has learnt from it what a real one would.
+// strike returns the error of a fault, after the provider has updated its view of offerings like a real provider would.
 func (c *Cloud) strike(method Method, fault *Fault, now time.Time) error {
 	for _, key := range cloudprovider.ExhaustedOfferings(fault.Err) {
 		if state, known := c.catalog.offerings[key]; known {

@@ -18,7 +18,7 @@ const (
 	DefaultThrottleWait  = time.Second
 )
 
-// FaultModel is random faults. The zero value has none. They depend only on the seed and the order of calls, so calls from a single
+// FaultModel makes random faults. The zero value makes none. They depend only on the seed and the order of calls, so calls from a single
 // goroutine get the same faults each time. Shares are from 0 to 1.
 type FaultModel struct {
 	// Seed of chance.
@@ -26,9 +26,9 @@ type FaultModel struct {
 	// Throttled, Failed and Lost are the shares of calls that are throttled, that fail for no reason, and that succeed but return
 	// an error. Their sum is at most 1.
 	Throttled, Failed, Lost float64
-	// ThrottleWait is how long a throttled caller is told to wait. Nil is DefaultThrottleWait.
+	// ThrottleWait is how long a throttled caller should wait, according to the error. Nil is DefaultThrottleWait.
 	ThrottleWait *time.Duration
-	// OutOfStock is the share of launches whose first offering is out of stock. It stays so for EmptyFor. Nil is
+	// OutOfStock is the share of launches whose first offering is out of stock. It stays out of stock for EmptyFor. Nil is
 	// Options.StockOutMemory.
 	OutOfStock float64
 	EmptyFor   *time.Duration
@@ -36,8 +36,8 @@ type FaultModel struct {
 	Stillborn float64
 	// MeanLife is how long an instance runs on average before it fails without a warning; zero means forever.
 	MeanLife time.Duration
-	// MeanSpotLife is how long a spot instance runs on average before it is reclaimed; zero means forever. ReclaimNotice is how
-	// long before that the warning comes. Nil is DefaultReclaimNotice, and 0 gives no time.
+	// MeanSpotLife is how long a spot instance runs on average before it is reclaimed; zero means forever. ReclaimNotice is how long
+	// before the reclaim the warning comes. Nil means DefaultReclaimNotice; 0 means that the reclaim follows at once.
 	MeanSpotLife  time.Duration
 	ReclaimNotice *time.Duration
 	// Duplicated is the share of interruptions that are sent twice.
@@ -75,7 +75,7 @@ func (w FaultModel) validate() error {
 	return errors.Join(faults...)
 }
 
-// outOfBounds says what is wrong with a field, or with several together.
+// outOfBounds returns what is wrong with a field, or with several together.
 func outOfBounds(field, rule string, value any) error {
 	return &option.Error{Package: "fake", Option: "FaultModel." + field, Rule: fmt.Sprintf(rule, value)}
 }
@@ -86,7 +86,7 @@ func (w FaultModel) withDefaults(o Options) FaultModel {
 	return w
 }
 
-// chance draws what the fault model decides. The account's lock guards it.
+// chance makes the random decisions of the fault model. The account's lock guards it.
 type chance struct {
 	FaultModel
 	source *rand.Rand
@@ -96,10 +96,10 @@ func newChance(w FaultModel) chance {
 	return chance{FaultModel: w, source: rand.New(rand.NewPCG(w.Seed, 0x6472_6177_6b6e_6966))}
 }
 
-// is draws whether something of that share comes true. A share of zero draws nothing.
+// is returns true with the given probability. A share of zero draws no random number.
 func (c *chance) is(share float64) bool { return share > 0 && c.source.Float64() < share }
 
-// one is 1 when something of that share comes true, otherwise 0.
+// one returns 1 with the given probability, otherwise 0.
 func (c *chance) one(share float64) int {
 	if c.is(share) {
 		return 1
@@ -107,16 +107,16 @@ func (c *chance) one(share float64) int {
 	return 0
 }
 
-// after draws a time with that mean; false for never.
+// after draws a random duration with that mean; false means never.
 func (c *chance) after(mean time.Duration) (time.Duration, bool) {
 	if mean <= 0 {
 		return 0, false
 	}
-	// A century is more than any simulation, and far from overflow.
+	// A century is longer than any simulation, and far from overflow.
 	return time.Duration(min(c.source.ExpFloat64()*float64(mean), float64(100*365*24*time.Hour))), true
 }
 
-// strike is the fault that the fault model has for a call; nil for none.
+// strike returns the fault that the model makes for a call; nil for none.
 func (c *chance) strike(method Method) *Fault {
 	if c.Throttled+c.Failed+c.Lost == 0 {
 		return nil
@@ -132,8 +132,8 @@ func (c *chance) strike(method Method) *Fault {
 	return nil
 }
 
-// forecast plans what will become of an instance just launched. Only its provider ID is kept, so that an instance that is gone
-// takes no room.
+// forecast plans the random events of a launched instance. It stores only the provider ID, so that an instance that is gone uses no
+// memory.
 func (a *account) forecast(m *instance) {
 	id := m.ProviderID
 	if life, ends := a.chance.after(a.chance.MeanLife); ends {

@@ -19,17 +19,17 @@ import (
 const (
 	// LabelInstanceFamily is the part of a type's name before the dot: "m1", "c3g".
 	LabelInstanceFamily = "fake.drawknife.test/instance-family"
-	// LabelInstanceSize is the part after it: "large".
+	// LabelInstanceSize is the part of a type's name after the dot: "large".
 	LabelInstanceSize = "fake.drawknife.test/instance-size"
 	// LabelInstanceCPU is the number of cores.
 	LabelInstanceCPU = "fake.drawknife.test/instance-cpu"
 	// LabelInstanceMemory is the memory in MiB, before the overhead of virtualisation.
 	LabelInstanceMemory = "fake.drawknife.test/instance-memory"
-	// LabelReservationID names a reservation. GenericTypes has none; types with reserved offerings use it.
+	// LabelReservationID names a reservation. GenericTypes does not use it; types with reserved offerings do.
 	LabelReservationID = "fake.drawknife.test/reservation-id"
 )
 
-// The node class kind of the generic capabilities.
+// The kind of node class of the generic capabilities.
 const (
 	NodeClassGroup = "fake.drawknife.test"
 	NodeClassKind  = "FakeNodeClass"
@@ -43,8 +43,8 @@ func GenericZones() []string {
 	return []string{GenericRegion + "a", GenericRegion + "b", GenericRegion + "c"}
 }
 
-// GenericCapabilities declare a cloud that sells GenericTypes: FakeNodeClass, the labels above, three zones, and a CSI
-// driver with a zone label of its own.
+// GenericCapabilities describes a cloud that sells GenericTypes: FakeNodeClass, the labels above, three zones, and a CSI driver with its
+// own zone label.
 func GenericCapabilities() cloudprovider.Capabilities {
 	return cloudprovider.Capabilities{
 		NodeClasses: []metav1.GroupKind{{Group: NodeClassGroup, Kind: NodeClassKind}},
@@ -66,13 +66,13 @@ func GenericCapabilities() cloudprovider.Capabilities {
 	}
 }
 
-// GenericTypes is a synthetic catalogue of n instance types, the same for the same n everywhere; the types of a
-// smaller catalogue are the first of a larger one. Zero or fewer gives none, and no number more than 100,000.
+// GenericTypes returns a synthetic catalogue of n instance types. Equal n give equal catalogues, and the types of a smaller catalogue are
+// the first of a larger one. n is limited to the range from 0 to 100,000.
 //
-// Types come in generations of six families (m, c and r, with 4, 2 and 8 GiB a core, each for amd64 and, with a "g",
-// arm64) by ten sizes of 1 to 96 cores, named like "m1.2xlarge"; 60 types make a generation. Each is sold on demand
-// and as spot in the three GenericZones. Prices are linear in cores and memory, with a few per cent of noise drawn from
-// a hash of the name, so that no two types are equally good; spot costs 25 to 45 % of that and differs by zone.
+// A generation has 60 types: six families (m, c and r, with 4, 2 and 8 GiB per core, each for amd64 and, with a "g", for arm64) in ten
+// sizes from 1 to 96 cores. Their names are like "m1.2xlarge". Each is sold on demand and as spot in the three GenericZones. Prices are
+// linear in cores and memory, with a few per cent of noise drawn from a hash of the name, so that no two types are equally good; spot
+// costs 25 to 45 % of that and differs by zone.
 func GenericTypes(n int) []*cloudprovider.InstanceType {
 	const most = 100_000
 	n = min(max(n, 0), most)
@@ -178,7 +178,7 @@ func genericOfferings(name string, onDemand float64) []cloudprovider.Offering {
 	return offerings
 }
 
-// virtualisationShare is the part of an instance's memory that its operating system never sees, as a rule of thumb.
+// virtualisationShare is roughly the part of an instance's memory that its operating system does not get.
 const virtualisationShare = 0.075
 
 func genericCapacity(cores, gib int) corev1.ResourceList {
@@ -191,12 +191,12 @@ func genericCapacity(cores, gib int) corev1.ResourceList {
 	}
 }
 
-// genericPods is fewer than the usual 110 on small instances, as where each pod takes an address of the instance's.
+// genericPods returns fewer than the usual 110 pods for small instances, as in networks where each pod uses an address of the instance.
 func genericPods(cores int) int64 { return int64(min(8+25*cores, 110)) }
 
-// genericOverhead follows the reservations that managed Kubernetes services publish: of cores 6 % of the first, 1 % of
-// the second, 0.5 % of the next two and 0.25 % of the rest; of memory 255 MiB and 11 MiB a pod; and the kubelet's
-// default eviction thresholds, 100 MiB of memory and a tenth of the disk.
+// genericOverhead follows the reservations that managed Kubernetes services publish: 6 % of the first core, 1 % of the second, 0.5 % of
+// the next two and 0.25 % of the rest; of memory 255 MiB and 11 MiB a pod; and the kubelet's default eviction thresholds, 100 MiB of
+// memory and a tenth of the disk.
 func genericOverhead(cores int) cloudprovider.Overhead {
 	milliCPU := 60.0
 	for core := 2; core <= cores; core++ {
@@ -222,11 +222,11 @@ func genericOverhead(cores int) cloudprovider.Overhead {
 	}
 }
 
-// fraction is a number in [0, 1) that depends on nothing but the text.
+// fraction returns a number in [0, 1) that depends only on the text.
 func fraction(text string) float64 {
 	h := fnv.New64a()
 	fmt.Fprint(h, text)
-	// FNV's high bits hardly differ between texts that differ at their end only; a multiplication spreads them.
+	// FNV's high bits hardly differ for texts that differ only at their end; the multiplication spreads the difference.
 	mixed := h.Sum64() * 0x9E3779B97F4A7C15
 	mixed ^= mixed >> 32
 	return float64(mixed%1_000_003) / 1_000_003

@@ -1,6 +1,6 @@
 package fake
 
-// queueHook puts a hook's call into the queue, with the instance as it is now.
+// queueHook adds a hook's call to the queue, with the present state of the instance.
 func (a *account) queueHook(hook func(Instance), m *instance) {
 	if hook == nil {
 		return
@@ -9,8 +9,8 @@ func (a *account) queueHook(hook func(Instance), m *instance) {
 	a.hooks = append(a.hooks, func() { hook(instance) })
 }
 
-// runHooks calls the hooks in the queue, one at a time and without the lock. Anyone who finds somebody at it already
-// leaves the rest to them: waiting would be a deadlock for a hook that calls the cloud.
+// runHooks calls the hooks in the queue, one at a time and without the lock. If another goroutine runs them already, it returns at once:
+// waiting would be a deadlock for a hook that calls the cloud.
 func (a *account) runHooks() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -18,7 +18,7 @@ func (a *account) runHooks() {
 		return
 	}
 	a.hooksRunning = true
-	// Also when a hook panics: the next call must not find the queue taken forever.
+	// This must happen even if a hook panics, because otherwise no later call would run the queue.
 	defer func() { a.hooksRunning = false }()
 	for len(a.hooks) > 0 {
 		hook := a.hooks[0]

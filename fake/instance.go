@@ -35,7 +35,7 @@ const (
 	TagNodeClaimUID = "fake.drawknife.test/nodeclaim-uid"
 )
 
-// Instance is a snapshot of an instance. It is a copy: changing it changes nothing.
+// Instance is a snapshot of an instance. It is a copy: changing it has no effect on the cloud.
 type Instance struct {
 	// ProviderID is its ID in the cloud, "fake:///zone/i-00000001".
 	ProviderID string

@@ -9,20 +9,20 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// inbox holds the messages that were not acknowledged, of all clusters, oldest first.
+// inbox contains the unacknowledged messages of all clusters, oldest first.
 type inbox struct {
 	messages []*message
 	sent     int
-	// changed is closed, and replaced, when a waiting reader should look again.
+	// changed is closed and replaced when a waiting reader should check the messages again.
 	changed chan struct{}
 }
 
 type message struct {
 	cloudprovider.Interruption
-	// noise means nothing to anybody.
+	// noise marks an irrelevant message, which readers never get.
 	noise   bool
 	cluster string
-	// hiddenUntil is when it comes again after it was delivered; zero before it was.
+	// hiddenUntil is when the message is delivered again; zero before its first delivery.
 	hiddenUntil time.Time
 }
 
@@ -34,8 +34,8 @@ func (i *inbox) wakeAll() {
 }
 
 // Interrupt announces to the instance's cluster what will happen to it after the notice. After a spot or reservation reclaim the
-// cloud terminates the instance; for a termination it does so at once; other kinds have no effect. The error is of kind
-// NodeClaimNotFound when there is no such instance.
+// cloud terminates the instance; for a termination it does so at once; other kinds have no effect. The error has kind NodeClaimNotFound
+// if there is no such instance.
 func (c *Cloud) Interrupt(providerID string, kind cloudprovider.InterruptionKind, notice time.Duration) error {
 	e := Event{Name: "Interrupt", ProviderID: providerID, Text: string(kind), Duration: notice}
 	return c.lever(e, func(now time.Time) error {
@@ -48,7 +48,7 @@ func (c *Cloud) Interrupt(providerID string, kind cloudprovider.InterruptionKind
 	})
 }
 
-// announce sends the message about what will become of an instance, and has it so.
+// announce sends the message about an instance, and plans the announced event.
 func (a *account) announce(m *instance, kind cloudprovider.InterruptionKind, notice time.Duration, now time.Time) {
 	deadline := now.Add(notice)
 	switch kind {
@@ -79,7 +79,7 @@ func (a *account) announce(m *instance, kind cloudprovider.InterruptionKind, not
 	a.inbox.wakeAll()
 }
 
-// Noise sends an irrelevant message, as others may put into a real cloud's queue. Readers never get it.
+// Noise sends an irrelevant message, like those that other programs may put into a real cloud's queue. Readers never get it.
 func (c *Cloud) Noise() {
 	_ = c.lever(Event{Name: "Noise"}, func(time.Time) error {
 		c.inbox.messages = append(c.inbox.messages, &message{noise: true})
@@ -106,7 +106,7 @@ func (c *Cloud) ReceiveInterruptions(ctx context.Context) ([]cloudprovider.Inter
 	return messages, nil
 }
 
-// receive is a reader's first look.
+// receive is the first attempt of a reader.
 func (c *Cloud) receive(ctx context.Context) (messages []cloudprovider.Interruption, changed <-chan struct{}, err error) {
 	e := &Event{Name: string(MethodReceiveInterruptions)}
 	err = c.call(ctx, e, func(now time.Time) error {
@@ -122,7 +122,7 @@ func (c *Cloud) receive(ctx context.Context) (messages []cloudprovider.Interrupt
 // lookAgain is the name of the event of a waiting reader that gets something.
 const lookAgain = "LookAgain"
 
-// look is a waiting reader's next attempt. It is part of the same call, so no fault strikes.
+// look is the next attempt of a waiting reader. It is part of the same call, so no fault strikes.
 func (c *Cloud) look() ([]cloudprovider.Interruption, <-chan struct{}) {
 	now := c.clock.Now()
 	defer c.runHooks()

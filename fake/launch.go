@@ -19,7 +19,7 @@ import (
 // on-demand, then the cheapest. Offerings found out of stock on the way are shown as unavailable for Options.StockOutMemory. If the
 // claim's UID has a live instance, Create returns that one.
 func (c *Cloud) Create(ctx context.Context, nodeClaim *v1.NodeClaim) (*v1.NodeClaim, error) {
-	// The comparison with thousands of offerings needs nothing that changes, so it is done before the lock.
+	// The comparison with thousands of offerings uses no changing state, so it is done before locking.
 	order, invalid := c.plan(nodeClaim)
 	var created *v1.NodeClaim
 	e := &Event{Name: string(MethodCreate), On: nodeClaim == nil}
@@ -60,11 +60,11 @@ type launchPlan struct {
 	want     requirements.Set
 	requests corev1.ResourceList
 	order    []cloudprovider.Candidate
-	// generation of the prices that the order is of.
+	// generation of the prices by which the offerings are sorted.
 	generation int
 }
 
-// plan reads a claim. The error is permanent: the same claim can never be launched.
+// plan parses a claim. The error is permanent: the same claim can never be launched.
 func (c *Cloud) plan(nodeClaim *v1.NodeClaim) (launchPlan, error) {
 	if nodeClaim == nil {
 		return launchPlan{}, cloudprovider.NewPermanentError(errors.New("the nodeclaim is nil"))
@@ -94,7 +94,7 @@ func (c *Cloud) plan(nodeClaim *v1.NodeClaim) (launchPlan, error) {
 	}, nil
 }
 
-// unmet says what no offering meets, for people.
+// unmet describes for people what no offering meets.
 func (p launchPlan) unmet() error {
 	wanted := make([]string, 0, len(p.requests))
 	for _, name := range slices.Sorted(maps.Keys(p.requests)) {
@@ -104,7 +104,7 @@ func (p launchPlan) unmet() error {
 	return fmt.Errorf("the NodeClaim requires %q and room for %v", p.want, wanted)
 }
 
-// choice is the offering that an instance is bought by.
+// choice is the offering by which an instance is bought.
 type choice struct {
 	cloudprovider.Candidate
 	key   cloudprovider.OfferingKey
@@ -112,11 +112,11 @@ type choice struct {
 	want  requirements.Set
 }
 
-// choose takes stock of the first offering that has any. What it finds empty it closes.
+// choose takes an instance from the first offering with stock. It closes offerings that have none.
 func (c *Cloud) choose(plan launchPlan, now time.Time) (choice, error) {
 	var empty, limited []cloudprovider.OfferingKey
 	var limit string
-	empties := c.chance.is(c.chance.OutOfStock) // the first that is tried
+	empties := c.chance.is(c.chance.OutOfStock) // the first offering that is tried
 	for _, candidate := range plan.order {
 		key := candidate.Key()
 		state := c.catalog.offerings[key]
