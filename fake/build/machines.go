@@ -15,7 +15,7 @@ import (
 	"github.com/drawknife/drawknife/fake"
 )
 
-// Pool is a NodePool that allows any instance type, with the node class "default" of the cloud in package fake.
+// Pool returns a NodePool that allows any instance type, with the node class "default" of the cloud in package fake.
 func Pool(name string, options ...PoolOption) *v1.NodePool {
 	pool := &v1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: name}}
 	pool.Spec.Template.Spec.NodeClassRef = fakeClass()
@@ -28,7 +28,7 @@ func Pool(name string, options ...PoolOption) *v1.NodePool {
 	return pool
 }
 
-// Claim is a NodeClaim that allows any instance type, with the node class "default" of the cloud in package fake.
+// Claim returns a NodeClaim that allows any instance type, with the node class "default" of the cloud in package fake.
 func Claim(name string, options ...ClaimOption) *v1.NodeClaim {
 	claim := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: name}}
 	claim.Spec.NodeClassRef = fakeClass()
@@ -45,7 +45,7 @@ func fakeClass() v1.NodeClassReference {
 	return v1.NodeClassReference{Group: fake.NodeClassGroup, Kind: fake.NodeClassKind, Name: "default"}
 }
 
-// Node is a Node that is ready and has its own name as a label.
+// Node returns a ready Node with its own name as a label.
 func Node(name string, options ...NodeOption) *corev1.Node {
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{corev1.LabelHostname: name}}}
 	node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
@@ -57,7 +57,7 @@ func Node(name string, options ...NodeOption) *corev1.Node {
 	return node
 }
 
-// InstanceType is a type for 110 pods on Linux and amd64, sold nowhere yet.
+// InstanceType returns a type for 110 pods on Linux and amd64, without offerings.
 func InstanceType(name string, options ...TypeOption) *cloudprovider.InstanceType {
 	it := &cloudprovider.InstanceType{
 		Name: name,
@@ -76,12 +76,12 @@ func InstanceType(name string, options ...TypeOption) *cloudprovider.InstanceTyp
 	return it
 }
 
-// OnDemand sells the instance type on demand in a zone, for so many USD per hour.
+// OnDemand adds an on-demand offering in a zone, with a price in USD per hour.
 func OnDemand(zone string, price float64) TypeFunc {
 	return Sold(Offering(zone, v1.CapacityTypeOnDemand, price))
 }
 
-// Spot sells the instance type as spot in a zone, for so many USD per hour.
+// Spot adds a spot offering in a zone, with a price in USD per hour.
 func Spot(zone string, price float64) TypeFunc {
 	return Sold(Offering(zone, v1.CapacityTypeSpot, price))
 }
@@ -91,7 +91,7 @@ func Sold(offerings ...cloudprovider.Offering) TypeFunc {
 	return func(it *cloudprovider.InstanceType) { it.Offerings = append(it.Offerings, offerings...) }
 }
 
-// Offering is one that is available, for so many USD per hour.
+// Offering returns an available offering with a price in USD per hour.
 func Offering(zone, capacityType string, price float64) cloudprovider.Offering {
 	return cloudprovider.Offering{
 		Requirements: requirements.NewSet(
@@ -102,8 +102,8 @@ func Offering(zone, capacityType string, price float64) cloudprovider.Offering {
 	}
 }
 
-// With adds requirements to those of the instance type, such as requirements.In(key, value) for a label of its nodes. One on a key that
-// it has already takes its place.
+// With adds requirements to those of the instance type, such as requirements.In(key, value) for a label of its nodes. A requirement on a
+// key that the type already has replaces the earlier one.
 func With(more ...requirements.Requirement) TypeFunc {
 	return func(it *cloudprovider.InstanceType) {
 		for _, r := range more {
@@ -115,7 +115,7 @@ func With(more ...requirements.Requirement) TypeFunc {
 // RequirementOption is a requirement of a NodePool or a NodeClaim.
 type RequirementOption v1.NodeSelectorRequirementWithMinValues
 
-// Requires has a label of the nodes be one of the values, or whatever else the operator says: "In", "NotIn", "Exists", "Gt".
+// Requires adds a requirement on a label of the nodes, with an operator ("In", "NotIn", "Exists", "Gt") and values.
 func Requires(key string, operator corev1.NodeSelectorOperator, values ...string) RequirementOption {
 	return RequirementOption{Key: key, Operator: operator, Values: slices.Clone(values)}
 }
@@ -128,10 +128,10 @@ func (o RequirementOption) toClaim(c *v1.NodeClaim) {
 	c.Spec.Requirements = append(c.Spec.Requirements, v1.NodeSelectorRequirementWithMinValues(o))
 }
 
-// ClassOption is the node class of a NodePool or a NodeClaim.
+// ClassOption sets the node class of a NodePool or NodeClaim.
 type ClassOption v1.NodeClassReference
 
-// Class says which node class instances are made from.
+// Class sets the node class of a NodePool or NodeClaim.
 func Class(group, kind, name string) ClassOption {
 	return ClassOption{Group: group, Kind: kind, Name: name}
 }
@@ -141,22 +141,22 @@ func (o ClassOption) toPool(p *v1.NodePool) {
 }
 func (o ClassOption) toClaim(c *v1.NodeClaim) { c.Spec.NodeClassRef = v1.NodeClassReference(o) }
 
-// Weight of a NodePool: of those that would do, the one of the greatest is taken.
+// Weight sets the weight of a NodePool: planners prefer the pool with the highest weight.
 func Weight(n int32) PoolFunc { return func(p *v1.NodePool) { p.Spec.Weight = &n } }
 
-// Limit bounds what all nodes of a NodePool have together: name, amount, name, amount.
+// Limit limits the total capacity of a NodePool's nodes: name, amount, name, amount.
 func Limit(pairs ...string) PoolFunc {
 	return func(p *v1.NodePool) { p.Spec.Limits = Amounts(pairs...) }
 }
 
-// Budget bounds how many nodes of a NodePool are disrupted at a time, for these reasons or for any: "10%", "3".
+// Budget limits how many nodes of a NodePool may be disrupted at a time ("10%", "3"), for the given reasons or for any.
 func Budget(nodes string, reasons ...v1.DisruptionReason) PoolFunc {
 	return func(p *v1.NodePool) {
 		p.Spec.Disruption.Budgets = append(p.Spec.Disruption.Budgets, v1.Budget{Nodes: nodes, Reasons: slices.Clone(reasons)})
 	}
 }
 
-// ReadyPool gives a NodePool the status of one that may launch nodes.
+// ReadyPool sets the status of a NodePool so that it may launch nodes.
 func ReadyPool(since time.Time) PoolFunc {
 	return func(p *v1.NodePool) {
 		for _, condition := range []string{v1.ConditionValidationSucceeded, v1.ConditionNodeClassReady} {
@@ -165,14 +165,14 @@ func ReadyPool(since time.Time) PoolFunc {
 	}
 }
 
-// InstanceOption is the instance behind a Node and its NodeClaim.
+// InstanceOption sets the instance of a Node or its NodeClaim.
 type InstanceOption struct {
 	it                 *cloudprovider.InstanceType
 	zone, capacityType string
 }
 
-// OfType makes a Node, or a NodeClaim that was launched, one of an instance type: its labels, capacity and allocatable, in that zone and of
-// that capacity type. Both may be empty, and are then those of its first offering.
+// OfType sets labels, capacity and allocatable of a Node or a launched NodeClaim to those of an instance type in a zone and capacity
+// type. If zone and capacity type are empty, they are those of the type's first offering.
 func OfType(it *cloudprovider.InstanceType, zone, capacityType string) InstanceOption {
 	if it != nil && len(it.Offerings) > 0 {
 		sold := it.Offerings[0].Requirements
@@ -182,7 +182,7 @@ func OfType(it *cloudprovider.InstanceType, zone, capacityType string) InstanceO
 	return InstanceOption{it, zone, capacityType}
 }
 
-// only is the one value that a requirement leaves; empty if there are several.
+// only returns the single value that a requirement allows; empty if it allows several.
 func only(set requirements.Set, key string) string {
 	r := set.Get(key)
 	if values := r.Values(); r.Operator() == requirements.OpIn && len(values) == 1 {
@@ -222,19 +222,19 @@ func (o InstanceOption) toClaim(c *v1.NodeClaim) {
 	c.Status.Capacity, c.Status.Allocatable = o.it.Capacity.DeepCopy(), o.it.Allocatable()
 }
 
-// ProviderIDOption is the provider ID of a Node and its NodeClaim.
+// ProviderIDOption sets the provider ID of a Node or its NodeClaim.
 type ProviderIDOption string
 
-// ProviderID says which instance a Node or a NodeClaim stands for.
+// ProviderID sets the provider ID of a Node or NodeClaim, which identifies the instance.
 func ProviderID(id string) ProviderIDOption { return ProviderIDOption(id) }
 
 func (o ProviderIDOption) toNode(n *corev1.Node)   { n.Spec.ProviderID = string(o) }
 func (o ProviderIDOption) toClaim(c *v1.NodeClaim) { c.Status.ProviderID = string(o) }
 
-// Initialized says that a Node has registered and everything it is to have has come up, and its NodeClaim knows.
+// Initialized marks a Node, or its NodeClaim, as registered and initialized.
 func Initialized(since time.Time) InitializedOption { return InitializedOption{since} }
 
-// InitializedOption is that a Node and its NodeClaim are initialized.
+// InitializedOption marks a Node, or its NodeClaim, as initialized.
 type InitializedOption struct{ since time.Time }
 
 func (o InitializedOption) toNode(n *corev1.Node) {
@@ -247,7 +247,7 @@ func (o InitializedOption) toClaim(c *v1.NodeClaim) {
 	}
 }
 
-// toleration reads what tolerates a taint.
+// toleration parses a taint and returns a toleration of it.
 func toleration(text string) corev1.Toleration {
 	taint := Taint(text)
 	t := corev1.Toleration{Key: taint.Key, Operator: corev1.TolerationOpExists}

@@ -15,36 +15,36 @@ import (
 	"github.com/drawknife/drawknife/internal/quantities"
 )
 
-// PodOption changes a pod that is built.
+// PodOption changes the pod that a function of this package builds.
 type PodOption interface{ toPod(pod *corev1.Pod) }
 
-// NodeOption changes a Node that is built.
+// NodeOption changes the Node that a function of this package builds.
 type NodeOption interface{ toNode(node *corev1.Node) }
 
-// PoolOption changes a NodePool that is built.
+// PoolOption changes the NodePool that a function of this package builds.
 type PoolOption interface{ toPool(pool *v1.NodePool) }
 
-// ClaimOption changes a NodeClaim that is built.
+// ClaimOption changes the NodeClaim that a function of this package builds.
 type ClaimOption interface{ toClaim(claim *v1.NodeClaim) }
 
-// TypeOption changes an instance type that is built.
+// TypeOption changes the instance type that a function of this package builds.
 type TypeOption interface {
 	toType(it *cloudprovider.InstanceType)
 }
 
-// PodFunc is a PodOption of the caller's own.
+// PodFunc makes any function a PodOption.
 type PodFunc func(*corev1.Pod)
 
-// NodeFunc is a NodeOption of the caller's own.
+// NodeFunc makes any function a NodeOption.
 type NodeFunc func(*corev1.Node)
 
-// PoolFunc is a PoolOption of the caller's own.
+// PoolFunc makes any function a PoolOption.
 type PoolFunc func(*v1.NodePool)
 
-// ClaimFunc is a ClaimOption of the caller's own.
+// ClaimFunc makes any function a ClaimOption.
 type ClaimFunc func(*v1.NodeClaim)
 
-// TypeFunc is a TypeOption of the caller's own.
+// TypeFunc makes any function a TypeOption.
 type TypeFunc func(*cloudprovider.InstanceType)
 
 // MetaOption changes the metadata of any object.
@@ -71,22 +71,22 @@ func Labels(pairs ...string) MetaOption {
 	return func(m *metav1.ObjectMeta) { m.Labels = merge(m.Labels, pairs) }
 }
 
-// Annotations adds annotations, as Labels does labels.
+// Annotations adds annotations: key, value, key, value.
 func Annotations(pairs ...string) MetaOption {
 	return func(m *metav1.ObjectMeta) { m.Annotations = merge(m.Annotations, pairs) }
 }
 
-// UID makes it an object that an API server has seen.
+// UID sets the UID, like an API server does for every stored object.
 func UID(uid string) MetaOption {
 	return func(m *metav1.ObjectMeta) { m.UID = types.UID(uid) }
 }
 
-// Created says since when the object exists.
+// Created sets the creation time of the object.
 func Created(at time.Time) MetaOption {
 	return func(m *metav1.ObjectMeta) { m.CreationTimestamp = metav1.NewTime(at) }
 }
 
-// Deleted says that the object is being deleted, and since when.
+// Deleted sets the deletion timestamp: the object is being deleted since then.
 func Deleted(at time.Time) MetaOption {
 	return func(m *metav1.ObjectMeta) { m.DeletionTimestamp = &metav1.Time{Time: at} }
 }
@@ -96,7 +96,7 @@ func Finalizers(names ...string) MetaOption {
 	return func(m *metav1.ObjectMeta) { m.Finalizers = append(m.Finalizers, names...) }
 }
 
-// OwnedBy gives the object a controller, whose UID is "uid-" and its name.
+// OwnedBy sets the controller of the object; the controller's UID is "uid-" and its name.
 func OwnedBy(apiVersion, kind, name string) MetaOption {
 	return func(m *metav1.ObjectMeta) {
 		controller := true
@@ -106,7 +106,7 @@ func OwnedBy(apiVersion, kind, name string) MetaOption {
 	}
 }
 
-// OfPool says which NodePool a Node or a NodeClaim belongs to.
+// OfPool sets the NodePool of a Node or NodeClaim.
 func OfPool(name string) MetaOption { return Labels(v1.NodePoolLabelKey, name) }
 
 func merge(into map[string]string, pairs []string) map[string]string {
@@ -119,30 +119,30 @@ func merge(into map[string]string, pairs []string) map[string]string {
 	return into
 }
 
-// AmountOption is an amount of one resource: what a pod's first container requests, what a NodeClaim requests for its pods, what a Node has
-// and has left for pods, what an instance type has.
+// AmountOption sets the amount of one resource: the request of a pod's first container, the request of a NodeClaim for its pods, the
+// capacity and allocatable of a Node, or the capacity of an instance type.
 type AmountOption struct {
 	name   corev1.ResourceName
 	amount resource.Quantity
 }
 
-// CPU is an amount of processors: "500m", "2". See Amount for text that is no amount.
+// CPU sets an amount of cpu: "500m", "2". Amount says what happens with an invalid text.
 func CPU(amount string) AmountOption { return Amount(corev1.ResourceCPU, amount) }
 
-// Memory is an amount of memory: "512Mi", "4Gi".
+// Memory sets an amount of memory: "512Mi", "4Gi".
 func Memory(amount string) AmountOption { return Amount(corev1.ResourceMemory, amount) }
 
-// MaxPods is how many pods a Node or an instance type takes.
+// MaxPods sets the pod limit of a Node or an instance type.
 func MaxPods(n int64) AmountOption {
 	return AmountOption{corev1.ResourcePods, *resource.NewQuantity(n, resource.DecimalSI)}
 }
 
-// Amount is an amount of any resource. Text that is no quantity is -1, which planners refuse.
+// Amount sets an amount of any resource. An invalid text becomes -1, which planners refuse.
 func Amount(name corev1.ResourceName, amount string) AmountOption {
 	return AmountOption{name, quantity(amount)}
 }
 
-// Amounts is a list of resources: name, amount, name, amount. Text that is no quantity is -1, as is an amount that is left out.
+// Amounts returns a list of resources: name, amount, name, amount. An invalid or missing amount becomes -1.
 func Amounts(pairs ...string) corev1.ResourceList {
 	list := make(corev1.ResourceList, (len(pairs)+1)/2)
 	for pair := range slices.Chunk(pairs, 2) {
@@ -182,13 +182,13 @@ func (o AmountOption) addTo(list *corev1.ResourceList) {
 	(*list)[o.name] = o.amount.DeepCopy()
 }
 
-// TaintsOption are taints of a Node, of a NodeClaim's, or of those that a NodePool makes.
+// TaintsOption adds taints to a Node, a NodeClaim, or the template of a NodePool.
 type TaintsOption []string
 
 // Taints adds taints: "key=value:NoSchedule", "key:NoExecute"; without an effect, NoSchedule.
 func Taints(taints ...string) TaintsOption { return slices.Clone(taints) }
 
-// Taint reads one taint as Taints does.
+// Taint parses one taint in the form of Taints.
 func Taint(text string) corev1.Taint {
 	name, effect, _ := strings.Cut(text, ":")
 	key, value, _ := strings.Cut(name, "=")

@@ -7,7 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Pod is a pod of one container, in namespace default, that is on no node.
+// Pod returns a pod with one container, in namespace default, without a node.
 func Pod(name string, options ...PodOption) *corev1.Pod {
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: name}}
 	pod.Spec.Containers = []corev1.Container{{Name: "main"}}
@@ -19,7 +19,7 @@ func Pod(name string, options ...PodOption) *corev1.Pod {
 	return pod
 }
 
-// Pods are n pods that differ in their names alone: "web-0", "web-1". None for n below 1, and no more than 100,000.
+// Pods returns n pods that differ only in their names: "web-0", "web-1". n is limited to the range from 0 to 100,000.
 func Pods(name string, n int, options ...PodOption) []*corev1.Pod {
 	const most = 100_000
 	list := make([]*corev1.Pod, 0, min(max(n, 0), most))
@@ -29,10 +29,10 @@ func Pods(name string, n int, options ...PodOption) []*corev1.Pod {
 	return list
 }
 
-// Namespace puts the pod into another namespace.
+// Namespace sets another namespace than default.
 func Namespace(name string) PodFunc { return func(p *corev1.Pod) { p.Namespace = name } }
 
-// On says that the pod runs on that node.
+// On sets the node on which the pod runs.
 func On(node string) PodFunc {
 	return func(p *corev1.Pod) {
 		p.Spec.NodeName = node
@@ -40,7 +40,7 @@ func On(node string) PodFunc {
 	}
 }
 
-// Unschedulable says that kube-scheduler has found no place for the pod.
+// Unschedulable sets the condition that kube-scheduler has found no place for the pod.
 func Unschedulable() PodFunc {
 	return func(p *corev1.Pod) {
 		p.Status = corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{{
@@ -49,13 +49,13 @@ func Unschedulable() PodFunc {
 	}
 }
 
-// Selector has the pod go to nodes with these labels alone: key, value, key, value.
+// Selector sets the pod's node selector: key, value, key, value.
 func Selector(pairs ...string) PodFunc {
 	return func(p *corev1.Pod) { p.Spec.NodeSelector = merge(p.Spec.NodeSelector, pairs) }
 }
 
-// Tolerates has the pod tolerate taints, written as for Taints. One without a value is tolerated with any, one without an effect with
-// every effect.
+// Tolerates adds tolerations of taints, in the form of Taints. A taint without a value means any value; one without an effect means every
+// effect.
 func Tolerates(taints ...string) PodFunc {
 	return func(p *corev1.Pod) {
 		for _, text := range taints {
@@ -64,8 +64,8 @@ func Tolerates(taints ...string) PodFunc {
 	}
 }
 
-// Spread bounds by how many pods with these labels (key, value, …) the fullest domain of the topology may exceed the emptiest: a
-// constraint that must be kept.
+// Spread adds a topology spread constraint with DoNotSchedule: the largest difference between domains in the number of pods with these
+// labels (key, value, …).
 func Spread(topologyKey string, maxSkew int32, labels ...string) PodFunc {
 	return func(p *corev1.Pod) {
 		p.Spec.TopologySpreadConstraints = append(p.Spec.TopologySpreadConstraints, corev1.TopologySpreadConstraint{
@@ -74,7 +74,8 @@ func Spread(topologyKey string, maxSkew int32, labels ...string) PodFunc {
 	}
 }
 
-// Apart keeps the pod out of domains of the topology that have a pod with these labels: key, value, key, value.
+// Apart adds required anti-affinity: the pod must not be in a domain of the topology that has a pod with these labels: key, value, key,
+// value.
 func Apart(topologyKey string, labels ...string) PodFunc {
 	return func(p *corev1.Pod) {
 		affinity := affinityOf(p)
@@ -86,7 +87,7 @@ func Apart(topologyKey string, labels ...string) PodFunc {
 	}
 }
 
-// Together keeps the pod in a domain of the topology that has a pod with these labels: key, value, key, value.
+// Together adds required affinity: the pod must be in a domain of the topology that has a pod with these labels: key, value, key, value.
 func Together(topologyKey string, labels ...string) PodFunc {
 	return func(p *corev1.Pod) {
 		affinity := affinityOf(p)
@@ -98,7 +99,7 @@ func Together(topologyKey string, labels ...string) PodFunc {
 	}
 }
 
-// Priority is the pod's priority as a number.
+// Priority sets the pod's priority as a number.
 func Priority(n int32) PodFunc { return func(p *corev1.Pod) { p.Spec.Priority = &n } }
 
 func affinityOf(p *corev1.Pod) *corev1.Affinity {
