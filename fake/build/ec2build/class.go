@@ -1,13 +1,13 @@
-// Package ec2build makes EC2NodeClasses for tests and examples, as package build makes the objects that no cloud owns.
+// Package ec2build makes EC2NodeClasses for tests and examples, like package build makes objects that don't belong to a cloud.
 //
 //	class := ec2build.Class("default", ec2build.Subnet("subnet-a", "us-east-1a", "use1-az1"), ec2build.Image("ami-1", "amd64"),
 //		ec2build.Ready(start))
 //
-// What is not said has a value that the API accepts, and is the same each time. Any function is an option:
+// Everything that no option sets has a fixed default that the API accepts. Any function is an option:
 //
 //	ec2build.Class("blue", func(c *awsv1.EC2NodeClass) { c.Spec.Context = &text })
 //
-// Options are applied in their order, and nil ones are ignored. Classes share nothing with each other.
+// Options are applied in their order, and nil ones are ignored. Classes share no memory with each other.
 //
 // Stability: beta.
 package ec2build
@@ -22,11 +22,11 @@ import (
 	"github.com/drawknife/drawknife/fake/build"
 )
 
-// Option changes an EC2NodeClass that is built.
+// Option changes the EC2NodeClass that Class builds.
 type Option func(*awsv1.EC2NodeClass)
 
-// Class is an EC2NodeClass of generation 1 with the role "node-role", the newest image of AL2023, and all subnets and security groups that
-// have a tag. Its status is empty: see Subnet, SecurityGroups, Image, Profile and Ready.
+// Class returns an EC2NodeClass of generation 1 with the role "node-role", the newest image of AL2023, and all subnets and security
+// groups with a certain tag. Its status is empty: see Subnet, SecurityGroups, Image, Profile and Ready.
 func Class(name string, options ...Option) *awsv1.EC2NodeClass {
 	role := "node-role"
 	class := &awsv1.EC2NodeClass{
@@ -87,7 +87,7 @@ func Profile(name string) Option {
 	return func(c *awsv1.EC2NodeClass) { c.Status.InstanceProfile = name }
 }
 
-// Ready sets every condition that a class needs before instances are launched with it, for the generation that it has now.
+// Ready sets every condition that a class needs before instances are launched with it, for its current generation.
 func Ready(since time.Time) Option {
 	return func(c *awsv1.EC2NodeClass) {
 		for _, condition := range []string{
@@ -99,5 +99,5 @@ func Ready(since time.Time) Option {
 	}
 }
 
-// Of is the reference of a NodePool or a NodeClaim to the EC2NodeClass of that name.
+// Of returns the reference of a NodePool or NodeClaim to the EC2NodeClass of that name.
 func Of(name string) build.ClassOption { return build.Class(awsv1.Group, awsv1.KindEC2NodeClass, name) }
