@@ -182,7 +182,7 @@ func (c *Cloud) launch(own owner, nodeClaim *v1.NodeClaim, chosen choice, now ti
 	return m
 }
 
-// instanceLabels are the instance's own labels: for each key its value, or the first allowed one of several.
+// instanceLabels returns the instance's own labels: for each key its value, or the first allowed value.
 func instanceLabels(instance, want requirements.Set) map[string]string {
 	labels := map[string]string{}
 	for r := range instance.All {
@@ -205,7 +205,7 @@ func tags(cluster string, nodeClaim *v1.NodeClaim) map[string]string {
 	return tags
 }
 
-// bootTaints are those the kubelet registers its node with.
+// bootTaints are the taints with which the kubelet registers its node.
 func bootTaints(nodeClaim *v1.NodeClaim) []corev1.Taint {
 	unregistered := corev1.Taint{Key: v1.UnregisteredTaintKey, Effect: corev1.TaintEffectNoExecute}
 	return slices.Concat([]corev1.Taint{unregistered}, nodeClaim.Spec.Taints, nodeClaim.Spec.StartupTaints)

@@ -13,7 +13,8 @@ import (
 )
 
 // CreateGroup launches an instance for each of the claims, each as Create would, or none of them. Offerings found out of stock on the
-// way are shown as unavailable for Options.StockOutMemory. Claims with minValues are unsupported, so that both ways can be tested.
+// way are shown as unavailable for Options.StockOutMemory. It refuses claims with minValues as unsupported, so that tests cover both
+// group launches and single launches.
 func (c *Cloud) CreateGroup(ctx context.Context, nodeClaims []*v1.NodeClaim) ([]*v1.NodeClaim, error) {
 	orders, invalid := c.plans(nodeClaims)
 	var created []*v1.NodeClaim
@@ -43,7 +44,7 @@ func (c *Cloud) CreateGroup(ctx context.Context, nodeClaims []*v1.NodeClaim) ([]
 	return created, nil
 }
 
-// plans reads the claims of a group. The error is for claims that can never be launched as one.
+// plans parses the claims of a group. It returns an error for claims that can never be launched together.
 func (c *Cloud) plans(nodeClaims []*v1.NodeClaim) ([]launchPlan, error) {
 	if len(nodeClaims) == 0 {
 		return nil, cloudprovider.NewPermanentError(errors.New("there are no nodeclaims to launch"))
@@ -68,7 +69,7 @@ func (c *Cloud) plans(nodeClaims []*v1.NodeClaim) ([]launchPlan, error) {
 	return orders, nil
 }
 
-// group returns the instances of the claims, which it launches unless they are there.
+// group returns the instances of the claims. It launches them if they do not exist.
 func (c *Cloud) group(nodeClaims []*v1.NodeClaim, orders []launchPlan, now time.Time) ([]*instance, error) {
 	found := make([]*instance, len(nodeClaims))
 	live, alone := 0, false
@@ -93,7 +94,7 @@ func (c *Cloud) group(nodeClaims []*v1.NodeClaim, orders []launchPlan, now time.
 	return c.launchGroup(nodeClaims, orders, now)
 }
 
-// launchGroup takes the stock for all claims before it launches any.
+// launchGroup reserves the stock for all claims before it launches an instance.
 func (c *Cloud) launchGroup(nodeClaims []*v1.NodeClaim, orders []launchPlan, now time.Time) ([]*instance, error) {
 	chosen := make([]choice, 0, len(nodeClaims))
 	defer func() { c.taken = nil }()

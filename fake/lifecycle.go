@@ -11,7 +11,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// run makes a pending instance a running one.
+// run changes a pending instance to running.
 func (a *account) run(m *instance, at time.Time) {
 	if m.Phase != Pending {
 		return
@@ -26,7 +26,7 @@ func (a *account) run(m *instance, at time.Time) {
 	a.queueHook(a.options.OnLaunch, m)
 }
 
-// shutDown starts the end of a live instance. From here on its claim may have another.
+// shutDown starts the end of a live instance. From now on its claim may get another instance.
 func (a *account) shutDown(m *instance, at time.Time) {
 	if !m.live() {
 		return
@@ -52,7 +52,7 @@ func (a *account) end(m *instance) {
 	a.queueHook(a.options.OnTerminate, m)
 }
 
-// find is the instance of that provider ID if this cluster owns it.
+// find returns the instance with that provider ID if this cluster owns it.
 func (c *Cloud) find(providerID string) (*instance, error) {
 	m, ok := c.instances[providerID]
 	if !ok || m.Tags[TagCluster] != c.cluster {
@@ -61,7 +61,7 @@ func (c *Cloud) find(providerID string) (*instance, error) {
 	return m, nil
 }
 
-// onInstance is a call about the instance of a claim; nothing but the claim's provider ID counts.
+// onInstance carries out a call about the instance of a claim. Only the claim's provider ID matters.
 func (c *Cloud) onInstance(ctx context.Context, method Method, nodeClaim *v1.NodeClaim, work func(m *instance, now time.Time)) error {
 	e := &Event{Name: string(method), On: nodeClaim == nil}
 	if nodeClaim != nil {
@@ -128,8 +128,8 @@ func (c *Cloud) List(ctx context.Context) ([]*v1.NodeClaim, error) {
 	return claims, nil
 }
 
-// Instances are all instances of all clusters that are not gone, ordered by provider ID: what an operator sees in the cloud's
-// console. It is not a method of the provider, so faults don't apply.
+// Instances returns the instances of all clusters that are not gone, ordered by provider ID, like the console of a cloud. It is not a
+// method of the provider, so faults don't apply.
 func (c *Cloud) Instances() []Instance {
 	now := c.clock.Now()
 	defer c.runHooks()
@@ -145,8 +145,8 @@ func (c *Cloud) Instances() []Instance {
 	return instances
 }
 
-// Instance is the instance of that provider ID, of whatever cluster; false when there is none, or it is gone. Like Instances it is
-// not a method of the provider.
+// Instance returns the instance with that provider ID, of any cluster; false if it does not exist or is gone. Like Instances it is not a
+// method of the provider.
 func (c *Cloud) Instance(providerID string) (Instance, bool) {
 	now := c.clock.Now()
 	defer c.runHooks()
@@ -161,7 +161,7 @@ func (c *Cloud) Instance(providerID string) (Instance, bool) {
 	return m.snapshot(), true
 }
 
-// SetKubeletVersion sets the kubelet version of new instances; existing ones keep theirs.
+// SetKubeletVersion sets the kubelet version of new instances; existing instances keep their version.
 func (c *Cloud) SetKubeletVersion(version string) {
 	_ = c.lever(Event{Name: "SetKubeletVersion", Text: version}, func(time.Time) error {
 		c.kubeletVersion = version

@@ -41,8 +41,7 @@ func (a *account) readiness(ref v1.NodeClassReference) cloudprovider.NodeClassRe
 	return cloudprovider.NodeClassReadiness{Status: metav1.ConditionTrue}
 }
 
-// checkNodeClass refuses kinds the cloud does not serve. A reference that names nothing means the default kind, so
-// that tests need not write one.
+// checkNodeClass refuses kinds the cloud does not serve. An empty reference means the default kind, so that tests need not set one.
 func (a *account) checkNodeClass(ref v1.NodeClassReference) error {
 	if ref == (v1.NodeClassReference{}) || a.capabilities.SupportsNodeClass(ref) {
 		return nil

@@ -18,16 +18,16 @@ type instance struct {
 	owner owner
 	// labels are the Instance's labels, without those that come from the claim only.
 	labels map[string]string
-	// reservation it uses; nil for none.
+	// reservation that the instance uses; nil for none.
 	reservation *reservation
 	drift       cloudprovider.DriftReason
-	// gateHeld is why the registration gate is held shut; empty when it is not.
+	// gateHeld is why the registration gate is kept closed; empty if it is not.
 	gateHeld string
-	// gateOpened is whether the gate was once seen open, after which it can't be held any more.
+	// gateOpened says whether the gate was once reported open. After that it can't be closed any more.
 	gateOpened bool
-	// stillborn is whether it ends instead of running.
+	// stillborn says whether the instance ends without having run.
 	stillborn bool
-	// group is whether CreateGroup launched it.
+	// group says whether CreateGroup launched the instance.
 	group bool
 }
 
@@ -37,10 +37,10 @@ type owner struct {
 	uid     types.UID
 }
 
-// live reports whether the instance is there for its claim to have.
+// live reports whether the instance can be its claim's instance: it is pending or running.
 func (m *instance) live() bool { return m.Phase == Pending || m.Phase == Running }
 
-// snapshot is a deep copy for others to keep.
+// snapshot returns a deep copy for callers.
 func (m *instance) snapshot() Instance {
 	c := m.Instance
 	c.Tags = maps.Clone(m.Tags)
@@ -51,7 +51,7 @@ func (m *instance) snapshot() Instance {
 	return c
 }
 
-// claim describes the instance as Create, Get and List do, from the instance and its tags alone.
+// claim returns the NodeClaim that Create, Get and List return, made only from the instance and its tags.
 func (m *instance) claim() *v1.NodeClaim {
 	c := &v1.NodeClaim{
 		ObjectMeta: metav1.ObjectMeta{
@@ -77,7 +77,7 @@ func (m *instance) claim() *v1.NodeClaim {
 	return c
 }
 
-// asOf is claim as it was at a time that is not before the launch.
+// asOf returns what claim returned at an earlier time, which must not be before the launch.
 func (m *instance) asOf(at time.Time) *v1.NodeClaim {
 	c := m.claim()
 	c.DeletionTimestamp = nil

@@ -11,10 +11,10 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// Replay makes a cloud of the types and options, does to it what a log says was done, at the times it says, and gives the
-// cloud as it is then, with its own log. With the types and options of the first cloud, the fault model's seed among them, the
-// two logs are equal, in whatever order goroutines had called. The clock is the replay's own; OnEvent is called too. The
-// error is for a log that is not whole.
+// Replay makes a cloud from the types and options and repeats the calls and changes of a log at their times. It returns the resulting
+// cloud and its log. With the types and options of the first cloud, including the seed of the fault model, both logs are equal, even if
+// several goroutines had called the first cloud. The replay has its own clock, and also calls OnEvent. It returns an error for an
+// incomplete log.
 func Replay(types []*cloudprovider.InstanceType, options Options, log []Event) (*Cloud, []Event, error) {
 	if len(log) == 0 || log[0].Name != "Open" {
 		return nil, nil, errors.New(`replaying a log: its first event is not "Open": pass OnEvent to New, and store all events`)
@@ -45,7 +45,7 @@ func Replay(types []*cloudprovider.InstanceType, options Options, log []Event) (
 	return cloud, replayed, nil
 }
 
-// again does what an event says was done. What it comes to is in the new log.
+// again repeats the call or change of an event. Its result is in the new log.
 func (c *Cloud) again(e Event) error {
 	switch e.Kind {
 	case EventCall:
@@ -97,7 +97,7 @@ func (c *Cloud) callAgain(e Event) error {
 	case MethodAckInterruptions:
 		_ = c.AckInterruptions(ctx, e.IDs...)
 	case MethodReceiveInterruptions:
-		// A reader that found nothing waited; what it got later is an event of its own.
+		// A reader that found nothing waited. What it got later is a separate event.
 		_, _, _ = c.receive(ctx)
 	case lookAgain:
 		c.look()

@@ -50,7 +50,7 @@ func (c *Cloud) restore(claim *v1.NodeClaim, now time.Time) error {
 	}
 	key := cloudprovider.KeyOf(t, o)
 	state := c.catalog.offerings[key]
-	c.catalog.take(state, now) // what was launched stays launched, whatever the stock is now
+	c.catalog.take(state, now) // the instance was launched, so the present stock does not matter
 	labels := instanceLabels(t.MachineRequirements(o), requirements.Set{})
 	for key := range labels {
 		if value, ok := claim.Labels[key]; ok {
@@ -74,7 +74,7 @@ func (c *Cloud) restore(claim *v1.NodeClaim, now time.Time) error {
 	return nil
 }
 
-// boughtBy is the offering that the claim's labels name.
+// boughtBy returns the offering that the claim's labels name.
 func (c *Cloud) boughtBy(claim *v1.NodeClaim) (*cloudprovider.InstanceType, *cloudprovider.Offering, error) {
 	name, zone, capacityType := claim.Labels[corev1.LabelInstanceTypeStable], claim.Labels[corev1.LabelTopologyZone], claim.Labels[v1.CapacityTypeLabelKey]
 	for _, t := range c.catalog.types {

@@ -20,7 +20,7 @@ func (c *Cloud) Stall(method Method) (release func()) {
 	}
 }
 
-// unstalled waits, without the lock, until nothing stalls the method any more.
+// unstalled waits, without holding the lock, until no Stall blocks the method any more.
 func (c *Cloud) unstalled(ctx context.Context, method Method) error {
 	for {
 		c.mu.Lock()

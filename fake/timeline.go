@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// change is something that will happen to an instance by itself.
+// change is a planned change of an instance.
 type change struct {
 	at   time.Time
 	seq  int
 	what func(at time.Time)
 }
 
-// timeline holds the changes to come, the next first; of those at one moment the one planned first.
+// timeline contains the planned changes, ordered by time; changes at the same time are in the order in which they were planned.
 type timeline struct {
 	queue changeHeap
 	seq   int
@@ -23,7 +23,7 @@ func (t *timeline) plan(at time.Time, what func(at time.Time)) {
 	heap.Push(&t.queue, change{at: at, seq: t.seq, what: what})
 }
 
-// next takes the next change that is due by now.
+// next removes and returns the next change that is due.
 func (t *timeline) next(now time.Time) (change, bool) {
 	if len(t.queue) == 0 || t.queue[0].at.After(now) {
 		return change{}, false
@@ -46,12 +46,12 @@ func (h *changeHeap) Push(x any)   { *h = append(*h, x.(change)) }
 func (h *changeHeap) Pop() any {
 	last := len(*h) - 1
 	x := (*h)[last]
-	(*h)[last] = change{} // let go of the instance
+	(*h)[last] = change{} // lets the garbage collector free the instance
 	*h = (*h)[:last]
 	return x
 }
 
-// notBefore keeps the cloud's time from running backwards: callers read the clock before they have the lock.
+// notBefore prevents the cloud's time from going backwards, because callers read the clock before they have the lock.
 func (a *account) notBefore(now time.Time) time.Time {
 	if now.Before(a.latest) {
 		return a.latest
@@ -60,7 +60,7 @@ func (a *account) notBefore(now time.Time) time.Time {
 	return now
 }
 
-// catchUp makes everything happen that is due by now, in its order.
+// catchUp carries out all changes that are due, in their order.
 func (a *account) catchUp(now time.Time) {
 	for {
 		due, ok := a.timeline.next(now)
@@ -71,7 +71,7 @@ func (a *account) catchUp(now time.Time) {
 	}
 }
 
-// Settle carries out everything that is due by the clock, as any call does, and wakes readers of interruptions.
+// Settle carries out all changes that are due, as every call does, and wakes readers of interruptions.
 func (c *Cloud) Settle() {
 	_ = c.lever(Event{Name: "Settle"}, func(time.Time) error {
 		c.inbox.wakeAll()
@@ -79,8 +79,8 @@ func (c *Cloud) Settle() {
 	})
 }
 
-// NextChange is when the next event is due: an instance boots, is reclaimed or is gone. False if none is. The time may be in the
-// past, if the cloud was not called since.
+// NextChange returns when the next change is due: an instance boots, is reclaimed or is gone. It returns false if no change is planned.
+// The time may be in the past, if the cloud was not called since.
 func (c *Cloud) NextChange() (time.Time, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -39,7 +39,7 @@ func (c *Cloud) setQuota(name string, most int, keys []cloudprovider.OfferingKey
 	return len(keys)
 }
 
-// usedUp is a quota that has no room for one more instance of the offering; nil when there is none.
+// usedUp returns a quota that does not allow another instance of the offering; nil if all do.
 func (a *account) usedUp(key cloudprovider.OfferingKey) *quota {
 	for _, q := range a.quotas {
 		if !q.of[key] {
@@ -108,7 +108,7 @@ func (c *Cloud) setPrices(prices map[cloudprovider.OfferingKey]float64) error {
 	})
 }
 
-// maxPrice keeps infinity out.
+// maxPrice excludes infinite prices.
 const maxPrice = 1e9
 
 // ExpireCredentials makes all calls fail as unauthorized until RenewCredentials.
@@ -145,7 +145,7 @@ func (c *Cloud) FailInstance(providerID string) error {
 	})
 }
 
-// state of the whole cloud that a call meets before anything else; nil when it answers.
+// down returns the fault of all calls in the present state of the cloud; nil if the cloud answers.
 func (a *account) down(method Method, now time.Time) *Fault {
 	switch {
 	case a.expired:
