@@ -1,5 +1,5 @@
-// Package world is a cluster for tests and examples: NodePools, nodes with their pods, pods that wait, and a clock that is moved by hand.
-// It gives what planners take.
+// Package world simulates a cluster for tests and examples: NodePools, nodes with their pods, pending pods, and a clock that tests move.
+// Its snapshots are the input of planners.
 //
 //	w := world.New(fake.GenericTypes(60))
 //	w.Pool(build.Pool("default"))
@@ -8,7 +8,7 @@
 //	w.Clock.Advance(24 * time.Hour)
 //	model, err := scheduling.Compile(w.Snapshot())
 //
-// A World is not safe for concurrent use; the snapshots it gives share its objects, which planners don't change.
+// A World is not safe for concurrent use. Its snapshots share its objects, which planners don't change.
 //
 // Stability: beta.
 package world
@@ -33,9 +33,9 @@ const catalog = "world"
 
 // World is a cluster with a clock. Make one with New.
 type World struct {
-	// Clock is the world's time. It stands at noon of 2026-01-01, UTC, until it is moved.
+	// Clock is the world's time. It shows 2026-01-01 12:00 UTC until a test moves it.
 	Clock *fake.SimClock
-	// Vocabulary is which labels pools may use and what they mean. New sets that of the cloud in package fake.
+	// Vocabulary says which labels pools may use and what they mean. New sets the vocabulary of the cloud in package fake.
 	Vocabulary requirements.Vocabulary
 
 	types   []*cloudprovider.InstanceType
@@ -44,7 +44,7 @@ type World struct {
 	pending []*corev1.Pod
 }
 
-// New is a world without anything in it, where these instance types are sold.
+// New returns an empty world in which these instance types can be bought.
 func New(instanceTypes []*cloudprovider.InstanceType) *World {
 	return &World{
 		Clock:      fake.NewSimClock(time.Date(2026, time.January, 1, 12, 0, 0, 0, time.UTC)),
@@ -65,9 +65,9 @@ func (w *World) Pending(pods ...*corev1.Pod) {
 	w.pending = append(w.pending, slices.DeleteFunc(slices.Clone(pods), func(p *corev1.Pod) bool { return p == nil })...)
 }
 
-// Node adds a node of the world's first pool, with its NodeClaim: of an instance type, as its first offering on demand sells it, initialized
-// now. The pods run on it. A type that the world does not sell is one without anything. The Node and the claim that it returns may be
-// changed.
+// Node adds an initialized node of the world's first pool, with its NodeClaim. It has the given instance type, bought by the type's first
+// on-demand offering. The pods run on it. A type that the world does not sell has no capacity. Callers may change the returned Node and
+// NodeClaim.
 func (w *World) Node(name, instanceType string, pods ...*corev1.Pod) (*corev1.Node, *v1.NodeClaim) {
 	now := w.now()
 	it := w.instanceType(instanceType)
@@ -88,7 +88,7 @@ func (w *World) Node(name, instanceType string, pods ...*corev1.Pod) (*corev1.No
 	return object, claim
 }
 
-// ofPool is the label of the first pool; nil without any.
+// ofPool returns the label of the first pool; nil if there are no pools.
 func (w *World) ofPool() build.MetaOption {
 	if len(w.pools) == 0 {
 		return nil
@@ -105,7 +105,7 @@ func (w *World) instanceType(name string) *cloudprovider.InstanceType {
 	return build.InstanceType(name)
 }
 
-// zoneOnDemand is the first zone, by name, where the type is sold on demand; empty for none.
+// zoneOnDemand returns the first zone, by name, in which the type is sold on demand; empty if there is none.
 func zoneOnDemand(it *cloudprovider.InstanceType) string {
 	first := ""
 	for _, o := range it.Offerings {
@@ -121,7 +121,7 @@ func zoneOnDemand(it *cloudprovider.InstanceType) string {
 	return first
 }
 
-// Remove takes a node out of the world, as when its instance has gone. Its pods wait, as those that their controllers make again.
+// Remove removes a node, as if its instance had ended. Its pods become pending, like the pods with which controllers replace them.
 func (w *World) Remove(name string) {
 	i := slices.IndexFunc(w.nodes, func(n scheduling.Node) bool { return n.Name == name })
 	if i < 0 {
@@ -135,7 +135,7 @@ func (w *World) Remove(name string) {
 	w.nodes = slices.Delete(w.nodes, i, i+1)
 }
 
-// Snapshot is the world as planners see it, at the time of its clock. Nodes are in the order of their names.
+// Snapshot returns the snapshot of the world at the time of its clock. The nodes are sorted by name.
 func (w *World) Snapshot() *scheduling.Snapshot {
 	nodes := slices.Clone(w.nodes)
 	slices.SortStableFunc(nodes, func(a, b scheduling.Node) int { return strings.Compare(a.Name, b.Name) })
