@@ -15,7 +15,7 @@ import (
 	"github.com/drawknife/drawknife/internal/bench/scenario"
 )
 
-// comparison is what is printed for a scenario.
+// comparison is the printed result for a scenario.
 type comparison struct {
 	Scenario string `json:"scenario"`
 	About    string `json:"about"`

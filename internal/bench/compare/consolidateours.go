@@ -26,7 +26,7 @@ const (
 	plannerReference = "reference"
 )
 
-// maxRounds ends a consolidation that does not end by itself.
+// maxRounds is the largest number of rounds of a consolidation.
 const maxRounds = 5000
 
 // lookedOnce is a line of a consolidation's output: the result of one search.

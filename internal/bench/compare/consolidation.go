@@ -29,7 +29,7 @@ type consolidation struct {
 	SpotToSpot    bool   `json:"spotToSpot"`
 	// HourlyCost of the given fleet.
 	HourlyCost float64 `json:"hourlyCost"`
-	// LowerBound of any nodes that hold the pods.
+	// LowerBound of the cost of any nodes that hold the pods.
 	LowerBound float64 `json:"lowerBound"`
 	// Ours is disruption.Global, Reference disruption.Reference, Theirs Karpenter's methods.
 	Ours      drive `json:"ours"`
@@ -44,11 +44,11 @@ type consolidation struct {
 	Karpenter      string   `json:"karpenter"`
 }
 
-// drive is the result of one planner, and what it used. With CutOff, all of it is as it was after the last command.
+// drive is the result of one planner, and what it used. With CutOff, all fields show the state after the last command.
 type drive struct {
 	CutOff string `json:"cutOff,omitempty"`
 	usage
-	// Rounds are searches that found something, Commands what they found.
+	// Rounds counts the searches that found commands, and Commands counts these commands.
 	Rounds   int `json:"rounds"`
 	Commands int `json:"commands"`
 	Removed  int `json:"removed"`

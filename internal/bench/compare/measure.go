@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// usage is what a piece of work used. Both sides of a comparison are measured by this file: its copies in both modules are equal, byte for
-// byte.
+// usage is the processor time and memory that a piece of work used. Both sides of a comparison are measured by this file: its copies in
+// both modules are equal, byte for byte.
 type usage struct {
 	WallSeconds float64 `json:"wallSeconds"`
 	// CPUSeconds is user and system time of the whole process, including the garbage collector.

@@ -75,7 +75,7 @@ func parseOptions(args []string, stderr io.Writer) (*options, error) {
 	return o, nil
 }
 
-// fleets selects those of the published figures, and begins the name of each.
+// fleets selects the fleets of the published figures, and is the beginning of their names.
 const fleets = "consolidate"
 
 // ordinaryFleets, followed by a number of nodes, stands for the fleets of ordinary clusters; --seed is their seed.
