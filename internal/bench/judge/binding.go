@@ -16,7 +16,7 @@ type binding struct {
 	nodes    []*machine
 	target   map[string]*machine // by pod
 	seen     map[string]int      // how often the plan names a pod
-	order    []string            // as the plan lists them, node by node
+	order    []string            // in the order in which the plan lists them, node by node
 	peers    *peers
 	bound    []boundPod // by the workload
 	refusals []string

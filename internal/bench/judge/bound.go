@@ -29,7 +29,7 @@ func (j *Judge) Bound(hint *scheduling.Certificate, pods []string) float64 {
 		for i, name := range j.resources {
 			l[i] = t.Multipliers[name]
 			if name == corev1.ResourceCPU {
-				l[i] /= 1000 // per core there, per thousandth here
+				l[i] /= 1000 // the certificate counts per core, the judge per thousandth of a core
 			}
 		}
 		for _, u := range whole {

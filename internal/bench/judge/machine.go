@@ -23,7 +23,7 @@ type machine struct {
 	free   amounts
 	ports  map[hostPort]bool
 	isNew  bool
-	option *option // what a new node is bought as
+	option *option // the offering by which a new node is bought
 	// zoneless are the plan's pods listed before the first that has a rule by zone.
 	zoneless map[string]bool
 	// freeAtFirst is free before any pod of the plan is bound.
@@ -193,7 +193,7 @@ func (j *Judge) standing(n *scheduling.Node) *machine {
 		m.node.Labels[corev1.LabelHostname] = n.Name
 	}
 	m.free = j.vector(room)
-	bound := make(amounts, len(j.resources)) // by pods of DaemonSets
+	bound := make(amounts, len(j.resources)) // amounts that pods of DaemonSets use
 	for _, pod := range n.Pods {
 		if pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
 			continue
