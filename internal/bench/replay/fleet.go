@@ -28,7 +28,7 @@ type Fleet struct {
 	prices map[offer]float64
 }
 
-// offer is what a node was bought as.
+// offer is the offering by which a node was bought.
 type offer struct{ instanceType, zone, capacityType string }
 
 // New returns a fleet before any command. It must have no pending pods, and all nodes must have a Node.
@@ -97,7 +97,7 @@ func pending(pod *corev1.Pod) *corev1.Pod {
 	return &p
 }
 
-// HourlyCost is what the nodes cost, USD per hour, at the list price of what they were bought as.
+// HourlyCost is the cost of the nodes, USD per hour, at the list prices of the offerings by which they were bought.
 func (f *Fleet) HourlyCost() float64 {
 	sum := 0.0
 	for i := range f.Snapshot.Nodes {
