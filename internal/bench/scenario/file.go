@@ -15,7 +15,7 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// File is a scenario as a user writes it; the package comment shows one.
+// File is a scenario in the form in which users write it; the package comment shows an example.
 type File struct {
 	Name          string         `json:"name,omitempty"`
 	Catalog       string         `json:"catalog,omitempty"`

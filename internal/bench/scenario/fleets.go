@@ -35,7 +35,7 @@ func Fleets() []string {
 	return []string{"consolidate-500", "consolidate-mixed-500", "consolidate-2000", "consolidate-mixed-2000"}
 }
 
-// SmallFleets returns those of the tests.
+// SmallFleets returns the fleets of the tests.
 func SmallFleets() []string {
 	return []string{"consolidate-60", "consolidate-mixed-30", fleetPrefix + "m5-both-3z-1-20n"}
 }

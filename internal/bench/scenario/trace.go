@@ -13,7 +13,7 @@ import (
 type traceRow struct {
 	name, qos   string
 	cpu, memory int64 // thousandths of a CPU, MiB
-	gpus        int64 // whole GPUs: a pod that shares a GPU asks for one
+	gpus        int64 // whole GPUs; a pod that shares a GPU requests a whole one
 	// models are the names of suitable GPUs, as in the labels of EC2 nodes; nil for any.
 	models []string
 }
