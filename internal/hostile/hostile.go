@@ -1,6 +1,7 @@
 //go:build linux || darwin
 
-// Package hostile has inputs that are meant to hurt anyone who reads them, and runs a command over them. It is for tests.
+// Package hostile contains inputs that are meant to make programs crash or use too much memory or time, and runs commands with them. It
+// is for tests.
 package hostile
 
 import (
@@ -11,23 +12,23 @@ import (
 	"strings"
 )
 
-// files are the inputs that are small.
+// files are the small inputs.
 //
 //go:embed testdata
 var files embed.FS
 
-// Input is one of them.
+// Input is one of these inputs.
 type Input struct {
 	// Name for people.
 	Name string
-	// Large inputs are made only where they are asked for.
+	// Large inputs are generated only if a test asks for them.
 	Large bool
-	// Write writes the input. Nil for a file that is there already and never ends, Path.
+	// Write writes the input. It is nil if the input is the existing file Path, which never ends.
 	Write func(io.Writer) error
 	Path  string
 }
 
-// Inputs are the files of testdata/ and the large ones, which are generated.
+// Inputs returns the files of testdata/ and the generated large inputs.
 func Inputs() ([]Input, error) {
 	entries, err := files.ReadDir("testdata")
 	if err != nil {
@@ -60,7 +61,7 @@ func Inputs() ([]Input, error) {
 	), nil
 }
 
-// repeated is a text with one part many times in its middle.
+// repeated returns a text that repeats one part many times in its middle.
 func repeated(name string, large bool, before, part string, times int, after string) Input {
 	return Input{Name: name, Large: large, Write: func(w io.Writer) error {
 		const chunk = 1 << 16
@@ -79,7 +80,7 @@ func repeated(name string, large bool, before, part string, times int, after str
 	}}
 }
 
-// numbered is a large text with one part many times in its middle, each time with another number instead of %d.
+// numbered returns a large text that repeats one part many times in its middle, each time with another number in place of %d.
 func numbered(name, before, part string, times int, after string) Input {
 	return Input{Name: name, Large: true, Write: func(w io.Writer) error {
 		var text strings.Builder

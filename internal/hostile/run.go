@@ -20,23 +20,23 @@ import (
 const (
 	maxProcessor = 10 * time.Second
 	maxMemory    = 1 << 30
-	// freeBytes is the size from which on memory may grow with the input, to largeFactor times its size.
+	// freeBytes is the input size above which memory may grow with the input, up to largeFactor times its size.
 	freeBytes   = 64 << 20
 	largeFactor = 4
-	// endlessBytes is what is read of an input without an end at most.
+	// endlessBytes is how much a command may read of an endless input.
 	endlessBytes = 1 << 30
 )
 
 const (
 	child = "DRAWKNIFE_HOSTILE_CHILD"
-	// between stands between the arguments there: names of files have anything else in them.
+	// between separates the arguments in that variable, because names of files may contain any other character.
 	between = "\x1f"
 )
 
-// Run has a command read each input, from a file whose name takes the place of "FILE" in each of the command lines, in a process
-// of its own. It may refuse the input; it may not panic, take more than its share of processor time and memory, or print what
-// steers a terminal. command is the name of the test that calls Child. With all, the large inputs are run too, and all lines with each;
-// without, the first line alone.
+// Run runs a command with each input in a separate process. The name of the input's file replaces "FILE" in each of the command lines.
+// The command may refuse the input. It must not panic, use too much processor time or memory, or print control characters of a terminal.
+// command is the name of the test that calls Child. With all, it also runs the large inputs, and all command lines with each input;
+// otherwise only the first command line.
 func Run(t *testing.T, command string, all bool, lines ...string) {
 	inputs, err := Inputs()
 	if err != nil {
@@ -53,7 +53,7 @@ func Run(t *testing.T, command string, all bool, lines ...string) {
 	}
 }
 
-// RunOne is Run for the input of that name alone, for a line that only one command has.
+// RunOne is Run for only the input with that name, for a line that only one command has.
 func RunOne(t *testing.T, name, command, line string) {
 	inputs, err := Inputs()
 	if err != nil {
@@ -80,8 +80,8 @@ func (input Input) feed(t *testing.T, command string, lines []string) {
 	}
 }
 
-// RunNames is Run with files of hostile names: such that can't be read, such that are not there, and the folder with all of them in
-// place of "FOLDER". Without all, a few names are tried.
+// RunNames is Run with files that have hostile names: files that can't be read, and files that don't exist. The folder with all of them
+// replaces "FOLDER". Without all, it tries only a few names.
 func RunNames(t *testing.T, command string, all bool, lines ...string) {
 	folder := t.TempDir()
 	names := []string{
@@ -106,7 +106,7 @@ func RunNames(t *testing.T, command string, all bool, lines ...string) {
 			}
 			for _, name := range names {
 				run(t, command, arguments(line, filepath.Join(folder, name)), 0)
-				if !strings.Contains(line, "FILE/") { // which is not there either
+				if !strings.Contains(line, "FILE/") { // this file does not exist either
 					run(t, command, arguments(line, filepath.Join(folder, "no", name)), 0)
 				}
 			}
@@ -114,7 +114,7 @@ func RunNames(t *testing.T, command string, all bool, lines ...string) {
 	}
 }
 
-// arguments are the words of a line, with the name of the file instead of "FILE".
+// arguments returns the words of a line, with the name of the file in place of "FILE".
 func arguments(line, file string) []string {
 	words := strings.Fields(line)
 	for i, word := range words {
@@ -123,8 +123,7 @@ func arguments(line, file string) []string {
 	return words
 }
 
-// Child returns the arguments of the command if this is a process that Run has started: it must run the command and exit with its
-// status.
+// Child returns the arguments of the command if Run started this process. The process must then run the command and exit with its status.
 func Child() (args []string, ok bool) {
 	text, ok := os.LookupEnv(child)
 	return strings.Split(text, between), ok
@@ -148,20 +147,20 @@ func write(t *testing.T, input Input, file string) int64 {
 	return info.Size()
 }
 
-// run runs the command and holds it to the bounds for an input of that size.
+// run runs the command and checks the limits for an input of that size.
 func run(t *testing.T, command string, args []string, size int64) {
 	t.Helper()
 	process := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+command+"$")
 	process.Env = append(os.Environ(), child+"="+strings.Join(args, between))
 	var output bytes.Buffer
 	process.Stdout, process.Stderr = &output, &output
-	// Whatever runs away is ended long before a person would.
+	// The timeout ends a command that does not end by itself.
 	timer := time.AfterFunc(5*time.Minute, func() { _ = process.Process.Kill() })
 	defer timer.Stop()
 	if err := process.Start(); err != nil {
 		t.Fatal(err)
 	}
-	_ = process.Wait() // a refusal is as good
+	_ = process.Wait() // the command may also refuse the input
 	state := process.ProcessState
 	if code := state.ExitCode(); code < 0 || strings.Contains(output.String(), "goroutine ") {
 		t.Errorf("%q: ended with %v: %.2000s", args, state, &output)
