@@ -1,5 +1,4 @@
-// Package kindfields tells which fields of a kind the objects of a test had, so that a field that the kind gains is not left
-// untested.
+// Package kindfields records which fields of a kind the objects of a test set, so that a test fails if a new field is not tested.
 package kindfields
 
 import (
@@ -12,10 +11,10 @@ import (
 	"testing"
 )
 
-// Seen are the fields that objects of a test had. The zero value has seen none.
+// Seen are the fields that the objects of a test set. The zero value has no fields.
 type Seen struct{ seen map[string]bool }
 
-// Note takes down which fields of the object are set.
+// Note records which fields of the object are set.
 func (f *Seen) Note(object any) {
 	if f.seen == nil {
 		f.seen = make(map[string]bool)
@@ -24,7 +23,7 @@ func (f *Seen) Note(object any) {
 }
 
 func (f *Seen) note(v reflect.Value, path string) {
-	// What a pointer points at is set, even to nothing.
+	// If a pointer is not nil, its value counts as set, even if it is zero.
 	set := false
 	for v.Kind() == reflect.Pointer {
 		if v.IsNil() {
@@ -53,8 +52,8 @@ func (f *Seen) note(v reflect.Value, path string) {
 	}
 }
 
-// Complete fails t for each field of the object's kind that no object noted so far had, except for those at or below the paths that
-// are excepted: "spec.requirements[].minValues".
+// Complete fails t for each field of the object's kind that no noted object set, except for fields at or below the given paths, such as
+// "spec.requirements[].minValues".
 func (f *Seen) Complete(t testing.TB, object any, except ...string) {
 	t.Helper()
 	all := make(map[string]bool)
@@ -72,7 +71,7 @@ func (f *Seen) Complete(t testing.TB, object any, except ...string) {
 	}
 }
 
-// paths are the fields of a type, and those below them.
+// paths returns the paths of the fields of a type, including nested fields.
 func paths(t reflect.Type, path string, into map[string]bool) {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -91,7 +90,7 @@ func paths(t reflect.Type, path string, into map[string]bool) {
 	}
 }
 
-// isLeaf reports whether a type is one value: it writes itself, or has nothing inside.
+// isLeaf reports whether a type is a single value: it has a method that encodes it, or no fields.
 func isLeaf(t reflect.Type) bool {
 	for _, writes := range []reflect.Type{reflect.TypeFor[json.Marshaler](), reflect.TypeFor[encoding.TextMarshaler]()} {
 		if t.Implements(writes) || reflect.PointerTo(t).Implements(writes) {
@@ -106,7 +105,7 @@ type member struct {
 	path  string
 }
 
-// members are the fields of a struct by their names in JSON, those of embedded structs among them.
+// members returns the fields of a struct by their JSON names, including fields of embedded structs.
 func members(t reflect.Type, path string) []member {
 	var out []member
 	for i := range t.NumField() {
