@@ -16,36 +16,36 @@ import (
 
 // Call is one request to the cloud.
 type Call struct {
-	// Action is AWS's name of it: "CreateFleet".
+	// Action is AWS's name of the call: "CreateFleet".
 	Action string
-	// Form are the parameters of services that take a form, EC2 among them; empty for others.
+	// Form are the parameters, for services such as EC2 whose requests are forms; empty for others.
 	Form url.Values
-	// Body as it was sent.
+	// Body is the body of the request.
 	Body []byte
 
-	handled bool // by a handler of HandleNext
+	handled bool // used up by a handler of HandleNext
 }
 
-// Answer is what a request gets.
+// Answer is the answer to a request.
 type Answer struct {
 	// Status of the HTTP answer.
 	Status int
 	// Body of it.
 	Body []byte
-	// Cut ends the connection: before the answer when Body is empty, in the middle of it otherwise.
+	// Cut ends the connection: before the answer if Body is empty, otherwise in the middle of the answer.
 	Cut bool
-	// Header of it; nil: of an XML answer.
+	// Header of the answer; nil means the header of an XML answer.
 	Header http.Header
 }
 
-// Handler answers a call itself, or passes it on with next: to the handlers that were added before it and at last to moto.
+// Handler answers a call itself, or passes it on by calling next: first to the handlers that were added before it, finally to moto.
 type Handler func(call Call, next func(Call) Answer) Answer
 
-// Cloud is moto with a proxy before it. It differs from moto alone in this:
+// Cloud is moto behind a proxy. It differs from moto in these points:
 //
 //   - CreateFleet with a client token that was used gives the answer of the first call, or IdempotentParameterMismatch when
 //     the request is another, as EC2 does; moto launches again.
-//   - GetProducts and DescribeCapacityReservations, which moto lacks, have answers without content until Handle gives others.
+//   - GetProducts and DescribeCapacityReservations, which moto lacks, have empty answers until Handle sets others.
 //   - DescribeInstanceTypes as a dry run is refused with DryRunOperation, which says that it would succeed; moto gives all
 //     types.
 //   - What moto knows of instance types is the same after a reset, and takes it seconds to tell, so it is asked once for all
@@ -72,13 +72,13 @@ type fleet struct {
 	answer  Answer
 }
 
-// facts are answers that don't change, by the form that asked for them.
+// facts are answers that don't change, by the form of the request.
 type facts struct {
 	mu      sync.Mutex
 	answers map[string]Answer
 }
 
-// remember answers from what is known, or asks.
+// remember returns a stored answer, or gets the answer and stores it.
 func (f *facts) remember(call Call, next func(Call) Answer) Answer {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -118,32 +118,32 @@ func newCloud(t testing.TB, target *url.URL, f *facts) *Cloud {
 	return c
 }
 
-// URL is the endpoint of all services.
+// URL returns the endpoint of all services.
 func (c *Cloud) URL() string { return c.proxy.URL }
 
-// XML is a successful answer of services that speak it.
+// XML returns a successful answer of a service that uses XML.
 func XML(body string) Answer { return Answer{Status: http.StatusOK, Body: []byte(body)} }
 
-// JSON is a successful answer of services that speak it.
+// JSON returns a successful answer of a service that uses JSON.
 func JSON(body string) Answer {
 	return Answer{Status: http.StatusOK, Body: []byte(body), Header: http.Header{"Content-Type": {"application/x-amz-json-1.1"}}}
 }
 
-// Refusal is an EC2 error.
+// Refusal returns an answer with an EC2 error.
 func Refusal(status int, code, message string) Answer {
 	return Answer{Status: status, Body: fmt.Appendf(nil,
 		`<Response><Errors><Error><Code>%s</Code><Message>%s</Message></Error></Errors><RequestID>injected</RequestID></Response>`, code, message)}
 }
 
-// Handle has all calls of an action answered by a handler. The last one added is asked first.
+// Handle adds a handler for all calls of an action. Handlers are called in reverse order, the last one first.
 func (c *Cloud) Handle(action string, h Handler) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.handlers = append(c.handlers, entry{action, h})
 }
 
-// HandleNext is Handle for so many calls only; after these the handler passes on what comes. A call uses up one such
-// handler at most, so that faults added one after the other come one after the other.
+// HandleNext is Handle for a number of calls; after these, the handler passes all calls on. A call uses at most one such handler, so
+// faults occur in the order in which they were added.
 func (c *Cloud) HandleNext(action string, times int, h Handler) {
 	left := times
 	c.Handle(action, func(call Call, next func(Call) Answer) Answer {
@@ -166,8 +166,7 @@ func (c *Cloud) Fail(action string, times, status int, code, message string) {
 	c.HandleNext(action, times, func(Call, func(Call) Answer) Answer { return Refusal(status, code, message) })
 }
 
-// Lose has the next calls of an action succeed, without the caller learning of it: the connection is cut before the
-// answer.
+// Lose makes the next calls of an action succeed without an answer: the connection ends before it.
 func (c *Cloud) Lose(action string, times int) {
 	c.HandleNext(action, times, func(call Call, next func(Call) Answer) Answer {
 		next(call)
@@ -175,7 +174,7 @@ func (c *Cloud) Lose(action string, times int) {
 	})
 }
 
-// CutOff has the answers to the next calls of an action end in the middle.
+// CutOff ends the answers to the next calls of an action in the middle.
 func (c *Cloud) CutOff(action string, times int) {
 	c.HandleNext(action, times, func(call Call, next func(Call) Answer) Answer {
 		answer := next(call)
@@ -184,7 +183,7 @@ func (c *Cloud) CutOff(action string, times int) {
 	})
 }
 
-// Calls is how often an action was called, retries included; all actions when it is empty.
+// Calls returns how often an action was called, including retries. An empty action means all actions.
 func (c *Cloud) Calls(action string) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -197,7 +196,7 @@ func (c *Cloud) Calls(action string) int {
 	return n
 }
 
-// Count is how often each action was called since the last time, retries included.
+// Count returns how often each action was called since the last Count, including retries.
 func (c *Cloud) Count() map[string]int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -212,7 +211,7 @@ func (c *Cloud) Count() map[string]int {
 func (c *Cloud) serve(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
-		return // the caller has gone
+		return // the caller has closed the connection
 	}
 	call := Call{Body: body}
 	if strings.HasPrefix(r.Header.Get("Content-Type"), "application/x-www-form-urlencoded") {
@@ -235,7 +234,7 @@ func (c *Cloud) serve(w http.ResponseWriter, r *http.Request) {
 	c.write(w, answer)
 }
 
-// through asks the handlers, the last first, and then moto.
+// through calls the handlers, the last one first, and then moto.
 func (c *Cloud) through(r *http.Request, chain []Handler, call Call) Answer {
 	if len(chain) == 0 {
 		return c.forward(r, call)
@@ -244,8 +243,8 @@ func (c *Cloud) through(r *http.Request, chain []Handler, call Call) Answer {
 	return chain[last](call, func(call Call) Answer { return c.through(r, chain[:last], call) })
 }
 
-// forward asks moto. A form that a handler has changed is sent as it is now; moto checks no signatures. The request's own
-// context is not used: what was sent to a cloud is done, whether the caller waits or not.
+// forward asks moto. If a handler has changed the form, the changed form is sent; moto checks no signatures. It does not use the
+// request's context, because a cloud carries out a request even if the caller no longer waits.
 func (c *Cloud) forward(r *http.Request, call Call) Answer {
 	body := call.Body
 	if call.Form != nil {
@@ -258,7 +257,7 @@ func (c *Cloud) forward(r *http.Request, call Call) Answer {
 		return Refusal(http.StatusBadGateway, "Proxy", err.Error())
 	}
 	request.Header = r.Header.Clone()
-	request.Header.Del("Accept-Encoding") // handlers want to read the answer
+	request.Header.Del("Accept-Encoding") // uncompressed, because handlers read the answer
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
 		return Refusal(http.StatusBadGateway, "Proxy", err.Error())
@@ -292,7 +291,7 @@ func (c *Cloud) write(w http.ResponseWriter, a Answer) {
 	_, _ = w.Write(a.Body)
 }
 
-// hangUp ends the connection as it is.
+// hangUp ends the connection without an answer.
 func hangUp(w http.ResponseWriter) {
 	if connection, _, err := http.NewResponseController(w).Hijack(); err == nil {
 		_ = connection.Close()

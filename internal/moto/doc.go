@@ -1,5 +1,5 @@
-// Package moto starts a moto server (https://docs.getmoto.org), an AWS that nobody here wrote, for integration tests, with a
-// proxy before it that answers what moto lacks and makes the faults of a real cloud.
+// Package moto starts a moto server (https://docs.getmoto.org), an independent simulation of AWS, for integration tests. A proxy in front
+// of it answers calls that moto lacks, and injects faults of a real cloud.
 //
 //	var server moto.Server // of the test package
 //
@@ -13,6 +13,6 @@
 //		calls := cloud.Calls("CreateFleet")
 //	}
 //
-// The program is the one named by DRAWKNIFE_MOTO; .ci/run installs it. Where moto differs from EC2 and the difference
-// matters, the proxy makes it good: see Cloud.
+// The program is the one named by DRAWKNIFE_MOTO; .ci/run installs it. Cloud lists the differences between moto and EC2 that the proxy
+// corrects.
 package moto

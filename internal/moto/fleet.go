@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// onceForEachToken makes good what moto lacks: a client token that was used before gives the first answer, or a refusal when
-// the request differs.
+// onceForEachToken adds what moto lacks: a client token that was used before gives the first answer again, or an error if the request
+// differs.
 func (c *Cloud) onceForEachToken(call Call, next func(Call) Answer) Answer {
 	token, request := call.Form.Get("ClientToken"), call.Form.Encode()
 	c.mu.Lock()
@@ -36,7 +36,7 @@ func (c *Cloud) onceForEachToken(call Call, next func(Call) Answer) Answer {
 	return answer
 }
 
-// override is a way to fulfil a fleet, as the form of CreateFleet names it.
+// override is an override of a fleet in the form of CreateFleet.
 type override struct {
 	prefix                     string // "LaunchTemplateConfigs.1.Overrides.2."
 	config, number             int
@@ -68,9 +68,9 @@ func overrides(form url.Values) []override {
 	})
 }
 
-// OutOfStock has EC2 without room for what sold reports true of: CreateFleet launches something else of the request if there
-// is any, and its answer has an error of the code for each override without room, as EC2's has; moto has room for
-// everything. Overrides are tried in the order of the request, as moto does, whatever the allocation strategy.
+// OutOfStock simulates missing capacity, which moto does not have, for the overrides for which sold reports true. CreateFleet launches
+// another override of the request if there is one. As in EC2, its answer has an error with the code for each override without capacity.
+// Like moto, it tries overrides in the order of the request, whatever the allocation strategy is.
 func (c *Cloud) OutOfStock(code string, sold func(instanceType, zone, capacityType string) bool) {
 	c.Handle("CreateFleet", func(call Call, next func(Call) Answer) Answer {
 		capacityType := call.Form.Get("TargetCapacitySpecification.DefaultTargetCapacityType")
@@ -103,8 +103,7 @@ func (c *Cloud) OutOfStock(code string, sold func(instanceType, zone, capacityTy
 	})
 }
 
-// renumbered closes the gaps that removed overrides leave: lists of a form count from 1 without gaps. A launch template left
-// without overrides goes as well.
+// renumbered numbers the remaining overrides from 1 without gaps, as forms require. It also removes launch templates without overrides.
 func renumbered(form url.Values) url.Values {
 	templates, per := map[string]int{}, map[string]int{}
 	order := overrides(form)
@@ -134,7 +133,7 @@ func renumbered(form url.Values) url.Values {
 	return out
 }
 
-// Paged has the answers to an action that lists come in pages of size items: moto gives everything at once. list is the element
+// Paged divides the answers to an action that lists objects into pages of size items; moto returns all at once. list is the element
 // around the items: "reservationSet" for DescribeInstances.
 func (c *Cloud) Paged(action, list string, size int) {
 	c.Handle(action, func(call Call, next func(Call) Answer) Answer {
@@ -150,7 +149,7 @@ func (c *Cloud) Paged(action, list string, size int) {
 	})
 }
 
-// pageOf cuts one page out of a list that is an element of an XML document.
+// pageOf returns an XML document with only one page of a list.
 func pageOf(body, list string, page, size int) string {
 	open, end := "<"+list+">", "</"+list+">"
 	from, to := strings.Index(body, open), strings.LastIndex(body, end)
@@ -168,7 +167,7 @@ func pageOf(body, list string, page, size int) string {
 
 var itemTag = regexp.MustCompile(`</?item>`)
 
-// topItems splits the content of a list into its items, whatever is nested in them.
+// topItems splits the content of a list into its items, which may contain nested lists.
 func topItems(content string) []string {
 	var items []string
 	depth, start := 0, 0

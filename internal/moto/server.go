@@ -20,7 +20,7 @@ import (
 // ProgramVariable names the moto_server to start.
 const ProgramVariable = "DRAWKNIFE_MOTO"
 
-// startTimeout is how long moto may take to answer for the first time; a busy machine is slow.
+// startTimeout is how long moto may take until its first answer, also on a busy computer.
 const startTimeout = 2 * time.Minute
 
 // Server is one moto process for all tests of a package. The zero value is ready and starts nothing yet.
@@ -33,8 +33,8 @@ type Server struct {
 	facts   facts
 }
 
-// Start gives a test a clean cloud, and the process when it is the first. The test is skipped, saying why, when there is no
-// moto_server, and with -short. Tests that use one server can't run in parallel.
+// Start returns a clean cloud for a test. The first call starts the process. It skips the test with a message if there is no moto_server,
+// and with -short. Tests that use one server can't run in parallel.
 func (s *Server) Start(t testing.TB) *Cloud {
 	t.Helper()
 	if testing.Short() {
@@ -63,7 +63,7 @@ func (s *Server) Start(t testing.TB) *Cloud {
 	return newCloud(t, s.target, &s.facts)
 }
 
-// program is the path of moto_server.
+// program returns the path of moto_server.
 func program() (string, error) {
 	named := os.Getenv(ProgramVariable)
 	if named == "" {
@@ -75,8 +75,8 @@ func program() (string, error) {
 	return named, nil
 }
 
-// launch starts the process on a free port of the loopback interface and waits until it answers. It takes seconds until it listens,
-// so no other process may get the port in the meantime.
+// launch starts the process on a free port of the loopback interface and waits until it answers. The process needs seconds until it
+// listens, and no other process may get the port in the meantime.
 func (s *Server) launch(ctx context.Context, program string) error {
 	free, err := ports.Free(1)
 	if err != nil {
@@ -84,7 +84,7 @@ func (s *Server) launch(ctx context.Context, program string) error {
 	}
 	port := strconv.Itoa(free[0])
 	s.target = &url.URL{Scheme: "http", Host: net.JoinHostPort("127.0.0.1", port)}
-	// The process outlives the test that starts it: no context ends it but Stop.
+	// The process runs longer than the test that starts it, so only stop ends it and no context.
 	s.command = exec.Command(program, "-H", "127.0.0.1", "-p", port)
 	ownGroup(s.command)
 	if err := s.command.Start(); err != nil {
@@ -122,13 +122,13 @@ func (s *Server) ready(ctx context.Context) error {
 	}
 }
 
-// Run runs the tests of a package, as its TestMain does, and ends the process if they started one.
+// Run runs the tests of a package, for its TestMain, and ends the process if the tests started one.
 func (s *Server) Run(m *testing.M) (code int) {
 	defer s.stop()
 	return m.Run()
 }
 
-// stop ends the process, if there is one.
+// stop ends the process if it was started.
 func (s *Server) stop() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
