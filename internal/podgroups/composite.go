@@ -7,15 +7,16 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// A CompositePodGroup is placed as one gang: of the groups that it needs, those members that they need. That is exact as long as its groups
-// have no topology constraints of their own, since a gang has the same for all of its members. Groups that have are gangs of one parent, which are
-// placed all or none, within the constraints of what they are part of. Of groups of such groups each is planned by itself.
+// A CompositePodGroup becomes one gang with the members that its groups need. This is exact if its groups have no topology constraints of
+// their own, because all members of a gang have the same constraints. Groups with constraints of their own become gangs of one parent,
+// which are placed all or none, within the constraints of the parent. If a CompositePodGroup contains other CompositePodGroups with such
+// groups, each of them is planned separately.
 
-// mostLevels bounds how deep CompositePodGroups are nested; Kubernetes allows fewer.
+// mostLevels is the largest nesting depth of CompositePodGroups; Kubernetes allows fewer levels.
 const mostLevels = 8
 
-// Gangs are the groups as gangs, in the order of their names, where groups of a CompositePodGroup are one. apart are the
-// CompositePodGroups whose groups are planned by themselves; missing are those that parts name and that are not there.
+// Gangs converts groups to gangs, in the order of their names; the groups of a CompositePodGroup become one gang. apart are the
+// CompositePodGroups whose groups are planned separately. missing are the CompositePodGroups that parts name and that do not exist.
 func Gangs(parts []Part, object func(Key) *Object) (gangs []planning.Gang, apart, missing []Key) {
 	c := &composer{object: object, groups: map[Key][]Part{}}
 	var list []Part
@@ -43,10 +44,10 @@ func Gangs(parts []Part, object func(Key) *Object) (gangs []planning.Gang, apart
 	return gangs, slices.Compact(c.apart), slices.Compact(c.missing)
 }
 
-// composer puts groups together.
+// composer combines the groups of CompositePodGroups.
 type composer struct {
 	object func(Key) *Object
-	// groups are what is known of the CompositePodGroups that are not put together yet.
+	// groups are the CompositePodGroups that are not combined yet.
 	groups         map[Key][]Part
 	apart, missing []Key
 }
@@ -65,7 +66,7 @@ func (c *composer) add(list []Part, p Part, levels int) []Part {
 	return list
 }
 
-// compose puts those CompositePodGroups together that have no others below them, and adds them to those that they are part of.
+// compose combines the CompositePodGroups that contain no others, and adds each result to its parent.
 func (c *composer) compose(list []Part) []Part {
 	below := map[Key]bool{}
 	for key := range c.groups {
@@ -79,7 +80,7 @@ func (c *composer) compose(list []Part) []Part {
 			ready = append(ready, key)
 		}
 	}
-	if len(ready) == 0 { // they are parts of each other
+	if len(ready) == 0 { // these groups contain each other
 		for key := range c.groups {
 			ready = append(ready, key)
 		}
@@ -99,7 +100,7 @@ func (c *composer) compose(list []Part) []Part {
 	return list
 }
 
-// parentOf is the CompositePodGroup that another is part of; zero for none, and for one that is not there.
+// parentOf returns the parent of a CompositePodGroup; zero if it has none, or if the parent does not exist.
 func (c *composer) parentOf(key Key) Key {
 	o := c.object(key)
 	if o == nil || o.unreadable || o.Spec.ParentCompositePodGroupName == nil {
@@ -108,7 +109,7 @@ func (c *composer) parentOf(key Key) Key {
 	return Key{CompositePodGroup, key.Namespace, *o.Spec.ParentCompositePodGroupName}
 }
 
-// together are the groups of the CompositePodGroup as one, or each by itself.
+// together returns the groups of the CompositePodGroup as one group, or separately.
 func (c *composer) together(key Key, parts []Part) []Part {
 	o := c.object(key)
 	parent := ""
@@ -121,7 +122,7 @@ func (c *composer) together(key Key, parts []Part) []Part {
 			topology = append(topology, planning.GangTopology{Key: level.Key})
 		}
 	}
-	needs := 0 // groups; 0 for those that are placed one by one
+	needs := 0 // number of groups; 0 if they are placed one by one
 	if p := o.Spec.SchedulingPolicy; p != nil && p.Gang != nil {
 		needs = max(int(p.Gang.MinGroupCount), 1)
 	}
@@ -157,8 +158,8 @@ func (c *composer) together(key Key, parts []Part) []Part {
 	return []Part{out}
 }
 
-// family makes the parts gangs of one parent, which needs so many of them, and which share its constraints: those that are complete come first, then by
-// name. Where some are missing, none is placed.
+// family makes the parts gangs of one parent, which needs a number of them and whose constraints they share. Complete parts come first,
+// then the order is by name. If too few parts exist, none is placed.
 func family(key Key, o *Object, parts []Part, needs int, topology []planning.GangTopology) []Part {
 	parts = slices.Clone(parts)
 	slices.SortFunc(parts, func(a, b Part) int {
@@ -183,7 +184,7 @@ func family(key Key, o *Object, parts []Part, needs int, topology []planning.Gan
 	return parts
 }
 
-// within are the constraints of a group in those of what it is part of, which are wider.
+// within returns the constraints of the parent, which are wider, followed by those of a group.
 func within(wide, own []planning.GangTopology) []planning.GangTopology {
 	out := slices.Clone(wide)
 	for _, t := range own {
@@ -194,8 +195,8 @@ func within(wide, own []planning.GangTopology) []planning.GangTopology {
 	return out
 }
 
-// one is the parts as one group that needs so many of them: those that are complete come first, then by name. It is moved as a whole if one
-// of the parts is.
+// one combines the parts into one group that needs a number of them. Complete parts come first, then the order is by name. It is moved as
+// a whole if one of the parts is.
 func one(parts []Part, needs int) Part {
 	parts = slices.Clone(parts)
 	slices.SortFunc(parts, func(a, b Part) int {
@@ -219,12 +220,12 @@ func one(parts []Part, needs int) Part {
 		}
 	}
 	for i := len(parts); i < needs; i++ {
-		shares = append(shares, share{need: 1}) // a group that is not there yet
+		shares = append(shares, share{need: 1}) // a group that does not exist yet
 	}
 	out.gang.Members, out.gang.Minimum = together(shares)
 	out.free = out.gang.Minimum == 1
 	return out
 }
 
-// lacks is how many members that it needs the group does not have yet.
+// lacks returns how many of the members that it needs the group does not have yet.
 func lacks(p *Part) int { return max(p.gang.Needs()-len(p.gang.Members), 0) }

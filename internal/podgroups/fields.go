@@ -9,11 +9,11 @@ import (
 // The pods of Kubernetes v1.35 have spec.workloadRef, those of later releases spec.schedulingGroup instead, and so have the API
 // libraries. A library that lacks a field drops it from what it decodes.
 
-// Reader reads which groups pods name. Make it with NewReader; it is safe for concurrent use.
+// Reader reads from pods to which groups they belong. Make it with NewReader; it is safe for concurrent use.
 type Reader struct {
-	// inferred says that labels of LeaderWorkerSets and JobSets count.
+	// inferred means that labels of LeaderWorkerSets and JobSets count.
 	inferred bool
-	// group and workload are the places of the fields in a pod's spec; -1 if the API library has none.
+	// group and workload are the indexes of the fields in a pod's spec; -1 if the API library lacks them.
 	group, workload int
 }
 
@@ -30,19 +30,19 @@ func NewReader(inferred bool) *Reader {
 	return r
 }
 
-// SchedulingGroup is spec.schedulingGroup.podGroupName; empty if the pod, or the library, has none.
+// SchedulingGroup returns spec.schedulingGroup.podGroupName; empty if the pod or the library does not have it.
 func (r *Reader) SchedulingGroup(pod *corev1.Pod) string {
 	return text(field(pod, r.group), "PodGroupName")
 }
 
-// WorkloadRef is what a pod of Kubernetes v1.35 says of its Workload: its name, the pod group in it, and the replica of that. The
-// name is empty if the pod, or the library, has none.
+// WorkloadRef returns spec.workloadRef of a pod of Kubernetes v1.35: the name of its Workload, the pod group in it, and the group's
+// replica. The name is empty if the pod or the library does not have the field.
 func (r *Reader) WorkloadRef(pod *corev1.Pod) (workload, group, replica string) {
 	ref := field(pod, r.workload)
 	return text(ref, "Name"), text(ref, "PodGroup"), text(ref, "PodGroupReplicaKey")
 }
 
-// field is what a pointer of the pod's spec points to; invalid for one that is nil or not there.
+// field returns what a pointer in the pod's spec points to; invalid if the pointer is nil or missing.
 func field(pod *corev1.Pod, place int) reflect.Value {
 	if place < 0 {
 		return reflect.Value{}
@@ -50,7 +50,7 @@ func field(pod *corev1.Pod, place int) reflect.Value {
 	return reflect.ValueOf(&pod.Spec).Elem().Field(place).Elem()
 }
 
-// text is a string, or what a pointer to one points to; empty if there is none.
+// text returns a string, or the string that a pointer points to; empty if there is none.
 func text(of reflect.Value, name string) string {
 	if !of.IsValid() {
 		return ""

@@ -9,31 +9,31 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Described reports whether the group is there: its object is, and has the part that the pod names, or it needs none.
+// Described reports whether the group exists: it needs no object, or its object exists and contains the part that the pod names.
 func (n *Named) Described(object *Object) bool {
 	_, ok := n.termsOf(object)
 	return ok
 }
 
-// Member is a pod of a group, and its task there, if the group has tasks.
+// Member is a pod of a group, and its task in the group if the group has tasks.
 type Member struct {
 	planning.PodKey
 	Task string
-	// Succeeded: it has ended well, and needs no place any more.
+	// Succeeded means that the pod has ended successfully and needs no place any more.
 	Succeeded bool
 }
 
-// Part is a group of pods, which may be placed with others.
+// Part is a group of pods, which may be placed together with other groups.
 type Part struct {
 	Key  Key
 	gang planning.Gang
-	// parent is the CompositePodGroup that it is of; empty for none.
+	// parent is the CompositePodGroup that contains the group; empty for none.
 	parent string
-	// free: any number of the pods may be placed, wherever.
+	// free means that any number of the pods may be placed, anywhere.
 	free bool
 }
 
-// Part is the group with these members, in any order. False if there is nothing to plan together.
+// Part makes a part from the group with these members, in any order. It returns false if nothing must be planned together.
 func (n *Named) Part(object *Object, members []Member) (Part, bool) {
 	t, ok := n.termsOf(object)
 	if !ok {
@@ -59,7 +59,7 @@ func (n *Named) Part(object *Object, members []Member) (Part, bool) {
 	return out, true
 }
 
-// withoutSucceeded are the members but for those that have ended well, which the group needs no more.
+// withoutSucceeded returns the members without those that have ended successfully, which the group no longer needs.
 func (t *terms) withoutSucceeded(members []Member) []Member {
 	left := make([]Member, 0, len(members))
 	t.tasks = maps.Clone(t.tasks)
@@ -71,7 +71,7 @@ func (t *terms) withoutSucceeded(members []Member) []Member {
 		if n, known := t.tasks[m.Task]; known && n > 0 {
 			t.tasks[m.Task] = n - 1
 		}
-		if t.minimum > 1 { // 0 is all that there are
+		if t.minimum > 1 { // 0 means all members
 			t.minimum--
 		}
 	}
@@ -83,7 +83,8 @@ func compareNames(x, y planning.PodKey) int {
 	return cmp.Or(cmp.Compare(len(x.Name), len(y.Name)), cmp.Compare(x.Name, y.Name))
 }
 
-// inTasks are the members in the order in which they count towards the minimum, and that: first as many of each task as the group needs.
+// inTasks returns the members in the order in which they count towards the minimum, and the minimum. As many members of each task as the
+// group needs come first.
 func (t *terms) inTasks(members []Member) ([]planning.PodKey, int) {
 	var shares []share
 	for _, task := range slices.Sorted(maps.Keys(t.tasks)) {
@@ -105,13 +106,14 @@ func (t *terms) inTasks(members []Member) ([]planning.PodKey, int) {
 	return keys, max(need, t.minimum)
 }
 
-// share is pods of which so many are needed, whatever there is of others.
+// share is a set of pods of which a number is needed, however many other pods exist.
 type share struct {
 	members []planning.PodKey
 	need    int
 }
 
-// together are the members of all shares, first those that are needed, and how many are needed: more than there are, if some share lacks some.
+// together returns the members of all shares, the needed ones first, and how many are needed. The number is larger than that of the
+// members if a share is incomplete.
 func together(shares []share) (keys []planning.PodKey, need int) {
 	lack := 0
 	for _, s := range shares {
@@ -132,7 +134,7 @@ func Compare(a, b Key) int {
 	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Kind, b.Kind))
 }
 
-// Distinct is the name of a gang among those of other kinds: its own, with the kind where that is taken.
+// Distinct returns a unique name for a gang: its own name, with its kind if a gang of another kind has the same name.
 func Distinct(kind Kind, gang planning.GangKey, taken map[planning.GangKey]bool) string {
 	for taken[gang] {
 		system, _, _ := strings.Cut(strings.ToLower(string(kind)), ".")

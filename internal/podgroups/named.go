@@ -40,32 +40,32 @@ const (
 type Named struct {
 	// Group of the pod.
 	Group Key
-	// Object that describes the group; zero for groups that need none. A pod that names an object which is not there is not of
-	// the group.
+	// Object that describes the group; zero for groups that need no object. If the object does not exist, the pod does not belong to the
+	// group.
 	Object Key
 	// part is the pod group within a Workload.
 	part string
 	// Task of the pod within the group; only Volcano has tasks.
 	Task string
-	// terms of a group without an object.
+	// terms of a group that has no object.
 	terms terms
 }
 
-// terms are what a group asks for.
+// terms are the requirements of a group.
 type terms struct {
 	source   string
 	minimum  int
 	priority *int32
 	topology []planning.GangTopology
 	mode     planning.GangDisruptionMode
-	// tasks are how many pods of each task are needed; nil for a group without tasks.
+	// tasks says how many pods of each task are needed; nil for a group without tasks.
 	tasks map[string]int64
 }
 
-// Named lists the groups that the pod names: it is of the first that is described.
+// Named lists the groups that the pod names. It belongs to the first one that is described.
 func (r *Reader) Named(pod *corev1.Pod) []Named { return r.NamedIn(pod, r.SchedulingGroup(pod)) }
 
-// NamedIn is Named for a pod that names that PodGroup in spec.schedulingGroup, whatever its API library knows; empty for none.
+// NamedIn is Named for a pod with that PodGroup in spec.schedulingGroup, even if the API library lacks the field; empty for no PodGroup.
 func (r *Reader) NamedIn(pod *corev1.Pod, schedulingGroup string) []Named {
 	out := byObject(nil, PodGroup, pod, schedulingGroup)
 	if workload, group, replica := r.WorkloadRef(pod); workload != "" {
@@ -99,8 +99,8 @@ func (r *Reader) NamedIn(pod *corev1.Pod, schedulingGroup string) []Named {
 	return out
 }
 
-// OfSucceeded are the groups that still count the pod, which has ended well: those of Kueue, whose total is of all pods that there ever are,
-// and of Volcano. Other groups count pods that run or wait, as their schedulers do.
+// OfSucceeded returns the groups that still count the pod, which has ended successfully: groups of Kueue, whose total includes all pods
+// that ever existed, and of Volcano. Like their schedulers, other groups count only running and pending pods.
 func OfSucceeded(named []Named) []Named {
 	return slices.DeleteFunc(named, func(n Named) bool { return n.Group.Kind != Kueue && n.Group.Kind != VolcanoPodGroup })
 }
@@ -114,7 +114,7 @@ func byObject(out []Named, kind Kind, pod *corev1.Pod, name string) []Named {
 	return append(out, Named{Group: key, Object: key})
 }
 
-// ofKueue reads a group of plain pods.
+// ofKueue reads a Kueue group of plain pods.
 func ofKueue(pod *corev1.Pod) (Named, bool) {
 	name := pod.Labels[labelKueueGroup]
 	if name == "" {
@@ -140,7 +140,7 @@ func ofLeaderWorkerSet(pod *corev1.Pod) (Named, bool) {
 	return Named{Group: Key{LeaderWorkerSet, pod.Namespace, set + "-" + index}, terms: t}, true
 }
 
-// ofJobSet reads the pods of a JobSet: all together, or where each Job has a domain to itself, those of a Job.
+// ofJobSet reads the group of a JobSet: all of its pods, or the pods of one Job if each Job has its own domain.
 func ofJobSet(pod *corev1.Pod) (Named, bool) {
 	name := pod.Labels[labelJobSet]
 	if name == "" {
@@ -153,7 +153,7 @@ func ofJobSet(pod *corev1.Pod) (Named, bool) {
 	return Named{Group: Key{JobSet, pod.Namespace, name}, terms: t}, true
 }
 
-// within keeps the group in one domain of the label; false, and nothing changes, for what is no label key.
+// within keeps the group in one domain of the label. It returns false and changes nothing if the text is not a label key.
 func (t *terms) within(key string, policy planning.GangTopologyPolicy) bool {
 	if !isLabelKey(key) {
 		return false
@@ -162,7 +162,7 @@ func (t *terms) within(key string, policy planning.GangTopologyPolicy) bool {
 	return true
 }
 
-// countOf reads a number of pods; 0, for all that are there, if it is none.
+// countOf parses a number of pods; an invalid text gives 0, which means all existing pods.
 func countOf(text string) int {
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 0 || n > mostPods {
@@ -171,7 +171,7 @@ func countOf(text string) int {
 	return n
 }
 
-// termsOf are those of the group: of its object, if it needs one. False if the object does not describe it.
+// termsOf returns the terms of the group, from its object if it needs one. It returns false if the object does not describe the group.
 func (n *Named) termsOf(o *Object) (terms, bool) {
 	switch {
 	case n.Object == Key{}:
@@ -203,7 +203,7 @@ func (n *Named) termsOf(o *Object) (terms, bool) {
 	return t, true
 }
 
-// minimumOf is how many pods the policy asks for together; one for those that are scheduled one by one.
+// minimumOf returns how many pods the policy requires together; one for pods that are scheduled one by one.
 func minimumOf(p *Policy) int {
 	if p == nil || p.Gang == nil {
 		return 1

@@ -8,10 +8,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// Kind is what makes pods a group: a kind of object, by its name and group in the API, or the labels of a controller.
+// Kind says what defines a group: a kind of object, by its name and API group, or the labels of a controller.
 type Kind string
 
-// The kinds. Those with a dot are objects.
+// The kinds. Kinds with a dot in their name are objects.
 const (
 	PodGroup             Kind = "PodGroup.scheduling.k8s.io"
 	Workload             Kind = "Workload.scheduling.k8s.io"
@@ -23,7 +23,7 @@ const (
 	JobSet               Kind = "jobset"
 )
 
-// KindOf is the kind of objects of the API group; empty for kinds that say nothing of pods that belong together.
+// KindOf returns the kind for objects of an API group; empty for kinds that define no groups of pods.
 func KindOf(group, kind string) Kind {
 	if group == "scheduling.sigs.k8s.io" { // coscheduling until scheduler-plugins v0.24
 		group = "scheduling.x-k8s.io"
@@ -41,7 +41,7 @@ type Key struct {
 	Namespace, Name string
 }
 
-// Object is an object that describes groups. Of all kinds of PodGroup and of Workload it has the fields that planning uses. Sources:
+// Object is an object that describes groups. It has the fields of all kinds of PodGroup and of Workload that planning uses. Sources:
 // k8s.io/api scheduling/v1alpha1 (v0.35) and scheduling/v1alpha3, v1beta1 (v0.37); sigs.k8s.io/scheduler-plugins
 // apis/scheduling/v1alpha1; volcano.sh/apis scheduling/v1beta1.
 type Object struct {
@@ -51,7 +51,7 @@ type Object struct {
 	unreadable        bool
 }
 
-// Spec is what an Object asks for.
+// Spec is the spec of an Object.
 type Spec struct {
 	SchedulingPolicy      *Policy `json:"schedulingPolicy"`
 	SchedulingConstraints *struct {
@@ -63,30 +63,30 @@ type Spec struct {
 	DisruptionMode *struct {
 		All *struct{} `json:"all"`
 	} `json:"disruptionMode"`
-	// PriorityClassName is for who knows these objects.
+	// PriorityClassName is resolved by callers that know PriorityClasses.
 	PriorityClassName string `json:"priorityClassName"`
-	// ParentCompositePodGroupName is that of PodGroups and CompositePodGroups.
+	// ParentCompositePodGroupName is a field of PodGroups and CompositePodGroups.
 	ParentCompositePodGroupName *string `json:"parentCompositePodGroupName"`
-	// MinMember is that of coscheduling and Volcano, MinTaskMember that of Volcano, by task.
+	// MinMember is a field of coscheduling and Volcano, MinTaskMember a field of Volcano, by task.
 	MinMember     int64            `json:"minMember"`
 	MinTaskMember map[string]int64 `json:"minTaskMember"`
-	// PodGroups are those of a Workload of v1alpha1.
+	// PodGroups are the pod groups of a Workload of v1alpha1.
 	PodGroups []struct {
 		Name   string  `json:"name"`
 		Policy *Policy `json:"policy"`
 	} `json:"podGroups"`
 }
 
-// Policy is "basic", pods one by one, or "gang", all or nothing.
+// Policy is "basic" (pods are placed one by one) or "gang" (all or none).
 type Policy struct {
 	Gang *struct {
 		MinCount int64 `json:"minCount"`
-		// MinGroupCount is that of a CompositePodGroup.
+		// MinGroupCount is a field of CompositePodGroups.
 		MinGroupCount int64 `json:"minGroupCount"`
 	} `json:"gang"`
 }
 
-// Counts are the numbers of pods and groups that the object says, by field: each is from 0 to what the reader allows.
+// Counts returns the numbers of pods and groups in the object, by field. Each is from 0 to the largest number that the reader allows.
 func (o *Object) Counts() map[string]int64 {
 	out := map[string]int64{"spec.minMember": o.Spec.MinMember}
 	for task, n := range o.Spec.MinTaskMember {
@@ -105,15 +105,15 @@ func (o *Object) Counts() map[string]int64 {
 }
 
 const (
-	// mostPods bounds the numbers of pods that objects and annotations say.
+	// mostPods is the largest number of pods that objects and annotations may state.
 	mostPods = 1_000_000
-	// mostTopology bounds the topology constraints of a group; Kubernetes allows one.
+	// mostTopology is the largest number of topology constraints of a group; Kubernetes allows one.
 	mostTopology = 8
 )
 
-// InvalidError is an object that no gang can be made of.
+// InvalidError is an object from which no gang can be made.
 type InvalidError struct {
-	// Object and the field at fault; Rule that it breaks.
+	// Object and its faulty field; Rule that the field breaks.
 	Object Key
 	Field  string
 	Rule   string
@@ -124,7 +124,7 @@ func (e *InvalidError) Error() string {
 	return fmt.Sprintf("%s %s/%s: %s %s", e.Object.Kind, e.Object.Namespace, e.Object.Name, e.Field, e.Rule)
 }
 
-// Read reads the fields of an object of the kind, as the API writes them. The error is an *InvalidError.
+// Read reads the fields of an object of the kind, in the form of the API. The error is an *InvalidError.
 func Read(kind Kind, fields map[string]any) (*Object, error) {
 	meta, _ := fields["metadata"].(map[string]any)
 	key := Key{Kind: kind}
@@ -144,7 +144,7 @@ func Read(kind Kind, fields map[string]any) (*Object, error) {
 	return out, nil
 }
 
-// check finds the first field that a gang can't have; no rule if there is none.
+// check finds the first field that is invalid for a gang; the rule is empty if all are valid.
 func (o *Object) check() (field, rule string) {
 	for path, n := range o.Counts() {
 		if (n < 0 || n > mostPods) && (field == "" || path < field) {
@@ -168,7 +168,7 @@ func (o *Object) check() (field, rule string) {
 
 func isLabelKey(key string) bool { return len(validation.IsQualifiedName(key)) == 0 }
 
-// Unreadable stands for an object of the kind that can't be read: it describes no group.
+// Unreadable returns an object of the kind that stands for one that can't be read. It describes no group.
 func Unreadable(kind Kind, object metav1.Object) *Object {
 	return &Object{Kind: kind, unreadable: true, ObjectMeta: metav1.ObjectMeta{
 		Namespace: object.GetNamespace(), Name: object.GetName(), UID: object.GetUID(), ResourceVersion: object.GetResourceVersion(),
