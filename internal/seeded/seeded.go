@@ -1,5 +1,5 @@
-// Package seeded checks properties with the same drawn inputs each time, so that a test fails because of a change of the code and
-// of nothing else. Others are drawn with rapid's own flags, for example:
+// Package seeded checks properties with the same random inputs in each run, so that a test fails only because of a change of the code.
+// rapid's own flags draw other inputs, for example:
 //
 //	go test ./scheduling -run TestPlansAreComplete -rapid.checks 10000 -rapid.seed 7
 //
@@ -20,13 +20,13 @@ func Check(t *testing.T, property func(*rapid.T)) {
 	check(t, map[string]int{"rapid.seed": 1}, property)
 }
 
-// Times is Check with so many draws; a fifth of them with -short, as always with rapid.
+// Times is Check with a number of draws; with -short, rapid makes a fifth of them.
 func Times(t *testing.T, draws int, property func(*rapid.T)) {
 	t.Helper()
 	check(t, map[string]int{"rapid.seed": 1, "rapid.checks": draws}, property)
 }
 
-// Fix gives properties that the test has checked by others, as by the conformance kit, the fixed seed, until it ends.
+// Fix sets the fixed seed until the test ends, for properties that another package checks, such as the conformance kit.
 func Fix(t testing.TB) {
 	t.Helper()
 	t.Cleanup(set(t, map[string]int{"rapid.seed": 1}))
@@ -38,8 +38,8 @@ func check(t *testing.T, flags map[string]int, property func(*rapid.T)) {
 	rapid.Check(t, property)
 }
 
-// set sets rapid's flags, but those that were given to the test, and returns what sets them back. Flags belong to the process:
-// tests that run side by side must not use them.
+// set sets rapid's flags, except those given on the command line, and returns a function that restores them. Flags belong to the process,
+// so tests that run in parallel must not use this function.
 func set(t testing.TB, flags map[string]int) (undo func()) {
 	t.Helper()
 	given := map[string]bool{}
