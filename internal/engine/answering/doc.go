@@ -10,7 +10,7 @@
 // (package newnodes), violated preferences are listed, pods without a place are explained (package explain), and the bound is proven
 // (package certify).
 //
-// The cost: one pass over pods and new nodes, apart from the named packages.
+// The cost: one pass over pods and new nodes, in addition to the cost of the named packages.
 package answering
 
 import (
