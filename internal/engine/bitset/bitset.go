@@ -1,7 +1,7 @@
-// Package bitset holds sets of small numbers.
+// Package bitset provides sets of small numbers.
 //
-// The question: which of a known number of things are in both of two sets, or in none? The planner asks it about instance types and
-// offerings that meet requirements, millions of times.
+// The question: which of a known number of things are in both of two sets, in one of them, or in none? The planner uses it millions of
+// times, for instance types and offerings that meet requirements.
 //
 // Input and output are slices of 64-bit words, a bit for each number from 0 on. Operations on n numbers take n/64 steps; only those that
 // say so allocate.
@@ -13,10 +13,10 @@ import "math/bits"
 // it says so.
 type Set []uint64
 
-// New is an empty set that has room for 0..n-1.
+// New returns an empty set for the numbers 0..n-1.
 func New(n int) Set { return make(Set, (n+63)/64) }
 
-// Full is the set of 0..n-1.
+// Full returns the set of all numbers 0..n-1.
 func Full(n int) Set {
 	b := New(n)
 	for i := range b {
@@ -31,27 +31,27 @@ func Full(n int) Set {
 // Has reports whether the number is in the set.
 func (b Set) Has(i int) bool { return b[i>>6]&(1<<(i&63)) != 0 }
 
-// Add puts the number into the set.
+// Add adds the number to the set.
 func (b Set) Add(i int) { b[i>>6] |= 1 << (i & 63) }
 
-// Remove takes the number out of the set.
+// Remove removes the number from the set.
 func (b Set) Remove(i int) { b[i>>6] &^= 1 << (i & 63) }
 
-// And leaves what is in the other as well.
+// And keeps only the numbers that are also in the other set.
 func (b Set) And(o Set) {
 	for i := range b {
 		b[i] &= o[i]
 	}
 }
 
-// Or adds what is in the other.
+// Or adds the numbers of the other set.
 func (b Set) Or(o Set) {
 	for i := range b {
 		b[i] |= o[i]
 	}
 }
 
-// Empty reports whether nothing is in the set.
+// Empty reports whether the set is empty.
 func (b Set) Empty() bool {
 	for _, w := range b {
 		if w != 0 {
@@ -61,7 +61,7 @@ func (b Set) Empty() bool {
 	return true
 }
 
-// Within reports whether every member of b is one of o.
+// Within reports whether every member of b is also in o.
 func (b Set) Within(o Set) bool {
 	for i := range b {
 		if b[i]&^o[i] != 0 {
@@ -71,7 +71,7 @@ func (b Set) Within(o Set) bool {
 	return true
 }
 
-// Count is how many numbers are in the set.
+// Count returns how many numbers are in the set.
 func (b Set) Count() int {
 	n := 0
 	for _, w := range b {
@@ -80,7 +80,7 @@ func (b Set) Count() int {
 	return n
 }
 
-// Clone is a copy; it allocates.
+// Clone returns a copy; it allocates.
 func (b Set) Clone() Set { return append(Set(nil), b...) }
 
 // Members yields the members in ascending order.
