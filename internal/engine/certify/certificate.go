@@ -23,7 +23,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// ProofOf returns the problem of placing what the trial put on new nodes, with values for it. order is that in which pods are bound.
+// ProofOf returns the problem of placing what the trial put on new nodes, with values for it. order is the order in which pods are bound.
 func (t Certifying) ProofOf(ctx context.Context, order func() []state.Binding) *trial.Proof {
 	if t.Proof != nil && t.M.Gangs == nil {
 		return t.Proof
@@ -32,7 +32,7 @@ func (t Certifying) ProofOf(ctx context.Context, order func() []state.Binding) *
 	for key, n := range t.placedOnNew(order) {
 		it := valuing.Provable(t.M, key[0], key[1], n)
 		if t.S.Tight > 0 && it.PerNode != pricing.Unbounded {
-			// Where all nodes have some, one may have more of them than a spread allows next to an empty one.
+			// If all nodes have such pods, one node may have more of them than a spread allows while another node is empty.
 			full := func(int32) int32 { return math.MaxInt32 / 2 }
 			it.Topology = nil
 			it.PerNode = topology.AdmitsHostAbove(t.M.Topology, t.M.Classes[key[0]].Topology, func(int32) topology.Tally { return topology.Tally{} }, full)
@@ -53,13 +53,12 @@ func (t Certifying) ProofOf(ctx context.Context, order func() []state.Binding) *
 	return &trial.Proof{P: p, V: pricing.Find(ctx, &p.Problem).Best()}
 }
 
-// seedProof gives the proof's linear program the planned nodes' fillings to begin with: the mix is then as cheap as the plan from the
-// start.
+// seedProof adds the fillings of the planned nodes to the proof's linear program, so that its first solution is as cheap as the plan.
 func (t Certifying) seedProof(p *offers.Choice) {
 	if len(p.Items) < pricing.FewItems {
 		return
 	}
-	itemOf := map[[2]int32]int32{} // by class and stage
+	itemOf := map[[2]int32]int32{} // indexed by class and stage
 	for k, parts := range p.Alike.Parts {
 		for _, i := range parts {
 			it := &p.Alike.Given[i]
@@ -99,13 +98,13 @@ func (t Certifying) seedProof(p *offers.Choice) {
 	}
 }
 
-// CountsTooFew reports whether some nodes may have more devices than packing counts on: a bound by these counts is none.
+// CountsTooFew reports whether some nodes may have more devices than packing assumes. A bound from these counts would not be valid.
 func CountsTooFew(m *model.Model) bool {
 	return slices.ContainsFunc(m.Pools, func(p *nodepool.Pool) bool { return p.Table != nil && p.Table.CountsTooFew() })
 }
 
-// Ruled reports whether rules of the query keep some item from nodes that it may end on all the same: a bound over
-// what is left is none over what a plan may cost.
+// Ruled reports whether rules of the query exclude some item from nodes on which a plan may place it anyway. A bound without these nodes
+// is not a bound on the cost of a plan.
 func Ruled(m *model.Model, items []pricing.Item) bool {
 	for i := range items {
 		it := &items[i]
@@ -117,9 +116,9 @@ func Ruled(m *model.Model, items []pricing.Item) bool {
 	return false
 }
 
-// Certificate writes the proof down: one class per item, or for those that it counts together; one type per instance type that could be used, with the
-// multipliers of an option or of the one that dominates it, or several where no multipliers will do for all of the type's
-// options; and what is limited, with the options that draw on it.
+// Certificate converts the proof to a planning.Certificate. It has one class for each item, or for items that the proof counts together.
+// It has one type for each usable instance type, with the multipliers of an option or of the option that dominates it; or several, if no
+// multipliers are valid for all options of the type. It also lists limits, with the options that use them.
 func Certificate(m *model.Model, pf *trial.Proof) *planning.Certificate {
 	out := &planning.Certificate{}
 	proven := &pf.V.Certified
@@ -132,7 +131,7 @@ func Certificate(m *model.Model, pf *trial.Proof) *planning.Certificate {
 	at, kinds := map[string]int{}, [][]typeProof{}
 	note := func(o *pricing.Option, proof int) {
 		if o.Limited {
-			return // it is among the limits, or no cheaper than what dominates it
+			return // the option is among the limits, or not cheaper than the one that dominates it
 		}
 		name := nameOfType(m, o)
 		i, known := at[name]
@@ -170,8 +169,8 @@ func Certificate(m *model.Model, pf *trial.Proof) *planning.Certificate {
 	return out
 }
 
-// certificateClasses writes the items down. Those of one bundle the proof counts together: a node holds so many of them in all, not so
-// many of each.
+// certificateClasses converts the items to classes. The proof counts the items of one bundle together: it limits how many of them a node
+// holds in total, not how many of each.
 func certificateClasses(m *model.Model, out *planning.Certificate, pf *trial.Proof) {
 	type together struct {
 		bundle int
@@ -201,7 +200,7 @@ func certificateClasses(m *model.Model, out *planning.Certificate, pf *trial.Pro
 	}
 }
 
-// takeRule has each pod of the class take so much of the rule's amount.
+// takeRule sets how much of the rule's amount each pod of the class takes.
 func takeRule(c *planning.CertificateClass, rule string, n int64) {
 	if n <= 0 {
 		return
@@ -212,8 +211,8 @@ func takeRule(c *planning.CertificateClass, rule string, n int64) {
 	c.Takes[rule] = n
 }
 
-// joinClasses adds to c the pods of a class with equal requests and value. Of rules, whose multipliers are 0 where the two differ, all take what those
-// take that take least.
+// joinClasses adds to c the pods of a class with equal requests and value. If the pods take different amounts of a rule, its multipliers
+// are 0, and all pods are given the smallest amount.
 func joinClasses(c, o *planning.CertificateClass) {
 	c.Count += o.Count
 	for rule, n := range c.Takes {
@@ -230,12 +229,12 @@ func joinClasses(c, o *planning.CertificateClass) {
 type typeProof struct {
 	option *pricing.Option
 	lambda []float64
-	// whole are the resources that it counts in whole pods.
+	// whole are the resources that the proof counts in whole pods.
 	whole pricing.WholeCount
 }
 
-// enoughOf is one proof of the list if it is enough for all of its options, else the whole list. Options of one instance type
-// differ where what it holds depends on how it is bought, or on the pool's DaemonSets.
+// enoughOf returns one proof of the list if it is valid for all options of the type, otherwise the whole list. Options of one instance
+// type differ if its room depends on how it is bought, or on the pool's DaemonSets.
 func enoughOf(w *pricing.Worths, list []typeProof, proven *pricing.Certified) []typeProof {
 	for _, k := range list {
 		if len(list) == 1 || !slices.ContainsFunc(list, func(other typeProof) bool {
@@ -247,19 +246,19 @@ func enoughOf(w *pricing.Worths, list []typeProof, proven *pricing.Certified) []
 	return list
 }
 
-// nameOfType is the name of the option's instance type.
+// nameOfType returns the name of the option's instance type.
 func nameOfType(m *model.Model, o *pricing.Option) string {
 	t := m.Pools[o.Pool].Table
 	return t.Catalog.Types[t.Catalog.Variants[t.Rows[o.Row].Variant].Type].Name
 }
 
-// certificateType is an option with resource prices l, scaled.
+// certificateType returns the certificate's type for an option with scaled resource prices l.
 func certificateType(m *model.Model, o *pricing.Option, l []float64, scale float64, caps []offers.Cap) planning.CertificateType {
 	out := planning.CertificateType{Name: nameOfType(m, o), Price: float64(o.Price) / market.NanoPerUSD, Multipliers: map[corev1.ResourceName]float64{}}
 	for d, resource := range m.Resources.Names {
 		x := l[d] * scale / market.NanoPerUSD
 		if resource == corev1.ResourceCPU {
-			x *= 1000 // per core, not per millicore
+			x *= 1000 // the certificate counts per core, not per millicore
 		}
 		if x > 0 {
 			out.Multipliers[resource] = x
@@ -276,7 +275,7 @@ func certificateType(m *model.Model, o *pricing.Option, l []float64, scale float
 	return out
 }
 
-// ruleName is what a certificate calls the cap of that number.
+// ruleName returns the name of the cap with that number in a certificate.
 func ruleName(k int) string { return fmt.Sprintf("rule-%d", k+1) }
 
 func certificateLimit(m *model.Model, l *pricing.LimitedUse, scale float64, caps []offers.Cap) planning.CertificateLimit {
@@ -294,7 +293,7 @@ func certificateLimit(m *model.Model, l *pricing.LimitedUse, scale float64, caps
 	return out
 }
 
-// ruleOf is what a certificate says of the cap.
+// ruleOf returns the certificate's rule for the cap.
 func ruleOf(m *model.Model, c *offers.Cap, name string) planning.CertificateRule {
 	if c.Unit == 0 {
 		return planning.CertificateRule{Name: name, Rule: c.Sentence(m.Topology), Amount: c.Amount}

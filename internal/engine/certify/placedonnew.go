@@ -6,8 +6,8 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/trial"
 )
 
-// placedOnNew counts the pods on new nodes by class and stage. Members of gangs count as what they are, wherever they could be: a bound
-// must hold for every domain that their gang could be in.
+// placedOnNew counts the pods on new nodes by class and stage. Members of gangs count without the restriction to a domain, because a
+// bound must be valid for every domain in which their gang could be.
 func (t Certifying) placedOnNew(order func() []state.Binding) map[[2]int32]int {
 	counts := map[[2]int32]int{}
 	if t.M.Gangs == nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Counted is the proof, or one with a better bound that counts pods whole.
+// Counted returns the proof, or one with a better bound that counts whole pods.
 func (t Certifying) Counted(ctx context.Context, pf *trial.Proof) *trial.Proof {
 	q := *pf.P
 	q.Planned = float64(newnodes.Of(t.Trial).NewCost())
@@ -30,7 +30,7 @@ func (t Certifying) Counted(ctx context.Context, pf *trial.Proof) *trial.Proof {
 	return pf
 }
 
-// wholeCounts is what a certificate says of what a type's proof counts in whole pods.
+// wholeCounts returns the certificate's entries for the resources that a type's proof counts in whole pods.
 func wholeCounts(m *model.Model, w *pricing.WholeCount) []planning.CertificateCount {
 	var out []planning.CertificateCount
 	for i, unit := range w.Unit {
