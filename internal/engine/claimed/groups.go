@@ -24,7 +24,7 @@ type deviceGroup struct {
 	id string
 	// pods are in the order of likeness.Compare: the first is the leader.
 	pods []*corev1.Pod
-	// nodes are the selectors that all of them have.
+	// nodes are the node selectors that all pods of the group have.
 	nodes []*corev1.NodeSelector
 }
 
