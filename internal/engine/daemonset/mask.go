@@ -9,7 +9,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/match"
 )
 
-// Mask is where a DaemonSet would run among the nodes on sale: the union over its alternatives of variants x slots.
+// Mask says on which of the nodes that can be bought a DaemonSet would run: the union over its alternatives of variants x slots.
 type Mask struct {
 	Set      *Set
 	Number   int32        // of the DaemonSet
@@ -27,7 +27,8 @@ func (d *Mask) RunsAt(variant, slot int) bool {
 	return false
 }
 
-// Masks finds the DaemonSets that run on nodes with these labels and taints. Each alternative is looked at on its own, and zones count.
+// Masks finds the DaemonSets that run on nodes with these labels and taints. It examines each alternative separately, and considers
+// zones.
 func Masks(sets []Set, have requirements.Set, taints []corev1.Taint, c *market.Catalog) []Mask {
 	var out []Mask
 	for i := range sets {

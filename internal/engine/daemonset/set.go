@@ -18,7 +18,7 @@ type Set struct {
 	Class       int32
 	Requests    []int64
 	Tolerations []corev1.Toleration
-	// Terms are the alternatives of its node selector and required node affinity; preferences play no part.
+	// Terms are the alternatives of its node selector and required node affinity; preferences are ignored.
 	Terms []match.Needs
 }
 
@@ -90,8 +90,8 @@ func (d *Set) BelongsOn(labels requirements.Set, taints []corev1.Taint) bool {
 	return match.Untolerated(d.Tolerations, taints, true) == nil && match.AnyMetBy(d.Terms, labels)
 }
 
-// Standing are those of a node's pods that can represent their DaemonSets. Pods that are being deleted don't: a DaemonSet that has no
-// others may have changed since they were made.
+// Standing returns the pods of a node that can represent their DaemonSets. Pods that are being deleted can't, because their DaemonSet may
+// have changed since they were created.
 func Standing(pods []*corev1.Pod) []*corev1.Pod {
 	var out []*corev1.Pod
 	for _, pod := range pods {
@@ -102,7 +102,8 @@ func Standing(pods []*corev1.Pod) []*corev1.Pod {
 	return out
 }
 
-// Newest finds, per DaemonSet UID, the newest pod of the lists: admission may have changed it. All are pods of DaemonSets.
+// Newest finds the newest pod of each DaemonSet, by UID, because admission may have changed pods. All pods in the lists belong to
+// DaemonSets.
 func Newest(lists [][]*corev1.Pod) map[types.UID]*corev1.Pod {
 	out := map[types.UID]*corev1.Pod{}
 	for _, pods := range lists {
