@@ -14,9 +14,9 @@ import (
 //
 // A request of a varied kind takes a different number of devices on each node, but needs must be equal everywhere: the need is the largest
 // number, the kind's weight. A node where the request takes fewer devices gets the difference added, in each set that contains such a kind
-// of which it can meet a request. With one such request that is exact; without any, the sets without the kind decide; with several, it
-// counts less than could be allocated. The set of only that kind has as much as all requests of the kind that the node can meet need, and
-// nothing if it can meet none.
+// of which it can meet a request. With one such request the count is exact. Without such a request, only the sets without the kind
+// matter. With several, the count is less than what could be allocated. The set of only that kind has as much as all requests of the kind
+// that the node can meet need, and nothing if it can meet none.
 //
 // Devices that use the same counters, such as a GPU and its partitions, can't all be allocated at once, whatever kinds they serve. If
 // several kinds compete for them there are more resources, see shares: necessary for claims to fit, but not always sufficient.
