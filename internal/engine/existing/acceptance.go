@@ -8,7 +8,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/podclass"
 )
 
-// Acceptance remembers which nodes take which pods, resources aside. It is safe for concurrent use.
+// Acceptance caches which nodes accept which pods, without regard to resources. It is safe for concurrent use.
 type Acceptance struct {
 	groups []Group
 	shapes []*podclass.Shape
@@ -16,12 +16,12 @@ type Acceptance struct {
 	cells []atomic.Uint32
 }
 
-// NewAcceptance knows nothing yet.
+// NewAcceptance returns an empty cache.
 func NewAcceptance(groups []Group, shapes []*podclass.Shape) *Acceptance {
 	return &Acceptance{groups: groups, shapes: shapes, cells: make([]atomic.Uint32, len(shapes)*len(groups))}
 }
 
-// TakeOver takes results over from another Acceptance of the same groups; shapeWas is the number of each shape there, or -1.
+// TakeOver copies results from another Acceptance with the same groups. shapeWas is the number of each shape there, or -1.
 func (a *Acceptance) TakeOver(was *Acceptance, shapeWas []int32) {
 	for shape, old := range shapeWas {
 		if old < 0 {
@@ -33,18 +33,18 @@ func (a *Acceptance) TakeOver(was *Acceptance, shapeWas []int32) {
 	}
 }
 
-// How nodes of a group take pods of a shape, resources aside.
+// How nodes of a group accept pods of a shape, without regard to resources.
 const (
 	fitUnknown uint32 = iota
 	fitNever
-	FitGivingUp // a preference of the pod, or the aversion to a PreferNoSchedule taint, would be given up
+	FitGivingUp // the pods are accepted, but a preference or a PreferNoSchedule taint would be ignored
 	FitFully
 )
 
-// Accepts reports whether nodes of the group take pods of the shape, resources aside.
+// Accepts reports whether nodes of the group accept pods of the shape, without regard to resources.
 func (a *Acceptance) Accepts(group, shape int32) bool { return a.FitOf(group, shape) >= FitGivingUp }
 
-// FitOf is one of the fit constants. The answer is computed once.
+// FitOf returns one of the fit constants. It computes each answer once.
 func (a *Acceptance) FitOf(group, shape int32) uint32 {
 	cell := &a.cells[int(shape)*len(a.groups)+int(group)]
 	if known := cell.Load(); known != fitUnknown {
@@ -64,5 +64,5 @@ func (a *Acceptance) FitOf(group, shape int32) uint32 {
 	return fit
 }
 
-// Len is for how many pairs of shape and group there is an answer.
+// Len returns the number of pairs of shape and group with a cached answer.
 func (a *Acceptance) Len() int { return len(a.cells) }

@@ -26,7 +26,7 @@ func NewAttachLimits(csi []*storagev1.CSINode, catalogs map[string][]*cloudprovi
 	for _, list := range catalogs {
 		for _, it := range list {
 			if it != nil && len(it.VolumeLimits) > 0 {
-				l.types[it.Name] = it // types of one name have the same limits in every list
+				l.types[it.Name] = it // types with the same name have the same limits in every list
 			}
 		}
 	}

@@ -15,7 +15,7 @@ import (
 type Group struct {
 	Labels requirements.Set
 	Taints []corev1.Taint
-	// Text tells the group from others.
+	// Text identifies the group.
 	Text string
 }
 
@@ -30,12 +30,12 @@ type Groups struct {
 	known   map[string]int32
 }
 
-// NewGroups are no groups yet.
+// NewGroups returns an empty list of groups.
 func NewGroups(asked map[string]bool, vocab *requirements.Lookup, aliases map[string]string) *Groups {
 	return &Groups{Asked: asked, vocab: vocab, aliases: aliases, known: make(map[string]int32)}
 }
 
-// add is the number of a group like the given one.
+// add returns the number of a group that equals the given one, and adds it if it is new.
 func (g *Groups) add(group Group) int32 {
 	if n, ok := g.known[group.Text]; ok {
 		return n
@@ -52,7 +52,7 @@ func (g *Groups) Number(view *View) int32 {
 	for k, v := range view.Labels {
 		canonical := g.vocab.Canonical(k)
 		if _, own := view.Labels[canonical]; own && canonical != k {
-			continue // the canonical label speaks for itself
+			continue // the canonical label is used directly
 		}
 		if g.Asked[canonical] {
 			labels[canonical] = g.vocab.CanonicalValue(canonical, v)
@@ -69,7 +69,7 @@ func (g *Groups) Number(view *View) int32 {
 	return g.add(Group{Labels: set, Taints: view.taints, Text: text})
 }
 
-// spellings are the keys and their aliases, sorted.
+// spellings returns the keys and their aliases, sorted.
 func (g *Groups) spellings(keys map[string]bool) []string {
 	out := slices.Collect(maps.Keys(keys))
 	for alias := range g.aliases {
@@ -90,12 +90,12 @@ type Grouping struct {
 	writer  podtext.Writer
 }
 
-// NewGrouping finds groups by the labels that are asked about by now.
+// NewGrouping groups nodes by the labels that pods or rules ask about so far.
 func NewGrouping(g *Groups) *Grouping {
 	return &Grouping{Groups: g, spelled: g.spellings(g.Asked), texts: make(map[string]int32)}
 }
 
-// Of is the group of a node.
+// Of returns the group of a node.
 func (g *Grouping) Of(view *View) int32 {
 	w := &g.writer
 	w.Buf = w.Buf[:0]

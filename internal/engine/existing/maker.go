@@ -17,7 +17,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Maker makes nodes ready for planning.
+// Maker prepares nodes for planning.
 type Maker struct {
 	Resources  *resources.Table
 	Volumes    *volumes.Index
@@ -27,8 +27,8 @@ type Maker struct {
 	Classes    []*podclass.Class
 	// PoolIndex numbers the pools.
 	PoolIndex map[v1.PoolKey]int
-	// DevicesOf sets how many devices of the named node are free, next to its other amounts; allocatable is the node's total. Nil where no
-	// pod claims any.
+	// DevicesOf sets how many devices of the named node are free, next to its other amounts; allocatable is the node's total. Nil if no
+	// pod claims devices.
 	DevicesOf func(node string, allocatable corev1.ResourceList, free []int64)
 }
 
@@ -65,15 +65,15 @@ func (m *Maker) Node(n *planning.Node, view *View, classes []int32, on likeness.
 	return compiled
 }
 
-// Arena hands out lists of pods from one piece of memory.
+// Arena allocates lists of pods from one piece of memory.
 type Arena struct{ bound, movable []Pod }
 
-// NewArena has room for so many pods: lists that need more have their own.
+// NewArena makes an arena for a number of pods. Lists that no longer fit are allocated separately.
 func NewArena(pods int) *Arena {
 	return &Arena{make([]Pod, 0, pods), make([]Pod, 0, pods)}
 }
 
-// take is an empty list with room for n pods.
+// take returns an empty list with capacity for n pods.
 func take(from *[]Pod, n int) []Pod {
 	if cap(*from)-len(*from) < n {
 		return make([]Pod, 0, n)
@@ -83,7 +83,7 @@ func take(from *[]Pod, n int) []Pod {
 	return (*from)[at : at : at+n]
 }
 
-// chargePods takes the bound pods off the node's free amounts and notes those that could move.
+// chargePods subtracts the bound pods from the node's free amounts, and records the pods that could move.
 func (m *Maker) chargePods(n *planning.Node, classes []int32, on likeness.NodePods, into *Node, free []int64) {
 	for i, is := range on.Marks {
 		if is&likeness.HasEnded == 0 {
@@ -139,7 +139,7 @@ func (m *Maker) reserveDaemons(n *planning.Node, group int32, classes []int32, f
 		for r := range free {
 			missing := max(d.Requests[r]-held[r], 0)
 			if missing > max(free[r], 0) && resources.CountsDevices(m.Resources.Names[r]) {
-				missing = max(free[r], 0) // the pod waits, and keeps nobody off
+				missing = max(free[r], 0) // the DaemonSet pod waits, and does not exclude other pods
 			}
 			free[r] -= missing
 		}

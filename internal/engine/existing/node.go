@@ -10,24 +10,24 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Node is one made ready for planning.
+// Node is a node that is prepared for planning.
 type Node struct {
 	Source      *planning.Node
 	Name        string
-	Pool        int32 // number of its pool, or -1
+	Pool        int32 // number of the node's pool, or -1
 	Initialized bool
 	// Usable is false for nodes that take no pods: those that are leaving.
 	Usable bool
 	Group  int32
 	// Bound are the pods that use the node's resources; Movable are those of them that would need a new place if the node were removed.
 	Bound, Movable []Pod
-	// Over is by how much the node is overcommitted, by resource; nil if it is not.
+	// Over is the amount by which the node is overcommitted, by resource; nil if it is not.
 	Over []int64
 	// Capacity counts against the pool's limits.
 	Capacity corev1.ResourceList
 }
 
-// Pod is a pod on such a node.
+// Pod is a pod on an existing node.
 type Pod struct {
 	Class int32
 	// Terminating says that the pod is being deleted.

@@ -8,8 +8,8 @@ import (
 )
 
 // Regrouping finds the groups that unchanged nodes are in now. While pods ask about the same labels, the nodes of a group stay together.
-// Otherwise nodes are grouped by their previous group and by the labels that are new in question, which is much faster than comparing all
-// their labels.
+// Otherwise nodes are grouped by their previous group and by the labels that pods newly ask about, which is much faster than comparing
+// all labels.
 type Regrouping struct {
 	*Groups
 	was []Group

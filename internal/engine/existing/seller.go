@@ -14,11 +14,11 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Seller knows where nodes were bought.
+// Seller finds the offerings by which nodes were bought.
 type Seller struct {
 	Vocab *requirements.Lookup
 	Pools []*nodepool.Pool
-	// PoolIndex numbers the pools, Catalogs finds theirs by name.
+	// PoolIndex numbers the pools, and Catalogs has their catalogs by name.
 	PoolIndex map[v1.PoolKey]int
 	Catalogs  map[string]*market.Catalog
 	// Costs is the cost model; nil for list prices.
@@ -65,7 +65,7 @@ func (from *Seller) BoughtAs(n *planning.Node) (o market.Priced, source string, 
 	return market.Priced{}, "", false
 }
 
-// offeredAs reports whether a node with the labels may have been bought as the offering: no label of it says otherwise.
+// offeredAs reports whether a node with the labels may have been bought by the offering: no label contradicts it.
 func offeredAs(o *cloudprovider.Offering, labels map[string]string) bool {
 	if o.CapacityType() != labels[v1.CapacityTypeLabelKey] {
 		return false

@@ -8,7 +8,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/market"
 )
 
-// standing is a node with the offering it was bought as.
+// standing is a node with the offering by which it was bought.
 type standing struct {
 	node int32
 	market.Priced
@@ -21,12 +21,12 @@ type Standings struct {
 	nodes []standing
 	// order lists, for each commitment, the nodes that it may cover, highest yield first.
 	order [][]int32
-	// Left of each commitment when no node is hidden, and the shares of each of nodes.
+	// Left is what remains of each commitment if no node is hidden, and shares are the covered shares of each node.
 	Left   []int64
 	shares [][]market.Share
 }
 
-// Standings contain the nodes' use of commitments; nil if there are no commitments.
+// Standings returns the nodes' use of commitments; nil if there are no commitments.
 func (from *Seller) Standings(nodes []Node) *Standings {
 	if from.Costs == nil || len(from.Costs.Commitments) == 0 {
 		return nil
@@ -64,7 +64,7 @@ func (from *Seller) Standings(nodes []Node) *Standings {
 	return s
 }
 
-// Without returns what the nodes that are not hidden leave of each commitment, and their shares.
+// Without returns what remains of each commitment if some nodes are hidden, and the shares of the other nodes.
 func (s *Standings) Without(model *market.Costs, hidden []int32) (left []int64, shares [][]market.Share) {
 	nodes := make([]market.Covered, len(s.nodes))
 	for i := range nodes {
@@ -87,7 +87,7 @@ func (s *Standings) Without(model *market.Costs, hidden []int32) (left []int64, 
 	return left, shares
 }
 
-// SharesOf are the shares of the node, by its number, when no node is hidden.
+// SharesOf returns the shares of the node with that number if no node is hidden.
 func (s *Standings) SharesOf(node int32) []market.Share {
 	at := slices.IndexFunc(s.nodes, func(st standing) bool { return st.node == node })
 	if at < 0 {

@@ -12,7 +12,7 @@ import (
 
 // View is a node as planning sees it in its present phase.
 type View struct {
-	// name is the Node's; empty until it has joined.
+	// name is the name of the Node; empty until the node has joined.
 	name                  string
 	Labels                map[string]string
 	taints                []corev1.Taint
@@ -66,7 +66,7 @@ func cordoned(object *corev1.Node, taints []corev1.Taint) []corev1.Taint {
 	return append(slices.Clip(taints), cordon)
 }
 
-// claimLabels are a claim's labels with those its requirements pin to one value.
+// claimLabels returns a claim's labels, including labels whose requirements allow only one value.
 func claimLabels(claim *v1.NodeClaim) map[string]string {
 	out := make(map[string]string, len(claim.Labels))
 	for _, r := range claim.Spec.Requirements {
