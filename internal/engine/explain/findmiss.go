@@ -117,7 +117,7 @@ func (x misses) nearestTolerated(at int32, p *nodepool.Pool, best finding) *plan
 // fewDemands are the first of the demands.
 func (x misses) fewDemands() []demand { return x.demands[:min(len(x.demands), maxDemands)] }
 
-// would reports whether a node from fitting is nearer than the finding and passes the checks that fitting does not make.
+// would reports whether a node that fitting found is nearer than the finding, and passes the checks that fitting does not make.
 func (x misses) would(best *finding, code planning.MissCode, q *question, cand *candidate) bool {
 	return best.nearer(code, 0, cand.price) && x.keepsVariety(q, cand) && ruleFaultsOf(x.explainer).admits(q, cand, false)
 }
