@@ -1,17 +1,18 @@
 // Package filling chooses whole nodes for pods whose values are known.
 //
-// The question: which nodes, filled how, hold the pods for little money, if each pod is worth so much?
+// The question: given a value for each pod, which nodes with which pods on them hold all pods at a low cost?
 //
-// Input is a [Task]: a problem with the values of its items, and the rules about single nodes that are no amounts. A [Gate] says what may be
-// bought where that is limited. Output are [Bins], nodes to buy with what goes on each, and how many pods of each item have none.
+// Input is a [Task]: a problem with the values of its items, and the rules about single nodes that can't be expressed as amounts. A
+// [Gate] decides what may be bought if there are limits. Output are [Bins], which are nodes to buy with their pods, and how many pods of
+// each item have no node.
 //
-// The method: fillings of a second column generation, over whole pods, are bought as often as its mix says, rounded down; a greedy
-// [Packer] buys the node whose best filling is worth most for its price, for what is left; then each node is exchanged for the cheapest that
-// holds its pods, nodes are emptied into the others, the worst are packed again, pairs are merged, and a few pods are packed exactly over
-// all their subsets. What comes out is handed to package packing, which improves it further. Of the literature: patterns and rounding after
-// Gilmore and Gomory (1961), the greedy after the cost-benefit rule for set covering (Chvátal, A Greedy Heuristic for the Set-Covering
-// Problem, 1979).
+// The method: a second column generation, over whole pods, finds fillings, which are bought as often as its solution says, rounded down.
+// For the remaining pods, a greedy [Packer] buys the node whose best filling is worth most for its price. Then each node is replaced by
+// the cheapest one that holds its pods, nodes are emptied into others, the worst are packed again, pairs are merged, and a few pods are
+// packed exactly over all their subsets. Package packing improves the result further. Literature: patterns and rounding follow Gilmore
+// and Gomory (1961); the greedy algorithm follows the cost-benefit rule for set covering (Chvátal, A Greedy Heuristic for the
+// Set-Covering Problem, 1979).
 //
-// The cost: all steps are bounded by counts of looks at pods, options and pairs of nodes; the packer alone takes, for each filling, one look
-// at the items the option takes.
+// The cost: all steps are limited by counters of the pods, options and pairs of nodes that they examine. For each filling, the packer
+// examines each item of the option once.
 package filling

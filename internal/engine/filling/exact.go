@@ -26,7 +26,7 @@ func (k *Task) packExactly(g *Bins) {
 	}
 	all := 1<<len(pods) - 1
 	bins := make([]Bin, all+1)
-	price := make([]int64, all+1) // of the cheapest node for the subset
+	price := make([]int64, all+1) // the price of the cheapest node for the subset
 	bins[0].used = make([]int64, p.Dims)
 	for set := 1; set <= all; set++ {
 		first := bits.TrailingZeros(uint(set))

@@ -9,11 +9,11 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
-// Task is pods to buy nodes for, with their values and the rules about single nodes.
+// Task contains pods that need new nodes, with their values and the rules about single nodes.
 type Task struct {
 	p *pricing.Problem
 	v *pricing.Values
-	// at is, by item, the index of its place.
+	// at is the index of the place of each item.
 	at    []int
 	rules *Rules
 }
