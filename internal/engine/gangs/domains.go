@@ -10,23 +10,23 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// MostDomains bounds how many combinations are found.
+// MostDomains is the largest number of combinations that are returned.
 const MostDomains = 4096
 
-// Pool is what a pool sells: the labels and requirements of its template, and its instance types.
+// Pool describes the nodes that a pool can launch: the labels and requirements of its template, and its instance types.
 type Pool struct {
 	Template requirements.Set
 	Types    []*cloudprovider.InstanceType
 }
 
-// Domains are the combinations of values of the keys that nodes with such labels have, or that new nodes of the pools could have. Beyond
-// MostDomains the last are left out.
+// Domains returns the combinations of values of the keys that existing nodes have, or that new nodes of the pools could have. If there
+// are more than MostDomains, the last are left out.
 func Domains(keys []string, nodes []map[string]string, pools []Pool) [][]string {
 	f := &finder{keys: keys, known: map[string]bool{}}
 	for _, labels := range nodes {
 		f.addNode(labels)
 	}
-	if !slices.Contains(keys, corev1.LabelHostname) { // a new node has a name of its own
+	if !slices.Contains(keys, corev1.LabelHostname) { // the name of a new node is a new domain
 		for i := range pools {
 			f.addPool(&pools[i])
 		}
@@ -62,7 +62,7 @@ func (f *finder) addNode(labels map[string]string) {
 	f.add(values)
 }
 
-// addPool adds what the pool's offerings could be. Many offerings say the same, and are looked at once.
+// addPool adds the domains of the pool's offerings. Offerings with equal labels are examined only once.
 func (f *finder) addPool(p *Pool) {
 	seen := map[string]bool{}
 	for _, it := range p.Types {
@@ -86,7 +86,7 @@ func (f *finder) addPool(p *Pool) {
 	}
 }
 
-// addAll adds each combination of the choices from those that were made on.
+// addAll adds each combination of the remaining choices with those already made.
 func (f *finder) addAll(choices [][]string, made []string) {
 	if len(f.found) > 2*MostDomains {
 		return
@@ -100,8 +100,8 @@ func (f *finder) addAll(choices [][]string, made []string) {
 	}
 }
 
-// valuesOf are the values of the label that a node could have: what the first of the sets says that says anything but "any", as far as
-// the template allows it.
+// valuesOf returns the values of the label that a node could have: those of the first set that restricts the label, as far as the
+// template allows them.
 func valuesOf(key string, template requirements.Set, sets ...requirements.Set) []string {
 	for _, set := range append(sets, template) {
 		if !set.Has(key) || set.Get(key).Complement() {
