@@ -17,9 +17,9 @@ import (
 )
 
 // Answers remember which new nodes trials of one model have found for pending pods. The key is everything the answer depends on: how many
-// pods of which class, what is left of limits and reservations, and where the members of their rules are. A planner asks the same question
-// again and again, since different removals leave the same pods. Trials give the same answers with Answers and without: see Trial.Recall.
-// Answers are safe for concurrent use.
+// pods of which class, what is left of limits and reservations, and where the members of their rules are. A planner asks the same
+// question repeatedly, because different removals leave the same pods. Trials give the same answers with Answers and without: see
+// Trial.Recall. Answers are safe for concurrent use.
 type Answers struct {
 	m *model.Model
 	w *valuing.Worth
@@ -87,7 +87,7 @@ func (t *Launching) Recall(a *Answers) {
 	}
 }
 
-// askedOf is the function that asks, so that different questions have different keys.
+// askedOf is the function that asks; it is part of the key, because the functions give different answers.
 type askedOf byte
 
 const (

@@ -134,8 +134,8 @@ const (
 	goodScore = scorePrecision * 49 / 50
 )
 
-// anchorOf returns the pending class with the fewest kinds of nodes, and these kinds; -1 if some class has no kinds or needs what is not
-// supported here.
+// anchorOf returns the pending class with the fewest kinds of nodes, and these kinds; -1 if some class has no kinds, or needs something
+// that LaunchSome does not support.
 func (t *Launching) anchorOf(classes []int32) (anchor int32, kinds []kind) {
 	anchor = -1
 	for _, class := range classes {
@@ -168,7 +168,7 @@ type kind struct {
 }
 
 // kindsOf returns the nodes for pods at a stage, by price. It leaves out a node if no pod can distinguish it from a cheaper one bought in
-// the same slot. It returns false if pools ask for what is not supported here. The result is remembered.
+// the same slot. It returns false if a pool has settings that LaunchSome does not support. The result is remembered.
 func (t *Launching) kindsOf(stage int32) ([]kind, bool) {
 	if list, known := t.kinds[stage]; known {
 		return list, list != nil
