@@ -8,37 +8,37 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
-// A cell is a combination of domains: one value for each topology key that some rule uses. Each node is in one cell,
-// and rules over domains larger than a node can't tell the nodes of a cell apart; so pods under such rules are
-// first dealt out to cells, then packed within them.
+// A cell is a combination of domains: one value for each topology key that some rule uses. Each node is in one cell. Rules over domains
+// larger than a node can't distinguish the nodes of a cell. So pods with such rules are first assigned to cells, and then packed within
+// them.
 
 // AnyCell is the cell of pods that no such rule concerns.
 const AnyCell = -1
 
-// Cells numbers the combinations seen.
+// Cells numbers the combinations that occur.
 type Cells struct {
 	pools []*nodepool.Pool
 	// keys are the labels whose values are domains.
 	keys   []string
 	state  *topology.State
-	List   [][]int32 // domains, indexed like keys
+	List   [][]int32 // the domains of a cell, indexed like keys
 	byText map[string]int32
 	cache  map[newSite]int32
-	// hosts are the cells of nodes that are there, from 1 on; 0 where nobody asked, and nil until somebody does.
+	// hosts caches the cells of existing nodes, numbered from 1; 0 means not computed yet, and the list is nil until the first request.
 	hosts []int32
 }
 
-// newSite is what decides a new node's cell.
+// newSite identifies what determines a new node's cell.
 type newSite struct {
 	pool, slot, variant int32
 }
 
-// NewCells are no cells yet.
+// NewCells returns an empty numbering of cells.
 func NewCells(pools []*nodepool.Pool, keys []string, s *topology.State) *Cells {
 	return &Cells{pools: pools, keys: keys, state: s, byText: map[string]int32{}, cache: map[newSite]int32{}}
 }
 
-// OfHost is the cell of a node that is there.
+// OfHost returns the cell of an existing node.
 func (c *Cells) OfHost(host int) int32 {
 	if c.hosts == nil {
 		c.hosts = make([]int32, len(c.state.Hosts))
@@ -49,7 +49,7 @@ func (c *Cells) OfHost(host int) int32 {
 	return c.hosts[host] - 1
 }
 
-// KnownHost is it where somebody has asked for it before; -1 elsewhere.
+// KnownHost returns the cell of an existing node if OfHost has computed it before; otherwise -1.
 func (c *Cells) KnownHost(host int) int32 {
 	if c.hosts == nil {
 		return -1
@@ -57,7 +57,7 @@ func (c *Cells) KnownHost(host int) int32 {
 	return c.hosts[host] - 1
 }
 
-// Number is the number of a cell by its domains.
+// Number returns the number of the cell with these domains.
 func (c *Cells) Number(domains []int32) int32 {
 	text := make([]byte, 0, 4*len(domains))
 	for _, d := range domains {
@@ -72,7 +72,7 @@ func (c *Cells) Number(domains []int32) int32 {
 	return n
 }
 
-// OfNew is the cell of a new node.
+// OfNew returns the cell of a new node.
 func (c *Cells) OfNew(pool, row, slot int32, as *nodepool.Assignment) int32 {
 	p := c.pools[pool]
 	t := p.Table

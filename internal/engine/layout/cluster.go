@@ -11,9 +11,9 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
-// Cluster is what of a cluster decides in which domains pods are, or could be.
+// Cluster contains the parts of a cluster that determine in which domains pods are, or could be.
 type Cluster struct {
-	// Rules are those that pods state, keys the labels whose values are their domains, the hostname aside.
+	// Rules are the rules that pods state. keys are the labels whose values are their domains, without the hostname.
 	Rules      []topology.Group
 	Keys       []string
 	Classes    []*podclass.Class
@@ -24,7 +24,7 @@ type Cluster struct {
 	DaemonSets []daemonset.Set
 }
 
-// ValuesOnNodes are the values of a label on nodes that are there, sorted.
+// ValuesOnNodes returns the values of a label on existing nodes, sorted.
 func (l *Cluster) ValuesOnNodes(key string) []string {
 	var out []string
 	for i := range l.Groups {
@@ -36,7 +36,7 @@ func (l *Cluster) ValuesOnNodes(key string) []string {
 	return slices.Compact(out)
 }
 
-// Count is the state of the nodes that are there, with their bound pods.
+// Count returns the topology state of the existing nodes, with their bound pods.
 func (l *Cluster) Count(reachable func(shape int32, key int) []int32) *topology.State {
 	s := topology.NewState(l.Rules, l.Keys, reachable, len(l.Nodes))
 	ruledDaemons := slices.ContainsFunc(l.DaemonSets, func(d daemonset.Set) bool { return l.Classes[d.Class].Topology != nil })
@@ -45,7 +45,7 @@ func (l *Cluster) Count(reachable func(shape int32, key int) []int32) *topology.
 	for i, class := range l.Classes {
 		stakes[i] = class.Topology
 	}
-	// The first node of each group, from 1 on, and how many more there are: they are like it.
+	// The first node of each group, numbered from 1, and how many other nodes of the group there are, which are equal to it.
 	first, more := make([]int32, len(l.Groups)), make([]int32, len(l.Groups))
 	for i := range l.Nodes {
 		n := &l.Nodes[i]
@@ -88,8 +88,8 @@ func (l *Cluster) Count(reachable func(shape int32, key int) []int32) *topology.
 	return s
 }
 
-// StakeOfBound is the stake o of a bound pod as others see it: one that is terminating counts no more for spreads, as in
-// kube-scheduler, but keeps others away or draws them until it is gone.
+// StakeOfBound returns the topology groups o of a bound pod that count for other pods. As in kube-scheduler, a terminating pod no longer
+// counts for spreads, but its affinity and anti-affinity have an effect until it is gone.
 func StakeOfBound(rules []topology.Group, p existing.Pod, o *topology.Groups) *topology.Groups {
 	if o == nil || !p.Terminating {
 		return o

@@ -1,16 +1,16 @@
-// Package layout knows in which domains pods are, and in which they could be.
+// Package layout finds the domains in which pods are, and those in which they could be.
 //
-// The question: which domains of the labels that rules look at are the nodes in that are there, which could new ones be in, and which of
-// them can the pods of a class reach?
+// The question: in which domains of the labels that rules use are existing nodes, in which could new nodes be, and which of these can the
+// pods of a class reach?
 //
-// Input are a [Cluster]: rules that pods state, classes and shapes, pools, nodes and DaemonSets. Output is the state of the nodes that are
-// there, with their pods counted ([Cluster.Count]), the domains that the pods of each shape can reach on new nodes ([Cluster.Reach]), and
-// [Cells]: numbers for combinations of domains.
+// Input are a [Cluster]: rules that pods state, classes and shapes, pools, nodes and DaemonSets. Output is the topology state of existing
+// nodes with their pods ([Cluster.Count]), the domains that the pods of each shape can reach on new nodes ([Cluster.Reach]), and [Cells]:
+// numbers for combinations of domains.
 //
-// The method: each node is in one cell, one domain for each label; rules over domains larger than a node can't tell the nodes of a cell
-// apart. Nodes of one group are counted as one. What new nodes of a pool may be in follows from its profiles and the ways to decide
-// the labels that they leave open.
+// The method: each node is in one cell, which is one domain for each label. Rules over domains larger than a node can't distinguish the
+// nodes of a cell. Nodes of one group are counted as one. The domains of a pool's new nodes follow from its profiles, and from the
+// possible values of labels that they leave open.
 //
-// The cost: a pass over nodes and over those of their pods that rules notice; for each shape under a spread rule one over the rows and slots
-// of its profiles. A new node's cell is remembered by pool and slot, and by instance type where types state such labels.
+// The cost: one pass over nodes and over those of their pods that rules count; for each shape with a spread rule one pass over the rows
+// and slots of its profiles. The cell of a new node is cached by pool and slot, and by instance type if types state such labels.
 package layout

@@ -10,7 +10,7 @@ import (
 )
 
 // Reach finds, for the shapes of classes under spread rules, the domains of each key where their pods could get a new node, ascending:
-// indexed [shape][key]. known, which may be nil, yields what is known of a shape already.
+// indexed [shape][key]. known, which may be nil, returns results that are known already for a shape.
 func (l *Cluster) Reach(base *topology.State, known func(shape int32) [][]int32) [][][]int32 {
 	out := make([][][]int32, len(l.Shapes))
 	for _, c := range l.Classes {
@@ -49,7 +49,7 @@ func (l *Cluster) spreadsWidely(o *topology.Groups) bool {
 	})
 }
 
-// reachedBy adds the domains of all nodes of a use.
+// reachedBy adds the domains of all nodes of a profile.
 func (l *Cluster) reachedBy(base *topology.State, u podclass.Use, found []map[int32]bool) {
 	p := l.Pools[u.Pool]
 	f := &p.Profiles[u.Profile]
