@@ -12,7 +12,7 @@ func Ended(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }
 
-// UsesClaims reports whether the pod has volumes that other pods or objects have a say in.
+// UsesClaims reports whether the pod has volumes that depend on other pods or objects.
 func UsesClaims(pod *corev1.Pod) bool {
 	for i := range pod.Spec.Volumes {
 		v := &pod.Spec.Volumes[i]
@@ -31,7 +31,7 @@ func NominatedTo(pod *corev1.Pod) string {
 	return pod.Status.NominatedNodeName
 }
 
-// NeverPreempts reports whether pods of the spec wait rather than preempt others.
+// NeverPreempts reports whether pods with the spec wait instead of preempting others.
 func NeverPreempts(spec *corev1.PodSpec) bool {
 	return spec.PreemptionPolicy != nil && *spec.PreemptionPolicy == corev1.PreemptNever
 }
@@ -42,7 +42,7 @@ func Compare(a, b *corev1.Pod) int {
 		cmp.Compare(len(a.Name), len(b.Name)), cmp.Compare(a.Name, b.Name))
 }
 
-// static reports whether the pod belongs to its node rather than to a workload.
+// static reports whether the pod belongs to its node and not to a workload.
 func static(pod *corev1.Pod) bool {
 	owner := metav1.GetControllerOf(pod)
 	return owner != nil && owner.Kind == "Node" && owner.APIVersion == "v1"

@@ -35,37 +35,34 @@ type Roster struct {
 
 	seed   maphash.Seed
 	hashes []uint64
-	slots  []int32 // from 1 on; 0 is free
-	// namespace is that of the last pod, whose hash is kept for the next.
-	namespace     string
-	namespaceHash uint64
-	byText        map[string]int32
+	slots  []int32 // numbered from 1; 0 means unused
+	byText map[string]int32
 	// resources are numbered in the order in which they are found.
 	resources *resources.Table
 	present   []bool
 	names     map[corev1.ResourceName]struct{}
 	writer    Writer
-	// owners says that rules depend on who controls the pod.
+	// owners means that rules depend on the controller of a pod.
 	owners bool
 }
 
-// Pattern stands for pods that are alike.
+// Pattern stands for equal pods.
 type Pattern struct {
-	// First of them, by Compare.
+	// First of the pods, by Compare.
 	First *corev1.Pod
-	// RuledAs is the pod whose topology rules they follow; nil means First. A gang's pods keep in a domain the rules that they state
-	// without it.
+	// RuledAs is the pod whose topology rules the pods follow; nil means First. The pods of a gang in a domain follow the rules of the
+	// original pod.
 	RuledAs *corev1.Pod
-	// Refused is why the pods can't be planned at all, where an annotation of theirs says so; nil for most.
+	// Refused is why an annotation of the pods makes planning them impossible; nil for most pods.
 	Refused error
-	// Rules is where those of the pods stand: see topology.Index.Remember.
+	// Rules is the position of the pods' rules: see topology.Index.Remember.
 	Rules       int32
 	Placeholder bool
 	// Class is the number of the pods' class, once it is known.
 	Class int32
 }
 
-// Ruled is the pod whose topology rules the pods keep.
+// Ruled returns the pod whose topology rules the pods follow.
 func (p *Pattern) Ruled() *corev1.Pod {
 	if p.RuledAs != nil {
 		return p.RuledAs
@@ -73,19 +70,19 @@ func (p *Pattern) Ruled() *corev1.Pod {
 	return p.First
 }
 
-// Marks are facts of one pod that making nodes ready asks for.
+// Marks are properties of a pod that are needed to prepare nodes.
 type Marks uint8
 
 const (
-	// HasEnded: the pod holds nothing any more.
+	// HasEnded: the pod uses no resources any more.
 	HasEnded Marks = 1 << iota
-	// IsDeleted: it is on its way out.
+	// IsDeleted: the pod is being deleted.
 	IsDeleted
-	// OfDaemonSet: a DaemonSet owns it.
+	// OfDaemonSet: a DaemonSet owns the pod.
 	OfDaemonSet
-	// IsStatic: it belongs to its node.
+	// IsStatic: the pod belongs to its node.
 	IsStatic
-	// HasClaims: other pods or objects have a say in its volumes.
+	// HasClaims: the volumes of the pod depend on other pods or objects.
 	HasClaims
 )
 
@@ -111,13 +108,13 @@ func marksOf(pod *corev1.Pod) Marks {
 	return m
 }
 
-// NodePods is what the roster knows of one node's pods: their marks, and the pods by their places in the order of Compare.
+// NodePods contains the marks of one node's pods, and the pods in the order of Compare.
 type NodePods struct {
 	Marks []Marks
 	Order []int32
 }
 
-// ReadPods makes it for a node alone.
+// ReadPods makes the NodePods of a single node.
 func ReadPods(pods []*corev1.Pod) NodePods {
 	out := NodePods{make([]Marks, len(pods)), make([]int32, 0, len(pods))}
 	for i, pod := range pods {
@@ -127,7 +124,7 @@ func ReadPods(pods []*corev1.Pod) NodePods {
 	return out
 }
 
-// InOrder appends the places of the pods in the order of Compare.
+// InOrder appends the indexes of the pods in the order of Compare.
 func InOrder(to []int32, pods []*corev1.Pod) []int32 {
 	from := len(to)
 	for i := range pods {
@@ -141,8 +138,8 @@ func InOrder(to []int32, pods []*corev1.Pod) []int32 {
 	return to
 }
 
-// NewRoster allocates a roster for the given numbers of pending pods, placeholders and pods of each node. byOwner says that rules depend on
-// a pod's controller.
+// NewRoster allocates a roster for the given numbers of pending pods, placeholders and pods of each node. byOwner means that rules depend
+// on a pod's controller.
 func NewRoster(waiting, placeholders int, ofNodes []int, byOwner bool) *Roster {
 	bound := 0
 	for _, k := range ofNodes {
@@ -161,7 +158,7 @@ func NewRoster(waiting, placeholders int, ofNodes []int, byOwner bool) *Roster {
 	}
 }
 
-// Add lists the pod. It reports false if one of that name is listed.
+// Add lists the pod. It returns false if a pod with that name is already listed.
 func (r *Roster) Add(pod *corev1.Pod, placeholder bool) bool {
 	if !r.enter(pod) {
 		return false
@@ -191,7 +188,7 @@ func (r *Roster) Add(pod *corev1.Pod, placeholder bool) bool {
 	return true
 }
 
-// enter notes the pod's name.
+// enter records the pod's name.
 func (r *Roster) enter(pod *corev1.Pod) bool {
 	if pod.Namespace != r.namespace || len(r.hashes) == 0 {
 		r.namespace, r.namespaceHash = pod.Namespace, maphash.String(r.seed, pod.Namespace)*31
@@ -210,7 +207,7 @@ func (r *Roster) enter(pod *corev1.Pod) bool {
 	return true
 }
 
-// Which optional parts of a pod its text contains, so that different pods never have the same text by chance.
+// These flags say which optional parts of a pod its text contains, so that different pods never have the same text by chance.
 const (
 	textPlaceholder = 1 << iota
 	textOS
@@ -222,7 +219,7 @@ const (
 	textOwner
 )
 
-// text writes all that planning reads of a pod without claims, its age and its name aside. It is valid until the next call.
+// text writes all properties that planning reads of a pod without claims, except its age and name. It is valid until the next call.
 func (r *Roster) text(pod *corev1.Pod, placeholder bool) []byte {
 	w, spec := &r.writer, &pod.Spec
 	has := 0
@@ -315,7 +312,7 @@ func (r *Roster) amounts(pod *corev1.Pod) {
 	w.Number(0)
 }
 
-// fit makes an empty vector with room for all resources that are known.
+// fit returns an empty vector with room for all known resources.
 func (r *Roster) fit() {
 	n := r.resources.Len()
 	w := &r.writer
@@ -356,10 +353,10 @@ func (r *Roster) addAmounts(list corev1.ResourceList) {
 	}
 }
 
-// Span is a part of the roster, without to.
+// Span is the part of the roster from from to to, without to.
 type Span struct{ From, To int }
 
-// OfNodes yields where in the roster the pods of each of the snapshot's nodes are.
+// OfNodes yields, for each of the snapshot's nodes, the part of the roster with its pods.
 func (r *Roster) OfNodes(yield func(node int, pods Span) bool) {
 	to := r.unbound
 	for i, n := range r.nodes {

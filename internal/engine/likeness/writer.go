@@ -57,7 +57,7 @@ func (w *Writer) Write(pod *corev1.Pod) []byte {
 	return w.Buf
 }
 
-// placement writes which nodes the pod may go to, volumes aside.
+// placement writes which nodes the pod may go to, without regard to volumes.
 func (w *Writer) placement(pod *corev1.Pod) {
 	spec := &pod.Spec
 	w.Labels(spec.NodeSelector)
@@ -141,7 +141,7 @@ func (w *Writer) sumRequests(pod *corev1.Pod) {
 	w.Requests[resources.Pods] = 1
 }
 
-// summed reports whether what the pod requests is what its containers do together.
+// summed reports whether the pod's requests are the sum of its containers' requests.
 func summed(pod *corev1.Pod) bool {
 	spec := &pod.Spec
 	return len(spec.InitContainers) == 0 && spec.Resources == nil && len(spec.Overhead) == 0 && !anyResized(pod)
@@ -171,7 +171,7 @@ func anyResized(pod *corev1.Pod) bool {
 	return false
 }
 
-// ResourceNames adds the names of everything the pod requests but processors and memory, which every model has.
+// ResourceNames adds the names of all resources that the pod requests, except cpu and memory, which every model has.
 func ResourceNames(pod *corev1.Pod, into map[corev1.ResourceName]struct{}) {
 	spec := &pod.Spec
 	for i := range spec.Containers {
