@@ -19,48 +19,48 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// NoPrice marks what can't be bought. Prices are int64 nano-USD per hour inside the planner.
+// NoPrice marks an offering that can't be bought. Prices are int64 nano-USD per hour inside the planner.
 const NoPrice = math.MaxInt64
 
 // NanoPerUSD is how many units of money a dollar has.
 const NanoPerUSD = 1e9
 
-// MaxPrice is the highest price there is, USD per hour.
+// MaxPrice is the highest possible price, USD per hour.
 const MaxPrice = planning.MaxPrice
 
-// zoneIDLabel names a zone by the ID that all accounts share.
+// zoneIDLabel is the label with the ID of a zone, which is the same in all accounts.
 const zoneIDLabel = "topology.k8s.aws/zone-id"
 
-// NanoUSD is a price in USD, in units of the planner.
+// NanoUSD converts a price in USD to the planner's units.
 func NanoUSD(price float64) int64 { return int64(math.Round(price * NanoPerUSD)) }
 
-// Catalog is a list of instance types made ready for planning. The ways to buy a node are a product: variants (what
-// node) x slots (where and how it is bought), with a price table over it. A requirement on a label is a bitset over
-// one of the two, so that "which nodes can still take this pod" is an AND of two small bitsets.
+// Catalog is a list of instance types, prepared for planning. The ways to buy a node are a product: variants (what node) x slots (where
+// and how it is bought), with a price table over it. A requirement on a label is a bitset over one of the two, so the nodes that can take
+// a pod are found by an AND of two small bitsets.
 type Catalog struct {
-	// List is what the catalog was made from; types are the same by name, so that the order of the list plays no part.
+	// List is the list from which the catalog was made. types has the same types by name, so the order of the list does not matter.
 	List, Types []*cloudprovider.InstanceType
 	Variants    []Variant
 	Slots       []Slot
-	// prices is indexed [variant*len(slots)+slot]; NoPrice where there is no available offering.
+	// prices is indexed [variant*len(slots)+slot]; it is NoPrice if there is no available offering.
 	prices []int64
-	// Reservations says how many instances each has left: the least that any of its offerings claims.
+	// Reservations is the number of instances left in each reservation: the lowest number that one of its offerings states.
 	Reservations map[string]int
-	// OfferingKeys are the labels that offerings state; for these a slot speaks, for all others the type.
+	// OfferingKeys are the labels that offerings state. A node has these labels from its slot, and all others from its type.
 	OfferingKeys map[string]bool
-	// TypeKeys are the labels that some type states; true if some type leaves more than one value open.
+	// TypeKeys are the labels that some type states. The value is true if some type allows more than one value.
 	TypeKeys map[string]bool
-	// DeviceLabels are the labels that attributes of devices are bound to, sorted; mostly none.
+	// DeviceLabels are the labels to which attributes of devices are bound, sorted; usually there are none.
 	DeviceLabels []string
-	// full is set of all variants, all slots.
+	// full are the set of all variants and the set of all slots.
 	AllVariants, AllSlots bitset.Set
-	// variantMasks and slotMasks remember which variants or slots meet a requirement, by its text. They grow while
-	// the model is compiled; once frozen they are only read, since solves run side by side.
+	// variantMasks and slotMasks cache which variants or slots meet a requirement, by its text. They grow while the model is compiled.
+	// After Freeze they are only read, because several goroutines use them.
 	variantMasks, slotMasks map[string]bitset.Set
 	frozen                  bool
-	// Source names where the list prices are from.
+	// Source says where the list prices come from.
 	Source string
-	// costs made the prices; nil for list prices.
+	// costs are the cost terms of the prices; nil for list prices.
 	costs *costTable
 }
 
@@ -70,9 +70,9 @@ type Variant struct {
 	Type        int // index into types
 	Capacity    corev1.ResourceList
 	Allocatable corev1.ResourceList
-	// Override is the OverrideText of its offerings, Bound their BoundText.
+	// Override is the OverrideText of the variant's offerings, and Bound their BoundText.
 	Override, Bound string
-	// Offering is one of them; nil for a type's own capacity without bound attributes.
+	// Offering is one of the variant's offerings; nil if the capacity is the type's own and no attributes are bound.
 	Offering *cloudprovider.Offering
 }
 
@@ -81,7 +81,7 @@ type Slot struct {
 	Labels       requirements.Set
 	Zone         string
 	CapacityType string
-	// Reservation names what a reserved slot draws on; empty for all others.
+	// Reservation is the name of the reservation that a reserved slot uses; empty for all other slots.
 	Reservation string
 	// DrawsOn are the labels that name the reservation.
 	DrawsOn requirements.Set
@@ -89,7 +89,7 @@ type Slot struct {
 	Others string
 }
 
-// NewCatalog makes a list of types ready; their names are unique and their prices finite.
+// NewCatalog makes a catalog from a list of types, whose names must be unique and whose prices must be finite.
 func NewCatalog(name string, types []*cloudprovider.InstanceType) *Catalog {
 	c := &Catalog{
 		Source:       catalogSource(name),
@@ -135,8 +135,8 @@ func (c *Catalog) collectSlots() []int32 {
 		offerings += len(it.Offerings)
 	}
 	slotOf := make([]int32, 0, offerings)
-	// Types mostly list their offerings in one order: after is the slot that followed each when it last came up, a guess
-	// that saves spelling labels out.
+	// Types usually list their offerings in the same order. after is the slot that last followed each slot: this guess is usually right,
+	// and then the labels need not be written as text.
 	var after []int32
 	last := int32(-1)
 	next := func(n int32) {
@@ -192,7 +192,7 @@ func newSlot(labels requirements.Set) Slot {
 		CapacityType: match.OnlyValue(labels.Get(v1.CapacityTypeLabelKey)),
 	}
 	if s.CapacityType == v1.CapacityTypeReserved {
-		// What a reserved offering states in addition to zone and capacity type names its reservation.
+		// The labels of a reserved offering other than zone and capacity type name its reservation.
 		s.DrawsOn = labels.Without(corev1.LabelTopologyZone, zoneIDLabel, corev1.LabelTopologyRegion, v1.CapacityTypeLabelKey)
 		s.Reservation = s.DrawsOn.String()
 		if s.Reservation == "" {
@@ -202,8 +202,8 @@ func newSlot(labels requirements.Set) Slot {
 	return s
 }
 
-// addVariants splits the type by the overrides of its offerings, of which slotOf are the slots, and by what attributes of its devices are
-// bound to; offerings without either come first.
+// addVariants divides the type by the overrides of its offerings, and by the labels to which attributes of its devices are bound. slotOf
+// are the slots of the offerings. Offerings without either come first.
 func (c *Catalog) addVariants(typ int, it *cloudprovider.InstanceType, slotOf []int32) {
 	numbers := map[[2]string]int{}
 	labels := it.DeviceLabels()
@@ -264,7 +264,8 @@ func (c *Catalog) addVariants(typ int, it *cloudprovider.InstanceType, slotOf []
 	}
 }
 
-// OverrideText differs for offerings that change what their type has in different ways; empty for those that change nothing.
+// OverrideText returns a text that differs for offerings with different overrides of capacity or overhead; empty for offerings without
+// overrides.
 func OverrideText(o *cloudprovider.Offering) string {
 	if len(o.Capacity) == 0 && o.Overhead == nil {
 		return ""
@@ -286,12 +287,13 @@ func OverrideText(o *cloudprovider.Offering) string {
 	return b.String()
 }
 
-// BoundText differs for offerings of the type on which attributes of its devices have different values; empty where none is bound.
+// BoundText returns a text that differs for offerings of the type on which attributes of its devices have different values; empty if no
+// attribute is bound.
 func BoundText(it *cloudprovider.InstanceType, o *cloudprovider.Offering) string {
 	return boundText(it, o, it.DeviceLabels())
 }
 
-// boundText is that for the labels that attributes are bound to.
+// boundText is BoundText for the given labels.
 func boundText(it *cloudprovider.InstanceType, o *cloudprovider.Offering, labels []string) string {
 	var b strings.Builder
 	for i, key := range labels {
@@ -303,19 +305,19 @@ func boundText(it *cloudprovider.InstanceType, o *cloudprovider.Offering, labels
 	return b.String()
 }
 
-// Price is that of a variant in a slot; NoPrice if it is not on sale.
+// Price returns the price of a variant in a slot; NoPrice if it can't be bought.
 func (c *Catalog) Price(variant, slot int) int64 { return c.prices[variant*len(c.Slots)+slot] }
 
-// HasCosts reports whether terms made the prices.
+// HasCosts reports whether cost terms apply to the prices.
 func (c *Catalog) HasCosts() bool { return c.costs != nil }
 
-// PricesOf are the variant's prices by slot.
+// PricesOf returns the variant's prices by slot.
 func (c *Catalog) PricesOf(variant int) []int64 {
 	return c.prices[variant*len(c.Slots):][:len(c.Slots)]
 }
 
-// VariantMask is the set of variants whose type may carry a label that meets r. A key the type does not state is
-// absent from the node. The caller must not change the result.
+// VariantMask returns the set of variants whose labels may meet r. If the type does not state a key, the node does not have the label.
+// The caller must not change the result.
 func (c *Catalog) VariantMask(r requirements.Requirement) bitset.Set {
 	text := r.String()
 	if m, ok := c.variantMasks[text]; ok {
@@ -333,7 +335,7 @@ func (c *Catalog) VariantMask(r requirements.Requirement) bitset.Set {
 	return m
 }
 
-// SlotMask is the set of slots whose labels meet r. The caller must not change the result.
+// SlotMask returns the set of slots whose labels meet r. The caller must not change the result.
 func (c *Catalog) SlotMask(r requirements.Requirement) bitset.Set {
 	text := r.String()
 	if m, ok := c.slotMasks[text]; ok {
@@ -351,7 +353,7 @@ func (c *Catalog) SlotMask(r requirements.Requirement) bitset.Set {
 	return m
 }
 
-// Cheapest is the variant's cheapest slot among those of both sets, the first of equals; -1 if there is none.
+// Cheapest returns the variant's cheapest slot that is in both sets, the first of equal ones; -1 if there is none.
 func (c *Catalog) Cheapest(variant int, a, b bitset.Set) (slot int, price int64) {
 	slot, price = -1, NoPrice
 	prices := c.PricesOf(variant)
@@ -365,7 +367,7 @@ func (c *Catalog) Cheapest(variant int, a, b bitset.Set) (slot int, price int64)
 	return slot, price
 }
 
-// Renamed is the catalog for a model that knows it by the name: what the model remembers of it is its own.
+// Renamed returns a copy of the catalog with another name and a separate cache, for a model that uses this name.
 func (c *Catalog) Renamed(name string) *Catalog {
 	own := *c
 	own.Source = catalogSource(name)
@@ -373,14 +375,14 @@ func (c *Catalog) Renamed(name string) *Catalog {
 	return &own
 }
 
-// Freeze ends that the catalog remembers answers: from then on it is only read, by any number of goroutines.
+// Freeze ends caching: after it, any number of goroutines may read the catalog.
 func (c *Catalog) Freeze() {
-	if !c.frozen { // else others are reading it
+	if !c.frozen { // the cache is not written if other goroutines may read it
 		c.frozen = true
 	}
 }
 
-// AttachLimit reads how many volumes of a driver nodes of the instance type attach at most; false for any number.
+// AttachLimit returns how many volumes of a driver nodes of the instance type can attach; false if there is no limit.
 func AttachLimit(it *cloudprovider.InstanceType) func(string) (int64, bool) {
 	return func(driver string) (int64, bool) {
 		n, ok := it.VolumeLimits[driver]

@@ -21,16 +21,16 @@ type Share struct {
 // Covered is a node that commitments may cover.
 type Covered struct {
 	InstanceType string
-	// Plain is its price without any.
+	// Plain is the price without commitments.
 	Plain int64
-	// By is indexed by commitment.
+	// By is the coverage by each commitment, indexed by commitment.
 	By []Coverage
-	// Shares of it are covered so far; rest is not.
+	// Shares are the shares of the node that are covered so far; rest is the uncovered share.
 	Shares []Share
 	Rest   int64
 }
 
-// Saved is what the shares take off the price.
+// Saved is how much the shares reduce the price.
 func (c *Covered) Saved() int64 {
 	sum := int64(0)
 	for _, s := range c.Shares {
@@ -39,22 +39,22 @@ func (c *Covered) Saved() int64 {
 	return sum
 }
 
-// yield compares nodes by what commitment k saves on them for what they use of it, most first: without rounding.
+// yield compares nodes by the saving of commitment k per unit used, largest first, without rounding.
 func yield(k int, a, b *Covered) int {
 	ahi, alo := bits.Mul64(uint64(a.Plain-a.By[k].Price), uint64(b.By[k].Used))
 	bhi, blo := bits.Mul64(uint64(b.Plain-b.By[k].Price), uint64(a.By[k].Used))
 	return cmp.Or(cmp.Compare(bhi, ahi), cmp.Compare(blo, alo))
 }
 
-// ByYield is the order in which commitment k is filled but for what is covered already, which only Fill knows.
+// ByYield is the order in which commitment k covers nodes, without regard to shares that are covered already, which only Fill knows.
 func ByYield(k int) func(a, b *Covered) int {
 	return func(a, b *Covered) int {
 		return cmp.Or(yield(k, a, b), -cmp.Compare(a.Plain, b.Plain), cmp.Compare(a.InstanceType, b.InstanceType))
 	}
 }
 
-// Fill uses commitment k up for the nodes, which are in the order of ByYield, and returns what is left of it. Of nodes with
-// the same yield those come first of which most is not covered yet.
+// Fill covers nodes, which are in the order of ByYield, with commitment k, and returns the remaining amount. Of nodes with the same
+// yield, those with the largest uncovered share come first.
 func Fill(k int, left int64, nodes []*Covered) int64 {
 	for lo := 0; lo < len(nodes) && left > 0; {
 		hi, mixed := lo+1, false
@@ -72,7 +72,7 @@ func Fill(k int, left int64, nodes []*Covered) int64 {
 	return left
 }
 
-// cover covers what commitment k can with what is left of it, and returns how much of it that uses.
+// cover covers as much of the node as the remaining amount of commitment k allows, and returns how much it uses.
 func (c *Covered) cover(k int, left int64) int64 {
 	by := c.By[k]
 	if c.Rest == 0 || left == 0 {
@@ -93,7 +93,7 @@ func (c *Covered) cover(k int, left int64) int64 {
 	return used
 }
 
-// FillNew covers new nodes with what is left of each commitment, and returns what remains.
+// FillNew covers new nodes with the remaining amount of each commitment, and returns what remains afterwards.
 func (c *Costs) FillNew(left []int64, nodes []*Covered) []int64 {
 	left = slices.Clone(left)
 	for k := range left {
@@ -104,8 +104,8 @@ func (c *Costs) FillNew(left []int64, nodes []*Covered) []int64 {
 	return left
 }
 
-// AppliesTo says which terms apply to a node of the pool bought as the offering. ofOfferings are the keys that offerings state.
-func (c *Costs) AppliesTo(ofOfferings func(key string) bool, it *cloudprovider.InstanceType, o *cloudprovider.Offering, pool v1.PoolKey) []bool {
+// AppliesTo returns which terms apply to a node of the pool bought as the offering.
+func (c *Costs) AppliesTo(from *Catalog, it *cloudprovider.InstanceType, o *cloudprovider.Offering, pool v1.PoolKey) []bool {
 	out := make([]bool, len(c.Terms))
 	for i := range c.Terms {
 		t := &c.Terms[i]
@@ -121,8 +121,8 @@ func (c *Costs) AppliesTo(ofOfferings func(key string) bool, it *cloudprovider.I
 	return out
 }
 
-// CoveredAt is the price of a variant in a slot, USD per hour, with those of the shares covered that cover it, and what that
-// price is made of.
+// CoveredAt returns the price of a variant in a slot, USD per hour, with the given covered shares as far as they apply to it, and the
+// terms of that price.
 func (c *Catalog) CoveredAt(variant, slot int, by *Covered) (usd float64, terms []Line) {
 	price := c.Price(variant, slot)
 	var shares []Share

@@ -15,39 +15,39 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/bitset"
 )
 
-// Whole is the share of a node that is covered altogether. Shares are integers, in thousand-millionths, like money and the
-// amounts of commitments.
+// Whole is the share of a completely covered node. Shares are integers in units of 1e-9, like money and the amounts of commitments.
 const Whole = 1_000_000_000
 
-// Costs are terms that make prices, in the order they apply.
+// Costs are the cost terms, in the order in which they apply.
 type Costs struct {
 	Terms []Term
-	// Commitments are the terms that are one, by number.
+	// Commitments are the numbers of the terms that are commitments.
 	Commitments []int
 }
 
-// Term changes prices of the offerings that it applies to.
+// Term changes the prices of the offerings to which it applies.
 type Term struct {
 	Name, Source string
-	// NodePools that it applies to, by the text of their keys; none for all. Where are requirements on offerings, all of which must be met.
+	// NodePools to which the term applies, by the text of their keys; empty for all. Where are requirements on offerings, all of which
+	// must be met.
 	NodePools []string
 	Where     []requirements.Requirement
-	// One of these says what the term does: a share of the price so far in percent, USD per hour for each node, for each unit of a resource, in place of the price so far, by offering in
-	// nano-USD, or what a commitment takes off.
+	// One of these fields says what the term does. It adds a percentage of the price so far, USD per hour for each node, or USD per hour
+	// for each unit of a resource; it replaces the price; it adds nano-USD by offering; or it is a commitment.
 	Percent, PerNode, Price *float64
 	PerResource             map[corev1.ResourceName]float64
 	Table                   map[cloudprovider.OfferingKey]int64
 	Commitment              *Commitment
 }
 
-// Commitment is what is paid for beforehand, in thousand-millionths of its unit.
+// Commitment is a prepaid amount, in 1e-9 of its unit.
 type Commitment struct {
 	Amount                           int64
 	PercentOfPrice, RemainingPercent float64
 	ByType                           map[string]float64
 }
 
-// Line is what a term adds to a price, USD per hour, and how much of the node a commitment covers.
+// Line is the amount that a term adds to a price, USD per hour, and the share of the node that a commitment covers.
 type Line struct {
 	Name, Source    string
 	Amount, Covered float64
@@ -61,7 +61,7 @@ func (t *Term) inPool(key v1.PoolKey) bool {
 	return len(t.NodePools) == 0 || (!key.IsZero() && slices.Contains(t.NodePools, key.String()))
 }
 
-// Priced is an offering whose price is asked for.
+// Priced is an offering whose price is computed.
 type Priced struct {
 	Key      cloudprovider.OfferingKey
 	Capacity corev1.ResourceList
@@ -70,12 +70,12 @@ type Priced struct {
 	List    int64
 }
 
-// NoTerm stands for no commitment.
+// NoTerm means no commitment.
 const NoTerm = -1
 
-// Walk applies the terms to the list price, in their order, with the offering covered wholly by one of the commitments,
-// which is a term's number, or by none. note is told what each term adds; nil for nobody. used is what the covering
-// commitment is used for it, 0 if it does not cover it.
+// Walk applies the terms to the list price, in their order. The offering is completely covered by the commitment with the given term
+// number, or by none. note, which may be nil, is called with the amount of each term. used is how much of the covering commitment the
+// node uses, 0 if it is not covered.
 func (c *Costs) Walk(o *Priced, covering int, note func(term int, amount int64)) (price, used int64) {
 	price = o.List
 	for i := range c.Terms {
@@ -113,7 +113,7 @@ func percentOf(price int64, percent float64) int64 {
 	return int64(math.Round(float64(price) * (percent / 100)))
 }
 
-// perResource is what the capacity adds, USD per hour, summed in the order of names.
+// perResource returns the amount for the capacity, USD per hour, summed in the order of resource names.
 func (t *Term) perResource(capacity corev1.ResourceList) float64 {
 	sum := 0.0
 	for _, name := range slices.Sorted(maps.Keys(t.PerResource)) {
@@ -131,7 +131,7 @@ func inGiB(name corev1.ResourceName) bool {
 	return name == corev1.ResourceMemory || name == corev1.ResourceEphemeralStorage || strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix)
 }
 
-// use is how much of the commitment a wholly covered node of the type and price uses; 0 if it can't be covered.
+// use returns how much of the commitment a completely covered node of the type and price uses; 0 if it can't be covered.
 func (c *Commitment) use(instanceType string, price int64) int64 {
 	switch {
 	case c.PercentOfPrice > 0:
@@ -146,18 +146,18 @@ func (c *Commitment) use(instanceType string, price int64) int64 {
 type costTable struct {
 	of   *Costs
 	list []int64 // like Catalog.prices
-	// applies is what each term applies to.
+	// applies says to which offerings each term applies.
 	inPool          []bool
 	variants, slots []bitset.Set
 	// covered is indexed [commitment][variant*slots+slot].
 	covered [][]Coverage
 }
 
-// Coverage is what an offering costs when a commitment covers it wholly, and what it uses of it then; used 0 where it does
-// not, or saves nothing.
+// Coverage is the price of an offering that a commitment covers completely, and how much of the commitment it uses; used is 0 if the
+// commitment does not cover it or saves nothing.
 type Coverage struct{ Price, Used int64 }
 
-// PoolTerms are the terms that apply to nodes of the pool, and a text that differs where they do.
+// PoolTerms returns the terms that apply to nodes of the pool, and a text that is equal for equal terms.
 func (c *Costs) PoolTerms(key v1.PoolKey) (in []bool, text string) {
 	in = make([]bool, len(c.Terms))
 	signs := make([]byte, len(c.Terms))
@@ -170,7 +170,7 @@ func (c *Costs) PoolTerms(key v1.PoolKey) (in []bool, text string) {
 	return in, string(signs)
 }
 
-// Reprice is the catalog with the prices of the cost model, sharing all else.
+// Reprice returns the catalog with the prices of the cost model; everything else is shared.
 func (c *Catalog) Reprice(model *Costs, inPool []bool, source string) *Catalog {
 	out := *c
 	out.variantMasks, out.slotMasks, out.frozen = maps.Clone(c.variantMasks), maps.Clone(c.slotMasks), false
@@ -228,7 +228,7 @@ func (c *Catalog) offeringKey(it *cloudprovider.InstanceType, slot int) cloudpro
 	return cloudprovider.OfferingKey{InstanceType: it.Name, Zone: s.Zone, CapacityType: s.CapacityType, Others: s.Others}
 }
 
-// Repriced is a list price of an offering that is not on sale, as the cost model has it.
+// Repriced applies the cost model to the list price of an offering that can't be bought now.
 func (c *Catalog) Repriced(variant, slot int, list int64) int64 {
 	if c.costs == nil {
 		return list
@@ -238,7 +238,7 @@ func (c *Catalog) Repriced(variant, slot int, list int64) int64 {
 	return price
 }
 
-// Cover is the coverage of a variant in a slot by commitment k; zero without one.
+// Cover returns the coverage of a variant in a slot by commitment k; zero if it is not covered.
 func (c *Catalog) Cover(k, variant, slot int) Coverage {
 	if c.costs == nil {
 		return Coverage{}
@@ -246,13 +246,13 @@ func (c *Catalog) Cover(k, variant, slot int) Coverage {
 	return c.costs.covered[k][variant*len(c.Slots)+slot]
 }
 
-// Lines spell out the price of a variant in a slot.
+// Lines returns the terms of the price of a variant in a slot.
 func (c *Catalog) Lines(variant, slot int, shares []Share) []Line {
 	o := c.pricedAt(variant, slot, c.costs.list[variant*len(c.Slots)+slot])
 	return c.costs.of.Lines(&o, c.Source, shares)
 }
 
-// Lines spell out a price: what each term adds, where the commitments cover shares of the node; nil without a cost model.
+// Lines returns what each term adds to a price if commitments cover shares of the node; nil without a cost model.
 func (c *Costs) Lines(o *Priced, source string, shares []Share) []Line {
 	out := []Line{{Name: listPrice, Source: source, Amount: float64(o.List) / NanoPerUSD}}
 	sums := make([]int64, len(c.Terms))
@@ -267,7 +267,7 @@ func (c *Costs) Lines(o *Priced, source string, shares []Share) []Line {
 			continue
 		}
 		covered[term] = float64(s.share) / Whole
-		// What the share saves as a whole, rounded down, is what the price shows; the lines add up to that.
+		// The price contains the total saving of the share, rounded down, and the lines add up to the price.
 		saved, told := part(plain-price, s.share), int64(0)
 		base := make([]int64, len(c.Terms))
 		c.Walk(o, NoTerm, func(i int, amount int64) { base[i] = amount })
