@@ -33,7 +33,7 @@ func SingleValued(r requirements.Requirement) bool {
 	return !r.Complement() && len(r.Values()) <= 1
 }
 
-// OnlyValue is the value of a requirement that leaves just one, else "".
+// OnlyValue returns the value of a requirement that allows only one; otherwise "".
 func OnlyValue(r requirements.Requirement) string {
 	if !r.Complement() && len(r.Values()) == 1 {
 		return r.Values()[0]

@@ -8,12 +8,12 @@ import (
 	"github.com/drawknife/drawknife/api/requirements"
 )
 
-// Needs are requirements on labels that must all be met, as a pod states them; several may be about one key. They are not merged, because
-// merging loses that a label must exist: "exists" and "not in [a]" together would read as "not in [a]", which a node without the label
-// meets. Sorted by text, each once.
+// Needs are requirements on labels that must all be met, in the form in which a pod states them. Several may be about one key. They are
+// not merged, because merging loses that a label must exist: "exists" and "not in [a]" together would read as "not in [a]", which a node
+// without the label meets. They are sorted by text, without duplicates.
 type Needs []requirements.Requirement
 
-// New are the given requirements together.
+// New returns needs with the given requirements.
 func New(list ...requirements.Requirement) Needs {
 	out := Needs(slices.Clone(list))
 	slices.SortFunc(out, func(a, b requirements.Requirement) int {
@@ -22,7 +22,7 @@ func New(list ...requirements.Requirement) Needs {
 	return slices.CompactFunc(out, requirements.Requirement.Equal)
 }
 
-// Of are the requirements of a set.
+// Of returns needs with the requirements of a set.
 func Of(set requirements.Set) Needs {
 	out := make(Needs, 0, set.Len())
 	for r := range set.All {
@@ -31,7 +31,7 @@ func Of(set requirements.Set) Needs {
 	return out
 }
 
-// And is what meets both.
+// And returns the needs of both.
 func (n Needs) And(o Needs) Needs {
 	if len(o) == 0 {
 		return n
@@ -39,7 +39,7 @@ func (n Needs) And(o Needs) Needs {
 	return New(slices.Concat(n, o)...)
 }
 
-// Set merges the requirements, for writing them down.
+// Set merges the requirements into a set, for results.
 func (n Needs) Set() requirements.Set { return requirements.NewSet(n...) }
 
 // Conflict is a key on which no node can meet all requirements; empty if there is none.
@@ -68,7 +68,7 @@ func (n Needs) String() string {
 	return strings.Join(parts, "; ")
 }
 
-// MetBy reports whether a node with these labels, all it will ever have, meets the needs.
+// MetBy reports whether a node with exactly these labels meets the needs.
 func (n Needs) MetBy(labels requirements.Set) bool {
 	for _, r := range n {
 		if !Meets(labels, r) {
@@ -109,13 +109,13 @@ func AnyMetBy(alternatives []Needs, labels requirements.Set) bool {
 	return slices.ContainsFunc(alternatives, func(n Needs) bool { return n.MetBy(labels) })
 }
 
-// About are the needs on one key. They share the memory of n, which must not be changed.
+// About returns the needs on one key. They share the memory of n, which must not be changed.
 func (n Needs) About(key string) Needs {
 	from, to := n.span(key)
 	return n[from:to:to]
 }
 
-// span is the range of the needs on a key.
+// span returns the range of the needs on a key.
 func (n Needs) span(key string) (from, to int) {
 	from, _ = slices.BinarySearchFunc(n, key, func(r requirements.Requirement, key string) int { return strings.Compare(r.Key(), key) })
 	for to = from; to < len(n) && n[to].Key() == key; {
@@ -124,7 +124,7 @@ func (n Needs) span(key string) (from, to int) {
 	return from, to
 }
 
-// Without are the needs on all keys but these, which are ascending.
+// Without returns the needs on all keys except these, which must be ascending.
 func (n Needs) Without(keys ...string) Needs {
 	out := make(Needs, 0, len(n))
 	for _, key := range keys {

@@ -11,7 +11,7 @@ import (
 )
 
 // Untolerated returns the first taint that none of the tolerations matches, by kube-scheduler's rule with the numeric
-// operators Gt and Lt. With soft, PreferNoSchedule taints are passed over.
+// operators Gt and Lt. With soft, PreferNoSchedule taints are ignored.
 func Untolerated(tolerations []corev1.Toleration, taints []corev1.Taint, soft bool) *corev1.Taint {
 	for i := range taints {
 		taint := &taints[i]
@@ -46,7 +46,7 @@ next:
 	return out
 }
 
-// TaintString spells a taint as kubectl does: key=value:effect.
+// TaintString formats a taint like kubectl: key=value:effect.
 func TaintString(t corev1.Taint) string {
 	return planning.TaintString(t)
 }

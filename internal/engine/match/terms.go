@@ -63,7 +63,7 @@ func (t Terms) Required(spec *corev1.PodSpec) ([]Needs, error) {
 	return terms, nil
 }
 
-// read reads the expressions of one node affinity term.
+// read converts the expressions of one node affinity term.
 func (t Terms) read(expressions []corev1.NodeSelectorRequirement) (Needs, error) {
 	list := make([]requirements.Requirement, 0, len(expressions))
 	for i := range expressions {
@@ -76,8 +76,8 @@ func (t Terms) read(expressions []corev1.NodeSelectorRequirement) (Needs, error)
 	return New(list...), nil
 }
 
-// Preferred are the preferred node affinity terms, heaviest first, then in the pod's order. They are preferences: a term that can't be read
-// is left out.
+// Preferred returns the preferred node affinity terms, heaviest first, then in the pod's order. A term that can't be parsed is left out,
+// because preferences are optional.
 func (t Terms) Preferred(spec *corev1.PodSpec) []Preference {
 	if spec.Affinity == nil || spec.Affinity.NodeAffinity == nil {
 		return nil
