@@ -13,7 +13,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// CommitmentsLeft is the part of each commitment that the trial's nodes of the snapshot leave to new nodes.
+// CommitmentsLeft returns how much of each commitment remains for new nodes.
 func (t NewNodes) CommitmentsLeft() []int64 {
 	switch s := t.M.Standings; {
 	case s == nil:
