@@ -148,7 +148,8 @@ func (p *Pool) Decide(key string, r requirements.Requirement) requirements.Requi
 	return requirements.DoesNotExist(key)
 }
 
-// ownAssignments is for too many combinations: each profile's own decisions, and one value for everything else.
+// ownAssignments is used if there are too many combinations. It returns the assignment that each profile decides by itself, with one
+// value for every other label.
 func (p *Pool) ownAssignments(keys []string, profiles []int32) []requirements.Set {
 	var out []requirements.Set
 	for _, n := range profiles {
