@@ -8,17 +8,17 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/pricing"
 )
 
-// Alike joins items that no packing has to keep apart: of one place and with equal needs, caps among them.
-// Fewer items are packed faster and valued exactly.
+// Alike joins items that no packing must distinguish: they have the same place and equal needs, including caps. Fewer items are packed
+// faster and valued exactly.
 type Alike struct {
-	// Items are the joined ones, in the order in which the first of each was given.
+	// Items are the joined items, in the order of the first given item of each.
 	Items []pricing.Item
-	// Parts are, for each of items, the given ones that it stands for, by priority and then in their order.
+	// Parts are the given items that each joined item stands for, by priority and then in their order.
 	Parts [][]int32
 	Given []pricing.Item
 }
 
-// Join joins those of the items that are under no rules about single nodes and use no volumes that others do.
+// Join joins items that have no rules about single nodes and share no volumes with other items.
 func (m *Market) Join(given []pricing.Item) *Alike {
 	j := &Alike{Given: given}
 	at := make(map[string]int, len(given))
@@ -56,8 +56,7 @@ func Apart(given []pricing.Item) *Alike {
 	return j
 }
 
-// Left splits numbers of pods of the joined items, all of which are placed but for those left, into the given items: those of
-// lower priority are left first.
+// Left divides the unplaced pods of joined items among the given items: pods of lower priority stay unplaced first.
 func (j *Alike) Left(left []int) []int {
 	out := make([]int, len(j.Given))
 	for k, n := range left {
@@ -70,19 +69,19 @@ func (j *Alike) Left(left []int) []int {
 	return out
 }
 
-// Split hands out the pods of joined items as those of the given ones, one after another.
+// Split assigns the pods of joined items to the given items, one after another.
 type Split struct {
 	j *Alike
-	// at is, by joined item, the part that is next, and taken how many of it are gone.
+	// at is the next part of each joined item, and taken how many pods of this part are used.
 	at, taken []int
 }
 
-// Split starts with the first pod of each joined item.
+// Split returns a Split that starts with the first pod of each joined item.
 func (j *Alike) Split() *Split {
 	return &Split{j: j, at: make([]int, len(j.Items)), taken: make([]int, len(j.Items))}
 }
 
-// Next takes n pods of joined item k, for each given item some.
+// Next takes n pods of joined item k, and yields how many belong to each given item.
 func (d *Split) Next(k int32, n int32, each func(it *pricing.Item, n int32)) {
 	for parts := d.j.Parts[k]; n > 0 && d.at[k] < len(parts); {
 		it := &d.j.Given[parts[d.at[k]]]

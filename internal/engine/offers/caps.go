@@ -10,16 +10,16 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
-// Cap is a rule about single nodes as an amount: a node has so much of it, and each pod that the rule concerns takes some.
-// Where it can be put like that, the linear program, the knapsacks and the packers keep the rule as they keep memory. In proofs it may
-// also be a resource in whole units: see CountWhole.
+// Cap is a rule about single nodes, expressed as an amount: each node has some of it, and each pod that the rule concerns takes some. If
+// a rule can be expressed in this way, the linear program, the knapsacks and the packers treat it like memory. In proofs it may also be a
+// resource in whole units: see CountWhole.
 type Cap struct {
 	group  int32
 	kind   topology.Kind
 	Amount int64
-	// counts says that pods take some that the rule only counts.
+	// counts means that pods that the rule only counts take some, too.
 	counts bool
-	// pressing is at least how many nodes the items need because of it.
+	// pressing is the least number of nodes that the items need because of the rule.
 	pressing int64
 	// Unit in which a resource is counted; 0 for a rule.
 	Unit     int64
@@ -27,14 +27,15 @@ type Cap struct {
 }
 
 const (
-	// maxHostCaps bounds how many rules become amounts: the most pressing ones. The packers ask for the others pod by pod.
+	// maxHostCaps is the largest number of rules that become amounts: those that require most nodes. The packers check all other rules
+	// pod by pod.
 	maxHostCaps = 12
 	// manyOnHost is more pods than a node has room for.
 	manyOnHost = 1 << 14
 )
 
-// Caps are the rules about single nodes that tie pods of several of the items' classes together, the most pressing first. A rule
-// of one class alone is in Item.PerNode.
+// Caps returns the rules about single nodes that connect pods of several classes of the items. Rules that require most nodes come first.
+// A rule that concerns only one class is in Item.PerNode.
 func (m *Market) Caps(items []pricing.Item, proof bool) []Cap {
 	type concern struct {
 		cap            Cap
@@ -61,7 +62,7 @@ func (m *Market) Caps(items []pricing.Item, proof bool) []Cap {
 				c.several = c.several || c.class != it.Class
 				switch owns, in := topology.Contains(it.Topology.Owns, g), topology.Contains(it.Topology.In, g); {
 				case gr.Kind == topology.Anti && owns && !in:
-					c.plain = false // such pods keep others away, but not each other
+					c.plain = false // such pods exclude others, but not each other
 				case gr.Kind == topology.Anti && !owns:
 					c.cap.Amount, c.cap.counts = manyOnHost, true
 				case gr.Kind == topology.Spread:
@@ -89,10 +90,10 @@ func (m *Market) Caps(items []pricing.Item, proof bool) []Cap {
 	return caps[:min(len(caps), maxHostCaps)]
 }
 
-// taken is what a pod under the rules takes of the cap.
+// taken returns how much of the cap a pod with these rules takes.
 //
-// A spread refuses only pods that state it, and only while the node has too many of those that it counts. Pods that state no such
-// rule can always come last, and take nothing. All others count as if they stated it, so that they can come in any order.
+// A spread refuses only pods that state it, and only while the node has too many of those that it counts. Pods that state no such rule
+// can always be placed last, and take nothing. All other pods count as if they stated the rule, so that their order does not matter.
 func (c *Cap) taken(rules []topology.Group, o *topology.Groups) int64 {
 	if o == nil {
 		return 0
@@ -119,7 +120,7 @@ func (c *Cap) taken(rules []topology.Group, o *topology.Groups) int64 {
 	return 0
 }
 
-// Sentence says the rule in words.
+// Sentence describes the rule in words.
 func (c *Cap) Sentence(rules []topology.Group) string {
 	switch g := &rules[c.group]; c.kind {
 	case topology.Exclusive:
@@ -131,9 +132,8 @@ func (c *Cap) Sentence(rules []topology.Group) string {
 	}
 }
 
-// WithCaps returns the items with what they take of the caps as further needs, and notes which are under rules about single nodes
-// that neither caps nor PerNode say everything about: DaemonSet pods count as well, or a rule ties classes together that is no
-// amount.
+// WithCaps returns the items with the caps as additional needs. It marks items with rules about single nodes that caps and PerNode don't
+// express completely: because DaemonSet pods count as well, or because a rule that connects classes is not an amount.
 func (m *Market) WithCaps(given []pricing.Item, caps []Cap) []pricing.Item {
 	if !slices.ContainsFunc(given, func(it pricing.Item) bool { return topology.TiedOnHosts(m.Rules, it.Topology) }) {
 		return given
@@ -153,7 +153,7 @@ func (m *Market) WithCaps(given []pricing.Item, caps []Cap) []pricing.Item {
 		}
 	}
 	const several = -2
-	classOf := map[int32]int32{} // of the rule's pods, or several
+	classOf := map[int32]int32{} // one of the rule's pods, or several
 	for i := range items {
 		m.eachHostRule(items[i].Topology, func(g int32) {
 			if class, known := classOf[g]; known && class != items[i].Class {
@@ -163,7 +163,7 @@ func (m *Market) WithCaps(given []pricing.Item, caps []Cap) []pricing.Item {
 			}
 		})
 	}
-	said := make(map[int32]bool, len(classOf)) // whether caps or PerNode say everything
+	said := make(map[int32]bool, len(classOf)) // whether caps and PerNode express all rules
 	for g, class := range classOf {
 		said[g] = !m.resident(g) && (class != several || slices.ContainsFunc(caps, func(c Cap) bool { return c.group == g }))
 	}
@@ -171,7 +171,7 @@ func (m *Market) WithCaps(given []pricing.Item, caps []Cap) []pricing.Item {
 		it := &items[i]
 		for k := range caps {
 			if n := caps[k].taken(m.Rules, it.Topology); n > 0 && int64(it.PerNode) >= caps[k].Amount/n {
-				it.PerNode = pricing.Unbounded // the cap says as much
+				it.PerNode = pricing.Unbounded // the cap expresses the same
 			}
 		}
 		items[i].Ruled = false
@@ -180,7 +180,7 @@ func (m *Market) WithCaps(given []pricing.Item, caps []Cap) []pricing.Item {
 	return items
 }
 
-// eachHostRule calls do with the hard rules about single nodes that concern pods under the rules, affinity aside.
+// eachHostRule calls do with the hard rules about single nodes that concern pods with these rules, except affinity.
 func (m *Market) eachHostRule(o *topology.Groups, do func(g int32)) {
 	if o == nil {
 		return
@@ -194,7 +194,7 @@ func (m *Market) eachHostRule(o *topology.Groups, do func(g int32)) {
 	}
 }
 
-// resident reports whether the rule counts DaemonSet pods of some new node, or is stated by them.
+// resident reports whether the rule counts DaemonSet pods of some new node, or whether these pods state it.
 func (m *Market) resident(g int32) bool {
 	return slices.ContainsFunc(m.Pools, func(p *nodepool.Pool) bool {
 		return p.Table != nil && slices.ContainsFunc(p.Table.Rows, func(r nodepool.Row) bool {
@@ -206,7 +206,7 @@ func (m *Market) resident(g int32) bool {
 	})
 }
 
-// Widen gives the problem's options the amounts of the caps.
+// Widen adds the amounts of the caps to the problem's options.
 func (p *Choice) Widen(caps []Cap) {
 	p.Caps = caps
 	if len(caps) == 0 {

@@ -1,16 +1,16 @@
-// Package offers says which new nodes there are to choose from.
+// Package offers lists the new nodes from which a plan can choose.
 //
-// The question: which nodes could be bought for these pods, leaving out those that another can stand in for?
+// The question: which nodes could be bought for these pods, without nodes that another node can replace?
 //
-// Input is a [Market]: NodePools with what they may launch, the ways in which pods may be placed (stages), and the rules between pods; and
-// the items to buy for. Output is a [Choice], the problem that packages pricing and filling solve: options by price, of which none is
-// dominated; rules about single nodes as amounts that nodes have so much of ([Cap]), and for proofs resources counted in whole units; and
-// items joined that may stay together ([Alike]). [Market.Sites] are the nodes for one way of placing pods, cell by cell.
+// Input is a [Market] (NodePools with the nodes that they may launch, the stages of pods, and the rules between pods) and the items that
+// need nodes. Output is a [Choice], the problem that packages pricing and filling solve. It has options by price, without dominated ones;
+// rules about single nodes as amounts ([Cap]); for proofs, resources counted in whole units; and joined items ([Alike]). [Market.Sites]
+// returns the nodes for one stage of pods, for each cell.
 //
-// The method is enumeration with dominance: of each pool's rows and slots the cheapest per set of places, then every option is compared with
-// the cheaper ones. Counting in whole units is a rounding cut (Gomory, 1958; Chvátal, Edmonds polytopes and a hierarchy of combinatorial
-// problems, 1973).
+// The method is enumeration with dominance. It lists the cheapest of each pool's rows and slots for each set of places, and then compares
+// every option with the cheaper ones. Counting in whole units is a rounding cut (Gomory, 1958; Chvátal, Edmonds polytopes and a hierarchy
+// of combinatorial problems, 1973).
 //
-// The cost: rows times slots for each pool that no other covers, and options times those kept, most of which one word of bits or one
-// amount decides.
+// The cost: rows times slots for each pool that no other pool covers, and the number of options times that of kept options. Most of these
+// comparisons need only one word of bits or one amount.
 package offers

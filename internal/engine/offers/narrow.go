@@ -6,7 +6,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
-// Anywhere is the choice for pods of any size at the places, to be narrowed for some.
+// Anywhere returns the choice for pods of any size at the places, which Narrow can restrict to some items.
 func (m *Market) Anywhere(places []pricing.Place) *Choice {
 	items, nothing := make([]pricing.Item, len(places)), make([]int64, m.Dims)
 	for i, place := range places {
@@ -15,8 +15,8 @@ func (m *Market) Anywhere(places []pricing.Place) *Choice {
 	return m.Choose(items, nil)
 }
 
-// Narrow is the choice for items of the same places, none of them in a cell. What can stand in for an option that holds some of them
-// holds them as well, so that no other options are left than Choose would find. It does not list dominated options, and leaves
+// Narrow returns the choice for items of the same places, none of which is in a cell. An option that replaces another one also holds the
+// items that the other holds. So the result has the same options that Choose would find. It does not list dominated options, and leaves
 // commitments out.
 func (p *Choice) Narrow(m *Market, items []pricing.Item, c *layout.Cells) *Choice {
 	out := &Choice{Problem: pricing.Problem{Dims: m.Dims, Resources: m.Dims, Items: items, Celled: c != nil}, Assigned: p.Assigned, Cells: c}
@@ -30,7 +30,7 @@ func (p *Choice) Narrow(m *Market, items []pricing.Item, c *layout.Cells) *Choic
 	return out
 }
 
-// findReserved finds which of the options draw on reservations.
+// findReserved finds the options that use reservations.
 func (p *Choice) findReserved(m *Market) {
 	for o := range p.Options {
 		if !p.Options[o].Limited {

@@ -13,7 +13,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
-// Market is what may be bought, and what decides which of it pods may use.
+// Market contains the nodes that may be bought, and what determines which of them pods may use.
 type Market struct {
 	// Dims is how many resources there are.
 	Dims    int
@@ -25,30 +25,31 @@ type Market struct {
 	Domains nodepool.Domains
 	// Commitments is how many there are.
 	Commitments int
-	// Most has options hold what nodes have at most, for bounds, and not what pods can count on.
+	// Most means that options have the upper bound of a node's amounts, for lower bounds of cost, instead of the amounts on which pods
+	// can rely.
 	Most bool
 }
 
-// Choice is a problem with what it was made of.
+// Choice is a problem with the data from which it was made.
 type Choice struct {
 	pricing.Problem
 	// Assigned is indexed by pool, then by option.assign.
 	Assigned map[int32][]nodepool.Assignment
 	Cells    *layout.Cells
-	// everyCell keeps the cheapest option of each cell, also where a place is open to several.
+	// everyCell keeps the cheapest option of each cell, even if a place may use several cells.
 	everyCell bool
 	// Caps are rules about single nodes; each is a dimension after the resources.
 	Caps []Cap
-	// Alike says which items of the caller those of a problem to pack stand for; nil if they are the caller's.
+	// Alike says which of the caller's items the problem's items stand for; nil if they are the same.
 	Alike *Alike
 }
 
-// Reservation names the reservation a slot draws on; empty if it draws on none.
+// Reservation returns the name of the reservation that a slot uses; empty if it uses none.
 func Reservation(pools []*nodepool.Pool, pool, slot int32) string {
 	return pools[pool].Table.Catalog.Slots[slot].Reservation
 }
 
-// Choose collects the options that the items' places allow. cells may be nil where no item has one.
+// Choose collects the options that the items' places allow. cells may be nil if no item has a cell.
 func (m *Market) Choose(items []pricing.Item, c *layout.Cells) *Choice {
 	p := &Choice{Problem: pricing.Problem{Dims: m.Dims, Resources: m.Dims, Items: items, Celled: c != nil}, Assigned: map[int32][]nodepool.Assignment{}, Cells: c}
 	places := pricing.PlacesInUse(items)
@@ -92,7 +93,7 @@ func (m *Market) Choose(items []pricing.Item, c *layout.Cells) *Choice {
 	return p
 }
 
-// profilesInUse are the profiles of the pool that the places' stages use, ascending.
+// profilesInUse returns the profiles of the pool that the places' stages use, ascending.
 func (m *Market) profilesInUse(pool int32, places []pricing.Place) []int32 {
 	var out []int32
 	for _, pl := range places {
@@ -106,16 +107,15 @@ func (m *Market) profilesInUse(pool int32, places []pricing.Place) []int32 {
 	return out
 }
 
-// poolUsers says who may use a pool: the positions, in places, of those that do.
+// poolUsers returns the positions of the places that may use a pool.
 type poolUsers struct {
 	pool, assign int32
 	places       []pricing.Place
 	users        []int
 }
 
-// covers reports whether all options of pool b are dominated by those of pool a, which stands before it: where both
-// sell the same nodes, and a has no limits, at least the same ones to all users of b. Many pools are like that, and
-// need not be gone through node by node.
+// covers reports whether all options of pool b are dominated by those of the earlier pool a: both sell the same nodes, a has no limits,
+// and all users of b may use them in a, too. Many pools are like that, and then their nodes need not be examined.
 func (m *Market) covers(p *Choice, a, b *poolUsers) bool {
 	pa, pb := m.Pools[a.pool], m.Pools[b.pool]
 	if pa.Table != pb.Table || pa.Limits != nil || len(pa.Variety) > 0 || len(pb.Variety) > 0 || len(pa.Table.Catalog.Reservations) > 0 {
@@ -152,8 +152,7 @@ func (m *Market) covers(p *Choice, a, b *poolUsers) bool {
 	return true
 }
 
-// sameCells reports whether topology rules can't tell nodes of the pools apart if they are of one type and bought
-// the same way.
+// sameCells reports whether topology rules can't distinguish nodes of the pools that have the same type and offering.
 func (m *Market) sameCells(a, b *nodepool.Pool) bool {
 	c := a.Table.Catalog
 	return !layout.TypeDecides(m.Domains.Keys, c) && !slices.ContainsFunc(m.Domains.Keys, func(key string) bool {
@@ -167,7 +166,7 @@ func (m *Market) poolOptions(all []pricing.Option, p *Choice, u poolUsers, small
 	as := &p.Assigned[u.pool][u.assign]
 	open := bitset.New(len(u.places))
 	cellOf := p.cellsOf(m, u.pool, as)
-	var opens bitset.Set // those of the options, many to one allocation
+	var opens bitset.Set // the allocations of the options; many options share one
 	keep := func(b bitset.Set) bitset.Set {
 		if len(opens)+len(b) > cap(opens) {
 			opens = make(bitset.Set, 0, 256*len(b))
@@ -207,7 +206,7 @@ func (m *Market) poolOptions(all []pricing.Option, p *Choice, u poolUsers, small
 			limited := t.Catalog.Slots[s].Reservation != ""
 			for i := first; i < len(all); i++ {
 				if all[i].Limited || limited || (p.everyCell && all[i].Cell != cell) {
-					continue // neither stands in for the other
+					continue // neither can replace the other
 				}
 				if all[i].Price <= price && open.Within(all[i].Open) {
 					continue slots
@@ -224,7 +223,7 @@ func (m *Market) poolOptions(all []pricing.Option, p *Choice, u poolUsers, small
 	return all
 }
 
-// cellsOf finds the cells of the pool's nodes, for all of a slot at once where types play no part.
+// cellsOf finds the cells of the pool's nodes; for all nodes of a slot at once if types don't matter.
 func (p *Choice) cellsOf(m *Market, pool int32, as *nodepool.Assignment) func(row, slot int) int32 {
 	if p.Cells == nil {
 		return func(int, int) int32 { return layout.AnyCell }
@@ -265,7 +264,7 @@ func (m *Market) placeAllows(to pricing.Place, pl int32, row, slot int, as *node
 	return false
 }
 
-// Allows reports whether pods at the stage may be put on the row bought in the slot with those labels.
+// Allows reports whether pods at the stage may run on the row bought in the slot with those labels.
 func Allows(st *podclass.Stage, pools []*nodepool.Pool, pl int32, row, slot int, as *nodepool.Assignment) bool {
 	for _, u := range st.Uses {
 		if u.Pool != pl {
@@ -278,9 +277,10 @@ func Allows(st *podclass.Stage, pools []*nodepool.Pool, pl int32, row, slot int,
 	return false
 }
 
-// keepUndominated sorts options by price and keeps those that no cheaper one can stand in for.
+// keepUndominated sorts options by price and keeps those that no cheaper one can replace.
 func (p *Choice) keepUndominated(m *Market, all []pricing.Option) {
-	// allocs and opens are those of the options kept: most comparisons end there, and side by side they are read fast.
+	// allocs and opens are copies of these fields of the kept options: most comparisons need only them, and adjacent memory is read
+	// faster.
 	var allocs []int64
 	var opens []uint64
 	p.Dominated = make([]pricing.Dominated, 0, len(all))
@@ -300,7 +300,7 @@ next:
 	}
 }
 
-// sortedOptions are the options in the order of CompareOptions.
+// sortedOptions returns the options in the order of CompareOptions.
 func sortedOptions(all []pricing.Option) []*pricing.Option {
 	out := make([]*pricing.Option, len(all))
 	for i := range all {
@@ -310,8 +310,8 @@ func sortedOptions(all []pricing.Option) []*pricing.Option {
 	return out
 }
 
-// standsIn reports whether buying k instead of o can't run into a limit or a topology rule that o would not: a pool
-// without limits has none, and within one pool the node must not count for more.
+// standsIn reports whether option k can replace o without violating a limit or topology rule that o would not violate. This is true if
+// k's pool has no limits, or if both are of one pool and k takes no more from its limits.
 func (m *Market) standsIn(k, o *pricing.Option) bool {
 	if k.Resident != o.Resident {
 		return false

@@ -9,15 +9,14 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
-// Site is a node that could be bought for pods at a stage, in one cell; only sites that no cheaper one of the cell
-// can stand in for are kept.
+// Site is a node that could be bought for pods at a stage, in one cell; only sites that no cheaper one of the cell can replace are kept.
 type Site struct {
 	pricing.Option
 	Stage int32
 }
 
-// Sites lists a stage's sites by price under the rules, and the assignments that they go by. A pool that varied holds for keeps all of
-// its sites, also where another's would do as well, and those of each assignment, among them some that leave labels open.
+// Sites lists a stage's sites under the rules by price, and their assignments. If varied is true for a pool, it keeps all of its sites,
+// even if another pool's sites could replace them, and the sites of each assignment, including assignments that leave labels open.
 func (m *Market) Sites(stage int32, c *layout.Cells, rules pricing.PlaceRules, varied func(*nodepool.Pool) bool) ([]Site, map[int32][]nodepool.Assignment) {
 	p := &Choice{Problem: pricing.Problem{Dims: m.Dims}, Assigned: map[int32][]nodepool.Assignment{}, Cells: c, everyCell: true}
 	places := []pricing.Place{{Stage: stage, Cell: layout.AnyCell, Rules: rules}}

@@ -7,22 +7,21 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/pricing"
 )
 
-// A linear program packs pods in fractions, and fills nodes to the last millicore. Whole pods don't: where all of them ask for
-// multiples of half a core, or for so little that it is no use to count, a node with 2.9 cores has five halves. Counted in whole
-// units, each pod's request and each node's room rounded down, a resource is one more that nodes must have enough of: what fits on a
-// node at all fits in whole units, since the sum of what is rounded down is no more than the sum rounded down. Proofs count the
-// resources so in which the planned nodes are fuller then.
+// A linear program packs pods in fractions, and fills nodes to the last millicore. Whole pods don't: if all pods request multiples of
+// half a core, or negligible amounts, a node with 2.9 cores holds five halves. A resource counted in whole units, with each pod's request
+// and each node's room rounded down, is an additional resource. Pods that fit on a node also fit in whole units, because the sum of
+// rounded amounts is at most the rounded sum. Proofs count a resource in whole units if the planned nodes are then fuller.
 //
 // Source: V. Chvátal, "Edmonds polytopes and a hierarchy of combinatorial problems", 1973; R. E. Gomory, 1958: rounding a
 // constraint's coefficients down.
 
 const (
-	// maxUnitsPerResource and maxUnits bound in how many units resources are counted.
+	// maxUnitsPerResource and maxUnits limit the number of units in which resources are counted.
 	maxUnitsPerResource = 2
 	maxUnits            = 4
-	// maxSizes is how many different requests for a resource are looked at as units.
+	// maxSizes is how many different requests for a resource are tried as units.
 	maxSizes = 64
-	// fuller is by how much fuller planned nodes must be in whole units than in any resource.
+	// fuller is by how much planned nodes must be fuller in whole units than in any resource.
 	fuller = 0.005
 )
 
@@ -50,7 +49,7 @@ func CountWhole(items []pricing.Item, caps []Cap, rooms []Room, dims int) ([]pri
 	return out, append(units, caps...)
 }
 
-// wholeUnits are the units in which the planned nodes are fullest, if that is fuller than they are in any resource.
+// wholeUnits returns the units in which the planned nodes are fullest, if they are fuller than in any resource.
 func wholeUnits(items []pricing.Item, rooms []Room, dims int) []Cap {
 	least := 0.0
 	for d := range dims {
@@ -79,13 +78,13 @@ func wholeUnits(items []pricing.Item, rooms []Room, dims int) []Cap {
 	return out
 }
 
-// Room is the room of so many nodes.
+// Room is the room of a number of equal nodes.
 type Room struct {
 	Alloc []int64
 	Nodes int64
 }
 
-// fullness is which part of the rooms the items need, counted in whole units of a resource; 0 where there is no room.
+// fullness returns which share of the rooms the items need, counted in whole units of a resource; 0 without room.
 func fullness(items []pricing.Item, rooms []Room, dim int, unit int64) float64 {
 	need, have := 0.0, 0.0
 	for i := range items {
@@ -100,7 +99,7 @@ func fullness(items []pricing.Item, rooms []Room, dim int, unit int64) float64 {
 	return need / have
 }
 
-// sizesOf are the items' different needs of a resource, ascending, 1 and 0 aside; nil if they are more than maxSizes.
+// sizesOf returns the items' different needs of a resource, ascending, without 0 and 1; nil if there are more than maxSizes.
 func sizesOf(items []pricing.Item, dim int) []int64 {
 	var out []int64
 	for i := range items {
@@ -118,7 +117,7 @@ func sizesOf(items []pricing.Item, dim int) []int64 {
 	return out
 }
 
-// on is how much of the cap a node with that room has.
+// on returns how much of the cap a node with that room has.
 func (c *Cap) on(alloc []int64) int64 {
 	if c.Unit > 0 {
 		return max(alloc[c.Resource], 0) / c.Unit
