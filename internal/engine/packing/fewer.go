@@ -11,7 +11,7 @@ import (
 // maxPairs bounds the pairs of nodes for which a single replacement is searched.
 const maxPairs = 60_000
 
-// fewer moves the pods of two nodes to one wherever that costs the same, the cheapest nodes first.
+// fewer moves the pods of two nodes to one node if that costs the same, the cheapest nodes first.
 func (s *search) fewer(nodes []Node) []Node {
 	price := func(n *Node) int64 { return s.p.Options[n.Option].Price }
 	queue := slices.Clone(nodes)

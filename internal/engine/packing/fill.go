@@ -31,8 +31,8 @@ type filler struct {
 	fit     *fitted
 	free    []int64 // by asked
 	weights []int64 // by scarce
-	rooms   []room  // by scarce, two at least
-	// load is what is on the node, by no order.
+	rooms   []room  // indexed like scarce, at least two entries
+	// load is the load of the node, in no particular order.
 	load []Load
 	// candidates are the items that may still go on the node, in order; heads are the first of each family among them.
 	candidates []int32
@@ -42,8 +42,8 @@ type filler struct {
 	steps int
 }
 
-// room is the share of a resource that is free, and what a share of a pod scores there, before what it falls short: free times
-// double, which is twice the weight of the resource.
+// room is the free share of a resource. A pod's share scores free times double there, before the shortfall is subtracted; double is twice
+// the weight of the resource.
 type room struct{ free, slope, double int64 }
 
 // take takes a share of the resource.
@@ -133,7 +133,7 @@ func (f *filler) fill(option int32, items []int32, bonus int64) {
 	}
 }
 
-// begin empties the node.
+// begin starts with an empty node.
 func (f *filler) begin(option int32) {
 	f.option, f.fit, f.load = option, f.on(option), f.load[:0]
 	for k, d := range f.asked {

@@ -8,8 +8,9 @@ import (
 )
 
 // improve repacks a few nodes at a time, with nodes of about one price. Pods that must be apart, in zones or on separate nodes, may need
-// small nodes that are nearly empty in addition to a large one. Then no single price is right. So a node also hands pods over: it becomes a
-// smaller one, or disappears, and the pods that no longer fit go to other nodes, which grow for them.
+// small nodes that are nearly empty in addition to a large one. Then nodes of about one price are not sufficient. So a node also hands
+// pods over: it is replaced by a smaller node, or removed, and the pods that no longer fit move to other nodes, which are replaced by
+// larger ones.
 
 const (
 	// maxGivers bounds how many nodes try to hand pods over in a round, maxTakers how many nodes may take part, and maxSmaller how many

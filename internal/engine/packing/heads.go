@@ -1,20 +1,20 @@
 package packing
 
-// The pod that a node takes next is the best of the heads, one for each family. Nearly all of the time that packing takes goes here, and
-// nearly all problems have two scarce resources, CPU and memory: these two are looked at without loops.
+// The pod that a node takes next is the best of the heads, one for each family. Packing spends nearly all of its time here, and nearly
+// all problems have two scarce resources, CPU and memory. So these two are handled without loops.
 
 // head is the largest item of a family that may still go on the node.
 type head struct {
 	item int32
-	// at is its position in candidates, end that after the last of its family.
+	// at is its position in candidates, and end the position after the last item of its family.
 	at, end int32
 	// entry is its position in the load, or -1.
 	entry int32
 	// most is how many pods of it may still go on the node.
 	most int
-	// short is what its score falls short of that of its shares, bonus what is added in parts of 1,024.
+	// short is the part of its score that is subtracted, and bonus the part that is added, in parts of 1,024.
 	short, bonus int64
-	// a and b are what a pod of it takes of an empty node's first two scarce resources, more what it takes of others.
+	// a and b are the shares that one pod takes of an empty node's first two scarce resources, and more are the shares of the others.
 	a, b int64
 	more []int64
 }
@@ -49,7 +49,7 @@ func (f *filler) list(items []int32) {
 	f.endAt(len(candidates))
 }
 
-// listBound is list for those of the items that are bound to a cell, or for those that aren't, with a bonus.
+// listBound is list for the items that are bound to a cell, or for those that are not, with a bonus.
 func (f *filler) listBound(items []int32, bonus int64, bound bool) {
 	family := int32(-1)
 	for _, i := range items {
@@ -66,7 +66,7 @@ func (f *filler) listBound(items []int32, bonus int64, bound bool) {
 	}
 }
 
-// endAt says where the candidates of the last head end, if there is one.
+// endAt sets the position at which the candidates of the last head end, if there is one.
 func (f *filler) endAt(end int) {
 	if n := len(f.heads); n > 0 {
 		f.heads[n-1].end = int32(end)
@@ -75,8 +75,8 @@ func (f *filler) endAt(end int) {
 
 // lead makes an item the first of its family.
 //
-// The score of a pod is by how much it would lessen the weighted square of free shares, Σ weight·(room² − (room−share)²) =
-// Σ 2·weight·room·share − Σ weight·share²: the second sum, what it falls short, is the same whatever is on the node.
+// The score of a pod is by how much it would reduce the weighted square of free shares, Σ weight·(room² − (room−share)²) = Σ
+// 2·weight·room·share − Σ weight·share²: the second sum, the shortfall, does not depend on the node's load.
 func (f *filler) lead(h *head, item int32) {
 	h.item, h.entry, h.most = item, -1, min(f.left[item], f.p.Items[item].PerNode)
 	shares := f.shares(item)
@@ -96,13 +96,13 @@ func (f *filler) lead(h *head, item int32) {
 	}
 }
 
-// shares are what a pod of the item takes of an empty node, by scarce.
+// shares returns the shares that a pod of the item takes of an empty node, indexed like scarce.
 func (f *filler) shares(item int32) []int64 {
 	n := len(f.scarce)
 	return f.fit.shares[int(item)*n:][:n]
 }
 
-// scan finds the best item that can go on the node, none if its head is below 0, and the one that comes next, whether or not it can.
+// scan finds the best item that can go on the node (none if its head is below 0), and the second best item, even if it can't.
 func (f *filler) scan() (best, second scored) {
 	best, second = scored{head: -1, score: gone}, scored{head: -1, score: gone}
 	f.steps -= stepsPerScan + len(f.heads)/headsPerStep
@@ -137,7 +137,7 @@ func (f *filler) scan() (best, second scored) {
 	return best, second
 }
 
-// next passes over an item that can't go on the node any more, and over those after it that have no room.
+// next skips an item that can't go on the node any more, and the items after it that have no room.
 func (f *filler) next(k int) {
 	h := &f.heads[k]
 	for h.at++; h.at < h.end; h.at++ {
@@ -151,10 +151,10 @@ func (f *filler) next(k int) {
 	f.heads = f.heads[:last]
 }
 
-// gone is the score of what takes more than is free; smaller pods would score more than it then.
+// gone is the score of an item that needs more than is free; smaller pods could have a higher score.
 const gone = -1
 
-// score is the head's as it is now.
+// score returns the present score of the head.
 func (f *filler) score(h *head) int64 {
 	a, b := &f.rooms[0], &f.rooms[1]
 	if h.a > a.free || h.b > b.free {
@@ -170,7 +170,7 @@ func (f *filler) score(h *head) int64 {
 	return score + score>>10*h.bonus
 }
 
-// withMore is the score with what the head takes of more than two scarce resources.
+// withMore returns the score if the head takes more than two scarce resources.
 func (f *filler) withMore(h *head, score int64) int64 {
 	for j, share := range h.more {
 		room := &f.rooms[2+j]
