@@ -10,7 +10,7 @@ import (
 // Book lists the classes of pods, with their common data.
 type Book struct {
 	*Reader
-	// Rules are those that pods state.
+	// Rules are the topology rules that pods state.
 	Rules   *topology.Index
 	Classes []*Class
 	// Kinds identify the classes from one book to the next.
@@ -20,12 +20,13 @@ type Book struct {
 	ClassIndex, ShapeIndex map[string]int32
 }
 
-// NewBook is an empty book.
+// NewBook returns an empty book.
 func NewBook(r *Reader, rules *topology.Index) *Book {
 	return &Book{Reader: r, Rules: rules, ClassIndex: map[string]int32{}, ShapeIndex: map[string]int32{}}
 }
 
-// ClassOf finds the class of the pattern's pods or makes it. The position of their rules is known from topology.Index.Remember.
+// ClassOf returns the class of the pattern's pods, and makes it if it is new. The position of their rules is known from
+// topology.Index.Remember.
 func (b *Book) ClassOf(p *likeness.Pattern, w *likeness.Writer) int32 {
 	pod := p.First
 	text, stake, ruleErr := Text(b.Rules, b.Devices, p, w)

@@ -10,22 +10,22 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/volumes"
 )
 
-// Class is a group of pods that no scheduler could tell apart.
+// Class is a group of pods that no scheduler could distinguish.
 type Class struct {
 	// Sample is one of the pods; common properties are read from it.
 	Sample   *corev1.Pod
 	Requests []int64
-	// Shape is everything but the requests.
+	// Shape contains the demands without the requests.
 	Shape int32
-	// Invalid is why the pods can't be planned at all.
+	// Invalid says why the pods can't be planned; empty if they can.
 	Invalid error
 	// Pending are the class's waiting pods, indices into the list of all that wait, in the order of likeness.Compare.
 	Pending []int32
 	// Shared are volumes that other pods use too.
 	Shared []SharedVolume
-	// Topology is the class's stake in topology rules; nil for most pods.
+	// Topology contains the topology groups of the class; nil for most classes.
 	Topology *topology.Groups
-	// Nominated is the node that the pods are nominated for; empty for none. never says that they don't preempt other pods.
+	// Nominated is the node that the pods are nominated for; empty for none. never means that they don't preempt other pods.
 	Nominated string
 	Never     bool
 	// Priority is the pods' priority: pods of higher priority get scarce resources first.
@@ -44,7 +44,7 @@ type SharedVolume struct {
 	ID  volumes.ID
 }
 
-// Unshared are the amounts that a pod of the class takes on any node: its requests without volumes that it may share.
+// Unshared returns the amounts that a pod of the class takes on any node: its requests without volumes that it may share.
 func (c *Class) Unshared() []int64 {
 	if len(c.Shared) == 0 {
 		return c.Requests
@@ -56,7 +56,7 @@ func (c *Class) Unshared() []int64 {
 	return out
 }
 
-// PlainCost is the least a pod of the class could cost with no preference kept.
+// PlainCost returns the least that a pod of the class could cost if none of its preferences were kept.
 func (c *Class) PlainCost() float64 {
 	return slices.Min(c.Costs)
 }

@@ -13,28 +13,28 @@ import (
 // Kind identifies a class from one model to the next. Classes are numbered in the order of their text, and that order changes with every
 // class that is added or removed; a kind keeps its number as long as it has pods.
 type Kind struct {
-	// Text is the class text with the numbers that topology groups have in the memo's index: they are at stakeAt to stakeEnd. The
-	// model's classes are in the order of the text with the model's own numbers, which is sorted by.
+	// Text is the class text with the numbers that topology groups have in the memo's index: they are at stakeAt to stakeEnd. sorted is
+	// the text with the model's own numbers; the model's classes are in its order.
 	Text               string
 	stakeAt, stakeEnd  int
 	shapeFrom, shapeTo int
 	// Owns and In are the kind's topology groups, by their numbers in the memo's index, ascending.
 	Owns, In []int32
-	// Members counts its pods, waiting and bound, and DaemonSets that it stands for. A kind without any is no more.
+	// Members counts the kind's pods, pending and bound, and the DaemonSets that it represents. A kind without members is removed.
 	Members int32
 	// Sample is the first of the pods.
 	Sample   *corev1.Pod
 	requests []int64
-	// ruleErr is why its pods' topology rules can't be read.
+	// ruleErr says why the topology rules of its pods can't be parsed.
 	ruleErr     error
 	placeholder bool
-	// Claims says that some of the pods use volumes that depend on other pods or objects.
+	// Claims means that some of the pods use volumes that depend on other pods or objects.
 	Claims bool
 	// Class is its number in the latest model, or -1.
 	Class int32
 }
 
-// NewKind is the kind of the pod whose class text was just written.
+// NewKind returns the kind of the pod whose class text was just written.
 func NewKind(pod *corev1.Pod, w *likeness.Writer, stake topology.Groups, placeholder bool, ruleErr error) Kind {
 	k := Kind{
 		Text: string(w.Buf), stakeAt: w.GroupsAt, stakeEnd: w.GroupsEnd, shapeFrom: w.ShapeAt, shapeTo: w.ShapeEnd,
@@ -54,7 +54,7 @@ func (k *Kind) Note(pod *corev1.Pod) {
 	}
 }
 
-// ShapeText names the kind's shape.
+// ShapeText returns the text of the kind's shape.
 func (k *Kind) ShapeText() string { return k.Text[k.shapeFrom:k.shapeTo] }
 
 // NewClass returns a class of such pods; its shape and its topology groups must still be set.
@@ -67,7 +67,7 @@ func (k *Kind) NewClass() *Class {
 	return c
 }
 
-// Restake gives the kind other topology groups.
+// Restake sets other topology groups for the kind.
 func (k *Kind) Restake(in []int32) {
 	stake := topology.Groups{Owns: k.Owns, In: in}
 	var w likeness.Writer
@@ -80,7 +80,7 @@ func (k *Kind) Restake(in []int32) {
 	k.stakeEnd, k.In = end, in
 }
 
-// SortedBy is the kind's class text with the given numbers of topology groups.
+// SortedBy returns the kind's class text with the given numbers of topology groups.
 func (k *Kind) SortedBy(number []int32) string {
 	if k.stakeAt == k.stakeEnd {
 		return k.Text
@@ -92,7 +92,7 @@ func (k *Kind) SortedBy(number []int32) string {
 	return string(w.Buf) + k.Text[k.stakeEnd:]
 }
 
-// Stake is the kind's by the given numbers.
+// Stake returns the kind's topology groups with the given numbers.
 func (k *Kind) Stake(number []int32) topology.Groups {
 	renumbered := func(list []int32) []int32 {
 		if list == nil {

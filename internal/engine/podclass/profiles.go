@@ -20,7 +20,7 @@ func NewProfileNumbers(was, next []*nodepool.Pool) *ProfileNumbers {
 	return n
 }
 
-// touch is the profile's new number. The first shape that comes upon it gives it its demand.
+// touch returns the profile's new number. The first shape that uses the profile sets its demand.
 func (n *ProfileNumbers) touch(t touch) Use {
 	at := &n.numbers[t.Pool][t.Profile]
 	if *at < 0 {
@@ -29,7 +29,7 @@ func (n *ProfileNumbers) touch(t touch) Use {
 	return Use{t.Pool, *at}
 }
 
-// Stage is the stage with the new numbers of its profiles, all of which were touched.
+// Stage returns the stage with the new numbers of its profiles, for all of which touch was called.
 func (n *ProfileNumbers) Stage(s Stage) Stage {
 	uses := make([]Use, len(s.Uses))
 	for i, u := range s.Uses {

@@ -22,29 +22,30 @@ type Reader struct {
 	Devices Devices
 }
 
-// Devices reads what pods claim of devices.
+// Devices reads the device claims of pods.
 type Devices interface {
-	// Text is equal for pods that claim the same.
+	// Text is equal for pods with equal claims.
 	Text(pod *corev1.Pod) string
 	// Pins are the places of the devices that are already allocated to the pod's claims: the pod must go to nodes that all pins select.
 	Pins(pod *corev1.Pod) []*corev1.NodeSelector
 	// Tolerations are those of the pod, or those that all pods which follow it share.
 	Tolerations(pod *corev1.Pod) []corev1.Toleration
-	// AddTo adds what the pod claims to what it requests, and what devices could serve of that. The error says why that can't be planned.
+	// AddTo adds the pod's claims, and extended resources that devices could serve, to its requests. The error says why the claims can't
+	// be planned.
 	AddTo(pod *corev1.Pod, requests []int64) error
 }
 
-// ask notes that somebody asks about the labels.
+// ask records that pods or rules ask about the labels.
 func (r *Reader) ask(n match.Needs) { AskAbout(r.Asked, n) }
 
-// AskAbout notes the labels that n asks about.
+// AskAbout records the labels that n asks about.
 func AskAbout(asked map[string]bool, n match.Needs) {
 	for _, r := range n {
 		asked[r.Key()] = true
 	}
 }
 
-// ShapeClass gives the class its shape, and finds out whether its pods can be planned.
+// ShapeClass sets the shape of the class, and checks whether its pods can be planned.
 func (r *Reader) ShapeClass(c *Class, s *Shape, number int32) {
 	c.Shape = number
 	ruleErr := c.Invalid
@@ -58,7 +59,7 @@ func (r *Reader) ShapeClass(c *Class, s *Shape, number int32) {
 	r.readVolumes(c)
 }
 
-// readDevices adds what the pods of a class claim of devices to their requests.
+// readDevices adds the device claims of a class's pods to their requests.
 func (r *Reader) readDevices(c *Class) {
 	if r.Devices == nil {
 		return
@@ -85,7 +86,7 @@ func (r *Reader) readVolumes(c *Class) {
 	}
 }
 
-// sharedVolumes are those of a class's pods.
+// sharedVolumes returns the shared volumes of a class's pods.
 func (r *Reader) sharedVolumes(c *Class) []SharedVolume {
 	if len(c.Sample.Spec.Volumes) == 0 {
 		return nil

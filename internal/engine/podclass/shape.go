@@ -31,13 +31,13 @@ type Shape struct {
 	touched []touch
 }
 
-// touch is a profile, and the demand by which it was found.
+// touch is a profile, and the demand for which it was found.
 type touch struct {
 	Use
 	demand match.Needs
 }
 
-// NewShape reads what matters from a sample pod.
+// NewShape reads the demands of a sample pod.
 func (r *Reader) NewShape(sample *corev1.Pod, requests []int64) *Shape {
 	s := &Shape{Tolerations: sample.Spec.Tolerations, requests: requests}
 	if match.BoundDaemon(sample) && match.NamesNode(&sample.Spec) {
@@ -74,7 +74,7 @@ func (r *Reader) NewShape(sample *corev1.Pod, requests []int64) *Shape {
 	return s
 }
 
-// pinned are the alternatives on nodes that all of the selectors select.
+// pinned returns the alternatives for nodes that all of the selectors select.
 func (r *Reader) pinned(terms []match.Needs, selectors []*corev1.NodeSelector) ([]match.Needs, error) {
 	for _, selector := range selectors {
 		where, err := r.Terms.Required(&corev1.PodSpec{Affinity: &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{
@@ -101,7 +101,7 @@ func (r *Reader) pinned(terms []match.Needs, selectors []*corev1.NodeSelector) (
 
 var errPinnedElsewhere = errors.New("its node selector excludes all nodes where its devices are allocated or where pods that share its claims may run")
 
-// KeepShape is the shape of an earlier reader for this one. Its first class has the requests.
+// KeepShape converts the shape of an earlier reader to this one. The requests come from its first class.
 func (r *Reader) KeepShape(s *Shape, requests []int64, profiles *ProfileNumbers) *Shape {
 	own := *s
 	own.requests = requests
@@ -130,8 +130,8 @@ func (r *Reader) KeepShape(s *Shape, requests []int64, profiles *ProfileNumbers)
 	return &own
 }
 
-// placeTerms are the shape's alternatives for a new node: what the pods state, with each alternative that their
-// volumes leave. The pods' own demands, which topology rules look at, stay as they are.
+// placeTerms returns the shape's alternatives for a new node: the demands of the pods, combined with each alternative of their volumes.
+// The pods' own demands, which topology rules read, do not change.
 func (s *Shape) placeTerms() []match.Needs {
 	var out []match.Needs
 	for _, term := range s.Terms {
@@ -154,14 +154,14 @@ func (s *Shape) VolumesOn(labels requirements.Set) bool {
 	return v.NoNode == "" && (v.OnNodes == nil || slices.ContainsFunc(v.OnNodes, func(a requirements.Set) bool { return match.Of(a).MetBy(labels) }))
 }
 
-// touch notes that the profile was looked at.
+// touch records that the profile was examined.
 func (s *Shape) touch(u Use, demand match.Needs) {
 	if !slices.ContainsFunc(s.touched, func(t touch) bool { return t.Use == u }) {
 		s.touched = append(s.touched, touch{u, demand})
 	}
 }
 
-// OptsOut reports whether pods of the shape ask, in each alternative, that the label be absent.
+// OptsOut reports whether all alternatives of the shape require that the label is absent.
 func (s *Shape) OptsOut(label string) bool {
 	for _, term := range s.Terms {
 		absent := false

@@ -10,7 +10,7 @@ import (
 // price decides between them.
 type Stage struct {
 	Uses []Use
-	// gaveUp says what the stage gives up: preferences, or avoiding PreferNoSchedule taints.
+	// gaveUp says what the stage gives up: preferences, or the avoidance of PreferNoSchedule taints.
 	gaveUp sacrifice
 	// Kept is the share, by weight, of the preferences that the stage keeps.
 	Kept float64
@@ -58,7 +58,7 @@ type level struct {
 	kept   float64
 }
 
-// maxLevels bounds how many levels of kept preferences are told apart.
+// maxLevels is the largest number of levels of kept preferences.
 const maxLevels = 4
 
 func (r *Reader) levels(s *Shape) []level {
@@ -77,7 +77,7 @@ func (r *Reader) levels(s *Shape) []level {
 			}
 		}
 		if len(with) == 0 {
-			continue // leaves no node next to the heavier ones
+			continue // together with the heavier preferences, no node is left
 		}
 		terms, sum = with, sum+p.Weight
 		kept = append(kept, level{terms, sacrificeNothing, float64(sum) / float64(max(total, 1))})

@@ -14,7 +14,7 @@ type Stages struct {
 	number map[string]int32
 }
 
-// NewStages has room for so many.
+// NewStages returns an empty list with capacity for a number of stages.
 func NewStages(n int) *Stages { return &Stages{number: make(map[string]int32, n)} }
 
 // Find finds the stages of the class, whose shape is given, and the cost of a pod at each.
@@ -23,7 +23,7 @@ func (t *Stages) Find(pools []*nodepool.Pool, c *Class, s *Shape) {
 	t.cost(pools, c)
 }
 
-// Intern gives equal stages one number.
+// Intern returns the number of the stages; equal stages have one number.
 func (t *Stages) Intern(s Stage) int32 {
 	text := make([]byte, 0, 8*len(s.Uses)+2)
 	text = append(text, byte(s.gaveUp), byte(s.Kept*100))
@@ -40,7 +40,7 @@ func (t *Stages) Intern(s Stage) int32 {
 	return n
 }
 
-// usable are the shape's stages that have a node large enough for one pod.
+// usable returns the shape's stages that have a node large enough for one pod.
 func (t *Stages) usable(pools []*nodepool.Pool, s *Shape, requests []int64) []int32 {
 	var out []int32
 	for _, st := range s.Demands {

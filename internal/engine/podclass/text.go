@@ -31,7 +31,7 @@ func Text(x *topology.Index, d Devices, p *likeness.Pattern, w *likeness.Writer)
 	return text, stake, ruleErr
 }
 
-// stakeOf is the stake of the pattern's pods in topology rules. The position of their own rules is known from topology.Index.Remember.
+// stakeOf returns the topology groups of the pattern's pods. The position of their own rules is known from topology.Index.Remember.
 func stakeOf(x *topology.Index, p *likeness.Pattern) (topology.Groups, error) {
 	if len(x.Groups) == 0 && p.Rules == topology.NoRules {
 		return topology.Groups{}, nil
