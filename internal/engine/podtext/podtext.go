@@ -1,10 +1,10 @@
-// Package podtext spells out parts of pods.
+// Package podtext writes parts of pods as texts that can be compared.
 //
-// The question: are two pods alike to a scheduler? They are where the texts of what it looks at are equal. Input are parts of a pod's
-// specification, output are bytes that are read by nobody, compared and used as keys of maps.
+// The question: are two pods equal for a scheduler? They are if the texts of all parts that the scheduler reads are equal. Two parts are
+// equal if their texts are equal. Input are parts of a pod's spec. Output are bytes that are only compared and used as keys of maps.
 //
-// The method: numbers have variable length and texts their length before them, so that no two different contents have one text; labels are
-// sorted, since maps have no order. The cost is that of copying; nothing is allocated once the buffers of a [Writer] have grown.
+// The method: numbers have variable length, and each text comes after its length, so that different contents never have the same text.
+// Labels are sorted, because maps have no order. The cost is that of copying. A [Writer] allocates nothing once its buffers have grown.
 package podtext
 
 import (
@@ -14,12 +14,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Writer spells out parts of pods, each so that equal text means equal content. It keeps its buffers between pods.
+// Writer writes parts of pods so that equal texts mean equal content. It keeps its buffers between pods.
 type Writer struct {
-	// Buf is what was written.
+	// Buf contains the text written so far.
 	Buf   []byte
 	pairs []pair
-	// Daemon is true when the pod is one of match.BoundDaemon, whose node's name is left out.
+	// Daemon is true if match.BoundDaemon is true for the pod; then the name of its node is left out.
 	Daemon bool
 }
 
@@ -45,13 +45,11 @@ func (w *Writer) Labels(labels map[string]string) {
 	if len(labels) == 0 {
 		return
 	}
-	if !w.sameKeys(labels) {
-		w.pairs = w.pairs[:0]
-		for k, v := range labels { // few: each is put in its place at once
-			w.pairs = append(w.pairs, pair{k, v})
-			for i := len(w.pairs) - 1; i > 0 && w.pairs[i].key < w.pairs[i-1].key; i-- {
-				w.pairs[i], w.pairs[i-1] = w.pairs[i-1], w.pairs[i]
-			}
+	w.pairs = w.pairs[:0]
+	for k, v := range labels { // there are few labels, so each is inserted in order
+		w.pairs = append(w.pairs, pair{k, v})
+		for i := len(w.pairs) - 1; i > 0 && w.pairs[i].key < w.pairs[i-1].key; i-- {
+			w.pairs[i], w.pairs[i-1] = w.pairs[i-1], w.pairs[i]
 		}
 	}
 	for i := range w.pairs {
@@ -79,7 +77,7 @@ func (w *Writer) sameKeys(labels map[string]string) bool {
 // pair is a label.
 type pair struct{ key, value string }
 
-// NodeAffinity writes the terms about nodes.
+// NodeAffinity writes the terms of node affinity.
 func (w *Writer) NodeAffinity(a *corev1.NodeAffinity) {
 	if a.RequiredDuringSchedulingIgnoredDuringExecution == nil {
 		w.Number(-1)
@@ -114,7 +112,7 @@ func (w *Writer) term(t *corev1.NodeSelectorTerm) {
 	}
 }
 
-// Tolerations writes the list as it is.
+// Tolerations writes the list in its order.
 func (w *Writer) Tolerations(list []corev1.Toleration) {
 	w.Number(int64(len(list)))
 	for i := range list {
@@ -126,7 +124,7 @@ func (w *Writer) Tolerations(list []corev1.Toleration) {
 	}
 }
 
-// PodAffinity writes the terms about other pods.
+// PodAffinity writes the terms of pod affinity.
 func (w *Writer) PodAffinity(a *corev1.Affinity, own map[string]string) {
 	if a.PodAffinity != nil {
 		w.podTerms(a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution, a.PodAffinity.PreferredDuringSchedulingIgnoredDuringExecution, own)
@@ -140,7 +138,7 @@ func (w *Writer) PodAffinity(a *corev1.Affinity, own map[string]string) {
 	}
 }
 
-// Spread writes a spread constraint, with what the pod's own labels make of it.
+// Spread writes a spread constraint, evaluated with the pod's own labels.
 func (w *Writer) Spread(c *corev1.TopologySpreadConstraint, own map[string]string) {
 	w.Text(c.TopologyKey)
 	w.Text(string(c.WhenUnsatisfiable))
@@ -197,7 +195,7 @@ func (w *Writer) selector(s *metav1.LabelSelector) {
 	}
 }
 
-// valuesOf writes label keys with the values the pod itself has for them.
+// valuesOf writes label keys with the pod's own values.
 func (w *Writer) valuesOf(keys []string, own map[string]string) {
 	w.Number(int64(len(keys)))
 	for _, key := range keys {
