@@ -8,7 +8,7 @@ import (
 )
 
 // If only a few large pods share a node, the linear program's fractions fill the node but whole pods don't: on a node with 118 GiB, two
-// pods of 52 GiB leave 14 GiB over. In such cases the proof counts one or two resources of an instance type in whole pods. Dynamic
+// pods of 52 GiB leave 14 GiB unused. In such cases the proof counts one or two resources of an instance type in whole pods. Dynamic
 // programming finds the value of the best filling with whole pods, and anyone can repeat that. The other resources keep their prices.
 
 const (

@@ -5,7 +5,7 @@ import "slices"
 // Worths computes the value that nodes can hold, by the arithmetic that also checks certificates.
 type Worths struct {
 	p  *Problem
-	at []int // by item, the position of its place
+	at []int // the position of each item's place
 }
 
 // NewWorths prepares the problem's items.
