@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// Beyond these amounts a request can't be meant: no node comes near. The largest node of any cloud has 1,920 CPUs, 32
+// A request above these amounts must be a mistake, because no node is nearly as large. The largest node of any cloud has 1,920 CPUs, 32
 // TiB of memory and 336 TB of local disks.
 const (
 	impossibleCPU     = 2000
@@ -42,7 +42,7 @@ func Absurd(q *resource.Quantity) bool {
 	return !(f < 1e24) || (f < 1e-12 && !q.IsZero())
 }
 
-// bounded is q, or, if q is absurd, a quantity that is as impossible but quick to compute with.
+// bounded returns q or, if q is absurd, an equally impossible quantity that is quick to compute with.
 func bounded(q resource.Quantity) resource.Quantity {
 	if !Absurd(&q) {
 		return q
@@ -54,10 +54,10 @@ func bounded(q resource.Quantity) resource.Quantity {
 	return *resource.NewScaledQuantity(sign, 21)
 }
 
-// Short is q for people, cut where it would fill a page.
+// Short formats q for people, and cuts a very long text.
 func Short(q resource.Quantity) string {
 	if Absurd(&q) && q.Format == resource.BinarySI {
-		return fmt.Sprintf("about %.0e", q.AsApproximateFloat64()) // its text would have all digits
+		return fmt.Sprintf("about %.0e", q.AsApproximateFloat64()) // the text would contain all digits of the exponent
 	}
 	const most = 40
 	text := q.String()
@@ -108,7 +108,7 @@ func checkRequests(path string, list corev1.ResourceList) error {
 	return nil
 }
 
-// Sorted are the names of the resources in the list, in alphabetical order.
+// Sorted returns the names of the resources in the list, in alphabetical order.
 func Sorted(list corev1.ResourceList) []corev1.ResourceName {
 	names := make([]corev1.ResourceName, 0, len(list))
 	for name := range list {

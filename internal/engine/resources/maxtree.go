@@ -12,7 +12,7 @@ type MaxTree struct {
 	most []int64
 }
 
-// NewMaxTree returns a tree with so many leaves that take nothing; set them by Leaf, then call PullAll.
+// NewMaxTree returns a tree with a number of leaves that have no room; set them by Leaf, then call PullAll.
 func NewMaxTree(count, dims int) MaxTree {
 	t := MaxTree{Count: count, dims: dims, width: 1}
 	for t.width < count {
@@ -49,14 +49,14 @@ func (t *MaxTree) pull(i int) bool {
 	return changed
 }
 
-// PullAll takes notice of all leaves.
+// PullAll updates the tree after changes of all leaves.
 func (t *MaxTree) PullAll() {
 	for i := t.width - 1; i > 0; i-- {
 		t.pull(i)
 	}
 }
 
-// PullFrom takes notice of a change of a leaf.
+// PullFrom updates the tree after a change of one leaf.
 func (t *MaxTree) PullFrom(leaf int) {
 	for i := (t.width + leaf) / 2; i > 0 && t.pull(i); i /= 2 {
 	}
@@ -71,7 +71,7 @@ func (t *MaxTree) Next(need []int64, from int) int {
 	if from == 0 {
 		i = 1
 	}
-	// Climb to the right until an entry promises room, then descend into it.
+	// Go up and to the right until an entry may have room, then go down into it.
 	for {
 		if Fits(need, t.entry(i)) {
 			if i >= t.width {

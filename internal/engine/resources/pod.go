@@ -8,7 +8,8 @@ import (
 
 // OfPod returns the amounts that a pod takes of a node's allocatable, including "pods: 1", as kube-scheduler counts them. They are the
 // larger of the total of its containers and the largest need of an init container together with the sidecars started before it; or the
-// amounts set for the pod as a whole. The runtime's overhead is added. While a resize is under way the larger of wanted and held counts.
+// amounts set for the pod as a whole. The runtime's overhead is added. During a resize, the larger of the requested and the allocated
+// amount counts.
 func OfPod(pod *corev1.Pod) corev1.ResourceList {
 	if pod == nil {
 		return corev1.ResourceList{}
@@ -69,14 +70,15 @@ func resizing(pod *corev1.Pod) map[string]*corev1.ContainerStatus {
 	note(pod.Status.ContainerStatuses)
 	note(pod.Status.InitContainerStatuses)
 	if out != nil && resizeInfeasible(pod) {
-		// The requested size can't be met on its node: only the current allocation counts. A status without a spec says so below.
+		// The requested size can't be met on its node: only the current allocation counts. For a status without a spec, the entry below
+		// says so.
 		for name, status := range out {
 			held := *status
 			held.Resources = &corev1.ResourceRequirements{Requests: corev1.ResourceList{}}
 			maxLists(held.Resources.Requests, status.Resources.Requests)
 			maxLists(held.Resources.Requests, status.AllocatedResources)
 			held.AllocatedResources = nil
-			held.Name = "" // marks: ignore the spec
+			held.Name = "" // an empty entry means: ignore the spec
 			out[name] = &held
 		}
 	}

@@ -37,7 +37,7 @@ func unitsUp(name corev1.ResourceName, q resource.Quantity, most int64) (units i
 	return q.Value(), true
 }
 
-// UnitsDown is q in planner units, rounded down, at most most.
+// UnitsDown returns q in planner units, rounded down, and at most the argument most.
 func UnitsDown(name corev1.ResourceName, q resource.Quantity, most int64) int64 {
 	up, exact := unitsUp(name, q, most)
 	if !exact {
@@ -56,7 +56,7 @@ func UnitsDown(name corev1.ResourceName, q resource.Quantity, most int64) int64 
 	return up
 }
 
-// Quantity turns planner units back into a Quantity of the resource's usual format.
+// Quantity converts planner units to a Quantity in the resource's usual format.
 func Quantity(name corev1.ResourceName, amount int64) resource.Quantity {
 	switch {
 	case name == corev1.ResourceCPU:
@@ -64,15 +64,15 @@ func Quantity(name corev1.ResourceName, amount int64) resource.Quantity {
 	case name == corev1.ResourceMemory, name == corev1.ResourceEphemeralStorage,
 		strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix):
 		if amount%1024 != 0 {
-			return *resource.NewQuantity(amount, resource.DecimalSI) // BinarySI would not be read back as it is written
+			return *resource.NewQuantity(amount, resource.DecimalSI) // BinarySI would not be parsed to the same value
 		}
 		return *resource.NewQuantity(amount, resource.BinarySI)
 	}
 	return *resource.NewQuantity(amount, resource.DecimalSI)
 }
 
-// Canonical writes a list's amounts in the usual format of each resource, rounded down to whole units, so that they are
-// read back as they are written.
+// Canonical writes a list's amounts in the usual format of each resource, rounded down to whole units, so that parsing returns the same
+// amounts.
 func Canonical(list corev1.ResourceList) corev1.ResourceList {
 	out := make(corev1.ResourceList, len(list))
 	for name, q := range list {

@@ -9,12 +9,12 @@ import (
 // Table gives each resource name of the model a small number: its index in every vector. Only resources that some pod requests matter;
 // resources that nobody requests can't run out.
 type Table struct {
-	// Names of the resources, in the order of their places. It is not changed but by Intern.
+	// Names of the resources, in the order of their indexes. Only Intern changes it.
 	Names []corev1.ResourceName
 	index map[corev1.ResourceName]int
 }
 
-// Places of the resources that every table has, and how many these are.
+// Indexes of the resources that every table has, and their number.
 const (
 	CPU = iota
 	Memory
@@ -22,7 +22,7 @@ const (
 	Base
 )
 
-// NewTable is a table of the resources that each has.
+// NewTable returns a table with the resources that every table has.
 func NewTable() *Table {
 	t := &Table{index: make(map[corev1.ResourceName]int, 8)}
 	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourcePods} {
@@ -42,7 +42,7 @@ func (t *Table) Intern(name corev1.ResourceName) int {
 	return i
 }
 
-// Len is the length of every vector.
+// Len returns the length of every vector.
 func (t *Table) Len() int { return len(t.Names) }
 
 // At returns the resource's index; false if it is missing.
@@ -64,7 +64,7 @@ func (t *Table) InternAll(names map[corev1.ResourceName]struct{}) {
 	}
 }
 
-// Capacity reads a node's amounts; a resource the list lacks is zero.
+// Capacity converts a node's amounts to a vector; resources that the list lacks are zero.
 func (t *Table) Capacity(list corev1.ResourceList, into []int64) {
 	for i, name := range t.Names {
 		into[i] = 0
@@ -84,7 +84,7 @@ func (t *Table) Requests(list corev1.ResourceList, into []int64) {
 	}
 }
 
-// AddTo adds the list's amounts that have a place in the table.
+// AddTo adds the list's amounts of resources in the table.
 func (t *Table) AddTo(sum []int64, list corev1.ResourceList) {
 	left := len(list)
 	for at, name := range t.Names {

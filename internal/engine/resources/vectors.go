@@ -12,7 +12,7 @@ func Fits(need, have []int64) bool {
 	return true
 }
 
-// HowMany is how many pods with requests need fit in have: at least 0, at most limit.
+// HowMany returns how many pods with the requests need fit in have: at least 0, at most limit.
 func HowMany(need, have []int64, limit int) int {
 	n := int64(limit)
 	for i, v := range need {
@@ -33,7 +33,7 @@ func AddScaled(into, v []int64, k int64) {
 	}
 }
 
-// LargestShare is the largest share the need takes of any resource; above 1 it does not fit.
+// LargestShare returns the largest share of a resource that the need takes; above 1, it does not fit.
 func LargestShare(need, alloc []int64) float64 {
 	share := 0.0
 	for d, n := range need {
