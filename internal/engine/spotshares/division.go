@@ -8,19 +8,19 @@ import (
 	"github.com/drawknife/drawknife/scheduling/spotlimits"
 )
 
-// Place is where a pod is.
+// Place says where a pod is.
 type Place uint8
 
 const (
-	// Waiting: on no node.
+	// Waiting: the pod is on no node.
 	Waiting Place = iota
-	// OffSpot: on a node that is not spot.
+	// OffSpot: the pod is on a node that is not spot.
 	OffSpot
-	// OnSpot: on a spot node.
+	// OnSpot: the pod is on a spot node.
 	OnSpot
 )
 
-// Pool is a spot pool.
+// Pool is a spot pool: an instance type in a zone.
 type Pool struct{ InstanceType, Zone string }
 
 // Compare orders pools by instance type, then by zone.
@@ -31,47 +31,49 @@ func (p Pool) Compare(o Pool) int {
 // Pod is a pod of a workload.
 type Pod struct {
 	Place Place
-	// Pool of a pod on spot.
+	// Pool is the spot pool of a pod on a spot node.
 	Pool Pool
 }
 
-// Sale is a spot pool that is on sale. Holds is how many pods of the workload an empty node holds, at least 1, and PriceShare the price as a
-// share of the price on demand, 0 where nothing is sold on demand.
+// Sale is a spot pool in which nodes can be bought. Holds is how many pods of the workload an empty node holds, at least 1. PriceShare is
+// the price as a share of the on-demand price, 0 if there is no on-demand price.
 type Sale struct {
 	Pool
 	Price, Holds, PriceShare float64
 }
 
-// NotOnSpot is the part of pods that may not be on spot nodes.
+// NotOnSpot is the part number of pods that may not be on spot nodes.
 const NotOnSpot = -1
 
-// Division says which pods may be where.
+// Division says which pods of a workload may be on which spot pools.
 type Division struct {
-	// Parts are the spot pools of each part, in order; a nil list is all of them.
+	// Parts are the spot pools of each part, in order; nil means all spot pools.
 	Parts [][]Pool
-	// Of is the part of each pod, or NotOnSpot, indexed like the pods.
+	// Of is the part number of each pod, or NotOnSpot, indexed like the pods.
 	Of []int32
-	// Most is how many of the pods may be on spot nodes, MostOnPool on one pool.
+	// Most is how many of the pods may be on spot nodes, and MostOnPool how many on one spot pool.
 	Most, MostOnPool int
 }
 
-// Free reports whether the pods may be anywhere.
+// Free reports whether the limits allow all pods everywhere.
 func (d *Division) Free() bool {
 	return len(d.Parts) == 1 && d.Parts[0] == nil && !slices.Contains(d.Of, NotOnSpot)
 }
 
-// divider makes a division.
+// divider computes a division.
 type divider struct {
 	pods         []Pod
 	most, onPool int
 	division     Division
-	// load is how many pods each part has, those included that are on its pools and belong to no part; partOf are the pools in use.
+	// load is how many pods each part has, including pods that are on its pools and belong to no part. partOf is the part of each pool in
+	// use.
 	load   []int
 	partOf map[Pool]int
 	placed []int
 }
 
-// New divides the pods of a workload, which are in the order in which they may be on spot where their places do not decide, and the pools.
+// New divides the pods of a workload and the spot pools into parts. If their present places don't decide, earlier pods in the list may be
+// on spot nodes first.
 func New(limits spotlimits.Limits, pods []Pod, sales []Sale) Division {
 	d := &divider{pods: pods, most: limits.MostOnSpot(len(pods)), onPool: limits.MostOnPool(len(pods)), partOf: map[Pool]int{}}
 	d.division = Division{Of: make([]int32, len(pods)), Most: d.most, MostOnPool: d.onPool}
@@ -85,7 +87,8 @@ func New(limits spotlimits.Limits, pods []Pod, sales []Sale) Division {
 	return d.division
 }
 
-// countUsed gives each pool in use to a part, those with most pods first. Pools of one part have no more pods together than may be on one.
+// countUsed assigns each pool in use to a part, the pools with most pods first. The pools of one part together have at most as many pods
+// as may be on one pool.
 func (d *divider) countUsed() {
 	count := map[Pool]int{}
 	for i := range d.pods {
@@ -113,14 +116,14 @@ func (d *divider) newPart() int {
 	return len(d.load) - 1
 }
 
-// put makes the pod one of the part.
+// put adds the pod to the part.
 func (d *divider) put(pod, at int) {
 	d.division.Of[pod] = int32(at)
 	d.placed[at]++
 }
 
-// assignUsers gives pods on spot to the parts of their pools, as many as may be on spot and on the pool. Those that are too many on
-// their pool go to other parts: they stay where they are, and may move to other pools.
+// assignUsers assigns pods on spot nodes to the parts of their pools, as many as may be on spot nodes and on the pool. If a pool has too
+// many pods, the others are assigned to other parts: they stay where they are, and may move to other pools.
 func (d *divider) assignUsers() {
 	left := d.most
 	kept := map[Pool]int{}
@@ -143,7 +146,7 @@ func (d *divider) assignUsers() {
 	}
 }
 
-// assignOthers gives pods that wait, then pods on other nodes, to parts, while fewer than may be on spot are.
+// assignOthers assigns pending pods, then pods on other nodes, to parts, until as many as allowed may be on spot nodes.
 func (d *divider) assignOthers() {
 	left := d.most
 	for i := range d.pods {
@@ -161,7 +164,7 @@ func (d *divider) assignOthers() {
 	}
 }
 
-// join puts the pod into the first part that has room, or into a new one.
+// join adds the pod to the first part that has room, or to a new one.
 func (d *divider) join(pod int) {
 	at := slices.IndexFunc(d.load, func(load int) bool { return load < d.onPool })
 	if at < 0 {
@@ -171,7 +174,7 @@ func (d *divider) join(pod int) {
 	d.put(pod, at)
 }
 
-// assignPools gives the parts that have pods the pools that they may use, those in use included.
+// assignPools assigns spot pools to the parts that have pods, including the pools in use.
 func (d *divider) assignPools(limits spotlimits.Limits, sales []Sale) {
 	var parts []int
 	for at, n := range d.placed {
@@ -183,7 +186,7 @@ func (d *divider) assignPools(limits spotlimits.Limits, sales []Sale) {
 		return
 	}
 	if limits.MaxPoolShare == nil && limits.MaxPrice == nil || len(d.load) == 1 && limits.MaxPrice == nil && d.load[0] <= d.onPool {
-		return // one part has all of them
+		return // a single part gets all pools
 	}
 	for at := range d.division.Parts {
 		d.division.Parts[at] = []Pool{}
@@ -207,15 +210,15 @@ func (d *divider) assignPools(limits spotlimits.Limits, sales []Sale) {
 	}
 }
 
-// typeSale is an instance type with the pools of its zones, in order, and what the pods of a part cost on it in the zone where that is least.
+// typeSale is an instance type with the pools of its zones, in order, and the cost of a part's pods on it in the cheapest zone.
 type typeSale struct {
 	name        string
 	cost, share float64
 	pools       []Pool
 }
 
-// inOrder are the instance types that the limits allow, the ones first on which the pods of a part cost least if they are alone, then the ones on
-// which one pod does.
+// inOrder returns the instance types that the limits allow. First are those on which all pods of a part cost least if they are alone,
+// then those on which a single pod costs least.
 func (d *divider) inOrder(limits spotlimits.Limits, sales []Sale) []*typeSale {
 	byName := map[string]*typeSale{}
 	var out []*typeSale

@@ -8,7 +8,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Why says to which limits the waiting pod, by its place among those of the snapshot, is subject; empty for none.
+// Why returns the limits that apply to a pending pod, given by its index in the snapshot; empty if none do.
 func (x *Index) Why(at int) string {
 	if x == nil || at >= len(x.of) || x.of[at] < 0 {
 		return ""
@@ -23,7 +23,8 @@ func (x *Index) Why(at int) string {
 	return fmt.Sprintf("its workload, %s, has %s: %s, so that only %d spot pools are open to it", w.Workload, w.Limits, w.bounds(), len(w.Division.Parts[x.parts[at]]))
 }
 
-// bounds says how many of the pods may be on spot nodes: "of 10 pods, at most 7 may be on spot nodes, and at most 3 on one instance type in one zone".
+// bounds describes how many of the pods may be on spot nodes: "of 10 pods, at most 7 may be on spot nodes, and at most 3 on one instance
+// type in one zone".
 func (w *Workload) bounds() string {
 	text := fmt.Sprintf("of %d pods, at most %d may be on spot nodes", len(w.Pods), w.Division.Most)
 	if w.Limits.MaxPoolShare != nil {
@@ -32,7 +33,7 @@ func (w *Workload) bounds() string {
 	return text
 }
 
-// waiting is how many of the pods wait.
+// waiting returns how many of the pods are pending.
 func (w *Workload) waiting() int {
 	n := len(w.waitOff)
 	for _, list := range w.waits {
@@ -41,7 +42,7 @@ func (w *Workload) waiting() int {
 	return n
 }
 
-// Notes are remarks for plans: one for each workload whose limits concern pods that wait.
+// Notes returns remarks for plans: one for each workload whose limits concern pending pods.
 func (x *Index) Notes() []planning.Note {
 	if x == nil {
 		return nil
@@ -61,7 +62,7 @@ func (x *Index) Notes() []planning.Note {
 	return out
 }
 
-// Splits say how plans keep the limits of workloads with pods that wait.
+// Splits describes how plans keep the limits of workloads with pending pods.
 func (x *Index) Splits() []planning.SpotSplit {
 	if x == nil {
 		return nil

@@ -16,36 +16,36 @@ import (
 	"github.com/drawknife/drawknife/scheduling/spotlimits"
 )
 
-// Index is what a model knows of workloads with limits.
+// Index contains a model's workloads with limits.
 type Index struct {
 	List []Workload
-	// of is indexed like Snapshot.Pods: the pod's workload, or -1; parts has its part of it.
+	// of is the workload of each pod of Snapshot.Pods, or -1; parts is the pod's part of it.
 	of, parts []int32
 }
 
-// Workload is one with limits.
+// Workload is a workload with limits.
 type Workload struct {
 	spotlimits.Workload
 	Limits spotlimits.Limits
-	// Division says which of its pods may be where; Pods are their places in the roster.
+	// Division says where the workload's pods may be. Pods are their indexes in the roster.
 	Division Division
 	Pods     []int32
-	// waitOff are its waiting pods that may not be on spot, and waits those of each part.
+	// waitOff are its pending pods that may not be on spot nodes, and waits the pending pods of each part.
 	waitOff []planning.PodKey
 	waits   [][]planning.PodKey
 }
 
-// Input is what an index is made from.
+// Input contains the data from which an index is made.
 type Input struct {
 	Snapshot *planning.Snapshot
 	Roster   *likeness.Roster
 	Terms    match.Terms
-	// RequirementsOf are those of a NodePool's template.
+	// RequirementsOf returns the requirements of a NodePool's template.
 	RequirementsOf func(pool *planning.NodePool) (requirements.Set, error)
 }
 
-// Read divides the pods of workloads with limits, and gives each of them a pattern in the roster that asks for the nodes on which it may be. It returns
-// nil if no pod has limits.
+// Read divides the pods of workloads with limits, and sets a pattern in the roster for each pod that requires the nodes on which it may
+// be. It returns nil if no pod has limits.
 func Read(in Input) (*Index, error) {
 	r := in.Roster
 	first := slices.IndexFunc(r.Pods, spotlimits.Asks)
@@ -72,23 +72,24 @@ func Read(in Input) (*Index, error) {
 type builder struct {
 	Input
 	index *Index
-	// place of each pod of the roster, and the index of its node; -1 for none.
+	// place of each pod in the roster, and the index of its node; -1 for none.
 	place []Pod
 	node  []int32
-	// variants are patterns of pods in a part; sold are the sales for pods of a pattern, and market all of them.
+	// variants are patterns of pods in a part; sold are the spot pools for pods of a pattern, and market all spot pools.
 	variants map[string]int32
 	sold     map[int32][]Sale
 	market   []offer
 }
 
-// counts reports whether the pod is one of those that limits are about: it neither has ended nor is being deleted, and no node brings it along.
+// counts reports whether the limits count the pod: it has not ended, is not being deleted, and belongs neither to a DaemonSet nor to its
+// node.
 func (b *builder) counts(at int) bool {
 	const not = likeness.HasEnded | likeness.IsDeleted | likeness.OfDaemonSet | likeness.IsStatic
 	waiting := len(b.Snapshot.Pods)
 	return b.Roster.Marks[at]&not == 0 && (at < waiting || at >= waiting+len(b.Snapshot.Placeholders))
 }
 
-// refuse gives pods whose annotations can't be read a pattern of their own that is not planned.
+// refuse sets a separate pattern, which is not planned, for pods whose annotations can't be parsed.
 func (b *builder) refuse(first int) {
 	r := b.Roster
 	for i := first; i < len(r.Pods); i++ {
@@ -104,7 +105,7 @@ func (b *builder) refuse(first int) {
 	}
 }
 
-// findWorkloads finds those with limits, and all of their pods.
+// findWorkloads finds the workloads with limits, and all of their pods.
 func (b *builder) findWorkloads(first int) {
 	limits := map[spotlimits.Workload]spotlimits.Limits{}
 	for i := first; i < len(b.Roster.Pods); i++ {
@@ -135,7 +136,7 @@ func (b *builder) findWorkloads(first int) {
 	}
 }
 
-// findPlaces finds out which pods are on spot nodes.
+// findPlaces finds the pods on spot nodes.
 func (b *builder) findPlaces() {
 	r := b.Roster
 	b.place, b.node = make([]Pod, len(r.Pods)), make([]int32, len(r.Pods))
@@ -150,7 +151,7 @@ func (b *builder) findPlaces() {
 			if value(v1.CapacityTypeLabelKey) == v1.CapacityTypeSpot {
 				at = Pod{OnSpot, Pool{value(corev1.LabelInstanceTypeStable), value(corev1.LabelTopologyZone)}}
 			} else if b.Snapshot.Nodes[node].Leaving {
-				at = Pod{Place: Waiting} // they may be on their way to spot already
+				at = Pod{Place: Waiting} // the node being launched may already be a spot node
 			}
 		}
 		for i := span.From; i < span.To; i++ {
@@ -159,7 +160,7 @@ func (b *builder) findPlaces() {
 	}
 }
 
-// divide divides the pods of a workload, and gives them their patterns.
+// divide divides the pods of a workload, and sets their patterns.
 func (b *builder) divide(number int32) error {
 	w := &b.index.List[number]
 	slices.SortFunc(w.Pods, func(a, c int32) int {
@@ -211,7 +212,7 @@ func (b *builder) nodeName(at int32) string {
 	return b.Snapshot.Nodes[b.node[at]].Name
 }
 
-// narrow gives the pod the pattern of pods that also ask for one of the alternatives.
+// narrow sets the pattern of pods that also require one of the alternatives.
 func (b *builder) narrow(at int32, name string, alternatives []corev1.NodeSelectorTerm) {
 	r := b.Roster
 	was := r.Like[at]

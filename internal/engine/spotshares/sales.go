@@ -20,7 +20,7 @@ type offer struct {
 	room         map[corev1.ResourceName]float64
 }
 
-// readMarket lists what NodePools may buy on spot.
+// readMarket lists the spot offerings that NodePools may buy.
 func (b *builder) readMarket() error {
 	if b.market != nil {
 		return nil
@@ -73,7 +73,7 @@ func (b *builder) readMarket() error {
 	return nil
 }
 
-// onDemandByZone are the lowest prices on demand of the type by zone, and under the empty name that of all zones.
+// onDemandByZone returns the lowest on-demand price of the type in each zone, and under the empty name the lowest of all zones.
 func onDemandByZone(it *cloudprovider.InstanceType) map[string]float64 {
 	out := map[string]float64{}
 	for i := range it.Offerings {
@@ -98,7 +98,7 @@ func amounts(list corev1.ResourceList) map[corev1.ResourceName]float64 {
 	return out
 }
 
-// salesFor are the spot pools for pods of the pattern: those that its labels and amounts admit.
+// salesFor returns the spot pools that pods of the pattern can use, by labels and amounts.
 func (b *builder) salesFor(pattern int32) ([]Sale, error) {
 	if known, ok := b.sold[pattern]; ok {
 		return known, nil
@@ -109,7 +109,7 @@ func (b *builder) salesFor(pattern int32) ([]Sale, error) {
 	pod := b.Roster.Patterns[pattern].First
 	terms, err := b.Terms.Placement(&pod.Spec)
 	if err != nil {
-		terms = nil // the pod can't be planned, which its class says
+		terms = nil // the pod can't be planned; its class says why
 	}
 	want := amounts(resources.OfPod(pod))
 	at := map[Pool]int{}
@@ -122,7 +122,7 @@ func (b *builder) salesFor(pattern int32) ([]Sale, error) {
 		}
 		sale := Sale{o.pool, o.price, holds, o.share}
 		if n, listed := at[o.pool]; listed {
-			// Two NodePools may sell it at different prices: a cap must hold for both.
+			// Two NodePools may have different prices for it, and a price limit must hold for both.
 			out[n].Price, out[n].PriceShare = math.Min(out[n].Price, sale.Price), higher(out[n].PriceShare, sale.PriceShare)
 			continue
 		}
@@ -133,7 +133,7 @@ func (b *builder) salesFor(pattern int32) ([]Sale, error) {
 	return out, nil
 }
 
-// higher is the higher share; 0, which is unknown, exceeds all.
+// higher returns the higher share; 0 means unknown, and counts as the highest.
 func higher(a, b float64) float64 {
 	if a == 0 || b == 0 {
 		return 0
@@ -150,7 +150,7 @@ func anyIntersects(terms []match.Needs, has requirements.Set) bool {
 	return false
 }
 
-// fit is how many pods with these requests an empty node holds.
+// fit returns how many pods with these requests an empty node holds.
 func fit(want, room map[corev1.ResourceName]float64) float64 {
 	most := math.Inf(1)
 	for name, amount := range want {

@@ -8,8 +8,8 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// offSpot are the alternatives of nodes that are not spot: those whose capacity type is known and another, and nodes that no NodePool made. A
-// node whose capacity type is open could still become spot.
+// offSpot returns the alternatives for nodes that are not spot: nodes with another known capacity type, and nodes without a NodePool. A
+// node whose capacity type is not decided could still become a spot node.
 func offSpot() []corev1.NodeSelectorTerm {
 	return []corev1.NodeSelectorTerm{
 		{MatchExpressions: []corev1.NodeSelectorRequirement{
@@ -23,7 +23,8 @@ func offSpot() []corev1.NodeSelectorTerm {
 	}
 }
 
-// onPools are the alternatives of spot nodes of the pools, which are in order: one for all zones with the same instance types.
+// onPools returns the alternatives for spot nodes of the pools, which are in order: one alternative for all zones with the same instance
+// types.
 func onPools(pools []Pool) []corev1.NodeSelectorTerm {
 	var zones []string
 	types := map[string][]string{}
@@ -51,7 +52,7 @@ func onPools(pools []Pool) []corev1.NodeSelectorTerm {
 	return out
 }
 
-// narrowed is the pod as if it required one of the alternatives too. The pod itself stays as it is.
+// narrowed returns a copy of the pod that also requires one of the alternatives. The pod itself is not changed.
 func narrowed(pod *corev1.Pod, alternatives []corev1.NodeSelectorTerm) *corev1.Pod {
 	out := *pod
 	affinity, node := corev1.Affinity{}, corev1.NodeAffinity{}
@@ -66,7 +67,7 @@ func narrowed(pod *corev1.Pod, alternatives []corev1.NodeSelectorTerm) *corev1.P
 		terms = nil
 		for _, own := range required.NodeSelectorTerms {
 			if len(own.MatchExpressions)+len(own.MatchFields) == 0 {
-				continue // it matches no node
+				continue // such a term matches no node
 			}
 			for _, other := range alternatives {
 				terms = append(terms, corev1.NodeSelectorTerm{
