@@ -6,8 +6,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Hide removes a node, as if it were gone: its movable pods for which moves is true begin to wait. It returns how many these are. Pods
-// become pending as members of the class that as returns; nil means their own class.
+// Hide removes a node, as if it were gone: its movable pods for which moves is true become pending. It returns their number. Pods become
+// pending as members of the class that as returns; nil means their own class.
 func (s *State) Hide(node int32, moves func(*corev1.Pod) bool, as func(pod *corev1.Pod, class int32) int32) (pods int) {
 	n := &s.w.Nodes[node]
 	s.takeOff(node)
@@ -30,13 +30,13 @@ func (s *State) Hide(node int32, moves func(*corev1.Pod) bool, as func(pod *core
 	return pods
 }
 
-// takeOff makes the pods that were put on a host wait again.
+// takeOff makes the pods that were placed on a host pending again.
 func (s *State) takeOff(host int32) {
 	if s.received[host] == 0 {
 		return
 	}
 	s.onHost = slices.AppendSeq(s.onHost[:0], s.Placed.numbers(host))
-	for _, i := range slices.Backward(s.onHost) { // the first to come is the first to wait again
+	for _, i := range slices.Backward(s.onHost) { // pods become pending in the order in which they were placed
 		s.takeAway(i)
 	}
 }

@@ -40,7 +40,7 @@ func (n *Node) Reservation(pools []*nodepool.Pool) string {
 	return pools[n.Pool].Table.Catalog.Slots[n.Slot].Reservation
 }
 
-// DecidedLabels are the labels decided for a new node, as far as rules or pods ask about them.
+// DecidedLabels returns the decided labels of a new node that rules or pods ask about.
 func DecidedLabels(pools []*nodepool.Pool, asked map[string]bool, node *Node, as *nodepool.Assignment) requirements.Set {
 	labels := map[string]string{}
 	for key := range asked {
@@ -51,12 +51,12 @@ func DecidedLabels(pools []*nodepool.Pool, asked map[string]bool, node *Node, as
 	return requirements.FromLabels(labels)
 }
 
-// KnownLabels are DecidedLabels and what is known about undecided labels.
+// KnownLabels returns DecidedLabels and the possible values of undecided labels.
 func KnownLabels(pools []*nodepool.Pool, asked map[string]bool, node *Node, as *nodepool.Assignment) requirements.Set {
 	return pools[node.Pool].WithOpen(DecidedLabels(pools, asked, node, as), int(node.Row), as, asked)
 }
 
-// Nodes are new nodes, in the order in which they were opened.
+// Nodes are the new nodes, in the order in which they were opened.
 type Nodes []Node
 
 // Filled counts those that have pods.
@@ -121,7 +121,7 @@ func (s *State) countNew(i int32, n int) {
 	}
 }
 
-// Drop removes a new node, as if it had never been opened: its pods wait again. It returns how many these are.
+// Drop removes a new node, as if it had never been opened: its pods become pending again. It returns their number.
 func (s *State) Drop(number int) (pods int) {
 	for i := range s.Placed.numbers(s.w.hostOf(int32(number))) {
 		pods += int(s.Placed.All[i].Count)

@@ -20,7 +20,7 @@ func (s *State) Expect(pods int) {
 	}
 }
 
-// apply does a placement (sign 1) or undoes it (-1).
+// apply carries out a placement (sign 1) or undoes it (-1).
 func (s *State) apply(p Binding, sign int32) {
 	c := s.w.Classes[p.Class]
 	n := sign * p.Count
@@ -44,7 +44,7 @@ func (s *State) apply(p Binding, sign int32) {
 	}
 }
 
-// takeAway makes the pods of a binding wait again.
+// takeAway makes the pods of a binding pending again.
 func (s *State) takeAway(binding int32) {
 	p := &s.Placed.All[binding]
 	s.apply(*p, -1)
@@ -52,7 +52,7 @@ func (s *State) takeAway(binding int32) {
 	p.Count = 0
 }
 
-// TakeOne makes one pod of the class, placed on the host, wait again.
+// TakeOne makes one pod of the class on the host pending again.
 func (s *State) TakeOne(host, class int32) {
 	for i := range s.Placed.numbers(host) {
 		rest := s.Placed.All[i]

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Binding is a number of pods of a class put on a host: an existing node, or after those a new one.
+// Binding is a number of pods of a class on a host. Hosts are numbered: existing nodes first, then new ones.
 type Binding struct {
 	Class, Host, Count int32
 	// Stage that allowed it on a new node.
@@ -20,8 +20,7 @@ type Binding struct {
 type Placements struct {
 	// All only grows at the end. If all pods of a binding are removed, the empty binding stays.
 	All []Binding
-	// last is the number of the last binding on each host, from 1; 0 for none. The first hosts, so many as existing says, are existing
-	// nodes.
+	// last is the number of the last binding on each host, from 1; 0 for none. The first existing hosts are existing nodes.
 	last     []int32
 	existing int
 }
@@ -47,7 +46,7 @@ func (p *Placements) pop() Binding {
 	return b
 }
 
-// numbers are the bindings on the host that have pods, the last first, by their place in All.
+// numbers yields the indexes in All of the bindings on the host that have pods, the last first.
 func (p *Placements) numbers(host int32) iter.Seq[int32] {
 	return func(yield func(int32) bool) {
 		for i := p.last[host] - 1; i >= 0; i = p.All[i].Before - 1 {
@@ -58,7 +57,7 @@ func (p *Placements) numbers(host int32) iter.Seq[int32] {
 	}
 }
 
-// On are the bindings on the host that have pods, the last first.
+// On yields the bindings on the host that have pods, the last first.
 func (p *Placements) On(host int32) iter.Seq[*Binding] {
 	return func(yield func(*Binding) bool) {
 		for i := range p.numbers(host) {
@@ -69,7 +68,7 @@ func (p *Placements) On(host int32) iter.Seq[*Binding] {
 	}
 }
 
-// Load are the bindings on the host that have pods, the first first.
+// Load returns the bindings on the host that have pods, in their order.
 func (p *Placements) Load(host int32) []Binding {
 	var out []Binding
 	for i := range p.numbers(host) {
@@ -79,7 +78,7 @@ func (p *Placements) Load(host int32) []Binding {
 	return out
 }
 
-// Loads are the bindings on each new node from the given one on, that one's first.
+// Loads returns the bindings on each new node, starting with the given node.
 func (p *Placements) Loads(from int) [][]Binding {
 	out := make([][]Binding, len(p.last)-p.existing-from)
 	for i := range out {
@@ -88,13 +87,13 @@ func (p *Placements) Loads(from int) [][]Binding {
 	return out
 }
 
-// Since are the bindings since the mark.
+// Since returns the bindings since the mark.
 func (p *Placements) Since(l *Log, m Mark) []Binding { return p.All[len(p.All)-l.placedSince(m):] }
 
-// PodsSince is how many pods were placed since the mark.
+// PodsSince returns how many pods were placed since the mark.
 func (p *Placements) PodsSince(l *Log, m Mark) int { return podsOf(p.Since(l, m)) }
 
-// podsOf is how many pods the bindings have.
+// podsOf returns how many pods the bindings have.
 func podsOf(bindings []Binding) int {
 	n := 0
 	for _, b := range bindings {

@@ -6,11 +6,12 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/bitset"
 )
 
-// Pods tells which pods each binding contains, after any placements and removals. A pod is its number in State.Freed, or, for initially
-// pending pods, -1 minus its number in World.Pods.
+// Pods determines which pods each binding contains, after all placements and removals. A pod is its number in State.Freed, or, for
+// initially pending pods, -1 minus its number in World.Pods.
 type Pods struct {
 	s *State
-	// waiting are the pods without a place, by class, longest waiting first; known are the classes whose list is filled.
+	// waiting are the pods without a place, by class, in the order in which they became pending; known are the classes whose list is
+	// filled.
 	waiting [][]int32
 	known   bitset.Set
 	// ByBinding are the pods of each binding.
@@ -87,7 +88,7 @@ func (r *Pods) goThrough() {
 	}
 }
 
-// free adds pods of hidden nodes, by number, to the waiting ones.
+// free adds pods of hidden nodes, by number, to the pending ones.
 func (r *Pods) free(from, to int) {
 	for i := from; i < to; i++ {
 		class := r.s.Freed[i].Class
@@ -95,7 +96,7 @@ func (r *Pods) free(from, to int) {
 	}
 }
 
-// queue is waiting of the class, which starts with the initially pending pods.
+// queue returns the list waiting of the class, which starts with the initially pending pods.
 func (r *Pods) queue(class int32) []int32 {
 	if !r.known.Has(int(class)) {
 		r.known.Add(int(class))
@@ -110,7 +111,7 @@ func (r *Pods) queue(class int32) []int32 {
 	return r.waiting[class]
 }
 
-// place gives the binding the n pods that have waited longest.
+// place assigns to the binding the n pods that have been pending longest.
 func (r *Pods) place(binding int, n int32) {
 	class := r.s.Placed.All[binding].Class
 	list := r.queue(class)

@@ -8,13 +8,13 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
-// counting keeps the counters of the rules between pods for nodes that come, go and become others. It remembers how rules see new nodes
-// whose labels follow from pool, type and offering.
+// counting keeps the counters of the rules between pods up to date when nodes are added, removed and exchanged. It caches the domains of
+// new nodes whose labels follow from pool, type and offering.
 type counting struct {
 	seen map[[3]int32]seenByRules
 }
 
-// seenByRules is a new node as rules see it: its domains, and the groups that ignore it.
+// seenByRules contains the domains of a new node, and the groups that ignore it.
 type seenByRules struct{ domains, ignoredBy []int32 }
 
 // bound counts an existing node and its bound pods (n is 1), or removes them (-1).
@@ -50,7 +50,7 @@ func (c *counting) unopened(w *World, t *topology.State, host int32, node *Node)
 	t.DropHost()
 }
 
-// abandoned counts an empty new node no more (n is -1), or again (1).
+// abandoned removes an empty new node from the counts (n is -1), or adds it again (1).
 func (c *counting) abandoned(w *World, t *topology.State, host int32, node *Node, n int32) {
 	if n > 0 {
 		t.SetGone(host, false)
@@ -78,7 +78,7 @@ func (c *counting) relabelled(w *World, t *topology.State, host int32, node *Nod
 	recount(1)
 }
 
-// as is a new node as rules see it.
+// as returns the domains of a new node and the groups that ignore it.
 func (c *counting) as(w *World, t *topology.State, node *Node) seenByRules {
 	at := [3]int32{node.Pool, node.Row, node.Slot}
 	if known, has := c.seen[at]; has && node.Labels.Len() == 0 {
