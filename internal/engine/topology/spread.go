@@ -113,7 +113,7 @@ func (x *Index) filterOf(c *corev1.TopologySpreadConstraint, pod *corev1.Pod) (F
 	var f Filter
 	if c.NodeAffinityPolicy == nil || *c.NodeAffinityPolicy == corev1.NodeInclusionPolicyHonor {
 		if match.BoundDaemon(pod) && match.NamesNode(&pod.Spec) {
-			return f, match.ErrBoundDaemon // each its own constraint, which no pod is planned by
+			return f, match.ErrBoundDaemon // the constraint is invalid, and no pod is planned with it
 		}
 		terms, err := x.terms.Required(&pod.Spec)
 		if err != nil {
