@@ -8,21 +8,21 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Assignment is where a trial has put pods.
+// Assignment says where a trial has placed pods.
 type Assignment struct {
 	// Existing are the nodes of the snapshot that have received some, by name.
 	Existing []planning.ExistingNode
 	// Planned are the pods of new nodes, by number.
 	Planned [][]planning.PodKey
-	// Hidden are the nodes that are hidden, in the order they were.
+	// Hidden are the hidden nodes, in the order in which they were hidden.
 	Hidden []string
 	// ExistingFrom and PlannedFrom contain, for each of those pods, the index in Hidden of the node that it comes from; -1 for a pod that
 	// was pending anyway.
 	ExistingFrom, PlannedFrom [][]int32
 }
 
-// Assigned is where the trial has put pods so far. It is Placed without the details of new nodes. Pods of a class that were hidden together
-// are placed together, regardless of earlier placements and undos.
+// Assigned returns where the trial has placed pods so far. It is like Placed, but without the details of new nodes. Pods of a class that
+// were hidden together are placed together, regardless of earlier placements and undos.
 func (t *Trial) Assigned() *Assignment {
 	m := t.M
 	r := state.PodsOf(&t.S)

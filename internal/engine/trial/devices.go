@@ -38,10 +38,10 @@ const (
 type deviceAdmission struct {
 	t       *Trial
 	matches *devices.Matches
-	// claims are by class; known has the orders that were found, by node or type and classes.
+	// claims are indexed by class; known has the orders that were found, by node or type, and classes.
 	claims map[int32][]claimed.AdmittedClaim
 	known  map[string]sequence
-	// refused says of types and classes in an order whether some get no devices.
+	// refused caches, for types and classes in an order, whether some pods get no devices.
 	refused map[string]bool
 	// stocks are the devices of new nodes, which never change.
 	stocks map[typeStock]hostStock
@@ -49,7 +49,7 @@ type deviceAdmission struct {
 	byName map[*market.Catalog]map[string]*cloudprovider.InstanceType
 }
 
-// typeStock is a type and, of what its devices are bound to, a template.
+// typeStock identifies a type and the template of its devices.
 type typeStock struct {
 	it       *cloudprovider.InstanceType
 	template claimed.Template
@@ -69,7 +69,7 @@ type sequence struct {
 	failed  int
 }
 
-// NewDeviceAdmission is nil where no pod that the trial has placed needs devices.
+// NewDeviceAdmission returns nil if no placed pod needs devices.
 func (t *Trial) NewDeviceAdmission() *deviceAdmission {
 	x := t.M.Devices
 	if x == nil || !slices.ContainsFunc(t.S.Placed.All, func(b state.Binding) bool { return b.Count > 0 && x.Needed(t.M.Classes[b.Class].Requests) }) {
@@ -84,7 +84,7 @@ func (t *Trial) NewDeviceAdmission() *deviceAdmission {
 	return t.admission
 }
 
-// claimsOf are what a pod of the class claims.
+// claimsOf returns the claims of a pod of the class.
 func (a *deviceAdmission) claimsOf(class int32) []claimed.AdmittedClaim {
 	if known, ok := a.claims[class]; ok {
 		return known
@@ -156,7 +156,7 @@ func (a *deviceAdmission) order(on hostStock, classes []int32) sequence {
 	return best
 }
 
-// keyOf is equal for the same classes in the same order on hosts that have the same.
+// keyOf is equal for the same classes in the same order on hosts with the same devices.
 func keyOf(name string, classes []int32) string {
 	key := []byte(name)
 	for _, c := range classes {
@@ -179,7 +179,7 @@ func (a *deviceAdmission) refuses(it *cloudprovider.InstanceType, claim requirem
 	return false
 }
 
-// leavesOpen reports whether the offering meets what the claim says of its labels.
+// leavesOpen reports whether the NodeClaim's requirements allow the offering.
 func leavesOpen(claim requirements.Set, o *cloudprovider.Offering) bool {
 	for r := range claim.All {
 		if o.Requirements.Has(r.Key()) && !match.Meets(o.Requirements, r) {
@@ -189,7 +189,7 @@ func leavesOpen(claim requirements.Set, o *cloudprovider.Offering) bool {
 	return true
 }
 
-// refusesAs is that for the type bought by the offering.
+// refusesAs is refuses for the type bought by one offering.
 func (a *deviceAdmission) refusesAs(it *cloudprovider.InstanceType, o *cloudprovider.Offering, classes []int32) bool {
 	on := a.stockOfType(it, o)
 	if on.usage == nil {
@@ -260,7 +260,7 @@ func (a *deviceAdmission) TakeOffRefused() []int32 {
 		for _, class := range s.classes[len(s.classes)-s.failed:] {
 			t.Proof = nil
 			t.S.TakeOne(int32(host), class)
-			if host < len(t.M.Nodes) || len(s.classes) > 1 { // else the same node would be found for it again
+			if host < len(t.M.Nodes) || len(s.classes) > 1 { // otherwise the same node would be found for the pod again
 				again = append(again, class)
 			}
 		}
@@ -271,7 +271,7 @@ func (a *deviceAdmission) TakeOffRefused() []int32 {
 	return slices.Compact(again)
 }
 
-// loadsOf are the classes of the pods with claims of the bindings, by host and pod by pod.
+// loadsOf returns the classes of the bindings' pods with claims, by host and pod by pod.
 func (a *deviceAdmission) loadsOf(list []state.Binding) [][]int32 {
 	t := a.t
 	out := make([][]int32, len(t.M.Nodes)+len(t.S.Planned))
@@ -285,7 +285,7 @@ func (a *deviceAdmission) loadsOf(list []state.Binding) [][]int32 {
 	return out
 }
 
-// NewNode is the new node that the host is.
+// NewNode returns the new node with that host number.
 func (t *Trial) NewNode(host int32) *state.Node { return &t.S.Planned[int(host)-len(t.M.Nodes)] }
 
 // OrderForDevices puts the pods of each host in an order in which they get their devices. Pods of other hosts keep their places.

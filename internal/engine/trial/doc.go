@@ -5,14 +5,14 @@
 //
 // Input is a model. Output is a [Trial]: a state (package state) that starts with the nodes of the snapshot and without placements. It also
 // contains the options of the current call, the sites and assignments for placing classes, an index of nodes with room, and results of
-// device allocations. [Trial.Mark] and [Trial.Rollback] go back; [Trial.Hide] takes a node away.
+// device allocations. [Trial.Mark] and [Trial.Rollback] undo changes; [Trial.Hide] removes a node.
 //
-// The method: a trial does not choose places. Rooms above embed it and decide: placing one class, solving all that waits, launching nodes
-// instead of others. Each change is made through the state, whose log undoes it. Caches of the trial either depend only on the model, or
-// are updated by the state ([Trial] is notified when room changes).
+// The method: a trial does not choose places. Packages on higher floors embed it and decide: they place one class, solve for all pending
+// pods, or launch nodes instead of others. Each change is made through the state, whose log undoes it. Caches of the trial either depend
+// only on the model, or are updated by the state ([Trial] is notified when room changes).
 //
 // Running gangs that require one domain are moved in one of the ways of [WaysOf]: their pods become pending as the variant for that domain.
 //
-// The cost: a change costs what it touches. [RoomIndex] finds the first node with room in a given order in logarithmic time, by a
-// segment tree for each two resources and kind of request.
+// The cost: the work for a change is proportional to the data that it changes. [RoomIndex] finds the first node with room in a given
+// order in logarithmic time, by a segment tree for each two resources and kind of request.
 package trial

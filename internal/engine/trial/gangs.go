@@ -15,10 +15,10 @@ type gangQueues struct {
 	byClass map[int32][]int32
 }
 
-// Gangs knows how the pods of a trial's gangs wait.
+// Gangs contains which pods of a trial's gangs are pending, and in which order.
 type Gangs struct{ *Trial }
 
-// GangsOf looks at the trial.
+// GangsOf returns the Gangs of the trial.
 func GangsOf(t *Trial) Gangs { return Gangs{t} }
 
 // QueueOf lists the pods of the class, as indexes in Model.Pods, in the order of placement: members that gangs need, then other members of
@@ -52,7 +52,7 @@ func (t Gangs) Withheld() []int32 {
 	return out
 }
 
-// WaitingPods is how many pods have no place, including pods of gangs.
+// WaitingPods returns how many pods have no place, including pods of gangs.
 func (t Gangs) WaitingPods() int { return t.S.Waiting.Pods() + len(t.Withheld()) }
 
 // withhold keeps the pods of all gangs from being placed on their own.

@@ -6,8 +6,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Hide removes a node of the snapshot from the trial, as if it were gone: its movable pods begin to wait. It returns how many these are.
-// An unknown name, or a node that is already hidden, is an error and changes nothing.
+// Hide removes a node of the snapshot from the trial, as if it were gone: its movable pods become pending. It returns their number. An
+// unknown name, or a node that is already hidden, is an error and changes nothing.
 func (t *Trial) Hide(name string) (pods int, err error) {
 	return t.HideMoving(name, func(*corev1.Pod) bool { return true })
 }
@@ -19,7 +19,7 @@ func (t *Trial) HideMoving(name string, moves func(*corev1.Pod) bool) (pods int,
 }
 
 // HideIn is Trial.HideMoving for nodes of gangs that are moved together: gangs that require one domain become pending for the way's domain.
-// Nil is for pods without such gangs.
+// A nil way is for pods without such gangs.
 func (t Gangs) HideIn(name string, moves func(*corev1.Pod) bool, way *GangWay) (pods int, err error) {
 	i, ok := t.M.NodeIndex[name]
 	if !ok {

@@ -8,8 +8,8 @@ import (
 
 // SpareLimits returns what the plan leaves of each pool's limits, in equal shares for the counted new nodes of the pool. NodeClaims may
 // name instance types that are larger than the planned type by this share: even if all are launched at their largest, the limits are kept.
-// Nodes on their way out are counted as there: old and new overlap. Indexed by pool, then like its limits; nil for pools without limits or
-// without such nodes.
+// Nodes that are being removed count as existing, because old and new nodes overlap. The result is indexed by pool, then like its limits;
+// it is nil for pools without limits or without such nodes.
 func (t *Trial) SpareLimits(counted func(i int) bool) [][]int64 {
 	m := t.M
 	out := make([][]int64, len(m.Pools))

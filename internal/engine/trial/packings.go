@@ -8,9 +8,9 @@ import (
 // Packings caches how pods were packed onto new nodes, for callers that pack equal pods repeatedly. All of it follows from the model and
 // the options alone.
 type Packings struct {
-	// Choices are the nodes to choose from, by the places that the pods may go to.
+	// Choices are the nodes to choose from, by the places of the pods.
 	Choices map[string]*offers.Choice
-	// Packed are packings, by the pods.
+	// Packed are packings, by their pods.
 	Packed map[string]*Packed
 }
 
@@ -25,12 +25,12 @@ type Packed struct {
 // mostPackings bounds how many packings are remembered.
 const mostPackings = 10_000
 
-// NewPackings remembers nothing yet.
+// NewPackings returns an empty cache.
 func NewPackings() *Packings {
 	return &Packings{Choices: map[string]*offers.Choice{}, Packed: map[string]*Packed{}}
 }
 
-// Remember keeps a packing under the key, with what it takes of the choice.
+// Remember caches a packing under the key, with the options that it uses.
 func (k *Packings) Remember(key string, p *offers.Choice, options []int32, loads [][]pricing.Load, left []int) {
 	if len(k.Packed) >= mostPackings {
 		return

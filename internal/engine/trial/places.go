@@ -15,7 +15,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Places answer which new nodes pods could be given under a trial's options. They know nothing of what the trial has placed, except the
+// Places computes which new nodes pods could get under a trial's options. They do not depend on what the trial has placed, except for the
 // cells that Begin made from it.
 type Places struct {
 	M       *model.Model
@@ -25,11 +25,11 @@ type Places struct {
 	// Cells, Sites and Assignments are remembered while classes are placed.
 	Cells       *layout.Cells
 	Sites       map[int32][]offers.Site
-	Varied      map[int32][]offers.Site // sites with too little variety to fill: see FindVariedSite
+	Varied      map[int32][]offers.Site // sites that lose their variety when they are filled: see FindVariedSite
 	Assignments map[int32]map[int32][]nodepool.Assignment
 }
 
-// Begin forgets what was remembered about possible new nodes; false if there is nothing to place.
+// Begin clears the caches about possible new nodes; it returns false if there is nothing to place.
 func (t *Trial) Begin(classes []int32) bool {
 	if len(classes) == 0 {
 		return false
@@ -38,7 +38,7 @@ func (t *Trial) Begin(classes []int32) bool {
 	return true
 }
 
-// begin forgets what was remembered. counts are the pods in each domain; nil without topology rules.
+// begin clears the caches. counts are the pods in each domain; nil without topology rules.
 func (x *Places) begin(counts *topology.State) {
 	x.Cells = nil
 	if counts != nil {
@@ -47,7 +47,7 @@ func (x *Places) begin(counts *topology.State) {
 	x.Sites, x.Varied, x.Assignments = map[int32][]offers.Site{}, map[int32][]offers.Site{}, map[int32]map[int32][]nodepool.Assignment{}
 }
 
-// rules are the rules for all places now.
+// rules returns the present rules for all places.
 func (x *Places) rules() pricing.PlaceRules {
 	if x.Lenient {
 		return 0

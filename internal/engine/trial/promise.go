@@ -8,7 +8,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
-// VictimsOn are the pods on the node that are being deleted and have a lower priority: they were preempted.
+// VictimsOn returns the preempted pods on the node: those that are being deleted and have a lower priority.
 func VictimsOn(m *model.Model, n *existing.Node, priority int32) []existing.Pod {
 	return slices.DeleteFunc(slices.Clone(n.Bound), func(p existing.Pod) bool {
 		return !p.Terminating || m.Classes[p.Class].Priority >= priority

@@ -13,7 +13,7 @@ import (
 //
 // A Trial is not safe for concurrent use; a Model may have any number of them.
 type Trial struct {
-	// Places are the new nodes that there could be.
+	// Places are the possible new nodes.
 	Places
 	// S is the state.
 	S state.State
@@ -30,7 +30,7 @@ type Trial struct {
 	Rooms *roomIndex
 	// Types remembers the possible types of new nodes.
 	Types knownTypes
-	// names find the class of pods that wait.
+	// names finds the class of pending pods by name.
 	names waitingNames
 	// Proof is the problem behind the nodes, if one packing made them all.
 	Proof *Proof
@@ -40,7 +40,7 @@ type Trial struct {
 	queues *gangQueues
 }
 
-// New starts a what-if.
+// New starts a trial on the model.
 func New(m *model.Model) *Trial {
 	t := &Trial{Places: Places{M: m}}
 	world := state.World{
@@ -57,13 +57,13 @@ func New(m *model.Model) *Trial {
 	return t
 }
 
-// Add puts pods on a host. The caller has checked that they may go there.
+// Add places pods on a host. The caller has checked that they may go there.
 func (t *Trial) Add(p state.Binding) {
 	t.Proof = nil
 	t.S.Place(p)
 }
 
-// Restore repeats what was recorded at this point.
+// Restore repeats a record in the present state.
 func (t *Trial) Restore(w state.Record) {
 	if len(w.Bindings) > 0 {
 		t.Proof = nil

@@ -6,7 +6,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/state"
 )
 
-// Mark is a point in a trial to return to. The zero value is none.
+// Mark is a point in a trial to return to. The zero value is no mark.
 type Mark struct {
 	of    *Trial
 	At    state.Mark
