@@ -140,7 +140,7 @@ func (b *Block) Error() string {
 }
 
 // Blocks returns why the budgets would refuse to evict the pod at the time now, or nil. It is nil for pods that are not evictable. It
-// considers this eviction alone: use BudgetTracker for several evictions.
+// considers this eviction alone: use PDBTracker for several evictions.
 func (b *Budgets) Blocks(pod *corev1.Pod, now time.Time) *Block {
 	return b.BlocksFrom(v1.MarkerTaint, pod, now)
 }

@@ -7,24 +7,24 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// BudgetTracker counts the evictions of a plan against PodDisruptionBudgets, so that moving several pods of one budget uses up several
+// PDBTracker counts the evictions of a plan against PodDisruptionBudgets, so that moving several pods of one budget uses up several
 // disruptions. It is not safe for concurrent use; make one for each plan.
-type BudgetTracker struct {
+type PDBTracker struct {
 	budgets *Budgets
 	taken   map[types.NamespacedName]int
 }
 
-// NewBudgetTracker returns a tracker without evictions. If budgets is nil, it never refuses an eviction.
-func NewBudgetTracker(budgets *Budgets) *BudgetTracker {
-	return &BudgetTracker{budgets: budgets, taken: make(map[types.NamespacedName]int)}
+// NewPDBTracker returns a tracker without evictions. If budgets is nil, it never refuses an eviction.
+func NewPDBTracker(budgets *Budgets) *PDBTracker {
+	return &PDBTracker{budgets: budgets, taken: make(map[types.NamespacedName]int)}
 }
 
 // Left returns how many more disruptions the budget allows.
-func (t *BudgetTracker) Left(budget *Budget) int { return max(0, budget.Allowed-t.taken[budget.Key]) }
+func (t *PDBTracker) Left(budget *Budget) int { return max(0, budget.Allowed-t.taken[budget.Key]) }
 
 // Take uses up one disruption of the pod's budget, or returns why it cannot and leaves the tracker unchanged. Nothing is used up for a
 // pod that is not evictable at the time now, that no budget selects, or that is not ready while its budget has SparesUnready.
-func (t *BudgetTracker) Take(pod *corev1.Pod, now time.Time) *Block {
+func (t *PDBTracker) Take(pod *corev1.Pod, now time.Time) *Block {
 	budget, why := t.demand(pod, now)
 	if why == nil && budget != nil {
 		t.taken[budget.Key]++
@@ -33,7 +33,7 @@ func (t *BudgetTracker) Take(pod *corev1.Pod, now time.Time) *Block {
 }
 
 // TakeAll calls Take for all pods. If one is refused, it undoes the others and returns the first refusal.
-func (t *BudgetTracker) TakeAll(list []*corev1.Pod, now time.Time) *Block {
+func (t *PDBTracker) TakeAll(list []*corev1.Pod, now time.Time) *Block {
 	for i, pod := range list {
 		if why := t.Take(pod, now); why != nil {
 			for _, taken := range list[:i] {
@@ -46,7 +46,7 @@ func (t *BudgetTracker) TakeAll(list []*corev1.Pod, now time.Time) *Block {
 }
 
 // Return undoes a successful Take of the same pod with the same time.
-func (t *BudgetTracker) Return(pod *corev1.Pod, now time.Time) {
+func (t *PDBTracker) Return(pod *corev1.Pod, now time.Time) {
 	if budget := t.uses(pod, now); budget != nil && t.taken[budget.Key] > 0 {
 		t.taken[budget.Key]--
 	}
@@ -63,7 +63,7 @@ func (t *PDBTracker) demand(pod *corev1.Pod, now time.Time) (*Budget, *Block) {
 }
 
 // uses returns the budget of which an eviction of the pod uses up a disruption, or nil.
-func (t *BudgetTracker) uses(pod *corev1.Pod, now time.Time) *Budget {
+func (t *PDBTracker) uses(pod *corev1.Pod, now time.Time) *Budget {
 	if !Evictable(pod, now) {
 		return nil
 	}

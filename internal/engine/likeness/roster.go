@@ -35,8 +35,11 @@ type Roster struct {
 
 	seed   maphash.Seed
 	hashes []uint64
-	slots  []int32 // numbered from 1; 0 means unused
-	byText map[string]int32
+	slots  []int32 // from 1 on; 0 is free
+	// namespace is that of the last pod, whose hash is kept for the next.
+	namespace     string
+	namespaceHash uint64
+	byText        map[string]int32
 	// resources are numbered in the order in which they are found.
 	resources *resources.Table
 	present   []bool

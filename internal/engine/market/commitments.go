@@ -104,8 +104,8 @@ func (c *Costs) FillNew(left []int64, nodes []*Covered) []int64 {
 	return left
 }
 
-// AppliesTo returns which terms apply to a node of the pool bought as the offering.
-func (c *Costs) AppliesTo(from *Catalog, it *cloudprovider.InstanceType, o *cloudprovider.Offering, pool v1.PoolKey) []bool {
+// AppliesTo says which terms apply to a node of the pool bought as the offering. ofOfferings are the keys that offerings state.
+func (c *Costs) AppliesTo(ofOfferings func(key string) bool, it *cloudprovider.InstanceType, o *cloudprovider.Offering, pool v1.PoolKey) []bool {
 	out := make([]bool, len(c.Terms))
 	for i := range c.Terms {
 		t := &c.Terms[i]

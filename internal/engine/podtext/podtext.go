@@ -45,11 +45,13 @@ func (w *Writer) Labels(labels map[string]string) {
 	if len(labels) == 0 {
 		return
 	}
-	w.pairs = w.pairs[:0]
-	for k, v := range labels { // there are few labels, so each is inserted in order
-		w.pairs = append(w.pairs, pair{k, v})
-		for i := len(w.pairs) - 1; i > 0 && w.pairs[i].key < w.pairs[i-1].key; i-- {
-			w.pairs[i], w.pairs[i-1] = w.pairs[i-1], w.pairs[i]
+	if !w.sameKeys(labels) {
+		w.pairs = w.pairs[:0]
+		for k, v := range labels { // few: each is put in its place at once
+			w.pairs = append(w.pairs, pair{k, v})
+			for i := len(w.pairs) - 1; i > 0 && w.pairs[i].key < w.pairs[i-1].key; i-- {
+				w.pairs[i], w.pairs[i-1] = w.pairs[i-1], w.pairs[i]
+			}
 		}
 	}
 	for i := range w.pairs {
