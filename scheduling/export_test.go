@@ -39,7 +39,7 @@ func ModelDifferences(a, b *Model) []string {
 			"poolIndex": m.c.PoolIndex, "classes": m.c.Classes, "shapes": m.c.Shapes, "stages": m.c.Stages, "podClass": m.c.PodClass,
 			"daemonSets": m.c.DaemonSets, "nodes": m.c.Nodes, "nodeIndex": m.c.NodeIndex, "groups": m.c.Groups, "askedKeys": m.c.AskedKeys,
 			"topology": m.c.Topology, "topologyKeys": m.c.TopologyKeys, "pinnedKeys": m.c.PinnedKeys, "hostDomains": m.c.HostDomains,
-			"volumesBound": m.c.VolumesBound, "reach": m.c.Reach, "pods": m.c.Pods, "free": m.c.Free, "standings": m.c.Standings,
+			"volumesBound": m.c.VolumesBound, "reach": m.c.Reach, "pods": m.c.Pods, "free": m.c.Free, "standings": m.c.Standings, "gangs": m.c.Gangs,
 			"sizes": []int{m.c.Fits.Len(), len(m.c.Tables), len(m.c.Catalogs), len(m.c.ShapeIndex)},
 		}
 		pools := make([]*nodepool.Pool, len(m.c.Pools))
@@ -119,4 +119,21 @@ func Patterns(s *Snapshot) int {
 		return -1
 	}
 	return len(r.Patterns)
+}
+
+// GangChoices counts the domains in which the model's gangs could be placed, and those to which they could be moved.
+func GangChoices(m *Model) (options, moves int) {
+	if m.c.Gangs == nil {
+		return 0, 0
+	}
+	for i := range m.c.Gangs.List {
+		g := &m.c.Gangs.List[i]
+		moves += len(g.Moves)
+		for o := range g.Options {
+			if len(o.Domains) > 0 {
+				options++
+			}
+		}
+	}
+	return options, moves
 }

@@ -115,6 +115,47 @@ func benchmarkUpdates(b *testing.B, s *scheduling.Snapshot, kind string, pods in
 	b.ReportMetric(float64(spent.Microseconds())/1000/float64(b.N), "cpu-ms/op")
 }
 
+// withSomeGangs adds gangs of 8 to 64 pods: ten that wait, and ten of pods that run. All have to be in one zone.
+func withSomeGangs(s *scheduling.Snapshot) *scheduling.Snapshot {
+	o := *s
+	o.Pods = slices.Clone(s.Pods)
+	zone := []scheduling.GangTopology{{Key: zoneKey}}
+	next := 0
+	for i := range 10 {
+		list := pods(fmt.Sprintf("gang-%d", i), 8<<(i%4), requests("cpu=500m", "memory=1Gi"))
+		waiting, running := gangOf(fmt.Sprintf("gang-%d", i), list), scheduling.Gang{Namespace: "default", Name: fmt.Sprintf("running-%d", i), Topology: zone}
+		o.Pods, waiting.Topology = append(o.Pods, list...), zone
+		for ; len(running.Members) < 8<<(i%4); next++ {
+			for _, p := range o.Nodes[next].Pods[:1] {
+				running.Members = append(running.Members, scheduling.PodKey{Namespace: p.Namespace, Name: p.Name})
+			}
+		}
+		o.Gangs = append(o.Gangs, waiting, running)
+	}
+	return &o
+}
+
+// BenchmarkUpdateWithGangs is BenchmarkUpdate of 5,000 nodes with gangs and without, in one run.
+func BenchmarkUpdateWithGangs(b *testing.B) {
+	without := busyNodes(5_000)
+	with := withSomeGangs(without)
+	b.Run("gangs/compile", func(b *testing.B) {
+		before, n := cpuTime(b), 0
+		for b.Loop() {
+			n++
+			if _, err := scheduling.Compile(with); err != nil {
+				b.Fatal(err)
+			}
+		}
+		b.ReportMetric(float64((cpuTime(b)-before).Microseconds())/1000/float64(n), "cpu-ms/op")
+	})
+	for _, pods := range []int{1, 20, 100} {
+		for name, s := range map[string]*scheduling.Snapshot{"none": without, "gangs": with} {
+			b.Run(fmt.Sprintf("%s/pods=%d", name, pods), func(b *testing.B) { benchmarkUpdates(b, s, "plain", pods) })
+		}
+	}
+}
+
 // BenchmarkUpdateToPlan places 100 constrained pods of 50 Deployments that were not there before on nodes that have room for them: from the
 // snapshot to the plan. Each turn those of the turn before are gone.
 func BenchmarkUpdateToPlan(b *testing.B) {

@@ -34,6 +34,9 @@ func ViewOf(n *planning.Node) View {
 	return v
 }
 
+// LabelsOf are the labels of a node in its view.
+func LabelsOf(n *planning.Node) map[string]string { return phaseOf(n).Labels }
+
 // phaseOf is ViewOf without the name and the amounts.
 func phaseOf(n *planning.Node) View {
 	switch {

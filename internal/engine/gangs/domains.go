@@ -19,18 +19,33 @@ type Pool struct {
 	Types    []*cloudprovider.InstanceType
 }
 
-// Domains returns the combinations of values of the keys that existing nodes have, or that new nodes of the pools could have. If there
-// are more than MostDomains, the last are left out.
-func Domains(keys []string, nodes []map[string]string, pools []Pool) [][]string {
+// Domains are the combinations of values of the keys that nodes with such labels have, together with those that are sold. Beyond MostDomains
+// the last are left out.
+func Domains(keys []string, nodes []map[string]string, sold [][]string) [][]string {
 	f := &finder{keys: keys, known: map[string]bool{}}
 	for _, labels := range nodes {
 		f.addNode(labels)
 	}
-	if !slices.Contains(keys, corev1.LabelHostname) { // the name of a new node is a new domain
-		for i := range pools {
-			f.addPool(&pools[i])
-		}
+	for _, values := range sold {
+		f.add(values)
 	}
+	return f.sorted()
+}
+
+// Sold are the combinations of values of the keys that new nodes of the pools could have. Beyond MostDomains the last are left out.
+func Sold(keys []string, pools []Pool) [][]string {
+	if slices.Contains(keys, corev1.LabelHostname) { // a new node has a name of its own
+		return nil
+	}
+	f := &finder{keys: keys, known: map[string]bool{}}
+	for i := range pools {
+		f.addPool(&pools[i])
+	}
+	return f.sorted()
+}
+
+// sorted are the combinations that were found, in their order.
+func (f *finder) sorted() [][]string {
 	slices.SortFunc(f.found, slices.Compare)
 	return f.found[:min(len(f.found), MostDomains)]
 }

@@ -47,7 +47,7 @@ func TestDomains(t *testing.T) {
 		{"what any value would do for is no domain", []string{"rack"}, nil, []gangs.Pool{{Template: requirements.NewSet(requirements.Exists("rack")), Types: []*cloudprovider.InstanceType{typeIn(requirements.Set{}, "a")}}}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := gangs.Domains(c.keys, c.nodes, c.pools); !slices.EqualFunc(got, c.want, slices.Equal) {
+			if got := gangs.Domains(c.keys, c.nodes, gangs.Sold(c.keys, c.pools)); !slices.EqualFunc(got, c.want, slices.Equal) {
 				t.Errorf("got %v, want %v", got, c.want)
 			}
 		})

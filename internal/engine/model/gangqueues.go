@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/drawknife/drawknife/internal/engine/likeness"
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
@@ -87,9 +89,8 @@ type GangMove struct {
 	// Domains of the labels that the gang requires, then of the first Kept labels that it prefers; none if the gang may be anywhere.
 	Domains []planning.GangDomain
 	Kept    int
-	// patterns are what pods of a pattern are in the domain, and Classes what pods of a class are.
-	patterns map[int32]int32
-	Classes  map[int32]int32
+	// Classes are what pods of a class are in the domain. They are made of likes, which are what pods that are alike are: see gangPods.
+	Classes, likes map[int32]int32
 }
 
 // mostGangMoves bounds to how many domains a gang can be moved, for each number of kept preferences: its own comes first, then those with
@@ -98,12 +99,6 @@ const mostGangMoves = 16
 
 // addMoves finds where gangs could be moved that are moved as a whole, all of whose members run.
 func (b *gangBuilder) addMoves() {
-	offset := make([]int32, len(b.s.Nodes))
-	next := int32(len(b.s.Pods) + len(b.s.Placeholders))
-	for i := range b.s.Nodes {
-		offset[i] = next
-		next += int32(len(b.s.Nodes[i].Pods))
-	}
 	ranked := map[string][][]string{}
 	for number := range b.index.List {
 		g := &b.index.List[number]
@@ -114,7 +109,7 @@ func (b *gangBuilder) addMoves() {
 		if g.Bound == 0 || len(g.Pods) > 0 || len(keys)+len(wishes) == 0 || g.Source.DisruptionMode == planning.GangDisruptedSingly {
 			continue
 		}
-		patterns := b.patternsOf(g, b.hosts[number], offset)
+		members := b.running(int32(number))
 		for kept := 0; kept <= len(wishes); kept++ {
 			all := append(slices.Clone(keys), wishes[:kept]...)
 			text := domainsText(all)
@@ -122,7 +117,7 @@ func (b *gangBuilder) addMoves() {
 				ranked[text] = b.byNodes(all)
 			}
 			own := b.valuesAt(b.hosts[number][0], all)
-			g.Moves = append(g.Moves, b.moves(patterns, all, own, g.within(own, ranked[text]), kept)...)
+			g.Moves = append(g.Moves, b.moves(members, all, own, g.within(own, ranked[text]), kept)...)
 		}
 	}
 }
@@ -136,22 +131,24 @@ func (g *Gang) within(own []string, domains [][]string) [][]string {
 	return slices.DeleteFunc(slices.Clone(domains), func(values []string) bool { return !slices.Equal(values[:shared], own[:shared]) })
 }
 
-// moves are the first domains that the pods of the patterns could be in, the own one before the others.
-func (b *gangBuilder) moves(patterns []int32, keys, own []string, domains [][]string, kept int) (out []GangMove) {
+// moves are the first domains that the members could be in, the own one before the others.
+func (b *gangBuilder) moves(members []runningMember, keys, own []string, domains [][]string, kept int) (out []GangMove) {
 	first := func(values []string) {
 		if len(out) == mostGangMoves {
 			return
 		}
-		move := GangMove{Kept: kept, patterns: map[int32]int32{}}
+		move := GangMove{Kept: kept, likes: map[int32]int32{}}
 		for i, key := range keys {
 			move.Domains = append(move.Domains, planning.GangDomain{Key: key, Value: values[i]})
 		}
-		for _, pattern := range patterns {
-			variant, ok := b.variant(pattern, move.Domains)
-			if !ok {
+		for _, m := range members {
+			if !open(m.pod, move.Domains) {
 				return
 			}
-			move.patterns[pattern] = variant
+		}
+		in := planning.DomainsString(move.Domains)
+		for _, m := range members {
+			move.likes[m.like] = b.variant(m.like, m.pod, move.Domains, in)
 		}
 		out = append(out, move)
 	}
@@ -166,22 +163,22 @@ func (b *gangBuilder) moves(patterns []int32, keys, own []string, domains [][]st
 	return out
 }
 
-// patternsOf are those of the gang's bound members, each once, in the order of its nodes.
-func (b *gangBuilder) patternsOf(g *Gang, hosts []int, offset []int32) (out []int32) {
-	members := make(map[planning.PodKey]bool, len(g.Source.Members))
-	for _, key := range g.Source.Members {
-		members[key] = true
-	}
+// runningMember is a member on a node, with the number of those like it.
+type runningMember struct {
+	pod  *corev1.Pod
+	like int32
+}
+
+// running are the gang's members on nodes.
+func (b *gangBuilder) running(number int32) (out []runningMember) {
+	hosts := b.hosts[number]
 	for i, host := range hosts {
 		if i > 0 && host == hosts[i-1] {
 			continue
 		}
 		for k, pod := range b.s.Nodes[host].Pods {
-			if !members[planning.KeyOf(pod)] || likeness.Ended(pod) {
-				continue
-			}
-			if pattern := b.r.Like[offset[host]+int32(k)]; !slices.Contains(out, pattern) {
-				out = append(out, pattern)
+			if of, ok := b.memberOf[planning.KeyOf(pod)]; ok && of == number && !likeness.Ended(pod) {
+				out = append(out, runningMember{pod, b.pods.bound(host, k)})
 			}
 		}
 	}
@@ -214,17 +211,13 @@ func (b *gangBuilder) byNodes(keys []string) [][]string {
 	return out
 }
 
-// setMoveClasses gives the moves the classes that the roster's patterns came to be.
-func (x *GangIndex) setMoveClasses(r *likeness.Roster) {
-	for number := range x.List {
-		for i := range x.List[number].Moves {
-			move := &x.List[number].Moves[i]
-			move.Classes = make(map[int32]int32, len(move.patterns))
-			for from, to := range move.patterns {
-				move.Classes[r.Patterns[from].Class] = r.Patterns[to].Class
-			}
-		}
+// setClasses gives the move the classes of pods that are alike.
+func (m *GangMove) setClasses(classOf func(like int32) int32) {
+	m.Classes = make(map[int32]int32, len(m.likes))
+	for from, to := range m.likes {
+		m.Classes[classOf(from)] = classOf(to)
 	}
+	m.likes = nil
 }
 
 // topologyKeys returns the labels of which all members of the gang need one value, and those of which one value is preferred.

@@ -85,88 +85,161 @@ type GangOption struct {
 	Domains []planning.GangDomain
 	// Way is the state's way in which the pods that are needed wait, Way+1 that for all.
 	Way int32
-	// patterns and Classes are indexed like Gang.Pods.
-	patterns, Classes []int32
+	// Classes are indexed like Gang.Pods, as are likes, which become classes: see gangPods.
+	likes, Classes []int32
 }
 
-// newGangIndex reads the snapshot's gangs, and adds to the roster the variants of their pods in each domain; nil if there are no gangs.
-func newGangIndex(s *planning.Snapshot, r *likeness.Roster, lookup *requirements.Lookup) (*GangIndex, error) {
+// gangPods are the pods of a snapshot while its gangs are read. Pods that are alike have a number in common: that of a pattern of the roster
+// where a model is compiled, that of a kind where it is updated.
+type gangPods interface {
+	// waiting is the number of a pod of Snapshot.Pods, bound that of a pod of a node, by their indices.
+	waiting(pod int32) int32
+	bound(node, pod int) int32
+	// variant is the number of pods of that number in a domain: one of them is the pod, whose original states their rules.
+	variant(like int32, original, pod *corev1.Pod) int32
+}
+
+// variantKey is pods that are alike, in domains.
+type variantKey struct {
+	like int32
+	in   string
+}
+
+// gangVariant is such pods. They are read from the first of the members, by likeness.Compare, as if its node selector named the domains.
+type gangVariant struct {
+	key           variantKey
+	like          int32
+	original, pod *corev1.Pod
+}
+
+// rosterPods are the pods of a roster.
+type rosterPods struct {
+	*likeness.Roster
+	// offset is where the pods of each node begin.
+	offset []int
+}
+
+func (p *rosterPods) waiting(pod int32) int32   { return p.Like[pod] }
+func (p *rosterPods) bound(node, pod int) int32 { return p.Like[p.offset[node]+pod] }
+
+func (p *rosterPods) variant(like int32, _, pod *corev1.Pod) int32 {
+	was := p.Patterns[like]
+	p.Patterns = append(p.Patterns, likeness.Pattern{First: pod, RuledAs: was.Ruled(), Refused: was.Refused, Rules: topology.NoRules})
+	return int32(len(p.Patterns) - 1)
+}
+
+// readGangs reads the snapshot's gangs, and adds to the roster the variants of their pods in each domain; nil if there are no gangs.
+func readGangs(s *planning.Snapshot, r *likeness.Roster, lookup *requirements.Lookup) (*gangBuilder, error) {
 	if len(s.Gangs) == 0 {
 		return nil, nil
 	}
-	b := &gangBuilder{s: s, r: r, index: &GangIndex{ByKey: map[planning.PodKey]int32{}, Of: make([]int32, len(s.Pods)+len(s.Placeholders))}, variants: map[string]int32{}, domains: map[string][][]string{}}
-	if err := b.readPools(lookup); err != nil {
-		return nil, err
+	p := &rosterPods{Roster: r, offset: make([]int, len(s.Nodes))}
+	for i, span := range r.OfNodes {
+		p.offset[i] = span.From
 	}
-	for i := range s.Nodes {
-		b.labels = append(b.labels, existing.ViewOf(&s.Nodes[i]).Labels)
+	b := newGangBuilder(s, p, lookup)
+	b.build()
+	for _, v := range b.list {
+		r.Patterns[v.like].First = v.pod
 	}
-	for i := range b.index.Of {
-		b.index.Of[i] = -1
-	}
-	b.findMembers()
-	b.index.findFamilies()
-	for i := range s.Gangs {
-		b.addOptions(int32(i))
-	}
-	b.addMoves()
-	return b.index, nil
+	return b, b.err
 }
 
 // gangBuilder makes an index.
 type gangBuilder struct {
-	s     *planning.Snapshot
-	r     *likeness.Roster
-	index *GangIndex
-	pools []gangs.Pool
+	s      *planning.Snapshot
+	pods   gangPods
+	lookup *requirements.Lookup
+	index  *GangIndex
 	// labels of nodes, indexed like Snapshot.Nodes; hosts are the nodes with members, by gang.
 	labels []map[string]string
 	hosts  [][]int
-	// variants are patterns of pods in a domain; domains are the domains of a list of keys.
-	variants map[string]int32
-	domains  map[string][][]string
+	// memberOf is the number of each member's gang. hosting are the nodes with members, by name; settled are nodes without, by index.
+	memberOf map[planning.PodKey]int32
+	hosting  map[string]bool
+	settled  func(node int) bool
+	// variants are listed in the order in which they were found; earlier are those of the model before.
+	variants, earlier map[variantKey]*gangVariant
+	list              []*gangVariant
+	// domains are those of a list of keys, and sold those of them that new nodes could be in.
+	domains, sold map[string][][]string
+	pools         []gangs.Pool
+	err           error
 }
 
-func (b *gangBuilder) readPools(lookup *requirements.Lookup) error {
+func newGangBuilder(s *planning.Snapshot, pods gangPods, lookup *requirements.Lookup) *gangBuilder {
+	x := &GangIndex{ByKey: map[planning.PodKey]int32{}, Of: make([]int32, len(s.Pods)+len(s.Placeholders))}
+	for i := range x.Of {
+		x.Of[i] = -1
+	}
+	return &gangBuilder{
+		s: s, pods: pods, lookup: lookup, index: x, hosting: map[string]bool{}, settled: func(int) bool { return false },
+		variants: map[variantKey]*gangVariant{}, domains: map[string][][]string{}, sold: map[string][][]string{},
+	}
+}
+
+// build reads the gangs.
+func (b *gangBuilder) build() {
+	b.labels = make([]map[string]string, len(b.s.Nodes))
+	for i := range b.s.Nodes {
+		b.labels[i] = existing.LabelsOf(&b.s.Nodes[i])
+	}
+	b.findMembers()
+	b.index.findFamilies()
+	for i := range b.s.Gangs {
+		b.addOptions(int32(i))
+	}
+	b.addMoves()
+}
+
+// readPools reads what new nodes could be, once.
+func (b *gangBuilder) readPools() {
+	if b.pools != nil || b.err != nil {
+		return
+	}
+	b.pools = []gangs.Pool{}
 	for i := range b.s.NodePools {
 		np := &b.s.NodePools[i]
 		if np.Catalog == "" || np.NotReady != "" {
 			continue
 		}
-		set, err := poolRequirements(np.Object, np.Identity(), lookup)
+		set, err := poolRequirements(np.Object, np.Identity(), b.lookup)
 		if err != nil {
-			return err
+			b.err = err
+			return
 		}
-		b.pools = append(b.pools, gangs.Pool{Template: set.Merge(lookup.FromLabels(np.Object.Spec.Template.Labels)), Types: b.s.Catalogs[np.Catalog]})
+		b.pools = append(b.pools, gangs.Pool{Template: set.Merge(b.lookup.FromLabels(np.Object.Spec.Template.Labels)), Types: b.s.Catalogs[np.Catalog]})
 	}
-	return nil
 }
 
 // findMembers finds the gangs' members among the pods.
 func (b *gangBuilder) findMembers() {
 	x := b.index
-	memberOf := map[planning.PodKey]int32{}
 	x.List, b.hosts = make([]Gang, len(b.s.Gangs)), make([][]int, len(b.s.Gangs))
 	for i := range b.s.Gangs {
 		x.List[i] = Gang{Source: &b.s.Gangs[i], Priority: math.MinInt32}
-		for _, key := range b.s.Gangs[i].Members {
-			memberOf[key] = int32(i)
-		}
 	}
-	waiting := make(map[planning.PodKey]int32, len(memberOf))
+	if b.memberOf == nil {
+		b.memberOf = membersOf(b.s.Gangs)
+	}
+	waiting := map[planning.PodKey]int32{}
 	for i, pod := range b.s.Pods {
-		if g, ok := memberOf[planning.KeyOf(pod)]; ok {
+		if g, ok := b.memberOf[planning.KeyOf(pod)]; ok {
 			waiting[planning.KeyOf(pod)] = int32(i)
 			x.Of[i], x.ByKey[planning.KeyOf(pod)] = g, g
 			x.List[g].rank(pod)
 		}
 	}
 	for i := range b.s.Nodes {
+		if b.settled(i) {
+			continue
+		}
 		for _, pod := range b.s.Nodes[i].Pods {
-			if g, ok := memberOf[planning.KeyOf(pod)]; ok && !likeness.Ended(pod) {
+			if g, ok := b.memberOf[planning.KeyOf(pod)]; ok && !likeness.Ended(pod) {
 				x.List[g].Bound++
 				x.List[g].rank(pod)
 				b.hosts[g] = append(b.hosts[g], i)
+				b.hosting[b.s.Nodes[i].Name] = true
 			}
 		}
 	}
@@ -184,6 +257,17 @@ func (b *gangBuilder) findMembers() {
 		x.Order = append(x.Order, int32(i))
 	}
 	slices.SortStableFunc(x.Order, func(a, b int32) int { return cmp.Compare(x.List[b].Priority, x.List[a].Priority) })
+}
+
+// membersOf finds the gang of each member.
+func membersOf(list []planning.Gang) map[planning.PodKey]int32 {
+	out := map[planning.PodKey]int32{}
+	for i := range list {
+		for _, key := range list[i].Members {
+			out[key] = int32(i)
+		}
+	}
+	return out
 }
 
 // findFamilies finds the gangs of each parent.
@@ -255,7 +339,13 @@ func (b *gangBuilder) domainsOf(keys []string) [][]string {
 	}
 	text := domainsText(keys)
 	if _, ok := b.domains[text]; !ok {
-		b.domains[text] = gangs.Domains(keys, b.labels, b.pools)
+		sold, known := b.sold[text]
+		if !known {
+			b.readPools()
+			sold = gangs.Sold(keys, b.pools)
+			b.sold[text] = sold
+		}
+		b.domains[text] = gangs.Domains(keys, b.labels, sold)
 	}
 	return b.domains[text]
 }
@@ -275,12 +365,14 @@ func (b *gangBuilder) option(number int32, keys, values []string) (GangOption, b
 			}
 		}
 	}
+	in := planning.DomainsString(o.Domains)
 	for _, pod := range g.Pods {
-		pattern, ok := b.variant(b.r.Like[pod], o.Domains)
-		if !ok {
+		if !open(b.s.Pods[pod], o.Domains) {
 			return o, false
 		}
-		o.patterns = append(o.patterns, pattern)
+	}
+	for _, pod := range g.Pods {
+		o.likes = append(o.likes, b.variant(b.pods.waiting(pod), b.s.Pods[pod], o.Domains, in))
 	}
 	return o, true
 }
@@ -308,8 +400,7 @@ func (b *gangBuilder) closedBy(number int32, keys []string) *GangClosed {
 			break
 		}
 		left = slices.DeleteFunc(left, func(values []string) bool {
-			_, open := podIn(b.r.Patterns[b.r.Like[pod]].First, domainsWith(keys, values))
-			return !open
+			return !open(b.s.Pods[pod], domainsWith(keys, values))
 		})
 		if len(left) == 0 {
 			out.Pod = pod
@@ -327,41 +418,53 @@ func domainsWith(keys, values []string) []planning.GangDomain {
 	return out
 }
 
-// variant is the pattern of pods in the domains; false if they ask for others.
-func (b *gangBuilder) variant(pattern int32, domains []planning.GangDomain) (int32, bool) {
+// variant is the number of pods like the pod in the domains, whose text is in. They are open to it.
+func (b *gangBuilder) variant(like int32, pod *corev1.Pod, domains []planning.GangDomain, in string) int32 {
 	if len(domains) == 0 {
-		return pattern, true
+		return like
 	}
-	text := string([]byte{byte(pattern), byte(pattern >> 8), byte(pattern >> 16), byte(pattern >> 24)}) + planning.DomainsString(domains)
-	if known, ok := b.variants[text]; ok {
-		return known, known >= 0
+	key := variantKey{like, in}
+	v := b.variants[key]
+	switch {
+	case v == nil:
+		v = &gangVariant{key: key, original: pod, pod: b.podIn(key, pod, domains)}
+		v.like = b.pods.variant(like, pod, v.pod)
+		b.variants[key], b.list = v, append(b.list, v)
+	case likeness.Compare(pod, v.original) < 0:
+		v.original, v.pod = pod, b.podIn(key, pod, domains)
 	}
-	was := b.r.Patterns[pattern]
-	pod, ok := podIn(was.First, domains)
-	if !ok {
-		b.variants[text] = -1
-		return -1, false
+	return v.like
+}
+
+// podIn is podIn, or the pod that the variant was read from before.
+func (b *gangBuilder) podIn(key variantKey, pod *corev1.Pod, domains []planning.GangDomain) *corev1.Pod {
+	if was := b.earlier[key]; was != nil && was.original == pod {
+		return was.pod
 	}
-	n := int32(len(b.r.Patterns))
-	b.r.Patterns = append(b.r.Patterns, likeness.Pattern{First: pod, RuledAs: was.Ruled(), Refused: was.Refused, Rules: topology.NoRules})
-	b.variants[text] = n
-	return n, true
+	return podIn(pod, domains)
 }
 
 // podIn is the pod as if its node selector named the domains. The counts of its spreads depend on the original pod: see likeness.Pattern.
-func podIn(pod *corev1.Pod, domains []planning.GangDomain) (*corev1.Pod, bool) {
+func podIn(pod *corev1.Pod, domains []planning.GangDomain) *corev1.Pod {
 	out := *pod
 	out.Spec.NodeSelector = make(map[string]string, len(pod.Spec.NodeSelector)+len(domains))
 	for key, value := range pod.Spec.NodeSelector {
 		out.Spec.NodeSelector[key] = value
 	}
 	for _, d := range domains {
-		if value, ok := out.Spec.NodeSelector[d.Key]; ok && value != d.Value {
-			return nil, false
-		}
 		out.Spec.NodeSelector[d.Key] = d.Value
 	}
-	return &out, true
+	return &out
+}
+
+// open reports whether the pod's node selector names no other domains.
+func open(pod *corev1.Pod, domains []planning.GangDomain) bool {
+	for _, d := range domains {
+		if value, ok := pod.Spec.NodeSelector[d.Key]; ok && value != d.Value {
+			return false
+		}
+	}
+	return true
 }
 
 // Options yields all of them.
@@ -378,21 +481,24 @@ func (g *Gang) Options(yield func(*GangOption) bool) {
 	}
 }
 
-// setClasses gives the options and moves the classes that the roster's patterns came to be.
-func (x *GangIndex) setClasses(r *likeness.Roster, podClass []int32) {
-	x.setMoveClasses(r)
+// setClasses gives the options and moves the classes of pods that are alike, once.
+func (x *GangIndex) setClasses(classOf func(like int32) int32, podClass []int32) {
 	for number := range x.List {
 		g, ways := &x.List[number], x.Ways[number].Ways
+		for i := range g.Moves {
+			g.Moves[i].setClasses(classOf)
+		}
 		base := make([]int32, len(g.Pods))
 		for i, pod := range g.Pods {
 			base[i] = podClass[pod]
 		}
 		ways[GangAsPods] = shares(base)
 		for o := range g.Options {
-			o.Classes = make([]int32, len(o.patterns))
-			for p, pattern := range o.patterns {
-				o.Classes[p] = r.Patterns[pattern].Class
+			o.Classes = make([]int32, len(o.likes))
+			for p, like := range o.likes {
+				o.Classes[p] = classOf(like)
 			}
+			o.likes = nil
 			ways[o.Way], ways[o.Way+1] = shares(o.Classes[:min(g.Needed, len(o.Classes))]), shares(o.Classes)
 		}
 	}

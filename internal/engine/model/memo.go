@@ -45,6 +45,8 @@ type memo struct {
 	order []int32
 	// fixed are the resources that DaemonSets' templates name.
 	fixed map[corev1.ResourceName]struct{}
+	// gangs is how the gangs were read; nil without any.
+	gangs *gangMemo
 	// promised says that volumes have yet to be made that a node was chosen for: whether it is there matters.
 	promised bool
 }

@@ -137,7 +137,8 @@ func compile(s *planning.Snapshot, previous *Model, o *Options) (*Model, error) 
 	if err = m.compileSpot(r); err != nil {
 		return nil, err
 	}
-	if m.Gangs, err = newGangIndex(s, r, vocab); err != nil {
+	readGangs, err := readGangs(s, r, vocab)
+	if err != nil {
 		return nil, err
 	}
 	m.Volumes = volumes.New(VolumesOf(s, r.Claimants), m.Vocab)
@@ -165,8 +166,9 @@ func compile(s *planning.Snapshot, previous *Model, o *Options) (*Model, error) 
 	}
 	b := podclass.NewBook(m.reader(), m.TopologyIndex)
 	bound := m.classPods(s, r, w, b)
-	if m.Gangs != nil {
-		m.Gangs.setClasses(r, m.PodClass)
+	if readGangs != nil {
+		m.Gangs = readGangs.index
+		m.Gangs.setClasses(func(like int32) int32 { return r.Patterns[like].Class }, m.PodClass)
 	}
 	m.findResidents()
 	if err := m.compileNodes(s, r, bound); err != nil {
@@ -196,8 +198,11 @@ func compile(s *planning.Snapshot, previous *Model, o *Options) (*Model, error) 
 	for _, c := range m.Catalogs {
 		c.Freeze()
 	}
-	if previous != nil && m.Gangs == nil && m.Spot == nil {
+	if previous != nil && m.Spot == nil {
 		m.keepMemo(b, bound)
+		if readGangs != nil {
+			m.memo.Load().keepGangs(readGangs, func(like int32) int32 { return r.Patterns[like].Class })
+		}
 	}
 	return m, nil
 }

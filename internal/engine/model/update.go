@@ -21,8 +21,8 @@ import (
 // of one Model, and any that finds other changes than these: pods that come, go, are bound or change, of kinds that were
 // there before or not, with node selectors, topology keys, host ports, tolerations or labels that none had before; their
 // PersistentVolumeClaims, PersistentVolumes and Namespaces; nodes that come, go or change; NodePools and DaemonSets whose
-// status changed. A pod that asks for a resource that no other pod asks for, or the last that did so going, takes
-// compiling too, as do gangs, pods with limits on spot nodes, DaemonSets that come, go or change, the first volume of a CSI driver and the last, and pods of new
+// status changed; gangs and their members. A pod that asks for a resource that no other pod asks for, or the last that did so going, takes
+// compiling too, as do pods with limits on spot nodes, DaemonSets that come, go or change, the first volume of a CSI driver and the last, and pods of new
 // namespaces where rules select namespaces by their labels. So do changes of devices: pods that claim some, or ask for a resource
 // that a DeviceClass stands behind, nodes that have devices or are of a type that publishes some, and the end of the time that a
 // node's drivers have to publish. What was compiled of catalogs and what overlays made of them is shared in any case where they
@@ -39,7 +39,11 @@ func (m *Model) Update(s *planning.Snapshot) (*Model, error) {
 // Updated is the model of a snapshot that differs from m's by little; nil if it has to be compiled.
 func (m *Model) Updated(s *planning.Snapshot) *Model {
 	k := m.memo.take()
-	if k == nil || s == nil || len(s.Gangs) > 0 || !m.sameWorld(s) {
+	if k == nil || s == nil {
+		return nil
+	}
+	s, err := withGangPods(s)
+	if err != nil || !m.sameWorld(s) {
 		return nil
 	}
 	u := &update{
@@ -53,13 +57,16 @@ func (m *Model) Updated(s *planning.Snapshot) *Model {
 	next := *m
 	u.next = &next
 	next.Snapshot, next.memo = s, &memoOwner{}
-	if !u.findChanges() || !u.devicesStand() || !u.changePods() || !u.changeDaemons() || !u.settle() || !u.changeSamples() {
+	if !u.findChanges() || !u.devicesStand() || !u.changePods() || !u.changeDaemons() || !changeGangs(u) || !u.settle() || !u.changeSamples() {
 		return nil
 	}
 	if u.regrouped {
 		u.changeStructure()
 	}
 	u.changeClasses()
+	if next.Gangs != nil {
+		next.Gangs.setClasses(func(like int32) int32 { return k.kinds[like].Class }, next.PodClass)
+	}
 	u.changeNodes()
 	next.Standings = next.Seller().Standings(next.Nodes)
 	u.changePools()
@@ -125,7 +132,7 @@ type update struct {
 	// kind.
 	removed, added []classedPod
 	podsChanged    bool
-	// swapped are pods that represent DaemonSets instead of the previous pods.
+	// swapped are pods that represent DaemonSets, or members of gangs in a domain, instead of the previous pods; nil for none.
 	swapped []swappedSample
 	// volumes says that volumes were read again; touched are the unchanged nodes, indices into was.nodes, with pods whose kinds changed.
 	volumes bool

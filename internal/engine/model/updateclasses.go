@@ -67,6 +67,11 @@ func (u *update) merge(into map[int32]int32) {
 	}
 	rename := func(kind *int32) { *kind = names[*kind] }
 	u.eachPlace(func(_ *corev1.Pod, at *seat, _ int32, _ bool) { rename(&at.kind) })
+	if k.gangs != nil {
+		for _, n := range k.gangs.rename(rename, u.next.Gangs) {
+			k.kinds[n].Members--
+		}
+	}
 	for i := range u.removed {
 		rename(&u.removed[i].kind)
 	}
@@ -151,7 +156,7 @@ func (u *update) changeSamples() bool {
 		}
 	}
 	for _, d := range u.swapped {
-		if k.kinds[d.kind].Sample == d.old {
+		if d.old != nil && k.kinds[d.kind].Sample == d.old {
 			lost[d.kind] = true
 		}
 	}
@@ -169,7 +174,9 @@ func (u *update) changeSamples() bool {
 		}
 	}
 	for _, d := range u.swapped {
-		candidate(d.kind, d.new)
+		if d.new != nil {
+			candidate(d.kind, d.new)
+		}
 	}
 	for _, a := range u.added {
 		if k.kinds[a.kind].Members > 0 {
@@ -213,6 +220,11 @@ func (u *update) findSamples(lost map[int32]bool, samples map[int32]*corev1.Pod)
 	}
 	for i, kind := range k.ofDaemons {
 		consider(kind, u.next.DaemonSets[i].Sample)
+	}
+	if k.gangs != nil {
+		for _, v := range k.gangs.list {
+			consider(v.like, v.pod)
+		}
 	}
 	for i, was := range u.kept {
 		if was >= 0 {
