@@ -99,7 +99,6 @@ const mostGangMoves = 16
 
 // addMoves finds where gangs could be moved that are moved as a whole, all of whose members run.
 func (b *gangBuilder) addMoves() {
-	ranked := map[string][][]string{}
 	for number := range b.index.List {
 		g := &b.index.List[number]
 		keys, wishes := topologyKeys(g.Source)
@@ -113,11 +112,11 @@ func (b *gangBuilder) addMoves() {
 		for kept := 0; kept <= len(wishes); kept++ {
 			all := append(slices.Clone(keys), wishes[:kept]...)
 			text := domainsText(all)
-			if _, known := ranked[text]; !known {
-				ranked[text] = b.byNodes(all)
+			if _, known := b.ranked[text]; !known {
+				b.ranked[text] = b.byNodes(all)
 			}
 			own := b.valuesAt(b.hosts[number][0], all)
-			g.Moves = append(g.Moves, b.moves(members, all, own, g.within(own, ranked[text]), kept)...)
+			g.Moves = append(g.Moves, b.moves(members, all, own, g.within(own, b.ranked[text]), kept)...)
 		}
 	}
 }
@@ -189,7 +188,7 @@ func (b *gangBuilder) running(number int32) (out []runningMember) {
 func (b *gangBuilder) valuesAt(node int, keys []string) []string {
 	out := make([]string, len(keys))
 	for i, key := range keys {
-		value, ok := b.labels[node][key]
+		value, ok := b.labelsOf(node)[key]
 		if !ok {
 			return nil
 		}

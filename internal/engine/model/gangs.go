@@ -151,7 +151,7 @@ type gangBuilder struct {
 	pods   gangPods
 	lookup *requirements.Lookup
 	index  *GangIndex
-	// labels of nodes, indexed like Snapshot.Nodes; hosts are the nodes with members, by gang.
+	// labels of nodes, indexed like Snapshot.Nodes, nil until they are read; hosts are the nodes with members, by gang.
 	labels []map[string]string
 	hosts  [][]int
 	// memberOf is the number of each member's gang. hosting are the nodes with members, by name; settled are nodes without, by index.
@@ -161,10 +161,10 @@ type gangBuilder struct {
 	// variants are listed in the order in which they were found; earlier are those of the model before.
 	variants, earlier map[variantKey]*gangVariant
 	list              []*gangVariant
-	// domains are those of a list of keys, and sold those of them that new nodes could be in.
-	domains, sold map[string][][]string
-	pools         []gangs.Pool
-	err           error
+	// domains are those of a list of keys, ranked those with most nodes first, and sold those that new nodes could be in.
+	domains, ranked, sold map[string][][]string
+	pools                 []gangs.Pool
+	err                   error
 }
 
 func newGangBuilder(s *planning.Snapshot, pods gangPods, lookup *requirements.Lookup) *gangBuilder {
@@ -174,22 +174,26 @@ func newGangBuilder(s *planning.Snapshot, pods gangPods, lookup *requirements.Lo
 	}
 	return &gangBuilder{
 		s: s, pods: pods, lookup: lookup, index: x, hosting: map[string]bool{}, settled: func(int) bool { return false },
-		variants: map[variantKey]*gangVariant{}, domains: map[string][][]string{}, sold: map[string][][]string{},
+		variants: map[variantKey]*gangVariant{}, labels: make([]map[string]string, len(s.Nodes)), domains: map[string][][]string{}, ranked: map[string][][]string{}, sold: map[string][][]string{},
 	}
 }
 
 // build reads the gangs.
 func (b *gangBuilder) build() {
-	b.labels = make([]map[string]string, len(b.s.Nodes))
-	for i := range b.s.Nodes {
-		b.labels[i] = existing.LabelsOf(&b.s.Nodes[i])
-	}
 	b.findMembers()
 	b.index.findFamilies()
 	for i := range b.s.Gangs {
 		b.addOptions(int32(i))
 	}
 	b.addMoves()
+}
+
+// labelsOf are the labels of the node.
+func (b *gangBuilder) labelsOf(node int) map[string]string {
+	if b.labels[node] == nil {
+		b.labels[node] = existing.LabelsOf(&b.s.Nodes[node])
+	}
+	return b.labels[node]
 }
 
 // readPools reads what new nodes could be, once.
@@ -345,6 +349,9 @@ func (b *gangBuilder) domainsOf(keys []string) [][]string {
 			sold = gangs.Sold(keys, b.pools)
 			b.sold[text] = sold
 		}
+		for i := range b.labels {
+			b.labelsOf(i)
+		}
 		b.domains[text] = gangs.Domains(keys, b.labels, sold)
 	}
 	return b.domains[text]
@@ -360,7 +367,7 @@ func (b *gangBuilder) option(number int32, keys, values []string) (GangOption, b
 	for i, key := range keys {
 		o.Domains = append(o.Domains, planning.GangDomain{Key: key, Value: values[i]})
 		for _, host := range b.hosts[number] {
-			if value, ok := b.labels[host][key]; !ok || value != values[i] {
+			if value, ok := b.labelsOf(host)[key]; !ok || value != values[i] {
 				return o, false
 			}
 		}
@@ -388,7 +395,7 @@ func (b *gangBuilder) closedBy(number int32, keys []string) *GangClosed {
 	left := slices.Clone(b.domainsOf(keys))
 	for _, host := range b.hosts[number] {
 		for i, key := range keys {
-			d := planning.GangDomain{Key: key, Value: b.labels[host][key]}
+			d := planning.GangDomain{Key: key, Value: b.labelsOf(host)[key]}
 			if len(out.RunIn) < mostRunIn && !slices.Contains(out.RunIn, d) {
 				out.RunIn = append(out.RunIn, d)
 			}

@@ -1,10 +1,12 @@
 package model
 
 import (
+	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/drawknife/drawknife/internal/engine/existing"
 	"github.com/drawknife/drawknife/internal/engine/likeness"
 	"github.com/drawknife/drawknife/internal/engine/podclass"
 	"github.com/drawknife/drawknife/scheduling/planning"
@@ -19,14 +21,17 @@ type gangMemo struct {
 	source   []planning.Gang
 	memberOf map[planning.PodKey]int32
 	hosting  map[string]bool
-	sold     map[string][][]string
+	// domains, ranked and sold are those of lists of keys.
+	domains, ranked, sold map[string][][]string
 	// variants have the numbers of kinds.
 	variants map[variantKey]*gangVariant
 	list     []*gangVariant
 }
 
 func gangMemoOf(b *gangBuilder) *gangMemo {
-	return &gangMemo{source: b.s.Gangs, memberOf: b.memberOf, hosting: b.hosting, sold: b.sold, variants: b.variants, list: b.list}
+	return &gangMemo{
+		source: b.s.Gangs, memberOf: b.memberOf, hosting: b.hosting, domains: b.domains, ranked: b.ranked, sold: b.sold, variants: b.variants, list: b.list,
+	}
 }
 
 // keepGangs remembers how the gangs were read when the model was compiled. Patterns of the roster may be of one class, so may be variants.
@@ -125,6 +130,9 @@ func changeGangs(u *update) bool {
 	b := newGangBuilder(s, pods, u.was.Vocab)
 	if was != nil {
 		b.sold, b.earlier = was.sold, was.variants
+		if sameLabels(u) {
+			b.domains, b.ranked = was.domains, was.ranked
+		}
 		if slices.EqualFunc(was.source, s.Gangs, func(a, b planning.Gang) bool { return slices.Equal(a.Members, b.Members) }) {
 			b.memberOf = was.memberOf
 			b.settled = func(node int) bool { return u.kept[node] >= 0 && !was.hosting[s.Nodes[node].Name] }
@@ -141,6 +149,13 @@ func changeGangs(u *update) bool {
 	}
 	swapVariants(u, was, k.gangs)
 	return true
+}
+
+// sameLabels reports whether nodes have the labels that they had, and no node came or went.
+func sameLabels(u *update) bool {
+	return len(u.gone) == 0 && !slices.ContainsFunc(u.changed, func(c changedNode) bool {
+		return c.was < 0 || !maps.Equal(existing.LabelsOf(u.was.Nodes[c.was].Source), existing.LabelsOf(&u.snapshot.Nodes[c.at]))
+	})
 }
 
 // swapVariants notes the pods from which variants are read no more, and those from which they are read now. Either memo may be nil.
