@@ -101,12 +101,12 @@ func (p *updatedPods) bound(node, pod int) int32 {
 func (p *updatedPods) variant(_ int32, original, pod *corev1.Pod) int32 {
 	u, k := p.u, p.u.memo
 	rules := k.index.Remember(original)
-	text, stake, err := podclass.Text(k.index, u.was.Devices.Reads(), &likeness.Pattern{First: pod, RuledAs: original, Rules: rules}, u.writer)
+	text, rulesOf, err := podclass.Text(k.index, u.was.Devices.Reads(), &likeness.Pattern{First: pod, RuledAs: original, Rules: rules}, u.writer)
 	if n, known := k.kindOf[string(text)]; known {
 		return n
 	}
 	u.regrouped = true
-	return k.addKind(podclass.NewKind(pod, u.writer, stake, false, err))
+	return k.addKind(podclass.NewKind(pod, u.writer, rulesOf, false, err))
 }
 
 // changeGangs reads the gangs of the update's snapshot. It reports false if they have to be compiled.
