@@ -164,6 +164,7 @@ func (s *chaos) create(token, instance, capacityType, record string, pool v1.Poo
 	if record != "" {
 		annotate(n.Claim, record)
 		s.launches++
+		s.ordered = noted(s.ordered, name)
 	}
 	s.objects[name], n.Object = n.Object, nil
 	s.born[name], s.serial[name], s.tokens[token] = s.now, number, n.Claim.Name
@@ -210,6 +211,7 @@ func (s *chaos) lead(n *scheduling.Node) {
 		n.Claim.DeletionTimestamp = &metav1.Time{Time: s.now}
 	case n.Claim.Status.ProviderID == "" && age >= chaosLaunched:
 		if s.c.stockOut > 0 && number%s.c.stockOut == 0 && number < chaosTrouble {
+			s.outOfStock(n)
 			s.remove(n)
 			return
 		}
