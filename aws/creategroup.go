@@ -15,7 +15,7 @@ import (
 
 // CreateGroup launches the instances of the claims by one CreateFleet call that launches all of them or nothing, of one type in one zone;
 // if EC2 has not enough of the cheapest, the next cheapest are tried. Claims that need different instances, whose minValues one type can't
-// satisfy, that suit a capacity reservation, whose UIDs take more tags than EC2 allows, or of a Provisioner are unsupported (CP-GROUP).
+// satisfy, that suit capacity reservations none of which has room for all, whose UIDs take more tags than EC2 allows, or of a Provisioner are unsupported (CP-GROUP).
 func (p *Provider) CreateGroup(ctx context.Context, nodeClaims []*v1.NodeClaim) ([]*v1.NodeClaim, error) {
 	created, err := p.createGroup(ctx, nodeClaims)
 	if err != nil {

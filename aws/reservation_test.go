@@ -84,6 +84,9 @@ func (b *booking) CreateFleet(ctx context.Context, in *ec2.CreateFleetInput, _ .
 	if spec == nil || spec.CapacityReservationTarget == nil || *spec.CapacityReservationTarget.CapacityReservationId != bookedID {
 		return nil, apiError("InvalidParameterValue", "the launch template does not name the reservation")
 	}
+	if total := int(*in.TargetCapacitySpecification.TotalTargetCapacity); total > 1 {
+		return b.createMany(ctx, in, spec, total)
+	}
 	b.free--
 	out, err := b.account.CreateFleet(ctx, in)
 	b.account.mu.Lock()

@@ -15,7 +15,6 @@ import (
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
-	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 	"github.com/drawknife/drawknife/aws/instancetype"
 	"github.com/drawknife/drawknife/aws/internal/unavailable"
 	"github.com/drawknife/drawknife/aws/sdk"
@@ -49,7 +48,7 @@ func (l *Launcher) createFleet(ctx context.Context, f *flight, offers []offer, g
 	case len(launched) > 0:
 		l.attempts.succeed(uid, launched...)
 		l.quotas.clear()
-		f.settle(launched[0].Offering.Value(awsv1.LabelCapacityReservationID), start)
+		f.settle(reservationOf(cloudprovider.Candidate{Offering: launched[0].Offering}), len(launched), start)
 		return launched, retryNo, l.missing(f, launched, out.Errors)
 	}
 	if len(out.Errors) == 0 {
@@ -63,7 +62,7 @@ func (l *Launcher) createFleet(ctx context.Context, f *flight, offers []offer, g
 		return nil, retryNewToken, l.nothing(f, out.Errors)
 	}
 	l.attempts.fail(uid)
-	f.settle("", start) // so that it does not count as taken in the error
+	f.settle("", 0, start) // so that it does not count as taken in the error
 	return nil, retry(l.elsewhere(f)), l.nothing(f, out.Errors)
 }
 

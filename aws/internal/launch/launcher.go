@@ -246,7 +246,7 @@ const (
 // try makes one CreateFleet call with everything around it.
 func (l *Launcher) try(ctx context.Context, f *flight, generation int) ([]*Instance, retry, error) {
 	l.reserve(f)
-	defer f.settle("", time.Time{})
+	defer f.settle("", 0, time.Time{})
 	hold := l.options.Subnets.Hold(f.NodeClass.Status.Subnets, f.zones(), f.podsPerNode()*int64(f.count()))
 	defer hold.Settle()
 	zones := hold.Subnets()

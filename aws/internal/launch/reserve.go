@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"slices"
 	"time"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
@@ -21,6 +22,11 @@ func (l *Launcher) reserve(f *flight) {
 	ids := make([]string, len(f.choice.Candidates))
 	for i, c := range f.choice.Candidates {
 		ids[i] = reservationOf(c)
+	}
+	if f.claims != nil {
+		// One reservation for all of them; if others took its places meanwhile, nothing is launched.
+		f.place = l.options.Reservations.HoldTogether(f.count(), ids...)
+		return
 	}
 	most := 1
 	if f.hasMinValues() {
@@ -53,11 +59,22 @@ func (f *flight) hasPlace(c cloudprovider.Candidate) bool {
 	return f.place == nil || f.place.Has(reservationOf(c))
 }
 
-// settle ends the hold on places; see reservations.Hold. More calls do nothing.
-func (f *flight) settle(used string, at time.Time) {
+// settle ends the hold on places, of which that many were used; see reservations.Hold. More calls do nothing.
+func (f *flight) settle(used string, instances int, at time.Time) {
 	if f.place != nil {
-		f.place.Settle(used, at)
+		f.place.SettleTogether(used, instances, at)
 	}
+}
+
+// roomForAll are the candidates of reservations that have room for all instances of the launch.
+func (l *Launcher) roomForAll(f *flight, candidates []cloudprovider.Candidate) []cloudprovider.Candidate {
+	rooms := l.rooms()
+	return slices.DeleteFunc(slices.Clone(candidates), func(c cloudprovider.Candidate) bool {
+		if rooms != nil {
+			return rooms.Room(reservationOf(c)) < f.count()
+		}
+		return c.Offering.ReservationCapacity < f.count()
+	})
 }
 
 // elsewhere reports whether the reservations that a launch tried were full, while another suitable one has room. Then the launch is repeated

@@ -31,7 +31,8 @@ type Together struct {
 	// Whole launches all or nothing: all instances are of one type in one zone, and if EC2 has not all of them, it launches none. Else what
 	// EC2 has is taken, of different types and zones.
 	Whole bool
-	// WithoutReserved leaves reserved offerings out. Else claims that suit a capacity reservation with room are unsupported.
+	// WithoutReserved leaves reserved offerings out. Else claims that suit a capacity reservation with room are launched into one that has
+	// room for all of them if they are Whole, and are unsupported if they are not, or if there is none.
 	WithoutReserved bool
 	// Generation is the least to begin with: more than those of batches of the same claims that are gone. See BatchID.
 	Generation int
@@ -69,7 +70,12 @@ func (l *Launcher) launchTogether(ctx context.Context, t Together) ([]*Instance,
 		return nil, err
 	}
 	if choice.CapacityType == v1.CapacityTypeReserved {
-		return nil, cloudprovider.NewGroupUnsupportedError("places in capacity reservations are taken one by one", nil)
+		if !t.Whole {
+			return nil, cloudprovider.NewGroupUnsupportedError("without all or nothing, places in capacity reservations are taken one by one", nil)
+		}
+		if choice.Candidates = l.roomForAll(f, choice.Candidates); len(choice.Candidates) == 0 {
+			return nil, cloudprovider.NewGroupUnsupportedError(fmt.Sprintf("no capacity reservation has room for all %d of them", f.count()), nil)
+		}
 	}
 	ways := [][]cloudprovider.Candidate{choice.Candidates}
 	if t.Whole {

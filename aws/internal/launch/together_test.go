@@ -16,7 +16,9 @@ import (
 	"pgregory.net/rapid"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
+	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 	"github.com/drawknife/drawknife/aws/internal/launch"
+	"github.com/drawknife/drawknife/aws/internal/reservations"
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/fake/build"
 	"github.com/drawknife/drawknife/internal/seeded"
@@ -25,6 +27,11 @@ import (
 // uuid is a UID as Kubernetes makes them.
 func uuid(n int) types.UID {
 	return types.UID(fmt.Sprintf("%08x-1111-4222-8333-%012x", n*7919%4096, n))
+}
+
+// booked is a type that is sold in a capacity reservation with so much room.
+func booked(room int) []*cloudprovider.InstanceType {
+	return []*cloudprovider.InstanceType{instanceType("m5.large", offering("reserved", "a", 0.01, reservation("cr-1", "default", false, room)))}
 }
 
 // several are claims that are alike.
@@ -210,12 +217,12 @@ func TestLaunchTogetherUnsupported(t *testing.T) {
 		"other taints": {together: launch.Together{NodeClaims: change(func(c *v1.NodeClaim) {
 			c.Spec.Taints = []corev1.Taint{{Key: "a", Effect: corev1.TaintEffectNoSchedule}}
 		})}},
-		"Provisioners":             {together: launch.Together{NodeClaims: alpha}},
-		"more tags than EC2 takes": {together: launch.Together{NodeClaims: several(30), NodeClass: many}},
-		"tags with room":           {together: launch.Together{NodeClaims: several(2), NodeClass: many}, fine: true},
-		"reserved": {together: launch.Together{NodeClaims: several(2), InstanceTypes: []*cloudprovider.InstanceType{
-			instanceType("m5.large", offering("reserved", "a", 0.01, reservation("cr-1", "default", false, 5))),
-		}}},
+		"Provisioners":                    {together: launch.Together{NodeClaims: alpha}},
+		"more tags than EC2 takes":        {together: launch.Together{NodeClaims: several(30), NodeClass: many}},
+		"tags with room":                  {together: launch.Together{NodeClaims: several(2), NodeClass: many}, fine: true},
+		"reserved, in part":               {together: launch.Together{NodeClaims: several(2), InstanceTypes: booked(5)}},
+		"reserved":                        {together: launch.Together{NodeClaims: several(2), InstanceTypes: booked(2), Whole: true}, fine: true},
+		"reserved, and too small for all": {together: launch.Together{NodeClaims: several(6), InstanceTypes: booked(5), Whole: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
@@ -227,6 +234,7 @@ func TestLaunchTogetherUnsupported(t *testing.T) {
 			}
 			if c.fine {
 				w.expect(givesMany(2))
+				w.reserved.Sync(w.now, reservations.Reservation{CapacityReservation: awsv1.CapacityReservation{ID: "cr-1"}, Available: 2, Total: 5})
 			}
 			_, err := w.launcher.LaunchTogether(t.Context(), c.together)
 			if c.fine && err != nil || !c.fine && !errors.Is(err, errors.ErrUnsupported) {

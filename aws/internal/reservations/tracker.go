@@ -92,7 +92,7 @@ func (t *Tracker) Full(id string) {
 // reservations that have room, in order, in at most that many reservations. It may have booked none. Settle must be called once the launch
 // has ended.
 func (t *Tracker) Hold(most int, ids ...string) *Hold {
-	h := &Hold{tracker: t}
+	h := &Hold{tracker: t, each: 1}
 	t.change(func() bool {
 		for _, id := range ids {
 			if r, ok := t.rooms[id]; ok && len(h.ids) < most && r.free > r.held && !slices.Contains(h.ids, id) {
@@ -105,10 +105,28 @@ func (t *Tracker) Hold(most int, ids ...string) *Hold {
 	return h
 }
 
+// HoldTogether is Hold for a launch of several instances that is made whole or not at all: it books that many places in the first of the named
+// reservations that has room for all of them, or nothing.
+func (t *Tracker) HoldTogether(places int, ids ...string) *Hold {
+	h := &Hold{tracker: t, each: max(places, 0)}
+	t.change(func() bool {
+		for _, id := range ids {
+			if r, ok := t.rooms[id]; ok && r.free-r.held >= h.each {
+				r.held += h.each
+				h.ids = append(h.ids, id)
+				return true
+			}
+		}
+		return false
+	})
+	return h
+}
+
 // Hold is places in reservations that are kept for one launch. It is safe for concurrent use.
 type Hold struct {
 	tracker *Tracker
 	ids     []string
+	each    int // places in each of them
 	settled bool
 }
 
@@ -121,7 +139,10 @@ func (h *Hold) Empty() bool { return len(h.ids) == 0 }
 // Settle ends the hold. used is the reservation in which an instance was launched by a call that began at the given time; empty for none.
 // Its place is taken, unless EC2 answered after that time, because this answer includes the instance. The other places are given back. Only
 // the first call counts.
-func (h *Hold) Settle(used string, at time.Time) {
+func (h *Hold) Settle(used string, at time.Time) { h.SettleTogether(used, 1, at) }
+
+// SettleTogether is Settle for a number of instances that were launched by one call.
+func (h *Hold) SettleTogether(used string, instances int, at time.Time) {
 	h.tracker.change(func() (changed bool) {
 		if h.settled {
 			return false
@@ -129,11 +150,11 @@ func (h *Hold) Settle(used string, at time.Time) {
 		h.settled = true
 		for _, id := range h.ids {
 			if r, ok := h.tracker.rooms[id]; ok {
-				r.held, changed = max(0, r.held-1), true
+				r.held, changed = max(0, r.held-h.each), true
 			}
 		}
 		if r, ok := h.tracker.rooms[used]; ok && !r.synced.After(at) && r.free > 0 {
-			r.free--
+			r.free = max(0, r.free-instances)
 			changed = true
 		}
 		return changed
