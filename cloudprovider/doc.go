@@ -50,8 +50,9 @@
 //   - CP-CATALOG-05: a type's offerings are unique by [OfferingKey]. Why: of two equal ones nobody knows which is bought, at which
 //     price, and which to mark unavailable when it is out of stock.
 //   - CP-CATALOG-06: an offering states one value for zone and one of reserved, spot, on-demand for capacity type, and one value or
-//     none for any other key; a reserved offering names its reservation and the number of instances left in it, and no other
-//     offering has labels of a reservation. Why: an offering is one thing that can be bought.
+//     none for any other key; a reserved offering names its reservation, the number of instances left in it, and when it takes its
+//     instances back, if it does, the same for all offerings of a reservation; no other offering has labels of a reservation. Why: an
+//     offering is one thing that can be bought, and a job is planned in a reservation only if it would be done before the end.
 //   - CP-CATALOG-07: prices are finite, positive and all USD per hour; zero is allowed only for reservations that are already paid
 //     for. Better give these a tiny price in proportion to their size, so that small ones are used first. An interruption rate is
 //     optional; its ends are shares from 0 to 1. Why: if a missing price is read as zero, all pods go to that type.

@@ -1,6 +1,8 @@
 package cloudprovider
 
 import (
+	"time"
+
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 
@@ -78,6 +80,10 @@ type Offering struct {
 	Available bool `json:"available"`
 	// ReservationCapacity is the number of instances left in the reservation; used only if the capacity type is reserved.
 	ReservationCapacity int `json:"reservationCapacity,omitempty"`
+	// ReservationEnds is when instances of the reservation must be free of pods because they are taken back with its end; all offerings of a
+	// reservation have the same time. Pods whose run time is known are planned there only if they would be done by then. Zero: the
+	// reservation is open ended, or its instances outlive it. Used only if the capacity type is reserved.
+	ReservationEnds time.Time `json:"reservationEnds,omitzero"`
 	// Capacity overrides entries of the type's Capacity for instances bought this way; nil changes nothing.
 	Capacity corev1.ResourceList `json:"capacity,omitempty"`
 	// Overhead overrides entries of the type's Overhead for instances bought this way; nil changes nothing.

@@ -180,6 +180,25 @@ func (c *catalogCheck) offeringLabels(key OfferingKey, o *Offering) {
 	if o.ReservationCapacity < 0 {
 		c.offeringFault(key, "CP-CATALOG-06", "the reservation's room is %d; it can't be negative", o.ReservationCapacity)
 	}
+	c.reservationEnds(key, o)
+}
+
+// reservationEnds checks the end of the offering's reservation.
+func (c *catalogCheck) reservationEnds(key OfferingKey, o *Offering) {
+	if !o.Reserved() {
+		if !o.ReservationEnds.IsZero() {
+			c.offeringFault(key, "CP-CATALOG-06", "it is not reserved, so it can't say when its reservation ends")
+		}
+		return
+	}
+	id := o.Value(c.ReservationIDLabel)
+	for i := range c.t.Offerings {
+		other := &c.t.Offerings[i]
+		if other.Reserved() && other.Value(c.ReservationIDLabel) == id && !other.ReservationEnds.Equal(o.ReservationEnds) {
+			c.offeringFault(key, "CP-CATALOG-06", "reservation %q ends at different times: all of its offerings have one", id)
+			return
+		}
+	}
 }
 
 func (c *catalogCheck) price(key OfferingKey, o *Offering) {

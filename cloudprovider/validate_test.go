@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -67,6 +68,13 @@ func TestValidateCatalogNamesTheBrokenClause(t *testing.T) {
 			it.Offerings[0] = offering("a", "spot", 1, requirements.In("cloud.test/rack", "1", "2"))
 		}},
 		{"reservation overdrawn", "CP-CATALOG-06", func(it *instanceType) { it.Offerings[2].ReservationCapacity = -1 }},
+		{"an end of what is not reserved", "CP-CATALOG-06", func(it *instanceType) { it.Offerings[0].ReservationEnds = time.Unix(1e9, 0) }},
+		{"a reservation that ends twice", "CP-CATALOG-06", func(it *instanceType) {
+			again := it.Offerings[2]
+			again.Requirements = again.Requirements.With(requirements.In("cloud.test/rack", "1"))
+			again.ReservationEnds = time.Unix(1e9, 0)
+			it.Offerings = append(it.Offerings, again)
+		}},
 		{"free spot", "CP-CATALOG-07", func(it *instanceType) { it.Offerings[0].Price = 0 }},
 		{"negative price", "CP-CATALOG-07", func(it *instanceType) { it.Offerings[2].Price = -1 }},
 		{"price not a number", "CP-CATALOG-07", func(it *instanceType) { it.Offerings[0].Price = math.NaN() }},

@@ -32,6 +32,13 @@ type catalog struct {
 type reservation struct {
 	room  int
 	types []int
+	// ends is when its instances are taken back; zero for never.
+	ends time.Time
+}
+
+// ended reports whether it is over.
+func (r *reservation) ended(now time.Time) bool {
+	return r != nil && !r.ends.IsZero() && !now.Before(r.ends)
 }
 
 // offeringState is the changing state of an offering.
@@ -86,7 +93,7 @@ func (c *catalog) draw(typeIndex int, o *cloudprovider.Offering) *reservation {
 	id := o.Value(c.reservationKey)
 	r, known := c.reservations[id]
 	if !known {
-		r = &reservation{room: o.ReservationCapacity}
+		r = &reservation{room: o.ReservationCapacity, ends: o.ReservationEnds}
 		c.reservations[id] = r
 	}
 	r.room = min(r.room, o.ReservationCapacity)
@@ -99,7 +106,7 @@ func (c *catalog) available(state *offeringState, now time.Time) bool {
 	if state.closed && (state.until.IsZero() || now.Before(state.until)) {
 		return false
 	}
-	return state.reservation == nil || state.reservation.room > 0
+	return state.reservation == nil || state.reservation.room > 0 && !state.reservation.ended(now)
 }
 
 // close makes the provider believe that an offering is unavailable until the given time, or permanently if until is zero. A permanently
@@ -119,7 +126,7 @@ func (c *catalog) open(state *offeringState) {
 
 // take removes one instance from the stock of the offering, if it has any.
 func (c *catalog) take(state *offeringState, now time.Time) bool {
-	if state.stock == 0 || now.Before(state.emptyUntil) {
+	if state.stock == 0 || now.Before(state.emptyUntil) || state.reservation.ended(now) {
 		return false
 	}
 	if state.stock > 0 {
@@ -191,6 +198,9 @@ func (c *catalog) republish(i int, now time.Time) (settled bool) {
 			changed = true
 		}
 		if state.closed && !state.until.IsZero() && now.Before(state.until) {
+			settled = false
+		}
+		if r := state.reservation; r != nil && !r.ends.IsZero() && !r.ended(now) {
 			settled = false
 		}
 	}

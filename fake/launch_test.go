@@ -427,3 +427,43 @@ func TestCreateUsesTheOfferingsCapacity(t *testing.T) {
 		t.Errorf("got %v in %v", got.Status.Allocatable, got.Labels)
 	}
 }
+
+// A reservation that ends is shown with its end, and is neither on sale nor launched into from then on.
+func TestReservationsEnd(t *testing.T) {
+	types := reservedTypes()
+	_, began := cloudOf(t, fake.Options{}, types...)
+	end := began.Now().Add(time.Hour)
+	for _, it := range types {
+		for i := range it.Offerings {
+			if it.Offerings[i].Reserved() {
+				it.Offerings[i].ReservationEnds = end
+			}
+		}
+	}
+	cloud, clock := cloudOf(t, fake.Options{}, types...) // its clock begins like the other's
+	shown := func() cloudprovider.Offering {
+		list, err := cloud.InstanceTypes(t.Context(), &v1.NodePool{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, it := range list {
+			for _, o := range it.Offerings {
+				if o.Reserved() {
+					return o
+				}
+			}
+		}
+		return cloudprovider.Offering{}
+	}
+	if o := shown(); !o.Available || !o.ReservationEnds.Equal(end) {
+		t.Errorf("before its end: %+v", o)
+	}
+	clock.Advance(time.Hour)
+	if o := shown(); o.Available {
+		t.Errorf("after its end: %+v", o)
+	}
+	create(t, cloud, claim("c"))
+	if got := cloud.Instances()[0].Offering.CapacityType; got == v1.CapacityTypeReserved {
+		t.Error("a reservation that is over was launched into")
+	}
+}

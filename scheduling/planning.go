@@ -203,6 +203,7 @@ const (
 	ReasonExistingNodes    ReasonCode = planning.ReasonExistingNodes
 	ReasonGang             ReasonCode = planning.ReasonGang
 	ReasonSpotLimits       ReasonCode = planning.ReasonSpotLimits
+	ReasonReservationEnds  ReasonCode = planning.ReasonReservationEnds
 	ReasonNotPlaced        ReasonCode = planning.ReasonNotPlaced
 	MissToleration         MissCode   = planning.MissToleration
 	MissLimits             MissCode   = planning.MissLimits

@@ -71,6 +71,7 @@ type checker struct {
 func newChecker(s *scheduling.Snapshot, p *scheduling.Plan) *checker {
 	whole := withTemplates(s)
 	s, narrowed := withSpotSplits(whole, p)
+	s = withRunTimes(s, narrowed)
 	c := &checker{
 		s: s, p: p, words: s.Vocabulary,
 		pods: map[scheduling.PodKey]*corev1.Pod{}, pools: map[v1.PoolKey]*scheduling.NodePool{}, nodes: map[string]*scheduling.Node{}, asTheyAre: narrowed,

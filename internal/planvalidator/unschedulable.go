@@ -35,7 +35,7 @@ func (c *checker) explained(u *scheduling.Unschedulable) bool {
 		}
 	}
 	if u.Reasons[0].Pool.IsZero() {
-		if u.Reasons[0].Code == scheduling.ReasonSpotLimits {
+		if first := u.Reasons[0].Code; first == scheduling.ReasonSpotLimits || first == scheduling.ReasonReservationEnds {
 			rest := *u
 			rest.Reasons = u.Reasons[1:]
 			return c.explained(&rest)

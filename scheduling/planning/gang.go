@@ -45,6 +45,9 @@ type Gang struct {
 	DisruptionMode GangDisruptionMode `json:"disruptionMode,omitempty"`
 	// Deadline is the time from which on the gang is not placed any more; zero for none.
 	Deadline time.Time `json:"deadline,omitzero"`
+	// RunSeconds is for how many seconds the members run once they are placed: they are not placed in a reservation that ends before that
+	// (cloudprovider.Offering.ReservationEnds). 0: not known; then activeDeadlineSeconds of each member counts, if it has one.
+	RunSeconds int64 `json:"runSeconds,omitempty"`
 }
 
 // GangTemplate is a number of equal members of a gang that have not been created yet. Their pods are named "NAME-0", "NAME-1" and so on.

@@ -54,6 +54,9 @@ const (
 	// ReasonSpotLimits: limits of the pod's workload keep it off spot nodes, or off some of them; Detail says which. It stands before the
 	// reasons of the NodePools, which are those of a pod with these limits.
 	ReasonSpotLimits ReasonCode = "SpotLimits"
+	// ReasonReservationEnds: the pod's run time is known, and reservations end before it would be done; Detail says which. It stands before
+	// the reasons of the NodePools, which are those of a pod that must not use these reservations.
+	ReasonReservationEnds ReasonCode = "ReservationEnds"
 	// ReasonNotPlaced: an instance type of the pool would suit the pod alone, but the plan has none for it.
 	ReasonNotPlaced ReasonCode = "NotPlaced"
 )

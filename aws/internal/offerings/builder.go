@@ -274,6 +274,7 @@ func (b *builder) reserve(shape *instancetype.Shape, r awsv1.CapacityReservation
 			PriceSource:         "reserved: paid for by the reservation",
 			Available:           why == "",
 			ReservationCapacity: room,
+			ReservationEnds:     reservations.TakenBackAt(r),
 		}, why)
 	}
 }

@@ -154,7 +154,7 @@ func (a *arena) put(t cloudprovider.InstanceType, offerings []cloudprovider.Offe
 // sameOfferings reports whether an old type has just these offerings.
 func sameOfferings(old *cloudprovider.InstanceType, offerings []cloudprovider.Offering) bool {
 	return slices.EqualFunc(old.Offerings, offerings, func(a, b cloudprovider.Offering) bool {
-		return a.Price == b.Price && a.Available == b.Available && a.ReservationCapacity == b.ReservationCapacity &&
+		return a.Price == b.Price && a.Available == b.Available && a.ReservationCapacity == b.ReservationCapacity && a.ReservationEnds.Equal(b.ReservationEnds) &&
 			a.PriceSource == b.PriceSource && sameBasis(a.PriceBasis, b.PriceBasis) &&
 			sameRate(a.InterruptionRate, b.InterruptionRate) && a.Requirements.Equal(b.Requirements)
 	})

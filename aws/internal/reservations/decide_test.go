@@ -154,3 +154,29 @@ func Example() {
 	// 2
 	// 2
 }
+
+// Instances of capacity blocks are taken back before the end, when the block is no longer launched into, and those of other reservations never:
+// EC2 terminates instances of a block from 30 minutes before its end, of UltraServers from 60.
+func TestTakenBackAt(t *testing.T) {
+	ultra := known("cr", "capacity-block", 24*time.Hour)
+	ultra.InstanceType = "p6e-gb200.36xlarge"
+	endless := ultra
+	endless.EndTime = nil
+	for _, test := range []struct {
+		r    awsv1.CapacityReservation
+		want time.Time
+	}{
+		{known("cr", "capacity-block", 24*time.Hour), start().Add(23*time.Hour + 20*time.Minute)},
+		{ultra, start().Add(22*time.Hour + 50*time.Minute)},
+		{endless, time.Time{}},
+		{known("cr", "default", 24*time.Hour), time.Time{}},
+	} {
+		got := reservations.TakenBackAt(test.r)
+		if !got.Equal(test.want) {
+			t.Errorf("%+v: %s, want %s", test.r, got, test.want)
+		}
+		if !got.IsZero() && (reservations.StateAt(test.r, got) != "active" || reservations.StateAt(test.r, got.Add(1)) != "expiring") {
+			t.Errorf("%+v is not launched into until %s", test.r, got)
+		}
+	}
+}

@@ -108,6 +108,15 @@ func StateAt(r awsv1.CapacityReservation, now time.Time) awsv1.CapacityReservati
 	return awsv1.CapacityReservationStateActive
 }
 
+// TakenBackAt is when the instances of a capacity block are drained because EC2 takes them back with its end. It is zero for all other
+// reservations: EC2 lets their instances run on, at the on-demand price.
+func TakenBackAt(r awsv1.CapacityReservation) time.Time {
+	if r.ReservationType != awsv1.CapacityReservationTypeCapacityBlock || r.EndTime == nil {
+		return time.Time{}
+	}
+	return r.EndTime.Add(-expiringBefore(r))
+}
+
 // NextLook is when reservations must be looked at again: in a minute, or when one of them ends if that is sooner.
 func NextLook(list []awsv1.CapacityReservation, now time.Time) time.Time {
 	next := now.Add(Period)

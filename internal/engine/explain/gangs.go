@@ -169,7 +169,7 @@ func (t gangFaults) noDomain(ctx context.Context, number int32, inDepth bool, r 
 // domainsCode tells domains without room for the gang from those that could hold it, if nothing else forbade that.
 func (t gangFaults) domainsCode(number int32, r *planning.GangReason) planning.GangReasonCode {
 	room := func(reason planning.Reason) bool {
-		return reason.Code == planning.ReasonInstanceTypes || reason.Code == planning.ReasonExistingNodes
+		return reason.Code == planning.ReasonInstanceTypes || reason.Code == planning.ReasonExistingNodes || reason.Code == planning.ReasonReservationEnds
 	}
 	if len(r.Reasons) > 0 && !slices.ContainsFunc(r.Reasons, func(reason planning.Reason) bool { return !room(reason) }) {
 		return planning.GangDomainsTooSmall
@@ -243,15 +243,24 @@ func (t gangFaults) explainMember(ctx context.Context, number int32, o *model.Ga
 			continue
 		}
 		members := t.M.Gangs.List[number].NeededOf(o, share.Class)
-		key := planning.KeyOf(t.M.Pods[members[len(members)-int(left)]])
+		pod := members[len(members)-int(left)]
+		key := planning.KeyOf(t.M.Pods[pod])
 		r.Pod = &key
 		if t.S.Topology != nil {
 			t.S.Topology.Binding = true
 			defer func() { t.S.Topology.Binding = false }()
 		}
-		r.Reasons = newExplanations(t.Trial).explainer(share.Class).reasons()
+		r.Reasons = slices.Concat(runTimeReason(t.M, int(pod)), newExplanations(t.Trial).explainer(share.Class).reasons())
 		return
 	}
+}
+
+// runTimeReason says which reservations the waiting pod, by its place, is kept off; none if there is nothing to say.
+func runTimeReason(m *model.Model, at int) []planning.Reason {
+	if ends := m.RunTimes.Why(at); ends != "" {
+		return []planning.Reason{{Code: planning.ReasonReservationEnds, Detail: ends}}
+	}
+	return nil
 }
 
 // cures returns single changes after which the gang would have a place.

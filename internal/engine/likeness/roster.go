@@ -87,6 +87,8 @@ const (
 	IsStatic
 	// HasClaims: the volumes of the pod depend on other pods or objects.
 	HasClaims
+	// HasRunTime: the pod itself says for how long it runs at most.
+	HasRunTime
 )
 
 func marksOf(pod *corev1.Pod) Marks {
@@ -107,6 +109,9 @@ func marksOf(pod *corev1.Pod) Marks {
 	}
 	if len(pod.Spec.Volumes) > 0 && UsesClaims(pod) {
 		m |= HasClaims
+	}
+	if pod.Spec.ActiveDeadlineSeconds != nil {
+		m |= HasRunTime
 	}
 	return m
 }

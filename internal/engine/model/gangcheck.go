@@ -95,6 +95,8 @@ func checkGang(g *planning.Gang, path string) error {
 		return &planning.SnapshotError{Path: path, Rule: "has neither members nor templates", Cure: "list its pods, or leave the gang out"}
 	case g.Minimum < 0:
 		return &planning.SnapshotError{Path: path + ".minimum", Rule: fmt.Sprintf("is %d", g.Minimum), Cure: "give how many members need a place together, or 0 for all"}
+	case g.RunSeconds < 0:
+		return &planning.SnapshotError{Path: path + ".runSeconds", Rule: fmt.Sprintf("is %d", g.RunSeconds), Cure: "give for how many seconds the members run, or 0 if that is not known"}
 	case len(g.Topology) > mostGangLevels:
 		return &planning.SnapshotError{Path: path + ".topology", Rule: fmt.Sprintf("has more than %d entries", mostGangLevels), Cure: "keep those that matter"}
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/nodepool"
 	"github.com/drawknife/drawknife/internal/engine/podclass"
 	"github.com/drawknife/drawknife/internal/engine/resources"
+	"github.com/drawknife/drawknife/internal/engine/runtimes"
 	"github.com/drawknife/drawknife/internal/engine/spotshares"
 	"github.com/drawknife/drawknife/internal/engine/state"
 	"github.com/drawknife/drawknife/internal/engine/topology"
@@ -91,6 +92,8 @@ type Model struct {
 	Fits *existing.Acceptance
 	// Gangs are the snapshot's; nil without any.
 	Gangs *GangIndex
+	// RunTimes are the reservations that end before pods with a known run time would be done; nil without such pods, or such reservations.
+	RunTimes *runtimes.Index
 	// Spot is what limits of workloads on spot nodes make of their pods; nil without any.
 	Spot *spotshares.Index
 	// memo is what the next Update goes by; nil unless this model came from one.
@@ -134,6 +137,7 @@ func compile(s *planning.Snapshot, previous *Model, o *Options) (*Model, error) 
 	if err != nil {
 		return nil, err
 	}
+	m.RunTimes = runtimes.Read(runtimes.Input{Snapshot: s, Roster: r})
 	if err = m.compileSpot(r); err != nil {
 		return nil, err
 	}
@@ -198,7 +202,7 @@ func compile(s *planning.Snapshot, previous *Model, o *Options) (*Model, error) 
 	for _, c := range m.Catalogs {
 		c.Freeze()
 	}
-	if previous != nil && m.Spot == nil {
+	if previous != nil && m.Gangs == nil && m.Spot == nil && m.RunTimes == nil {
 		m.keepMemo(b, bound)
 		if readGangs != nil {
 			m.memo.Load().keepGangs(readGangs, func(like int32) int32 { return r.Patterns[like].Class })

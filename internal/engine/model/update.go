@@ -21,8 +21,8 @@ import (
 // of one Model, and any that finds other changes than these: pods that come, go, are bound or change, of kinds that were
 // there before or not, with node selectors, topology keys, host ports, tolerations or labels that none had before; their
 // PersistentVolumeClaims, PersistentVolumes and Namespaces; nodes that come, go or change; NodePools and DaemonSets whose
-// status changed; gangs and their members. A pod that asks for a resource that no other pod asks for, or the last that did so going, takes
-// compiling too, as do pods with limits on spot nodes, DaemonSets that come, go or change, the first volume of a CSI driver and the last, and pods of new
+// status changed. A pod that asks for a resource that no other pod asks for, or the last that did so going, takes
+// compiling too, as do gangs, pods with limits on spot nodes, pods whose run time is known where reservations end, DaemonSets that come, go or change, the first volume of a CSI driver and the last, and pods of new
 // namespaces where rules select namespaces by their labels. So do changes of devices: pods that claim some, or ask for a resource
 // that a DeviceClass stands behind, nodes that have devices or are of a type that publishes some, and the end of the time that a
 // node's drivers have to publish. What was compiled of catalogs and what overlays made of them is shared in any case where they

@@ -8,6 +8,7 @@ import (
 
 	"github.com/drawknife/drawknife/internal/engine/daemonset"
 	"github.com/drawknife/drawknife/internal/engine/likeness"
+	"github.com/drawknife/drawknife/internal/engine/runtimes"
 	"github.com/drawknife/drawknife/scheduling/planning"
 	"github.com/drawknife/drawknife/scheduling/spotlimits"
 )
@@ -32,7 +33,7 @@ func (u *update) changePods() bool {
 		k.count(r.pod, -1, u.scratch)
 	}
 	for _, a := range arrivals {
-		if a.pod == nil || spotlimits.Asks(a.pod) || !k.enter(a.pod) || !u.knowsResources(a.pod) {
+		if a.pod == nil || spotlimits.Asks(a.pod) || runtimes.Concerns(u.snapshot, a.pod) || !k.enter(a.pod) || !u.knowsResources(a.pod) {
 			return false
 		}
 		k.count(a.pod, 1, u.scratch)

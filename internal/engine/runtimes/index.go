@@ -1,0 +1,154 @@
+package runtimes
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/internal/engine/likeness"
+	"github.com/drawknife/drawknife/scheduling/planning"
+)
+
+// mostRunSeconds bounds run times, so that times can be added: a hundred years.
+const mostRunSeconds = 100 * 365 * 24 * 3600
+
+// mostNamed bounds the reservations that a reason names.
+const mostNamed = 4
+
+// Index is what a model knows of pods with run times.
+type Index struct {
+	// runs has what is known of pods that are kept off something, by their place in the roster.
+	runs map[int]run
+	// ends are the reservations that end, the first to end first.
+	ends []reservation
+	now  time.Time
+}
+
+// run is a known run time; gang names the gang that states it, and is empty if the pod itself does.
+type run struct {
+	seconds int64
+	gang    string
+}
+
+// Input is what an index is made from.
+type Input struct {
+	Snapshot *planning.Snapshot
+	Roster   *likeness.Roster
+}
+
+// Read gives each pod with a known run time a pattern in the roster that keeps it off reservations that end too early. It returns nil if no
+// pod has one, or no reservation ends.
+func Read(in Input) *Index {
+	if !anyKnown(in) {
+		return nil
+	}
+	market := readMarket(in.Snapshot)
+	if len(market.ends) == 0 {
+		return nil
+	}
+	known := runsOf(in)
+	x := &Index{runs: map[int]run{}, ends: market.ends, now: in.Snapshot.Time}
+	type variant struct {
+		pattern int32
+		short   int
+	}
+	variants, r := map[variant]int32{}, in.Roster
+	for _, at := range slices.Sorted(maps.Keys(known)) {
+		short := len(x.tooShort(known[at].seconds))
+		if short == 0 {
+			continue
+		}
+		x.runs[at] = known[at]
+		key := variant{r.Like[at], short}
+		n, ok := variants[key]
+		if !ok {
+			n = int32(len(r.Patterns))
+			pattern := r.Patterns[r.Like[at]]
+			pattern.RuledAs, pattern.First = pattern.Ruled(), with(pattern.First, market.without(x.ends[:short]))
+			variants[key], r.Patterns = n, append(r.Patterns, pattern)
+		}
+		r.Like[at] = n
+	}
+	return x
+}
+
+// anyKnown reports whether a run time is known.
+func anyKnown(in Input) bool {
+	return slices.ContainsFunc(in.Roster.Marks, func(m likeness.Marks) bool { return m&likeness.HasRunTime != 0 }) ||
+		slices.ContainsFunc(in.Snapshot.Gangs, func(g planning.Gang) bool { return g.RunSeconds > 0 })
+}
+
+// tooShort are the reservations that end before a pod would be done that is placed now.
+func (x *Index) tooShort(seconds int64) []reservation {
+	done := x.now.Add(time.Duration(min(seconds, mostRunSeconds)) * time.Second)
+	n, _ := slices.BinarySearchFunc(x.ends, done, func(r reservation, t time.Time) int { return r.ends.Compare(t) })
+	return x.ends[:n]
+}
+
+// runsOf are the run times of pods that are known, by their place in the roster.
+func runsOf(in Input) map[int]run {
+	known := map[int]run{}
+	const not = likeness.HasEnded | likeness.IsDeleted | likeness.OfDaemonSet | likeness.IsStatic
+	for at, marks := range in.Roster.Marks {
+		if marks&likeness.HasRunTime == 0 || marks&not != 0 {
+			continue
+		}
+		if seconds := *in.Roster.Pods[at].Spec.ActiveDeadlineSeconds; seconds > 0 {
+			known[at] = run{seconds: seconds}
+		}
+	}
+	ofGang := map[planning.PodKey]run{}
+	for i := range in.Snapshot.Gangs {
+		g := &in.Snapshot.Gangs[i]
+		if g.RunSeconds <= 0 {
+			continue
+		}
+		for _, key := range g.Members {
+			ofGang[key] = run{g.RunSeconds, g.Key().String()}
+		}
+	}
+	if len(ofGang) == 0 {
+		return known
+	}
+	for at, pod := range in.Roster.Pods {
+		if r, ok := ofGang[planning.KeyOf(pod)]; ok && in.Roster.Marks[at]&not == 0 {
+			known[at] = r
+		}
+	}
+	return known
+}
+
+// Concerns reports whether the pod's run time matters in the snapshot: it is known, and reservations end.
+func Concerns(s *planning.Snapshot, pod *corev1.Pod) bool {
+	return pod.Spec.ActiveDeadlineSeconds != nil && len(readMarket(s).ends) > 0
+}
+
+// Why says which reservations the waiting pod is kept off, by its place among those of the snapshot; empty for none.
+func (x *Index) Why(at int) string {
+	if x == nil {
+		return ""
+	}
+	r, ok := x.runs[at]
+	if !ok {
+		return ""
+	}
+	source := "its activeDeadlineSeconds"
+	if r.gang != "" {
+		source = "runSeconds of gang " + r.gang
+	}
+	short := x.tooShort(r.seconds)
+	var names []string
+	for _, one := range short[:min(len(short), mostNamed)] {
+		names = append(names, fmt.Sprintf("%s at %s", one.name, one.ends.UTC().Format(time.RFC3339)))
+	}
+	more := ""
+	if n := len(short) - len(names); n > 0 {
+		more = fmt.Sprintf(" and %d more", n)
+	}
+	return fmt.Sprintf("it runs for up to %s (%s), and these reservations end before it would be done: %s%s",
+		time.Duration(min(r.seconds, mostRunSeconds))*time.Second, source, strings.Join(names, ", "), more)
+}
