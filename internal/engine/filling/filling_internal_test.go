@@ -85,6 +85,7 @@ func TestBalancedFillingKeepsToPodsPerNode(t *testing.T) {
 	k := packerFor(p)
 	k.orderOf(0)
 	k.fillBalanced(0)
+	k.mergeTrial()
 	if i := slices.IndexFunc(k.Trial, func(l pricing.Load) bool { return l.Item == 0 }); i < 0 || k.Trial[i].Count != 11 {
 		t.Errorf("the node has %v, want 11 pods of item 0", k.Trial)
 	}

@@ -36,10 +36,17 @@ func (k *Task) mergeOnce(g *Bins) bool {
 	worst := k.worstBins(g, take)
 	best, into, from := int64(0), -1, -1
 	var merged Bin
+	used := make([]int64, p.Dims)
 	for x, i := range worst {
 		for _, j := range worst[x+1:] {
+			price := p.Options[g.List[i].Option].Price + p.Options[g.List[j].Option].Price
+			copy(used, g.List[i].used)
+			resources.AddScaled(used, g.List[j].used, 1)
+			if !k.anyHas(used, price-best) {
+				continue // most pairs: their loads need not be joined
+			}
 			both := k.together(&g.List[i], &g.List[j])
-			if o, saved := k.oneFor(&both, p.Options[g.List[i].Option].Price+p.Options[g.List[j].Option].Price); o >= 0 && saved > best {
+			if o, saved := k.oneFor(&both, price); o >= 0 && saved > best {
 				both.Option = o
 				best, into, from, merged = saved, i, j, both
 			}
@@ -51,6 +58,18 @@ func (k *Task) mergeOnce(g *Bins) bool {
 	g.List[into] = merged
 	g.List = slices.Delete(g.List, from, from+1)
 	return true
+}
+
+// anyHas reports whether some option that costs less has room for so much.
+func (k *Task) anyHas(used []int64, price int64) bool {
+	for o := range k.p.Options {
+		if opt := &k.p.Options[o]; opt.Price >= price {
+			return false
+		} else if resources.Fits(used, opt.Alloc) {
+			return true
+		}
+	}
+	return false
 }
 
 // together is a bin with the loads of both, without an option yet.

@@ -36,6 +36,8 @@ type Packer struct {
 	cursor []int // by dominant resource: the next item, and how many of it are taken
 	taken  []int
 	skew   []float64
+	most   []int32 // of byDominant: the resource, by position in the list
+	ranked []ranked
 	// least is at most what any item needs: a node with less room is full.
 	least []int64
 }
@@ -152,6 +154,7 @@ func (k *Packer) fill(o int32) int64 {
 	}
 	k.Trial, k.other = k.other, k.Trial
 	if balanced := k.fillBalanced(o); balanced > worth {
+		k.mergeTrial()
 		return balanced
 	}
 	k.Trial, k.other = k.other, k.Trial
@@ -187,7 +190,7 @@ func (k *Packer) add(i int32, most int) int64 {
 }
 
 // fillBalanced fills the node so that no resource runs out long before the others: each step takes the next item, in the order of value,
-// whose scarcest resource on this node is the one with the most left.
+// whose scarcest resource on this node is the one with the most left. An item may have several loads in k.Trial: see mergeTrial.
 func (k *Packer) fillBalanced(o int32) int64 {
 	p, opt := k.p, &k.p.Options[o]
 	k.begin(opt)
@@ -214,7 +217,6 @@ func (k *Packer) fillBalanced(o int32) int64 {
 		}
 		k.taken[d] += int(k.Trial[len(k.Trial)-1].Count)
 	}
-	k.mergeTrial()
 	return worth
 }
 
@@ -226,14 +228,7 @@ func (k *Packer) skewedOf(o int32) [][]int32 {
 		if k.skew == nil {
 			k.skew = make([]float64, len(k.p.Items))
 		}
-		lists := make([][]int32, k.p.Dims)
-		for _, i := range k.order[o] {
-			if k.Left[i] > 0 {
-				k.skew[i] = skewness(k.p.Items[i].Need, opt.Alloc)
-				d := dominant(k.p.Items[i].Need, opt.Alloc)
-				lists[d] = append(lists[d], i)
-			}
-		}
+		lists := k.byDominant(opt, k.order[o])
 		for _, list := range lists {
 			slices.SortFunc(list, func(a, b int32) int {
 				return cmp.Or(-cmp.Compare(k.skew[a], k.skew[b]), cmp.Compare(a, b))
@@ -242,6 +237,31 @@ func (k *Packer) skewedOf(o int32) [][]int32 {
 		k.skewed[o] = lists
 	}
 	return k.skewed[o]
+}
+
+// byDominant lists those of the items that are left by the resource that they need most of, and computes how skewed they are.
+func (k *Packer) byDominant(opt *pricing.Option, items []int32) [][]int32 {
+	count := make([]int, k.p.Dims)
+	k.most = k.most[:0]
+	for _, i := range items {
+		d := -1
+		if k.Left[i] > 0 {
+			d = dominant(k.p.Items[i].Need, opt.Alloc)
+			k.skew[i] = skewness(k.p.Items[i].Need, opt.Alloc)
+			count[d]++
+		}
+		k.most = append(k.most, int32(d))
+	}
+	lists, all := make([][]int32, k.p.Dims), make([]int32, len(items))
+	for d, n := range count {
+		lists[d], all = all[:0:n], all[n:]
+	}
+	for at, i := range items {
+		if d := k.most[at]; d >= 0 {
+			lists[d] = append(lists[d], i)
+		}
+	}
+	return lists
 }
 
 // skewness is the largest share of a resource that the need takes, minus the mean share of the others, without pods.
@@ -329,12 +349,7 @@ func (k *Packer) orderOf(o int32) []int32 {
 	p := k.p
 	opt := &p.Options[o]
 	lambda := k.weights(o)
-	type ranked struct {
-		item  int32
-		class int
-		size  float64
-	}
-	var list []ranked
+	list := k.ranked[:0]
 	for i := range p.Items {
 		it := &p.Items[i]
 		if k.Left[i] == 0 || !opt.Open.Has(k.at[i]) || !resources.Fits(it.Need, opt.Alloc) {
@@ -354,8 +369,15 @@ func (k *Packer) orderOf(o int32) []int32 {
 	for i := range list {
 		order[i] = list[i].item
 	}
-	k.order[o] = order
+	k.order[o], k.ranked = order, list
 	return order
+}
+
+// ranked is an item with its value for the room it takes, in steps, and that room's worth.
+type ranked struct {
+	item  int32
+	class int
+	size  float64
 }
 
 // weights are the resource prices of the option, mixed with a small part of each resource's share, so that wasting a resource is never
