@@ -110,15 +110,16 @@ func TestOptions(t *testing.T) {
 	for args, want := range map[string][]string{
 		"--seeds 3 --families m5 --rules none,both":                {"m5-none-3z-3", "m5-both-3z-3", "m5-both-6z-3"},
 		"--seeds 1-2,9 --families m5,c5+r5 --rules anti --pods 50": {"m5-anti-3z-1-50p", "m5-anti-3z-2-50p", "m5-anti-3z-9-50p", "c5+r5-anti-3z-1-50p", "c5+r5-anti-3z-2-50p", "c5+r5-anti-3z-9-50p"},
-		"--scenarios b,a": {"b", "a"},
-		"--set all":       {"fa-1000", "m5-none-3z-1"},
-		"--set named":     {"fa-1000"},
-		"--set odd":       {"--set odd: give ordinary, named, all or small"},
-		"--seeds 3-1":     {`--seeds 3-1: "3-1" is neither a number nor a range such as 1-20`},
-		"--zones x":       {`--zones x: "x" is neither a number nor a range such as 1-20`},
-		"-o xml":          {"-o xml: give text or json"},
-		"--runs -1":       {"--runs must not be negative, --procs at least 1"},
-		"more":            {`"more": there are no arguments, only flags`},
+		"--scenarios b,a":    {"b", "a"},
+		"--set all":          {"fa-1000", "m5-none-3z-1"},
+		"--set named":        {"fa-1000"},
+		"--set odd":          {"--set odd: give ordinary, named, all or small"},
+		"--seeds 3-1":        {`--seeds 3-1: "3-1" is neither a number nor a range such as 1-20`},
+		"--zones x":          {`--zones x: "x" is neither a number nor a range such as 1-20`},
+		"-o xml":             {"-o xml: give text or json"},
+		"--runs -1":          {"--runs must not be negative, --procs and --karpenter-runs at least 1"},
+		"--karpenter-runs 0": {"--runs must not be negative, --procs and --karpenter-runs at least 1"},
+		"more":               {`"more": there are no arguments, only flags`},
 	} {
 		if got := names(strings.Fields(args)...); !slices.Equal(got, want) {
 			t.Errorf("%s: %q, want %q", args, got, want)
@@ -168,6 +169,51 @@ func TestRun(t *testing.T) {
 	}
 	if status := run(context.Background(), []string{"-h"}, &stdout, &stderr); status != exitGood {
 		t.Errorf("-h: status %d", status)
+	}
+}
+
+// A run that was ended continues: scenarios that were measured are not planned again, and all are in the summary.
+func TestMeasuredScenariosAreNotPlannedAgain(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "measured")
+	var stdout, stderr bytes.Buffer
+	if status := run(context.Background(), []string{"--scenarios", "a-30", "--measured", name}, &stdout, &stderr); status != exitGood {
+		t.Fatalf("status %d: %s", status, &stderr)
+	}
+	data, err := os.ReadFile(name)
+	if err != nil || !strings.HasPrefix(string(data), `{"row":{"scenario":"a-30"`) || strings.Count(string(data), "\n") != 1 {
+		t.Fatalf("%s, %v", data, err)
+	}
+	changed := strings.Replace(string(data), `"pods":30`, `"pods":31`, 1)
+	if err := os.WriteFile(name, []byte(changed), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	stdout.Reset()
+	if status := run(context.Background(), []string{"--scenarios", "a-30,a-31", "--measured", name, "-o", "json"}, &stdout, &stderr); status != exitGood {
+		t.Fatalf("status %d: %s", status, &stderr)
+	}
+	var rows []*row
+	if err := json.Unmarshal(stdout.Bytes(), &rows); err != nil || len(rows) != 2 || rows[0].Pods != 31 || rows[1].Scenario != "a-31" {
+		t.Errorf("%v, %s", err, &stdout)
+	}
+	if data, _ = os.ReadFile(name); strings.Count(string(data), "\n") != 2 || !strings.HasPrefix(string(data), changed) {
+		t.Errorf("%s", data)
+	}
+	if err := os.WriteFile(name, []byte("{}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if status := run(context.Background(), []string{"--scenarios", "a-30", "--measured", name}, &stdout, &stderr); status != exitError || !strings.Contains(stderr.String(), "line 1 is not a measurement") {
+		t.Errorf("status %d: %s", status, &stderr)
+	}
+}
+
+// The summary names the plans that are not much faster than Karpenter's.
+func TestSpeedups(t *testing.T) {
+	if got := speedups([]*row{{Scenario: "a"}}); got != "" {
+		t.Errorf("%q for nothing known", got)
+	}
+	got := speedups([]*row{{Scenario: "a", Speedup: 40}, {Scenario: "b", Speedup: 9.5}, {Scenario: "c"}, {Scenario: "d", Speedup: 10}})
+	if want := "mean 15.6, at least 9.5 times (b), below 10 in 1 of 3: b 9.5"; got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 

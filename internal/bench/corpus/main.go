@@ -57,18 +57,24 @@ func runAll(ctx context.Context, args []string, stdout, stderr io.Writer) (worse
 		return false, err
 	}
 	defer os.RemoveAll(folder)
+	done, err := openMeasured(o.measured, known)
+	if err != nil {
+		return false, err
+	}
+	defer func() { err = errors.Join(err, done.close()) }()
 	known.settle()
 	p := &planner{runs: o.runs, check: o.check, records: known}
 	if o.karpenter != "recorded" {
 		if p.theirs, err = newKarpenter(ctx, o.karpenter, folder, stderr); err != nil {
 			return false, err
 		}
+		p.theirs.runs = o.karpenterRuns
 	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(o.procs))
 	var rows []*row
 	text := newTable(stdout)
 	for _, name := range o.names {
-		r, err := p.plan(ctx, name)
+		r, err := p.measure(ctx, name, done)
 		var missing *scenario.NoDataError
 		if errors.As(err, &missing) {
 			fmt.Fprintf(stderr, "corpus: left out: %s\n", missing)

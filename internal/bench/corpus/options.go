@@ -20,9 +20,12 @@ type options struct {
 	procs     int
 	output    string
 	karpenter string
-	check     bool
-	record    bool
-	table     string
+	// karpenterRuns is how often Karpenter plans each scenario.
+	karpenterRuns int
+	check         bool
+	record        bool
+	table         string
+	measured      string
 }
 
 // selection says which scenarios were selected.
@@ -46,8 +49,10 @@ func parseOptions(args []string, records records, stderr io.Writer) (*options, e
 	flags.IntVar(&o.procs, "procs", 1, "how many cores the planner may use")
 	flags.StringVar(&o.output, "o", "text", "text or json")
 	flags.StringVar(&o.karpenter, "karpenter", "recorded", "recorded; run: build internal/bench/karpenter and plan with it; or a built `PROGRAM` of it")
+	flags.IntVar(&o.karpenterRuns, "karpenter-runs", 1, "how often Karpenter plans each, every time in a process of its own; the median of the CPU times counts")
 	flags.BoolVar(&o.check, "check", true, "check that a cluster would take each plan")
 	flags.BoolVar(&o.record, "record", false, "write what was found into corpus/recorded.json")
+	flags.StringVar(&o.measured, "measured", "", "add each result to this `FILE` at once, and take scenarios from there that are in it")
 	flags.StringVar(&o.table, "table", "", "write the tables into this Markdown `FILE`, between their markers")
 	if err := flags.Parse(args); err != nil {
 		return nil, err
@@ -57,8 +62,8 @@ func parseOptions(args []string, records records, stderr io.Writer) (*options, e
 		return nil, fmt.Errorf("%q: there are no arguments, only flags", flags.Arg(0))
 	case o.output != "text" && o.output != "json":
 		return nil, fmt.Errorf("-o %s: give text or json", o.output)
-	case o.runs < 0 || o.procs < 1:
-		return nil, errors.New("--runs must not be negative, --procs at least 1")
+	case o.runs < 0 || o.procs < 1 || o.karpenterRuns < 1:
+		return nil, errors.New("--runs must not be negative, --procs and --karpenter-runs at least 1")
 	}
 	var err error
 	o.names, err = which.names(records)

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -53,18 +55,41 @@ func (t *table) summary(rows []*row) {
 			lines = append(lines, fmt.Sprintf("ours / %s: mean %.4f, worst %.4f, above 1 in %d of %d", kind.name, mean, worst, above, n))
 		}
 	}
-	total, slowest := 0.0, math.Inf(1)
+	total := 0.0
 	for _, r := range rows {
 		total += r.CPUSeconds
-		if r.Speedup > 0 {
-			slowest = min(slowest, r.Speedup)
-		}
 	}
 	line := fmt.Sprintf("CPU %.2f s in all", total)
-	if !math.IsInf(slowest, 1) {
-		line += fmt.Sprintf("; at least %.1f times as fast as Karpenter", slowest)
+	if of := speedups(rows); of != "" {
+		line += "; Karpenter / ours: " + of
 	}
 	fmt.Fprintf(t.out, "\n%s\n", strings.Join(append(lines, line), "\n"))
+}
+
+// likelyFaster is how many times as fast as Karpenter every plan of an ordinary cluster should be.
+const likelyFaster = 10
+
+// speedups says how many times as long Karpenter takes: the geometric mean, the least, and which plans are below likelyFaster; "" if
+// nothing is known.
+func speedups(rows []*row) string {
+	known := slices.DeleteFunc(slices.Clone(rows), func(r *row) bool { return r.Speedup <= 0 })
+	if len(known) == 0 {
+		return ""
+	}
+	slices.SortStableFunc(known, func(a, b *row) int { return cmp.Compare(a.Speedup, b.Speedup) })
+	mean, _, _, _ := statistics(known, func(r *row) float64 { return r.Speedup })
+	text := fmt.Sprintf("mean %.1f, at least %.1f times (%s)", mean, known[0].Speedup, known[0].Scenario)
+	var below []string
+	for _, r := range known {
+		if r.Speedup < likelyFaster {
+			below = append(below, fmt.Sprintf("%s %.1f", r.Scenario, r.Speedup))
+		}
+	}
+	text += fmt.Sprintf(", below %d in %d of %d", likelyFaster, len(below), len(known))
+	if len(below) > 0 {
+		text += ": " + strings.Join(below, ", ")
+	}
+	return text
 }
 
 func money(x float64) string {

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+)
+
+// measured is a file with the results of a run, one line each. A run that was ended continues with the scenarios that are not in it, and
+// runs that measured different scenarios are joined by appending their files.
+type measured struct {
+	file *os.File
+	rows map[string]*row
+}
+
+// measurement is a line of the file.
+type measurement struct {
+	Row    *row    `json:"row"`
+	Record *record `json:"record"`
+}
+
+// openMeasured reads the file, makes one if there is none, and adds what it contains to the records. It returns nil for no name.
+func openMeasured(name string, known records) (*measured, error) {
+	if name == "" {
+		return nil, nil
+	}
+	m := &measured{rows: map[string]*row{}}
+	old, err := os.Open(name)
+	if err == nil {
+		err = errors.Join(m.read(old, known), old.Close())
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	m.file, err = os.OpenFile(name, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	return m, err
+}
+
+func (m *measured) read(file *os.File, known records) error {
+	lines := bufio.NewScanner(file)
+	lines.Buffer(nil, 1<<20)
+	for n := 1; lines.Scan(); n++ {
+		var l measurement
+		err := json.Unmarshal(lines.Bytes(), &l)
+		if err == nil && (l.Row == nil || l.Record == nil) {
+			err = errors.New("row or record is missing")
+		}
+		if err != nil {
+			return fmt.Errorf("line %d is not a measurement of this program: %w; delete the line to measure its scenario again", n, err)
+		}
+		m.rows[l.Row.Scenario], known[l.Row.Scenario] = l.Row, l.Record
+	}
+	return lines.Err()
+}
+
+// of returns what was measured of a scenario; nil if nothing was.
+func (m *measured) of(name string) *row {
+	if m == nil {
+		return nil
+	}
+	return m.rows[name]
+}
+
+// add writes a line at once, so that a run may be ended at any time.
+func (m *measured) add(r *row, known *record) error {
+	if m == nil {
+		return nil
+	}
+	line, err := json.Marshal(measurement{r, known})
+	if err != nil {
+		return err
+	}
+	_, err = m.file.Write(append(line, '\n'))
+	return err
+}
+
+func (m *measured) close() error {
+	if m == nil {
+		return nil
+	}
+	return m.file.Close()
+}
