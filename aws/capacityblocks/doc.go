@@ -8,8 +8,8 @@
 //		fmt.Println(o)
 //	}
 //
-// Find only reads. Nothing in this module calls Purchase: a block that was bought can't be given back, so the caller must hand over an
-// Approval that repeats what the buyer saw.
+// Find only reads. No planner and no controller calls Purchase: a block that was bought can't be given back, so the caller must hand over an
+// Approval that repeats what the buyer saw. The command of package commands/capacityblocks takes it from flags.
 //
 // Stability: beta.
 package capacityblocks
