@@ -39,6 +39,7 @@ func (p *plan) data(g group, rendered userdata.Rendered) (*ec2types.RequestLaunc
 		BlockDeviceMappings: volumes,
 	}
 	data.CpuOptions = cpuOptions(spec.CPUOptions, g)
+	instanceOptions(data, spec, g)
 	p.reservation(data, g.reservation)
 	return data, nil
 }

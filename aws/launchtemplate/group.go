@@ -25,6 +25,8 @@ type group struct {
 	maxPods int32
 	// cores and threads (per core) are both set if the class chooses one of them, because EC2 requires both.
 	cores, threads int32
+	// credits is set for burstable types if the class chooses how they pay for CPU: EC2 takes it for no others.
+	credits awsv1.CPUCredits
 	// hasMaxPods means that a limit is known.
 	hasMaxPods bool
 	// kubeReserved and systemReserved are written as key=value, sorted, so that groups can be compared.
@@ -40,6 +42,7 @@ func (g group) compare(o group) int {
 		cmp.Compare(g.maxPods, o.maxPods),
 		cmp.Compare(g.cores, o.cores),
 		cmp.Compare(g.threads, o.threads),
+		cmp.Compare(g.credits, o.credits),
 		cmp.Compare(g.kubeReserved, o.kubeReserved),
 		cmp.Compare(g.systemReserved, o.systemReserved),
 		cmp.Compare(g.reservation.ID, o.reservation.ID),
@@ -108,6 +111,7 @@ func (p *plan) groupOf(t *cloudprovider.InstanceType, found *image) (group, erro
 		g.efas = int32(min(p.efasOf(t), maxInterfaces))
 	}
 	g.cores, g.threads = p.cpus(t)
+	g.credits = p.creditsOf(t)
 	if p.family == awsv1.AMIFamilyCustom {
 		return g, nil
 	}

@@ -7,12 +7,17 @@ import (
 // AWN-270, AWN-272: a change of these numbers, without a change of HashVersion, replaces every node of everybody.
 func TestHashIsPinned(t *testing.T) {
 	for file, want := range map[string]string{
-		"full.yaml":  "17548058407717026109",
+		"full.yaml":  "14854459482731028872",
 		"alias.yaml": "2679232468778912369",
 	} {
 		if got := read(t, file).Hash("-----BEGIN CERTIFICATE-----"); got != want {
 			t.Errorf("hash of %s is %s, want %s", file, got, want)
 		}
+	}
+	older := read(t, "full.yaml") // as it was before these fields: nodes of classes without them stay
+	older.Spec.CreditSpecification, older.Spec.NetworkPerformanceOptions, older.Spec.LicenseSpecifications = nil, nil, nil
+	if got, want := older.Hash("-----BEGIN CERTIFICATE-----"), "17548058407717026109"; got != want {
+		t.Errorf("hash of full.yaml without later fields is %s, want %s", got, want)
 	}
 	if HashVersion != "drawknife-v1" {
 		t.Errorf("version is %s", HashVersion)
@@ -49,6 +54,11 @@ func TestWhatChangesTheHash(t *testing.T) {
 		{"context", func(s *EC2NodeClassSpec) { s.Context = ptr("other") }, true},
 		{"threads of a core", func(s *EC2NodeClassSpec) { s.CPUOptions.ThreadsPerCore = ptr(int32(2)) }, true},
 		{"cores", func(s *EC2NodeClassSpec) { s.CPUOptions.CoreCount = ptr(int32(4)) }, true},
+		{"CPU credits", func(s *EC2NodeClassSpec) { s.CreditSpecification.CPUCredits = ptr(CPUCreditsStandard) }, true},
+		{"bandwidth", func(s *EC2NodeClassSpec) {
+			s.NetworkPerformanceOptions.BandwidthWeighting = ptr(BandwidthWeightingEBS)
+		}, true},
+		{"licences", func(s *EC2NodeClassSpec) { s.LicenseSpecifications = nil }, true},
 		{"cpu options", func(s *EC2NodeClassSpec) { s.CPUOptions.NestedVirtualization = ptr(Disabled) }, true},
 
 		{"subnet terms", func(s *EC2NodeClassSpec) { s.SubnetSelectorTerms = nil }, false},

@@ -201,3 +201,50 @@ type CPUOptions struct {
 	// +kubebuilder:validation:Maximum=1024
 	CoreCount *int32 `json:"coreCount,omitempty"`
 }
+
+// CPUCredits says what a burstable instance does without CPU credits.
+//
+// +kubebuilder:validation:Enum=standard;unlimited
+type CPUCredits string
+
+const (
+	// CPUCreditsStandard slows the instance down to its baseline.
+	CPUCreditsStandard CPUCredits = "standard"
+	// CPUCreditsUnlimited lets it go on, for a surcharge.
+	CPUCreditsUnlimited CPUCredits = "unlimited"
+)
+
+// CreditSpecification has the CPU credits of burstable instances.
+type CreditSpecification struct {
+	// CPUCredits is standard or unlimited. Nil: the account's setting.
+	// +optional
+	CPUCredits *CPUCredits `json:"cpuCredits,omitempty"`
+}
+
+// BandwidthWeighting says what gets more of an instance's bandwidth.
+//
+// +kubebuilder:validation:Enum=default;vpc-1;ebs-1
+type BandwidthWeighting string
+
+const (
+	// BandwidthWeightingDefault is that of the instance type.
+	BandwidthWeightingDefault BandwidthWeighting = "default"
+	// BandwidthWeightingVPC gives the network a quarter more, and EBS less.
+	BandwidthWeightingVPC BandwidthWeighting = "vpc-1"
+	// BandwidthWeightingEBS gives EBS a quarter more, and the network less.
+	BandwidthWeightingEBS BandwidthWeighting = "ebs-1"
+)
+
+// NetworkPerformanceOptions are settings of an instance's bandwidth.
+type NetworkPerformanceOptions struct {
+	// BandwidthWeighting is default, vpc-1 or ebs-1. EC2 launches only types that support it. Nil: that of the instance type.
+	// +optional
+	BandwidthWeighting *BandwidthWeighting `json:"bandwidthWeighting,omitempty"`
+}
+
+// LicenseSpecification is a licence configuration of AWS License Manager.
+type LicenseSpecification struct {
+	// LicenseConfigurationARN names it: "arn:aws:license-manager:REGION:ACCOUNT:license-configuration:lic-0123".
+	// +kubebuilder:validation:Pattern=`^arn:[^:]+:license-manager:[^:]+:[0-9]{12}:license-configuration:lic-[0-9a-f]+$`
+	LicenseConfigurationARN string `json:"licenseConfigurationARN"`
+}

@@ -17,6 +17,7 @@ const (
 	maxAliasLength         = 30
 	maxBlockDeviceMappings = 50
 	maxNetworkInterfaces   = 150
+	maxLicenses            = 10
 )
 
 // Features are optional parts of the API that a provider may support.
@@ -52,7 +53,7 @@ func (c *EC2NodeClass) ValidateWith(features Features) field.ErrorList {
 		errs = append(errs, between(o.CoreCount, spec.Child("cpuOptions", "coreCount"), 1, 1024)...)
 		errs = append(errs, oneOf(s.CPUOptions.NestedVirtualization, spec.Child("cpuOptions", "nestedVirtualization"), Enabled, Disabled)...)
 	}
-	return errs
+	return append(errs, validateInstanceOptions(s, spec)...)
 }
 
 func validateName(name, generateName string) field.ErrorList {

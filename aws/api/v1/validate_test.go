@@ -265,6 +265,17 @@ func TestMetadataAndCPUValidation(t *testing.T) {
 		{"one thread of each core", func(s *EC2NodeClassSpec) {
 			s.CPUOptions.ThreadsPerCore, s.CPUOptions.CoreCount = ptr(int32(1)), ptr(int32(8))
 		}, "", ""},
+		{"CPU credits", func(s *EC2NodeClassSpec) { s.CreditSpecification.CPUCredits = ptr(CPUCredits("much")) }, "creditSpecification.cpuCredits", "unlimited"},
+		{"no CPU credits", func(s *EC2NodeClassSpec) { s.CreditSpecification = &CreditSpecification{} }, "", ""},
+		{"bandwidth", func(s *EC2NodeClassSpec) {
+			s.NetworkPerformanceOptions.BandwidthWeighting = ptr(BandwidthWeighting("vpc"))
+		}, "networkPerformanceOptions.bandwidthWeighting", "vpc-1"},
+		{"licence", func(s *EC2NodeClassSpec) { s.LicenseSpecifications[0].LicenseConfigurationARN = "lic-0123" }, "licenseSpecifications[0].licenseConfigurationARN", "must be the ARN of a licence configuration"},
+		{"licences", func(s *EC2NodeClassSpec) {
+			for len(s.LicenseSpecifications) < 11 {
+				s.LicenseSpecifications = append(s.LicenseSpecifications, s.LicenseSpecifications[0])
+			}
+		}, "licenseSpecifications", "at most 10"},
 		{"empty CPU options", func(s *EC2NodeClassSpec) { s.CPUOptions = &CPUOptions{} }, "", ""},
 	} {
 		tc.run(t, "full.yaml")

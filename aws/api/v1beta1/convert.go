@@ -161,6 +161,9 @@ func dropLaterFields(s *v1.EC2NodeClassSpec, spec *field.Path, warnings *convers
 		{"connectionTracking", s.ConnectionTracking != nil},
 		{"kubelet", s.Kubelet != nil},
 		{"cpuOptions", s.CPUOptions != nil},
+		{"creditSpecification", s.CreditSpecification != nil},
+		{"networkPerformanceOptions", s.NetworkPerformanceOptions != nil},
+		{"licenseSpecifications", len(s.LicenseSpecifications) > 0},
 	} {
 		if later.given {
 			warnings.Add(conversion.CodeLaterFieldDropped, spec.Child(later.name), later.name)
