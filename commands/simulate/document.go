@@ -36,6 +36,8 @@ type document struct {
 	Assumptions []string `json:"assumptions,omitempty"`
 	// Commitments are left out without any in the cost model.
 	Commitments []commitmentUse `json:"commitments,omitempty"`
+	// SpotSplits are left out without any workload that limits its spot nodes.
+	SpotSplits []spotSplit `json:"spotSplits,omitempty"`
 }
 
 type summary struct {
@@ -170,6 +172,7 @@ func newDocument(snapshot *scheduling.Snapshot, plan *scheduling.Plan, solve tim
 		Notes:         make([]planNote, 0, len(plan.Notes)),
 		Prices:        make([]priceSource, 0, 3),
 		Commitments:   newCommitmentUses(plan.Commitments),
+		SpotSplits:    newSpotSplits(plan.SpotSplits),
 		Gangs:         newGangs(plan.Gangs),
 		Preemptions:   newPreemptions(plan.Preemptions),
 	}

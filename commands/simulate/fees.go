@@ -28,9 +28,13 @@ func ofFees(err error) error {
 	return fmt.Errorf("--fees %s: %s", wrong.Item, wrong.Rule)
 }
 
-// addCosts gives the snapshot the cost model of --cost-model, the fees of --fees, and what --spot-risk counts.
+// addCosts gives the snapshot the cost model of --cost-model, the commitments of --commitments, the fees of --fees, and what --spot-risk
+// counts.
 func (s *simulation) addCosts(snapshot *scheduling.Snapshot) error {
 	if err := s.readCostModel(snapshot); err != nil {
+		return err
+	}
+	if err := s.addCommitments(snapshot); err != nil {
 		return err
 	}
 	if err := s.addFees(snapshot); err != nil {

@@ -110,6 +110,7 @@ func (l *commandLine) addPolicies() {
 // addCosts declares what nodes cost beyond their list prices.
 func (l *commandLine) addCosts() {
 	l.text(&l.read.costModel, "cost-model", "`FILE` with discounts, Savings Plans, Reserved Instances and fees; docs/costs.md shows the shape")
+	l.text(&l.read.commitments, "commitments", "`FILE` of Savings Plans, Reserved Instances and discounts, as the controller's --commitments-file has them: nodes that they cover cost nothing more")
 	l.text(&l.read.feesText, "fees", "`LIST` of fees by name, such as public-ipv4,root-volume=100; docs/costs.md has all")
 	l.text(&l.read.spotRisk.text, "spot-risk", "count what interruptions are expected to cost: `WHAT` is default, or settings such as lost-work=8h,per-node=2")
 	l.text(&l.read.spotRisk.history, "spot-history", "with --spot-risk: `FILE` of prices, interruptions and refused launches that were seen")

@@ -67,6 +67,8 @@ type options struct {
 	anonymizeKey string
 	// costModel is the file with the cost model for planning; if empty, the snapshot's model is used, or none.
 	costModel string
+	// commitments is the file of --commitments; empty for none.
+	commitments string
 	// fees are those of --fees, and feesText that flag.
 	fees     fees.Choices
 	feesText string
@@ -228,7 +230,7 @@ func (o options) check(given map[string]bool) error {
 	if o.timeout < 0 {
 		return fmt.Errorf("--timeout %s: must not be negative", o.timeout)
 	}
-	for _, name := range []string{"catalog", "prices", "snapshot", "save-snapshot", "cost-model", "certificate", "diff", "replay", "html"} {
+	for _, name := range []string{"catalog", "prices", "snapshot", "save-snapshot", "cost-model", "commitments", "certificate", "diff", "replay", "html"} {
 		if given[name] && o.file(name) == "" {
 			return fmt.Errorf("--%s: needs the name of a file", name)
 		}
@@ -348,6 +350,8 @@ func (o options) file(flag string) string {
 		return o.saveSnapshot
 	case "cost-model":
 		return o.costModel
+	case "commitments":
+		return o.commitments
 	case "certificate":
 		return o.certificate
 	case "diff":
