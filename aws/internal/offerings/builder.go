@@ -60,6 +60,7 @@ type builder struct {
 // zone is what all offerings in a zone have in common.
 type zone struct {
 	name     string
+	local    bool // see isLocal
 	subnets  []string
 	reason   string             // why is the reason why no offering is available there; empty if one may be
 	onDemand []requirements.Set // by partition
@@ -84,6 +85,7 @@ func (b *builder) prepare() {
 	for _, z := range b.market.Catalog.Zones {
 		b.zones = append(b.zones, zone{
 			name:     z.Name,
+			local:    isLocal(b.market.Catalog.Region, z.Name),
 			subnets:  b.view.Subnets[z.Name],
 			reason:   b.zoneReason(z.Name),
 			onDemand: b.sets(z.Name, poolv1.CapacityTypeOnDemand),
@@ -178,8 +180,13 @@ func (b *builder) offer(shape *instancetype.Shape, give func(o cloudprovider.Off
 	for _, i := range t.Zones {
 		z := &b.zones[i]
 		if onDemand {
-			price, source := orStandIn(onDemandQuote.USD, onDemandQuote.Source, standIn)
-			b.buy(shape, z, poolv1.CapacityTypeOnDemand, z.onDemand, priced{price, source, onDemandBasis, nil}, give)
+			quote, basis := onDemandQuote, onDemandBasis
+			if z.local {
+				quote = inLocalZone(onDemandQuote)
+				basis = b.basisOf(quote)
+			}
+			price, source := orStandIn(quote.USD, quote.Source, standIn)
+			b.buy(shape, z, poolv1.CapacityTypeOnDemand, z.onDemand, priced{price, source, basis, nil}, give)
 		}
 		if spot {
 			quote, _ := b.market.Prices.Spot(t.Name, z.name)
