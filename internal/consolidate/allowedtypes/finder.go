@@ -96,7 +96,7 @@ func (p *Finder) sharing(group Group, nodes []planning.NewNode, needs []int64, s
 			case short[i]:
 				share = needs[i]
 			case most < money.Unlimited:
-				share = sharedOut(price, planned, most)
+				share = sharedOut(price, planned, most, len(nodes))
 			}
 			node, why := p.narrowed(group, &nodes[i], share, spend.Spent, len(nodes), limit)
 			if why == nil {
@@ -132,10 +132,11 @@ func (p *Finder) picky(pool *survey.Pool) bool {
 	return slices.ContainsFunc(pool.Object.Spec.Template.Spec.Requirements, func(r v1.NodeSelectorRequirementWithMinValues) bool { return r.MinValues != nil })
 }
 
-// sharedOut is a node's price plus its part of what may be spent beyond all planned prices, rounded down.
-func sharedOut(price, planned, most int64) int64 {
+// sharedOut is a node's price plus its part of what may be spent beyond all planned prices, rounded down. Nodes that cost nothing share it
+// equally.
+func sharedOut(price, planned, most int64, nodes int) int64 {
 	if planned <= 0 {
-		return most
+		return most / int64(nodes)
 	}
 	return price + int64(float64(most-planned)*float64(price)/float64(planned))
 }

@@ -150,6 +150,8 @@ func (t *Answering) Placed() *planning.Plan {
 // Planned returns the new nodes with pods that were opened since the mark, in their order. They are as in Placed, but without names and
 // pods, and with at most that many types, the cheapest, if their pool has no minValues; 0 means all types. Equal nodes share lists of types
 // and amounts, also with results of other calls: don't change them.
+//
+// Their prices are what they add to the bill, as far as the commitments cover whatever of the allowed offerings is launched.
 func (t *Answering) Planned(since trial.Mark, types int) []planning.NewNode {
 	first := len(t.S.Planned) - t.S.Log.OpenedSince(since.At)
 	loads := make([][]state.Binding, len(t.S.Planned)-first)
@@ -159,6 +161,7 @@ func (t *Answering) Planned(since trial.Mark, types int) []planning.NewNode {
 		}
 	}
 	var out []planning.NewNode
+	var bought []newnodes.BoughtNode
 	if t.described == nil {
 		t.described = newnodes.NewShared()
 	}
@@ -167,9 +170,13 @@ func (t *Answering) Planned(since trial.Mark, types int) []planning.NewNode {
 	for i := first; i < len(t.S.Planned); i++ {
 		if mc := &t.S.Planned[i]; !mc.Empty() {
 			node := planning.NewNode{Pool: t.M.Pools[mc.Pool].Key}
-			newnodes.Of(t.Trial).Describe(&node, mc, loads[i-first], described)
+			d := newnodes.Of(t.Trial).Describe(&node, mc, loads[i-first], described)
 			out = append(out, node)
+			if t.M.Standings != nil {
+				bought = append(bought, newnodes.BoughtNode{Planned: mc, Description: d})
+			}
 		}
 	}
+	newnodes.Of(t.Trial).PriceMarginally(out, bought, first)
 	return out
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/bitset"
 	"github.com/drawknife/drawknife/internal/engine/market"
 	"github.com/drawknife/drawknife/internal/engine/model"
-	"github.com/drawknife/drawknife/internal/engine/resources"
 	"github.com/drawknife/drawknife/internal/engine/state"
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
@@ -126,12 +125,8 @@ func coveredOptions(m *model.Model, n *BoughtNode, c *market.Covered) []planning
 			out = append(out, plain)
 			continue
 		}
-		// Of a type's rows, use the first that is offered, as in optionsFor.
-		at := slices.IndexFunc(n.offers.rows, func(o rowOffer) bool {
-			return typeNameOf(p, o.row) == plain.Name && float64(o.price)/market.NanoPerUSD == plain.Price && resources.Fits(n.Planned.Used, p.Table.AllocOf(int(o.row), m.Resources.Len()))
-		})
-		o := n.offers.rows[at]
-		plain.Price, plain.Terms = model.PricedOption(catalog.CoveredAt(p.Table.Rows[o.row].Variant, int(o.slot), c))
+		row, slot := n.offered(m, plain)
+		plain.Price, plain.Terms = model.PricedOption(catalog.CoveredAt(p.Table.Rows[row].Variant, slot, c))
 		out = append(out, plain)
 	}
 	slices.SortStableFunc(out[1:], func(a, b planning.InstanceTypeOption) int { return cmp.Compare(a.Price, b.Price) })
