@@ -53,8 +53,11 @@ func LaunchOrder(types []*InstanceType, want requirements.Set, requests corev1.R
 // is not a number, or below 0, counts as the price of the offering.
 type LaunchCost func(*InstanceType, *Offering) float64
 
-// Of is the cost of a candidate; its price if c is nil.
+// Of is the cost of a candidate; its price if c is nil, and 0 if the candidate is none.
 func (c LaunchCost) Of(candidate Candidate) float64 {
+	if candidate.Type == nil || candidate.Offering == nil {
+		return 0
+	}
 	price := candidate.Offering.Price
 	if c == nil {
 		return price

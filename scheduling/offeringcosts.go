@@ -37,7 +37,7 @@ func (c *OfferingCosts) Of(pool v1.PoolKey, t *cloudprovider.InstanceType, o *cl
 	switch {
 	case t == nil || o == nil:
 		return 0
-	case c == nil:
+	case c == nil || c.costs == nil:
 		return o.Price
 	}
 	states := func(key string) bool {
