@@ -1,0 +1,96 @@
+package rulecosts
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+// Kind says what a rule restricts. Kinds are stable.
+type Kind string
+
+const (
+	// NodeLabels are the labels of nodes that a pod selects by one key: spec.nodeSelector and required node affinity.
+	NodeLabels Kind = "NodeLabels"
+	// TopologySpread is a spread constraint with DoNotSchedule.
+	TopologySpread Kind = "TopologySpread"
+	// PodAffinity and PodAntiAffinity are required terms.
+	PodAffinity     Kind = "PodAffinity"
+	PodAntiAffinity Kind = "PodAntiAffinity"
+	// HostPorts are the ports of the node that a pod's containers use.
+	HostPorts Kind = "HostPorts"
+	// Volumes are the persistent volumes of a pod, which bind it to their zones and count against limits of nodes.
+	Volumes Kind = "Volumes"
+	// Preferences are all that a pod prefers, which planning keeps if that costs no more than the premium.
+	Preferences Kind = "Preferences"
+	// Requirement is what a NodePool requires of one label.
+	Requirement Kind = "Requirement"
+	// MinValues is the variety of values that a NodePool's requirements ask for.
+	MinValues Kind = "MinValues"
+	// Taints are those of a NodePool's nodes.
+	Taints Kind = "Taints"
+	// Limits are those of a NodePool.
+	Limits Kind = "Limits"
+	// Weight is that of a NodePool, which is preferred to pools of lower weight although they may be cheaper.
+	Weight Kind = "Weight"
+)
+
+// Rule is one rule of a snapshot. OfPod and OfPool make rules; the zero value changes nothing.
+type Rule struct {
+	Kind Kind `json:"kind"`
+	// Object that has it: "Pod default/web-0" or "NodePool general".
+	Object string `json:"object"`
+	// Path of the field in the object.
+	Path string `json:"path"`
+	// Text says what the rule asks for, in a few words.
+	Text string `json:"text"`
+	// Pods is the number of waiting pods that have it; 0 for a rule of a NodePool.
+	Pods int `json:"pods,omitempty"`
+
+	without func(*scheduling.Snapshot) *scheduling.Snapshot
+}
+
+// String is Text.
+func (r Rule) String() string { return r.Text }
+
+// Without is the snapshot without the rule. It shares everything else with s, which it does not change.
+func (r Rule) Without(s *scheduling.Snapshot) *scheduling.Snapshot {
+	if s == nil || r.without == nil {
+		return s
+	}
+	return r.without(s)
+}
+
+// ofPods makes the function Without of a rule of pods: change gets a copy of each.
+func ofPods(keys map[scheduling.PodKey]bool, change func(*corev1.Pod)) func(*scheduling.Snapshot) *scheduling.Snapshot {
+	return func(s *scheduling.Snapshot) *scheduling.Snapshot {
+		out := *s
+		out.Pods = slices.Clone(s.Pods)
+		for i, pod := range out.Pods {
+			if keys[scheduling.PodKey{Namespace: pod.Namespace, Name: pod.Name}] {
+				out.Pods[i] = pod.DeepCopy()
+				change(out.Pods[i])
+			}
+		}
+		return &out
+	}
+}
+
+// ofPool makes the function Without of a rule of a NodePool: change gets a copy of it.
+func ofPool(key v1.PoolKey, change func(*v1.NodePool)) func(*scheduling.Snapshot) *scheduling.Snapshot {
+	return func(s *scheduling.Snapshot) *scheduling.Snapshot {
+		out := *s
+		out.NodePools = slices.Clone(s.NodePools)
+		for i := range out.NodePools {
+			if p := &out.NodePools[i]; p.Object != nil && p.Identity() == key {
+				p.Key = key
+				p.Object = p.Object.DeepCopy()
+				change(p.Object)
+			}
+		}
+		return &out
+	}
+}
