@@ -38,44 +38,53 @@ type consolidation struct {
 
 // planConsolidation plans which of the nodes to remove or to replace, and prints that instead of a plan for pods.
 func (s *simulation) planConsolidation(ctx context.Context, snapshot *scheduling.Snapshot) (int, error) {
-	s.standIn(snapshot)
-	if len(snapshot.Nodes) == 0 {
-		s.note("NoNodes", "the input has no Node: there is nothing to consolidate")
-	}
-	if n := len(snapshot.Pods); n > 0 {
-		s.note("PodsWaiting", "%s without a node: they get their places before anything goes; without --consolidate you see which", counted(n, "pod"))
-	}
-	s.progress.enter("compiling " + counted(len(snapshot.Nodes), "node"))
-	s.remarkOnDevices(snapshot)
-	model, err := scheduling.Compile(snapshot, scheduling.WithDeviceMatcher(s.matcher))
-	if err != nil {
-		return 0, fmt.Errorf("compiling the snapshot: %w", err)
-	}
-	start := time.Now()
-	fleet, err := disruption.Survey(disruption.Input{View: disruption.ViewOf(snapshot), Model: model})
+	c, err := s.makeConsolidation(ctx, snapshot)
 	if err != nil {
 		return 0, err
 	}
-	s.progress.enter("planning for " + counted(len(snapshot.Nodes), "node"))
-	plan, err := s.disruption.Planner(s.planner, s.query, s.spotToSpot).Plan(ctx, fleet)
-	if err != nil {
-		return 0, fmt.Errorf("planning: %w", err)
-	}
-	c := consolidation{snapshot: snapshot, plan: plan, verdicts: allVerdicts(snapshot, fleet, plan), planning: time.Since(start)}
-	c.podPrice = s.disruption.Price
-	if c.calendars, err = calendarsOf(fleet, plan, c.verdicts); err != nil {
-		return 0, err
-	}
-	if c.prices, err = s.nodePricesOf(snapshot); err != nil {
-		return 0, err
-	}
-	c.count(s.assumed)
 	s.progress.stop()
 	s.printRemarks()
 	if err := s.printConsolidation(c); err != nil {
 		return 0, withStatus(exitOutput, fmt.Errorf("writing the plan: %w", err))
 	}
 	return exitPlaced, nil
+}
+
+// makeConsolidation plans which of the nodes to remove or to replace.
+func (s *simulation) makeConsolidation(ctx context.Context, snapshot *scheduling.Snapshot) (consolidation, error) {
+	s.standIn(snapshot)
+	if len(snapshot.Nodes) == 0 {
+		s.note("NoNodes", "the input has no Node: there is nothing to consolidate")
+	}
+	if n := len(snapshot.Pods); n > 0 && s.explain.kind == "" {
+		s.note("PodsWaiting", "%s without a node: they get their places before anything goes; without --consolidate you see which", counted(n, "pod"))
+	}
+	s.progress.enter("compiling " + counted(len(snapshot.Nodes), "node"))
+	s.remarkOnDevices(snapshot)
+	model, err := scheduling.Compile(snapshot, scheduling.WithDeviceMatcher(s.matcher))
+	if err != nil {
+		return consolidation{}, fmt.Errorf("compiling the snapshot: %w", err)
+	}
+	start := time.Now()
+	fleet, err := disruption.Survey(disruption.Input{View: disruption.ViewOf(snapshot), Model: model})
+	if err != nil {
+		return consolidation{}, err
+	}
+	s.progress.enter("planning for " + counted(len(snapshot.Nodes), "node"))
+	plan, err := s.disruption.Planner(s.planner, s.query, s.spotToSpot).Plan(ctx, fleet)
+	if err != nil {
+		return consolidation{}, fmt.Errorf("planning: %w", err)
+	}
+	c := consolidation{snapshot: snapshot, plan: plan, verdicts: allVerdicts(snapshot, fleet, plan), planning: time.Since(start)}
+	c.podPrice = s.disruption.Price
+	if c.calendars, err = calendarsOf(fleet, plan, c.verdicts); err != nil {
+		return consolidation{}, err
+	}
+	if c.prices, err = s.nodePricesOf(snapshot); err != nil {
+		return consolidation{}, err
+	}
+	c.count(s.assumed)
+	return c, nil
 }
 
 // allVerdicts returns the plan's verdicts, and for each node without a pool the reason why it stays, which planners do not report.

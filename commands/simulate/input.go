@@ -53,7 +53,7 @@ func (s *simulation) load(ctx context.Context) (*scheduling.Snapshot, error) {
 	s.ofNamespace(loaded)
 	s.keepRequests(loaded)
 	snapshot := loaded.Snapshot
-	if len(snapshot.Pods)+len(snapshot.Placeholders)+len(s.requests) == 0 && !s.consolidate && s.diff == "" && s.replace == nil && s.replay.trace == "" {
+	if len(snapshot.Pods)+len(snapshot.Placeholders)+len(s.requests) == 0 && !s.consolidate && s.diff == "" && s.explain.kind == "" && s.replace == nil && s.replay.trace == "" {
 		if !s.allowEmpty {
 			return nil, errNoPods(loaded)
 		}

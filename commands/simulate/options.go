@@ -95,6 +95,8 @@ type options struct {
 	replay replayOptions
 	// diff is the file with the other set of NodePools to compare with; empty means none.
 	diff string
+	// explain is the object that explain is about; its kind is empty for other questions.
+	explain explainOptions
 	// replace selects nodes to plan without, by the flag replaceFlag; nil for none.
 	replace     labels.Selector
 	replaceFlag string

@@ -12,9 +12,9 @@ import (
 // inputs are the arguments of commands that read a cluster.
 const inputs = "[FILE|DIR|- ...]"
 
-// Commands are the questions that simulate answers, each as a command of its own: plan, consolidate, diff, drain and replay.
+// Commands are the questions that simulate answers, each as a command of its own: plan, consolidate, diff, drain, explain and replay.
 func Commands(own Options) []commands.Command {
-	return []commands.Command{planCommand(own), consolidateCommand(own), diffCommand(own), drainCommand(own), replayCommand(own)}
+	return []commands.Command{planCommand(own), consolidateCommand(own), diffCommand(own), drainCommand(own), explainCommand(own), replayCommand(own)}
 }
 
 // planCommand says where pending pods go.

@@ -169,6 +169,8 @@ func (s *simulation) run(ctx context.Context) (int, error) {
 		}
 	}
 	switch {
+	case s.explain.kind != "":
+		return s.explainObject(ctx, snapshot)
 	case s.consolidate:
 		return s.planConsolidation(ctx, snapshot)
 	case s.diff != "":

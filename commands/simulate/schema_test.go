@@ -20,6 +20,7 @@ import (
 func documents() map[string]any {
 	return map[string]any{
 		kindPlan: document{}, kindConsolidationPlan: consolidationDocument{}, kindPoolComparison: differenceDocument{}, kindReplay: replayDocument{},
+		kindPodExplanation: podExplanation{}, kindNodeExplanation: nodeExplanation{}, kindPoolExplanation: poolExplanation{},
 	}
 }
 

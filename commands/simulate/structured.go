@@ -16,6 +16,9 @@ const (
 	kindConsolidationPlan = "ConsolidationPlan"
 	kindPoolComparison    = "PoolComparison"
 	kindReplay            = "Replay"
+	kindPodExplanation    = "PodExplanation"
+	kindNodeExplanation   = "NodeExplanation"
+	kindPoolExplanation   = "NodePoolExplanation"
 )
 
 // typeMeta says what a document is.

@@ -25,6 +25,14 @@ func (w workload) String() string {
 	return w.kind + " " + w.namespace + "/" + w.name
 }
 
+// named is String, and "" for a pod without a controller.
+func (w workload) named() string {
+	if w.bare() {
+		return ""
+	}
+	return w.String()
+}
+
 func (w workload) bare() bool { return w.kind == "" }
 
 func (w workload) compare(o workload) int {

@@ -17,8 +17,9 @@ const (
 	NodeLabels Kind = "NodeLabels"
 	// TopologySpread is a spread constraint with DoNotSchedule.
 	TopologySpread Kind = "TopologySpread"
-	// PodAffinity and PodAntiAffinity are required terms.
-	PodAffinity     Kind = "PodAffinity"
+	// PodAffinity is a required term of a pod about pods that must be near.
+	PodAffinity Kind = "PodAffinity"
+	// PodAntiAffinity is a required term of a pod about pods that must not be near.
 	PodAntiAffinity Kind = "PodAntiAffinity"
 	// HostPorts are the ports of the node that a pod's containers use.
 	HostPorts Kind = "HostPorts"

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/drawknife/drawknife/commands/simulate"
+	"github.com/drawknife/drawknife/internal/rules"
+)
+
+const page = "../../docs/drawknife.md"
+
+// What the page on the program shows is what the program prints, and its table of exit statuses is that of the commands.
+func TestPage(t *testing.T) {
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := string(text)
+	for marker, args := range map[string]string{
+		"<!-- explain-pod -->":  "explain pod shop/web-0 ../../commands/simulate/testdata/explain.yaml",
+		"<!-- explain-node -->": "explain node node-1 ../../commands/simulate/testdata/commands/cluster.json --now 2026-01-01T00:00:00Z",
+	} {
+		answer := drawknife(strings.Fields(args)...)
+		if answer.status != 0 {
+			t.Fatalf("%s: %+v", args, answer)
+		}
+		if got, err = rules.SetFence(got, marker, "text", answer.stdout); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const table = "<!-- exit statuses -->\n"
+	before, _, found := strings.Cut(got, table)
+	if !found {
+		t.Fatalf("the page has no %s", table)
+	}
+	got = before + table + "| Command | Status | Meaning |\n|---|---|---|\n" + statuses()
+	if *update {
+		if err := os.WriteFile(page, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff(string(text), got); diff != "" && !*update {
+		t.Errorf("refresh with -update (-shown +printed):\n%s", diff)
+	}
+	for _, g := range groups(simulate.Options{}) {
+		for _, c := range g.commands {
+			if !strings.Contains(before, "| `"+c.Name+"` |") {
+				t.Errorf("the page does not list %s", c.Name)
+			}
+		}
+	}
+}
+
+// statuses are the rows of the table. Statuses that mean the same in all commands of a group are in one row.
+func statuses() string {
+	var b strings.Builder
+	for _, g := range groups(simulate.Options{}) {
+		type status struct {
+			code    int
+			meaning string
+		}
+		of := map[status][]string{}
+		var order []status
+		for _, c := range g.commands {
+			for _, s := range c.Exit {
+				key := status{s.Code, s.Meaning}
+				if of[key] == nil {
+					order = append(order, key)
+				}
+				of[key] = append(of[key], "`"+c.Name+"`")
+			}
+		}
+		for _, key := range order {
+			fmt.Fprintf(&b, "| %s | %d | %s |\n", strings.Join(of[key], ", "), key.code, key.meaning)
+		}
+	}
+	return b.String()
+}
