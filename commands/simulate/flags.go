@@ -67,10 +67,12 @@ func (l *commandLine) addAll() {
 
 // addForm declares how the answer looks, and how long it may take.
 func (l *commandLine) addForm() {
-	l.text(&l.output, "output", "`FORMAT` of the answer: text, json or yaml")
+	l.text(&l.output, "output", "`FORMAT` of the answer: text, wide (text, nothing cut short), markdown, csv, json or yaml")
 	l.also("o", "output")
 	l.boolean(&l.read.verbose, "verbose", "list everything that text otherwise cuts short")
 	l.also("v", "verbose")
+	l.boolean(&l.read.quiet, "quiet", "print no notes on standard error, only warnings and errors")
+	l.also("q", "quiet")
 	l.text(&l.color, "color", "draw for a terminal: auto, always or never; `WHEN`")
 	l.flags.DurationVar(&l.read.timeout, "timeout", 0, "give up after this `DURATION`, such as 30s or 5m; 0: never")
 }

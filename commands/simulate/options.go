@@ -30,6 +30,10 @@ const (
 	outputText outputFormat = "text"
 	outputJSON outputFormat = "json"
 	outputYAML outputFormat = "yaml"
+	// outputWide is text with nothing cut short.
+	outputWide     outputFormat = "wide"
+	outputMarkdown outputFormat = "markdown"
+	outputCSV      outputFormat = "csv"
 )
 
 // options are the command line, read and checked.
@@ -54,6 +58,8 @@ type options struct {
 	output outputFormat
 	// color says whether to draw for a terminal: auto, always or never.
 	color colorMode
+	// quiet leaves notes out; warnings and errors stay.
+	quiet bool
 	// version prints the build information, and nothing else happens.
 	version bool
 	// verbose lists every kind of node and names the pods that have no place.
@@ -214,8 +220,8 @@ func parseZones(list string, given bool) ([]string, error) {
 
 // check refuses values and combinations that make no sense; given holds the names of the flags on the command line.
 func (o options) check(given map[string]bool) error {
-	if o.output != outputText && !o.output.structured() {
-		return fmt.Errorf("--output %q: not one of text, json, yaml", o.output)
+	if !slices.Contains([]outputFormat{outputText, outputWide, outputMarkdown}, o.output) && !o.output.structured() {
+		return fmt.Errorf("--output %q: not one of text, wide, json, yaml, markdown, csv", o.output)
 	}
 	if !slices.Contains([]colorMode{colorAuto, colorAlways, colorNever}, o.color) {
 		return fmt.Errorf("--color %q: not one of auto, always, never", o.color)

@@ -90,7 +90,7 @@ func TestParseOptions(t *testing.T) {
 func TestParseOptionsRefuses(t *testing.T) {
 	tests := []struct{ name, args, want string }{
 		{"an unknown flag", "--nodes 3", "-nodes"},
-		{"an unknown format", "-o xml", `--output "xml": not one of text, json, yaml`},
+		{"an unknown format", "-o xml", `--output "xml": not one of text, wide, json, yaml, markdown, csv`},
 		{"an unknown colour mode", "--color blue", `--color "blue": not one of auto, always, never`},
 		{"an unknown policy", "--preferences Ignore", `--preferences "Ignore": not one of respect, ignore`},
 		{"an unknown policy for minValues", "--min-values none", `--min-values "none": not one of strict, best-effort`},

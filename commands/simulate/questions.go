@@ -202,7 +202,8 @@ func (l *commandLine) refuse(messages *printable.Writer, err error) int {
 
 // supervise runs the simulation with a progress line and a time limit, and returns its exit status.
 func (s *simulation) supervise(ctx context.Context, messages *printable.Writer) int {
-	if isTerminal(messages) {
+	end := s.form()
+	if isTerminal(messages) && !s.quiet {
 		s.progress = startProgress(messages.Unwrap())
 	}
 	if s.timeout > 0 {
@@ -212,6 +213,9 @@ func (s *simulation) supervise(ctx context.Context, messages *printable.Writer) 
 	}
 	a := s.await(ctx)
 	s.progress.stop()
+	if err := end(); err != nil && a.err == nil {
+		a.err = withStatus(exitOutput, fmt.Errorf("writing: %w", err))
+	}
 	if a.err != nil {
 		s.report(ctx, a.err)
 		return statusOf(ctx, a.err)

@@ -302,6 +302,9 @@ func (s *simulation) notes() []planNote {
 // printRemarks writes what was held back.
 func (s *simulation) printRemarks() {
 	for _, r := range s.remarks[s.printed:] {
+		if s.quiet && r.severity == "note" {
+			continue
+		}
 		fmt.Fprintf(s.stderr, "%s: %s: %s\n", s.program, r.severity, r.text)
 	}
 	s.printed = len(s.remarks)

@@ -30,10 +30,15 @@ type typeMeta struct {
 func typeOf(kind string) typeMeta { return typeMeta{APIVersion: documentVersion, Kind: kind} }
 
 // structured reports whether output is for programs.
-func (f outputFormat) structured() bool { return f == outputJSON || f == outputYAML }
+func (f outputFormat) structured() bool {
+	return f == outputJSON || f == outputYAML || f == outputCSV
+}
 
-// writeDocument writes a document as JSON or YAML. The YAML has the keys of each object sorted.
+// writeDocument writes a document as JSON or YAML, or its rows as CSV. The YAML has the keys of each object sorted.
 func writeDocument(w io.Writer, form outputFormat, document any) error {
+	if list, ok := document.(tabular); ok && form == outputCSV {
+		return writeCSV(w, list)
+	}
 	if form != outputYAML {
 		return writeJSON(w, document)
 	}

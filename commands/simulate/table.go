@@ -59,6 +59,10 @@ func (t table) width() int {
 }
 
 func (t table) write(w io.Writer, c canvas) {
+	if c.markdown {
+		t.writeMarkdown(w)
+		return
+	}
 	widths := t.widths()
 	titles := make([]string, len(t.columns))
 	for i, column := range t.columns {

@@ -31,11 +31,16 @@ type canvas struct {
 	rich bool
 	// rendition returns the sequence of a colour; nil for the default colour.
 	rendition func(string) string
+	// markdown writes tables as Markdown, and marks what is bold.
+	markdown bool
 }
 
 // newCanvas determines the capabilities of w. getenv reads the environment: NO_COLOR (no-color.org) and TERM=dumb request plain text, which
 // --color always overrides.
 func newCanvas(w io.Writer, mode colorMode, getenv func(string) string) canvas {
+	if f, ok := w.(formed); ok {
+		return canvas{width: endless, markdown: f.form == outputMarkdown}
+	}
 	c := canvas{width: plainWidth}
 	terminal := isTerminal(w)
 	if terminal {
@@ -92,6 +97,9 @@ const (
 
 // paint colours s where the canvas allows.
 func (c canvas) paint(p paint, s string) string {
+	if c.markdown && p == bold && s != "" {
+		return boldMark + s + boldMark
+	}
 	if !c.rich || s == "" {
 		return s
 	}

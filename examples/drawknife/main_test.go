@@ -69,7 +69,7 @@ func TestStatus(t *testing.T) {
 		stderr string
 	}{
 		{"plan nowhere.yaml", 1, "drawknife plan: "},
-		{"plan --output xml", 1, `--output "xml": not one of text, json, yaml`},
+		{"plan --output xml", 1, `--output "xml": not one of text, wide, json, yaml, markdown, csv`},
 		{"plan --nothing", 1, "drawknife: unknown flag: --nothing"},
 		{"plna", 1, "drawknife: unknown command \"plna\""},
 		{"convert", 1, "drawknife convert: must specify -f"},

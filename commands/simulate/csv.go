@@ -1,0 +1,124 @@
+package simulate
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// tabular is a document with a list that a spreadsheet can hold: -o csv prints it, a row for each entry.
+type tabular interface {
+	// rows is a slice of structs.
+	rows() any
+}
+
+func (d document) rows() any              { return d.Nodes }
+func (d consolidationDocument) rows() any { return d.Nodes }
+func (d differenceDocument) rows() any    { return d.Nodes }
+func (d replayDocument) rows() any        { return d.Series }
+func (d *podExplanation) rows() any       { return d.Rules }
+func (d *nodeExplanation) rows() any      { return d.Workloads }
+func (d *poolExplanation) rows() any      { return d.Rules }
+
+// cell is the way to one column of a row.
+type cell struct {
+	name  string
+	index []int
+}
+
+// writeCSV writes the rows of a document, with the keys of its JSON as titles. Lists of texts are joined by spaces, and other values that are
+// no scalars are JSON.
+func writeCSV(w io.Writer, d tabular) error {
+	rows := reflect.ValueOf(d.rows())
+	cells := cellsOf(rows.Type().Elem(), nil, map[string]bool{})
+	out := csv.NewWriter(w)
+	line := make([]string, len(cells))
+	for i, c := range cells {
+		line[i] = c.name
+	}
+	if err := out.Write(line); err != nil {
+		return err
+	}
+	for i := range rows.Len() {
+		for j, c := range cells {
+			text, err := cellText(rows.Index(i).FieldByIndex(c.index))
+			if err != nil {
+				return err
+			}
+			line[j] = text
+		}
+		if err := out.Write(line); err != nil {
+			return err
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
+
+// cellsOf are the columns of a struct: its fields by the names that they have in JSON, embedded ones last and only if no outer field has
+// their name.
+func cellsOf(t reflect.Type, at []int, taken map[string]bool) []cell {
+	var cells []cell
+	var embedded []reflect.StructField
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if f.Anonymous && name == "" && f.Type.Kind() == reflect.Struct {
+			embedded = append(embedded, f)
+			continue
+		}
+		if name == "" || name == "-" || taken[name] || !f.IsExported() {
+			continue
+		}
+		taken[name] = true
+		cells = append(cells, cell{name, append(append([]int{}, at...), f.Index...)})
+	}
+	for _, f := range embedded {
+		cells = append(cells, cellsOf(f.Type, append(append([]int{}, at...), f.Index...), taken)...)
+	}
+	return cells
+}
+
+// cellText is a value in a cell. A text that a spreadsheet would take for a formula has a quotation mark before it.
+func cellText(v reflect.Value) (string, error) {
+	if v.Kind() == reflect.Pointer {
+		if v.IsNil() {
+			return "", nil
+		}
+		if _, isPlace := v.Interface().(fmt.Stringer); !isPlace || v.Type().Elem() == reflect.TypeFor[time.Time]() {
+			return cellText(v.Elem())
+		}
+	}
+	switch value := v.Interface().(type) {
+	case string:
+		return guarded(value), nil
+	case bool:
+		return strconv.FormatBool(value), nil
+	case float64:
+		return strconv.FormatFloat(value, 'f', -1, 64), nil
+	case time.Time:
+		return value.Format(time.RFC3339), nil
+	case []string:
+		return guarded(strings.Join(value, " ")), nil
+	}
+	if v.CanInt() {
+		return strconv.FormatInt(v.Int(), 10), nil
+	}
+	if v.Kind() == reflect.String {
+		return guarded(v.String()), nil
+	}
+	text, err := json.Marshal(v.Interface())
+	return string(text), err
+}
+
+func guarded(text string) string {
+	if text != "" && strings.ContainsRune("=+-@\t\r", rune(text[0])) {
+		return "'" + text
+	}
+	return text
+}

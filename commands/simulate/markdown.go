@@ -1,0 +1,124 @@
+package simulate
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+)
+
+// formed is standard output for people, in a form other than that of a terminal.
+type formed struct {
+	io.Writer
+	form outputFormat
+}
+
+// endless is the width of lines that nothing cuts.
+const endless = math.MaxInt32
+
+// boldMark stands for the beginning and the end of bold text until it is known what is to be escaped.
+const boldMark = "\x01"
+
+// form puts standard output into the form of --output. The function that is returned ends it.
+func (s *simulation) form() (end func() error) {
+	switch s.output {
+	case outputWide:
+		s.verbose = true
+		s.stdout = formed{s.stdout, outputWide}
+	case outputMarkdown:
+		m := &markdownWriter{to: s.stdout}
+		s.stdout = formed{m, outputMarkdown}
+		return m.end
+	}
+	return func() error { return nil }
+}
+
+// markdownWriter makes Markdown of text: lines stay lines, and tables, which table writes as Markdown, are set apart by empty lines.
+type markdownWriter struct {
+	to      io.Writer
+	line    bytes.Buffer
+	inTable bool
+	empty   bool
+	err     error
+}
+
+func (m *markdownWriter) Write(p []byte) (int, error) {
+	for _, b := range p {
+		if b != '\n' {
+			m.line.WriteByte(b)
+			continue
+		}
+		m.put(m.line.String())
+		m.line.Reset()
+	}
+	return len(p), m.err
+}
+
+// put writes one line.
+func (m *markdownWriter) put(line string) {
+	isRow := strings.HasPrefix(line, "| ")
+	text := line
+	if !isRow {
+		text = strings.ReplaceAll(escapeMarkdown(strings.TrimSpace(line)), boldMark, "**")
+	}
+	if isRow != m.inTable && !m.empty && text != "" {
+		m.print("\n")
+	}
+	m.inTable, m.empty = isRow, text == ""
+	if !isRow && text != "" {
+		text += "  " // two spaces at its end keep a line a line
+	}
+	m.print(text + "\n")
+}
+
+func (m *markdownWriter) print(text string) {
+	if m.err == nil {
+		_, m.err = io.WriteString(m.to, text)
+	}
+}
+
+// end writes what has no end of line yet.
+func (m *markdownWriter) end() error {
+	if m.line.Len() > 0 {
+		m.put(m.line.String())
+		m.line.Reset()
+	}
+	return m.err
+}
+
+// escapeMarkdown takes the meaning from characters that Markdown has one for.
+func escapeMarkdown(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		if strings.ContainsRune("\\`*_<>|[]#~", r) {
+			b.WriteByte('\\')
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// writeMarkdown writes a table as Markdown. Lines below a row are in its last cell.
+func (t table) writeMarkdown(w io.Writer) {
+	titles, under := make([]string, len(t.columns)), make([]string, len(t.columns))
+	for i, c := range t.columns {
+		titles[i], under[i] = escapeMarkdown(c.title), "---"
+		if c.right {
+			under[i] = "---:"
+		}
+	}
+	fmt.Fprintf(w, "| %s |\n| %s |\n", strings.Join(titles, " | "), strings.Join(under, " | "))
+	for _, r := range t.rows {
+		cells := make([]string, len(t.columns))
+		for i := range cells {
+			if i < len(r.cells) {
+				cells[i] = strings.ReplaceAll(escapeMarkdown(strings.TrimSpace(r.cells[i])), boldMark, "**")
+			}
+		}
+		for _, detail := range r.below {
+			cells[len(cells)-1] += "<br>" + escapeMarkdown(strings.TrimSpace(detail))
+		}
+		fmt.Fprintf(w, "| %s |\n", strings.Join(cells, " | "))
+	}
+}
