@@ -10,10 +10,14 @@ func report(t *table, versions []string, verdicts []verdict) string {
 	var b strings.Builder
 	b.WriteString(`# Compatibility
 
-For those who want to know how far this project behaves as Karpenter and kube-scheduler do. The figures come from the peers' own test suites, run against this
-project: ` + strings.Join(versions, ", ") + `. The suites are run from the published Go modules, once as they are and once with a part of
-this project in the place of the original. ` + "`.ci/run compatibility`" + ` writes this page's figures again and fails on a difference
-that is not explained here. Do not edit it: edit ` + "`internal/compat/differences.yaml`" + ` and run ` + "`go -C internal/compat run . -write`" + `.
+This page is for readers who want to know how closely this project behaves like Karpenter and kube-scheduler. The figures come from their
+own test suites, which run against this project:
+
+` + "- " + strings.Join(versions, "\n- ") + `
+
+The suites come from the published Go modules. They run once unchanged, and once with a part of this project in place of the original.
+` + "`.ci/run compatibility`" + ` generates this page again, and fails if there is a difference that is not explained here. Do not edit this
+page: edit ` + "`internal/compat/differences.yaml`" + ` and run ` + "`go -C internal/compat run . -write`" + `.
 
 ## Counts
 
@@ -33,21 +37,21 @@ that is not explained here. Do not edit it: edit ` + "`internal/compat/differenc
 	}
 	fmt.Fprintf(&b, "| **all** | | %d | %d | %d | %d | |\n", total.specs, total.agree+total.differs, total.agree, total.differs)
 	fmt.Fprintf(&b, `
-A spec does not apply when it never asks what is replaced (%d), or when the release itself does not pass it here, where an in-memory API
-server stands in for a real one (%d). The release passes all others.
+A spec does not apply if it never calls the replaced part (%d), or if the release itself does not pass it here, because an in-memory API
+server takes the place of a real one (%d). The release passes all other specs.
 
-A spec of kube-scheduler is one verdict of a filter: what it answered about a pod and a node while its own tests ran. Answers to
-PreFilter that turn a pod away are specs, too. The planner is given the test's cluster and must place the pod on that node, or must
-not. It answers for all filters together: where the plugin lets the pod pass, NodeAffinity, TaintToleration and NodeUnschedulable are
-asked as well; nodes get room for the pod unless resources are what the test is about. A verdict does not apply when the plugin ends
-with an error or runs with arguments of its own. Scores, preemption and deferred resizes are not compared.
+A spec of kube-scheduler is one verdict of a filter: its answer about a pod and a node, recorded while its own tests ran. Answers of
+PreFilter that reject a pod are specs, too. The planner gets the test's cluster, and must place the pod on that node or must not. Its
+answer is for all filters together: if the plugin accepts the pod, NodeAffinity, TaintToleration and NodeUnschedulable are checked as
+well. Nodes get room for the pod, unless the test is about resources. A verdict does not apply if the plugin returns an error, or if it
+runs with special arguments. Scores, preemption and deferred resizes are not compared.
 
-Karpenter's disruption controller asks `+"`disruption.Reference`"+` in place of its methods, and gets commands, events and gauges from it. What
-follows on a command is Karpenter's: the wait, the validation and the queue that carries it out. `+"`disruption.Global`"+`, the default, differs
-on purpose and is not compared.
+Karpenter's disruption controller calls `+"`disruption.Reference`"+` instead of its own methods, and gets commands, events and gauges from it.
+Everything after a command is Karpenter's own code: the wait, the validation and the queue that carries it out. The default planner,
+`+"`disruption.Global`"+`, differs on purpose and is not compared.
 
-Where pods claim devices, Karpenter's own allocator then allocates what the plan counts on, in the plan's order, on each of the instance types that it leaves a
-new node. If it can't, the pod is not scheduled and the spec fails.
+If pods claim devices, Karpenter's own allocator then allocates the devices of the plan, in the plan's order, on each instance type that
+the plan allows for a new node. If it can't, the pod is not scheduled and the spec fails.
 
 ## Differences
 
