@@ -77,11 +77,11 @@ type Discoverer struct {
 	status   Status
 }
 
-// Status is how discovery stands.
+// Status is the state of discovery.
 type Status struct {
-	// Read is when EC2 last gave a complete answer; zero if never.
+	// Read is the time of EC2's last complete answer; zero if there was none.
 	Read time.Time
-	// Changed is when such an answer last changed the catalogue.
+	// Changed is the time of the last complete answer that changed the catalogue.
 	Changed time.Time
 	// Seeded is true while the catalogue is the seed.
 	Seeded bool
@@ -150,7 +150,7 @@ func (d *Discoverer) Known() *catalog.Catalog { return d.current.Load() }
 // Ready reports whether instance types are known.
 func (d *Discoverer) Ready() bool { return d.current.Load() != nil }
 
-// Status is how discovery stands. Its list is shared and must not be changed.
+// Status returns the state of discovery. Its list is shared and must not be changed.
 func (d *Discoverer) Status() Status {
 	d.mu.Lock()
 	defer d.mu.Unlock()
