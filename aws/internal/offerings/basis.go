@@ -6,14 +6,14 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// basisOf is what a quoted price rests on.
+// basisOf returns the basis of a quoted price: its day, region and confidence.
 func (b *builder) basisOf(q prices.Quote) *cloudprovider.PriceBasis { return b.basisOfRange(q, 0, 0) }
 
 func (b *builder) basisOfRange(q prices.Quote, low, high float64) *cloudprovider.PriceBasis {
 	return b.shared(cloudprovider.PriceBasis{Date: q.Day(), Region: b.market.Catalog.Region, Confidence: q.Confidence, Low: low, High: high})
 }
 
-// shared is one basis for all that say the same.
+// shared returns one common object for all equal bases.
 func (b *builder) shared(basis cloudprovider.PriceBasis) *cloudprovider.PriceBasis {
 	if b.bases == nil {
 		b.bases = map[cloudprovider.PriceBasis]*cloudprovider.PriceBasis{}
@@ -24,7 +24,7 @@ func (b *builder) shared(basis cloudprovider.PriceBasis) *cloudprovider.PriceBas
 	return b.bases[basis]
 }
 
-// spotRange is the lowest and the highest spot price of the type over its zones; 0 where they don't differ.
+// spotRange returns the lowest and the highest spot price of the type in its zones; 0 if they don't differ.
 func (b *builder) spotRange(t *catalog.Type) (low, high float64) {
 	for _, i := range t.Zones {
 		quote, ok := b.market.Prices.Spot(t.Name, b.zones[i].name)
