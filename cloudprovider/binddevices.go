@@ -66,7 +66,7 @@ func (t *InstanceType) DevicesOf(o *Offering) []DevicePool {
 }
 
 // BindDevices are the pools with the values of their bound attributes on a node with those labels, and without bindings; label is empty for a label that
-// the node lacks; nil stands for a node without labels. Where nothing is bound it is the pools themselves. Neither must be changed.
+// the node lacks; nil stands for a node without labels. If nothing is bound, it returns the pools themselves. Neither must be changed.
 func BindDevices(pools []DevicePool, label func(key string) string) []DevicePool {
 	if !slices.ContainsFunc(pools, func(p DevicePool) bool { return len(p.Bindings) > 0 }) {
 		return pools
