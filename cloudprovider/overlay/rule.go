@@ -150,7 +150,7 @@ func StandInPrices(overlays []*v1.NodeOverlay, lookup *requirements.Lookup, type
 	return prices
 }
 
-// rebase is the basis of a price that the overlay made. One that it states is the user's own, without a range.
+// rebase returns the basis of a price that the overlay has changed. A price that the overlay states is the user's own, without a range.
 func (r *rule) rebase(basis *cloudprovider.PriceBasis) *cloudprovider.PriceBasis {
 	switch {
 	case basis == nil:
