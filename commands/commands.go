@@ -1,6 +1,6 @@
-// Package commands says what a command of the program drawknife is, without a framework for flags and help. The commands themselves are in
-// the packages below: commands/simulate has those that plan. A program takes the commands that it wants, and gives them the framework
-// that it likes: examples/drawknife puts them under cobra, and examples/simulate is one of them with the flag package alone.
+// Package commands defines the commands of the program drawknife, without a framework for flags and help. The commands themselves are in
+// the packages below: commands/simulate has those that plan. A program chooses commands, and runs them with a framework of its choice:
+// examples/drawknife uses cobra, and examples/simulate uses only the flag package.
 //
 //	for _, c := range simulate.Commands(simulate.Options{}) {
 //		run := c.Begin()
@@ -19,17 +19,17 @@ import (
 
 // Command is one command of a program. Commands are values: copying one is cheap, and their functions are safe for concurrent use.
 type Command struct {
-	// Name is the word that calls the command, such as "plan".
+	// Name is the word by which a user calls the command, such as "plan".
 	Name string
-	// Summary is one line on what it does, in the imperative, without a full stop.
+	// Summary describes the command in one line, in the imperative, without a full stop.
 	Summary string
 	// Arguments shows what may follow the name, such as "[FILE|DIR|- ...]"; empty for nothing.
 	Arguments string
-	// Help explains the command: paragraphs, each line of at most 120 characters. Empty: the summary says it all.
+	// Help explains the command: paragraphs, each line of at most 120 characters. It is empty if the summary is enough.
 	Help string
 	// Examples are command lines with the program's name, one a line, with the name "drawknife".
 	Examples string
-	// Exit is what each exit status means.
+	// Exit explains each exit status.
 	Exit []ExitStatus
 	// Begin returns one run of the command, with flags at their defaults.
 	Begin func() Run
@@ -44,14 +44,14 @@ type ExitStatus struct {
 // Run is one run of a command. It is for one goroutine.
 type Run struct {
 	// Flags are the flags of the command: parse them, or set them one by one with Set, before Do. A flag with a name of one letter is the
-	// short form of the flag that has the same Value. Flags without a usage text are other names that stay for scripts.
+	// short form of the flag that has the same Value. Flags without a usage text are alternative names that remain for scripts.
 	Flags *flag.FlagSet
-	// Do runs the command with the arguments that are no flags, and returns its exit status. It writes what it has to say on errors to
-	// the streams. It ends early when the context does, with the cause of the context in its message.
+	// Do runs the command with the arguments that are not flags, and returns its exit status. It writes messages about errors to the
+	// streams. It ends early when the context ends, with the cause of the context in its message.
 	Do func(ctx context.Context, arguments []string, streams Streams) int
 }
 
-// Streams are where a command reads and writes.
+// Streams are the input and the outputs of a command.
 type Streams struct {
 	In       io.Reader
 	Out, Err io.Writer
