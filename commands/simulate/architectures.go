@@ -6,7 +6,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// architectures are those that instance types state, by name: images have to run there, and planning does not look at images.
+// architectures are the architectures that instance types state, by name. Images must run on them, and planning does not look at images.
 type architectures map[string]string
 
 func indexArchitectures(snapshot *scheduling.Snapshot) architectures {

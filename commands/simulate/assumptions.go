@@ -10,7 +10,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// assumptions are what an answer rests on that neither the input nor AWS says. They are part of the answer. Nil has none.
+// assumptions are facts that the answer depends on, and that neither the input nor AWS states. They are part of the answer. Nil has none.
 type assumptions struct {
 	lines []string
 	// estimated are the instance types by capacity type whose price is an estimate.
@@ -40,7 +40,7 @@ func (a *assumptions) isEstimated(instanceType, capacityType string) bool {
 	return a != nil && a.estimated[[2]string{instanceType, capacityType}]
 }
 
-// mark is what the text puts before a price that is an estimate.
+// mark precedes a price in the text if the price is an estimate.
 func (a *assumptions) mark(instanceType, capacityType string) string {
 	if a.isEstimated(instanceType, capacityType) {
 		return "~"
@@ -48,7 +48,7 @@ func (a *assumptions) mark(instanceType, capacityType string) string {
 	return ""
 }
 
-// list is the lines; nil without any.
+// list returns the assumptions as lines; nil if there are none.
 func (a *assumptions) list() []string {
 	if a == nil {
 		return nil
@@ -65,9 +65,9 @@ func (a *assumptions) write(w io.Writer) {
 	}
 }
 
-// inRegion is the built-in catalogue as it would be in the region that --region or the cluster's nodes name, with the zones of the nodes.
-// If the nodes name no region, or several, the catalogue is used unchanged, and the snapshot records that this is a guess. Catalogues that
-// the user brings, and AWS's own answers, are of their region.
+// inRegion converts the built-in catalogue to the region that --region or the cluster's nodes name, with the zones of the nodes. If the
+// nodes name no region, or several, the catalogue is used unchanged, and the snapshot records that this is a guess. Catalogues from the
+// user, and the answers of AWS, state their own region.
 func (s *simulation) inRegion(facts *catalog.Catalog, snapshot *scheduling.Snapshot) (*catalog.Catalog, error) {
 	if s.provider != providerFile || s.catalog != "" {
 		return facts, nil
@@ -127,7 +127,7 @@ func typesOf(snapshot *scheduling.Snapshot) map[string]bool {
 	return present
 }
 
-// assumedOf says what a catalogue that was made for a region rests on.
+// assumedOf returns the assumptions of a catalogue that was converted to a region.
 func assumedOf(there *catalog.Catalog, from, zonesFrom string) []string {
 	var zones []string
 	for _, z := range there.Zones {

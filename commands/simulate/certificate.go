@@ -12,7 +12,7 @@ import (
 type certificateDocument struct {
 	Classes []certificateClass `json:"classes"`
 	Types   []certificateType  `json:"types"`
-	// Rules and Limits are left out where there are none.
+	// Rules and Limits are left out if there are none.
 	Rules  []planning.CertificateRule `json:"rules,omitempty"`
 	Limits []certificateLimit         `json:"limits,omitempty"`
 }
@@ -28,9 +28,9 @@ type certificateType struct {
 	Name        string             `json:"name"`
 	Price       float64            `json:"price"`
 	Multipliers map[string]float64 `json:"multipliers"`
-	// RuleMultipliers are left out where there are none.
+	// RuleMultipliers are left out if there are none.
 	RuleMultipliers map[string]float64 `json:"ruleMultipliers,omitempty"`
-	// Whole is left out where nothing is counted in whole pods.
+	// Whole is left out if nothing is counted in whole pods.
 	Whole []planning.CertificateCount `json:"whole,omitempty"`
 }
 
@@ -47,8 +47,8 @@ type certificateDraw struct {
 	Uses float64 `json:"uses"`
 }
 
-// newCertificateDocument writes down a certificate; nil, which a plan without new nodes has, proves a bound of 0
-// with no classes and no types.
+// newCertificateDocument converts a certificate. A plan without new nodes has a nil certificate: its document proves a bound of 0, with
+// no classes and no types.
 func newCertificateDocument(c *scheduling.Certificate) certificateDocument {
 	doc := certificateDocument{Classes: []certificateClass{}, Types: []certificateType{}}
 	if c == nil {

@@ -19,11 +19,11 @@ type clusterOptions struct {
 	context, kubeconfig string
 	// namespace restricts the pods that are planned to one namespace; empty for all.
 	namespace string
-	// all reads the cluster of the current context.
+	// all asks to read the cluster of the current context.
 	all bool
-	// save is the file that the objects read are written to; empty for nowhere.
+	// save is the file to which the objects that were read are written; empty if they are not saved.
 	save string
-	// kubectl is the program; empty for the one that the search path has.
+	// kubectl is the program; if empty, it is found by the search path.
 	kubectl string
 }
 
@@ -32,7 +32,7 @@ func (o clusterOptions) asked() bool {
 	return o.all || o.context != "" || o.kubeconfig != "" || o.namespace != ""
 }
 
-// addCluster declares how a running cluster is read.
+// addCluster declares the flags for reading a running cluster.
 func (l *commandLine) addCluster() {
 	c := &l.read.cluster
 	l.text(&c.context, "context", "read the running cluster of this `CONTEXT` of your kubeconfig, with kubectl")
@@ -118,7 +118,7 @@ func (s *simulation) kubectl(ctx context.Context, args ...string) ([]byte, error
 	return out.Bytes(), nil
 }
 
-// ofNamespace leaves the waiting pods of one namespace only. Pods that run on nodes are no waiting pods, and stay.
+// ofNamespace removes the pending pods of other namespaces. Pods that run on nodes are not pending, and are kept.
 func (s *simulation) ofNamespace(loaded *manifests.Result) {
 	if s.cluster.namespace == "" {
 		return

@@ -22,17 +22,17 @@ import (
 type consolidation struct {
 	snapshot *scheduling.Snapshot
 	plan     *disruption.Plan
-	// verdicts are the plan's, and those of nodes that no pool owns, by name.
+	// verdicts are the verdicts of the plan, and those of nodes that no pool owns, by name.
 	verdicts []disruption.Verdict
 	// prices contains the prices of the nodes, and the costs before and after.
 	prices        nodePrices
 	before, after nodeCost
 	// savings of the commands, in their order.
 	savings []saving
-	// calendars of the nodes by name, and what moving an ordinary pod is worth, USD.
+	// calendars of the nodes by name, and the cost of moving an ordinary pod, USD.
 	calendars map[string]calendarDocument
 	podPrice  float64
-	// planning is how long it took.
+	// planning is the duration of planning.
 	planning time.Duration
 }
 

@@ -11,11 +11,11 @@ import (
 	"github.com/drawknife/drawknife/disruption"
 )
 
-// calendarDocument is when a node may go, whether or not that is worth it.
+// calendarDocument says when a node may be removed, whether or not that would save money.
 type calendarDocument struct {
 	// MayGo is the time from which the node may be removed; left out if it is unknown.
 	MayGo *time.Time `json:"mayGo,omitempty"`
-	// Gates are what forbids it until then.
+	// Gates are the reasons why it must not be removed before.
 	Gates []gateDocument `json:"gates"`
 }
 
@@ -52,7 +52,7 @@ func gateKind(code disruption.BlockCode) string {
 	return ""
 }
 
-// calendarsOf are the calendars of all nodes that verdicts speak of, by name. Budgets include their use by the plan.
+// calendarsOf returns the calendars of all nodes that have verdicts, by name. Budgets include their use by the plan.
 func calendarsOf(fleet *disruption.Fleet, plan *disruption.Plan, verdicts []disruption.Verdict) (map[string]calendarDocument, error) {
 	tracker, err := disruption.NewBudgetTracker(fleet)
 	if err != nil {
@@ -79,7 +79,7 @@ func calendarsOf(fleet *disruption.Fleet, plan *disruption.Plan, verdicts []disr
 	return all, nil
 }
 
-// calendarOf is that of a node that stays.
+// calendarOf returns the calendar of a node that stays.
 func calendarOf(fleet *disruption.Fleet, now time.Time, tracker *disruption.BudgetTracker, v *disruption.Verdict) calendarDocument {
 	d := calendarDocument{MayGo: &now, Gates: []gateDocument{}}
 	add := func(b *disruption.Block, until time.Time) {
@@ -128,7 +128,7 @@ func likelyReason(c *disruption.Candidate) disruption.Reason {
 	return disruption.ReasonUnderutilized
 }
 
-// when is the calendar's time in words.
+// when returns the calendar's time in words.
 func (d calendarDocument) when(now time.Time) string {
 	switch {
 	case d.MayGo == nil:

@@ -13,13 +13,13 @@ import (
 // only ever added.
 type consolidationDocument struct {
 	typeMeta
-	// Digest names what is done: see disruption.Plan.Digest.
+	// Digest identifies the commands of the plan: see disruption.Plan.Digest.
 	Digest   string               `json:"digest"`
 	Summary  consolidationSummary `json:"summary"`
 	Commands []commandDocument    `json:"commands"`
 	Waves    []waveDocument       `json:"waves"`
 	Nodes    []verdictDocument    `json:"nodes"`
-	// FloorPrices are what proofs in the nodes' reasons go by.
+	// FloorPrices are the prices that the proofs in the nodes' reasons use.
 	FloorPrices []disruption.FloorPrices `json:"floorPrices"`
 	Notes       []planNote               `json:"notes"`
 	// Waiting says that more may be possible later: at Again, if that is known.
@@ -27,7 +27,7 @@ type consolidationDocument struct {
 	Again   time.Time `json:"again,omitzero"`
 	// Prices say where the prices of the nodes come from.
 	Prices []priceSource `json:"prices"`
-	// Assumptions are left out without any.
+	// Assumptions are left out if there are none.
 	Assumptions []string `json:"assumptions,omitempty"`
 }
 
@@ -42,7 +42,7 @@ type consolidationSummary struct {
 	HourlyCost      *float64 `json:"hourlyCost,omitempty"`
 	HourlyCostAfter *float64 `json:"hourlyCostAfter,omitempty"`
 	nodeCounts
-	// Savings of the commands for which that is known; of SavingsUnknown it is not.
+	// Savings is the sum over the commands whose saving is known; SavingsUnknown counts the others.
 	Savings        float64 `json:"savings"`
 	SavingsUnknown int     `json:"savingsUnknown,omitempty"`
 	EvictionCost   float64 `json:"evictionCost"`
@@ -65,7 +65,7 @@ type commandDocument struct {
 	SavingsEstimated bool `json:"savingsEstimated,omitempty"`
 	// EvictionCost is the one-off cost of moving the pods, in USD: see --disruption-price.
 	EvictionCost float64 `json:"evictionCost"`
-	// NotBefore is when it may begin at the earliest: see --disruption-validation-delay.
+	// NotBefore is the earliest time at which the command may begin: see --disruption-validation-delay.
 	NotBefore time.Time `json:"notBefore"`
 	// Wave is the number of the wave, from 1; left out for planners without waves.
 	Wave int `json:"wave,omitempty"`
@@ -100,7 +100,7 @@ type verdictDocument struct {
 	PriceEstimated bool           `json:"priceEstimated,omitempty"`
 	DisruptionCost float64        `json:"disruptionCost,omitempty"`
 	Reasons        []stayDocument `json:"reasons"`
-	// Calendar is when it may go.
+	// Calendar says when the node may be removed.
 	Calendar calendarDocument `json:"calendar"`
 }
 
@@ -113,7 +113,7 @@ type stayDocument struct {
 	Block *disruption.Block `json:"block"`
 }
 
-// newConsolidationDocument writes down a plan. Except for the duration, it is a function of the snapshot and the plan.
+// newConsolidationDocument converts a plan to the document. Except for the duration, it is a function of the snapshot and the plan.
 func newConsolidationDocument(c consolidation) consolidationDocument {
 	d := consolidationDocument{
 		typeMeta: typeOf(kindConsolidationPlan), Digest: c.plan.Digest(),

@@ -19,12 +19,12 @@ func (s saving) cell() string {
 // waveDocument is a wave with amounts that are rounded.
 type waveDocument struct {
 	disruption.Wave
-	// Savings of the wave's commands for which that is known; of SavingsUnknown it is not.
+	// Savings is the sum over the wave's commands whose saving is known; SavingsUnknown counts the others.
 	Savings        float64 `json:"savings"`
 	SavingsUnknown int     `json:"savingsUnknown,omitempty"`
 }
 
-// count adds up what the commands save, and what the nodes cost before and after.
+// count adds up the savings of the commands, and the costs of the nodes before and after.
 func (c *consolidation) count(assumed *assumptions) {
 	c.before = c.prices.cost()
 	c.after = c.before
@@ -44,8 +44,8 @@ func (c *consolidation) count(assumed *assumptions) {
 	}
 }
 
-// savingOf is what a command saves. The planner counts 0 for a node whose price it does not know. It also counts 0 for a node of a static
-// pool, whose type is not known yet.
+// savingOf returns the saving of a command. The planner counts 0 for a node whose price it does not know. It also counts 0 for a node of
+// a static pool, whose type is not known yet.
 func (c *consolidation) savingOf(cmd *disruption.Command, assumed *assumptions) saving {
 	saved := saving{price: cmd.Savings, known: true}
 	for i := range cmd.Members {
@@ -68,7 +68,7 @@ func (c *consolidation) savingOf(cmd *disruption.Command, assumed *assumptions) 
 	return saved
 }
 
-// priceOf is what a node that is launched costs.
+// priceOf returns the price of a node that is launched.
 func priceOf(r disruption.Replacement, assumed *assumptions) nodePrice {
 	if r.Node == nil {
 		return nodePrice{}
@@ -77,7 +77,7 @@ func priceOf(r disruption.Replacement, assumed *assumptions) nodePrice {
 	return nodePrice{price: kind.price, known: true, estimated: assumed.isEstimated(kind.instanceType, kind.capacityType)}
 }
 
-// waves are those of the plan, never nil.
+// waves are the waves of the plan, never nil.
 func (c *consolidation) waves() []waveDocument {
 	byID := make(map[string]saving, len(c.savings))
 	for i, cmd := range c.plan.Commands {
@@ -100,7 +100,7 @@ func (c *consolidation) waves() []waveDocument {
 	return waves
 }
 
-// saved adds savings of commands up for a column of a table.
+// saved adds up the savings of commands for a column of a table.
 func (c *consolidation) saved(commands []string) string {
 	var sum nodeCost
 	for i, cmd := range c.plan.Commands {

@@ -12,11 +12,11 @@ import (
 )
 
 const (
-	// shownCommands is how many commands are listed unless asked for all.
+	// shownCommands is the number of commands that are listed, unless the user asks for all.
 	shownCommands = 20
-	// shownStays is how many reasons for staying are listed unless asked for all.
+	// shownStays is the number of reasons for staying that are listed, unless the user asks for all.
 	shownStays = 12
-	// shownPlaces is how many nodes that pods of a command go to are listed.
+	// shownPlaces is the number of listed nodes to which pods of a command move.
 	shownPlaces = 4
 )
 
@@ -69,7 +69,7 @@ func (r consolidationText) writeCommands(w io.Writer) {
 	}
 }
 
-// places says where the pods of a command go, a line for each node.
+// places returns the nodes to which the pods of a command move, one line for each node.
 func (r consolidationText) places(cmd *commandDocument) []string {
 	var lines []string
 	tell := func(node string, pods []string) {
@@ -127,7 +127,7 @@ func (r consolidationText) writeWaves(w io.Writer) {
 	t.write(w, r.canvas)
 }
 
-// launches says what a command launches: "m7g.large/us-east-1a/spot, 2 x c7g.large/us-east-1b/spot".
+// launches lists the nodes that a command launches: "m7g.large/us-east-1a/spot, 2 x c7g.large/us-east-1b/spot".
 func (r consolidationText) launches(cmd *disruption.Command) string {
 	var items []string
 	kinds := kindsOf(cmd.Replacements)

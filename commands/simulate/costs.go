@@ -9,7 +9,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// priceTerm is one line of how a price came about.
+// priceTerm is one line of the calculation of a price.
 type priceTerm struct {
 	Name    string  `json:"name"`
 	Source  string  `json:"source"`
@@ -17,7 +17,7 @@ type priceTerm struct {
 	Covered float64 `json:"covered,omitempty"`
 }
 
-// commitmentUse is what nodes use of a commitment.
+// commitmentUse is the part of a commitment that nodes use.
 type commitmentUse struct {
 	Name     string  `json:"name"`
 	Source   string  `json:"source"`
@@ -45,7 +45,7 @@ func (s *simulation) readCostModel(snapshot *scheduling.Snapshot) error {
 	return nil
 }
 
-// newPriceTerms are the lines behind a price, with amounts rounded like prices.
+// newPriceTerms returns the lines of the calculation of a price, with amounts rounded like prices.
 func newPriceTerms(terms []scheduling.PriceTerm) []priceTerm {
 	var out []priceTerm
 	for _, t := range terms {

@@ -32,7 +32,8 @@ func (s *simulation) remarkOnClaims(snapshot *scheduling.Snapshot) {
 	}
 }
 
-// correctDevices has plans count on the devices that nodes of the input have published where their instance types say otherwise, and says which.
+// correctDevices makes plans count on the devices that nodes of the input have published if their instance types state others, and prints
+// these types.
 func (s *simulation) correctDevices(snapshot *scheduling.Snapshot) {
 	corrections, problems := learned.Devices(snapshot)
 	for _, problem := range problems {
@@ -79,7 +80,7 @@ func hasSelectors(spec *resourcev1.ResourceClaimSpec) bool {
 
 func claimsDevices(pod *corev1.Pod) bool { return len(pod.Spec.ResourceClaims) > 0 }
 
-// remarkOnReplayedDevices is remarkOnDevices where pods of a trace may claim devices, too.
+// remarkOnReplayedDevices is like remarkOnDevices, but also considers claims of a trace's pods.
 func (s *simulation) remarkOnReplayedDevices(snapshot *scheduling.Snapshot, trace []replay.Arrival) {
 	if slices.ContainsFunc(snapshot.Pods, claimsDevices) ||
 		slices.ContainsFunc(trace, func(a replay.Arrival) bool { return len(a.Claims)+len(a.ClaimTemplates) > 0 }) {

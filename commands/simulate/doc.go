@@ -1,8 +1,8 @@
 // Package simulate has the commands that plan: plan, consolidate, diff, drain and replay for a program with subcommands, such as
-// examples/drawknife, and all of them as the program examples/simulate, which asks by flags. The package comment of examples/simulate
-// documents what they read and print.
+// examples/drawknife, and all of them as the program examples/simulate, where a flag selects the command. The package comment of
+// examples/simulate documents what they read and print.
 //
-// A program hands them what their module can't import: scheduling/dra/simulate hands them what evaluates selectors of devices.
+// A program passes them what their module can't import: scheduling/dra/simulate passes them the code that evaluates selectors of devices.
 //
 //	os.Exit(simulate.Main(simulate.Options{DeviceMatcher: dra.New()}))
 //

@@ -23,18 +23,18 @@ type document struct {
 	Existing      []existingNode     `json:"existing"`
 	Unschedulable []unschedulablePod `json:"unschedulable"`
 	Relaxations   []relaxation       `json:"relaxations"`
-	// Gangs are left out without any.
+	// Gangs are left out if there are none.
 	Gangs []gang `json:"gangs,omitempty"`
 	// Requests are the answers to ProvisioningRequests; left out if there are none.
 	Requests []request `json:"requests,omitempty"`
-	// Preemptions are left out without any.
+	// Preemptions are left out if there are none.
 	Preemptions []preemption     `json:"preemptions,omitempty"`
 	Buffers     []bufferHeadroom `json:"buffers"`
 	Notes       []planNote       `json:"notes"`
 	Prices      []priceSource    `json:"prices"`
-	// Assumptions are left out without any.
+	// Assumptions are left out if there are none.
 	Assumptions []string `json:"assumptions,omitempty"`
-	// Commitments are left out without any in the cost model.
+	// Commitments are left out if the cost model has none.
 	Commitments []commitmentUse `json:"commitments,omitempty"`
 	// SpotSplits are left out without any workload that limits its spot nodes.
 	SpotSplits []spotSplit `json:"spotSplits,omitempty"`
@@ -55,14 +55,14 @@ type summary struct {
 	HighCost      float64 `json:"highCost,omitempty"`
 	SolveMillis   float64 `json:"solveMillis"`
 	CompileMillis float64 `json:"compileMillis"`
-	// Estimated of the new nodes have a price that is an estimate.
+	// Estimated is the number of new nodes with an estimated price.
 	Estimated int `json:"estimated,omitempty"`
 	// ReplacedNodes and ReplacedCost are left out without --replace-nodes.
 	ReplacedNodes *int     `json:"replacedNodes,omitempty"`
 	ReplacedCost  *float64 `json:"replacedCost,omitempty"`
 	// ReplacedUnpriced is the number of replaced nodes without a known price; ReplacedCost is left out if no replaced node has one.
 	ReplacedUnpriced int `json:"replacedUnpriced,omitempty"`
-	// ReplacedEstimated of the replaced nodes have a price that is an estimate.
+	// ReplacedEstimated is the number of replaced nodes with an estimated price.
 	ReplacedEstimated int `json:"replacedEstimated,omitempty"`
 }
 
@@ -158,8 +158,8 @@ func newQuantities(list corev1.ResourceList) quantities {
 	return q
 }
 
-// newDocument writes down a plan; solve is how long Solve took. Except for that, the document is a function of the snapshot and its plan,
-// so that a replay prints the same document.
+// newDocument converts a plan to the document; solve is the duration of Solve. Except for that, the document is a function of the
+// snapshot and its plan, so that a replay prints the same document.
 func newDocument(snapshot *scheduling.Snapshot, plan *scheduling.Plan, solve time.Duration) document {
 	plan, held := separate(snapshot, plan)
 	d := document{
@@ -204,7 +204,7 @@ func newSummary(snapshot *scheduling.Snapshot, plan *scheduling.Plan, solve time
 	s := summary{
 		Pods: len(snapshot.Pods) + asked(snapshot), Placed: countPlaced(plan), Unschedulable: len(plan.Unschedulable),
 		ExistingNodes: len(snapshot.Nodes), NewNodes: len(plan.NewNodes),
-		// Rounding must not lift a bound above what it was proven to be.
+		// Rounding must not increase a bound above the proven value.
 		LowerBound:  math.Floor(plan.LowerBound*dollarParts) / dollarParts,
 		SolveMillis: float64(solve.Microseconds()) / 1000,
 	}
@@ -302,7 +302,7 @@ func reservation(o scheduling.InstanceTypeOption) string {
 	return o.Others
 }
 
-// price is what a planned node costs, USD per hour.
+// price returns the price of a planned node, USD per hour.
 func price(node *scheduling.NewNode) float64 {
 	if len(node.InstanceTypes) == 0 {
 		return 0

@@ -9,13 +9,13 @@ import (
 )
 
 // ErrInterrupted is the cause of a context that ends because the user interrupted the program: give it to context.WithCancelCause's cancel.
-// A command that ends with its context then says what was written before, and returns the status 130.
+// A command that ends because of it prints which files were already written, and returns the status 130.
 var ErrInterrupted = errors.New("interrupted")
 
 // errTimeout is the cause of a run that --timeout ended.
 var errTimeout = errors.New("gave up")
 
-// statusError is an error with the exit status that it ends the program with.
+// statusError is an error with the exit status of the program.
 type statusError struct {
 	status int
 	cause  error
@@ -76,13 +76,14 @@ func (o *outcome) String() string {
 // patience is how long an aborted run may take to end. Reading and compiling don't ask whether they should go on.
 const patience = 2 * time.Second
 
-// ending is what a run came to.
+// ending is the end of a run.
 type ending struct {
 	code int
 	err  error
 }
 
-// await runs the simulation until it ends, or ctx has ended and patience with it: then the process ends around it.
+// await runs the simulation until it ends, or until patience has passed after the end of ctx; in the second case, the process ends while
+// the simulation still runs.
 func (s *simulation) await(ctx context.Context) ending {
 	done := make(chan ending, 1)
 	go func() {

@@ -9,18 +9,18 @@ import (
 	"github.com/drawknife/drawknife/examples/settings"
 )
 
-// commandLine is a command line while it is read: the options, and the words of flags that are read when all of them are known.
+// commandLine is a command line while it is parsed: the options, and the texts of flags that are parsed after all others.
 type commandLine struct {
 	flags *flag.FlagSet
 	read  options
-	// version asks what the program was built from, and nothing else.
+	// version asks only for the version of the program.
 	version bool
 
 	zones, now, output, color, provider, replace, spotPrices string
 	preferences, minValues, reserved, preemption             string
 }
 
-// newCommandLine has the defaults of all options, and no flag yet.
+// newCommandLine returns a command line with the defaults of all options, and without flags.
 func newCommandLine(program string) *commandLine {
 	return &commandLine{
 		flags: flag.NewFlagSet(program, flag.ContinueOnError),
@@ -33,7 +33,7 @@ func newCommandLine(program string) *commandLine {
 	}
 }
 
-// text declares a flag with a value, whose default is what into holds.
+// text declares a flag with a value; the default is the value of into.
 func (l *commandLine) text(into *string, name, usage string) {
 	l.flags.StringVar(into, name, *into, usage)
 }
@@ -42,12 +42,12 @@ func (l *commandLine) boolean(into *bool, name, usage string) {
 	l.flags.BoolVar(into, name, *into, usage)
 }
 
-// also declares a further name of a flag: of one letter, the short form.
+// also declares another name of a flag; a name of one letter is the short form.
 func (l *commandLine) also(name, of string) {
 	l.flags.Var(l.flags.Lookup(of).Value, name, "")
 }
 
-// addAll declares the flags of simulate, which asks every question by flags.
+// addAll declares the flags of the program simulate, where a flag selects the command.
 func (l *commandLine) addAll() {
 	l.addForm()
 	l.addInput()
@@ -65,7 +65,7 @@ func (l *commandLine) addAll() {
 	l.boolean(&l.version, "version", "")
 }
 
-// addForm declares how the answer looks, and how long it may take.
+// addForm declares the flags for the form of the answer, and for the time limit.
 func (l *commandLine) addForm() {
 	l.text(&l.output, "output", "`FORMAT` of the answer: text, wide (text, nothing cut short), markdown, csv, json or yaml")
 	l.also("o", "output")
@@ -77,7 +77,7 @@ func (l *commandLine) addForm() {
 	l.flags.DurationVar(&l.read.timeout, "timeout", 0, "give up after this `DURATION`, such as 30s or 5m; 0: never")
 }
 
-// addInput declares what is read, and what instance types there are.
+// addInput declares the flags for the input and the instance types.
 func (l *commandLine) addInput() {
 	l.text(&l.provider, "provider", "where instance types and prices come from, `WHICH` is file: those of --catalog, or aws: those of your account today")
 	l.text(&l.read.region, "region", "`REGION` of AWS, such as eu-west-1 (default: that of the nodes, else us-east-1; with --provider aws that of your environment)")
@@ -93,7 +93,7 @@ func (l *commandLine) addInput() {
 	l.read.instanceTypes.AddInstanceTypeFlags(l.flags)
 }
 
-// addSaved declares snapshots: planned again, and written.
+// addSaved declares the flags for snapshots: to plan a saved one again, and to save one.
 func (l *commandLine) addSaved() {
 	l.text(&l.read.snapshot, "snapshot", "plan a snapshot of --save-snapshot again, from this `FILE`; takes no inputs")
 	l.text(&l.read.saveSnapshot, "save-snapshot", "write what the plan is made from to this `FILE`, as YAML (mode 0600)")
@@ -101,7 +101,7 @@ func (l *commandLine) addSaved() {
 	l.text(&l.read.anonymizeKey, "anonymize-key", "`TEXT` without which nobody can check guesses of these hashes")
 }
 
-// addPolicies declares how strictly the planner takes what it is given.
+// addPolicies declares the flags for preferences, minValues, reservations and preemption.
 func (l *commandLine) addPolicies() {
 	l.text(&l.preferences, "preferences", "respect or ignore what pods prefer; `POLICY`")
 	l.text(&l.minValues, "min-values", "`POLICY` if a pool's minValues can't be met: strict launches nothing, best-effort takes what there is")
@@ -109,7 +109,7 @@ func (l *commandLine) addPolicies() {
 	l.text(&l.preemption, "preemption", "`POLICY` for pods that kube-scheduler places by preemption: ignore plans nodes for them, expect plans none")
 }
 
-// addCosts declares what nodes cost beyond their list prices.
+// addCosts declares the flags for costs of nodes beyond their list prices.
 func (l *commandLine) addCosts() {
 	l.text(&l.read.costModel, "cost-model", "`FILE` with discounts, Savings Plans, Reserved Instances and fees; docs/costs.md shows the shape")
 	l.text(&l.read.commitments, "commitments", "`FILE` of Savings Plans, Reserved Instances and discounts, as the controller's --commitments-file has them: nodes that they cover cost nothing more")
@@ -118,19 +118,19 @@ func (l *commandLine) addCosts() {
 	l.text(&l.read.spotRisk.history, "spot-history", "with --spot-risk: `FILE` of prices, interruptions and refused launches that were seen")
 }
 
-// addProof declares where the proof of the lower bound is written.
+// addProof declares the flag for the file of the lower bound's proof.
 func (l *commandLine) addProof() {
 	l.text(&l.read.certificate, "certificate", "write the proof of the lower bound to this `FILE`, as JSON")
 }
 
-// addConsolidation declares which planner decides on nodes.
+// addConsolidation declares the flags for the planner of consolidation.
 func (l *commandLine) addConsolidation() {
 	l.flags.StringVar((*string)(&l.read.planner), "planner", string(l.read.planner), "`WHICH` planner decides: global, for the whole fleet at once, or reference, the first step of Karpenter's methods")
 	l.also("disruption-planner", "planner")
 	l.boolean(&l.read.spotToSpot, "spot-to-spot", "allow to replace spot nodes by spot nodes")
 }
 
-// addThresholds declares what a command that disrupts nodes has to be worth: the controller's settings with the same names.
+// addThresholds declares the flags for thresholds of disruption commands: the controller's settings with the same names.
 func (l *commandLine) addThresholds() { l.read.disruption.AddFlags(l.flags) }
 
 // addReplay declares the flags of a replay, except its trace.

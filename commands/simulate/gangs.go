@@ -17,7 +17,7 @@ type gang struct {
 	Placed  int `json:"placed"`
 	// Domains are the labels that the nodes of all members share, by key; left out if no domain is required.
 	Domains map[string]string `json:"domains,omitempty"`
-	// Code and Message say why the gang has no place; left out if it has one.
+	// Code and Message explain why the gang has no place; they are left out if it has one.
 	Code    string `json:"code,omitempty"`
 	Message string `json:"message,omitempty"`
 }
@@ -41,7 +41,7 @@ func newGangs(list []scheduling.GangPlacement) []gang {
 	return out
 }
 
-// shownGangs is how many are listed unless asked for all.
+// shownGangs is the number of gangs that are listed, unless the user asks for all.
 const shownGangs = 20
 
 // writeGangs prints the place of each gang, or why it has none; gangs without a place come first.

@@ -13,7 +13,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/manifests"
 )
 
-// globalSettings are what the ConfigMap karpenter-global-settings of the input says, read as the controller reads it.
+// globalSettings are the settings in the input's ConfigMap karpenter-global-settings, parsed as the controller parses it.
 type globalSettings struct {
 	from manifests.ConfigMap
 	read *settings.Loaded
@@ -120,12 +120,12 @@ func (s *simulation) typeOptions(pool v1.PoolKey) instancetype.Options {
 	return out
 }
 
-// withoutDrift tells that drift was switched off.
+// withoutDrift reports whether the settings disable drift.
 func (g *globalSettings) withoutDrift() bool {
 	return g != nil && !g.read.Settings.Planning.FeatureGates.Drift
 }
 
-// forgetDrift has no node count as drifted where the settings say so.
+// forgetDrift makes no node count as drifted if the settings disable drift.
 func (s *simulation) forgetDrift(snapshot *scheduling.Snapshot) {
 	if !s.global.withoutDrift() {
 		return

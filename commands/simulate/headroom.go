@@ -11,7 +11,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/buffers"
 )
 
-// headroom is the room a plan keeps free: its placeholders, which are no pods of the cluster, by where they went.
+// headroom is the room that a plan keeps free: its placeholders, which are not pods of the cluster, by their places.
 type headroom struct {
 	// buffer that a placeholder belongs to, "namespace/name".
 	buffer map[scheduling.PodKey]string
@@ -36,7 +36,7 @@ func separate(snapshot *scheduling.Snapshot, plan *scheduling.Plan) (*scheduling
 	}
 	for _, pod := range snapshot.Placeholders {
 		key := scheduling.PodKey{Namespace: pod.Namespace, Name: pod.Name}
-		h.buffer[key] = key.String() // a placeholder that no buffer made stands for itself
+		h.buffer[key] = key.String() // a placeholder without a buffer is counted separately
 		if buffer, ok := buffers.BufferOf(pod); ok {
 			h.buffer[key] = buffer.String()
 		}
@@ -68,7 +68,7 @@ func separate(snapshot *scheduling.Snapshot, plan *scheduling.Plan) (*scheduling
 	return &pods, h
 }
 
-// split parts real pods from placeholders.
+// split separates real pods from placeholders.
 func (h headroom) split(keys []scheduling.PodKey) (pods, placeholders []scheduling.PodKey) {
 	for _, key := range keys {
 		if _, ok := h.buffer[key]; ok {
@@ -80,7 +80,7 @@ func (h headroom) split(keys []scheduling.PodKey) (pods, placeholders []scheduli
 	return pods, placeholders
 }
 
-// bufferCount is how many placeholders of a buffer are meant.
+// bufferCount is a number of placeholders of a buffer.
 type bufferCount struct {
 	buffer string
 	count  int
@@ -160,7 +160,7 @@ func (r textReport) bufferItems(placeholders []scheduling.PodKey) []string {
 	return items
 }
 
-// writeHeadroom says how much of the room that buffers ask for is kept, and why not all.
+// writeHeadroom prints how much of the buffers' room is kept, and why the rest is not.
 func (r textReport) writeHeadroom(w io.Writer) {
 	rooms := r.held.rooms()
 	if len(rooms) == 0 {

@@ -207,8 +207,8 @@ func (s *simulation) convertOlder(older []kinds.Object, pools []*v1.NodePool) []
 	return convert.Conversion(options)(older, pools)
 }
 
-// remarkOn passes on what was odd about the input. Unknown kinds are reported with their numbers; a missing node class is reported together
-// with its substitute.
+// remarkOn prints remarks about the input. Unknown kinds are reported with their numbers; a missing node class is reported together with
+// its substitute.
 func (s *simulation) remarkOn(loaded *manifests.Result) {
 	for _, warning := range loaded.Warnings {
 		if warning.Code == manifests.WarningUnknownKind || warning.Code == manifests.WarningNodeClass {
@@ -228,7 +228,7 @@ func (s *simulation) remarkOn(loaded *manifests.Result) {
 	s.remarkOnRequests(loaded.Snapshot)
 }
 
-// meantAsFlag says so where an input that is not there has the name of a flag: "simulate version".
+// meantAsFlag adds advice if an input does not exist and has the name of a flag: "simulate version".
 func meantAsFlag(paths []string, err error) error {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return err

@@ -17,7 +17,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/manifests"
 )
 
-// readCatalog reads the facts about EC2 that the command line asks for.
+// readCatalog reads the catalogue that the command line selects: AWS's answers, a file, or the embedded catalogue.
 func (s *simulation) readCatalog(ctx context.Context) (*catalog.Catalog, error) {
 	if s.provider == providerAWS {
 		facts, err := s.readLive(ctx)
@@ -99,7 +99,7 @@ func (s *simulation) addCatalogs(
 	return nil
 }
 
-// freeName is name, or name with the first number that makes it new: classes of two kinds may share a name.
+// freeName returns the name, or the name with the first number that makes it unique: classes of two kinds may share a name.
 func freeName(taken map[string][]*cloudprovider.InstanceType, name string) string {
 	free := name
 	for i := 2; taken[free] != nil; i++ {

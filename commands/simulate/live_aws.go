@@ -10,7 +10,7 @@ import (
 	"github.com/drawknife/drawknife/commands/simulate/internal/live"
 )
 
-// linksAWS says that this program can ask AWS itself.
+// linksAWS is true because this program can call AWS itself.
 const linksAWS = true
 
 // readLive reads the catalogue from AWS, and notes what is missing.

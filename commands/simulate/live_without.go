@@ -8,11 +8,11 @@ import (
 	"github.com/drawknife/drawknife/aws/catalog"
 )
 
-// linksAWS says that this program can't ask AWS itself: compiling the AWS SDK would take most of the time that a first "go run" takes, for
-// something that few runs need. Such runs are passed to the program simulate-aws in the same folder.
+// linksAWS is false because this program can't call AWS itself: compiling the AWS SDK would take most of the time that a first "go run"
+// takes, for something that few runs need. Such runs are passed to the program simulate-aws in the same folder.
 const linksAWS = false
 
-// readLive is never asked here: see relay.
+// readLive is never called in this program: see relay.
 func (s *simulation) readLive(context.Context) (*catalog.Catalog, error) {
 	return nil, errWithoutAWS
 }

@@ -20,9 +20,9 @@ type nodeKind struct {
 	price        float64
 	// reservation is the name of the reservation; empty for none.
 	reservation string
-	// terms is how its price came about; empty for a list price.
+	// terms is the calculation of its price; empty for a list price.
 	terms string
-	// minValuesRelaxed: their types are less varied than the pool asks for.
+	// minValuesRelaxed is true if their types are less varied than the pool requests.
 	minValuesRelaxed bool
 }
 
@@ -62,7 +62,7 @@ func (g nodeGroup) podInterval() (low, high int) {
 	return low, high
 }
 
-// fill is the mean share of a resource that is taken on the group's nodes, and whether they have the resource.
+// fill returns the mean share of a resource that is used on the group's nodes, and whether they have the resource.
 func (g nodeGroup) fill(resource corev1.ResourceName) (float64, bool) {
 	var used, have float64
 	for _, node := range g.nodes {
@@ -83,7 +83,7 @@ func amount(list corev1.ResourceList, name corev1.ResourceName) float64 {
 	return q.AsApproximateFloat64()
 }
 
-// poolSection are a pool's nodes, the kinds that cost most first.
+// poolSection contains a pool's nodes; the kinds with the highest cost come first.
 type poolSection struct {
 	pool   v1.PoolKey
 	groups []nodeGroup

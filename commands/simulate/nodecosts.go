@@ -16,11 +16,11 @@ import (
 type nodePrice struct {
 	price            float64
 	known, estimated bool
-	// offering that the node was bought as, where the price is known.
+	// offering is the offering of the node, if the price is known.
 	offering cloudprovider.OfferingKey
 }
 
-// figure is the price for documents; nil where it is not known.
+// figure is the price for documents; nil if it is not known.
 func (p nodePrice) figure() *float64 {
 	if !p.known {
 		return nil
@@ -32,8 +32,8 @@ func (p nodePrice) figure() *float64 {
 // nodePrices contains what the nodes of a snapshot cost now, by name, with an entry for each node.
 type nodePrices map[string]nodePrice
 
-// nodePricesOf says what the nodes cost. A node without a capacity type counts as on-demand, unless labels of an EKS node group say
-// otherwise.
+// nodePricesOf returns the prices of the nodes. A node without a capacity type counts as on-demand, unless labels of an EKS node group
+// say otherwise.
 func (s *simulation) nodePricesOf(snapshot *scheduling.Snapshot) (nodePrices, error) {
 	labelled := *snapshot
 	labelled.Nodes = slices.Clone(snapshot.Nodes)
@@ -65,7 +65,7 @@ func (s *simulation) nodePricesOf(snapshot *scheduling.Snapshot) (nodePrices, er
 	return prices, nil
 }
 
-// boughtAs is how a node with these labels was bought.
+// boughtAs returns the capacity type of a node with these labels.
 func boughtAs(of map[string]string) string {
 	if own := of[v1.CapacityTypeLabelKey]; own != "" {
 		return own
@@ -76,10 +76,10 @@ func boughtAs(of map[string]string) string {
 	return v1.CapacityTypeOnDemand
 }
 
-// eksCapacityType is the label by which EKS says how a node of a managed group was bought: ON_DEMAND or SPOT.
+// eksCapacityType is the label that EKS sets on nodes of a managed group to their capacity type: ON_DEMAND or SPOT.
 const eksCapacityType = "eks.amazonaws.com/capacityType"
 
-// cost adds the nodes up, in an order of their own.
+// cost adds up the prices of the nodes in a fixed order.
 func (p nodePrices) cost() nodeCost {
 	var c nodeCost
 	for _, name := range sortedKeys(p) {
@@ -135,7 +135,7 @@ func (p nodePrices) sources(snapshot *scheduling.Snapshot) []priceSource {
 	return out
 }
 
-// only are the prices of the nodes of these names.
+// only returns the prices of the nodes with these names.
 func (p nodePrices) only(names map[string]bool) nodePrices {
 	out := make(nodePrices, len(names))
 	for name := range names {
@@ -156,7 +156,7 @@ type nodeCost struct {
 
 func (c *nodeCost) add(p nodePrice) { c.count(p, 1) }
 
-// remove takes a node out again that was added.
+// remove subtracts a node that was added before.
 func (c *nodeCost) remove(p nodePrice) { c.count(p, -1) }
 
 func (c *nodeCost) count(p nodePrice, sign int) {
@@ -203,7 +203,7 @@ func (c *nodeCost) cell() string {
 	return text + " + unknown"
 }
 
-// at says what the nodes cost behind their number: "at $0.1248/h", "at an unknown price".
+// at returns the cost as a text that follows the number of nodes: "at $0.1248/h", "at an unknown price".
 func (c *nodeCost) at() string {
 	switch c.unpriced {
 	case 0:

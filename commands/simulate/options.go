@@ -38,7 +38,7 @@ const (
 
 // options are the command line, read and checked.
 type options struct {
-	// program is the name by which messages call the command, such as simulate.
+	// program is the name of the command in messages, such as simulate.
 	program string
 	// inputs are files, folders or "-", in the order given; none means the built-in cluster.
 	inputs []string
@@ -64,11 +64,11 @@ type options struct {
 	version bool
 	// verbose lists every kind of node and names the pods that have no place.
 	verbose bool
-	// snapshot is a saved snapshot to plan instead of inputs; empty means none.
+	// snapshot is the file of a saved snapshot that is planned instead of inputs; empty means none.
 	snapshot string
 	// saveSnapshot is the file the snapshot is written to; empty for nowhere.
 	saveSnapshot string
-	// anonymize saves it with other words for names, whose hashes depend on anonymizeKey.
+	// anonymize saves the snapshot with hashes instead of names; the hashes depend on anonymizeKey.
 	anonymize    bool
 	anonymizeKey string
 	// costModel is the file with the cost model for planning; if empty, the snapshot's model is used, or none.
@@ -80,7 +80,7 @@ type options struct {
 	feesText string
 	// spotRisk contains the options of --spot-risk.
 	spotRisk spotRisk
-	// spotAsSeen plans with old spot prices as they are, instead of catalog.SteadySpot's.
+	// spotAsSeen plans with old spot prices unchanged, instead of those of catalog.SteadySpot.
 	spotAsSeen bool
 	// certificate is the file the proof of the lower bound is written to; empty for nowhere.
 	certificate string
@@ -90,12 +90,12 @@ type options struct {
 	timeout time.Duration
 	// consolidate asks which nodes to remove or to replace, instead of where pods go.
 	consolidate bool
-	// planner decides that, and spotToSpot lets it replace spot nodes by spot nodes.
+	// planner is the planner of consolidation, and spotToSpot allows it to replace spot nodes by spot nodes.
 	planner    settings.DisruptionPlanner
 	spotToSpot bool
 	// disruption are the planner's options: the controller's flags with the same names.
 	disruption settings.Disruption
-	// instanceTypes decide what EC2's facts become as instance types: the flags of the controller, by the same names.
+	// instanceTypes are the options for converting EC2's data to instance types: the controller's flags with the same names.
 	instanceTypes settings.AWS
 	// replay has the values of --replay and its flags.
 	replay replayOptions
@@ -112,7 +112,7 @@ type options struct {
 	allowEmpty bool
 	// maxReplicas bounds the pods of workloads; each takes some 8 kB of memory.
 	maxReplicas int
-	// workloads say of which objects pods come.
+	// workloads say for which kinds of objects pods are created.
 	workloads workloadOptions
 	// query is the planner's query.
 	query scheduling.Query
@@ -140,7 +140,7 @@ func parseOptions(args []string) (options, error) {
 	return l.options(inputs)
 }
 
-// parseQuery reads the flags that say how strictly the planner takes what it is given.
+// parseQuery parses the flags for preferences, minValues, reservations and preemption.
 func parseQuery(preferences, minValues, reserved, preemption string) (q scheduling.Query, err error) {
 	if q.Preferences, err = choose("preferences", preferences,
 		choice[scheduling.PreferencePolicy]{"respect", scheduling.PreferencesRespect},
@@ -169,7 +169,7 @@ type choice[T any] struct {
 	policy T
 }
 
-// choose finds the choice that the user made.
+// choose finds the choice with the user's value.
 func choose[T any](flag, word string, choices ...choice[T]) (T, error) {
 	words := make([]string, 0, len(choices))
 	for _, c := range choices {
@@ -218,7 +218,7 @@ func parseZones(list string, given bool) ([]string, error) {
 	return slices.Compact(zones), nil
 }
 
-// check refuses values and combinations that make no sense; given holds the names of the flags on the command line.
+// check refuses invalid values and combinations; given contains the names of the flags on the command line.
 func (o options) check(given map[string]bool) error {
 	if !slices.Contains([]outputFormat{outputText, outputWide, outputMarkdown}, o.output) && !o.output.structured() {
 		return fmt.Errorf("--output %q: not one of text, wide, json, yaml, markdown, csv", o.output)
@@ -315,7 +315,7 @@ func replayThresholds() []string {
 	return []string{"disruption-pay-back", "disruption-min-saving", "disruption-min-saving-share", "disruption-price", "disruption-cool-down"}
 }
 
-// checkQuestion refuses to answer several questions at once, and flags of a question that is not asked.
+// checkQuestion refuses flags that select several commands at once, and flags of a command that is not selected.
 func (o options) checkQuestion(given map[string]bool) error {
 	asked := 0
 	for _, question := range []bool{o.consolidate, o.diff != "", o.replay.trace != ""} {

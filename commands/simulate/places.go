@@ -12,7 +12,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// nodePlaces is where the nodes of a cluster are, as their labels and provider IDs say.
+// nodePlaces contains the regions and zones of a cluster's nodes, according to their labels and provider IDs.
 type nodePlaces struct {
 	// zones of each region of AWS that nodes are in, and how many these are. A region may have nodes and no zone.
 	zones map[string][]string
@@ -22,7 +22,7 @@ type nodePlaces struct {
 	silent  int
 }
 
-// placesOf reads where the nodes are.
+// placesOf reads the places of the nodes.
 func placesOf(snapshot *scheduling.Snapshot) nodePlaces {
 	p := nodePlaces{zones: make(map[string][]string), nodes: make(map[string]int), foreign: make(map[string]int)}
 	for i := range snapshot.Nodes {
@@ -76,7 +76,7 @@ func (p *nodePlaces) region() (region, instead string) {
 	return "", ""
 }
 
-// elsewhere says which nodes are not in the region that is planned for; empty if all are.
+// elsewhere names the nodes that are not in the planned region; empty if all are in it.
 func (p *nodePlaces) elsewhere(region string) string {
 	var items []string
 	for _, other := range sortedKeys(p.nodes) {
@@ -103,7 +103,7 @@ func areNodes(by map[string]int) string {
 	return "1 node is"
 }
 
-// instanceTypeOf is what the node's labels say.
+// instanceTypeOf returns the instance type in the node's labels.
 func instanceTypeOf(n *corev1.Node) string {
 	return cmp.Or(n.Labels[corev1.LabelInstanceTypeStable], n.Labels[corev1.LabelInstanceType])
 }
@@ -114,7 +114,7 @@ func zoneOf(n *corev1.Node) string {
 }
 
 var (
-	// regionName is what regions of AWS are called.
+	// regionName matches names of AWS regions.
 	regionName = regexp.MustCompile(`^(?:[a-z]+-)+[0-9]+$`)
 	// zoneName matches names of AWS availability zones; local zones have longer names.
 	zoneName = regexp.MustCompile(`^((?:[a-z]+-)+[0-9]+)[a-z]$`)

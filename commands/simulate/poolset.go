@@ -19,11 +19,11 @@ import (
 	"github.com/drawknife/drawknife/scheduling/manifests"
 )
 
-// Reasons for which a node goes that no condition of its NodeClaim has.
+// These reasons for the removal of a node are not conditions of its NodeClaim.
 const (
-	// poolGone: the other set lacks this pool, and a pool's nodes are removed with it.
+	// poolGone means that the other set lacks this pool; a pool's nodes are removed with it.
 	poolGone cloudprovider.DriftReason = "NodePoolGone"
-	// nodeClassDrift: the settings of its node class are others.
+	// nodeClassDrift means that the settings of its node class differ.
 	nodeClassDrift cloudprovider.DriftReason = "NodeClassDrift"
 )
 
@@ -58,23 +58,23 @@ func (p *poolSet) class(pool *scheduling.NodePool) *awsv1.EC2NodeClass {
 type difference struct {
 	pools []poolChange
 	nodes []nodeChange
-	// costs before and after, of all nodes and of those that are planned for pods that wait.
+	// costs before and after, of all nodes and of the nodes that are planned for pending pods.
 	before, after nodeCost
 	// unpriced are the nodes whose price is not known.
 	unpriced unpriced
-	// plans for pods that wait: with the pools there are; and with the others, with the pods of nodes that go waiting too.
+	// plans for pending pods: one with the present pools, and one with the other pools, where the pods of removed nodes are pending, too.
 	planBefore, planAfter *scheduling.Plan
 }
 
-// poolChange is what becomes of one pool.
+// poolChange is the change of one pool.
 type poolChange struct {
 	key    v1.PoolKey
 	change string // added, removed, changed, unchanged
-	// fields that are others, by their paths in the NodePool, and of the node class behind its name.
+	// fields that differ, by their paths in the NodePool, and those of the node class after its name.
 	fields []string
 }
 
-// nodeChange is a node that goes.
+// nodeChange is a node that would be removed.
 type nodeChange struct {
 	node   string
 	pool   v1.PoolKey
@@ -174,8 +174,8 @@ func (s *simulation) readPoolSet() (poolSet, error) {
 	return set, nil
 }
 
-// driftUnder says why a node goes under the other set of pools; empty if it stays. Nodes that have already drifted are drifted with either
-// set.
+// driftUnder returns the reason for which a node is removed with the other set of pools; empty if it stays. Nodes that have already
+// drifted are drifted with either set.
 func driftUnder(
 	n *scheduling.Node, old, other poolSet, catalogs map[string][]*cloudprovider.InstanceType, lookup *requirements.Lookup, snapshot *scheduling.Snapshot,
 ) (cloudprovider.DriftReason, error) {
@@ -217,7 +217,7 @@ func driftUnder(
 	return "", nil
 }
 
-// comparePools says of each pool what becomes of it, by key.
+// comparePools returns the change of each pool, by key.
 func comparePools(old, other poolSet) []poolChange {
 	var out []poolChange
 	for i := range other.pools {

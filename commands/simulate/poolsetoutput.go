@@ -24,7 +24,7 @@ type differenceDocument struct {
 	Launches []plannedNode      `json:"launches"`
 	NoPlace  []unschedulablePod `json:"noPlace"`
 	Notes    []planNote         `json:"notes"`
-	// Assumptions are left out without any.
+	// Assumptions are left out if there are none.
 	Assumptions []string `json:"assumptions,omitempty"`
 }
 
@@ -111,7 +111,7 @@ func (r differenceText) write(w io.Writer) {
 	r.writeCost(w)
 }
 
-// writeNodes lists the nodes that go, by pool and reason.
+// writeNodes lists the nodes that would be removed, by pool and reason.
 func (r differenceText) writeNodes(w io.Writer) {
 	if len(r.document.Nodes) == 0 {
 		fmt.Fprint(w, "\nNo node drifts.\n")
@@ -152,7 +152,7 @@ func (r differenceText) writeNodes(w io.Writer) {
 	fmt.Fprint(w, "  Drifted nodes go within the budgets of their pools, nodes of a deleted pool with it.\n")
 }
 
-// change says how far apart the costs are: in percent only where they are known of all nodes.
+// change returns the difference of the costs; it has percentages only if the costs of all nodes are known.
 func (d *difference) change() string {
 	was, is := roundDollars(d.before.cost), roundDollars(d.after.cost)
 	going := false

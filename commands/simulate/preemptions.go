@@ -22,7 +22,7 @@ func newPreemptions(list []scheduling.Preemption) []preemption {
 	return out
 }
 
-// shownPreemptions is how many are listed unless asked for all.
+// shownPreemptions is the number of preemptions that are listed, unless the user asks for all.
 const shownPreemptions = 10
 
 // writePreemptions says for which pods kube-scheduler makes room itself. The plan has places for them anyway, unless --preemption expect

@@ -31,7 +31,7 @@ func (s priceSource) mark() string {
 	return ""
 }
 
-// words are the text that says where the prices come from.
+// words returns the text that names the origin of the prices.
 func (s priceSource) words() string {
 	var standing []string
 	for _, word := range []string{s.Region, s.Confidence} {
@@ -58,19 +58,19 @@ func sourcesOf(list []planning.PricesFrom) []priceSource {
 	return out
 }
 
-// pricing says what a plan's cost rests on.
+// pricing describes the prices behind a plan's cost.
 type pricing struct {
 	// sources of the new nodes' prices, by capacity type and source.
 	sources []priceSource
 	// onDemand is what the same nodes cost on demand, USD per hour; 0 if no node is spot, or if it is not known.
 	onDemand float64
-	// estimated: onDemand rests on estimates.
+	// estimated is true if onDemand depends on estimates.
 	estimated bool
 	// low and high are the costs at the lowest and highest prices seen; 0 if they are not known.
 	low, high float64
 }
 
-// pricingOf returns the prices that the plan states or, if it states none, how its nodes are bought.
+// pricingOf returns the prices that the plan states or, if it states none, the capacity types of its nodes.
 func pricingOf(plan *scheduling.Plan) pricing {
 	if p := plan.Prices; p != nil {
 		return pricing{

@@ -10,13 +10,13 @@ import (
 )
 
 const (
-	// progressAfter is how long a run stays silent: shorter ones are over before a message could be read.
+	// progressAfter is the time for which a run prints no progress: shorter runs end before a message could be read.
 	progressAfter = time.Second
 	// progressEvery is the time between two pictures of the spinner.
 	progressEvery = 100 * time.Millisecond
 )
 
-// progress shows that a long run is alive, on one line that is removed when the run ends. A nil progress is silent.
+// progress shows the progress of a long run on one line, which is removed when the run ends. A nil progress is silent.
 type progress struct {
 	w     io.Writer
 	start time.Time

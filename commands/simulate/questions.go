@@ -17,7 +17,7 @@ func Commands(own Options) []commands.Command {
 	return []commands.Command{planCommand(own), consolidateCommand(own), diffCommand(own), drainCommand(own), explainCommand(own), replayCommand(own)}
 }
 
-// planCommand says where pending pods go.
+// planCommand plans places for pending pods.
 func planCommand(own Options) commands.Command {
 	return commands.Command{
 		Name: "plan", Summary: "Plan nodes for the pods that wait for a place, and say what the nodes cost", Arguments: inputs,
@@ -40,7 +40,7 @@ drawknife plan cluster.json --cost-model costs.yaml`,
 	}
 }
 
-// consolidateCommand says which nodes could go.
+// consolidateCommand plans which nodes could be removed.
 func consolidateCommand(own Options) commands.Command {
 	return commands.Command{
 		Name: "consolidate", Summary: "Show which nodes could be removed or replaced now, and why the others stay", Arguments: inputs,
@@ -111,7 +111,7 @@ drawknife drain -A -l topology.kubernetes.io/zone=us-east-1a`,
 	}
 }
 
-// replayCommand lets a trace of pods pass over pools.
+// replayCommand simulates pools with a trace of pods.
 func replayCommand(own Options) commands.Command {
 	return commands.Command{
 		Name: "replay", Summary: "Replay a trace of pods over NodePools: a month of a cluster's life in a minute", Arguments: inputs + " TRACE",
@@ -138,7 +138,8 @@ drawknife replay nodepool.yaml trace.csv --html replay.html --seed 7`,
 	}
 }
 
-// exitStatuses are those of a command that reads a cluster: what 2 means there follows the number, if the command ends with it.
+// exitStatuses are the exit statuses of a command that reads a cluster; unplaced is the number and the meaning of status 2, if the
+// command has it.
 func exitStatuses(unplaced ...any) []commands.ExitStatus {
 	statuses := []commands.ExitStatus{{Code: exitPlaced, Meaning: "the question was answered"}, {Code: exitInput, Meaning: "bad input or usage: nothing was planned"}}
 	if len(unplaced) == 2 {
@@ -152,7 +153,7 @@ func exitStatuses(unplaced ...any) []commands.ExitStatus {
 	)
 }
 
-// addCommon declares the flags of all questions.
+// addCommon declares the flags of all commands.
 func (l *commandLine) addCommon() {
 	l.addForm()
 	l.addInput()
@@ -161,7 +162,7 @@ func (l *commandLine) addCommon() {
 	l.addCosts()
 }
 
-// run is a run of a command whose flags are declared. ask reads what the question needs from the options; nil for nothing.
+// run returns a run of a command whose flags are declared. ask completes the options for the command; nil for nothing.
 func (l *commandLine) run(own Options, ask func(*options) error) commands.Run {
 	return commands.Run{
 		Flags: l.flags,
@@ -194,7 +195,7 @@ func (l *commandLine) answer(ctx context.Context, arguments []string, streams co
 	return s.supervise(ctx, messages)
 }
 
-// refuse says why a command line is not run.
+// refuse prints why a command line is invalid.
 func (l *commandLine) refuse(messages *printable.Writer, err error) int {
 	fmt.Fprintf(messages, "%s: %s\nRun %s --help for its flags and inputs.\n", l.read.program, err, l.read.program)
 	return exitInput

@@ -8,7 +8,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/manifests"
 )
 
-// loadManifests is manifests.Load with what AWS users should know of what it finds.
+// loadManifests is manifests.Load with additional remarks for AWS users.
 func loadManifests(sources []manifests.Source, options manifests.Options) (*manifests.Result, error) {
 	loaded, err := manifests.Load(sources, options)
 	var refused *manifests.LoadError

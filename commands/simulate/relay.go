@@ -14,8 +14,8 @@ import (
 // errWithoutAWS says what to do about a program that can't ask AWS.
 var errWithoutAWS = errors.New("--provider aws: this program was built without the AWS SDK, which takes longer to compile than everything else")
 
-// relay runs the command line with the program siblingName in the same folder, which contains the AWS SDK. It is found there and nowhere
-// else: not by the search path, and not where this program was built. Its exit status is returned.
+// relay runs the command line with the program siblingName in the same folder, which contains the AWS SDK. The program is only searched
+// in that folder, not in the search path, and not where this program was built. Its exit status is returned.
 func relay(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) (int, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -23,7 +23,7 @@ func relay(ctx context.Context, args []string, stdin io.Reader, stdout, stderr i
 	}
 	program := filepath.Join(filepath.Dir(self), siblingName())
 	info, err := os.Stat(program)
-	if own, failed := os.Stat(self); err == nil && failed == nil && os.SameFile(info, own) { // it would run itself forever
+	if own, failed := os.Stat(self); err == nil && failed == nil && os.SameFile(info, own) { // otherwise it would run itself forever
 		return 0, fmt.Errorf("%w, though its name is %s: build it with: go build -tags aws -o %q ./examples/simulate", errWithoutAWS, siblingName(), program)
 	}
 	if err != nil || !info.Mode().IsRegular() {
@@ -33,7 +33,7 @@ func relay(ctx context.Context, args []string, stdin io.Reader, stdout, stderr i
 	command := exec.CommandContext(ctx, program, args...)
 	command.Cancel = func() error { return command.Process.Signal(os.Interrupt) }
 	if runtime.GOOS == "windows" {
-		command.Cancel = func() error { return command.Process.Kill() } // it has no interrupts
+		command.Cancel = func() error { return command.Process.Kill() } // the platform has no interrupts
 	}
 	command.Stdin, command.Stdout, command.Stderr = stdin, stdout, stderr
 	err = command.Run()

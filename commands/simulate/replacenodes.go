@@ -13,7 +13,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
-// replaced are nodes that are planned as if they were gone.
+// replaced are nodes that are left out of the plan.
 type replaced struct {
 	nodeCost
 	// unknownPrices are the nodes without a known price.
@@ -32,12 +32,12 @@ func parseNodeSelector(flag, text string) (labels.Selector, error) {
 	return selector, nil
 }
 
-// noSuchNodesError is a selector that no node of the input meets.
+// noSuchNodesError reports a selector that matches no node of the input.
 type noSuchNodesError struct {
-	// flag is where the selector was given.
+	// flag is the flag with the selector.
 	flag     string
 	selector labels.Selector
-	// nodes are the labels of the existing nodes.
+	// nodes contains the labels of the existing nodes.
 	nodes []labels.Set
 }
 
@@ -101,8 +101,8 @@ func (e *noSuchNodesError) unmet(term *labels.Requirement) string {
 
 func mostOf(list []string, most int) []string { return list[:min(most, len(list))] }
 
-// replaceNodes is the snapshot without the nodes of the selector, their pods waiting for a place instead. A selector that matches no node
-// is a *noSuchNodesError, because it is probably a mistake.
+// replaceNodes returns the snapshot without the nodes of the selector; their pods are pending instead. A selector that matches no node is
+// a *noSuchNodesError, because it is probably a mistake.
 func (s *simulation) replaceNodes(snapshot *scheduling.Snapshot) (*scheduling.Snapshot, *replaced, error) {
 	names := make(map[string]bool)
 	none := &noSuchNodesError{flag: s.replaceFlag, selector: s.replace}
@@ -128,7 +128,7 @@ func (s *simulation) replaceNodes(snapshot *scheduling.Snapshot) (*scheduling.Sn
 	return withoutNodes(snapshot, names), out, nil
 }
 
-// withoutNodes is a snapshot in which the nodes are gone and the pods wait that need another place then.
+// withoutNodes returns a snapshot without the nodes; pods that then need another place are pending.
 func withoutNodes(snapshot *scheduling.Snapshot, names map[string]bool) *scheduling.Snapshot {
 	without := *snapshot
 	without.Nodes = make([]scheduling.Node, 0, len(snapshot.Nodes))

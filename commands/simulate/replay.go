@@ -17,18 +17,18 @@ import (
 type replayOptions struct {
 	// trace is the file of the trace; empty if none is replayed.
 	trace string
-	// from and length are the part of it; 0 is from its beginning, and to its end.
+	// from and length are the replayed part of the trace; 0 means from its beginning, and to its end.
 	from, length time.Duration
-	// interruptions of a spot node in a month, on average.
+	// interruptions is the average number of interruptions of a spot node in a month.
 	interruptions float64
 	// every is the interval of consolidation; 0 means never.
 	every time.Duration
 	seed  uint64
-	// page is the file the page is written to; empty for nowhere.
+	// page is the file for the HTML page; empty for none.
 	page string
 }
 
-// replayTrace lets the trace pass over the pools of the snapshot, and prints what came of it.
+// replayTrace simulates the trace with the pools of the snapshot, and prints the result.
 func (s *simulation) replayTrace(ctx context.Context, snapshot *scheduling.Snapshot) (int, error) {
 	s.progress.enter("reading the trace")
 	file, err := os.Open(s.replay.trace)
@@ -102,7 +102,7 @@ type replayDocument struct {
 	SolveMillis    float64            `json:"solveMillis"`
 }
 
-// stretchDocument is one stretch of the series.
+// stretchDocument is one period of the series.
 type stretchDocument struct {
 	At float64 `json:"at"`
 	replay.Point
@@ -182,7 +182,7 @@ func (s *simulation) printReplay(r *replay.Result, took time.Duration) error {
 	return b.Flush()
 }
 
-// writeRefusals says why pods of a replay have no place.
+// writeRefusals prints why pods of a replay have no place.
 func writeRefusals(b *bufio.Writer, c canvas, list []replay.Refusal) {
 	text := textReport{canvas: c}
 	for _, r := range list {
@@ -196,7 +196,7 @@ func writeRefusals(b *bufio.Writer, c canvas, list []replay.Refusal) {
 	}
 }
 
-// whenOf writes a time of a replay: by the day where it is long, by the minute else.
+// whenOf writes a time of a replay: in days if the replay is long, otherwise to the minute.
 func whenOf(at, length time.Duration) string {
 	if length < 48*time.Hour {
 		return fmt.Sprintf("%d:%02d", at/time.Hour, at/time.Minute%60)
@@ -204,7 +204,7 @@ func whenOf(at, length time.Duration) string {
 	return fmt.Sprintf("day %.1f", at.Hours()/24)
 }
 
-// stretchesOf makes fewer, longer stretches of a series.
+// stretchesOf combines the periods of a series into fewer, longer ones.
 func stretchesOf(series []replay.Point, n int) []replay.Point {
 	var out []replay.Point
 	for i := range n {

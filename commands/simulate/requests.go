@@ -21,9 +21,9 @@ import (
 type request struct {
 	Name  string `json:"name"`
 	Class string `json:"class"`
-	// Conditions that are known.
+	// Conditions contains the known conditions.
 	Conditions []requestCondition `json:"conditions"`
-	// Details are left out without any.
+	// Details are left out if there are none.
 	Details map[string]string `json:"details,omitempty"`
 }
 
@@ -67,7 +67,7 @@ func (s *simulation) keepRequests(loaded *manifests.Result) {
 	s.podTemplates = loaded.PodTemplates
 }
 
-// requestInput are the requests with the snapshot that they are answered from.
+// requestInput contains the requests, and the snapshot for answering them.
 func (s *simulation) requestInput(snapshot *scheduling.Snapshot) requests.Input {
 	return requests.Input{Snapshot: snapshot, Requests: s.requests, PodTemplates: s.podTemplates, Query: s.query, DeviceMatcher: s.matcher}
 }
@@ -94,7 +94,7 @@ func (s *simulation) beginRound(ctx context.Context, snapshot *scheduling.Snapsh
 	return round.Snapshot, nil
 }
 
-// answer completes the answers by the plan.
+// answer completes the answers with the results of the plan.
 func (s *simulation) answer(ctx context.Context, plan *scheduling.Plan) ([]requests.Answer, error) {
 	if s.round == nil {
 		return nil, nil
@@ -106,7 +106,7 @@ func (s *simulation) answer(ctx context.Context, plan *scheduling.Plan) ([]reque
 	return answers, nil
 }
 
-// unanswered reports whether a request has no room.
+// unanswered reports whether there is a request without room.
 func unanswered(answers []requests.Answer) bool {
 	return slices.ContainsFunc(answers, func(a requests.Answer) bool {
 		return a.Request.Is(autoscalingv1.ConditionFailed) || a.Request.Condition(autoscalingv1.ConditionProvisioned).Reason == autoscalingv1.ReasonCapacityIsNotFound ||
@@ -137,7 +137,7 @@ func (x workloadIndex) addAsked(snapshot *scheduling.Snapshot) {
 	}
 }
 
-// writeRequests says what is answered to each request: by the condition that matters most.
+// writeRequests prints the answer to each request: its most important condition.
 func (r textReport) writeRequests(w io.Writer) {
 	if len(r.answers) == 0 {
 		return
@@ -149,16 +149,16 @@ func (r textReport) writeRequests(w io.Writer) {
 	}
 }
 
-// answerSentence is the outcome in words.
+// answerSentence returns the result in words.
 func answerSentence(r *autoscalingv1.ProvisioningRequest) string {
 	c := r.Outcome()
 	return fmt.Sprintf("%s %s, %s: %s", c.Type, c.Status, c.Reason, c.Message)
 }
 
-// shownDetail is how many characters of a detail are shown unless asked for all.
+// shownDetail is the number of characters of a detail that are shown, unless the user asks for all.
 const shownDetail = 400
 
-// writeDetails lists what an answer says further, in the order of the keys.
+// writeDetails lists the details of an answer, in the order of the keys.
 func (r textReport) writeDetails(w io.Writer, details map[string]autoscalingv1.Detail) {
 	for _, key := range slices.Sorted(maps.Keys(details)) {
 		text := strings.ReplaceAll(strings.TrimSpace(string(details[key])), "\n", "; ")
@@ -172,7 +172,7 @@ func (r textReport) writeDetails(w io.Writer, details map[string]autoscalingv1.D
 	}
 }
 
-// plannedNodesText is the list in words: "2 m7i.large in us-east-1a, on-demand, $0.1/h each; …".
+// plannedNodesText returns the list in words: "2 m7i.large in us-east-1a, on-demand, $0.1/h each; …".
 func plannedNodesText(text string) string {
 	var list []requests.PlannedNodes
 	if json.Unmarshal([]byte(text), &list) != nil {

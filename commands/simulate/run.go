@@ -26,19 +26,19 @@ import (
 
 // Exit statuses, part of the contract in the package comment and in --help.
 const (
-	// exitPlaced: all pods have a place.
+	// exitPlaced means that all pods have a place.
 	exitPlaced = 0
-	// exitInput: bad input or usage: nothing was planned.
+	// exitInput means that the input or the usage is wrong, and nothing was planned.
 	exitInput = 1
-	// exitUnschedulable: the plan was made, but some pods have no place.
+	// exitUnschedulable means that the plan was made, but some pods have no place.
 	exitUnschedulable = 2
-	// exitTimeout: --timeout ran out.
+	// exitTimeout means that the time of --timeout has passed.
 	exitTimeout = 3
-	// exitCloud: AWS could not be asked, or did not answer.
+	// exitCloud means that AWS could not be called, or did not answer.
 	exitCloud = 4
-	// exitOutput: what was found could not be written.
+	// exitOutput means that the result could not be written.
 	exitOutput = 5
-	// exitInterrupted: the user ended the run, as a shell would say it.
+	// exitInterrupted means that the user interrupted the run; shells use the same status.
 	exitInterrupted = 130
 )
 
@@ -49,15 +49,15 @@ type simulation struct {
 	matcher        scheduling.DeviceMatcher
 	stdin          io.Reader
 	stdout, stderr io.Writer
-	// progress knows the stage of the run and shows it to a person who waits.
+	// progress stores the stage of the run and shows it to the user.
 	progress *progress
-	// done is what was written to files.
+	// done contains the files that were written.
 	done outcome
 	// abandoned says that the run was aborted and continues until the process ends.
 	abandoned bool
-	// remarks are for standard error, held back until the progress line is gone.
+	// remarks are printed to standard error after the progress line is removed.
 	remarks []remark
-	// printed is how many of them are out.
+	// printed is the number of remarks that are already printed.
 	printed int
 	// facts and classes are the inputs of instance types, and nodes the number of nodes in the input; set after loading.
 	facts   *catalog.Catalog
@@ -65,7 +65,7 @@ type simulation struct {
 	nodes   int
 	// assumed lists the assumptions beyond the input; nil if there are none.
 	assumed *assumptions
-	// global are the settings that the input has; nil without any.
+	// global contains the settings of the input; nil if it has none.
 	global *globalSettings
 	// requests are the ProvisioningRequests to answer, with the PodTemplates that they refer to. round answers them; nil if there are none.
 	requests     []*autoscalingv1.ProvisioningRequest
@@ -73,7 +73,7 @@ type simulation struct {
 	round        *requests.Round
 }
 
-// remark is a line for standard error: something the user should know that did not stop the run.
+// remark is a line on standard error about a problem that did not stop the run.
 type remark struct {
 	// severity is "note" or "warning".
 	severity string
@@ -98,14 +98,14 @@ func (s *simulation) remark(severity, text string, note planNote) {
 	}
 }
 
-// result is a plan and how long it took to make.
+// result is a plan with the duration of planning.
 type result struct {
 	snapshot       *scheduling.Snapshot
 	plan           *scheduling.Plan
 	compile, solve time.Duration
-	// replaced are the nodes that were left out; nil without --replace-nodes.
+	// replaced contains the nodes that were left out; nil without --replace-nodes.
 	replaced *replaced
-	// answers are those to ProvisioningRequests.
+	// answers are the answers to ProvisioningRequests.
 	answers []requests.Answer
 }
 
@@ -238,7 +238,7 @@ func (s *simulation) solve(ctx context.Context, snapshot *scheduling.Snapshot) (
 func (s *simulation) print(r result) error {
 	prices := pricingOf(r.plan)
 	if s.output.structured() {
-		// A large plan is written long after it was made: what writing leaves behind need not double the memory that the plan takes.
+		// Writing a large plan takes long and leaves garbage, which should not double the plan's memory.
 		defer debug.SetGCPercent(debug.SetGCPercent(25))
 		b := bufio.NewWriter(s.stdout)
 		if err := writeDocument(b, s.output, s.documentOf(r, prices)); err != nil {
@@ -265,7 +265,7 @@ func (s *simulation) print(r result) error {
 	return text.write(s.stdout)
 }
 
-// documentOf is the document of a plan.
+// documentOf returns the document of a plan.
 func (s *simulation) documentOf(r result, prices pricing) document {
 	d := newDocument(r.snapshot, r.plan, r.solve)
 	d.Notes = append(s.notes(), d.Notes...)
@@ -288,7 +288,7 @@ func (s *simulation) documentOf(r result, prices pricing) document {
 	return d
 }
 
-// notes are the remarks on how the input was read, for the JSON output.
+// notes returns the remarks about reading the input, for the JSON output.
 func (s *simulation) notes() []planNote {
 	notes := make([]planNote, 0, len(s.remarks))
 	for _, r := range s.remarks {
@@ -299,7 +299,7 @@ func (s *simulation) notes() []planNote {
 	return notes
 }
 
-// printRemarks writes what was held back.
+// printRemarks prints the remarks that are not printed yet.
 func (s *simulation) printRemarks() {
 	for _, r := range s.remarks[s.printed:] {
 		if s.quiet && r.severity == "note" {
@@ -339,7 +339,7 @@ func writeFile(name string, write func(io.Writer) error) error {
 	return writeFileFor(name, 0o666, write)
 }
 
-// writeFileFor is writeFile with the permissions that the file gets, also one that is there already.
+// writeFileFor is writeFile with permissions, which an existing file also gets.
 func writeFileFor(name string, mode os.FileMode, write func(io.Writer) error) error {
 	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, mode)
 	if err != nil {

@@ -14,7 +14,7 @@ type sharedParts struct {
 	requests, allocatable sharedQuantities
 }
 
-// typesOf are the names of the node's instance types. Nodes that could be of the same types share a list in the plan too.
+// typesOf returns the names of the node's instance types. Nodes that could be of the same types share a list in the plan too.
 func (s *sharedParts) typesOf(node *scheduling.NewNode) []string {
 	options := node.InstanceTypes
 	if len(options) == 0 {
@@ -30,13 +30,13 @@ func (s *sharedParts) typesOf(node *scheduling.NewNode) []string {
 	return s.names
 }
 
-// sharedQuantities are the amounts of the node before.
+// sharedQuantities are the amounts of the previous node.
 type sharedQuantities struct {
 	list    corev1.ResourceList
 	written quantities
 }
 
-// of are the amounts of a list as documents have them.
+// of converts the amounts of a list to the form of documents.
 func (s *sharedQuantities) of(list corev1.ResourceList) quantities {
 	if s.written == nil || !sameAmounts(s.list, list) {
 		s.list, s.written = list, newQuantities(list)
@@ -44,7 +44,7 @@ func (s *sharedQuantities) of(list corev1.ResourceList) quantities {
 	return s.written
 }
 
-// sameAmounts reports whether two lists are written alike.
+// sameAmounts reports whether two lists are written in the same way.
 func sameAmounts(a, b corev1.ResourceList) bool {
 	if len(a) != len(b) {
 		return false

@@ -14,7 +14,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/spotrisk"
 )
 
-// maxComparisons is how many notes say why a spot node is not one at a lower price.
+// maxComparisons limits the notes about spot nodes that were chosen over cheaper ones.
 const maxComparisons = 5
 
 // spotRisk contains the options of --spot-risk and --spot-history: the costs of an interruption, and the market. The zero value disables
@@ -122,7 +122,7 @@ func (s *simulation) termsInputs(snapshot *scheduling.Snapshot) []spotrisk.Terms
 	return out
 }
 
-// remarkOnSpotRisk notes, for spot nodes of the plan, which lower price they were chosen over, and why.
+// remarkOnSpotRisk adds notes about spot nodes that the plan chose although another offering has a lower price, with the reasons.
 func (s *simulation) remarkOnSpotRisk(snapshot *scheduling.Snapshot, plan *scheduling.Plan) {
 	if s.spotRisk.market == nil {
 		return
@@ -143,7 +143,7 @@ func (s *simulation) remarkOnSpotRisk(snapshot *scheduling.Snapshot, plan *sched
 	}
 }
 
-// lowestPrice is the option with the lowest list price.
+// lowestPrice returns the option with the lowest list price.
 func lowestPrice(options []scheduling.InstanceTypeOption) scheduling.InstanceTypeOption {
 	return slices.MinFunc(options, func(a, b scheduling.InstanceTypeOption) int {
 		switch x, y := listPrice(a), listPrice(b); {

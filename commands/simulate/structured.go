@@ -7,7 +7,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// documentVersion changes when a key means something else or is gone, which takes a line in the changelog.
+// documentVersion changes if the meaning of a key changes or a key is removed; such a change needs a line in the changelog.
 const documentVersion = "simulate.drawknife.dev/v1"
 
 // Kinds of documents. Each has its JSON Schema in the folder schemas.
@@ -21,7 +21,7 @@ const (
 	kindPoolExplanation   = "NodePoolExplanation"
 )
 
-// typeMeta says what a document is.
+// typeMeta contains the kind and the version of a document.
 type typeMeta struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`

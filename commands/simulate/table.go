@@ -8,9 +8,9 @@ import (
 )
 
 const (
-	// rowIndent is how far rows stand in from the left.
+	// rowIndent is the indentation of rows.
 	rowIndent = 2
-	// detailIndent is how far the line below a row stands in.
+	// detailIndent is the indentation of lines below a row.
 	detailIndent = 10
 )
 

@@ -14,13 +14,13 @@ import (
 )
 
 const (
-	// shownKinds is how many kinds of node a pool lists unless asked for all.
+	// shownKinds is the number of kinds of nodes that are listed for a pool, unless the user asks for all.
 	shownKinds = 20
-	// shownExisting is how many existing nodes are listed unless asked for all.
+	// shownExisting is the number of existing nodes that are listed, unless the user asks for all.
 	shownExisting = 20
-	// shownWishes is how many relaxed preferences are listed unless all are requested.
+	// shownWishes is the number of relaxed preferences that are listed, unless the user asks for all.
 	shownWishes = 10
-	// barCells is how wide bars are where there is room.
+	// barCells is the width of bars if there is room.
 	barCells = 10
 	// leastBarCells is the narrowest bar worth drawing.
 	leastBarCells = 4
@@ -38,17 +38,17 @@ type textReport struct {
 	// assumed lists the assumptions; nil if there are none. replaced are nodes that were left out; nil if there are none.
 	assumed  *assumptions
 	replaced *replaced
-	// unpriced are nodes that count and whose price is not known.
+	// unpriced are the counted nodes without a known price.
 	unpriced unpriced
 	// pricing contains the sources of the prices.
 	pricing pricing
-	// preempted tells that no node is planned for pods that preempt others.
+	// preempted is true if no nodes are planned for pods that preempt others.
 	preempted bool
 	// answers are those to ProvisioningRequests.
 	answers []requests.Answer
-	// verbose lists everything that is otherwise cut short.
+	// verbose prints all lists completely.
 	verbose bool
-	// compile and solve are how long those steps took.
+	// compile and solve are the durations of these steps.
 	compile, solve time.Duration
 }
 
@@ -111,7 +111,7 @@ func (r textReport) writePool(w io.Writer, section poolSection, resources []core
 	}
 }
 
-// markOf is the mark before the sum of a section's prices if one of them is an estimate.
+// markOf returns the mark that precedes the sum of a section's prices if one of them is an estimate.
 func (r textReport) markOf(section poolSection) string {
 	for _, g := range section.groups {
 		if mark := r.assumed.mark(g.instanceType, g.capacityType); mark != "" {
@@ -253,7 +253,7 @@ func (r textReport) writeFoot(w io.Writer) {
 	fmt.Fprintf(w, "Compiled in %s, solved in %s.\n", millis(r.compile), millis(r.solve))
 }
 
-// gapWords says how far a plan may be from the optimum, given its cost and its positive lower bound.
+// gapWords describes the largest possible distance of a plan from the optimum, given its cost and its positive lower bound.
 func gapWords(cost, bound float64) string {
 	gap := cost/bound - 1
 	switch {

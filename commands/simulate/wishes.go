@@ -33,7 +33,7 @@ func (w wish) String() string {
 	return string(w.Code) + ", " + w.Detail
 }
 
-// writeWishes says which preferences the plan does not keep, those of most pods first.
+// writeWishes prints which preferences the plan does not keep; preferences of the most pods come first.
 func (r textReport) writeWishes(w io.Writer) {
 	wishes := make([]wish, 0, len(r.plan.Relaxations))
 	for i, relaxation := range r.plan.Relaxations {

@@ -40,7 +40,7 @@ func (w workload) compare(o workload) int {
 		strings.Compare(w.kind, o.kind))
 }
 
-// workloadIndex knows which workload each pending pod of a snapshot belongs to.
+// workloadIndex contains the workload of each pending pod of a snapshot.
 type workloadIndex map[scheduling.PodKey]workload
 
 // deploymentsOf names the Deployment of each ReplicaSet that the snapshot has.
@@ -86,11 +86,11 @@ func workloadOf(pod *corev1.Pod, deployments map[scheduling.PodKey]string) workl
 	return w
 }
 
-// workloadCount is how many pods of a workload are meant.
+// workloadCount is a number of pods of a workload.
 type workloadCount struct {
 	workload workload
 	count    int
-	// only is the name of the one pod that is meant, if it is one.
+	// only is the name of the pod if there is exactly one.
 	only string
 }
 
@@ -139,7 +139,7 @@ func (t *workloadTally) add(w workload, name string, pods int) {
 	t.last[w] = name
 }
 
-// counts are the sums, the largest first.
+// counts returns the sums, the largest first.
 func (t *workloadTally) counts() []workloadCount {
 	sums, last := t.sums, t.last
 	counts := make([]workloadCount, 0, len(sums))

@@ -14,11 +14,11 @@ import (
 	"github.com/drawknife/drawknife/scheduling/manifests"
 )
 
-// workloadOptions say of which objects pods come, and how many.
+// workloadOptions say for which kinds of objects pods are created, and how many.
 type workloadOptions struct {
-	// kinds are those of --template.
+	// kinds are the kinds of --template.
 	kinds []manifests.WorkloadKind
-	// autoscaling is which of its numbers a workload has that an autoscaler scales; empty is current.
+	// autoscaling selects which number of replicas is used for a workload with an autoscaler; empty means current.
 	autoscaling manifests.Autoscaling
 }
 
@@ -52,8 +52,8 @@ func (o *workloadOptions) all() []manifests.WorkloadKind {
 	return append(manifests.CommonWorkloadKinds(), o.kinds...)
 }
 
-// parseWorkloadKind reads KIND.GROUP=PATH or KIND.GROUP=PATH:COUNT*COUNT. A path with "[]" in it goes through a list, whose elements
-// have the counts too. Without counts the field "replicas" next to the template counts.
+// parseWorkloadKind reads KIND.GROUP=PATH or KIND.GROUP=PATH:COUNT*COUNT. A path with "[]" leads through a list; the elements of the list
+// also contain the counts. Without counts the field "replicas" next to the template counts.
 func parseWorkloadKind(text string) (manifests.WorkloadKind, error) {
 	name, rest, found := strings.Cut(text, "=")
 	kind, group, grouped := strings.Cut(name, ".")
@@ -81,7 +81,7 @@ func parseWorkloadKind(text string) (manifests.WorkloadKind, error) {
 	return manifests.WorkloadKind{Group: group, Kind: kind, Parts: []manifests.WorkloadPart{part}}, nil
 }
 
-// shownWithoutRequests is how many workloads without requests are named.
+// shownWithoutRequests is the number of workloads without requests that are named.
 const shownWithoutRequests = 5
 
 // remarkOnRequests lists pods that request neither CPU nor memory: they only use a node's number of pods. Pods of one workload share their
@@ -158,7 +158,7 @@ func total(counts map[string]int) int {
 	return sum
 }
 
-// namedCounts is "A x1, B x2".
+// namedCounts returns "A x1, B x2".
 func namedCounts(counts map[string]int) string {
 	var list []string
 	for _, name := range sortedKeys(counts) {
