@@ -10,7 +10,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// Error says why a market could not be read, and what helps.
+// Error says why a market could not be read, and how to correct it.
 type Error struct {
 	// Region is the region that was queried; empty if it is not known.
 	Region string
@@ -45,7 +45,7 @@ func (e *Error) Unwrap() error { return e.Cause }
 const permissions = "ec2:DescribeInstanceTypes and ec2:DescribeInstanceTypeOfferings; for prices of today and ids of zones also " +
 	"pricing:GetProducts, ec2:DescribeSpotPriceHistory and ec2:DescribeAvailabilityZones"
 
-// explain adds what helps to an error. That a context ended needs no help.
+// explain adds the cure to an error. The end of a context needs no cure.
 func explain(ctx context.Context, region string, err error) error {
 	if ended := ctx.Err(); ended != nil && errors.Is(err, ended) {
 		return fmt.Errorf("reading the instance types of %s from AWS: %w", region, err)

@@ -44,7 +44,7 @@ type Options struct {
 type Market struct {
 	// Catalog has the instance types with their zones and prices.
 	Catalog *catalog.Catalog
-	// Notes say what people should know of it, in a fixed order.
+	// Notes are remarks about the market for people, in a fixed order.
 	Notes []Note
 }
 
@@ -68,7 +68,7 @@ const (
 	NoteOnDemandPrices = "OnDemandPricesBuiltIn"
 	// NoteUnpriced says that types have no on-demand price.
 	NoteUnpriced = "OnDemandPricesUnknown"
-	// NoteSpotPrices says that spot prices are not those of today.
+	// NoteSpotPrices says that spot prices are not today's prices.
 	NoteSpotPrices = "SpotPricesBuiltIn"
 	// NoteCurrency says that prices are not in US dollars.
 	NoteCurrency = "Currency"
@@ -118,7 +118,8 @@ func Read(ctx context.Context, o Options) (*Market, error) {
 	return r.read(ctx)
 }
 
-// onDemandSource is the price list if it has the region's prices; otherwise a source whose error says why not.
+// onDemandSource returns the price list if it has the region's prices; otherwise it returns a source whose error explains why they are
+// missing.
 func onDemandSource(region string, api func() sdk.PricingAPI) prices.Source {
 	if ok, why := prices.Published(region, false); !ok {
 		return prices.SourceFunc(func(context.Context) (*prices.List, error) { return nil, &prices.ListError{Problem: why} })

@@ -21,7 +21,7 @@ type quotes struct {
 	day string
 }
 
-// on makes a catalogue of facts with prices on them. If AWS returned no price, builtIn has it.
+// on returns the catalogue of facts with prices added. If AWS returned no price, the price of builtIn is used.
 func (q quotes) on(facts, builtIn *catalog.Catalog) (*catalog.Catalog, []Note, error) {
 	w := &writer{
 		quotes: q, builtIn: builtIn, currency: dollars, static: prices.Static(builtIn, facts.Region), keys: map[string]string{},
@@ -84,7 +84,7 @@ func (w *writer) priceOnDemand(t *catalog.Type) {
 }
 
 // priceSpot writes a price for each zone. A zone that EC2's list does not name has no spot price: the type is not sold as spot there.
-// Without the list, built-in prices of the same region count, and else the on-demand price, which spot prices stay below.
+// Without EC2's list, built-in prices of the same region are used, and otherwise the on-demand price, which is above any spot price.
 func (w *writer) priceSpot(t *catalog.Type) {
 	t.SpotUSD, t.SpotFrom, t.SpotInterruption = nil, "", ""
 	amounts := make([]float64, len(t.Zones))
@@ -136,7 +136,7 @@ func (w *writer) setSpot(t *catalog.Type, amounts []float64, source string, fact
 	}
 }
 
-// key is the one in catalog.Sources of a text.
+// key returns the key of a text in catalog.Sources.
 func (w *writer) key(text string, facts catalog.PriceFacts) string {
 	key, ok := w.keys[text]
 	if !ok {
@@ -146,12 +146,12 @@ func (w *writer) key(text string, facts catalog.PriceFacts) string {
 	return key
 }
 
-// current is what is known of prices that AWS gave.
+// current describes the prices that AWS returned.
 func (w *writer) current() catalog.PriceFacts {
 	return catalog.PriceFacts{Day: w.day, Kind: catalog.PriceCurrent}
 }
 
-// staticFacts are what is known of a built-in price.
+// staticFacts describe a built-in price.
 func staticFacts(p prices.Price) catalog.PriceFacts {
 	facts := catalog.PriceFacts{Kind: cmp.Or(catalog.PriceKind(p.Confidence), catalog.PriceDated)}
 	if !p.Since.IsZero() {
