@@ -28,10 +28,10 @@ type tick struct {
 	Text string
 }
 
-// line is one of a chart.
+// line is one line of a chart.
 type line struct{ Name, Class, Path string }
 
-// charts are those of the page.
+// charts are the charts of the page.
 func (r *Result) charts() []chart {
 	type drawn struct {
 		name, field string
@@ -91,7 +91,7 @@ func (r *Result) path(value func(*Point) float64, top float64) string {
 	return b.String()
 }
 
-// dayMarks are at most ten.
+// dayMarks returns at most ten ticks for days.
 func (r *Result) dayMarks() []tick {
 	unit, name := 24*time.Hour, "day"
 	if r.Length < 2*unit {

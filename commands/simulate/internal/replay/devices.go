@@ -30,18 +30,18 @@ type allocator struct {
 	claims map[scheduling.PodKey]*resourcev1.ResourceClaim
 	// created counts the claims that were made for pods.
 	created int
-	// read contains specs prepared for allocation, by their owner.
+	// read contains the specs that are prepared for allocation, by their owner.
 	read map[string]*devices.Claim
 	// nodes are the nodes with devices, by name; network contains the devices that several nodes can use, nil if there are none.
 	nodes   map[string]*nodeDevices
 	network *devices.Usage
 }
 
-// nodeDevices are the devices of a node.
+// nodeDevices are the devices on a node.
 type nodeDevices struct {
 	usage   *devices.Usage
 	matches *devices.Matches
-	// sources are usage, and what of the network the node can use.
+	// sources are usage, and the network's devices that the node can use.
 	sources []devices.Source
 	slices  []*resourcev1.ResourceSlice
 }
@@ -59,7 +59,7 @@ func newAllocator(s *scheduling.Snapshot, matcher scheduling.DeviceMatcher) *all
 		a.templates[keyOfObject(t)] = t
 	}
 	for _, c := range s.ResourceClaims {
-		if ofPod := metav1.GetControllerOf(c); ofPod == nil || ofPod.Kind != "Pod" { // a pod that comes makes such claims itself
+		if ofPod := metav1.GetControllerOf(c); ofPod == nil || ofPod.Kind != "Pod" { // arriving pods create such claims themselves
 			fresh := c.DeepCopy()
 			fresh.Status = resourcev1.ResourceClaimStatus{}
 			a.claims[keyOfObject(c)] = fresh
@@ -81,7 +81,7 @@ func keyOfObject(o metav1.Object) scheduling.PodKey {
 	return scheduling.PodKey{Namespace: o.GetNamespace(), Name: o.GetName()}
 }
 
-// open are the objects that are there before any pod comes.
+// open returns the objects that exist before the first pod arrives.
 func (a *allocator) open(s *scheduling.Snapshot) []cluster.Event {
 	var events []cluster.Event
 	for _, c := range s.DeviceClasses {
@@ -103,7 +103,7 @@ func (a *allocator) open(s *scheduling.Snapshot) []cluster.Event {
 	return events
 }
 
-// missing says which claim or template that the arrival names is not there; empty if all are.
+// missing names a claim or template that the arrival refers to and that does not exist; empty if all exist.
 func (a *allocator) missing(p *Arrival) string {
 	for _, name := range p.ClaimTemplates {
 		if key := (scheduling.PodKey{Namespace: p.Namespace, Name: name}); a.templates[key] == nil {
@@ -144,7 +144,7 @@ func (a *allocator) publish(s *scheduling.Snapshot, node *corev1.Node) []cluster
 	return events
 }
 
-// withdraw forgets a node that is gone.
+// withdraw removes the devices of a node that was removed.
 func (a *allocator) withdraw(node string) []cluster.Event {
 	n := a.nodes[node]
 	if n == nil {
@@ -302,7 +302,7 @@ func (a *allocator) extendedClaim(pod *corev1.Pod, hosted *v1.NodeClaim) (wanted
 	return wanted{object, ready}, nil
 }
 
-// ready is the spec made ready for allocation, once for all that have it.
+// ready prepares the spec for allocation, once for all claims with this spec.
 func (a *allocator) ready(of string, spec *resourcev1.DeviceClaim) (*devices.Claim, error) {
 	known := a.read[of]
 	if known != nil {
@@ -316,7 +316,7 @@ func (a *allocator) ready(of string, spec *resourcev1.DeviceClaim) (*devices.Cla
 	return made, nil
 }
 
-// made creates a claim for a pod: it belongs to the pod, and is deleted with it.
+// made creates a claim that belongs to a pod, and is deleted with it.
 func (a *allocator) made(pod *corev1.Pod, name string, spec *resourcev1.ResourceClaimSpec) *resourcev1.ResourceClaim {
 	controller := true
 	object := &resourcev1.ResourceClaim{
@@ -373,7 +373,7 @@ func (a *allocator) giveBack(result *resourcev1.AllocationResult, node string) {
 	}
 }
 
-// heldBy are the claims that a bound pod has.
+// heldBy returns the claims of a bound pod.
 func heldBy(pod *corev1.Pod) []scheduling.PodKey {
 	var out []scheduling.PodKey
 	for i := range pod.Spec.ResourceClaims {

@@ -10,7 +10,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/cluster"
 )
 
-// notice is how long before the end of a spot node the cloud says so.
+// notice is the time between the notice of a spot interruption and the end of the node.
 const notice = 2 * time.Minute
 
 // interrupt handles a spot interruption: the node is emptied at once, and removed when the notice has passed.
@@ -25,7 +25,7 @@ func (e *engine) interrupt(m *instance) error {
 	return e.empty(m, notice, &e.record.evictedBySpot)
 }
 
-// shrink looks whether the fleet could be smaller, and begins what is worth it.
+// shrink checks whether the fleet could be smaller, and starts the commands that save enough.
 func (e *engine) shrink() error {
 	e.agenda.enter(e.now.Add(e.Consolidate), e.shrink)
 	if len(e.waiting) > len(e.refusedNow()) || len(e.instances) == 0 {
@@ -59,7 +59,7 @@ func (e *engine) shrink() error {
 	return nil
 }
 
-// carryOut launches the replacements, and empties the old nodes once these are ready.
+// carryOut launches the replacements, and empties the old nodes when the replacements are ready.
 func (e *engine) carryOut(v *cluster.View, cmd *disruption.Command) error {
 	var members []*instance
 	for _, name := range cmd.Nodes() {
@@ -97,7 +97,7 @@ func (e *engine) carryOut(v *cluster.View, cmd *disruption.Command) error {
 		if err != nil {
 			return err
 		}
-		if m == nil { // no room in the cloud: everything stays
+		if m == nil { // no capacity in the cloud: all nodes stay
 			for _, member := range members {
 				delete(e.moving, member.name)
 			}
@@ -141,7 +141,7 @@ func (e *engine) empty(m *instance, after time.Duration, evicted *int) error {
 	return nil
 }
 
-// remove is a node that is gone.
+// remove removes a node from the fleet.
 func (e *engine) remove(m *instance) error {
 	if e.instances[m.name] == nil {
 		return nil

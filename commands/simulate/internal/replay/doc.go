@@ -9,7 +9,7 @@
 //
 // It is a discrete-event simulation: the clock jumps from one event to the next. Pending pods are planned in batches (package
 // provisioning). Nodes are launched in the fake cloud, which interrupts spot nodes at random. At a fixed interval, the disruption planner
-// checks whether the fleet could be smaller. The same options give the same result: all chance comes from Options.Seed.
+// checks whether the fleet could be smaller. The same options give the same result: all random choices come from Options.Seed.
 //
 //	trace      pods of a CSV file                        trace.go
 //	options    what is run                               options.go
@@ -21,6 +21,6 @@
 //	page       all of it as a page with charts           page.go, charts.go
 //
 // It is simplified: a pod is bound as soon as its node is ready; an emptied node is removed after Options.Drain; an evicted pod starts
-// again and ends at its original time. DaemonSets are planned for and not run. Drivers publish the devices of a node as soon as it is
-// ready; a claim has its devices while a pod that uses it is on a node.
+// again and ends at its original time. Plans count the pods of DaemonSets, but these pods do not run. Drivers publish the devices of a
+// node as soon as it is ready; a claim has its devices while a pod that uses it is on a node.
 package replay

@@ -22,35 +22,35 @@ import (
 	"github.com/drawknife/drawknife/scheduling/cluster"
 )
 
-// pod is one of the trace while it is there.
+// pod is a pod of the trace that has arrived and has not ended.
 type pod struct {
 	object *corev1.Pod
-	// since is when the pod became pending; bound says whether it ever had a node, on whether it has one now.
+	// since is the time when the pod became pending; bound reports whether it ever had a node, and on whether it has one now.
 	since time.Time
 	bound bool
 	on    *instance
 }
 
-// node is one of the fleet.
+// node is a node of the fleet.
 type instance struct {
 	name  string
 	claim *v1.NodeClaim
 	price float64
-	// terms are what the price rests on.
+	// terms describe the price and its possible range.
 	terms terms
 	// estimated says that the price is an estimate.
 	estimated bool
 	spot      bool
-	// ready tells that its node is there, leaving that it is being emptied.
+	// ready is true when the node is ready, and leaving is true while it is being emptied.
 	ready, leaving bool
 	pods           map[string]*pod
-	// planned are the pods that it was bought for. They get its room first, even if other pods are pending when it is ready.
+	// planned are the pods for which the node was bought. They get its room first, even if other pods are pending when it is ready.
 	planned []string
 	// readied is called once when the node is ready; nil for no call.
 	readied func() error
 }
 
-// engine is a run.
+// engine is one simulation.
 type engine struct {
 	Options
 	ctx    context.Context
@@ -62,7 +62,7 @@ type engine struct {
 	cloud  *fake.Cloud
 	state  *cluster.State
 	batch  *provisioning.Batch
-	// devices gives bound pods the devices that they claim.
+	// devices allocates the devices that bound pods claim.
 	devices *allocator
 	// wake is the next time in the agenda at which the batch is checked.
 	wake  time.Time
@@ -78,7 +78,7 @@ type engine struct {
 	moving   map[string]string
 }
 
-// Run lets the trace pass. A cancelled context gives ctx.Err() and no result.
+// Run simulates the trace. If the context is cancelled, it returns ctx.Err() and no result.
 func Run(ctx context.Context, o Options) (*Result, error) {
 	o, err := o.complete()
 	if err != nil {
@@ -175,8 +175,7 @@ func sortedNames[V any](m map[string]V) []string {
 	return names
 }
 
-// podOf is a pod as the API would have it. One of the trace belongs to a controller, which is why it comes again when it is
-// evicted.
+// podOf returns the API object of a pod. A pod of the trace belongs to a controller, so that it is created again after an eviction.
 func podOf(a *Arrival) *corev1.Pod {
 	requests := corev1.ResourceList{
 		corev1.ResourceCPU:    *resource.NewMilliQuantity(a.MilliCPU, resource.DecimalSI),
@@ -215,7 +214,7 @@ func unbound(p *corev1.Pod) *corev1.Pod {
 	return p
 }
 
-// advance moves the clock, and with it all that goes on.
+// advance moves the clock, and updates everything that depends on the time.
 func (e *engine) advance(to time.Time) {
 	e.record.pass(e, to)
 	e.now = to
@@ -224,7 +223,7 @@ func (e *engine) advance(to time.Time) {
 
 func keyOf(p *corev1.Pod) string { return p.Namespace + "/" + p.Name }
 
-// arrive is a pod that comes.
+// arrive handles the arrival of a pod.
 func (e *engine) arrive(object *corev1.Pod, until time.Time, departs bool) error {
 	p := &pod{object: object, since: e.now}
 	key := keyOf(object)
@@ -239,7 +238,7 @@ func (e *engine) arrive(object *corev1.Pod, until time.Time, departs bool) error
 	return e.await(p)
 }
 
-// await tells the planner of a pod that waits.
+// await tells the planner that a pod is pending.
 func (e *engine) await(p *pod) error {
 	if err := e.state.Apply(cluster.Upsert(p.object)); err != nil {
 		return err
@@ -249,7 +248,7 @@ func (e *engine) await(p *pod) error {
 	return nil
 }
 
-// look enters the next look at the batch into the agenda.
+// look enters the next check of the batch into the agenda.
 func (e *engine) look() {
 	due, again := e.batch.Next(e.now)
 	if due {
@@ -271,7 +270,7 @@ func (e *engine) look() {
 	})
 }
 
-// depart is a pod that is done.
+// depart handles the end of a pod.
 func (e *engine) depart(key string) error {
 	p := e.pods[key]
 	if p == nil {
@@ -293,7 +292,7 @@ func (e *engine) depart(key string) error {
 	return e.state.Apply(cluster.Delete(p.object))
 }
 
-// view is the cluster as it is now.
+// view returns the present state of the cluster.
 func (e *engine) view() *cluster.View {
 	v := e.state.Snapshot(cluster.Query{Time: e.now, NodePools: e.Snapshot.NodePools, Catalogs: e.Snapshot.Catalogs})
 	s := v.Snapshot
@@ -312,7 +311,7 @@ func (e *engine) compile(s *scheduling.Snapshot) error {
 	return err
 }
 
-// plan is a pass: pods that have a place on a ready node are bound, and nodes are launched for the others.
+// plan runs one planning pass: it binds pods that have a place on a ready node, and launches nodes for the others.
 func (e *engine) plan() error {
 	e.batch.Begin(e.now)
 	defer e.batch.End(true, e.now)
@@ -358,7 +357,7 @@ func (e *engine) plan() error {
 	return nil
 }
 
-// bind puts a pod on a node, if that has the devices that it claims. If not, the pod waits for the next pass.
+// bind puts a pod on a node if the node has the devices that the pod claims. If not, the pod waits for the next pass.
 func (e *engine) bind(p *pod, m *instance) error {
 	if p == nil {
 		return nil
@@ -428,7 +427,7 @@ func (e *engine) launch(claim *v1.NodeClaim) (*instance, error) {
 	return m, nil
 }
 
-// join is a node that becomes a node that is ready.
+// join makes a launched node ready.
 func (e *engine) join(m *instance) error {
 	if e.instances[m.name] == nil || m.leaving {
 		return nil
@@ -453,10 +452,10 @@ func (e *engine) join(m *instance) error {
 			return err
 		}
 	}
-	return e.plan() // others that wait may have a place now
+	return e.plan() // other pending pods may have a place now
 }
 
-// nodeOf is the Node of a claim, registered and ready.
+// nodeOf returns the Node of a claim, registered and ready.
 func nodeOf(claim *v1.NodeClaim, now time.Time) *corev1.Node {
 	n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: claim.Status.NodeName, UID: claim.UID, CreationTimestamp: metav1.NewTime(now), Labels: map[string]string{}}}
 	for key, value := range claim.Labels {

@@ -30,7 +30,7 @@ func (a *agenda) Pop() any {
 	return last
 }
 
-// enter has something done at a time.
+// enter adds an event at a time.
 func (a *agenda) enter(at time.Time, do func() error) {
 	a.entered++
 	heap.Push(a, item{at, a.entered, do})

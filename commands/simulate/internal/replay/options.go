@@ -9,32 +9,33 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// Options say what is run.
+// Options describe the simulation.
 type Options struct {
 	// Snapshot contains the pools, the instance types and everything else that planning reads. Its pods are pending from the beginning, and
 	// never end; its nodes are left out, and no device claim is allocated. Required, with at least one NodePool.
 	Snapshot *scheduling.Snapshot
 	// DeviceMatcher evaluates selectors of devices; nil means that pods stay pending if their claims or classes have selectors.
 	DeviceMatcher scheduling.DeviceMatcher
-	// Trace is what comes and goes, in the order of arrival.
+	// Trace contains the pods, in the order of arrival.
 	Trace []Arrival
-	// Start is when the trace begins; zero is the snapshot's time.
+	// Start is the time when the trace begins; zero means the snapshot's time.
 	Start time.Time
-	// Length is how long to go on. More than 0.
+	// Length is the simulated time. More than 0.
 	Length time.Duration
-	// Seed of all chance.
+	// Seed is the seed of all random choices.
 	Seed uint64
 	// Query is the query for the planner.
 	Query scheduling.Query
 	// Boot is the time from the launch of a node until it is ready. Drain is the time in which a node is emptied and removed. 0 means
 	// DefaultBoot and DefaultDrain.
 	Boot, Drain time.Duration
-	// Consolidate is how often it is looked whether the fleet could be smaller; 0 is DefaultConsolidate, negative never.
+	// Consolidate is the interval between checks whether the fleet could be smaller; 0 means DefaultConsolidate, and a negative value
+	// means never.
 	Consolidate time.Duration
 	// Disruption is the planner with its thresholds; its Query and Work are replaced by those of these options, and there is no wait for
 	// validation.
 	Disruption disruption.Global
-	// Work bounds each of these looks, see disruption.Global; 0 is DefaultWork.
+	// Work limits each of these checks, see disruption.Global; 0 means DefaultWork.
 	Work int
 	// Interruptions is the average number of interruptions of a spot node in a month of 730 hours; 0 means never.
 	Interruptions float64
@@ -49,7 +50,7 @@ const (
 	DefaultBoot        = 60 * time.Second
 	DefaultDrain       = 30 * time.Second
 	DefaultConsolidate = time.Hour
-	// DefaultWork is less than the planner's own: it looks thousands of times.
+	// DefaultWork is less than the planner's own default, because a simulation plans thousands of times.
 	DefaultWork = 100
 )
 

@@ -13,13 +13,14 @@ import (
 //go:embed page.html
 var pageText string
 
-// packedRows is how many nodes the page draws.
+// packedRows is the number of nodes that the page draws.
 const packedRows = 200
 
 // fact is a figure at the top of the page.
 type fact struct{ Name, Value string }
 
-// WritePage writes the result as one self-contained HTML page: figures, charts, and a drawing of the packing. The title says what was run.
+// WritePage writes the result as one self-contained HTML page: figures, charts, and a drawing of the packing. The title describes the
+// simulation.
 func (r *Result) WritePage(w io.Writer, title string) error {
 	page, err := template.New("page").Parse(pageText)
 	if err != nil {
@@ -108,7 +109,7 @@ func packedOf(nodes []PackedNode) []packedNode {
 		}
 		for _, p := range n.Pods {
 			h := fnv.New32a()
-			_, _ = h.Write([]byte(p.Name)) // a hash takes everything
+			_, _ = h.Write([]byte(p.Name)) // a hash accepts every input
 			hue := int(h.Sum32() % 360)
 			m.Blocks = append(m.Blocks,
 				block{p.Name, round(500 * cpu), round(500 * p.CPU), 0, hue}, block{p.Name, round(500 * memory), round(500 * p.Memory), 18, hue})

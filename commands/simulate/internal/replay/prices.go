@@ -13,7 +13,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// Prices says what the cost of a run rests on, and what it could be instead.
+// Prices describes the origin of the prices of a run, and the possible range of its cost.
 type Prices struct {
 	// From says where the prices come from, sorted by capacity type and then by source.
 	From []PricesFrom `json:"from"`
@@ -33,7 +33,7 @@ type PricesFrom struct {
 	Date         string                        `json:"date,omitempty"`
 	Region       string                        `json:"region,omitempty"`
 	Confidence   cloudprovider.PriceConfidence `json:"confidence,omitempty"`
-	// Launches at prices from there, and what their nodes cost over the whole time, USD.
+	// Launches counts launches at prices of this origin, and Cost is the cost of their nodes over the whole time, USD.
 	Launches int     `json:"launches"`
 	Cost     float64 `json:"cost"`
 }
@@ -67,14 +67,14 @@ func (p Prices) Words() []string {
 	return lines
 }
 
-// terms are what is known of the price of an instance, in nano-USD per hour.
+// terms are the price of an instance and its possible range, in nano-USD per hour.
 type terms struct {
 	from                       PricesFrom
 	price, onDemand, low, high int64
 	ranged, unknown            bool
 }
 
-// termsOf looks the offering up by which the node of a claim was bought.
+// termsOf finds the offering of a claim's node.
 func termsOf(s *scheduling.Snapshot, claim *v1.NodeClaim, price float64) terms {
 	labels := claim.Labels
 	capacityType, zone := labels[v1.CapacityTypeLabelKey], labels[corev1.LabelTopologyZone]
@@ -124,7 +124,7 @@ func offeringOf(it *cloudprovider.InstanceType, zone, capacityType string) *clou
 	return nil
 }
 
-// priceRecord adds up what prices rest on.
+// priceRecord adds up costs by the origin of the prices.
 type priceRecord struct {
 	from                  map[PricesFrom]*PricesFrom // sources are grouped by their common properties
 	onDemand, low, high   float64
@@ -144,7 +144,7 @@ func (r *priceRecord) launched(t *terms) {
 	r.ranged, r.unknown = r.ranged || t.ranged, r.unknown || t.unknown
 }
 
-// pass counts so many hours of the instances. Sums of each hour are whole numbers, so that they are the same in any order.
+// pass adds the cost of the instances for a number of hours. Sums of each hour are whole numbers, so that they are the same in any order.
 func (r *priceRecord) pass(instances map[string]*instance, hours float64) {
 	var onDemand, low, high int64
 	costs := map[PricesFrom]int64{}

@@ -8,7 +8,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// publishedSlices are what drivers publish on a node of the type, counters in a slice of their own.
+// publishedSlices returns the slices that drivers publish on a node of the type, with counters in a separate slice.
 func publishedSlices(it *cloudprovider.InstanceType, node *corev1.Node) []*resourcev1.ResourceSlice {
 	var out []*resourcev1.ResourceSlice
 	for _, pool := range cloudprovider.BindDevices(it.Devices, func(key string) string { return node.Labels[key] }) {

@@ -11,34 +11,34 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// points is how many a series has at most.
+// points is the largest number of points in a series.
 const points = 600
 
 // Point contains averages over one period of time.
 type Point struct {
-	// At is where the stretch begins, since the start.
+	// At is the start of the period, counted from the start of the run.
 	At time.Duration `json:"at"`
-	// CostPerHour of all nodes, USD; Nodes that there are; Pending pods without a node.
+	// CostPerHour is the cost of all nodes in USD; Nodes is their number, and Pending that of pods without a node.
 	CostPerHour float64 `json:"costPerHour"`
 	Nodes       float64 `json:"nodes"`
 	Pending     float64 `json:"pending"`
-	// CPU and Memory are the requests of pods on nodes, as a share of the nodes' allocatable; 0 without nodes.
+	// CPU and Memory are the requests of pods on nodes as a share of the nodes' allocatable resources; 0 if there are no nodes.
 	CPU    float64 `json:"cpu"`
 	Memory float64 `json:"memory"`
 }
 
-// Result is what came of a run. It is plain data, the same for the same options.
+// Result is the result of a run. It is plain data, the same for the same options.
 type Result struct {
 	Start  time.Time     `json:"start"`
 	Length time.Duration `json:"length"`
-	// Series are stretches of equal length.
+	// Series has one point for each of several periods of equal length.
 	Series []Point `json:"series"`
-	// Cost of all nodes over the whole time, USD.
+	// Cost is the cost of all nodes over the whole time, USD.
 	Cost float64 `json:"cost"`
-	// Prices are what that rests on.
+	// Prices describes the prices behind the cost.
 	Prices Prices `json:"prices"`
-	// Pods counts the pods that arrived. Unplaced are still pending at the end; the last plan had no place for Refused of them. Never
-	// counts the pods that ended before they had a node.
+	// Pods counts the pods that arrived. Unplaced pods are still pending at the end; for Refused of them, the last plan had no place.
+	// Never counts the pods that ended before they had a node.
 	Pods     int `json:"pods"`
 	Unplaced int `json:"unplaced"`
 	Refused  int `json:"refused"`
@@ -53,17 +53,18 @@ type Result struct {
 	Passes   int `json:"passes"`
 	Looks    int `json:"looks"`
 	Commands int `json:"commands"`
-	// Estimated launches had a price that is an estimate.
+	// Estimated counts the launches at an estimated price.
 	Estimated int `json:"estimated,omitempty"`
-	// Assumptions are those of the snapshot.
+	// Assumptions are the assumptions of the snapshot.
 	Assumptions []string `json:"assumptions,omitempty"`
-	// Interruptions of spot nodes. Evictions by these and by commands.
+	// Interruptions counts interruptions of spot nodes. EvictionsBySpot counts the evictions by interruptions, and EvictionsByPlan those
+	// by commands.
 	Interruptions   int `json:"interruptions"`
 	EvictionsBySpot int `json:"evictionsBySpot"`
 	EvictionsByPlan int `json:"evictionsByPlan"`
-	// Waits of pods for their first node, sorted.
+	// Waits are the times that pods waited for their first node, sorted.
 	Waits []time.Duration `json:"-"`
-	// Packing is the fleet at its largest, by name, and PackedAt when that was.
+	// Packing is the largest fleet, by name, and PackedAt is its time.
 	Packing  []PackedNode  `json:"packing"`
 	PackedAt time.Duration `json:"packedAt"`
 }
@@ -78,7 +79,7 @@ type PackedNode struct {
 	Price        float64 `json:"price"`
 	// PriceEstimated says that the price is an estimate.
 	PriceEstimated bool `json:"priceEstimated,omitempty"`
-	// Pods by their share of the node's CPU and memory.
+	// Pods are the node's pods, with their share of its CPU and memory.
 	Pods []PackedPod `json:"pods"`
 }
 
@@ -98,7 +99,7 @@ func (r *Result) Pending(share float64) time.Duration {
 	return r.Waits[min(max(i, 0), len(r.Waits)-1)]
 }
 
-// mark is what people see before amounts that rest on estimates.
+// mark precedes amounts that depend on estimates.
 func (r *Result) mark() string {
 	if r.Estimated > 0 {
 		return "~"
@@ -106,10 +107,10 @@ func (r *Result) mark() string {
 	return ""
 }
 
-// Evictions are all of them.
+// Evictions is the number of all evictions.
 func (r *Result) Evictions() int { return r.EvictionsBySpot + r.EvictionsByPlan }
 
-// record counts while a run goes on.
+// record collects the figures of a run.
 type record struct {
 	arrived, never, passes, looks, commands, launches int
 	estimated                                         int
@@ -138,7 +139,7 @@ func newRecord(e *engine) *record {
 	return &record{width: width, sums: make([]Point, (e.Length+width-1)/width)}
 }
 
-// again reports whether the planner asked to be called again at this time although nothing has changed.
+// again reports whether the planner asked for another call at this time, even if nothing changes.
 func (r *record) again(now time.Time) bool { return !r.lookAgain.IsZero() && !now.Before(r.lookAgain) }
 
 func (r *record) waited(d time.Duration) { r.waits = append(r.waits, d) }
@@ -203,7 +204,7 @@ func (r *record) pass(e *engine, to time.Time) {
 	}
 }
 
-// packingOf is the fleet as it is, by name.
+// packingOf returns the present nodes of the fleet with their pods, by name.
 func packingOf(e *engine) []PackedNode {
 	var out []PackedNode
 	for _, name := range sortedNames(e.instances) {
@@ -230,7 +231,7 @@ func share(part, whole int64) float64 {
 	return float64(part) / float64(whole)
 }
 
-// result is what was counted.
+// result returns the collected figures.
 func (r *record) result(e *engine) *Result {
 	slices.Sort(r.waits)
 	refused := e.refusedNow()

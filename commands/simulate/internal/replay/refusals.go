@@ -8,15 +8,15 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// mostRefusals is how many reasons a Result has.
+// mostRefusals is the largest number of reasons in a Result.
 const mostRefusals = 10
 
-// Refusal is why some pods have no place.
+// Refusal is a set of reasons for which some pods have no place.
 type Refusal struct {
-	// Pods are how many, Pod is the first of them by name.
+	// Pods is the number of these pods, and Pod is the first of them by name.
 	Pods int    `json:"pods"`
 	Pod  string `json:"pod"`
-	// Reasons are sentences; Nearest is the change that would help, if it is known.
+	// Reasons are sentences; Nearest is the change with which the pods would have a place, if it is known.
 	Reasons []string `json:"reasons"`
 	Nearest string   `json:"nearest,omitempty"`
 }

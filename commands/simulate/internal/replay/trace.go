@@ -20,12 +20,13 @@ import (
 // Arrival is a pod of a trace: its arrival, its duration and its requests.
 type Arrival struct {
 	Name string
-	// At is when it comes, Until when it is done; both since the beginning of the trace. Until is 0 for a pod that stays.
+	// At is the time of the pod's arrival, and Until of its end; both count from the beginning of the trace. Until is 0 for a pod that
+	// never ends.
 	At, Until time.Duration
 	// MilliCPU, Memory in bytes, and GPU in whole devices are its requests.
 	MilliCPU, Memory, GPU int64
 	// Claims are ResourceClaims that the pod uses, perhaps together with other pods. ClaimTemplates are the ResourceClaimTemplates of its
-	// own claims. Both are names in its Namespace. That is empty for a pod without claims.
+	// own claims. Both are names in the pod's Namespace. The namespace is empty for a pod without claims.
 	Claims, ClaimTemplates []string
 	Namespace              string
 }
@@ -35,13 +36,13 @@ const (
 	maxPods   = 1_000_000
 	maxDays   = 3650
 	maxAmount = 1 << 50
-	// maxClaims is how many claims a pod names, or templates.
+	// maxClaims limits the claims of a pod, and also its templates.
 	maxClaims = 8
-	// maxBytes is what the largest traces stay well below, with a line of a hundred characters for each pod.
+	// maxBytes limits the size of a trace; the largest traces, with a line of a hundred characters for each pod, are much smaller.
 	maxBytes = 128 << 20
 )
 
-// bounded reads up to maxBytes, and what follows is an error.
+// bounded reads up to maxBytes; more input is an error.
 type bounded struct {
 	from io.Reader
 	left int
@@ -64,14 +65,14 @@ type columns struct {
 	openb                                      bool
 }
 
-// ReadTrace reads a trace as CSV, with a line of titles:
+// ReadTrace reads a trace as CSV, whose first line has the titles of the columns:
 //
 //	name, arrival, departure, cpu, memory, gpu, resourceclaims, resourceclaimtemplates
 //
 // Times are seconds since the beginning of the trace, or durations such as 1h30m. cpu and memory are Kubernetes quantities. departure may
-// be empty, and the columns after memory may be left out. Claims and templates are names with spaces between them, as default/gpus or gpus
-// for the same; the pod is in their namespace. The openb trace is accepted unchanged (name, cpu_milli, memory_mib, num_gpu, creation_time,
-// deletion_time). Pods come out in the order of their arrival.
+// be empty, and the columns after memory may be left out. Claims and templates are names with spaces between them, such as default/gpus,
+// or gpus for the same object; the pod is in their namespace. The openb trace is accepted unchanged (name, cpu_milli, memory_mib,
+// num_gpu, creation_time, deletion_time). Pods come out in the order of their arrival.
 func ReadTrace(r io.Reader) ([]Arrival, error) {
 	in := csv.NewReader(&bounded{r, maxBytes + 1})
 	in.ReuseRecord = true
@@ -189,7 +190,7 @@ func (c columns) arrivalOf(row []string) (Arrival, error) {
 	return a, nil
 }
 
-// named are the names of claims or templates, all of one namespace, which it notes.
+// named parses the names of claims or templates; all must have one namespace, which it stores.
 func (a *Arrival) named(text string) ([]string, error) {
 	var out []string
 	for _, word := range strings.Fields(text) {
