@@ -20,11 +20,11 @@ type Observation struct {
 	Nodes  []*corev1.Node
 	// Machines are the instances with the tags of the cluster's nodes, from the provider's List. Nil with InstancesErr.
 	Instances []*v1.NodeClaim
-	// InstancesErr is why they could not be listed; then Plan has no findings about them.
+	// InstancesErr is the error if they could not be listed; then Plan has no findings about them.
 	InstancesErr error
 	// Supports reports whether the provider manages the node class kind of a reference.
 	Supports func(v1.NodeClassReference) bool
-	// Lookup is the provider's vocabulary.
+	// Lookup contains the labels that the provider knows.
 	Lookup *requirements.Lookup
 	// Types are the instance types of pools by pool key; if a pool is missing, its types are unknown.
 	Types map[v1.PoolKey][]*cloudprovider.InstanceType
