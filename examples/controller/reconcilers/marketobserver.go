@@ -7,8 +7,8 @@ import (
 	"github.com/drawknife/drawknife/provisioning"
 )
 
-// MarketObserver learns what launches and interruptions say of the cloud's stock, in addition to the stock estimate: package market of this
-// module counts it as spot risk. It must be safe for concurrent use and return quickly.
+// MarketObserver is told of the results of launches and of interruptions, in addition to the stock estimate. Package market of this
+// module derives the spot risk from them. It must be safe for concurrent use and return quickly.
 type MarketObserver interface {
 	// Launched is called for each launch that found capacity.
 	Launched(cloudprovider.OfferingKey, time.Time)
