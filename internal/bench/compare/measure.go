@@ -51,7 +51,8 @@ func newMeter() *meter {
 	return &meter{}
 }
 
-// add does a piece of work. What the garbage collector does for it later is not counted; what it does meanwhile for other work is.
+// add runs a piece of work, and adds its usage to the meter. What the garbage collector does for it later is not counted; what it does
+// meanwhile for other work is.
 func (m *meter) add(work func() error) error {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
