@@ -25,7 +25,7 @@ const maxExchanged = 8
 // Exchanged is the largest number of nodes that are exchanged at once.
 func (l *Limits) Exchanged() int { return min(l.MaxMembers, maxExchanged) }
 
-// launched is how many nodes are launched at once at most.
+// launched is the largest number of nodes that are launched at once.
 func (l *Limits) launched() int { return min(l.MaxNewNodes, maxExchanged) }
 
 // Merged is the largest number of nodes that a command with at most one new node may remove.
