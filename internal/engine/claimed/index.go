@@ -211,7 +211,7 @@ func (x *Index) Follows(pod *corev1.Pod) (id string, leads bool) {
 	return x.Claims.Groups.follows(pod)
 }
 
-// AddTo adds what the pod claims of devices to its requests, and the devices that could serve its extended resources.
+// AddTo adds to the requests the devices that the pod claims, and the devices that could serve its extended resources.
 func (x *Index) AddTo(pod *corev1.Pod, requests []int64) error {
 	if x.Claims != nil {
 		x.Claims.Groups.share(x.table, pod, requests)
