@@ -3,8 +3,8 @@
 // The question: given a value for each pod, which nodes with which pods on them hold all pods at a low cost?
 //
 // Input is a [Task]: a problem with the values of its items, and the rules about single nodes that can't be expressed as amounts. A
-// [Gate] decides what may be bought if there are limits. Output are [Bins], which are nodes to buy with their pods, and how many pods of
-// each item have no node.
+// [Gate] decides what may be bought if there are limits. The output is [Bins], which are nodes to buy with their pods, and the number of
+// pods of each item that have no node.
 //
 // The method: a second column generation, over whole pods, finds fillings, which are bought as often as its solution says, rounded down.
 // For the remaining pods, a greedy [Packer] buys the node whose best filling is worth most for its price. Then each node is replaced by
