@@ -77,8 +77,8 @@ func optionFields(t *Tree, outer string) []option {
 	return out
 }
 
-// setIn notes the options that a file sets: by name in a literal or an assignment, as where a flag writes to, or as a whole, because a struct has a field
-// of the type.
+// setIn notes the options that a file sets: by name in a literal or an assignment, as the target of a flag, or as a whole, because a
+// struct has a field of the type.
 func setIn(f *File, outer string, fields []option, set map[string]bool) {
 	names := make(map[string]string) // of packages in this file, by directory
 	for p, node := range f.imports() {
