@@ -220,7 +220,7 @@ const (
 
 // DecodeSnapshot reads a snapshot written by Encode or EncodeJSON. Unknown fields are refused: a snapshot that is only
 // half understood would reproduce another decision. Manifests are refused with a *NotSnapshotError, a nil reader with an
-// *option.ArgumentError, and what is too large with a *SizeError. Others wrap what the reader or the decoder said.
+// *option.ArgumentError, and input that is too large with a *SizeError. Other errors wrap the error of the reader or the decoder.
 func DecodeSnapshot(r io.Reader) (*Snapshot, error) {
 	return planning.DecodeSnapshot(r)
 }
