@@ -21,14 +21,14 @@ type Options struct {
 	// Lookup is the provider's vocabulary: keys it does not know are custom, and a claim has a label for each. Nil
 	// knows the common vocabulary.
 	Lookup *requirements.Lookup
-	// InstanceTypes are the pool's, with overlays applied: what the plan was made from. Types of the plan that are not
-	// listed are taken not to count for minValues. May be nil if the pool asks for no minValues.
+	// InstanceTypes are the instance types of the pool, with overlays applied, from which the plan was made. Types of the plan that are
+	// not listed are taken not to count for minValues. May be nil if the pool asks for no minValues.
 	InstanceTypes []*cloudprovider.InstanceType
 	// MaxInstanceTypes bounds how many a claim names, at least 1. Nil is DefaultMaxInstanceTypes.
 	MaxInstanceTypes *int
 	// MinValues is the policy the plan was made under; empty is Strict.
 	MinValues scheduling.MinValuesPolicy
-	// TerminationGracePeriod is for pools that state none. Nil: nodes of those drain without a deadline.
+	// TerminationGracePeriod is for pools that state none. If it is nil, the nodes of such pools drain without a deadline.
 	TerminationGracePeriod *v1.Duration
 	// Annotations are added to the pool's annotations, for example those of overlay.Result.Annotations.
 	Annotations map[string]string
