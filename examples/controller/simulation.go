@@ -37,7 +37,7 @@ type simulation struct {
 	ctx     context.Context
 	clients kubernetes.Interface
 	reader  client.Reader
-	// still means that no kubelets are simulated, because they write to the cluster.
+	// still is true if no kubelets are simulated, because they write to the cluster.
 	still bool
 	log   *slog.Logger
 
