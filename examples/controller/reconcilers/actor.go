@@ -44,14 +44,14 @@ type actor struct {
 
 // round is the state of one reconcile: the objects as read, and the results of its step's effects.
 type round struct {
-	// claims and nodes are those that effects may write to, as they were read or as the last write left them. A nil entry
-	// is gone.
+	// claims and nodes are the objects to which effects may write, as they were read or last written. A nil entry is an object that no
+	// longer exists.
 	claims map[types.UID]*v1.NodeClaim
 	nodes  map[types.UID]*corev1.Node
 
 	// group are the claims of the claim's launch group, see claimReconciler.groupOf.
 	group []*v1.NodeClaim
-	// slices are those of the claim's node, see claimReconciler.slicesFor.
+	// slices are the ResourceSlices of the claim's node, see claimReconciler.slicesFor.
 	slices []*resourcev1.ResourceSlice
 
 	instance provisioning.InstanceState

@@ -17,7 +17,7 @@ import (
 )
 
 // bufferResolver keeps room free for CapacityBuffers: it creates their placeholders for each pass, and writes the result to their
-// status. A nil resolver has none.
+// status. A nil resolver has no buffers.
 type bufferResolver struct {
 	client client.Client
 	log    *slog.Logger
@@ -33,7 +33,7 @@ const buffersTrigger types.UID = "buffers"
 // buffersEvery is how often buffers are planned.
 const buffersEvery = 30 * time.Second
 
-// placeholders are the pods of all buffers as they are now.
+// placeholders returns the present placeholders of all buffers.
 func (b *bufferResolver) placeholders(ctx context.Context) ([]*corev1.Pod, error) {
 	if b == nil {
 		return nil, nil

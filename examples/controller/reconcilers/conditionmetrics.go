@@ -15,8 +15,7 @@ import (
 )
 
 // conditionMetrics are the metrics operator_<kind>_status_condition_* and operator_<kind>_termination_*: the conditions of
-// objects, since when they last, how often they change, and how long deletions take. Without objects, only counters and
-// histograms remain.
+// objects, how long they last, how often they change, and how long deletions take. Without objects, only counters and histograms remain.
 type conditionMetrics struct {
 	reader  *conditionReader
 	now     func() time.Time
@@ -29,10 +28,10 @@ type conditionMetrics struct {
 
 type objectKey struct{ kind, name string }
 
-// conditioned is an object as it is shown.
+// conditioned is the state of an object for the metrics.
 type conditioned struct {
 	conditions []metav1.Condition
-	deleted    time.Time // zero while it stays
+	deleted    time.Time // zero if it is not being deleted
 }
 
 // conditionFamily are the metrics of one kind.

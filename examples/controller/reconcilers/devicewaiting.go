@@ -53,7 +53,7 @@ func reasonOfWaiting(u *scheduling.Unschedulable) string {
 	return string(u.Reasons[0].Code)
 }
 
-// lacksDevices reports whether it is devices that a pod has no place for.
+// lacksDevices reports whether a pod has no place because of devices.
 func lacksDevices(r scheduling.Reason) bool {
 	miss := r.NearestMiss
 	if r.Devices != "" || miss == nil {

@@ -133,7 +133,7 @@ func (d *disruptor) round(ctx context.Context) time.Duration {
 	return wait
 }
 
-// leastPause is between passes, however much changes.
+// leastPause is the shortest pause between two passes, however many changes there are.
 const leastPause = 500 * time.Millisecond
 
 // rest waits for the given time, or until something triggers planning.
@@ -213,7 +213,7 @@ func (d *disruptor) pass(ctx context.Context) (outcome disruption.PassOutcome, a
 	return outcome, plan.Again, nil
 }
 
-// passOutcome is that of a pass that began a wave, or failed.
+// passOutcome returns the outcome of a pass that started a wave, or failed.
 func passOutcome(err error) disruption.PassOutcome {
 	if err != nil {
 		return disruption.PassFailed
@@ -394,13 +394,13 @@ func (d *disruptor) seen(before, after client.Object) {
 	}
 }
 
-// forget triggers planning soon, whatever the last plan found.
+// forget triggers another plan soon, even if the last plan expected no changes.
 func (d *disruptor) forget() {
 	d.stale.Store(true)
 	wake(d.changed)
 }
 
-// stir wakes the execution of commands, if there are any.
+// stir wakes the goroutine that executes commands, if there are any.
 func (d *disruptor) stir() {
 	d.mu.Lock()
 	any := len(d.running) > 0

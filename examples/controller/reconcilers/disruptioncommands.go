@@ -23,19 +23,19 @@ type commandRun struct {
 	members map[string]memberObjects
 	// replacements are the ordered replacements, at the same indexes as in the command.
 	replacements []launchedReplacement
-	// tainting is why the last attempt to taint a member failed.
+	// tainting contains the error of the last failed attempt to taint a member.
 	tainting map[string]error
 	// deleted are members whose deletion was counted.
 	deleted map[types.UID]bool
 	// asksValidation is true while the command waits for its validation; validation is the answer.
 	asksValidation bool
 	validation     *disruption.Validation
-	// approval is the approver's last answer, askAgain when to ask again.
+	// approval is the approver's last answer, and askAgain is the time of the next question.
 	approval *disruption.Approval
 	askAgain time.Time
-	// settled means that the command has started; counted that metrics have counted this, perhaps in an earlier process.
+	// settled is true when the command has started, and counted when metrics have counted its start, perhaps in an earlier process.
 	settled, counted bool
-	// undoing is when its undoing was first noticed.
+	// undoing is the time when it was first noticed that the command is being undone.
 	undoing time.Time
 	// noting is the error of storing the history.
 	noting error
@@ -52,7 +52,7 @@ type launchedReplacement struct {
 	claim string
 	uid   types.UID
 	err   error
-	// held is how the launch rate limiter holds it back; nil if it does not.
+	// held describes how the launch rate limiter delays the replacement; nil if it does not.
 	held *disruption.HeldBack
 }
 
@@ -101,7 +101,7 @@ func approving(list []*disruption.Execution) int {
 	return n
 }
 
-// stride takes one command as far as it gets now.
+// stride runs the steps of one command that are possible now.
 func (d *disruptor) stride(ctx context.Context, e *disruption.Execution) time.Duration {
 	d.mu.Lock()
 	run := d.running[e.Command().ID]
@@ -183,7 +183,7 @@ func (d *disruptor) step(ctx context.Context, run *commandRun) (disruption.Step,
 	return step, errors.Join(errs...)
 }
 
-// observe is the state that the command's execution gets.
+// observe returns the state for the command's execution.
 func (d *disruptor) observe(ctx context.Context, run *commandRun) (disruption.Observed, error) {
 	cmd := run.execution.Command()
 	out := disruption.Observed{Members: make(map[string]disruption.MemberState, len(cmd.Members))}

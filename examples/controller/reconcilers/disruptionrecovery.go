@@ -120,7 +120,7 @@ func (d *disruptor) takeOver(ctx context.Context, view *cluster.View, now time.T
 	return nil
 }
 
-// remember has metrics know the members of an adopted command, which no plan of this process has named.
+// remember stores the members of an adopted command for metrics, because no plan of this process has named them.
 func (r *commandRun) remember(view *cluster.View) {
 	pools := map[v1.PoolKey]*v1.NodePool{}
 	for i := range view.Snapshot.NodePools {

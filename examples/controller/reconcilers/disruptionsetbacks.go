@@ -123,7 +123,7 @@ func (d *disruptor) saveUnsaved(ctx context.Context) time.Duration {
 	return again
 }
 
-// notSaved notes that the history of a pool could not be stored, as often before as known says, and returns when to try again.
+// notSaved notes that the history of a pool could not be stored, and returns when to try again. known has the number of earlier failures.
 func (d *disruptor) notSaved(pool v1.PoolKey, known unsavedHistory, err error) time.Duration {
 	known.failures++
 	wait := min(time.Second<<min(known.failures-1, 16), saveMost)
@@ -135,7 +135,7 @@ func (d *disruptor) notSaved(pool v1.PoolKey, known unsavedHistory, err error) t
 		return wait
 	}
 	why := fmt.Sprintf("its disruption history could not be stored, %d times in a row: %v", known.failures, err)
-	d.refusals.ClosePool(pool, why, known.next.Add(time.Minute)) // longer than until the next attempt, whose success ends it
+	d.refusals.ClosePool(pool, why, known.next.Add(time.Minute)) // this lasts longer than the wait for the next attempt, whose success opens the pool again
 	d.log.Warn("cannot store disruption history, disrupting no nodes until it is stored", "nodePool", pool.String(), "failures", known.failures, "retryAfter", wait, "error", err)
 	d.publish([]disruption.Event{{
 		Kind: v1.KindNodePool, Name: pool.String(), Warning: true, Reason: disruption.EventDisruptionBlocked, Identity: "history", Message: "no node is disrupted: " + why,

@@ -13,10 +13,10 @@ import (
 // waves are the commands of a plan that wait for earlier ones, so that nodes drained in parallel don't wait for the same
 // PodDisruptionBudget. No further plan is made until the last wave has started.
 type waves struct {
-	// under are the commands of the wave in progress, until when the next begins at the latest.
+	// under are the commands of the wave in progress, and until is the latest time at which the next wave begins.
 	under []*disruption.Command
 	until time.Time
-	// next are the waves to come, commands in their order, and how long each is expected to take.
+	// next are the later waves with their commands in order, and seconds are their expected durations.
 	next    [][]*disruption.Command
 	seconds []float64
 }
@@ -30,7 +30,7 @@ const (
 	waveEvery = time.Second
 )
 
-// wavesOf are those of a plan. A plan without waves counts as one wave.
+// wavesOf returns the waves of a plan. A plan without waves counts as one wave.
 func wavesOf(plan *disruption.Plan) waves {
 	if len(plan.Waves) == 0 {
 		return waves{next: [][]*disruption.Command{plan.Commands}, seconds: []float64{0}}
@@ -59,7 +59,7 @@ func (w *waves) begin(now time.Time) []*disruption.Command {
 	return w.under
 }
 
-// waveUnderWay reports whether the next wave, which there is, has to wait.
+// waveUnderWay reports whether the next wave has to wait; there must be a next wave.
 func (d *disruptor) waveUnderWay(now time.Time) bool {
 	if !now.Before(d.waves.until) {
 		return false
@@ -81,7 +81,7 @@ func (d *disruptor) waveUnderWay(now time.Time) bool {
 	return false
 }
 
-// claimOfMember is what the view knows a member's claim by, which is of its pool's generation.
+// claimOfMember returns the name of a member's claim in the view. The claim has the generation of its pool.
 func claimOfMember(m *disruption.Member) string {
 	claim := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: m.Claim}}
 	v1.SetGenerationOf(claim, m.Pool.Generation)

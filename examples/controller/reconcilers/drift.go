@@ -25,8 +25,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/cluster"
 )
 
-// conditionReconciler keeps the conditions of NodeClaims that say whether disruption may want them: Consolidatable and
-// Drifted.
+// conditionReconciler sets the conditions of NodeClaims that make them candidates for disruption: Consolidatable and Drifted.
 type conditionReconciler struct {
 	*actor
 	state  *cluster.State
@@ -41,13 +40,13 @@ type conditionReconciler struct {
 	withoutDrift bool
 
 	mu sync.Mutex
-	// answers are the detector's, by claim.
+	// answers are the detector's answers, by claim.
 	answers map[types.UID]driftAnswer
 	// classChanges counts changes of node classes.
 	classChanges int
 }
 
-// driftAnswer is the detector's answer for a claim of a pool of that generation.
+// driftAnswer is the detector's answer for a claim, with the generation of the pool at that time.
 type driftAnswer struct {
 	disruption.ProviderDrift
 	at                       time.Time

@@ -31,7 +31,7 @@ type feed struct {
 	now     func() time.Time
 	// seen is called for every change, with the object before and after; before is nil for a new object, after is nil for a deleted object.
 	seen func(before, after client.Object)
-	// later watches further kinds; nil if there are none.
+	// later watches other kinds; nil if there are none.
 	later *laterGroups
 }
 
@@ -77,7 +77,7 @@ func namesOf(kinds []watched) []cluster.Kind {
 // NeedLeaderElection is false.
 func (f *feed) NeedLeaderElection() bool { return false }
 
-// Start feeds until ctx ends.
+// Start passes on changes until ctx ends.
 func (f *feed) Start(ctx context.Context) error {
 	registrations := make([]toolscache.ResourceEventHandlerRegistration, len(f.kinds))
 	for i, w := range f.kinds {
@@ -88,7 +88,7 @@ func (f *feed) Start(ctx context.Context) error {
 		if registrations[i], err = informer.AddEventHandler(f.handler()); err != nil {
 			return fmt.Errorf("watching %s: %w", w.kind, err)
 		}
-		defer func() { _ = informer.RemoveEventHandler(registrations[i]) }() // an unknown object counts as none
+		defer func() { _ = informer.RemoveEventHandler(registrations[i]) }() // an unknown object counts as missing
 	}
 	for _, class := range f.classes {
 		informer, err := f.informers.GetInformer(ctx, class)
@@ -99,7 +99,7 @@ func (f *feed) Start(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("watching %T: %w", class, err)
 		}
-		defer func() { _ = informer.RemoveEventHandler(registration) }() // an unknown object counts as none
+		defer func() { _ = informer.RemoveEventHandler(registration) }() // an unknown object counts as missing
 	}
 	for i, w := range f.kinds {
 		// When the handler has synced, it has received all objects of the API server.

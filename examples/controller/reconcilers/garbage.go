@@ -28,7 +28,7 @@ type garbageCollector struct {
 
 // refusal is the state of an object that could not be removed.
 type refusal struct {
-	// failures in a row.
+	// failures is the number of failures in a row.
 	failures int
 	// until is when it is tried again.
 	until time.Time
@@ -60,7 +60,7 @@ func (g *garbageCollector) Start(ctx context.Context) error {
 	}
 }
 
-// piece is a piece of garbage on its way.
+// piece is a piece of garbage that is being checked and removed.
 type piece struct {
 	provisioning.Garbage
 	// instance is the result of the second reading; nil if the provider does not know the instance.
@@ -156,7 +156,7 @@ func (g *garbageCollector) each(ctx context.Context, pieces []*piece, do func(co
 	group.Wait()
 }
 
-// askAgain asks the provider for the very instance: its list may have been short.
+// askAgain asks the provider for this one instance, because its list may have been incomplete.
 func (g *garbageCollector) askAgain(ctx context.Context, p *piece) {
 	p.instance, p.err = g.provider.Get(ctx, p.ProviderID)
 	if cloudprovider.IsNodeClaimNotFound(p.err) {
@@ -206,7 +206,8 @@ func (g *garbageCollector) note(ctx context.Context, p *piece) {
 	}
 	failures := g.refused[p.ID()].failures + 1
 	wait := provisioning.GarbageBackOff(failures)
-	// Checks are as far apart as the shortest wait, so the wait is shortened a little: otherwise the check at its end would be too early.
+	// The shortest wait is as long as the interval between checks, so the wait is shortened a little: otherwise the next check would come
+	// just before its end.
 	g.refused[p.ID()] = refusal{failures: failures, until: g.now().Add(wait - provisioning.GarbageEvery/2)}
 	g.metrics.garbageFailed.WithLabelValues(string(p.Kind), poolName(p.Labels())).Inc()
 	g.log.Warn("cannot collect garbage", append(p.attributes(), "failures", failures, "retryAfter", wait, "error", p.err)...)

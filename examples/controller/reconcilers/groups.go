@@ -34,7 +34,8 @@ func groupKinds() []groupKind {
 	}
 }
 
-// findGroups finds which kinds of pod groups the API server serves: a watch of others would never begin. The others are looked for again.
+// findGroups finds which kinds of pod groups the API server serves: a watch of other kinds would never begin. The other kinds are checked
+// again later.
 func (o *Options) findGroups(mapper meta.RESTMapper) error {
 	o.groups, o.notServed = nil, nil
 	if !o.Features.Gangs {
@@ -77,7 +78,7 @@ func (k groupKind) announce(log *slog.Logger, object *unstructured.Unstructured)
 	log.Info("planning pods of groups together", "groupVersion", object.GetAPIVersion(), "kind", k.of.Kind)
 }
 
-// heldRetry is when a plan is made again that waits for nodes launched earlier for the same gang.
+// heldRetry is the time until another plan if a gang waits for nodes that were launched earlier for it.
 const heldRetry = 10 * time.Second
 
 // groupOf returns the claims of the same launch group; nil for a claim without a group.

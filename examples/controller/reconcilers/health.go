@@ -11,7 +11,7 @@ import (
 	"github.com/drawknife/drawknife/provisioning"
 )
 
-// health is what is remembered of launches, which many reconcilers share.
+// health records the results of launches; many reconcilers share it.
 type health struct {
 	mu       sync.Mutex
 	memory   *provisioning.RegistrationHealth
@@ -20,8 +20,8 @@ type health struct {
 
 func newHealth() *health { return &health{memory: provisioning.NewRegistrationHealth()} }
 
-// registered notes that a claim's node has registered. A pool that can't be read is not worth an error here: the memory is
-// for show, and the next outcome corrects it.
+// registered notes that a claim's node has registered. A pool that can't be read is not worth an error here: the record is only for
+// information, and the next result corrects it.
 func (h *health) registered(ctx context.Context, c client.Reader, claim *v1.NodeClaim) {
 	if pool, err := poolOf(ctx, c, claim); err == nil && pool != nil {
 		h.mu.Lock()
@@ -30,7 +30,7 @@ func (h *health) registered(ctx context.Context, c client.Reader, claim *v1.Node
 	}
 }
 
-// givenUp notes that a claim was given up since no node came of it.
+// givenUp notes that a claim was given up because its node did not register.
 func (h *health) givenUp(ctx context.Context, c client.Reader, claim *v1.NodeClaim) {
 	pool, err := poolOf(ctx, c, claim)
 	if err != nil || pool == nil {
@@ -46,7 +46,7 @@ func (h *health) givenUp(ctx context.Context, c client.Reader, claim *v1.NodeCla
 	h.memory.GivenUp(pool, reason, message)
 }
 
-// show has f read and write the memory.
+// show calls f, which reads and writes the record.
 func (h *health) show(f func(*provisioning.RegistrationHealth, *provisioning.LaunchHealth)) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -22,7 +22,7 @@ type interruptions struct {
 }
 
 const (
-	// interruptionReaders read side by side, so that a storm of messages does not queue up behind one of them.
+	// interruptionReaders is the number of parallel readers, so that a large number of messages does not wait for one of them.
 	interruptionReaders = 4
 	// interruptionRetryFirst and interruptionRetryMost bound how long a reader waits after an error.
 	interruptionRetryFirst = time.Second
@@ -61,7 +61,7 @@ func (r *interruptions) read(ctx context.Context) {
 	}
 }
 
-// dealWith acts on messages and acknowledges those that it could act on: the others are delivered again.
+// dealWith handles messages and acknowledges those that it could handle. The other messages are delivered again.
 func (r *interruptions) dealWith(ctx context.Context, messages []cloudprovider.Interruption) error {
 	var done []string
 	var first error
@@ -89,10 +89,10 @@ func (r *interruptions) dealWith(ctx context.Context, messages []cloudprovider.I
 	return first
 }
 
-// interruptionAttempts is how often a claim is looked at again that somebody else writes to.
+// interruptionAttempts is the number of attempts to write a claim if another client writes it at the same time.
 const interruptionAttempts = 5
 
-// interrupted carries out the action for one message. An instance that no claim is known of is nobody's here.
+// interrupted carries out the action for one message. Messages about instances without a known claim are ignored.
 func (r *interruptions) interrupted(ctx context.Context, m *cloudprovider.Interruption) error {
 	for attempt := 1; ; attempt++ {
 		err := r.act(ctx, m, attempt == 1)
@@ -157,7 +157,7 @@ func (r *interruptions) announce(claim *v1.NodeClaim, m *cloudprovider.Interrupt
 	}
 }
 
-// interruptionEvent is the reason and the sentence of a kind's event.
+// interruptionEvent returns the reason and the message of an event for a kind of message.
 func interruptionEvent(kind cloudprovider.InterruptionKind) (provisioning.EventReason, string) {
 	switch kind {
 	case cloudprovider.InterruptionSpotReclaim:
@@ -178,7 +178,7 @@ func interruptionEvent(kind cloudprovider.InterruptionKind) (provisioning.EventR
 	return "MachineInterruption", "The cloud says " + string(kind)
 }
 
-// messageType is a kind as metrics spell it.
+// messageType returns the spelling of a kind in metrics.
 func messageType(kind cloudprovider.InterruptionKind) string {
 	if kind == cloudprovider.InterruptionRebalance {
 		return "rebalance_recommendation"

@@ -11,7 +11,7 @@ type leadership struct{ atomic.Bool }
 // NeedLeaderElection is true: it is started when the process has been elected.
 func (l *leadership) NeedLeaderElection() bool { return true }
 
-// Start holds until ctx ends.
+// Start runs until ctx ends.
 func (l *leadership) Start(ctx context.Context) error {
 	l.Store(true)
 	defer l.Store(false)

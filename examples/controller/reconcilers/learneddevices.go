@@ -12,16 +12,17 @@ import (
 	"github.com/drawknife/drawknife/scheduling/learned"
 )
 
-// eventDevicesLearned is on a NodePool when nodes have published other devices than their instance type says, and plans count on these.
+// eventDevicesLearned is the event on a NodePool whose nodes have published other devices than their instance type states. Plans then
+// count on the published devices.
 const eventDevicesLearned provisioning.EventReason = "DevicesLearned"
 
-// deviceTemplates has plans count on the devices that nodes publish where instance types say otherwise.
+// deviceTemplates makes plans count on the devices that nodes publish if instance types state other devices.
 type deviceTemplates struct {
 	corrector learned.Corrector
 	last      atomic.Pointer[learnedPools]
 }
 
-// learnedPools is what was learned last, with the annotations that it was learned from.
+// learnedPools contains the last learned devices, with the annotations from which they were read.
 type learnedPools struct {
 	corrections learned.Corrections
 	problems    []error
@@ -62,7 +63,7 @@ func (r *poolReconciler) keepLearned(ctx context.Context, pool *v1.NodePool) err
 	if !known || from != stored || text == stored || pool.DeletionTimestamp != nil {
 		return nil
 	}
-	before, _ := learned.Kept(key, pool) // one that can't be read was logged, and is replaced
+	before, _ := learned.Kept(key, pool) // an unreadable annotation was logged, and is replaced
 	want := pool.DeepCopy()
 	if want.Annotations == nil {
 		want.Annotations = map[string]string{}
@@ -84,7 +85,7 @@ func (r *poolReconciler) keepLearned(ctx context.Context, pool *v1.NodePool) err
 // learnedEvery is how long an event about learned devices need not be repeated.
 const learnedEvery = 10 * time.Minute
 
-// sayLearned says in log and event what plans count on from now on.
+// sayLearned logs and publishes the devices on which plans count from now on.
 func (r *poolReconciler) sayLearned(pool *v1.NodePool, c *learned.Correction) {
 	r.log.Info("learned which devices an instance type has", "nodePool", v1.QualifiedName(pool), "instanceType", c.InstanceType, "driver", c.Driver, "nodes", c.Nodes,
 		"unconfirmed", c.Unconfirmed, "difference", c.Difference)

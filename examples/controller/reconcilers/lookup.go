@@ -55,7 +55,7 @@ func addIndexes(ctx context.Context, indexer client.FieldIndexer) error {
 	return nil
 }
 
-// present are the nodes of the round that are still there, by name.
+// present returns the nodes of the round that still exist, by name.
 func (r *round) present() []*corev1.Node {
 	var list []*corev1.Node
 	for _, n := range r.nodes {
@@ -133,7 +133,7 @@ func poolOf(ctx context.Context, c client.Reader, claim *v1.NodeClaim) (*v1.Node
 // distinguish it from a newer pool of the same name.
 func poolName(labels map[string]string) string { return v1.PoolOf(labels).String() }
 
-// qualified is the key of the object with a name as v1.QualifiedName gives it.
+// qualified returns the key of the object with a name from v1.QualifiedName.
 func qualified(name string) types.NamespacedName {
 	if generation, rest, older := strings.Cut(name, "/"); older {
 		return types.NamespacedName{Namespace: generation, Name: rest}
@@ -174,7 +174,7 @@ func deleteClaim(ctx context.Context, c client.Client, name string, uid types.UI
 	return nil
 }
 
-// volumesOf are the names of the PersistentVolumes that the pods use, by the pod's UID.
+// volumesOf returns the names of the PersistentVolumes that the pods use, by the pod's UID.
 func volumesOf(ctx context.Context, c client.Reader, list []*corev1.Pod) (map[string][]string, error) {
 	out := map[string][]string{}
 	for _, pod := range list {

@@ -18,7 +18,7 @@ type MarketObserver interface {
 	Interrupted(cloudprovider.OfferingKey, time.Time)
 }
 
-// noObserver is the observer of those who have none.
+// noObserver is the observer if the options have none.
 type noObserver struct{}
 
 func (noObserver) Launched(cloudprovider.OfferingKey, time.Time)    {}
@@ -39,7 +39,8 @@ func (a *actor) refused(err error, now time.Time) (planNow bool) {
 	return provisioning.Feedback(err, a.stock, now)
 }
 
-// probes notes the offerings that launches count on: what is probably out of stock is tried by them alone until the next probe is due.
+// probes notes the offerings on which launches rely: until the next probe is due, only these launches try offerings that are probably out
+// of stock.
 func (p *planner) probes(launched []provisioning.Launched, now time.Time) {
 	var keys []cloudprovider.OfferingKey
 	for i := range launched {

@@ -44,7 +44,7 @@ type metrics struct {
 	// Durations for pods are measured from their creation, and from the first plan that had a place for them.
 	podBound, podPlacedBound, podStartup, podPlacedStartup, podDecision prometheus.Observer
 	costErrors                                                          *prometheus.CounterVec
-	// learnedTypes are instance types that plans count other devices of than the provider says.
+	// learnedTypes are instance types for which plans count on other devices than the provider states.
 	learnedTypes *prometheus.GaugeVec
 	// deviceless are pods that claim devices and have no place.
 	deviceless *prometheus.GaugeVec
@@ -56,13 +56,13 @@ type metrics struct {
 
 const namespace = "karpenter"
 
-// controllerLabel is who plans for pods that wait.
+// controllerLabel is the name of the controller that plans for pending pods.
 const controllerLabel = "provisioner"
 
-// quantiles of summaries, with how exact they are.
+// quantiles of summaries, with their permitted errors.
 var quantiles = map[float64]float64{0.5: 0.05, 0.9: 0.01, 0.99: 0.001}
 
-// secondsToHours are buckets for what takes from a second to a day.
+// secondsToHours are buckets for durations from a second to a day.
 var secondsToHours = []float64{1, 2, 5, 10, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 21600, 86400}
 
 func newMetrics(registerer prometheus.Registerer) (*metrics, error) {
@@ -219,7 +219,7 @@ func (m *metrics) poolShown(pool *v1.NodePool) {
 	}
 }
 
-// poolGone takes away what was shown of a pool.
+// poolGone removes the metrics of a pool.
 func (m *metrics) poolGone(name string) {
 	mine := prometheus.Labels{"nodepool": name}
 	m.poolLimit.DeletePartialMatch(mine)
@@ -246,7 +246,7 @@ type timedProvider struct {
 	metrics *metrics
 }
 
-// Unwrap gives away the provider, for cloudprovider.As.
+// Unwrap returns the wrapped provider, for cloudprovider.As.
 func (p *timedProvider) Unwrap() cloudprovider.CloudProvider { return p.CloudProvider }
 
 // begin starts the clock of a call; the returned function stops it.
@@ -260,31 +260,31 @@ func (p *timedProvider) begin(method string) func(error) {
 	}
 }
 
-// InstanceTypes is the provider's, timed.
+// InstanceTypes calls the provider, and measures the duration.
 func (p *timedProvider) InstanceTypes(ctx context.Context, pool *v1.NodePool) (types []*cloudprovider.InstanceType, err error) {
 	defer func(end func(error)) { end(err) }(p.begin("InstanceTypes"))
 	return p.CloudProvider.InstanceTypes(ctx, pool)
 }
 
-// Create is the provider's, timed.
+// Create calls the provider, and measures the duration.
 func (p *timedProvider) Create(ctx context.Context, claim *v1.NodeClaim) (instance *v1.NodeClaim, err error) {
 	defer func(end func(error)) { end(err) }(p.begin("Create"))
 	return p.CloudProvider.Create(ctx, claim)
 }
 
-// Delete is the provider's, timed.
+// Delete calls the provider, and measures the duration.
 func (p *timedProvider) Delete(ctx context.Context, claim *v1.NodeClaim) (err error) {
 	defer func(end func(error)) { end(err) }(p.begin("Delete"))
 	return p.CloudProvider.Delete(ctx, claim)
 }
 
-// Get is the provider's, timed.
+// Get calls the provider, and measures the duration.
 func (p *timedProvider) Get(ctx context.Context, id string) (instance *v1.NodeClaim, err error) {
 	defer func(end func(error)) { end(err) }(p.begin("Get"))
 	return p.CloudProvider.Get(ctx, id)
 }
 
-// List is the provider's, timed.
+// List calls the provider, and measures the duration.
 func (p *timedProvider) List(ctx context.Context) (instances []*v1.NodeClaim, err error) {
 	defer func(end func(error)) { end(err) }(p.begin("List"))
 	return p.CloudProvider.List(ctx)

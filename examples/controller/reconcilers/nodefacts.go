@@ -5,7 +5,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// learnFacts learns from the nodes of a snapshot, and has its plans count on what nodes have shown.
+// learnFacts learns from the nodes of a snapshot, and makes its plans use the learned facts.
 func (p *planner) learnFacts(s *scheduling.Snapshot, set *provisioning.PoolSet) {
 	if p.options.NodeFacts == nil {
 		return

@@ -50,7 +50,7 @@ func (r *nodeReconciler) setup(mgr ctrl.Manager, concurrency int) error {
 		Complete(r)
 }
 
-// leavingNodeOf is the node of a pod, if it is being drained.
+// leavingNodeOf returns the node of a pod if the node is being drained.
 func (r *nodeReconciler) leavingNodeOf(ctx context.Context, pod client.Object) []reconcile.Request {
 	name := types.NamespacedName{Name: pod.(*corev1.Pod).Spec.NodeName}
 	node := &corev1.Node{}
@@ -129,10 +129,10 @@ func (r *nodeReconciler) see(ctx context.Context, node *corev1.Node) (time.Durat
 	return 0, fmt.Errorf("node %s still changes after %d steps", node.Name, longestRound)
 }
 
-// drainPause is when a leaving node is looked at again at the latest.
+// drainPause is the longest time between two checks of a leaving node.
 const drainPause = 5 * time.Second
 
-// snapshotOf says whether anything was written: the versions of all objects.
+// snapshotOf returns the versions of all objects, which show whether anything was written.
 func snapshotOf(work *round) string {
 	versions := make([]string, 0, len(work.claims)+len(work.nodes))
 	for uid, c := range work.claims {
@@ -149,7 +149,7 @@ func snapshotOf(work *round) string {
 	return fmt.Sprint(versions)
 }
 
-// drainingSince is since when the node is drained, as far as this process knows.
+// drainingSince returns when the drain of the node began, as far as this process knows.
 func (r *nodeReconciler) drainingSince(node *corev1.Node) time.Time {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -163,7 +163,7 @@ func (s *stateMetrics) Collect(out chan<- prometheus.Metric) {
 	s.waiting.collect(s, now, gauge)
 }
 
-// sums are amounts by resource, in its unit: cores, bytes, pieces.
+// sums are amounts by resource in its unit: cores, bytes or pieces.
 type sums map[corev1.ResourceName]float64
 
 func (s sums) add(other sums) {
@@ -244,11 +244,11 @@ func (s *stateMetrics) pod(pod *corev1.Pod, m *cluster.NodeState, gauge func(*pr
 func (s *stateMetrics) passBegan(now time.Time) { s.passing.Store(now.UnixNano()) }
 func (s *stateMetrics) passEnded()              { s.passing.Store(0) }
 
-// learn notes what instances cost, as of a planning pass.
+// learn stores the prices of instances in a planning pass.
 func (s *stateMetrics) learn(set *provisioning.PoolSet) { s.catalogs.Store(set) }
 
-// poolCosts shows what the instances of pools cost by the prices of the last planning pass. Offerings that are no longer available have no
-// price.
+// poolCosts shows the costs of the pools' instances at the prices of the last planning pass. Offerings that are no longer available have
+// no price.
 func (s *stateMetrics) poolCosts(view *cluster.View, gauge func(*prometheus.Desc, float64, ...string)) {
 	set := s.catalogs.Load()
 	if set == nil {

@@ -66,7 +66,7 @@ func (p *planner) launchInstead(ctx context.Context, token string, orders []prov
 // reasonPlanned is the metric label for nodes that a planning pass launches.
 const reasonPlanned = "provisioned"
 
-// amounts are resources as people write them in logs: {"cpu":"2","memory":"4Gi"}.
+// amounts are resources in the usual notation for logs: {"cpu":"2","memory":"4Gi"}.
 type amounts corev1.ResourceList
 
 // LogValue is a group with a value for each resource, by name.
@@ -79,10 +79,10 @@ func (a amounts) LogValue() slog.Value {
 	return slog.GroupValue(values...)
 }
 
-// shownTypes is how many instance types a log record names.
+// shownTypes is the number of instance types that a log record names.
 const shownTypes = 5
 
-// firstTypes are the instance types that a claim may become, the cheapest first: "t3.large, m5.large and 58 other(s)".
+// firstTypes returns the possible instance types of a claim, the cheapest first: "t3.large, m5.large and 58 other(s)".
 func firstTypes(claim *v1.NodeClaim) string {
 	for i := range claim.Spec.Requirements {
 		r := &claim.Spec.Requirements[i]
@@ -97,8 +97,8 @@ func firstTypes(claim *v1.NodeClaim) string {
 	return "any" // a static pool's: the provider chooses
 }
 
-// repeatAfter is an error if orders failed in a way that is worth another try at once. Nodes that the launch rate limiter holds back are
-// launched later.
+// repeatAfter returns an error if orders failed in a way that justifies an immediate second attempt. Nodes that the launch rate limiter
+// holds back are launched later.
 func (p *planner) repeatAfter(outcome provisioning.Outcome) error {
 	var errs []error
 	for _, launched := range outcome.Launched {
@@ -118,7 +118,7 @@ func (p *planner) repeatAfter(outcome provisioning.Outcome) error {
 	return errors.Join(errs...)
 }
 
-// bringBooksUpToDate updates the limit tracker with the cluster's instances. Those of the named claims are leaving.
+// bringBooksUpToDate updates the limit tracker with the cluster's instances. The instances of the named claims count as leaving.
 func (p *planner) bringBooksUpToDate(leaving map[types.UID]bool) error {
 	view := p.state.Snapshot(cluster.Query{Time: p.now()})
 	known := map[string]bool{}
@@ -141,7 +141,7 @@ func (p *planner) bringBooksUpToDate(leaving map[types.UID]bool) error {
 			phase = limits.Launching
 		}
 		if phase == limits.Launching && len(m.Claim.Status.Capacity) == 0 {
-			continue // the values of the order stay
+			continue // the values of the order are kept
 		}
 		errs = append(errs, p.limits.Observe(m.Pool, id, phase, view.Snapshot.Nodes[i].Capacity()))
 	}

@@ -85,7 +85,7 @@ func (r *overlayReconciler) Reconcile(ctx context.Context, _ reconcile.Request) 
 	return reconcile.Result{RequeueAfter: overlaysEvery}, err
 }
 
-// show writes the verdict on the overlay.
+// show writes the verdict to the overlay.
 func (r *overlayReconciler) show(ctx context.Context, verdict overlay.Verdict) error {
 	out := verdict.Overlay.DeepCopy()
 	if !verdict.Record(out, r.now()) {

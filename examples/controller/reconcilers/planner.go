@@ -187,7 +187,7 @@ func (p *planner) pass(ctx context.Context) error {
 	return p.repeatAfter(outcome)
 }
 
-// answer answers the requests of the round by the plan of its snapshot.
+// answer answers the requests of the round with the plan of its snapshot.
 func (p *planner) answer(ctx context.Context, round *requests.Round, snapshot *scheduling.Snapshot, plan *scheduling.Plan) error {
 	hosts, err := p.requests.answer(ctx, round, plan)
 	if err != nil {
@@ -197,7 +197,7 @@ func (p *planner) answer(ctx context.Context, round *requests.Round, snapshot *s
 	return nil
 }
 
-// keepHosts has nodes count as not empty, which placeholders and requests count on.
+// keepHosts makes nodes count as not empty if placeholders or requests rely on their room.
 func (p *planner) keepHosts(lists ...[]string) {
 	hosts := map[string]bool{}
 	for _, list := range lists {
@@ -208,7 +208,7 @@ func (p *planner) keepHosts(lists ...[]string) {
 	p.buffered.Store(&hosts)
 }
 
-// look is the cluster as a snapshot, with the instances that its pools may have.
+// look returns a snapshot of the cluster, with the possible instance types of its pools.
 func (p *planner) look(ctx context.Context, now time.Time) (*scheduling.Snapshot, *provisioning.PoolSet, error) {
 	view, set, err := p.resolve(ctx, now)
 	if err != nil {
@@ -220,7 +220,7 @@ func (p *planner) look(ctx context.Context, now time.Time) (*scheduling.Snapshot
 	return view.Snapshot, set, nil
 }
 
-// view returns the view of look to components that remove instances.
+// view returns the view for components that remove instances.
 func (p *planner) view(ctx context.Context, now time.Time) (*cluster.View, error) {
 	view, _, err := p.resolve(ctx, now)
 	if err != nil {
@@ -237,7 +237,7 @@ func (p *planner) bufferedNodes() map[string]bool {
 	return nil
 }
 
-// typesOf are the instance types of a pool as the last pass saw them; nil if it did not.
+// typesOf returns the instance types of a pool from the last pass; nil if the pass did not read them.
 func (p *planner) typesOf(key v1.PoolKey) []*cloudprovider.InstanceType {
 	set := p.shown.catalogs.Load()
 	if set == nil {
@@ -289,7 +289,7 @@ func (p *planner) closeRefused(set *provisioning.PoolSet, now time.Time) {
 	}
 }
 
-// triesRefused has the next pass come when a pool is tried again.
+// triesRefused schedules the next pass for the time when a pool is tried again.
 func (p *planner) triesRefused(set *provisioning.PoolSet, now time.Time) {
 	for i := range set.NodePools {
 		if why, until := p.health.closed(set.NodePools[i].Key, now); why != "" && (p.retryAt.IsZero() || until.Before(p.retryAt)) {

@@ -27,9 +27,9 @@ type podEvents struct {
 }
 
 const (
-	// handover is more than it takes until another process leads.
+	// handover is longer than the time until another process leads.
 	handover = 5 * time.Minute
-	// podEventsEvery is how often what was seen is stored.
+	// podEventsEvery is the interval for storing events.
 	podEventsEvery = time.Second
 	// strangerFor is how long an event is kept for a node that is not in the cache, or whose claim does not name the node yet: kinds are
 	// watched separately, so pods may be seen first.

@@ -13,7 +13,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
-// podTimes follows pods from the first sight of them until they are ready, fail or are gone, and measures how long that takes. Standbys
+// podTimes follows pods from their first event until they are ready, have failed or are deleted, and measures the durations. Standbys
 // also keep these times, so that a new leader can continue; only the leader records metrics.
 type podTimes struct {
 	leader  *leadership
@@ -24,7 +24,7 @@ type podTimes struct {
 	pods map[types.UID]*podTime
 }
 
-// podTime is how far a pod has come. A zero time has not been reached yet.
+// podTime contains the times at which a pod reached each stage. A zero time means that the pod has not reached this stage.
 type podTime struct {
 	name types.NamespacedName
 	// created is when the API server created the pod, seen when it was first seen here, decided when a planning pass first handled it,
@@ -59,7 +59,7 @@ func (p *podTimes) seen(before, after client.Object) {
 		t = &podTime{name: types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name}, created: pod.CreationTimestamp.Time, seen: p.now()}
 		p.pods[pod.UID] = t
 	case t == nil:
-		return // it was in progress before anybody looked, or it is ready since long
+		return // its start was not observed, or it has been ready for a long time
 	}
 	if !t.bound && pod.Spec.NodeName != "" {
 		t.bound = true
@@ -71,7 +71,7 @@ func (p *podTimes) seen(before, after client.Object) {
 	}
 }
 
-// measure observes how long it took a pod to get somewhere, since it was created and since a plan had a place for it.
+// measure records how long a pod took to reach a stage, since its creation and since the first plan with a place for it.
 func (p *podTimes) measure(t *podTime, at time.Time, sinceCreated, sincePlaced prometheus.Observer) {
 	if !p.leader.Load() {
 		return
@@ -82,7 +82,7 @@ func (p *podTimes) measure(t *podTime, at time.Time, sinceCreated, sincePlaced p
 	}
 }
 
-// planned notes what a planning pass decided.
+// planned notes the results of a planning pass.
 func (p *podTimes) planned(waiting []*corev1.Pod, plan *scheduling.Plan) {
 	without := make(map[scheduling.PodKey]bool, len(plan.Unschedulable))
 	for i := range plan.Unschedulable {
@@ -106,7 +106,7 @@ func (p *podTimes) planned(waiting []*corev1.Pod, plan *scheduling.Plan) {
 	}
 }
 
-// collect shows the pods that are in progress.
+// collect sends the metrics of pods that are in progress.
 func (p *podTimes) collect(s *stateMetrics, now time.Time, gauge func(*prometheus.Desc, float64, ...string)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -130,7 +130,7 @@ func (p *podTimes) collect(s *stateMetrics, now time.Time, gauge func(*prometheu
 	}
 }
 
-// conditionTime is since when the pod has the condition; now if it does not say.
+// conditionTime returns when the pod got the condition; now if the pod does not state it.
 func conditionTime(pod *corev1.Pod, kind corev1.PodConditionType, now time.Time) time.Time {
 	for i := range pod.Status.Conditions {
 		if c := &pod.Status.Conditions[i]; c.Type == kind && c.Status == corev1.ConditionTrue && !c.LastTransitionTime.IsZero() {

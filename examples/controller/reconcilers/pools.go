@@ -32,7 +32,7 @@ type poolReconciler struct {
 	static  bool
 }
 
-// poolEvery is how often usage and node class are looked at: status.resources is at most that old.
+// poolEvery is the interval for checking usage and node class: status.resources is at most that old.
 const poolEvery = 5 * time.Second
 
 func (r *poolReconciler) setup(mgr ctrl.Manager) error {
@@ -58,7 +58,7 @@ func (r *poolReconciler) Reconcile(ctx context.Context, request reconcile.Reques
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
 	if r.foreignPool(pool) && !r.misspelt(pool) {
-		return reconcile.Result{}, nil // its own controller shows how it is
+		return reconcile.Result{}, nil // its own controller writes its status
 	}
 	if pool.DeletionTimestamp != nil {
 		r.health.show(func(h *provisioning.RegistrationHealth, l *provisioning.LaunchHealth) {
@@ -122,14 +122,15 @@ func (r *poolReconciler) class(ctx context.Context, pool *v1.NodePool) *cloudpro
 	return &answer
 }
 
-// usage is the total of the pool's nodes; nil while the view is not complete. Those without an instance, and those that leave, don't count.
+// usage returns the total resources of the pool's nodes; nil while the view is not complete. Nodes without an instance and leaving nodes
+// don't count.
 func (r *poolReconciler) usage(pool v1.PoolKey) (corev1.ResourceList, int) {
 	if !r.state.Synced() {
 		return nil, 0
 	}
 	usage := r.state.Snapshot(cluster.Query{Time: r.now()}).Usage()[pool]
 	if usage == nil {
-		usage = corev1.ResourceList{} // known to be nothing
+		usage = corev1.ResourceList{} // the usage is known to be empty
 	}
 	nodes := usage[limits.ResourceNodes]
 	return usage, int(nodes.Value())

@@ -9,11 +9,11 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// priceMetrics say what the last plan with new nodes costs, and what that rests on.
+// priceMetrics show the cost of the last plan with new nodes, and the origin of its prices.
 type priceMetrics struct {
 	// cost by kind: planned, on_demand, low and high.
 	cost *prometheus.GaugeVec
-	// nodes and oldest day by what their prices are.
+	// nodes and oldest day by the confidence of their prices.
 	nodes, oldest *prometheus.GaugeVec
 }
 

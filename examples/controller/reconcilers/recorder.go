@@ -26,7 +26,8 @@ type recorder struct {
 	mu sync.Mutex
 	// until is when the event may be published again.
 	until map[eventKey]time.Time
-	// nominations are rate limited in total, because a large pass has events for thousands of pods: tokens left, as of refilled.
+	// nominations are rate limited in total, because a large pass has events for thousands of pods: tokens is the number that was left at
+	// the time refilled.
 	nominations float64
 	refilled    time.Time
 }
@@ -42,7 +43,7 @@ type eventKey struct {
 const (
 	// mostRemembered limits how many events are remembered; beyond it the oldest expire early, so at worst an event is published twice.
 	mostRemembered = 20_000
-	// nominationRate and nominationBurst are how many Nominated events are published (PRV section 16).
+	// nominationRate and nominationBurst limit the Nominated events (PRV section 16).
 	nominationRate  = 5.0 // per second
 	nominationBurst = 10.0
 )
@@ -57,7 +58,7 @@ func (r *recorder) publish(list []provisioning.Event) {
 	}
 }
 
-// publishAs publishes an event that those of another identity don't keep back.
+// publishAs publishes an event with its own rate limit: events of other identities don't delay it.
 func (r *recorder) publishAs(identity string, e provisioning.Event) {
 	if r.admit(&e, identity) {
 		r.tell(&e, identity)
@@ -105,7 +106,7 @@ func (r *recorder) prune(now time.Time) {
 	}
 }
 
-// apiVersions are of the kinds that events are about.
+// apiVersions are the API versions of the kinds that have events.
 var apiVersions = map[string]string{
 	"Pod": "v1", "Node": "v1", "NodePool": v1.GroupVersion().String(), "NodeClaim": v1.GroupVersion().String(),
 }
@@ -116,7 +117,7 @@ const (
 	longestNote   = 1024
 )
 
-// cut is the text, or its beginning with dots if it has more bytes.
+// cut returns the text, or its beginning with dots if it has more bytes.
 func cut(text string, most int) string {
 	const dots = "..."
 	if len(text) <= most {

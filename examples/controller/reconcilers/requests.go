@@ -23,8 +23,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/requests"
 )
 
-// requestAnswerer answers ProvisioningRequests with each planning pass. All it has to remember is in their status; a nil answerer has
-// no requests.
+// requestAnswerer answers ProvisioningRequests with each planning pass. All its state is in their status; a nil answerer has no requests.
 type requestAnswerer struct {
 	client client.Client
 	log    *slog.Logger
@@ -46,7 +45,7 @@ type writtenAnswer struct {
 // requestsTrigger triggers a pass for requests.
 const requestsTrigger types.UID = "requests"
 
-// requestsEvery is how often requests are answered though nothing called for it: bookings end, and room becomes free.
+// requestsEvery is the interval for answering requests without a trigger: bookings end, and room becomes free.
 const requestsEvery = 15 * time.Second
 
 // input returns the input for answering requests.
@@ -67,7 +66,7 @@ func (a *requestAnswerer) input(ctx context.Context, snapshot *scheduling.Snapsh
 	return in, nil
 }
 
-// latest are the requests with the answers that were written last: an answer that is forgotten for a moment could promise its room
+// latest returns the requests with the answers that were written last: an answer that is forgotten for a moment could promise its room
 // again.
 func (a *requestAnswerer) latest(list []autoscalingv1.ProvisioningRequest) []*autoscalingv1.ProvisioningRequest {
 	a.mu.Lock()
@@ -118,7 +117,7 @@ func (a *requestAnswerer) answer(ctx context.Context, round *requests.Round, pla
 	return round.Hosts(plan), nil
 }
 
-// write writes an answer. The next round answers a request again that somebody else wrote to in the meantime.
+// write writes an answer. If somebody else has changed the request in the meantime, the next round answers it again.
 func (a *requestAnswerer) write(ctx context.Context, answer *requests.Answer) {
 	name, out := answer.Request.Namespace+"/"+answer.Request.Name, answer.Request.DeepCopy()
 	if err := a.client.Status().Patch(ctx, out, unchangedSince(answer.Given)); err != nil {
@@ -134,7 +133,7 @@ func (a *requestAnswerer) write(ctx context.Context, answer *requests.Answer) {
 	a.log.Info("answered ProvisioningRequest", "provisioningRequest", name, "condition", c.Type, "status", string(c.Status), "reason", c.Reason)
 }
 
-// hold has the view show the room that is booked as taken, by pods that must not be moved: for planners that remove nodes.
+// hold marks booked room in the view as used by pods that must not be moved. Planners that remove nodes use it.
 func (a *requestAnswerer) hold(ctx context.Context, view *cluster.View) (*cluster.View, error) {
 	if a == nil {
 		return view, nil
@@ -157,7 +156,7 @@ func (a *requestAnswerer) hold(ctx context.Context, view *cluster.View) (*cluste
 	return &out, nil
 }
 
-// requestReconciler triggers passes for requests: at once when one comes or goes or a PodTemplate does, and from time to time.
+// requestReconciler triggers passes for requests: at once when a request or a PodTemplate is created or deleted, and from time to time.
 type requestReconciler struct{ add func(types.UID) }
 
 func (r *requestReconciler) setup(mgr ctrl.Manager) error {
@@ -169,7 +168,7 @@ func (r *requestReconciler) setup(mgr ctrl.Manager) error {
 		Complete(r)
 }
 
-// Reconcile triggers a pass, and comes again.
+// Reconcile triggers a pass, and requests to be called again.
 func (r *requestReconciler) Reconcile(context.Context, reconcile.Request) (reconcile.Result, error) {
 	r.add(requestsTrigger)
 	return reconcile.Result{RequeueAfter: requestsEvery}, nil

@@ -49,7 +49,7 @@ func (r *poolReconciler) scale(ctx context.Context, pool *v1.NodePool) (time.Dur
 		if err := r.deleteClaim(ctx, work, deletion); err != nil {
 			return 0, err
 		}
-		// In the view it leaves from now on: until the watch shows the deletion the next look must not delete another.
+		// In the view, the claim is leaving from now on, so that no other claim is deleted before the watch shows the deletion.
 		r.state.Mark(deletion.Name)
 	}
 	return step.Again, nil

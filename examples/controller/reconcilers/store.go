@@ -66,7 +66,7 @@ func (s *claimStore) createNamed(ctx context.Context, token string, claim *v1.No
 		if refused(err) {
 			return nil, err
 		}
-		// The name is taken, or the answer was lost and the claim may be there anyway.
+		// The name is taken, or the answer was lost and the claim may exist.
 		there := &v1.NodeClaim{}
 		readErr := s.reader.Get(ctx, client.ObjectKeyFromObject(claim), there)
 		switch {
@@ -95,12 +95,12 @@ func refused(err error) bool {
 	return code >= 400 && code < 500
 }
 
-// longestPrefix leaves room for the rest of a name: nodes and labels have it, whose values have at most 63 characters.
+// longestPrefix leaves room for the rest of a name, because the name is also used for nodes and labels, with at most 63 characters.
 const longestPrefix = 63 - suffixLength
 
 const suffixLength = 5
 
-// nameOf is a name for the claim that a token orders: the prefix and five letters and digits.
+// nameOf returns the claim's name for a token: the prefix and five letters and digits.
 func nameOf(prefix, token string, attempt int) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%d", token, attempt))
 	suffix := strings.ToLower(base32.HexEncoding.EncodeToString(sum[:]))[:suffixLength]

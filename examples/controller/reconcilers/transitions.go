@@ -12,7 +12,7 @@ import (
 	"github.com/drawknife/drawknife/provisioning"
 )
 
-// transitions tells in events of conditions that change (section 16, last row).
+// transitions publishes events about changed conditions (section 16, last row).
 type transitions struct {
 	leader   *leadership
 	recorder *recorder
@@ -53,7 +53,7 @@ func (t *transitions) compare(kind, name string, uid types.UID, before, after []
 		}
 		list = append(list, provisioning.Event{
 			Kind: kind, Name: name, UID: uid, Reason: provisioning.EventReason(c.Type), Message: message,
-			Every: new(time.Duration), // each change is worth telling
+			Every: new(time.Duration), // each change has an event
 		})
 	}
 	t.recorder.publish(list)

@@ -14,7 +14,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
-// triggers gathers, from any goroutine, what calls for a pass.
+// triggers collects the reasons for a pass, from any goroutine.
 type triggers struct {
 	mu      sync.Mutex
 	added   map[types.UID]bool
@@ -25,12 +25,12 @@ type triggers struct {
 	standby bool
 }
 
-// newTriggers are those of a process that does not lead yet.
+// newTriggers returns the triggers of a process that does not lead yet.
 func newTriggers() triggers {
 	return triggers{added: map[types.UID]bool{}, removed: map[types.UID]bool{}, wake: make(chan struct{}, 1), standby: true}
 }
 
-// begin has everything planned that waits, and gathers from here on.
+// begin triggers a plan for everything that is pending, and collects reasons from now on.
 func (t *triggers) begin() {
 	t.mu.Lock()
 	t.standby = false
@@ -60,7 +60,7 @@ func (t *triggers) forget(uid types.UID) {
 	t.removed[uid] = true
 }
 
-// drain hands everything on to the batch.
+// drain passes all reasons to the batch.
 func (t *triggers) drain(batch *provisioning.Batch, now time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -74,7 +74,7 @@ func (t *triggers) drain(batch *provisioning.Batch, now time.Time) {
 	clear(t.removed)
 }
 
-// seen looks at a change of the cluster: does it call for a pass?
+// seen checks whether a change of the cluster is a reason for a pass.
 func (p *planner) seen(before, after client.Object) {
 	switch object := after.(type) {
 	case *corev1.Pod:
@@ -100,13 +100,13 @@ func (p *planner) seen(before, after client.Object) {
 			p.triggers.add(requestsTrigger)
 		}
 	case *v1.NodePool:
-		// A pool that has just become ready, or was changed, may have room for pods that wait.
+		// A pool that has just become ready, or was changed, may have room for pending pods.
 		old, _ := before.(*v1.NodePool)
 		if old == nil || old.Generation != object.Generation || !ready(old) && ready(object) {
 			p.triggers.add(object.UID)
 		}
 	case *unstructured.Unstructured:
-		// A group that is there now, or needs others, may let pods have places that wait.
+		// If a group was created or changed, pending pods may have places.
 		old, _ := before.(*unstructured.Unstructured)
 		if old == nil || old.GetGeneration() != object.GetGeneration() {
 			p.triggers.add(object.GetUID())
@@ -115,7 +115,7 @@ func (p *planner) seen(before, after client.Object) {
 		switch gone := before.(type) {
 		case *corev1.Pod:
 			p.triggers.forget(gone.UID)
-		case *unstructured.Unstructured: // its pods are planned one by one from now on
+		case *unstructured.Unstructured: // its pods are planned separately from now on
 			p.triggers.add(gone.GetUID())
 		}
 	}

@@ -18,12 +18,12 @@ import (
 // event comes, and the confirmer removes it from the view.
 type confirmer struct {
 	state *cluster.State
-	// reader reads the API itself: what the cache lacks is the question.
+	// reader reads the API itself: objects that the cache lacks are checked.
 	reader client.Reader
 	kinds  []watched
 	log    *slog.Logger
 	now    func() time.Time
-	// gone is called when an object turned out not to be there: pods were promised its room.
+	// gone is called if an assumed object does not exist, because pods were planned for its room.
 	gone func()
 	// since is when each object was first found unconfirmed. Only the goroutine of Start uses it.
 	since map[cluster.ObjectKey]time.Time
@@ -41,7 +41,7 @@ const (
 // NeedLeaderElection is true: only a process that plans assumes anything.
 func (c *confirmer) NeedLeaderElection() bool { return true }
 
-// Start looks until ctx ends.
+// Start checks objects until ctx ends.
 func (c *confirmer) Start(ctx context.Context) error {
 	ticker := time.NewTicker(confirmEvery)
 	defer ticker.Stop()
@@ -99,7 +99,7 @@ func (c *confirmer) read(ctx context.Context, key cluster.ObjectKey, uid types.U
 	object = c.empty(key.Kind)
 	object.SetNamespace(key.Namespace)
 	object.SetName(key.Name)
-	object.SetUID(uid) // one of the same name that was made since the read stays
+	object.SetUID(uid) // an object with the same name that was created after the read is kept
 	if err := c.state.Apply(cluster.Delete(object).At(c.now())); err != nil {
 		return err
 	}
@@ -112,7 +112,7 @@ func (c *confirmer) read(ctx context.Context, key cluster.ObjectKey, uid types.U
 func (c *confirmer) empty(kind cluster.Kind) client.Object {
 	for _, w := range c.kinds {
 		if w.kind == kind {
-			return w.object.DeepCopyObject().(client.Object) // those of the feed are empty
+			return w.object.DeepCopyObject().(client.Object) // the objects of the feed are empty
 		}
 	}
 	return nil

@@ -12,8 +12,8 @@ import (
 
 // Values of the label zone in addition to the names of zones.
 const (
-	zoneFlexible = "flexible" // more than one will do
-	zoneNone     = "none"     // none will do
+	zoneFlexible = "flexible" // several zones are possible
+	zoneNone     = "none"     // no zone is possible
 )
 
 // effectiveZones counts the pending pods by the zone that they can go to, as far as the pods and their bound volumes determine it. Only
@@ -68,7 +68,7 @@ func (z *zoneFinder) add(zone string) {
 	}
 }
 
-// of are the zones that the pod can go to.
+// of returns the zones where the pod can run.
 func (z *zoneFinder) of(pod *corev1.Pod) []string {
 	selector := z.lookup.FromLabels(pod.Spec.NodeSelector).Get(corev1.LabelTopologyZone)
 	var terms []corev1.NodeSelectorTerm
@@ -101,7 +101,7 @@ func (z *zoneFinder) of(pod *corev1.Pod) []string {
 	return allowed
 }
 
-// anyTerm reports whether one of the terms allows the zone; no terms do.
+// anyTerm reports whether one of the terms allows the zone; an empty list allows it.
 func (z *zoneFinder) anyTerm(terms []corev1.NodeSelectorTerm, zone string) bool {
 	return len(terms) == 0 || slices.ContainsFunc(terms, func(term corev1.NodeSelectorTerm) bool {
 		return !slices.ContainsFunc(term.MatchExpressions, func(e corev1.NodeSelectorRequirement) bool {
