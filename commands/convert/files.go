@@ -11,14 +11,14 @@ import (
 	"github.com/drawknife/drawknife/aws/convert"
 )
 
-// writeFiles writes what came of each file to a file of the same path in dir, in the format it was read in. Files that gave nothing are not
+// writeFiles writes the result of each file to a file of the same path in dir, in the same format. Files without a result are not
 // written. No file is overwritten: an existing file may contain objects that are left out here, and they would be lost.
 func writeFiles(dir string, inputs []input, objects []convert.Converted) error {
 	of := map[string][]convert.Converted{}
 	for _, o := range objects {
 		of[o.Position.Source] = append(of[o.Position.Source], o)
 	}
-	// All that is in the way is found before the first file is written.
+	// Existing files are reported before the first file is written.
 	taken := map[string]string{}
 	for _, in := range inputs {
 		if len(of[in.Name]) == 0 {
@@ -42,7 +42,7 @@ func writeFiles(dir string, inputs []input, objects []convert.Converted) error {
 		if err := writeFile(filepath.Join(dir, in.below), of[in.Name]); err != nil {
 			return err
 		}
-		delete(of, in.Name) // named twice, it is written once
+		delete(of, in.Name) // an input that is named twice is written once
 	}
 	return nil
 }

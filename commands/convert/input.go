@@ -20,8 +20,8 @@ type input struct {
 	below string
 }
 
-// readInputs reads files, folders and standard input in the order they are named; what is in a folder, by name. Only files in a folder are
-// skipped because of their names.
+// readInputs reads files, folders and standard input in the order they are named; files of a folder are sorted by name. Only files in a
+// folder are skipped because of their names.
 func readInputs(o options, stdin io.Reader) ([]input, error) {
 	var inputs []input
 	left := int64(convert.MaxBytes)
@@ -78,7 +78,7 @@ func addFile(folder, name string, add func(folder, name string, r io.Reader) err
 	return add(folder, name, file)
 }
 
-// filesOf is a file itself, or the manifests of a folder, sorted. Links to folders are not followed.
+// filesOf returns the file itself, or the manifests of a folder, sorted. Links to folders are not followed.
 func filesOf(input string, recursive bool) ([]string, error) {
 	if strings.Contains(input, "://") {
 		return nil, fmt.Errorf("%s: URLs are not read; download it, and give the file or - for standard input", input)

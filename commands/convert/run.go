@@ -22,13 +22,13 @@ import (
 
 // Exit statuses, part of the contract in the package comment and in --help.
 const (
-	// exitConverted: the manifests were printed.
+	// exitConverted means that the manifests were printed.
 	exitConverted = 0
 	// exitInput: bad input or usage, under --strict also a field that its kind does not have; nothing was printed.
 	exitInput = 1
 	// exitLost: an object was left out, or an object would have lost data under --strict.
 	exitLost = 2
-	// exitOutput: what was converted could not be written.
+	// exitOutput means that the result could not be written.
 	exitOutput = 5
 )
 
