@@ -13,7 +13,7 @@ type Amount struct {
 	resource.Quantity
 }
 
-// maxAmountLength is the most characters of one. Kubernetes itself writes at most some 25.
+// maxAmountLength is the largest number of characters in an amount. Kubernetes itself writes at most about 25 characters.
 const maxAmountLength = 64
 
 // farExponent finds exponents of three digits and more. Kubernetes writes out every digit that an exponent stands for: "1e-999999999"

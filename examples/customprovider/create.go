@@ -65,8 +65,8 @@ func (p *Provider) Create(ctx context.Context, claim *v1.NodeClaim) (*v1.NodeCla
 // command, for example, must not mark the whole inventory as broken.
 const maxTries = 3
 
-// take returns the claim's machine: the one that is already assigned, or else the first free machine in the order. It is written down as
-// the claim's before it is touched.
+// take returns the claim's machine: the one that is already assigned, or else the first free machine in the order. The journal names the
+// claim as the machine's holder before the machine is changed.
 func (p *Provider) take(claim *v1.NodeClaim, order []cloudprovider.Candidate) (name string, holder Holder, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -99,7 +99,7 @@ func (p *Provider) take(claim *v1.NodeClaim, order []cloudprovider.Candidate) (n
 	return name, holder, err
 }
 
-// start switches the machine on and notes that it is.
+// start switches the machine on and notes this.
 func (p *Provider) start(ctx context.Context, name string, claim *v1.NodeClaim, holder Holder) error {
 	if err := p.power.On(ctx, name, p.bootOf(name, holder, claim)); err != nil {
 		return fmt.Errorf("machine %s: %w", name, err)

@@ -47,7 +47,7 @@ type Journal struct {
 	mu      sync.Mutex
 	file    *os.File
 	holders map[string]Holder
-	// launches is the highest number of one.
+	// launches is the highest number of a launch.
 	launches int64
 }
 
