@@ -26,15 +26,15 @@ var helpText string
 
 // Exit statuses, part of the contract in the package comment and in --help.
 const (
-	// exitDone: all was written.
+	// exitDone means that everything was written.
 	exitDone = 0
-	// exitInput: bad usage; nothing was written.
+	// exitInput means that the usage is wrong, and nothing was written.
 	exitInput = 1
-	// exitOutput: a file, or what is printed, could not be written.
+	// exitOutput means that a file or the output could not be written.
 	exitOutput = 5
 )
 
-// outputError is what could not be written.
+// outputError is an error from writing the output.
 type outputError struct{ cause error }
 
 func (e *outputError) Error() string { return "writing: " + e.cause.Error() }
@@ -42,7 +42,7 @@ func (e *outputError) Unwrap() error { return e.cause }
 
 // run is the program iam: it takes args (without the program's name) and returns the exit status. It calls wrote for each file.
 func run(args []string, stdout, stderr io.Writer, wrote func(file string)) int {
-	out, messages := printable.NewWriter(stdout), printable.NewWriter(stderr) // what is printed steers no terminal
+	out, messages := printable.NewWriter(stdout), printable.NewWriter(stderr) // the output has no control sequences for terminals
 	code := command(args, out, messages, wrote)
 	if err := errors.Join(out.Flush(), messages.Flush()); err != nil && code == exitDone {
 		return exitOutput
@@ -218,7 +218,7 @@ func write(dir string, files []iam.File, wrote func(string)) error {
 	return nil
 }
 
-// describe says what each file is for.
+// describe prints the purpose of each file.
 func describe(setup iam.Setup, stdout io.Writer) error {
 	what := map[string]string{
 		"controller-role-trust.json": "trust policy of the controller's role",
