@@ -22,10 +22,10 @@ import (
 	"github.com/drawknife/drawknife/internal/quantities"
 )
 
-// maxInput is the most that is read of one input.
+// maxInput limits the size of one input.
 const maxInput = 16 << 20
 
-// objects are what the inputs hold.
+// objects are the objects in the inputs.
 type objects struct {
 	classes []*awsv1.EC2NodeClass
 	pools   []*v1.NodePool
@@ -89,7 +89,7 @@ func (all *objects) add(document []byte, inList bool) error {
 	}
 	switch {
 	case kind.Kind == "" && kind.APIVersion == "":
-		return nil // a document of comments
+		return nil // a document that has only comments
 	case kind.Kind == "List" && inList:
 		return errors.New("a List in a List: write all items in one List")
 	case kind.Kind == "List":
@@ -151,7 +151,7 @@ func sentences(errs field.ErrorList) error {
 	return errors.New(strings.TrimPrefix(strings.Join(lines, ""), "\n  "))
 }
 
-// choose picks the object of a name, or the only one.
+// choose returns the object with the name, or the only object.
 func choose[T metav1.Object](kind, flag, name string, list []T) (T, error) {
 	var none T
 	var names []string

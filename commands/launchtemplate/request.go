@@ -81,7 +81,7 @@ func (o options) resolve(class *awsv1.EC2NodeClass) (notes []string) {
 	return notes
 }
 
-// claim is a NodeClaim as a plan of the pool would create it.
+// claim returns a NodeClaim as a plan of the pool would create it.
 func (o options) claim(class *awsv1.EC2NodeClass, pool *v1.NodePool) *v1.NodeClaim {
 	labels := map[string]string{}
 	claim := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Labels: labels}}

@@ -16,19 +16,19 @@ import (
 
 // Exit statuses, part of the contract in the package comment and in --help.
 const (
-	// exitPrinted: the templates were printed.
+	// exitPrinted means that the templates were printed.
 	exitPrinted = 0
-	// exitInput: bad input or usage.
+	// exitInput means that the input or the usage is wrong.
 	exitInput = 1
-	// exitImpossible: the input is fine, and no template can be made of it.
+	// exitImpossible means that the input is valid, but no template can be made from it.
 	exitImpossible = 2
-	// exitOutput: the templates could not be written.
+	// exitOutput means that the templates could not be written.
 	exitOutput = 5
 )
 
 // run is the program launchtemplate: it reads args (without the program's name) and returns the exit status.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	out, messages := printable.NewWriter(stdout), printable.NewWriter(stderr) // what is printed steers no terminal
+	out, messages := printable.NewWriter(stdout), printable.NewWriter(stderr) // the output has no control sequences for terminals
 	code := command(args, stdin, out, messages)
 	if err := errors.Join(out.Flush(), messages.Flush()); err != nil && code == exitPrinted {
 		return exitOutput
@@ -100,7 +100,7 @@ func (o options) run(stdin io.Reader, stdout, stderr io.Writer) (int, error) {
 
 func (o options) print(result launchtemplate.Result, notes []string, stdout, stderr io.Writer) (int, error) {
 	if o.output == outputUserData {
-		notes = nil // it contains no placeholder
+		notes = nil // the template contains no placeholder
 	}
 	for _, u := range result.Unserved {
 		notes = append(notes, fmt.Sprintf("%s gets no template: %s", u.InstanceType, u.Reason))
@@ -153,7 +153,7 @@ func asJSON(templates []launchtemplate.Template) ([]byte, error) {
 	return append(text, '\n'), err
 }
 
-// asYAML is a document for each template, headed by what it serves.
+// asYAML returns a document for each template, which begins with a comment about its instance types.
 func asYAML(templates []launchtemplate.Template) ([]byte, error) {
 	var all []byte
 	for i, t := range templates {
@@ -174,7 +174,7 @@ func asYAML(templates []launchtemplate.Template) ([]byte, error) {
 	return all, nil
 }
 
-// served says in a line which instance types a template is for.
+// served returns a line with the instance types of a template.
 func served(t launchtemplate.Template) string {
 	const most = 5
 	line := "for"
