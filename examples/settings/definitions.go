@@ -17,7 +17,7 @@ type setting struct {
 	usage string
 	// fileOnly settings have neither flag nor variable.
 	fileOnly bool
-	// keepsEmpty: an empty value in the environment has a meaning.
+	// keepsEmpty is true if an empty value in the environment has a meaning.
 	keepsEmpty bool
 	boolean    bool
 	// shortened values are not shown in full.
@@ -45,7 +45,7 @@ type setting struct {
 // oldName is an old name of a flag; the name of the variable is derived from it.
 type oldName struct {
 	name string
-	// opposite of what the setting says.
+	// opposite is true if the value means the opposite of the setting.
 	opposite bool
 	boolean  bool
 }
@@ -53,7 +53,7 @@ type oldName struct {
 // chartPath is the path of a setting in chart values.
 type chartPath struct {
 	path string
-	// opposite of what the setting says.
+	// opposite is true if the value means the opposite of the setting.
 	opposite bool
 	// over overrides paths without it: a component's own value overrides the common one.
 	over bool

@@ -125,7 +125,7 @@ func (f *disruptionFlag) Set(text string) error {
 	return nil
 }
 
-// errorText is an error message that says what to write.
+// errorText is an error message that says how to write the value.
 type errorText string
 
 func (e errorText) Error() string { return string(e) }

@@ -28,7 +28,7 @@ type FeatureGates struct {
 // DefaultFeatureGates returns the default values of all gates.
 func DefaultFeatureGates() FeatureGates { return FeatureGates{Drift: true, ReservedCapacity: true} }
 
-// gate is the name of a gate and where its value is.
+// gate is the name of a gate and the place of its value.
 type gate struct {
 	name string
 	at   *bool

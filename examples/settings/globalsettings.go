@@ -34,7 +34,7 @@ func FromConfigMap(data map[string]string, alpha FirstGeneration) (*Loaded, erro
 	if err != nil {
 		return nil, err
 	}
-	// No ConfigMap says these.
+	// No ConfigMap has these settings.
 	loaded.Settings.Process, loaded.Settings.Planning.ServeAlpha = defaultProcess(), true
 	return loaded, nil
 }

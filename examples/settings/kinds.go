@@ -15,7 +15,7 @@ import (
 
 // kind parses and formats values of a type.
 type kind[T any] struct {
-	name   string // its name in messages
+	name   string // name in messages
 	parse  func(string) (T, error)
 	format func(T) string
 }
