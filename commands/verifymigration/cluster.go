@@ -23,10 +23,10 @@ import (
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 )
 
-// maxInput is the most that is read of one file, or of kubectl's output.
+// maxInput limits the size of one file, and of kubectl's output.
 const maxInput = 256 << 20
 
-// objects are those of the cluster.
+// objects are the objects of the cluster.
 type objects struct {
 	classes []*awsv1.EC2NodeClass
 	pools   []*v1.NodePool
@@ -147,8 +147,8 @@ func (all *objects) add(name string, text []byte) error {
 	}
 }
 
-// object reads one object, or a list as kubectl prints it. Fields that are not known are left out: the objects are those that the API server
-// accepted, possibly of a newer version. Objects of other kinds are passed over.
+// object reads one object, or a list as kubectl prints it. Unknown fields are ignored: the objects are those that the API server
+// accepted, possibly of a newer version. Objects of other kinds are ignored.
 func (all *objects) object(document []byte, inList bool) error {
 	var kind struct {
 		metav1.TypeMeta `json:",inline"`

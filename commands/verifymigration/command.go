@@ -184,7 +184,7 @@ func verify(ctx context.Context, o options, stdin io.Reader) (migration.Report, 
 	return migration.Verify(ctx, in, migration.Clients{EC2: api, Migration: clients.EC2Migration(sdk.Normal), IAM: clients.IAMMigration(sdk.Normal)})
 }
 
-// details returns what nodes must know about the cluster: from the flags, or from EKS.
+// details returns the facts about the cluster that nodes need: from the flags, or from EKS.
 func (o options) details(ctx context.Context, clients *sdk.Clients, dns string) (launchtemplate.Cluster, error) {
 	cluster := launchtemplate.Cluster{
 		Name: o.cluster, Region: clients.Region(), Endpoint: o.apiServer, CABundle: o.caBundle, ServiceCIDR: o.serviceCIDR, DNS: o.dns,
@@ -203,7 +203,7 @@ func (o options) details(ctx context.Context, clients *sdk.Clients, dns string) 
 	return cluster, nil
 }
 
-// policies are those that the controller's role needs; nil without a role.
+// policies are the policies that the controller's role needs; nil without a role.
 func (o options) policies(region string, classes []*awsv1.EC2NodeClass) ([]iam.Policy, error) {
 	if o.controllerRole == "" {
 		return nil, nil
