@@ -42,7 +42,7 @@ type Guard struct {
 	Own types.NamespacedName
 	// Ignored allows Karpenter to act at the same time: a Karpenter of v1alpha5, whose Provisioners and Machines are other kinds.
 	Ignored bool
-	// Clock is the clock. Nil: the real one.
+	// Clock is the clock. Nil means the real clock.
 	Clock option.Clock
 	// Logger logs when Karpenter starts or stops running; nil discards it.
 	Logger *slog.Logger

@@ -16,10 +16,10 @@ type Lock struct {
 	// Guard checks whether Karpenter acts.
 	Guard *Guard
 	// First is called before the first attempt to acquire the lock, and repeated until it succeeds. never is true if the lock
-	// object does not exist, so no process has ever held it. Nil: nothing is called.
+	// object does not exist, so no process has ever held it. Nil means that nothing is called.
 	First func(ctx context.Context, never bool) error
 	// Lost is called when Karpenter starts to act while this process holds the lock. Without it, this process would act until its renewal
-	// deadline, next to Karpenter. Nil: the election ends by itself then.
+	// deadline, next to Karpenter. Nil means that the election ends by itself then.
 	Lost func(*HeldError)
 
 	mu   sync.Mutex
