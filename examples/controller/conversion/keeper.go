@@ -36,7 +36,7 @@ type Keeper struct {
 	DNSNames []string
 	// Definitions are the names of the CustomResourceDefinitions that use the webhook; nil is DefinitionNames.
 	Definitions []string
-	// Clock is the clock. Nil: the real one.
+	// Clock is the clock. Nil means the real clock.
 	Clock option.Clock
 	// Logger receives log records of all actions; nil discards them.
 	Logger *slog.Logger
