@@ -21,11 +21,11 @@ import (
 
 // Options of Serve.
 type Options struct {
-	// Legacy are the global settings of v1alpha5. Nil: none are known.
+	// Legacy are the global settings of v1alpha5. Nil means that none are known.
 	Legacy *convert.LegacySettings
 	// Logger receives reports about objects that are not acted on; nil discards them.
 	Logger *slog.Logger
-	// Clock is the clock. Nil: the real one.
+	// Clock is the clock. Nil means the real clock.
 	Clock option.Clock
 }
 
