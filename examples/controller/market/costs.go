@@ -23,41 +23,42 @@ import (
 // observeEvery is how often prices and nodes of snapshots are observed, and terms of spot risk computed again.
 const observeEvery = time.Minute
 
-// CostsOptions say what costs are made of. The zero value gives list prices.
+// CostsOptions are the sources of costs for NewCosts. The zero value gives list prices.
 type CostsOptions struct {
 	// Cluster by name, for Sharing. Required with Commitments.
 	Cluster string
 	// SpotRisk is the market that counts interruptions; nil: they are not counted.
 	SpotRisk *spotrisk.Market
-	// Loss is what an interruption costs; nil: spotrisk.DefaultLoss.
+	// Loss is the loss of one interruption; nil means spotrisk.DefaultLoss.
 	Loss *spotrisk.Loss
-	// Commitments returns what the account has paid for, nil if that is not known: aws.Provider.Commitments. Nil: nothing is paid for.
+	// Commitments returns the commitments of the account, or nil if they are not known: aws.Provider.Commitments. If the function is nil,
+	// no commitments are counted.
 	Commitments func() *commitments.Account
-	// Reports returns what other clusters of the account use of it; nil: there are none.
+	// Reports returns the reports of other clusters of the account about their use of commitments; nil means that there are none.
 	Reports func() []commitments.ClusterUse
-	// Facts prefer, at equal price, instance types whose nodes are ready sooner. Nil: no type is preferred.
+	// Facts prefer, at equal price, instance types whose nodes are ready sooner; nil means that no type is preferred.
 	Facts *nodefacts.Book
-	// Terms follow those of spot risk and commitments: fees. Nil: none.
+	// Terms are further terms, such as fees, after those of spot risk and commitments. Nil: none.
 	Terms []planning.CostTerm
-	// Metrics shows how much of commitments is used; nil: nothing is shown.
+	// Metrics shows how much of the commitments is used; nil means no metrics.
 	Metrics *Metrics
-	// Logger receives what goes wrong; nil discards it.
+	// Logger receives errors; nil discards them.
 	Logger *slog.Logger
 }
 
-// Costs makes the cost model of snapshots. It is safe for concurrent use. Make one with NewCosts.
+// Costs computes the cost model for snapshots. It is safe for concurrent use. Make one with NewCosts.
 type Costs struct {
 	options CostsOptions
 	loss    spotrisk.Loss
 
 	mu       sync.Mutex
 	observed time.Time             // when prices and nodes were observed
-	riskOf   []string              // the pools and catalogs that risk is of
+	riskOf   []string              // the pools and catalogs for which the risk was computed
 	risk     []planning.CostTerm   // of spot risk
-	model    *scheduling.CostModel // as it was last given
+	model    *scheduling.CostModel // the last returned model
 	uses     commitments.Uses      // of the last snapshot
 	peers    [][]string            // see Peers
-	failed   string                // what went wrong last
+	failed   string                // the last error
 }
 
 // NewCosts checks the options. The error is an *option.Error.
@@ -78,7 +79,7 @@ func NewCosts(o CostsOptions) (*Costs, error) {
 	return c, nil
 }
 
-// Model is the cost model of a snapshot, for reconcilers.Options.CostModel. It is the same pointer as long as nothing changes.
+// Model returns the cost model of a snapshot, for reconcilers.Options.CostModel. It is the same pointer as long as nothing changes.
 func (c *Costs) Model(s *scheduling.Snapshot) *scheduling.CostModel {
 	if s == nil {
 		return nil
@@ -102,7 +103,7 @@ func (c *Costs) Model(s *scheduling.Snapshot) *scheduling.CostModel {
 	return c.model
 }
 
-// Uses is what the nodes of the last snapshot use of the commitments.
+// Uses returns the use of the commitments by the nodes of the last snapshot.
 func (c *Costs) Uses() commitments.Uses {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -1,4 +1,4 @@
-// Package market lets a controller plan by what it has seen of spot markets and by what the account has paid for.
+// Package market makes a controller plan with its observations of spot markets and with the commitments of the account.
 //
 //	costs, err := market.NewCosts(market.CostsOptions{Cluster: "demo", SpotRisk: spotMarket, Commitments: provider.Commitments})
 //	keeper := &market.Keeper{Client: …, Namespace: "kube-system", Name: "drawknife-history", Parts: []market.Part{market.SpotHistory(spotMarket)}}
@@ -7,6 +7,6 @@
 //
 // [Costs] is the cost model of each snapshot: terms of spot risk (package scheduling/spotrisk) and of commitments (packages
 // cloudprovider/commitments and scheduling/discounts). It observes prices and nodes in the snapshots that it is asked for, and learns of
-// launches and interruptions as a reconcilers.MarketObserver. [Keeper] keeps what was learned in a ConfigMap, [Sharing] reports to other
-// clusters of the account what commitments this one uses, and [Scores] asks for spot placement scores.
+// launches and interruptions as a reconcilers.MarketObserver. [Keeper] stores the observations in a ConfigMap, [Sharing] reports the
+// cluster's use of commitments to other clusters of the account, and [Scores] requests spot placement scores.
 package market

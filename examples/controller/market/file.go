@@ -14,13 +14,14 @@ import (
 const fileEvery = time.Minute
 
 // File reads an account's commitments from a file (commitments.Decode), and again when it has changed: a file that is mounted from a
-// ConfigMap or a bucket, or that a program writes. While it can't be read, what was read last stays. It is safe for concurrent use.
+// ConfigMap or a bucket, or that a program writes. While the file can't be read, the last content remains in use. It is safe for
+// concurrent use.
 type File struct {
 	// Path of the file. Required.
 	Path string
-	// Logger receives what goes wrong, once for each version of the file; nil discards it.
+	// Logger receives errors, once for each version of the file; nil discards them.
 	Logger *slog.Logger
-	// Clock is the clock; nil: the real one.
+	// Clock is the clock; nil means the real clock.
 	Clock option.Clock
 
 	mu      sync.Mutex
@@ -30,7 +31,7 @@ type File struct {
 	account *commitments.Account
 }
 
-// Account is what the file has, for CostsOptions.Commitments; nil until it was read once. It must not be changed.
+// Account returns the content of the file, for CostsOptions.Commitments; nil until the file was read once. It must not be changed.
 func (f *File) Account() *commitments.Account {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -29,17 +29,17 @@ const (
 	maxUnpacked = 64 << 20
 )
 
-// Part is something that outlives the process.
+// Part is a piece of data that is kept after the end of the process.
 type Part struct {
 	// Name of its key in the ConfigMap: "spot-history".
 	Name string
-	// Export gives its content, the same bytes as long as nothing has changed.
+	// Export returns its content; the bytes are equal as long as nothing has changed.
 	Export func() ([]byte, error)
-	// Import takes over what Export gave, in this process or another.
+	// Import reads the content that Export returned in this process or in another one.
 	Import func([]byte) error
 }
 
-// SpotHistory is the part of what was seen of spot markets.
+// SpotHistory is the part with the observations of spot markets.
 func SpotHistory(m *spotrisk.Market) Part {
 	return Part{
 		Name: "spot-history",
@@ -63,7 +63,7 @@ type Keeper struct {
 	Namespace, Name string
 	// Parts, with unique names.
 	Parts []Part
-	// Logger receives what goes wrong; nil discards it.
+	// Logger receives errors; nil discards them.
 	Logger *slog.Logger
 
 	saved map[string][]byte // parts as they were saved or read last, packed

@@ -8,7 +8,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider/commitments"
 )
 
-// Metrics show commitments and what is observed of spot markets. A nil *Metrics shows nothing.
+// Metrics show commitments, and observations of spot markets. A nil *Metrics shows nothing.
 type Metrics struct {
 	amount, own, others, elsewhere *prometheus.GaugeVec
 	events                         *prometheus.CounterVec

@@ -26,23 +26,23 @@ const (
 	leastPeers = 3
 )
 
-// Scores asks for spot placement scores of the instance types that the cluster's spot nodes are of, together with their peers: types with as
-// many vCPUs and as much memory. Each type of such a group gets the score of the group. Groups with most nodes come first; what exceeds
-// the number of configurations is not asked for.
+// Scores requests spot placement scores for the instance types of the cluster's spot nodes, together with their peers: types with as many
+// vCPUs and as much memory. Each type of such a group gets the score of the group. Groups with the most nodes come first. Groups beyond
+// the number of configurations are not requested.
 type Scores struct {
 	// Ask returns the scores of zones for spot capacity of any of the types: aws.Provider.SpotPlacementScores. Required.
 	Ask func(ctx context.Context, types []string) (map[string]int, error)
 	// Peers returns groups of types: Costs.Peers. Required.
 	Peers func() [][]string
-	// Market that the scores are noted in. Required.
+	// Market receives the scores. Required.
 	Market *spotrisk.Market
-	// Configurations is how many groups are asked for at most.
+	// Configurations is the largest number of groups that are requested.
 	Configurations int
-	// Metrics counts requests; nil: nothing is counted.
+	// Metrics counts requests; nil means no metrics.
 	Metrics *Metrics
-	// Logger receives what goes wrong; nil discards it.
+	// Logger receives errors; nil discards them.
 	Logger *slog.Logger
-	// Clock is the clock; nil: the real one. Waiting always uses real time.
+	// Clock is the clock; nil means the real clock. Waiting always uses real time.
 	Clock option.Clock
 }
 
@@ -67,7 +67,7 @@ func (s *Scores) Start(ctx context.Context) error {
 	}
 }
 
-// Refresh asks once for each group, and returns for how many it did. It stops at the first error.
+// Refresh makes one request for each group, and returns the number of requests. It stops at the first error.
 func (s *Scores) Refresh(ctx context.Context) (asked int, err error) {
 	for _, types := range s.Peers() {
 		if asked >= s.Configurations {

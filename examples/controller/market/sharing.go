@@ -27,25 +27,25 @@ import (
 // shareEvery is how often a cluster reports what it uses, and reads what others do.
 const shareEvery = time.Minute
 
-// Store holds what clusters of an account report to each other.
+// Store contains the reports of an account's clusters to each other.
 type Store interface {
 	// Put stores the report of one cluster, in place of its last one.
 	Put(context.Context, commitments.ClusterUse) error
-	// List returns the reports of all clusters. Reports that can't be read are left out, and the error says which.
+	// List returns the reports of all clusters. Reports that can't be read are left out, and the error names them.
 	List(context.Context) ([]commitments.ClusterUse, error)
 }
 
-// Sharing reports what the cluster uses of commitments, and knows what others report. It is safe for concurrent use.
+// Sharing reports the cluster's use of commitments, and reads the reports of other clusters. It is safe for concurrent use.
 type Sharing struct {
 	// Cluster by name. Required.
 	Cluster string
-	// Uses returns what the cluster uses: Costs.Uses. Required.
+	// Uses returns the cluster's use of commitments: Costs.Uses. Required.
 	Uses func() commitments.Uses
 	// Store of the reports. Required.
 	Store Store
-	// Logger receives what goes wrong; nil discards it.
+	// Logger receives errors; nil discards them.
 	Logger *slog.Logger
-	// Clock is the clock; nil: the real one. Waiting always uses real time.
+	// Clock is the clock; nil means the real clock. Waiting always uses real time.
 	Clock option.Clock
 
 	mu      sync.Mutex
@@ -71,8 +71,7 @@ func (s *Sharing) Start(ctx context.Context) error {
 	}
 }
 
-// Exchange reads what others report, and reports what the cluster uses. A cluster that uses nothing yet, because it has not planned, reports
-// nothing.
+// Exchange reads the reports of other clusters, and writes that of this cluster. A cluster that has not planned yet writes no report.
 func (s *Sharing) Exchange(ctx context.Context) error {
 	reports, err := s.Store.List(ctx)
 	s.mu.Lock()
@@ -88,7 +87,7 @@ func (s *Sharing) Exchange(ctx context.Context) error {
 	return errors.Join(err, s.Store.Put(ctx, commitments.ClusterUse{Cluster: s.Cluster, At: now, Uses: uses}))
 }
 
-// Reports are what clusters reported when they were last read, for CostsOptions.Reports.
+// Reports returns the last reports of other clusters that were read, for CostsOptions.Reports.
 func (s *Sharing) Reports() []commitments.ClusterUse {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -178,7 +177,7 @@ type ConfigMap struct {
 	Namespace, Name string
 }
 
-// Put implements Store. Keys of other clusters stay as they are.
+// Put implements Store. Keys of other clusters are not changed.
 func (c ConfigMap) Put(ctx context.Context, use commitments.ClusterUse) error {
 	if !plainName.MatchString(use.Cluster) {
 		return fmt.Errorf("cluster %q: its name can't be a key of a ConfigMap: use letters, digits, '-', '_' and '.'", use.Cluster)
