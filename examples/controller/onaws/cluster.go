@@ -20,12 +20,12 @@ type Cluster struct {
 	Found aws.ClusterInfoSource
 	// Endpoint and CABundle override those from EKS. With an Endpoint, EKS need not be reachable.
 	Endpoint, CABundle string
-	// Version returns the API server's version, such as "1.35". It overrides that from EKS, because nodes must not be newer than
-	// the API server. Nil: the version is read from EKS.
+	// Version returns the API server's version, such as "1.35". It overrides the version from EKS, because nodes must not be newer than
+	// the API server. Nil means that the version is read from EKS.
 	Version func() (string, error)
 	// Logger logs, at most every ten minutes, that EKS does not respond. Nil discards it.
 	Logger *slog.Logger
-	// Clock is the clock. Nil: the real one.
+	// Clock is the clock. Nil means the real clock.
 	Clock option.Clock
 
 	mu      sync.Mutex

@@ -30,11 +30,12 @@ import (
 
 // Options of New, in addition to the provider's Config.
 type Options struct {
-	// Cluster has the details of the cluster that nodes need to join it. Nil: EKS is asked.
+	// Cluster has the details of the cluster that nodes need to join it. Nil means that they are read from EKS.
 	Cluster aws.ClusterInfoSource
-	// Clients creates the AWS clients. Nil: clients with the credentials of the environment.
+	// Clients creates the AWS clients. Nil means clients with the credentials of the environment.
 	Clients aws.Clients
-	// SharingClusters returns the names of other clusters that report what they use of commitments; see aws.Options. Nil: there are none.
+	// SharingClusters returns the names of other clusters that report their use of commitments; see aws.Options. Nil means that there are
+	// none.
 	SharingClusters func() []string
 	// LaunchCost decides the order in which launches ask for offerings; see aws.Options. Nil: prices do.
 	LaunchCost func(v1.PoolKey) cloudprovider.LaunchCost
@@ -43,9 +44,9 @@ type Options struct {
 	NodeOverlays bool
 	// Metrics receives the provider's metrics. Nil registers none.
 	Metrics prometheus.Registerer
-	// Logger receives what happens. Nil discards it.
+	// Logger receives log records. Nil discards it.
 	Logger *slog.Logger
-	// Clock is the clock. Nil: the real one.
+	// Clock is the clock. Nil means the real clock.
 	Clock option.Clock
 }
 
