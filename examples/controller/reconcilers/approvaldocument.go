@@ -31,7 +31,7 @@ type ApprovalDocument struct {
 	Reason   string    `json:"reason"`
 	Method   string    `json:"method"`
 	Planned  time.Time `json:"planned"`
-	// Savings in USD per hour; DisruptionCost is what it disturbs, in ordinary pods.
+	// Savings is in USD per hour; DisruptionCost is the cost of the disruption, in ordinary pods.
 	Savings        float64            `json:"savings"`
 	DisruptionCost float64            `json:"disruptionCost"`
 	Nodes          []ApprovalNode     `json:"nodes"`

@@ -21,16 +21,17 @@ import (
 const (
 	// ApprovalStateLabelKey is the label with an ApprovalState.
 	ApprovalStateLabelKey = "drawknife.dev/disruption-approval"
-	// ApprovalDigestAnnotationKey is the digest of the command, ApprovalDeadlineAnnotationKey until when it waits (RFC 3339).
+	// ApprovalDigestAnnotationKey is the digest of the command, ApprovalDeadlineAnnotationKey is the time until which the command waits
+	// (RFC 3339).
 	ApprovalDigestAnnotationKey   = "drawknife.dev/disruption-digest"
 	ApprovalDeadlineAnnotationKey = "drawknife.dev/disruption-deadline"
-	// ApprovedAnnotationKey is how somebody approves: its value is the digest. RefusedAnnotationKey is how somebody refuses: its value is
-	// why. DecidedByAnnotationKey is the optional name of the person who decided.
+	// ApprovedAnnotationKey is the annotation that approves the command: its value is the digest. RefusedAnnotationKey is the annotation
+	// that refuses the command: its value is the reason. DecidedByAnnotationKey is the optional name of the person who decided.
 	ApprovedAnnotationKey  = "drawknife.dev/disruption-approved"
 	RefusedAnnotationKey   = "drawknife.dev/disruption-refused"
 	DecidedByAnnotationKey = "drawknife.dev/disruption-decided-by"
-	// ApprovalOutcomeAnnotationKey is the result of the command, in a sentence; ApprovalRestsAnnotationKey is until when a refused
-	// or expired command is not proposed again (RFC 3339).
+	// ApprovalOutcomeAnnotationKey is the result of the command, in a sentence; ApprovalRestsAnnotationKey is the time before which a
+	// refused or expired command is not proposed again (RFC 3339).
 	ApprovalOutcomeAnnotationKey = "drawknife.dev/disruption-outcome"
 	ApprovalRestsAnnotationKey   = "drawknife.dev/disruption-rests-until"
 )

@@ -18,7 +18,7 @@ type DisruptionOptions struct {
 	PlanTimeout *time.Duration
 	// Budgets limit disruption in addition to those of the NodePools.
 	Budgets []disruption.Budget
-	// Approver may delay or refuse commands before anything is done for them, as Approval says. Nil lets all pass.
+	// Approver may delay or refuse commands before anything is done for them, as Approval says. Nil approves all commands.
 	Approver disruption.Approver
 	Approval disruption.ApprovalPolicy
 	// ApprovalNamespace makes each command wait for approval: a ConfigMap in this namespace shows the command until someone
@@ -26,7 +26,7 @@ type DisruptionOptions struct {
 	// patch and delete ConfigMaps there, and can't be combined with Approver. Empty: no ConfigMaps.
 	ApprovalNamespace string
 	// FormerApprovalNamespace is the namespace of approval ConfigMaps from an earlier configuration; they are deleted unless it
-	// equals ApprovalNamespace. It needs permission to list and delete ConfigMaps there; without it, they stay. Empty: nothing is
+	// equals ApprovalNamespace. It needs permission to list and delete ConfigMaps there; without it, they stay. If empty, nothing is
 	// deleted.
 	FormerApprovalNamespace string
 	// Off disables disruption, except for forced removals.

@@ -17,13 +17,13 @@ const DisruptionReportPath = "/debug/disruption"
 type DisruptionReport struct {
 	// Time of the last plan; zero before the first.
 	Time time.Time `json:"time,omitzero"`
-	// Again is when the result may change without an event; zero if not known.
+	// Again is the time when the result may change without an event; zero if not known.
 	Again time.Time `json:"again,omitzero"`
 	// Verdicts by node.
 	Verdicts []NodeVerdict `json:"verdicts"`
 	// Budgets are the current states of the NodePools' budgets.
 	Budgets []disruption.PoolUse `json:"budgets,omitempty"`
-	// Commands that are carried out.
+	// Commands are the commands in progress.
 	Commands []RunningCommand `json:"commands,omitempty"`
 }
 
@@ -34,7 +34,7 @@ type NodeVerdict struct {
 	Says string `json:"says"`
 }
 
-// RunningCommand is a command that is carried out.
+// RunningCommand is a command in progress.
 type RunningCommand struct {
 	State   disruption.State    `json:"state"`
 	Command *disruption.Command `json:"command"`

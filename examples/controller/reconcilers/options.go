@@ -23,17 +23,17 @@ import (
 type Options struct {
 	// Provider launches and ends instances. Required.
 	Provider cloudprovider.CloudProvider
-	// Gates have a say in when a node is registered, in addition to the provider's own. Names are unique.
+	// Gates can delay the registration of a node, in addition to the provider's own gates. Names are unique.
 	Gates []cloudprovider.RegistrationGate
 
-	// Batch says for how long pods that wait are gathered before they are planned. Nil is provisioning.DefaultBatchOptions.
+	// Batch says for how long pending pods are collected before they are planned. Nil is provisioning.DefaultBatchOptions.
 	Batch *provisioning.BatchOptions
 	// Query contains the options of plans: preferences, minValues.
 	Query scheduling.Query
 	// CostModel returns the costs of nodes beyond list prices for a snapshot that is otherwise complete: fees, discounts, commitments, and
-	// costs of spot interruptions (package scheduling/spotrisk). Launches and disruption are planned by it. It is called for each snapshot,
-	// also in parallel, and must not change earlier results; return the same pointer if the model has not changed. Nil, and a nil model,
-	// are list prices alone. A model that is not valid fails the pass.
+	// costs of spot interruptions (package scheduling/spotrisk). Plans of launches and of disruption use it. It is called for each
+	// snapshot, also in parallel, and must not change earlier results; return the same pointer if the model has not changed. Nil and a
+	// nil model mean that only list prices count. A model that is not valid fails the pass.
 	CostModel func(*scheduling.Snapshot) *scheduling.CostModel
 	// LaunchCosts notes the cost model of each snapshot, for the provider that launches what was planned; see aws.Options.LaunchCost. Nil:
 	// nobody notes it.
@@ -45,7 +45,7 @@ type Options struct {
 	// Lifecycle says how long instances may take to come up. Nil is provisioning.DefaultLifecycleOptions, with the provider's LaunchTimeout.
 	// If its Process is empty, it is the host's name with a random suffix.
 	Lifecycle *provisioning.LifecycleOptions
-	// RateLimiter bounds how much is launched in how short a time; the zero value does not.
+	// RateLimiter limits the number of launches in a period; the zero value has no limit.
 	RateLimiter provisioning.RateLimiterOptions
 	// StockEstimate says how stock-outs are remembered. Nil is provisioning.DefaultStockEstimateOptions.
 	StockEstimate *provisioning.StockEstimateOptions
@@ -55,13 +55,13 @@ type Options struct {
 	// NodeFacts learns from nodes what instance types really have, which plans then count on (package scheduling/nodefacts), and how long nodes
 	// take to register, which the registration timeout follows. Nil: plans count on the provider's estimates.
 	NodeFacts *nodefacts.Book
-	// Market learns of launches and interruptions. Nil: nobody does.
+	// Market is told of launches and interruptions. Nil: nobody does.
 	Market MarketObserver
 	// Disruption says how nodes are removed and replaced.
 	Disruption DisruptionOptions
-	// Evictor decides how the pods of nodes that are drained are made to leave: provisioning.SurgeFirst has others ready before,
-	// which needs permission to patch deployments and replicasets and to read horizontalpodautoscalers. Nil evicts at once and
-	// touches no workload. A surge that is in progress when another Evictor takes over is taken back by it, but not by nil.
+	// Evictor decides how pods are removed from drained nodes: provisioning.SurgeFirst waits until replacement pods are ready, which
+	// needs permission to patch deployments and replicasets and to read horizontalpodautoscalers. Nil evicts at once and touches no
+	// workload. Another Evictor undoes a surge that is in progress when it takes over; nil does not.
 	Evictor provisioning.Evictor
 	// NodeClasses are objects of the provider's node class kinds, registered in the manager's scheme. Events and metrics show their
 	// conditions, and a change of a node class triggers a drift check of its instances at once. Nil means none: instances are then checked
@@ -70,20 +70,20 @@ type Options struct {
 	// DeviceMatcher evaluates the CEL selectors of device claims: dra.New() of scheduling/dra. Nil: with Features.Devices, pods
 	// whose claims or device classes have selectors get no place but a reason.
 	DeviceMatcher scheduling.DeviceMatcher
-	// Features that are off unless asked for.
+	// Features are off by default.
 	Features Features
 
 	// Concurrency is how many NodeClaims, and how many Nodes, are processed in parallel: launches mostly wait for the cloud, so a high
 	// number costs little; at least 1. Nil is DefaultConcurrency.
 	Concurrency *int
-	// Logger receives what happens. Nil discards it.
+	// Logger receives log records. Nil discards it.
 	Logger *slog.Logger
 	// Metrics receives the controller's metrics. Nil registers none.
 	Metrics prometheus.Registerer
 	// WithoutObjectMetrics leaves out the metrics that have a time series for each node or pod
 	// (disable-cluster-state-observability).
 	WithoutObjectMetrics bool
-	// Clock is the clock. Nil: the real one.
+	// Clock is the clock. Nil means the real clock.
 	Clock option.Clock
 
 	// groups are the kinds of pod groups that the API server serves, notServed those that it does not serve yet.
@@ -91,7 +91,7 @@ type Options struct {
 	notServed []groupKind
 }
 
-// Features switch on what the API calls alpha.
+// Features enable features that the API calls alpha.
 type Features struct {
 	// NodeOverlay applies the prices and capacities of NodeOverlay objects.
 	NodeOverlay bool
@@ -99,12 +99,13 @@ type Features struct {
 	StaticCapacity bool
 	// CapacityBuffer keeps room free for CapacityBuffer objects.
 	CapacityBuffer bool
-	// ProvisioningRequest has ProvisioningRequest objects answered, and room held that they have booked.
+	// ProvisioningRequest answers ProvisioningRequest objects, and keeps the room that they have booked.
 	ProvisioningRequest bool
 	// NoReservedCapacity keeps instances from being launched into reservations.
 	NoReservedCapacity bool
-	// Devices has pods planned that claim devices of Dynamic Resource Allocation, and nodes initialised only when the drivers that were planned with have
-	// published. Where the API server does not serve resource.k8s.io/v1 it is off. It needs permission to read the kinds of that group.
+	// Devices enables planning of pods that claim devices of Dynamic Resource Allocation. Nodes are then initialised only after the
+	// planned drivers have published their devices. It is off if the API server does not serve resource.k8s.io/v1. It needs permission to
+	// read the kinds of that group.
 	Devices bool
 	// Gangs enables planning pods of PodGroups together or not at all: the kinds of scheduling.k8s.io, coscheduling and Volcano that the
 	// API server serves. It needs permission to read these kinds.
@@ -118,9 +119,9 @@ type Features struct {
 }
 
 const (
-	// DefaultPassTimeout is how long Karpenter plans in one pass at most.
+	// DefaultPassTimeout is Karpenter's time limit for one planning pass.
 	DefaultPassTimeout = time.Minute
-	// DefaultConcurrency is how many objects of a kind are worked on at a time.
+	// DefaultConcurrency is the number of objects of a kind that are processed at the same time.
 	DefaultConcurrency = 500
 	// leastNomination is how long a node is nominated, however short batches are.
 	leastNomination = 10 * time.Second

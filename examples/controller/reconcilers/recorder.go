@@ -111,7 +111,7 @@ var apiVersions = map[string]string{
 	"Pod": "v1", "Node": "v1", "NodePool": v1.GroupVersion().String(), "NodeClaim": v1.GroupVersion().String(),
 }
 
-// longestAction and longestNote are the API's, in bytes: it refuses events that say more.
+// longestAction and longestNote are the limits of the API in bytes: it refuses events with longer texts.
 const (
 	longestAction = 128
 	longestNote   = 1024
