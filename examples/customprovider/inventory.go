@@ -26,20 +26,21 @@ type MachineType struct {
 	Name string `json:"name"`
 	// Arch is amd64 or arm64; empty is amd64.
 	Arch string `json:"arch,omitempty"`
-	// CPU and Memory are those of the whole machine. Pods is the maximum number of pods of the kubelet; 0 means the kubelet's default, 110.
+	// CPU and Memory are the amounts of the whole machine. Pods is the maximum number of pods of the kubelet; 0 means the kubelet's
+	// default, 110.
 	CPU    Amount `json:"cpu"`
 	Memory Amount `json:"memory"`
 	Pods   int64  `json:"pods,omitempty"`
 	// ReservedCPU and ReservedMemory are not available to pods: the kubelet's reservations and its eviction threshold.
 	ReservedCPU    Amount `json:"reservedCPU,omitzero"`
 	ReservedMemory Amount `json:"reservedMemory,omitzero"`
-	// HourlyPrice of running one, USD: power and wear at least. More than 0.
+	// HourlyPrice is the cost of one hour of a machine, USD: at least power and wear. More than 0.
 	HourlyPrice float64 `json:"hourlyPrice"`
 }
 
 // Machine is one machine of the inventory.
 type Machine struct {
-	// Name of the machine, which is its node's as well.
+	// Name is the name of the machine and of its node.
 	Name string `json:"name"`
 	// Type names one of Inventory.Types.
 	Type string `json:"type"`

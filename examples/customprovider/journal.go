@@ -22,10 +22,10 @@ type Holder struct {
 	// a NodePool.
 	NodePool   string        `json:"nodePool,omitempty"`
 	Generation v1.Generation `json:"generation,omitempty"`
-	// Claim and UID are those of the NodeClaim.
+	// Claim and UID are the name and the UID of the NodeClaim.
 	Claim string `json:"claim"`
 	UID   string `json:"uid"`
-	// Since is when it was given the machine. Started reports whether the machine was switched on successfully.
+	// Since is the time when the machine was assigned to the claim. Started reports whether the machine was switched on successfully.
 	Since   time.Time `json:"since"`
 	Started bool      `json:"started,omitempty"`
 	// Stopping is when the command to switch the machine off was given; zero if it was not.
@@ -42,7 +42,7 @@ type entry struct {
 }
 
 // Journal records which machine is assigned to which claim, in a file that survives the process. Each change is a line, written before the
-// change is carried out. Safe for concurrent use; several clusters may share one in a process.
+// change is carried out. A Journal is safe for concurrent use; several clusters may share one in a process.
 type Journal struct {
 	mu      sync.Mutex
 	file    *os.File
@@ -51,8 +51,8 @@ type Journal struct {
 	launches int64
 }
 
-// OpenJournal reads the file, which is made if it is not there. An incomplete last line, for example after a crash, is dropped: its change
-// was not started.
+// OpenJournal reads the file, and creates it if it does not exist. An incomplete last line, for example after a crash, is dropped: its
+// change was not started.
 func OpenJournal(path string) (*Journal, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {

@@ -35,8 +35,8 @@ func (c *NodeClass) Default() {}
 // Validate returns no errors: the class has no fields.
 func (c *NodeClass) Validate() field.ErrorList { return nil }
 
-// Kinds are the provider's kinds of node classes, for what reads manifests: scheduling/manifests.Options.Kinds. A tool that plans for
-// several clouds joins those of each.
+// Kinds are the provider's kinds of node classes, for reading manifests: scheduling/manifests.Options.Kinds. A tool that plans for
+// several clouds combines the kinds of each provider.
 func Kinds() kinds.Set {
 	return kinds.Set{NodeClasses: []kinds.NodeClassKind{{
 		GroupVersionKind: schema.GroupVersionKind{Group: NodeClassGroup, Version: NodeClassVersion, Kind: NodeClassKind},

@@ -21,13 +21,13 @@ import (
 
 // Options of a provider.
 type Options struct {
-	// Cluster that machines are taken for. Required.
+	// Cluster is the name of the cluster that uses the machines. Required.
 	Cluster string
 	// Image is the name of the machines' image in NodeClaims, for information only; empty means "inventory".
 	Image string
 	// BrokenFor is how long a machine that could not be switched on is left alone; 0 means not at all. Nil is DefaultBrokenFor.
 	BrokenFor *time.Duration
-	// Clock is the clock. Nil: the real one.
+	// Clock is the clock. Nil means the real clock.
 	Clock option.Clock
 }
 
@@ -131,7 +131,7 @@ func sameStock(t *cloudprovider.InstanceType, free map[string]bool) bool {
 	return true
 }
 
-// Delete switches the claim's machine off. It is gone once it is off.
+// Delete switches the claim's machine off. The claim's instance no longer exists once the machine is off.
 func (p *Provider) Delete(ctx context.Context, claim *v1.NodeClaim) error {
 	if err := ctx.Err(); err != nil {
 		return err
