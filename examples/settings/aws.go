@@ -14,9 +14,9 @@ const defaultBurstLaunches = 10
 type AWS struct {
 	// ClusterName is the name of the EKS cluster, or the name in the tags of its nodes. Required for ProviderAWS.
 	ClusterName string
-	// ClusterEndpoint is the URL of the API server for new nodes; empty: read from EKS.
+	// ClusterEndpoint is the URL of the API server for new nodes; if empty, it is read from EKS.
 	ClusterEndpoint string
-	// ClusterCABundle is the certificate authority of the API server in base64; empty: the controller's own.
+	// ClusterCABundle is the certificate authority of the API server in base64; if empty, the controller's own.
 	ClusterCABundle string
 	// DiscoverCluster reads the version and the details of the cluster from EKS. False by default.
 	DiscoverCluster bool
@@ -29,7 +29,8 @@ type AWS struct {
 	InterruptionQueue string
 	// ReservedENIs is the number of network interfaces of a node that are not used for addresses of pods, at least 0; 0 by default.
 	ReservedENIs int64
-	// BurstLaunches is from how many equal launches on one CreateFleet call launches all of them, at least 2; 0: never. 10 by default.
+	// BurstLaunches is the number of equal launches from which on one CreateFleet call launches all of them, at least 2; 0 means never.
+	// 10 by default.
 	BurstLaunches int
 	// PrefixDelegation and CustomNetworking describe how the VPC CNI assigns addresses to pods, like its ENABLE_PREFIX_DELEGATION
 	// and AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG: they determine how many pods a node has addresses for. False by default.
@@ -43,7 +44,8 @@ type AWS struct {
 	FractionalGPUs bool
 	// DeviceDrivers are the drivers of Dynamic Resource Allocation that run in place of device plugins, by the kind of their devices: nvidia, efa, neuron. Nil: none.
 	DeviceDrivers map[string]string
-	// NVIDIAMIG has GPUs offer partitions, and NVIDIAShares claims share them, as NVIDIA's driver is set up: see instancetype.Settings. False and none by default.
+	// NVIDIAMIG makes GPUs offer partitions, and NVIDIAShares lets claims share them, like the configuration of NVIDIA's driver: see
+	// instancetype.Settings. False and none by default.
 	NVIDIAMIG    bool
 	NVIDIAShares string
 	// DeviceResources name extended resources by EC2's name of a device; HugePages are quantities that nodes set aside at boot, by
@@ -53,8 +55,8 @@ type AWS struct {
 	DisableDryRun bool
 	// EnableZonalShift avoids zones that an ARC zonal shift moves the cluster away from. False by default.
 	EnableZonalShift bool
-	// Commitments plans with Savings Plans and Reserved Instances of the account, and CostExplorer asks Cost Explorer what the whole account
-	// uses of them, and for discounts, which costs some cents a day. False by default. See docs/costs.md.
+	// Commitments plans with Savings Plans and Reserved Instances of the account, and CostExplorer asks Cost Explorer for the whole
+	// account's use of them and for discounts, which costs some cents a day. False by default. See docs/costs.md.
 	Commitments, CostExplorer bool
 	// CommitmentReports is a directory that the clusters of the account share, to report what they use of commitments. Empty, the default:
 	// reports are in Process.HistoryConfigMap, if there is one.
