@@ -60,7 +60,7 @@ type LegacySettings struct {
 	DefaultInstanceProfile string
 	// Tags are merged under those of node templates.
 	Tags map[string]string
-	// EnablePodENI says whether pods could have their own network interfaces. It has no counterpart.
+	// EnablePodENI says whether pods could have their own network interfaces. Later generations have no counterpart.
 	EnablePodENI bool
 	// ENILimitedPodDensity says whether the number of pods on a node is limited by the addresses of its interfaces. Nil means true.
 	ENILimitedPodDensity *bool
