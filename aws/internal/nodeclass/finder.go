@@ -18,7 +18,7 @@ import (
 const (
 	// Period is the default lifetime of EC2's answers about subnets and security groups.
 	Period = time.Minute
-	// pageSize is how many items EC2 is asked for at once.
+	// pageSize is the number of items that one request to EC2 asks for.
 	pageSize = 500
 )
 
