@@ -18,7 +18,7 @@ import (
 	"github.com/drawknife/drawknife/aws/sdk"
 )
 
-// Period is how often shifts are looked at.
+// Period is the interval between two reads of the shifts.
 const Period = 30 * time.Second
 
 // ClusterARN reads from EKS the name under which ARC knows a cluster.
