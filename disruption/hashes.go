@@ -4,7 +4,7 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// HashStep is what to store so that hashes can be compared.
+// HashStep contains the objects to store so that hashes can be compared.
 type HashStep struct {
 	// Claims are changed copies, to be stored before the pool.
 	Claims []*v1.NodeClaim
