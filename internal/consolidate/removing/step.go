@@ -22,7 +22,7 @@ func Consolidating(group []*searchcontext.Candidate, where Places) Removal {
 }
 
 // Step is one accepted removal, which becomes a command. Steps are independent: no step puts pods on a node that another step removes or
-// launches. So each has room without the others.
+// launches. So the pods of each step have room even if no other step is carried out.
 type Step struct {
 	paying.Exchange
 	// Numbers are the trial's numbers of the new nodes; Grown are other new nodes that have received pods.
