@@ -30,7 +30,7 @@ type Table struct {
 	InOrder *Purchases
 }
 
-// Row is a variant in those slots where the same DaemonSets run.
+// Row is a variant of an instance type together with the slots in which the same DaemonSets run.
 type Row struct {
 	Variant int
 	Slots   bitset.Set
