@@ -16,10 +16,10 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Launchables contain the kinds of new nodes that can hold pods of the snapshot's nodes, as far as each pod alone decides. These are kinds
-// of pools that launch now and whose taints the pod tolerates, and that meet the requirements of the pool and the pod. Preferences of pods,
-// rules between pods, limits and minValues only restrict this further, so every new node of every plan is one of these kinds. They cache
-// results and must not be used by several goroutines at once.
+// Launchables contain the kinds of new nodes that can hold pods of the snapshot's nodes, as far as each pod alone decides. These are
+// kinds of nodes that meet the requirements of the pool and the pod, of pools that can launch now and whose taints the pod tolerates.
+// Preferences of pods, rules between pods, limits and minValues only restrict this further, so every new node of every plan is one of
+// these kinds. They cache results and must not be used by several goroutines at once.
 type Launchables struct {
 	m *model.Model
 	// ByClass caches results by the number of the class; groups are distinct lists of uses, groupOf finds them by their text.
@@ -28,21 +28,21 @@ type Launchables struct {
 	groupOf map[string]int
 }
 
-// reach contains the new nodes for a class.
+// reach contains the possible new nodes of a class.
 type reach struct {
 	group    int
-	cheapest int64 // noPrice if no node has room for a pod
+	cheapest int64 // the price is noPrice if no node has room for a pod
 }
 
-// FindLaunchables of the model's pools.
+// FindLaunchables returns the kinds of new nodes of the model's pools.
 func FindLaunchables(m *model.Model) *Launchables {
 	return &Launchables{m: m, byClass: map[int32]reach{}, groupOf: map[string]int{}}
 }
 
 // Of returns the group of kinds that new nodes with the pod may have, as a number for Kinds. It also returns the price in USD per hour of
 // the cheapest node that has room for the pod in addition to its DaemonSets. Other nodes of the group may be too small for the pod. Nodes
-// of pools without any node that has room for it are not in the group. False if the node has no such pod that could move, or no node of any
-// pool would hold it.
+// of pools without any node that has room for it are not in the group. It returns false if the node has no such pod that could move, or
+// if no node of any pool would hold it.
 func (l *Launchables) Of(node string, pod planning.PodKey) (group int, cheapest float64, ok bool) {
 	i, known := l.m.NodeIndex[node]
 	if !known {
@@ -107,8 +107,8 @@ type Launchable struct {
 	InstanceType string
 	// Room is the node's room for pods: its allocatable minus DaemonSets, without resources of which it has none.
 	Room corev1.ResourceList
-	// Price is the lowest for which the pool may buy it, USD per hour. Unavailable offerings and offerings of used-up reservations do not
-	// count; with a CostModel the price is that of a node that no commitment covers.
+	// Price is the lowest price at which the pool may launch it, USD per hour. Unavailable offerings and offerings of used-up
+	// reservations do not count; with a CostModel the price is that of a node that no commitment covers.
 	Price float64
 }
 

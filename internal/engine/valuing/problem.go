@@ -16,7 +16,8 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
-// NewProblem is shop.choose with rules about single nodes as caps, and what the trial's nodes leave of the commitments.
+// NewProblem returns the problem of choosing nodes for the items, with rules about single nodes as caps, and with the part of the
+// commitments that the trial's nodes don't use.
 func (t Valuing) NewProblem(items []pricing.Item, c *layout.Cells) *offers.Choice {
 	s := t.M.Shop()
 	if p := t.known(s, items, c); p != nil {
@@ -26,7 +27,7 @@ func (t Valuing) NewProblem(items []pricing.Item, c *layout.Cells) *offers.Choic
 	return t.Complete(s.Choose(s.WithCaps(items, caps), c), caps)
 }
 
-// NewJoined is NewProblem with items that need not be told apart joined.
+// NewJoined is like NewProblem, but joins items that need not be distinguished.
 func (t Valuing) NewJoined(items []pricing.Item, c *layout.Cells) *offers.Choice {
 	s := t.M.Shop()
 	if t.Remembers(items) {
@@ -46,8 +47,8 @@ func (t Valuing) NewJoined(items []pricing.Item, c *layout.Cells) *offers.Choice
 	return p
 }
 
-// Remembers reports whether the choices for the items, and their packing, are cached: with rules between pods, and with commitments, they
-// depend on earlier placements.
+// Remembers reports whether the choices for the items, and their packing, are cached. They are not cached if there are rules between pods
+// or commitments, because they then depend on earlier placements.
 func (t Valuing) Remembers(items []pricing.Item) bool {
 	return t.Packings != nil && t.M.Costs == nil && !slices.ContainsFunc(items, func(it pricing.Item) bool { return it.Topology != nil || it.Cell != layout.AnyCell })
 }
@@ -70,7 +71,7 @@ func (t Valuing) known(s *offers.Market, items []pricing.Item, c *layout.Cells) 
 	return all.Narrow(s, items, c)
 }
 
-// NewProof is NewJoined for a bound.
+// NewProof is like NewJoined, but for computing a lower bound.
 func (t Valuing) NewProof(items []pricing.Item) *offers.Choice {
 	s := t.M.Shop()
 	s.Most = true
@@ -86,7 +87,7 @@ func (t Valuing) NewProof(items []pricing.Item) *offers.Choice {
 	return p
 }
 
-// Complete adds what is limited to a choice.
+// Complete adds the caps, and the commitments that planned nodes don't use, to a choice.
 func (t Valuing) Complete(p *offers.Choice, caps []offers.Cap) *offers.Choice {
 	p.Widen(caps)
 	if len(p.Committed) > 0 {
@@ -109,7 +110,7 @@ func Provable(m *model.Model, class, stage int32, count int) pricing.Item {
 	return it
 }
 
-// PlannedRooms are the rooms of the planned nodes, those of one pool's row together.
+// PlannedRooms returns the rooms of the planned nodes; nodes of the same row of a pool are combined.
 func (t Valuing) PlannedRooms() []offers.Room {
 	type row struct{ pool, row int32 }
 	var out []offers.Room

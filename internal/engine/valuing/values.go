@@ -9,7 +9,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Values are, of waiting pods, dual prices in USD per hour, and their sum.
+// Values are the dual prices of pending pods in USD per hour, and their sum.
 type Values struct {
 	pods  map[planning.PodKey]float64
 	total float64
@@ -22,7 +22,8 @@ func (v *Values) Of(pod planning.PodKey) float64 { return v.pods[pod] }
 // by reservations and commitments.
 func (v *Values) Total() float64 { return v.total }
 
-// Values prices the pods that wait now, after Hide and before Place. A cancelled context gives ctx.Err().
+// Values computes the values of the pods that are pending now, after Hide and before Place. If the context is cancelled, it returns
+// ctx.Err().
 func (t Valuing) Values(ctx context.Context) (*Values, error) {
 	m := t.M
 	out := &Values{pods: map[planning.PodKey]float64{}}

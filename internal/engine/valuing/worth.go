@@ -12,7 +12,8 @@ import (
 )
 
 // Worth contains values of pods of the snapshot's nodes: dual prices, like Values for pending pods, of all pods that would need another
-// place if every node were removed. No node that a pool could launch holds pods worth more than it costs. It is read-only.
+// place if every node were removed. No node that a pool could launch holds pods with a higher total value than its price. It is
+// read-only.
 type Worth struct {
 	M       *model.Model
 	ByClass []int64
@@ -24,7 +25,7 @@ type Worth struct {
 	Rent int64
 }
 
-// FindWorth prices the pods of the nodes. A cancelled context gives ctx.Err().
+// FindWorth prices the pods of the nodes. If the context is cancelled, it returns ctx.Err().
 func FindWorth(ctx context.Context, m *model.Model, q planning.Query) (*Worth, error) {
 	t, items := itemsOfNodes(m, q)
 	return worthOf(ctx, m, t, items)
@@ -165,14 +166,14 @@ func valuesAgain(m *model.Model, p *pricing.Problem, items []pricing.Item, known
 	return v
 }
 
-// contents put into words what decides what pods are worth.
+// contents describe, as text, the properties that determine the values of pods.
 type contents struct {
 	m       *model.Model
 	byStage map[int32][]byte
 	text    []byte
 }
 
-// of is good until the next call.
+// The result of of is valid until the next call.
 func (c *contents) of(it *pricing.Item) []byte {
 	stage, known := c.byStage[it.Stage]
 	if !known {
@@ -199,7 +200,7 @@ func (c *contents) of(it *pricing.Item) []byte {
 	return c.text
 }
 
-// itemsOfNodes are the pods of the nodes that could move, as items to be priced.
+// itemsOfNodes returns the movable pods of the nodes as items to be priced.
 func itemsOfNodes(m *model.Model, q planning.Query) (*trial.Trial, []pricing.Item) {
 	t := trial.New(m)
 	clear(t.S.Waiting)
@@ -237,8 +238,8 @@ func newWorth(m *model.Model, items []pricing.Item, v *pricing.Values) *Worth {
 	return w
 }
 
-// addMoves gives pods of gangs the same value in a domain to which they could be moved as anywhere: the domain has no additional nodes for
-// them.
+// addMoves gives the pods of gangs, in each domain to which they could be moved, the same value as elsewhere, because the domain has no
+// additional nodes for them.
 func (w *Worth) addMoves() {
 	if w.M.Gangs == nil {
 		return
