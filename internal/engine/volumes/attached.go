@@ -23,7 +23,7 @@ const (
 	inTreeCinder    = "kubernetes.io/cinder"
 )
 
-// csiDriver is the driver of a provisioner: the provisioner itself, or the driver that replaced it.
+// csiDriver returns the driver of a provisioner: the provisioner itself, or the driver that replaced it.
 func csiDriver(provisioner string) string {
 	switch provisioner {
 	case inTreeEBS:
@@ -52,7 +52,7 @@ type Claim struct {
 	ID
 	// Shared is true when another pod of the snapshot uses it too.
 	Shared bool
-	// Unbound is true for a volume that is created where the first of its pods goes: the others must follow.
+	// Unbound is true for a volume that is created in the place of the first of its pods, where the other pods must follow.
 	Unbound bool
 }
 
@@ -62,7 +62,7 @@ type attachment struct {
 	last *corev1.Pod
 }
 
-// attachedVolume is what a volume attaches to a node; zero if it attaches nothing, or nothing that is counted.
+// attachedVolume returns what a volume attaches to a node; zero if it attaches nothing, or nothing that is counted.
 func attachedVolume(pv *corev1.PersistentVolume) ID {
 	switch s := &pv.Spec.PersistentVolumeSource; {
 	case s.CSI != nil:
@@ -74,7 +74,7 @@ func attachedVolume(pv *corev1.PersistentVolume) ID {
 	}
 }
 
-// inlineVolume is what a pod's volume without a claim attaches; zero if it attaches nothing.
+// inlineVolume returns what a pod's volume without a claim attaches; zero if it attaches nothing.
 func inlineVolume(v *corev1.Volume) ID {
 	if v.Cinder != nil {
 		return ID{driverCinder, v.Cinder.VolumeID}
@@ -82,7 +82,7 @@ func inlineVolume(v *corev1.Volume) ID {
 	return diskVolume(v.AWSElasticBlockStore, v.GCEPersistentDisk, v.AzureDisk)
 }
 
-// diskVolume is the one of the disks that is set.
+// diskVolume returns the disk that is set.
 func diskVolume(ebs *corev1.AWSElasticBlockStoreVolumeSource, gce *corev1.GCEPersistentDiskVolumeSource, azure *corev1.AzureDiskVolumeSource) ID {
 	switch {
 	case ebs != nil:
@@ -95,8 +95,8 @@ func diskVolume(ebs *corev1.AWSElasticBlockStoreVolumeSource, gce *corev1.GCEPer
 	return ID{}
 }
 
-// attaches is what a claim attaches, regardless of other faults: its volume, or, while that does not exist, a volume of its class. Claims
-// that can't be resolved are not counted.
+// attaches returns what a claim attaches, regardless of other faults: its volume or, while the volume does not exist, a volume of its
+// class. Claims that can't be resolved are not counted.
 func (x *Index) attaches(pvc *corev1.PersistentVolumeClaim) ID {
 	if pv := x.volumes[pvc.Spec.VolumeName]; pv != nil && pvc.Spec.VolumeName != "" {
 		return attachedVolume(pv)

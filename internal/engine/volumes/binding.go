@@ -14,9 +14,9 @@ import (
 
 // Annotations and names used by Kubernetes' own volume controllers.
 const (
-	// annBindCompleted: the claim and its volume are bound to each other permanently.
+	// annBindCompleted means that the claim and its volume are bound to each other permanently.
 	annBindCompleted = "pv.kubernetes.io/bind-completed"
-	// annSelectedNode: kube-scheduler has chosen a node, and the provisioner is creating the volume for it.
+	// annSelectedNode means that kube-scheduler has chosen a node, and that the provisioner is creating the volume for it.
 	annSelectedNode = "volume.kubernetes.io/selected-node"
 	// annDefaultClass marks the StorageClass of claims that name none.
 	annDefaultClass = "storageclass.kubernetes.io/is-default-class"
@@ -24,8 +24,8 @@ const (
 	noProvisioner = "kubernetes.io/no-provisioner"
 )
 
-// defaultStorageClass is the newest class marked as default, of equally old ones the first by name, as the API server's admission chooses.
-// Empty if there is none.
+// defaultStorageClass returns the newest class that is marked as default, like the API server's admission; of classes of equal age, it is
+// the first by name. It is empty if there is none.
 func defaultStorageClass(classes []*storagev1.StorageClass) string {
 	var best *storagev1.StorageClass
 	for _, class := range classes {
@@ -129,7 +129,7 @@ func (x *Index) resolveBound(c *claim, pv *corev1.PersistentVolume) *Error {
 	return nil
 }
 
-// place takes over a volume's topology. The hostname of a local or hostPath volume is required of existing nodes, but not of new nodes,
+// place adds the topology of a volume. The hostname of a local or hostPath volume is required of existing nodes, but not of new nodes,
 // where the volume must be created again.
 func (c *claim) place(x *Index, pv *corev1.PersistentVolume, alternatives []requirements.Set) {
 	c.onNodes = x.intern(alternatives)
@@ -151,8 +151,8 @@ func (x *Index) unsupportedDriver(volume, class, driver string) *Error {
 		cure:  "use a StorageClass of another driver"}
 }
 
-// resolveWaiting places an unbound claim by its class, or by the node that kube-scheduler has chosen for it. A choice
-// that names a node which is gone or going does not count: the provisioner takes it back.
+// resolveWaiting places an unbound claim by its class, or by the node that kube-scheduler has chosen for it. The choice of a node that is
+// deleted or leaving does not count, because the provisioner undoes it.
 func (x *Index) resolveWaiting(c *claim, hostnames map[string]string) *Error {
 	class, node := x.className(c.object.Annotations, &c.object.Spec), c.object.Annotations[annSelectedNode]
 	if fault := x.resolveUnbound(c, class); fault != nil {

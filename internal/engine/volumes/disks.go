@@ -10,12 +10,12 @@ import (
 type Disk struct {
 	// Name identifies a disk by its kind and its identifiers.
 	Name string
-	// Writes says that the pod can't share it with readers.
+	// Writes is true if the pod can't share the disk with readers.
 	Writes bool
 }
 
-// Disks lists those of the pod, by name. A Ceph image has one entry for each of its monitors: pods that share one of them use the same
-// image.
+// Disks lists the disks of the pod, by name. A Ceph image has one entry for each of its monitors: pods that share one of them use the
+// same image.
 func Disks(spec *corev1.PodSpec) []Disk {
 	var out []Disk
 	note := func(name string, readOnly bool) {

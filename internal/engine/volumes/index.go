@@ -13,7 +13,7 @@ import (
 	"github.com/drawknife/drawknife/api/requirements"
 )
 
-// Unsupported is what a provider declared that its nodes can't do for volumes.
+// Unsupported is what a provider's nodes don't support for volumes.
 type Unsupported struct {
 	// TopologyKeys that no node of the provider can meet in a StorageClass's allowed topologies.
 	TopologyKeys []string
@@ -22,8 +22,8 @@ type Unsupported struct {
 }
 
 // Index answers which constraints pods' volumes put on a node. It is made in one pass over a snapshot's objects and immutable afterwards,
-// so it is safe for concurrent use. Its judge is kube-scheduler: VolumeBinding, VolumeZone, NodeVolumeLimits and the ReadWriteOncePod rule
-// of VolumeRestrictions.
+// so it is safe for concurrent use. Its rules are those of kube-scheduler: VolumeBinding, VolumeZone, NodeVolumeLimits and the
+// ReadWriteOncePod rule of VolumeRestrictions.
 type Index struct {
 	vocab       *requirements.Lookup
 	unsupported Unsupported
@@ -325,7 +325,7 @@ func (x *Index) Of(pod *corev1.Pod) (Constraints, error) {
 	return out, nil
 }
 
-// refusal is why the claim keeps the pod from any node; nil when it does not.
+// refusal returns why the claim excludes the pod from every node; nil if it does not.
 func (c *claim) refusal(pod *corev1.Pod) error {
 	if c.fault != nil {
 		return c.fault
