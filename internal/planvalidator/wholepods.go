@@ -16,7 +16,7 @@ type wholePods struct {
 	need  [2]int64
 }
 
-// certificateCounts checks that the type counts at most two resources in whole pods, each in units.
+// certificateCounts checks that the type counts at most two different resources in whole pods, each with a positive unit.
 func (c *checker) certificateCounts(t *planning.CertificateType) {
 	if len(t.Whole) > 2 || len(t.Whole) == 2 && t.Whole[0].Resource == t.Whole[1].Resource {
 		c.fault("certificate", "%s counts whole pods in %v", t.Name, t.Whole)
