@@ -123,7 +123,7 @@ func (b *Batch) End(success bool, now time.Time) {
 	b.running = false
 	for uid, round := range b.dirty {
 		switch {
-		case round == b.round: // came while the pass was running
+		case round == b.round: // this trigger came while the pass was running
 		case success:
 			delete(b.dirty, uid)
 		default:
