@@ -1,8 +1,8 @@
 // Package global answers one question: which nodes should go, and what should be launched instead, to save the most money that is worth the
 // disturbance, if the whole fleet is planned at once?
 //
-// Input are a survey.Fleet, complete Options, and perhaps the Memory of an earlier plan; output are a plan of many commands in waves with a
-// verdict for each node, and a Memory for the next plan. disruption.Global is this planner.
+// The input is a survey.Fleet, complete Options, and perhaps the Memory of an earlier plan; the output is a plan of many commands in
+// waves with a verdict for each node, and a Memory for the next plan. disruption.Global is this planner.
 //
 // It consists of packages that each answer one question: searchcontext weighs the candidates, searching looks for steps by a local search
 // with undo, ordering puts their commands in waves. docs/algorithm.md explains it with figures. Nearly all the time of a plan goes into the
