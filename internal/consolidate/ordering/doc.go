@@ -1,9 +1,9 @@
 // Package ordering answers one question: in which order, and in which waves, are the commands of a plan executed?
 //
-// Input are the commands that a search has found. Output are the executable ones, in waves, and the nodes left for the next plan, with what
-// keeps each. If spread rules make places depend on the order, commands are executed on a trial until an order is found. On request, each
-// wave is also checked with kube-scheduler's freedom to place pods elsewhere, and with provisioning's planner, which may need further
-// nodes.
+// The input is the commands that a search has found. The output is the executable ones, in waves, and the nodes left for the next plan,
+// with what keeps each. If spread rules make places depend on the order, commands are executed on a trial until an order is found. On
+// request, each wave is also checked with kube-scheduler's freedom to place pods elsewhere, and with provisioning's planner, which may
+// need further nodes.
 //
 // Without rules and checks it takes as long as package waves. Finding an order takes as long as package replay, the check of robustness
 // pods times nodes for each random order, and each query to provisioning a plan for the whole cluster.
