@@ -1,8 +1,8 @@
 // Package proof answers one question: why can't it pay to remove a node, if all others stay as they are?
 //
-// Input are the snapshot's pools and nodes, the compiled model, and the nodes that could go, with the pods that would have to move. Output is
-// a decision.Proof, which a few multiplications check: pods for which no other node has room need new nodes, and any such nodes cost too
-// much. There may be no such proof.
+// The input is the snapshot's pools and nodes, the compiled model, and the nodes that could go, with the pods that would have to move.
+// The output is a decision.Proof, which a few multiplications check: pods for which no other node has room need new nodes, and any such
+// nodes cost too much. There may be no such proof.
 //
 // The proof is weak duality of linear programming (for example Vanderbei, Linear Programming, chapter 5): if at some prices of resources no
 // available node is worth more than it costs, these prices give a lower bound on the cost of any new nodes. The best such prices are the
