@@ -1,7 +1,7 @@
 // Package searching answers one question: which groups of nodes are tried, in which order, so that the fleet becomes cheapest?
 //
-// Input are a search context, Settings, and perhaps commands of an earlier plan; output is a Search: its accepted steps, as commands, and
-// why each other node stays.
+// The input is a search context, Settings, and perhaps commands of an earlier plan; the output is a Search: its accepted steps, as
+// commands, and why each other node stays.
 //
 // It is a local search with undo (Aarts and Lenstra, Local Search in Combinatorial Optimization, 1997). Package removing tries a group; if
 // it pays it is accepted, otherwise it is rolled back. Several strategies run in parallel; the result of the best is refined: nodes that it
