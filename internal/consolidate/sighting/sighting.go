@@ -1,9 +1,9 @@
 // Package sighting answers one question: is this the same fleet as before, as far as plans are concerned, and if not, which nodes have
 // changed?
 //
-// Input are two surveys. A Sighting keeps what a plan depends on in a comparable form: equal pointers mean equal objects, and other objects
-// are compared by content, without fields that change with every write, such as resource versions. Comparing two sightings of an unchanged
-// fleet takes a few steps for each node; each changed object takes one step per field.
+// The input is two surveys. A Sighting keeps what a plan depends on in a comparable form: equal pointers mean equal objects, and other
+// objects are compared by content, without fields that change with every write, such as resource versions. Comparing two sightings of an
+// unchanged fleet takes a few steps for each node; each changed object takes one step per field.
 package sighting
 
 import (
