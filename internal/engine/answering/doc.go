@@ -3,8 +3,8 @@
 // The question: in which order can the pods be bound, which new nodes are there, which preferences are not kept, and what is the lower
 // bound of the cost?
 //
-// Input is a trial. Output is a planning.Plan ([Answering.Plan]), plain data in a total order; [Solve] makes a trial and a plan from a
-// model.
+// The input is a trial. The output is a planning.Plan ([Answering.Plan]), plain data in a total order; [Solve] makes a trial and a plan
+// from a model.
 //
 // The method: pods are listed host by host and replayed in an order in which each meets its rules when it is bound; new nodes are described
 // (package newnodes), violated preferences are listed, pods without a place are explained (package explain), and the bound is proven
