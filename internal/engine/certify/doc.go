@@ -2,8 +2,8 @@
 //
 // The question: how can anybody check, by arithmetic alone, that no set of new nodes for the pods of a plan costs less than its bound?
 //
-// Input is a trial whose pods have places. Output is a [trial.Proof] with the values of its pods, and a planning.Certificate made from
-// it.
+// The input is a trial whose pods have places. The output is a [trial.Proof] with the values of its pods, and a planning.Certificate made
+// from it.
 //
 // The method: weak duality. Values of pods and multipliers of resources are rounded so that for no kind of node the pods that fit are
 // worth more than the node costs. If few pods share a node, whole pods are counted by dynamic programming, which gives a better bound
