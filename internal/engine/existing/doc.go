@@ -3,10 +3,10 @@
 // The question: which labels and taints does a node have in its current phase, how much is free on it, and which of its pods would need a
 // new place? Which classes of pods does it accept, without regard to resources, and by which offering was it bought?
 //
-// Input are Nodes and NodeClaims with the pods bound to them ([Source]), the classes of these pods, DaemonSets, limits on volumes, and the
-// labels that pods or rules ask about. Output is a [Node] for each, its free amounts, the [Groups] of nodes that are equal for all pods
-// in labels and taints, an [Acceptance] that says which group accepts which shape of pods, and [Standings]: how much of commitments the
-// nodes use, according to the offerings that a [Seller] finds for them.
+// The input is Nodes and NodeClaims with the pods bound to them ([Source]), the classes of these pods, DaemonSets, limits on volumes, and
+// the labels that pods or rules ask about. The output is a [Node] for each, its free amounts, the [Groups] of nodes that are equal for
+// all pods in labels and taints, an [Acceptance] that says which group accepts which shape of pods, and [Standings]: how much of
+// commitments the nodes use, according to the offerings that a [Seller] finds for them.
 //
 // The method: before registration the NodeClaim's data are used, after it the Node's ([ViewOf]). Allocatable amounts are reduced by bound
 // pods, by DaemonSet pods that are not bound yet, and by volumes that are still attached; a volume that several pods share counts once.
