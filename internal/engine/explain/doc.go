@@ -3,7 +3,7 @@
 // The question: which check keeps a pod out of each pool and off each existing node, and what is the smallest change after which it would
 // fit?
 //
-// Input is a trial with pending pods. Output are planning.Reasons for each pending pod ([Explaining.WriteUnschedulable]).
+// The input is a trial with pending pods. The output is planning.Reasons for each pending pod ([Explaining.WriteUnschedulable]).
 //
 // The method: a survey counts the nodes that a pool could launch by the first check that each fails, and remembers nodes that fail only one
 // check: these are the nearest misses. Then single changes are tried, in the order of planning.MissCode, and some pairs; unknown names are
