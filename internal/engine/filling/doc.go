@@ -2,7 +2,7 @@
 //
 // The question: given a value for each pod, which nodes with which pods on them hold all pods at a low cost?
 //
-// Input is a [Task]: a problem with the values of its items, and the rules about single nodes that can't be expressed as amounts. A
+// The input is a [Task]: a problem with the values of its items, and the rules about single nodes that can't be expressed as amounts. A
 // [Gate] decides what may be bought if there are limits. The output is [Bins], which are nodes to buy with their pods, and the number of
 // pods of each item that have no node.
 //
