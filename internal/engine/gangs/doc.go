@@ -2,8 +2,8 @@
 //
 // The question: which combinations of values of some label keys do nodes have, or could new nodes have?
 //
-// Input are label keys, the labels of existing nodes, and the offerings of pools. Output is the list of combinations, each once, in the
-// order of their values. A node that lacks one of the keys is in no domain.
+// The input is label keys, the labels of existing nodes, and the offerings of pools. The output is the list of combinations, each once,
+// in the order of their values. A node that lacks one of the keys is in no domain.
 //
 // The method goes through the nodes, and through the offerings of each pool. If an offering does not state a label, its instance type
 // does, or else the pool's template.
