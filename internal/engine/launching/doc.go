@@ -2,8 +2,8 @@
 //
 // The question: which single new node, or which few, can hold all pending pods for less than a given price?
 //
-// Input are a trial with hidden nodes, the values of its pods (package valuing) and a limit. Output are new nodes in the trial, and their
-// price. [Answers] remember outcomes for trials that ask the same question.
+// The input is a trial with hidden nodes, the values of its pods (package valuing) and a limit. The output is new nodes in the trial, and
+// their price. [Answers] remember outcomes for trials that ask the same question.
 //
 // The method: one node for all pods is the cheapest purchase with room. Several nodes are chosen greedily, by the value of the pods they
 // hold compared with their price, or by a bounded search over such choices. Kinds of nodes for the anchor's pods are listed once for each
