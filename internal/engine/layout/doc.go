@@ -3,9 +3,9 @@
 // The question: in which domains of the labels that rules use are existing nodes, in which could new nodes be, and which of these can the
 // pods of a class reach?
 //
-// Input are a [Cluster]: rules that pods state, classes and shapes, pools, nodes and DaemonSets. Output is the topology state of existing
-// nodes with their pods ([Cluster.Count]), the domains that the pods of each shape can reach on new nodes ([Cluster.Reach]), and [Cells]:
-// numbers for combinations of domains.
+// The input is a [Cluster]: rules that pods state, classes and shapes, pools, nodes and DaemonSets. The output is the topology state of
+// existing nodes with their pods ([Cluster.Count]), the domains that the pods of each shape can reach on new nodes ([Cluster.Reach]), and
+// [Cells]: numbers for combinations of domains.
 //
 // The method: each node is in one cell, which is one domain for each label. Rules over domains larger than a node can't distinguish the
 // nodes of a cell. Nodes of one group are counted as one. The domains of a pool's new nodes follow from its profiles, and from the
