@@ -2,9 +2,9 @@
 //
 // The question: which pods are equal for planning, and which properties of a pod matter for planning?
 //
-// Input are all pods of a cluster. Output is a [Roster] of patterns, and the texts of a [Writer]. Pods of one pattern differ only in age
-// and name among the properties that planning reads. The texts are equal for pods of one class. The roster also contains marks and facts of
-// single pods: whether a pod has ended, is nominated for a node, or uses volumes with claims.
+// The input is all pods of a cluster. The output is a [Roster] of patterns, and the texts of a [Writer]. Pods of one pattern differ only
+// in age and name among the properties that planning reads. The texts are equal for pods of one class. The roster also contains marks and
+// facts of single pods: whether a pod has ended, is nominated for a node, or uses volumes with claims.
 //
 // The method: all properties that a scheduler looks at are written as a text (podtext), and the text is looked up in a map. The roster
 // reads each pod once, because tens of thousands of pods don't fit into a processor's caches. The longer text, which needs volumes and
