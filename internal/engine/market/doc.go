@@ -2,8 +2,8 @@
 //
 // The question: which instance types can still hold something, as which offerings can they be bought, and what does each cost?
 //
-// Input are lists of instance types, terms that change prices, and prepaid commitments. Output is a [Catalog]: variants (which node) and
-// slots (where and how it is bought) with a table of prices over both; sets of variants and of slots that meet a requirement
+// The input is lists of instance types, terms that change prices, and prepaid commitments. The output is a [Catalog]: variants (which
+// node) and slots (where and how it is bought) with a table of prices over both; sets of variants and of slots that meet a requirement
 // ([Catalog.VariantMask], [Catalog.SlotMask]); [Line]s that explain a price; and what commitments cover ([Costs.FillNew]).
 //
 // The method: offerings are a product of variants and slots. A requirement on a label is a set over one of the two factors, and
