@@ -2,9 +2,9 @@
 //
 // The question: which properties of a snapshot matter for planning, as numbers, and which of them stay the same in the next snapshot?
 //
-// Input is a planning.Snapshot, and the model of an earlier one. Output is an immutable [Model]. It contains resources as vectors, pods as
-// classes with the stages in which they can be placed, pools with tables of offerings and prices, nodes with their free amounts, rules with
-// their counts, volumes and devices. Or a *planning.SnapshotError that says what is wrong with the snapshot.
+// The input is a planning.Snapshot, and the model of an earlier one. The output is an immutable [Model]. It contains resources as
+// vectors, pods as classes with the stages in which they can be placed, pools with tables of offerings and prices, nodes with their free
+// amounts, rules with their counts, volumes and devices. Or a *planning.SnapshotError that says what is wrong with the snapshot.
 //
 // The method: [Compile] checks the snapshot, then calls the rooms below one after another. Classes and groups are numbered by their
 // content, so the order of the input does not matter. [Model.Update] compares a snapshot with the previous snapshot by the identity of
