@@ -3,9 +3,9 @@
 // The question: for a node that a trial has opened, which instance types and offerings can hold its pods, which requirements does its claim
 // need, what does it cost with commitments, and which preferences of its pods does it not meet?
 //
-// Input are a trial with its new nodes and their loads. Output are the rows and slots that suffice ([NewNodes.Allowed]), descriptions of
-// nodes for plans ([NewNodes.Describe]), prices after commitments ([NewNodes.WriteCommitments]) and preferences that are not met
-// ([NewNodes.BrokenWishes]).
+// The input is a trial with its new nodes and their loads. The output is the rows and slots that suffice ([NewNodes.Allowed]),
+// descriptions of nodes for plans ([NewNodes.Describe]), prices after commitments ([NewNodes.WriteCommitments]) and preferences that are
+// not met ([NewNodes.BrokenWishes]).
 //
 // The method: start with everything that holds the load, and remove what rules or other nodes would see as a difference, until another
 // choice changes nothing for any pod. Results are cached by the text of everything that determines them.
