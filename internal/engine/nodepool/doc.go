@@ -3,8 +3,9 @@
 // The question: which rows of instance types, bought in which slots, can meet a demand on the pool? Which labels are still open then, and
 // which values can they get? Do the pool's limits and minValues allow that?
 //
-// Input are a NodePool with its requirements, labels, taints and limits, a catalog of what is on sale, and the DaemonSets that would
-// run. Output is a [Pool]. It has a [Table] of rows (a variant in those slots where the same DaemonSets run) with the room for pods, a
+// The input is a NodePool with its requirements, labels, taints and limits, a catalog of what is on sale, and the DaemonSets that would
+// run. The output is a [Pool]. It has a [Table] of rows (a variant in those slots where the same DaemonSets run) with the room for pods,
+// a
 // [Profile] for each distinct demand (a set of rows and a set of slots), [Assignment]s of the labels that neither the instance type nor the
 // offering decides, and the cheapest purchase with room for a load ([Pool.CheapestWithin]).
 //
