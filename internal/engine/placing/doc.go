@@ -2,8 +2,9 @@
 //
 // The question: on which existing node, on which new node opened before, or on which node to open now does the next pod of a class go?
 //
-// Input are a trial and classes with pending pods. Output are bindings in the trial's state: [Placing.PlaceSingly] for pods left over after
-// packing, [Placing.MoveClasses] for pods of removed nodes, [Placing.Fill] and [Placing.Put] for callers that choose the nodes themselves.
+// The input is a trial and classes with pending pods. The output is bindings in the trial's state: [Placing.PlaceSingly] for pods left
+// over after packing, [Placing.MoveClasses] for pods of removed nodes, [Placing.Fill] and [Placing.Put] for callers that choose the nodes
+// themselves.
 // [Placing.Settle] replaces new nodes by the cheapest that suffice.
 //
 // The method: existing nodes come first, then new nodes with room, then new nodes that grow to a larger type, then the cheapest node to
