@@ -3,7 +3,8 @@
 // The question: which pods form one class for planning, what do they require of labels, taints, volumes and resources, and which demands on
 // which NodePools would give them a new node, best first?
 //
-// Input are pods with their texts from likeness, the pools from nodepool, volumes, and the topology rules that pods state. Output is a
+// The input is pods with their texts from likeness, the pools from nodepool, volumes, and the topology rules that pods state. The output
+// is a
 // [Book] of classes and shapes. The pods of a [Class] can't be distinguished by any scheduler; a [Shape] is a class without its requests. A
 // class has [Stage]s, with an estimate of the cost of a pod there, and [Kind]s, by which a later book reuses what has not changed.
 //
