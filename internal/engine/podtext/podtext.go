@@ -1,7 +1,8 @@
 // Package podtext writes parts of pods as texts that can be compared.
 //
 // The question: are two pods equal for a scheduler? They are if the texts of all parts that the scheduler reads are equal. Two parts are
-// equal if their texts are equal. Input are parts of a pod's spec. Output are bytes that are only compared and used as keys of maps.
+// equal if their texts are equal. The input is parts of a pod's spec. The output is bytes that are only compared and used as keys of
+// maps.
 //
 // The method: numbers have variable length, and each text comes after its length, so that different contents never have the same text.
 // Labels are sorted, because maps have no order. The cost is that of copying. A [Writer] allocates nothing once its buffers have grown.
