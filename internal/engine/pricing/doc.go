@@ -2,9 +2,9 @@
 //
 // The question: what is each pod worth, and what is the least that nodes for all pods can cost?
 //
-// Input is a [Problem]: items, which are groups of equal pods with the needs of one, and options, which are nodes to buy with a price and
-// their room. Output are [Values]: the worth of one pod of each item, the worth of each option's resources, and a lower bound on the cost
-// of any nodes that hold all pods, with its proof ([Certified]). No option can hold pods of more value than its price.
+// The input is a [Problem]: items, which are groups of equal pods with the needs of one, and options, which are nodes to buy with a price
+// and their room. The output is [Values]: the worth of one pod of each item, the worth of each option's resources, and a lower bound on
+// the cost of any nodes that hold all pods, with its proof ([Certified]). No option can hold pods of more value than its price.
 //
 // The method is column generation with fractional fillings (Gilmore and Gomory, A Linear Programming Approach to the Cutting-Stock Problem,
 // 1961), smoothed (Wentges, Weighted Dantzig-Wolfe decomposition for linear mixed-integer programming, 1997): a [Program] prices one node of
