@@ -3,8 +3,8 @@
 // The question: which pods go on which nodes, so that as many as possible have a place, pods of high priority first, and new nodes cost
 // little?
 //
-// Input are a trial and the options of a query. Output are bindings and new nodes in the trial's state ([Solving.Place]), and the pods for
-// which kube-scheduler would preempt others ([Preemptions]).
+// The input is a trial and the options of a query. The output is bindings and new nodes in the trial's state ([Solving.Place]), and the
+// pods for which kube-scheduler would preempt others ([Preemptions]).
 //
 // The method: compute a value for each pod, fill existing nodes by value, pack the other pods onto new nodes, check all of that by the
 // exact rules, and place what is left one by one (package placing). While there are few pods, it then searches for better outcomes: other
