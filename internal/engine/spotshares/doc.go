@@ -2,8 +2,8 @@
 //
 // The question: how many pods of a workload may be on spot nodes, which pods are these, and on which spot pools may they be?
 //
-// Input are the workload's limits, its pods with their present places, and the spot pools that can be bought, each an instance type in a
-// zone. Output is a [Division]: parts of the pods, and which spot pools pods of each part may use.
+// The input is the workload's limits, its pods with their present places, and the spot pools that can be bought, each an instance type in
+// a zone. The output is a [Division]: parts of the pods, and which spot pools pods of each part may use.
 //
 // The method: parts are disjoint, and so are their spot pools, and no part has more pods than may be on one pool. So every plan keeps the
 // limits without counting pods: the part of a pod is a demand like a node selector. Pods of one workload are interchangeable, therefore
