@@ -2,7 +2,8 @@
 //
 // The question: which pods do nodes have now, how much is free, which pods are pending, and how can changes be undone?
 //
-// Input is a [World], which is never changed: nodes with their pods, classes of pods, pools, and the rules between pods. Output is the
+// The input is a [World], which is never changed: nodes with their pods, classes of pods, pools, and the rules between pods. The output
+// is the
 // [State] after the changes: nodes hidden and closed, new nodes opened and exchanged, pods placed. Free amounts and the counters of rules,
 // limits, reservations and shared volumes follow. The state does not choose places, and does not check them.
 //
