@@ -4,8 +4,8 @@
 // pods? A domain is all nodes with one value of a label, or a single node. The judge is kube-scheduler, whose plugins PodTopologySpread,
 // InterPodAffinity, NodePorts and VolumeRestrictions decide it in the end.
 //
-// Input are pods, whose rules [Index] reads. Each distinct rule becomes a [Group]; a pod has [Groups]: those whose rules it states, and
-// those that count it. Output are the answers of a [State], which knows the pods of each node: [State.Admits] for one node,
+// The input is pods, whose rules [Index] reads. Each distinct rule becomes a [Group]; a pod has [Groups]: those whose rules it states,
+// and those that count it. The output is the answers of a [State], which knows the pods of each node: [State.Admits] for one node,
 // [State.AdmitsDomains] for domains larger than a node, [State.SkewAfter] and [State.Emptiest] for spreads.
 //
 // The method: groups, domains and nodes have small numbers, so that a state is arrays of counters, which [State.Place] changes by as many
