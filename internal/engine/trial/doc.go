@@ -3,9 +3,9 @@
 // The question: which changes have been tried so far, which nodes can take more pods, and in which stages and sites could pods get new
 // nodes?
 //
-// Input is a model. Output is a [Trial]: a state (package state) that starts with the nodes of the snapshot and without placements. It also
-// contains the options of the current call, the sites and assignments for placing classes, an index of nodes with room, and results of
-// device allocations. [Trial.Mark] and [Trial.Rollback] undo changes; [Trial.Hide] removes a node.
+// The input is a model. The output is a [Trial]: a state (package state) that starts with the nodes of the snapshot and without
+// placements. It also contains the options of the current call, the sites and assignments for placing classes, an index of nodes with
+// room, and results of device allocations. [Trial.Mark] and [Trial.Rollback] undo changes; [Trial.Hide] removes a node.
 //
 // The method: a trial does not choose places. Packages on higher floors embed it and decide: they place one class, solve for all pending
 // pods, or launch nodes instead of others. Each change is made through the state, whose log undoes it. Caches of the trial either depend
