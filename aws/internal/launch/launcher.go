@@ -178,7 +178,7 @@ func (l *Launcher) launch(ctx context.Context, r Request) (*Instance, error) {
 		return nil, err
 	}
 	if choice.Advice != "" {
-		l.options.Logger.Warn("launching on-demand for lack of spot instance types", "nodeClaim", r.NodeClaim.Name, "advice", choice.Advice)
+		l.options.Logger.Warn("launching on-demand because too few spot instance types are available", "nodeClaim", r.NodeClaim.Name, "advice", choice.Advice)
 	}
 	f.choice = choice
 	for calls := 0; ; calls++ {
