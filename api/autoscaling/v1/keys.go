@@ -71,8 +71,8 @@ const (
 	ReasonCapacityIsBeingProvisioned = "CapacityIsBeingProvisioned"
 	// ReasonCapacityIsPlanned (False): only for ClassPlan. The details say what would be launched.
 	ReasonCapacityIsPlanned = "CapacityIsPlanned"
-	// ReasonCapacityIsNotFound (False): there is no room, and the request will be tried again. If it will not, this is the reason of
-	// ConditionFailed.
+	// ReasonCapacityIsNotFound (False): there is no room, and the request will be tried again. If the request will not be tried again,
+	// ConditionFailed has this reason.
 	ReasonCapacityIsNotFound = "CapacityIsNotFound"
 )
 
