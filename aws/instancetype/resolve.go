@@ -148,8 +148,8 @@ func shapesOf(c *catalog.Catalog, p *plan) []Shape {
 	return out
 }
 
-// launchable reports whether the type can be a node at all: it runs HVM images of an architecture with node images, which excludes Mac
-// types, and with one for the operating system: Windows runs only on amd64.
+// launchable reports whether the type can be a node. It must run HVM images, its architecture must have node images, which excludes Mac
+// types, and there must be images for the operating system: Windows runs only on amd64.
 func (p *plan) launchable(t *catalog.Type) bool {
 	hvm := len(t.VirtualizationTypes) == 0 || slices.Contains(t.VirtualizationTypes, "hvm")
 	arch := architecture(t)
