@@ -12,20 +12,21 @@ import (
 )
 
 // AttributeBinding gives devices an attribute whose value depends on the offering that is launched: the zone, for instance, or what belongs to a
-// reservation. Claims that select by it, or want devices that match in it, leave open only offerings where that holds.
+// reservation. If claims select by the attribute, or require devices with equal values of it, only offerings with such values remain
+// possible.
 type AttributeBinding struct {
-	// Attribute is its name as in resourcev1.Device.Attributes. The devices themselves don't state it.
+	// Attribute is the name of the attribute in resourcev1.Device.Attributes. The devices themselves don't state it.
 	Attribute resourcev1.QualifiedName `json:"attribute"`
 	// Label is the key of a label that each offering of the type states, such as topology.kubernetes.io/zone, karpenter.sh/capacity-type or that of a
 	// reservation, or of one that the type states for all.
 	Label string `json:"label"`
-	// Values are the attribute's, by the label's value. Nil: the attribute is a string, and its value that of the label.
+	// Values are the values of the attribute by the label's value. If nil, the attribute is a string with the label's value.
 	Values map[string]resourcev1.DeviceAttribute `json:"values,omitempty"`
-	// Devices are the names of those that have the attribute. Nil: all of the pool.
+	// Devices are the names of the devices with the attribute. If nil, all devices of the pool have it.
 	Devices []string `json:"devices,omitempty"`
 }
 
-// value is the attribute where the label has the value; false for none.
+// value returns the attribute for a value of the label; false if there is none.
 func (b *AttributeBinding) value(label string) (resourcev1.DeviceAttribute, bool) {
 	if b.Values != nil {
 		a, ok := b.Values[label]
