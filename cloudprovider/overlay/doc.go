@@ -20,11 +20,10 @@
 //
 // # Order and conflicts
 //
-// Overlays are taken by weight, the heavier first, then by name, the last in the alphabet first. Per offering the
-// first overlay with a price counts, per resource of a type the first with a capacity; different resources add up.
-// When two overlays of one weight select the same offering and both state a price, or the same type and both state one
-// resource, the later one is refused whole, for all pools, even where a heavier overlay had the last word anyway: what
-// happens must not hang on whether a third overlay is there.
+// Overlays are sorted by weight, the highest first, and then by name in reverse alphabetical order. Per offering the first overlay with a
+// price counts, per resource of a type the first with a capacity; different resources add up. When two overlays of one weight select the
+// same offering and both state a price, or the same type and both state one resource, the later one is refused whole, for all pools, even
+// where a heavier overlay had the last word anyway: what happens must not hang on whether a third overlay is there.
 //
 // Stability: beta.
 package overlay
