@@ -51,7 +51,7 @@ func (j *Judge) vector(list corev1.ResourceList) amounts {
 	return v
 }
 
-// requests are those of a pod, which also counts as one pod.
+// requests returns the requests of a pod, including one of the resource pods.
 func (j *Judge) requests(pod *corev1.Pod) amounts {
 	list := maps.Clone(podresource.PodRequests(pod, podresource.PodResourcesOptions{}))
 	v := j.vector(list)
