@@ -1,8 +1,8 @@
 // Package knapsack answers one question: which of many choices are worth most together, where each takes of several budgets that must not
 // be exceeded?
 //
-// The input is choices with their value and what they take of each budget, and the room that each budget has, all as whole numbers;
-// output are the numbers of those that are picked. It knows nothing of nodes.
+// The input is choices with their value and their use of each budget, and the room of each budget, all as whole numbers; the output is
+// the numbers of the chosen ones. It knows nothing of nodes.
 //
 // This is the multidimensional 0-1 knapsack problem (Kellerer, Pferschy and Pisinger, Knapsack Problems, 2004, chapter 9). Where one budget
 // alone binds, as where one NodePool has one, it is solved exactly by dynamic programming (Bellman), which takes choices times units of the
