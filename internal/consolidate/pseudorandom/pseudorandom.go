@@ -1,7 +1,8 @@
 // Package pseudorandom answers one question: which number without a pattern follows from this seed?
 //
-// The input is a seed, output are numbers, the same for the same seed on every computer (SplitMix64; Steele, Lea and Flood, Fast
-// Splittable Pseudorandom Number Generators, 2014). A number takes a few instructions, so that a source may be made for one number alone.
+// The input is a seed, the output is numbers, which are the same for the same seed on every computer (SplitMix64; Steele, Lea and Flood,
+// Fast Splittable Pseudorandom Number Generators, 2014). A number takes a few instructions, so that a source may be made for one number
+// alone.
 package pseudorandom
 
 // Source is a source of numbers; its value is the seed.
