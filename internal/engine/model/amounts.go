@@ -14,8 +14,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// checkQuantities refuses amounts of nodes, pools, instance types and overlays that can't be computed with. Those of pods are judged pod by
-// pod: see checkPod. The inputs of the previous model, which may be nil, and of compiled catalogs are not checked again.
+// checkQuantities refuses amounts of nodes, pools, instance types and overlays that are not valid numbers. Amounts of pods are checked
+// for each pod: see checkPod. The inputs of the previous model, which may be nil, and of compiled catalogs are not checked again.
 func checkQuantities(s *planning.Snapshot, previous *Model, o *Options) error {
 	var c quantityCheck
 	for i := range s.Nodes {
@@ -36,13 +36,13 @@ func checkQuantities(s *planning.Snapshot, previous *Model, o *Options) error {
 	return c.err
 }
 
-// quantityCheck keeps the first fault. Paths are spelt out for faults alone.
+// quantityCheck keeps the first fault. Paths are only computed for faults.
 type quantityCheck struct{ err error }
 
 func (c *quantityCheck) types(name string, list []*cloudprovider.InstanceType) {
 	for i, it := range list {
 		if it == nil {
-			continue // refused where it is compiled
+			continue // the compilation refuses it
 		}
 		at := func(field string) string { return fmt.Sprintf("catalogs[%s][%d]%s", name, i, field) }
 		c.list(it.Capacity, func() string { return at(".capacity") })
@@ -91,7 +91,7 @@ func (c *quantityCheck) list(list corev1.ResourceList, path func() string) {
 	}
 }
 
-// checkTypes refuses instance types without a name of their own, and prices that are none.
+// checkTypes refuses instance types without a unique name, and invalid prices.
 func checkTypes(name string, types []*cloudprovider.InstanceType) error {
 	seen := make(map[string]bool, len(types))
 	for i, it := range types {

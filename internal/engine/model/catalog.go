@@ -42,21 +42,21 @@ func (c *CompiledCatalog) Types() []*cloudprovider.InstanceType {
 // CompileOption changes how Compile works, but never the resulting plans. A nil option changes nothing.
 type CompileOption func(*Options)
 
-// Options are what CompileOptions set.
+// Options are the values that CompileOptions set.
 type Options struct {
 	catalogs []*CompiledCatalog
 	matcher  devices.Matcher
 }
 
-// WithDeviceMatcher has Compile, and Update of its models, evaluate selectors of devices with m. Without it, pods are refused if their
+// WithDeviceMatcher makes Compile, and Update of its models, evaluate selectors of devices with m. Without it, pods are refused if their
 // claims or device classes have selectors, with a reason that says so.
 func WithDeviceMatcher(m devices.Matcher) CompileOption {
 	return func(o *Options) { o.matcher = m }
 }
 
 // WithCatalogs makes Compile use catalogs that were compiled before. They are used for catalogs of Snapshot.Catalogs that are the same
-// slices as those passed to CompileCatalog. Others are compiled as without. A list that NodeOverlays change is a different list, which is
-// compiled, too; prices of a CostModel are computed for each Model.
+// slices as those passed to CompileCatalog. Other catalogs are compiled as without this option. A list that NodeOverlays change is a
+// different list, which is compiled, too; prices of a CostModel are computed for each Model.
 func WithCatalogs(catalogs ...*CompiledCatalog) CompileOption {
 	return func(o *Options) { o.catalogs = append(o.catalogs, catalogs...) }
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// CheckObjects refuses null objects and pods that stand twice: everything after it can rely on neither. It returns the list of
+// CheckObjects refuses null objects and pods that are listed twice, so that later steps need not check for these. It returns the list of
 // all pods.
 func CheckObjects(s *planning.Snapshot, previous *Model, o *Options) (*likeness.Roster, error) {
 	ofNodes := make([]int, len(s.Nodes))
@@ -73,7 +73,7 @@ func addAll(r *likeness.Roster, s *planning.Snapshot) error {
 	return nil
 }
 
-// checkOthers refuses what is wrong with objects that are no pods.
+// checkOthers refuses invalid objects other than pods.
 func checkOthers(s *planning.Snapshot, previous *Model, o *Options) error {
 	for i := range s.NodePools {
 		if s.NodePools[i].Object == nil {
@@ -108,7 +108,7 @@ func countPods(s *planning.Snapshot) int {
 	return n
 }
 
-// podList is the path of a list of pods: the node's, or one of the two of the snapshot.
+// podList returns the path of a list of pods: that of a node, or one of the two lists of the snapshot.
 func podList(s *planning.Snapshot, list []*corev1.Pod, node *planning.Node) string {
 	switch {
 	case node != nil:
@@ -119,7 +119,7 @@ func podList(s *planning.Snapshot, list []*corev1.Pod, node *planning.Node) stri
 	return "placeholders"
 }
 
-// firstListOf is the path of the first list with the pod.
+// firstListOf returns the path of the first list with the pod.
 func firstListOf(s *planning.Snapshot, key planning.PodKey) string {
 	has := func(list []*corev1.Pod) bool {
 		return slices.ContainsFunc(list, func(pod *corev1.Pod) bool { return pod != nil && planning.KeyOf(pod) == key })
@@ -173,7 +173,7 @@ func checkLists(s *planning.Snapshot) error {
 	return nil
 }
 
-// firstNil is the index of the first nil entry, or -1.
+// firstNil returns the index of the first nil entry, or -1.
 func firstNil[T any](list []*T) int {
 	for i, p := range list {
 		if p == nil {

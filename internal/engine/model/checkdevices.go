@@ -13,7 +13,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// sameDevices reports whether both snapshots say the same of devices.
+// sameDevices reports whether both snapshots have the same data about devices.
 func sameDevices(a, b *planning.Snapshot) bool {
 	return slices.Equal(a.ResourceClaims, b.ResourceClaims) && slices.Equal(a.ResourceClaimTemplates, b.ResourceClaimTemplates) &&
 		slices.Equal(a.DeviceClasses, b.DeviceClasses) && slices.Equal(a.ResourceSlices, b.ResourceSlices)
@@ -35,7 +35,7 @@ func (c *quantityCheck) devices(pools []cloudprovider.DevicePool, at func(field 
 	}
 }
 
-// checkDevices refuses objects of Dynamic Resource Allocation that contradict each other, and amounts that can't be planned with.
+// checkDevices refuses objects of Dynamic Resource Allocation that contradict each other, and invalid amounts.
 func checkDevices(s *planning.Snapshot, previous *Model) error {
 	if len(s.ResourceClaims)+len(s.ResourceClaimTemplates)+len(s.DeviceClasses)+len(s.ResourceSlices) == 0 ||
 		previous != nil && sameDevices(previous.Snapshot, s) {
@@ -65,7 +65,7 @@ func checkDevices(s *planning.Snapshot, previous *Model) error {
 	return c.err
 }
 
-// checkDeviceNames refuses objects that stand twice.
+// checkDeviceNames refuses objects that are listed twice.
 func checkDeviceNames(s *planning.Snapshot) error {
 	seen := map[string]bool{}
 	once := func(list, name string) error {
@@ -144,7 +144,7 @@ func (c *quantityCheck) claim(spec *resourcev1.DeviceClaim, path string) {
 	}
 }
 
-// amount refuses an amount that can't be planned with. Of several faults, the one with the first path is reported.
+// amount refuses an invalid amount. Of several faults, the one with the first path is reported.
 func (c *quantityCheck) amount(q resource.Quantity, path func() string) {
 	if !resources.Absurd(&q) && q.Sign() >= 0 {
 		return

@@ -11,10 +11,10 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Compile refuses a snapshot whole. Use it to check single objects that others may have written, so that one bad object does not stop
+// Compile refuses the whole snapshot. Use it to check single objects that others may have written, so that one bad object does not stop
 // planning for all.
 
-// CheckNode is what Compile would refuse about one node.
+// CheckNode returns the error that Compile would return for one node.
 func CheckNode(n *planning.Node) error {
 	if n == nil {
 		return &planning.SnapshotError{Path: "nodes[]", Rule: "is null", Cure: "leave it out"}
@@ -24,7 +24,7 @@ func CheckNode(n *planning.Node) error {
 	return c.err
 }
 
-// CheckNodePool is what Compile would refuse about one pool.
+// CheckNodePool returns the error that Compile would return for one pool.
 func CheckNodePool(np *planning.NodePool, lookup *requirements.Lookup) error {
 	if np == nil {
 		return &planning.SnapshotError{Path: "nodePools[]", Rule: "is null", Cure: "leave it out"}

@@ -88,7 +88,7 @@ func (m *Model) priceCatalogs(s *planning.Snapshot) {
 	}
 }
 
-// PriceTerms are lines of a price as plans have them.
+// PriceTerms returns the lines of a price in the form of plans.
 func PriceTerms(lines []market.Line) []planning.PriceTerm {
 	out := make([]planning.PriceTerm, len(lines))
 	for i, l := range lines {
@@ -97,7 +97,7 @@ func PriceTerms(lines []market.Line) []planning.PriceTerm {
 	return out
 }
 
-// PricedOption is a price with its lines, for an option of a plan.
+// PricedOption returns a price with its lines, for an option of a plan.
 func PricedOption(price float64, lines []market.Line) (float64, []planning.PriceTerm) {
 	return price, PriceTerms(lines)
 }

@@ -43,7 +43,7 @@ func (m *Model) compileDaemons(s *planning.Snapshot, r *likeness.Roster) {
 	}
 }
 
-// daemonPods are, by node, the pods that can represent their DaemonSets. Those of leaving nodes can't.
+// daemonPods returns, by node, the pods that can represent their DaemonSets. Pods of leaving nodes can't.
 func daemonPods(nodes []planning.Node) [][]*corev1.Pod {
 	out := make([][]*corev1.Pod, len(nodes))
 	for i := range nodes {

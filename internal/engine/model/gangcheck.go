@@ -14,7 +14,7 @@ import (
 const (
 	// mostGangPods is the maximum number of pods that the templates of all gangs of a snapshot may represent.
 	mostGangPods = 100_000
-	// mostGangLevels bounds how many topology constraints a gang may have.
+	// mostGangLevels is the largest number of topology constraints of a gang.
 	mostGangLevels = 8
 )
 
@@ -53,7 +53,7 @@ func checkGangs(s *planning.Snapshot) error {
 	return checkFamilies(s)
 }
 
-// checkFamilies refuses gangs of one parent that do not share what they say they do.
+// checkFamilies refuses gangs of one parent that do not have the shared topology that they state.
 func checkFamilies(s *planning.Snapshot) error {
 	first := map[planning.GangKey]*planning.Gang{}
 	for i := range s.Gangs {
@@ -172,7 +172,7 @@ func withGangPods(s *planning.Snapshot) (*planning.Snapshot, error) {
 	return &out, nil
 }
 
-// gangPod is the template's pod of that number.
+// gangPod returns the template's pod with the given number.
 func gangPod(g *planning.Gang, t *planning.GangTemplate, number int) *corev1.Pod {
 	name := t.Name
 	if name == "" {
@@ -183,7 +183,7 @@ func gangPod(g *planning.Gang, t *planning.GangTemplate, number int) *corev1.Pod
 	return pod
 }
 
-// podKeys are the names of all pods of the snapshot.
+// podKeys returns the names of all pods of the snapshot.
 func podKeys(s *planning.Snapshot) map[planning.PodKey]bool {
 	out := make(map[planning.PodKey]bool, countPods(s))
 	add := func(pods []*corev1.Pod) {

@@ -15,7 +15,7 @@ func (g *Gang) Plannable(s *planning.Snapshot) bool {
 	return g.There >= g.Source.Needs() && (g.Source.Deadline.IsZero() || s.Time.Before(g.Source.Deadline))
 }
 
-// Option is the gang's option that this state belongs to; nil for none.
+// Option returns the gang's option to which this state belongs; nil if there is none.
 func (g *Gang) Option(way int32) *GangOption {
 	for o := range g.Options {
 		if o.Way == way&^1 {
@@ -25,7 +25,7 @@ func (g *Gang) Option(way int32) *GangOption {
 	return nil
 }
 
-// NeededOf are the members of the class that the gang needs in the option, in the order in which they are placed.
+// NeededOf returns the members of the class that the gang needs in the option, in the order in which they are placed.
 func (g *Gang) NeededOf(o *GangOption, class int32) []int32 {
 	var out []int32
 	for i, pod := range g.Pods[:min(g.Needed, len(g.Pods))] {
@@ -36,7 +36,7 @@ func (g *Gang) NeededOf(o *GangOption, class int32) []int32 {
 	return out
 }
 
-// Queues are the pods of each class with members, in the order in which they are placed while gangs wait in the ways.
+// Queues returns the pods of each class with members, in the order in which they are placed while gangs are pending in the given states.
 func (x *GangIndex) Queues(m *Model, ways []int32) map[int32][]int32 {
 	out := map[int32][]int32{}
 	add := func(number int32, from, to int) {
@@ -72,7 +72,7 @@ func (x *GangIndex) Queues(m *Model, ways []int32) map[int32][]int32 {
 	return out
 }
 
-// Singles are the pods of the class that are of no gang.
+// Singles returns the pods of the class that belong to no gang.
 func (m *Model) Singles(class int32) []int32 {
 	pending := m.Classes[class].Pending
 	if m.Gangs == nil {
@@ -84,7 +84,7 @@ func (m *Model) Singles(class int32) []int32 {
 // A gang that runs can be moved as a whole. If the gang requires or prefers one domain, its bound pods also exist as classes for each domain
 // to which they could be moved: see GangIndex.
 
-// GangMove is a domain that a gang which runs could be moved to.
+// GangMove is a domain to which a running gang could be moved.
 type GangMove struct {
 	// Domains of the labels that the gang requires, then of the first Kept labels that it prefers; none if the gang may be anywhere.
 	Domains []planning.GangDomain
@@ -97,7 +97,7 @@ type GangMove struct {
 // most nodes.
 const mostGangMoves = 16
 
-// addMoves finds where gangs could be moved that are moved as a whole, all of whose members run.
+// addMoves finds the domains to which gangs could be moved. It considers gangs that are moved as a whole and whose members all run.
 func (b *gangBuilder) addMoves() {
 	for number := range b.index.List {
 		g := &b.index.List[number]
@@ -121,7 +121,7 @@ func (b *gangBuilder) addMoves() {
 	}
 }
 
-// within are the domains that the gang could go to without its family: those in which it shares what it has to.
+// within returns the domains to which the gang could be moved without its family: those with the label values that it must share.
 func (g *Gang) within(own []string, domains [][]string) [][]string {
 	shared := g.Source.Shared
 	if g.Family < 0 || shared == 0 || own == nil {
@@ -197,7 +197,7 @@ func (b *gangBuilder) valuesAt(node int, keys []string) []string {
 	return out
 }
 
-// byNodes are the domains of the keys, those with most nodes first.
+// byNodes returns the domains of the keys; those with the most nodes come first.
 func (b *gangBuilder) byNodes(keys []string) [][]string {
 	count := map[string]int{}
 	for i := range b.labels {

@@ -17,21 +17,21 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// A gang's waiting pods are withheld until they are placed together. To keep pods in one domain, they exist twice: as they are, and for
-// each domain as if their node selector named it. The second kind are classes without pods of their own: if a gang is tried in a domain,
-// its pods are pending as members of such a class, and no other part of planning needs to know.
+// A gang's waiting pods are withheld until they are placed together. To keep pods in one domain, each pod exists in several variants:
+// unchanged, and for each domain as if its node selector named the domain. The variants for domains are classes without pods. If a gang
+// is tried in a domain, its pods are pending as members of such a class, so that other parts of planning need no code for gangs.
 
-// GangIndex is what a model knows of the snapshot's gangs.
+// GangIndex contains the snapshot's gangs in a model.
 type GangIndex struct {
 	// List is indexed like Snapshot.Gangs; Order has the gangs of the highest priority first.
 	List  []Gang
 	Order []int32
-	// Of is indexed like Model.Pods: the pod's gang, or -1. ByKey finds it by the pod's name.
+	// Of is indexed like Model.Pods: the pod's gang, or -1. ByKey finds the gang by the pod's name.
 	Of    []int32
 	ByKey map[planning.PodKey]int32
 	// Families are the gangs of each parent.
 	Families []Family
-	// Ways are those of each gang: see the constants.
+	// Ways contains the pending states of each gang: see the constants.
 	Ways []state.Gang
 }
 
@@ -42,48 +42,50 @@ const (
 	GangOptions  = 2
 )
 
-// Family is the gangs of one parent, by number, as Order has them: those that are needed are placed all or none.
+// Family contains the numbers of the gangs of one parent, in the sequence of Order: either all gangs that are needed are placed, or none.
 type Family struct{ Needed, Spare []int32 }
 
-// Gang is one made ready.
+// Gang is a gang of the snapshot in the form that planning uses.
 type Gang struct {
 	Source *planning.Gang
 	// Family is the number of its family; -1 for none.
 	Family int32
-	// Pods are the members that wait, indices into Model.Pods; the first Needed of them need a place together.
+	// Pods are the pending members, as indices into Model.Pods; the first Needed of them need a place together.
 	Pods   []int32
 	Needed int
-	// Bound counts members on nodes; There counts all that the snapshot has.
+	// Bound counts members on nodes; There counts all members in the snapshot.
 	Bound, There int
 	Priority     int32
 	// Levels are the options by the number of kept preferences, options without preferences first.
 	Levels [][]GangOption
 	// Loose is the gang without its required topology; nil if it requires none. Only explanations try it.
 	Loose *GangOption
-	// Known counts the domains of the labels that it requires, open to it or not. Closed says why none is open; nil where one is.
+	// Known counts the domains of the labels that it requires, open to it or not. Closed says why no domain is open to the gang; nil if
+	// one is open.
 	Known  int
 	Closed *GangClosed
-	// Moves are the domains that it could be moved to; nil where it requires none, or members wait.
+	// Moves are the domains to which the gang could be moved; nil if it requires no domain, or if members are pending.
 	Moves []GangMove
 }
 
 // GangClosed says why no domain is open to a gang.
 type GangClosed struct {
-	// Keys are the labels that it requires; Unstated those that no node and no instance type states.
+	// Keys are the required labels; Unstated are those that no node and no instance type states.
 	Keys, Unstated []string
-	// RunIn are domains that members run in, if these are several or none; without a value for a node that lacks the label.
+	// RunIn are the domains of running members, if there are several or none; a node without the label has no value.
 	RunIn []planning.GangDomain
-	// Pod is the first waiting member that may go to none of the domains that those before it leave, an index into Model.Pods; -1 for none.
+	// Pod is the first pending member that may be in none of the domains that remain after the members before it, as an index into
+	// Model.Pods; -1 for none.
 	Pod int32
 }
 
-// mostRunIn bounds how many domains are named that members run in.
+// mostRunIn limits the number of domains in RunIn.
 const mostRunIn = 4
 
 // GangOption is a domain that the gang could be in.
 type GangOption struct {
 	Domains []planning.GangDomain
-	// Way is the state's way in which the pods that are needed wait, Way+1 that for all.
+	// Way is the pending state with the needed pods, and Way+1 the state with all pods.
 	Way int32
 	// Classes are indexed like Gang.Pods, as are likes, which become classes: see gangPods.
 	likes, Classes []int32
@@ -357,7 +359,7 @@ func (b *gangBuilder) domainsOf(keys []string) [][]string {
 	return b.domains[text]
 }
 
-// domainsText is a list of keys, or of their values, as one text.
+// domainsText returns a list of keys, or of their values, as one text.
 func domainsText(list []string) string { return strings.Join(list, "\x00") }
 
 // option returns the gang in a domain; false if members are elsewhere, or require another domain.
@@ -416,7 +418,7 @@ func (b *gangBuilder) closedBy(number int32, keys []string) *GangClosed {
 	return out
 }
 
-// domainsWith are the keys with their values.
+// domainsWith returns the keys with their values.
 func domainsWith(keys, values []string) []planning.GangDomain {
 	out := make([]planning.GangDomain, len(keys))
 	for i, key := range keys {

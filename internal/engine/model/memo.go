@@ -33,7 +33,7 @@ type memo struct {
 	namespaces map[string]int32
 	listed     map[string]bool
 	keys       map[planning.PodKey]struct{}
-	// waiting are the seats of Model.pods; ofDaemons the kinds of Model.DaemonSets.
+	// waiting are the seats of Model.pods, and ofDaemons the kinds of Model.DaemonSets.
 	waiting   []seat
 	ofDaemons []int32
 	// placed, daemons and claimants are indexed like Model.nodes: the seats of all pods of the node, the pods of DaemonSets, and the pods
@@ -54,7 +54,7 @@ type memo struct {
 // seat is the record of each pod: its kind, and the position of its labels in memo.labels. It is found without reading the pod.
 type seat struct{ kind, labels int32 }
 
-// memoOwner hands the memo to the first who asks: a second Update of the same model compiles again.
+// memoOwner gives the memo to its first caller; a second Update of the same model compiles again.
 type memoOwner struct{ atomic.Pointer[memo] }
 
 // take returns the memo to the first caller; nil for later callers and for a model that has none.
@@ -65,8 +65,7 @@ func (o *memoOwner) take() *memo {
 	return o.Swap(nil)
 }
 
-// keepMemo makes the memo of a model that was compiled whole. bound are the classes of its nodes' pods, in the
-// snapshot's order.
+// keepMemo makes the memo of a model that was completely compiled. bound are the classes of its nodes' pods, in the snapshot's order.
 func (m *Model) keepMemo(b *podclass.Book, bound [][]int32) {
 	s, index := m.Snapshot, b.Rules
 	k := &memo{
@@ -145,14 +144,14 @@ func claimPods(pods []*corev1.Pod) []*corev1.Pod {
 	return out
 }
 
-// enter notes that the pod is there. It reports false if a pod of that name is.
+// enter records the pod. It returns false if there is already a pod with that name.
 func (k *memo) enter(pod *corev1.Pod) bool {
 	before := len(k.keys)
 	k.keys[planning.KeyOf(pod)] = struct{}{}
 	return len(k.keys) > before
 }
 
-// join counts the pod among those of the kind and returns its seat.
+// join adds the pod to the kind and returns its seat.
 func (k *memo) join(pod *corev1.Pod, kind int32) seat {
 	k.kinds[kind].Members++
 	k.kinds[kind].Note(pod)
@@ -201,7 +200,7 @@ func (k *memo) addKind(kd podclass.Kind) int32 {
 	return n
 }
 
-// dropKind frees the number of a kind that is no more. A text that another kind took over stays that one's.
+// dropKind frees the number of a removed kind. If another kind now has its text, the text remains with that kind.
 func (k *memo) dropKind(n int32) {
 	kd := &k.kinds[n]
 	if k.kindOf[kd.Text] == n {

@@ -29,8 +29,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Model is a Snapshot made ready for planning: labels, resources and pods turned into numbers. It is immutable and
-// safe for concurrent use; any number of Solve and Trial calls may run on one Model.
+// Model is a Snapshot in the form that planning uses: labels, resources and pods are numbers. It is immutable and safe for concurrent
+// use; any number of Solve and Trial calls may run on one Model.
 type Model struct {
 	Snapshot *planning.Snapshot
 	Vocab    *requirements.Lookup
@@ -75,7 +75,7 @@ type Model struct {
 	Base          *topology.State
 	// VolumesBound counts the pods of each shared volume that are bound to nodes of the snapshot.
 	VolumesBound map[state.VolumeOn]int32
-	// HostDomains is how many domains of each topology key nodes of the snapshot are in; reach found the others.
+	// HostDomains is the number of domains of each topology key that contain nodes of the snapshot; reach found the other domains.
 	HostDomains []int
 	// Reach is indexed [shape][topology key]: see reachable.
 	Reach   [][][]int32
@@ -84,24 +84,24 @@ type Model struct {
 	// devices; nil if there is none.
 	Devices *claimed.Index
 	Matcher devices.Matcher
-	// Pods are the waiting pods, then the placeholders.
+	// Pods are the pending pods, followed by the placeholders.
 	Pods []*corev1.Pod
 	// Free is indexed [node*resources+resource].
 	Free []int64
-	// Fits remembers which nodes take which pods, resources aside.
+	// Fits caches which nodes accept which pods, without considering resources.
 	Fits *existing.Acceptance
-	// Gangs are the snapshot's; nil without any.
+	// Gangs are the snapshot's gangs; nil if there are none.
 	Gangs *GangIndex
 	// RunTimes are the reservations that end before pods with a known run time would be done; nil without such pods, or such reservations.
 	RunTimes *runtimes.Index
 	// Spot is what limits of workloads on spot nodes make of their pods; nil without any.
 	Spot *spotshares.Index
-	// memo is what the next Update goes by; nil unless this model came from one.
+	// memo is the record for the next Update; nil unless an Update made this model.
 	memo *memoOwner
 }
 
-// Compile makes a Model of the snapshot. It refuses a snapshot that contradicts itself with a *SnapshotError; a pod
-// that can't be planned is no error, the plan explains it. The snapshot must not be changed afterwards.
+// Compile makes a Model of the snapshot. It refuses a snapshot that contradicts itself with a *SnapshotError. A pod that can't be planned
+// is not an error; the plan explains why. The snapshot must not be changed afterwards.
 func Compile(s *planning.Snapshot, options ...CompileOption) (*Model, error) {
 	var o Options
 	for _, option := range options {
@@ -266,8 +266,8 @@ func (m *Model) compileCatalogs(s *planning.Snapshot, previous *Model, o *Option
 	return nil
 }
 
-// typeLists are the lists of instance types that pools see, by name; m.PoolCatalog receives each pool's. Without overlays these are the
-// snapshot's catalogs; with overlays, each pool has its own list.
+// typeLists returns the lists of instance types for pools, by name; m.PoolCatalog receives the name for each pool. Without overlays these
+// are the snapshot's catalogs; with overlays, each pool has its own list.
 func (m *Model) typeLists(s *planning.Snapshot, previous *Model) (map[string][]*cloudprovider.InstanceType, error) {
 	m.PoolCatalog = make([]string, len(s.NodePools))
 	for i := range s.NodePools {
@@ -314,12 +314,12 @@ func (m *Model) typeLists(s *planning.Snapshot, previous *Model) (map[string][]*
 
 func overlaidName(list int) string { return fmt.Sprintf("overlaid-%d", list) }
 
-// sameList reports whether both are the very same slice.
+// sameList reports whether both are the same slice in memory.
 func sameList[T any](a, b []T) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
 
-// CollectTopology gathers the rules of all pods, waiting and bound.
+// CollectTopology collects the rules of all pods, pending and bound.
 func (m *Model) CollectTopology(s *planning.Snapshot, r *likeness.Roster) {
 	x := topology.NewIndex(m.Terms, m.Volumes, m.AskedKeys, topologyOf(s))
 	if m.Devices != nil && m.Devices.Claims != nil && len(m.Devices.Claims.Groups) > 0 {

@@ -10,7 +10,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// compileNodes makes the snapshot's nodes ready: those that are initialised first, then by name. classes are those of
+// compileNodes compiles the snapshot's nodes; initialised nodes come first, then they are sorted by name. classes are the classes of
 // their pods, indexed [node][pod].
 func (m *Model) compileNodes(s *planning.Snapshot, r *likeness.Roster, classes [][]int32) error {
 	dims := m.Resources.Len()
@@ -49,7 +49,7 @@ func (m *Model) compileNodes(s *planning.Snapshot, r *likeness.Roster, classes [
 	return nil
 }
 
-// NewGroups are groups of nodes by the labels that the model's pods ask about.
+// NewGroups returns groups of nodes by the labels that the model's pods refer to.
 func (m *Model) newGroups() *existing.Groups {
 	vocabulary := m.Snapshot.Vocabulary
 	if vocabulary.IsZero() {
@@ -58,7 +58,7 @@ func (m *Model) newGroups() *existing.Groups {
 	return existing.NewGroups(m.AskedKeys, m.Vocab, vocabulary.Aliases)
 }
 
-// Maker makes nodes ready for the model.
+// Maker returns a maker of the model's nodes.
 func (m *Model) nodeMaker(g *existing.Groups, limits *existing.AttachLimits) *existing.Maker {
 	return &existing.Maker{
 		Resources: m.Resources, Volumes: m.Volumes, Limits: limits, DaemonSets: m.DaemonSets, Groups: g, Classes: m.Classes, PoolIndex: m.PoolIndex,

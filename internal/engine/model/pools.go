@@ -15,7 +15,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// compilePools makes the snapshot's pools ready, ordered by weight (higher first), then generation (later first), then name (later first).
+// compilePools compiles the snapshot's pools, ordered by weight (higher first), then generation (later first), then name (later first).
 // Pools of equal weight still compete by price; the order decides between equals.
 func (m *Model) compilePools(s *planning.Snapshot, previous *Model) error {
 	m.PoolIndex = make(map[v1.PoolKey]int, len(s.NodePools))
@@ -87,8 +87,8 @@ func (m *Model) compilePool(p *nodepool.Pool, catalogName string, previous *Mode
 	return nil
 }
 
-// tableFor builds the pool's table, or finds the one of a pool with the same catalog and daemons. A pool without DaemonSets is taken over
-// from the previous model, which may be nil: no later record in it depends on the model.
+// tableFor builds the pool's table, or finds the one of a pool with the same catalog and daemons. The table of a pool without DaemonSets
+// is reused from the previous model, which may be nil, because nothing in it depends on the model.
 func (m *Model) tableFor(p *nodepool.Pool, catalogName string, previous *Model) *nodepool.Table {
 	c := m.Catalogs[catalogName]
 	masks := daemonset.Masks(m.DaemonSets, Registered(p.Template, m.Vocab), p.Taints, c)
@@ -107,7 +107,7 @@ func (m *Model) tableFor(p *nodepool.Pool, catalogName string, previous *Model) 
 	return t
 }
 
-// Registered are the labels of a node with those given once it is ready for pods.
+// Registered returns the labels of a node, with the labels that it gets when it is ready for pods.
 func Registered(labels requirements.Set, vocab *requirements.Lookup) requirements.Set {
 	return labels.Merge(vocab.FromLabels(map[string]string{v1.NodeRegisteredLabelKey: "true", v1.NodeInitializedLabelKey: "true"}))
 }
@@ -145,7 +145,7 @@ func (m *Model) findResidents() {
 	}
 }
 
-// Domains are the labels whose values topology rules distinguish.
+// Domains returns the labels whose values topology rules distinguish.
 func (m *Model) Domains() nodepool.Domains {
 	return nodepool.Domains{Keys: m.TopologyKeys, OnNodes: m.layout().ValuesOnNodes}
 }

@@ -41,14 +41,14 @@ func (m *Model) RequestedTogether(nodes []string, moves func(at int, pod *corev1
 	return m.Resources.List(sum)
 }
 
-// NodeRoom is how much of a resource a node has free.
+// NodeRoom is a node's free amount of a resource.
 type NodeRoom struct {
 	Node string
 	Free resource.Quantity
 }
 
-// Roomiest returns the two nodes of the snapshot with the most free amount of the resource; of equal nodes the first in the snapshot. They
-// are zero if fewer nodes have any.
+// Roomiest returns the two nodes of the snapshot with the most free amount of the resource; of equal nodes the first in the snapshot.
+// They are zero if fewer nodes have free room.
 func (m *Model) Roomiest(name corev1.ResourceName) (out [2]NodeRoom) {
 	d := slices.Index(m.Resources.Names, name)
 	if d < 0 || m.Snapshot == nil {

@@ -36,7 +36,7 @@ func (m *Model) Update(s *planning.Snapshot) (*Model, error) {
 	return compile(s, m, &Options{matcher: m.Matcher})
 }
 
-// Updated is the model of a snapshot that differs from m's by little; nil if it has to be compiled.
+// Updated returns the model of a snapshot with few differences from that of m; nil if it must be compiled.
 func (m *Model) Updated(s *planning.Snapshot) *Model {
 	k := m.memo.take()
 	if k == nil || s == nil {
@@ -75,7 +75,7 @@ func (m *Model) Updated(s *planning.Snapshot) *Model {
 	return &next
 }
 
-// sameWorld reports whether everything is as it was but pods and nodes.
+// sameWorld reports whether everything except pods and nodes is unchanged.
 func (m *Model) sameWorld(s *planning.Snapshot) bool {
 	was := m.Snapshot
 	v, w := &was.Vocabulary, &s.Vocabulary
@@ -122,10 +122,10 @@ type update struct {
 	// nodes of was.nodes.
 	changed []changedNode
 	gone    []int
-	// kept is indexed like the snapshot's nodes: the place among was.nodes of those that are unchanged, else -1.
+	// kept is indexed like the snapshot's nodes: the place in was.nodes of unchanged nodes, and -1 for others.
 	kept []int32
-	// placed are the seats of the pods of changed nodes, indexed like changed; waiting are those of next.pods. The kinds of pods that came
-	// are noKind until they are found.
+	// placed are the seats of the pods of changed nodes, indexed like changed; waiting are those of next.pods. The kinds of new pods are
+	// noKind until they are found.
 	placed  [][]seat
 	waiting []seat
 	// removed are pods that were deleted, moved or changed their kind, with their old kinds; added are pods that are new or have a new
@@ -145,7 +145,7 @@ type update struct {
 	// renumber contains the new number of each class of was, nil if numbers are unchanged. shapeWas contains the index in was of each
 	// shape, or -1.
 	renumber, shapeWas []int32
-	// sameNames says that the nodes are those that were there before, in the same order.
+	// sameNames is true if the nodes have the same names as before, in the same order.
 	sameNames bool
 	// room is memory for lists of pods with new classes.
 	room []existing.Pod
@@ -163,7 +163,7 @@ type classedPod struct {
 	seat
 }
 
-// mergedKind is a class of the model before whose pods are of the kind now.
+// mergedKind is a class of the previous model whose pods now belong to the kind.
 type mergedKind struct{ class, into int32 }
 
 // findChanges compares the nodes.
@@ -211,7 +211,7 @@ func (u *update) findChanges() bool {
 	return uniqueNames(s.Nodes, u.changed)
 }
 
-// indexOf is the place among was.nodes of the node that stands at i in the snapshot. It mostly stood there before.
+// indexOf returns the place in was.nodes of the snapshot's node i. It is usually the same place as before.
 func (u *update) indexOf(name string, i int) (was int, known bool) {
 	if order := u.memo.order; i < len(order) && u.was.Nodes[order[i]].Name == name {
 		return int(order[i]), true

@@ -9,7 +9,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
-// settle drops kinds that are no more, and the rules that they alone stated.
+// settle removes kinds without pods, and rules that only they stated.
 func (u *update) settle() bool {
 	k := u.memo
 	for at, name := range u.was.Resources.Names {
@@ -40,7 +40,7 @@ func (u *update) settle() bool {
 	return true
 }
 
-// merge makes pods of the kinds those of others, which they have become like.
+// merge moves the pods of kinds to other kinds to which they have become equal.
 func (u *update) merge(into map[int32]int32) {
 	k := u.memo
 	for n := range k.kinds { // in the order of their numbers
@@ -84,7 +84,7 @@ func (u *update) merge(into map[int32]int32) {
 	k.labels.EachKind(rename)
 }
 
-// changeClasses finds out which pods of each class wait.
+// changeClasses finds the pending pods of each class.
 func (u *update) changeClasses() {
 	m := u.next
 	if !u.podsChanged && !u.regrouped {
@@ -122,7 +122,7 @@ func (u *update) changeClasses() {
 	u.readSamples()
 }
 
-// readSamples has classes read from the first of their pods, where that is another one.
+// readSamples reads classes again from the first of their pods if that pod is another one than before.
 func (u *update) readSamples() {
 	m := u.next
 	if len(u.resampled) == 0 || u.regrouped {
@@ -146,7 +146,7 @@ func nilIfEmpty(list []int32) []int32 {
 	return list
 }
 
-// changeSamples finds the first pod of each kind that lost or gained some.
+// changeSamples finds the first pod of each kind that has lost or gained pods.
 func (u *update) changeSamples() bool {
 	k := u.memo
 	lost := make(map[int32]bool)
@@ -196,14 +196,14 @@ func (u *update) changeSamples() bool {
 			continue
 		}
 		if u.was.Classes[kd.Class].Invalid != nil || resources.CheckPod(sample) != nil {
-			return false // what is wrong is told of the sample
+			return false // errors name the sample pod
 		}
 		u.resampled = append(u.resampled, kind)
 	}
 	return true
 }
 
-// findSamples looks for the first pod of kinds that lost theirs.
+// findSamples finds the first pod of kinds that have lost their first pod.
 func (u *update) findSamples(lost map[int32]bool, samples map[int32]*corev1.Pod) {
 	k := u.memo
 	want := make([]bool, len(k.kinds))

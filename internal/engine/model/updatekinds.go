@@ -10,7 +10,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
-// kindOf is the pod's kind. Where its rules stand is known from topology.Index.Remember.
+// kindOf returns the pod's kind. topology.Index.Remember says where its rules are.
 func (u *update) kindOf(pod *corev1.Pod, placeholder bool, rules int32) int32 {
 	text, stake, err := podclass.Text(u.memo.index, u.was.Devices.Reads(), &likeness.Pattern{First: pod, Rules: rules, Placeholder: placeholder}, u.writer)
 	if n, known := u.memo.kindOf[string(text)]; known {
@@ -20,8 +20,7 @@ func (u *update) kindOf(pod *corev1.Pod, placeholder bool, rules int32) int32 {
 	return u.memo.addKind(podclass.NewKind(pod, u.writer, stake, placeholder, err))
 }
 
-// reviseKinds looks again at pods that were there before: those that rules count that came with others, and those with claims
-// if volumes changed.
+// reviseKinds checks the kinds of existing pods again: pods that new rules count, and pods with claims if volumes have changed.
 func (u *update) reviseKinds() {
 	k, x := u.memo, u.memo.index
 	if u.volumes {
@@ -66,7 +65,7 @@ func (u *update) reviseKinds() {
 			case !selected[at.labels]:
 			case k.kinds[at.kind].Claims || ports:
 				u.revise(pod, at, was, u.kindOf(pod, placeholder, x.Remember(pod)))
-			default: // pods with the same labels that were of one kind are so again
+			default: // pods with equal labels that were of one kind are of one kind again
 				now, known := became[*at]
 				if !known {
 					now = u.kindOf(pod, placeholder, x.Remember(pod))
@@ -89,7 +88,7 @@ func (u *update) reviseKinds() {
 	x.ForgetFresh()
 }
 
-// revise makes a pod that was there before, on the node was or on none, one of the kind now.
+// revise gives an existing pod, on the node was or on none, the kind now.
 func (u *update) revise(pod *corev1.Pod, at *seat, was, now int32) {
 	k := u.memo
 	if now == at.kind {
@@ -108,8 +107,8 @@ func (u *update) revise(pod *corev1.Pod, at *seat, was, now int32) {
 	}
 }
 
-// eachPlace calls f with the pods that were there before and stayed where they were: with their seats, the
-// unchanged node that they are on or -1, and whether they are placeholders.
+// eachPlace calls f with the existing pods that have not moved: with their seats, their unchanged node or -1, and whether they are
+// placeholders.
 func (u *update) eachPlace(f func(pod *corev1.Pod, at *seat, was int32, placeholder bool)) {
 	for i, pod := range u.next.Pods {
 		if u.waiting[i].kind != noKind {

@@ -29,7 +29,7 @@ func uniqueNames(nodes []planning.Node, changed []changedNode) bool {
 	return true
 }
 
-// changeNodes makes the nodes that changed ready and puts all in their order.
+// changeNodes compiles the nodes that have changed, and sorts all nodes.
 func (u *update) changeNodes() {
 	m, s, dims := u.next, u.snapshot, u.next.Resources.Len()
 	groups := existing.NewRegrouping(m.newGroups(), u.was.Groups, u.was.AskedKeys)
@@ -132,7 +132,7 @@ func (u *update) orderNodes(views []existing.View, fresh []int32) []int {
 	return order
 }
 
-// classesOf are the classes of pods with the given seats.
+// classesOf returns the classes of the pods with the given seats.
 func (u *update) classesOf(seats []seat) []int32 {
 	out := make([]int32, len(seats))
 	for i, at := range seats {
@@ -161,7 +161,7 @@ func (u *update) keepNode(n *planning.Node, was int32, groups *existing.Regroupi
 	return maker.Node(n, &view, classes, likeness.ReadPods(n.Pods), compiled.Group, existing.NewArena(0), roomNow), roomNow
 }
 
-// reclassed are some of the node's pods with their new classes.
+// reclassed returns some of the node's pods with their new classes.
 func (u *update) reclassed(some []existing.Pod, pods []*corev1.Pod, classes []int32) []existing.Pod {
 	out := u.copied(some)
 	at := 0 // they are mostly in the same order
@@ -188,7 +188,7 @@ func (u *update) renumbered(pods []existing.Pod) []existing.Pod {
 	return out
 }
 
-// copied is slices.Clone, with memory taken in large pieces.
+// copied is like slices.Clone, but allocates memory in large pieces.
 func (u *update) copied(pods []existing.Pod) []existing.Pod {
 	if len(pods) == 0 {
 		return pods
@@ -202,7 +202,7 @@ func (u *update) copied(pods []existing.Pod) []existing.Pod {
 	return u.room[from:len(u.room):len(u.room)]
 }
 
-// changeCompat takes over the known results of which nodes accept which shapes.
+// changeCompat reuses the known results of which nodes accept which shapes.
 func (u *update) changeCompat() {
 	m, was := u.next, u.was
 	same := slices.EqualFunc(m.Groups, was.Groups, func(a, b existing.Group) bool { return a.Text == b.Text })
@@ -270,8 +270,8 @@ func (u *update) changeTopology() {
 	m.Base.Owned = false
 }
 
-// reachKnown yields, for shapes of the next model that were there before, which domains they reach: see Model.reach. Nil if domains are
-// numbered otherwise. If nodes of the snapshot are in all existing domains, no shape depends on the numbers.
+// reachKnown yields the domains that existing shapes reach in the next model: see Model.reach. It yields nil if the numbers of domains
+// have changed. If nodes of the snapshot are in all existing domains, no shape depends on the numbers.
 func (u *update) reachKnown() func(shape int32) [][]int32 {
 	m, was := u.next, u.was
 	if u.shapeWas == nil || was.Base == nil || !slices.Equal(m.TopologyKeys, was.TopologyKeys) ||
@@ -287,7 +287,7 @@ func (u *update) reachKnown() func(shape int32) [][]int32 {
 	}
 }
 
-// sameDomains reports whether hosts are in the first so many of the known domains, and numbered alike.
+// sameDomains reports whether the domains of hosts are the first of the known domains, with the same numbers.
 func sameDomains(hosts, known []map[string]int32, of []int) bool {
 	for i := range hosts {
 		if len(hosts[i]) != of[i] {

@@ -21,7 +21,7 @@ type arrival struct {
 	rules       int32
 }
 
-// changePods counts the pods that went, then those that came, and finds the kinds of the latter.
+// changePods processes the removed pods, then the added ones, and finds the kinds of the added ones.
 func (u *update) changePods() bool {
 	k := u.memo
 	arrivals := slices.Concat(u.comparePlaced(), u.compareWaiting())
@@ -41,7 +41,7 @@ func (u *update) changePods() bool {
 	if !u.changeNamespaces() || !u.changeVolumes(arrivals) {
 		return false
 	}
-	// All rules have to be known before it is known which of them a pod falls under.
+	// All rules must be known before the rules of a pod can be determined.
 	for i := range arrivals {
 		arrivals[i].rules, _, _ = k.index.Collect(arrivals[i].pod)
 	}
@@ -129,7 +129,7 @@ func (u *update) compareWaiting() []arrival {
 	return arrivals
 }
 
-// knowsResources reports whether all that the pod requests is in the model.
+// knowsResources reports whether the model has all resources that the pod requests.
 func (u *update) knowsResources(pod *corev1.Pod) bool {
 	if u.was.Devices.Concerns(pod) {
 		return false
@@ -144,7 +144,7 @@ func (u *update) knowsResources(pod *corev1.Pod) bool {
 	return true
 }
 
-// changeNamespaces finds out which namespaces there are. If rules select some of them by their labels, they must be unchanged.
+// changeNamespaces finds the namespaces of the snapshot. If rules select namespaces by their labels, the namespaces must be unchanged.
 func (u *update) changeNamespaces() bool {
 	k, s := u.memo, u.snapshot
 	same := slices.Equal(u.was.Snapshot.Namespaces, s.Namespaces)
@@ -173,7 +173,7 @@ func (u *update) changeNamespaces() bool {
 	return true
 }
 
-// changeDaemons finds the pods that stand for DaemonSets now. They must be like those before.
+// changeDaemons finds the pods that now represent DaemonSets. They must be equal to the previous ones.
 func (u *update) changeDaemons() bool {
 	m := u.next
 	if len(m.DaemonSets) == 0 {

@@ -177,7 +177,7 @@ func (u *update) changeShapes(order []int32, fresh []bool) {
 	}
 }
 
-// freshPools gives the model pools of its own, without profiles.
+// freshPools gives the model its own copies of the pools, without profiles.
 func (u *update) freshPools() {
 	m := u.next
 	m.Pools = slices.Clone(m.Pools)
@@ -223,10 +223,10 @@ func (u *update) changeResidents() {
 	m.findResidents()
 }
 
-// What claims need and nodes have of devices is found by compiling. An Update takes it over as long as the objects that say so, the nodes
-// that have devices, and the pods that ask for them are as they were, and no node has become so old that its drivers should have published.
+// Only compiling determines the devices of claims and nodes. An Update reuses them as long as the objects of devices, the nodes with
+// devices and the pods with claims are unchanged, and the time limit for publishing has not ended on any node.
 
-// devicesStand reports whether all nodes that have devices are as they were.
+// devicesStand reports whether all nodes that have devices are unchanged.
 func (u *update) devicesStand() bool {
 	x := u.was.Devices
 	if x == nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// sameAttachments reports whether VolumeAttachments take as much room on each of the nodes as they did.
+// sameAttachments reports whether VolumeAttachments use as much room as before on each of the nodes.
 func (m *Model) sameAttachments(s *planning.Snapshot) bool {
 	if slices.Equal(m.Snapshot.VolumeAttachments, s.VolumeAttachments) {
 		return true
@@ -32,7 +32,7 @@ func (m *Model) sameAttachments(s *planning.Snapshot) bool {
 	})
 }
 
-// VolumesOf are the snapshot's objects that volumes are read from; users yields the pods that have some, bound ones first.
+// VolumesOf returns the snapshot's objects from which volumes are read; users yields the pods that have volumes, bound pods first.
 func VolumesOf(s *planning.Snapshot, users func(yield func(pod *corev1.Pod, bound bool) bool)) *volumes.Objects {
 	return &volumes.Objects{
 		PersistentVolumes: s.PersistentVolumes, PersistentVolumeClaims: s.PersistentVolumeClaims, StorageClasses: s.StorageClasses,
@@ -41,7 +41,7 @@ func VolumesOf(s *planning.Snapshot, users func(yield func(pod *corev1.Pod, boun
 	}
 }
 
-// hostnamesOf are the hostnames of the nodes that are there and stay, by node name.
+// hostnamesOf returns the hostnames of the nodes that are not leaving, by node name.
 func hostnamesOf(s *planning.Snapshot) map[string]string {
 	out := make(map[string]string, len(s.Nodes))
 	for i := range s.Nodes {
@@ -65,7 +65,7 @@ func (m *Model) attachNames(pod *corev1.Pod, into map[corev1.ResourceName]struct
 	}
 }
 
-// CertificateRequests are a class's requests with its volumes, for a certificate; volumes it shares may cost it nothing.
+// CertificateRequests returns a class's requests, including its volumes, for a certificate; shared volumes may count as nothing.
 func (m *Model) CertificateRequests(c *podclass.Class) corev1.ResourceList {
 	out, requests := resources.OfPod(c.Sample), c.Unshared()
 	for at, name := range m.Resources.Names {
