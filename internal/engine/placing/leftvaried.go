@@ -39,7 +39,8 @@ func (t Growth) vacated(domains []int32) bool {
 	return false
 }
 
-// exchangeVaried is exchange; it reports whether the node with its load, and all others, still have the variety that their pools require.
+// exchangeVaried is like exchange, and reports whether the node with its load, and all other nodes, still have the variety that their
+// pools require.
 func (t Growth) exchangeVaried(i int32, other state.Node, load []state.Binding) bool {
 	var domains []int32
 	if t.S.Topology != nil {
