@@ -47,8 +47,8 @@ func (v *Values) findCommitted(p *Problem) {
 	v.Committed = c
 }
 
-// relaxed are shares of the worth of commitments to try if commitments may exceed what there is to cover. Then a commitment is worth less
-// than what the best node gains from it, and pods cost less than elsewhere.
+// relaxed are the shares of the worth of commitments that are tried if the commitments may cover more than the nodes need. In this case,
+// a commitment is worth less than the best node saves with it, and pods cost less than elsewhere.
 var relaxed = [...]float64{0.7, 0.45, 0.25, 0.1, 0.03, 0}
 
 // tighten looks for values with a better bound. It assumes that commitments cover unlimited nodes, at their price plus a share of the worth
