@@ -5,7 +5,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// packingEffort bounds the work of packing so many pods.
+// packingEffort limits the work of packing a number of pods.
 func packingEffort(e planning.Effort, pods int) packing.Effort {
 	switch e {
 	case planning.EffortFast:
@@ -24,7 +24,8 @@ func packingEffort(e planning.Effort, pods int) packing.Effort {
 	}
 }
 
-// fewKinds is how many kinds of nodes count as few: types in their zones and capacity types, without those that others can replace.
+// fewKinds is the largest number of kinds of nodes that counts as few: types in their zones and capacity types, without those that others
+// can replace.
 const fewKinds = 256
 
 // lighter is less effort for pods under rules between pods, if few kinds of nodes can be bought. Then nearly all that repacking saves comes

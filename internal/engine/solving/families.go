@@ -11,18 +11,20 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// The gangs of one parent are placed all or none, each in a domain of its own, and all within one domain of what they share. All combinations are gone
-// through. In few combinations all pods are packed together. In many the gangs are placed one after the other, each in the domains that are left to it, as
-// far as mostFamilyTries allows. The cheapest way is taken.
+// Either all gangs of one parent are placed, or none: each in its own domain, and all within one domain of the topology that they share.
+// All combinations of domains are tried. If there are few combinations, all pods of each combination are packed together. If there are
+// many, the gangs are placed one after the other, each in the domains that remain for it, at most mostFamilyTries times. The cheapest
+// result is kept.
 
 const (
-	// mostFamilyTries bounds how often gangs of a family are tried in domains; each domain that they could share has a part of it.
+	// mostFamilyTries limits the attempts to place gangs of a family in domains; each domain that they could share gets a part of these
+	// attempts.
 	mostFamilyTries = 512
-	// mostJointTries bounds the combinations within a shared domain in which all pods are packed together.
+	// mostJointTries limits the combinations within a shared domain for which all pods are packed together.
 	mostJointTries = 64
 )
 
-// familyOf is the gang's family; nil for none.
+// familyOf returns the gang's family; nil if it has none.
 func (t Gangs) familyOf(number int32) *model.Family {
 	if at := t.M.Gangs.List[number].Family; at >= 0 {
 		return &t.M.Gangs.Families[at]
@@ -30,8 +32,8 @@ func (t Gangs) familyOf(number int32) *model.Family {
 	return nil
 }
 
-// PlaceFamily places all gangs that the family needs, in the cheapest way. It returns false if they have no place together; then those that are complete
-// without the pods that wait are placed by themselves.
+// PlaceFamily places all gangs that the family needs, in the cheapest way. It returns false if they have no place together; then gangs
+// that are complete without the pending pods are placed separately.
 func (t Gangs) PlaceFamily(ctx context.Context, family *model.Family) bool {
 	x := t.M.Gangs
 	for _, number := range family.Needed {
@@ -67,25 +69,25 @@ func (t Gangs) placeComplete(ctx context.Context, family *model.Family) bool {
 // together searches for the cheapest way to place the gangs of a family.
 type together struct {
 	Gangs
-	// order are the gangs, those first that need most pods.
+	// order contains the gangs; those that need the most pods come first.
 	order []int32
-	// ways that were chosen up to now; tries that are left.
+	// ways are the ways chosen so far; tries is the number of remaining attempts.
 	ways  []int32
 	tries int
-	// start is the trial before, and what new nodes cost there.
+	// start is the trial before the search, and the cost of its new nodes.
 	start state.Mark
 	cost  int64
 	best  *togetherTrial
 }
 
-// togetherTrial is how a family was placed.
+// togetherTrial records how a family was placed.
 type togetherTrial struct {
 	order, ways []int32
 	cost        int64
 	done        state.Record
 }
 
-// cheapestTogether is the cheapest way that was found; nil for none. It leaves the trial as it was.
+// cheapestTogether returns the cheapest way that was found; nil if there is none. It restores the trial.
 func (t Gangs) cheapestTogether(ctx context.Context, family *model.Family) *togetherTrial {
 	x := t.M.Gangs
 	s := &together{Gangs: t, order: slices.Clone(family.Needed), start: t.Mark().At, cost: newnodes.Of(t.Trial).NewCost()}
@@ -105,7 +107,7 @@ func (t Gangs) cheapestTogether(ctx context.Context, family *model.Family) *toge
 	return s.best
 }
 
-// sharedDomains are the domains that all of the gangs could share, in the order of those of the first.
+// sharedDomains returns the domains that all gangs could share, in the order of the first gang's domains.
 func (t Gangs) sharedDomains(order []int32) (out [][]planning.GangDomain) {
 	of := func(number int32, yield func([]planning.GangDomain) bool) {
 		g := &t.M.Gangs.List[number]
@@ -135,7 +137,7 @@ func (t Gangs) sharedDomains(order []int32) (out [][]planning.GangDomain) {
 	return out
 }
 
-// from places the gangs from that number on, in each domain within the shared one.
+// from places the gangs from the given number on, in each domain within the shared one.
 func (s *together) from(ctx context.Context, at int, shared []planning.GangDomain) {
 	if at == len(s.order) {
 		s.best = &togetherTrial{s.order, slices.Clone(s.ways), newnodes.Of(s.Trial).NewCost() - s.cost, s.S.Record(s.start)}
@@ -160,7 +162,7 @@ func (s *together) from(ctx context.Context, at int, shared []planning.GangDomai
 	}
 }
 
-// optionsIn are those of each gang within the shared domain, the likeliest first.
+// optionsIn returns the options of each gang within the shared domain, the likeliest first.
 func (s *together) optionsIn(shared []planning.GangDomain) [][]model.GangOption {
 	out := make([][]model.GangOption, len(s.order))
 	for i, number := range s.order {
@@ -172,7 +174,7 @@ func (s *together) optionsIn(shared []planning.GangDomain) [][]model.GangOption 
 	return out
 }
 
-// combinations counts the ways to choose one of each list, up to one more than are tried.
+// combinations counts the ways to choose one element of each list, up to one more than the limit of attempts.
 func combinations(lists [][]model.GangOption) int {
 	n := 1
 	for _, list := range lists {
@@ -211,7 +213,7 @@ func (s *together) jointly(ctx context.Context, lists [][]model.GangOption) {
 	}
 }
 
-// fill places what all of the gangs need in the ways; false if some of it has no place.
+// fill places the pods that all gangs need in the chosen ways; false if some of them have no place.
 func (s *together) fill(ctx context.Context, ways []int32) bool {
 	var classes []int32
 	for i, number := range s.order {
@@ -232,7 +234,7 @@ func (s *together) fill(ctx context.Context, ways []int32) bool {
 	return !slices.ContainsFunc(classes, func(class int32) bool { return s.S.Waiting[class] > 0 })
 }
 
-// within are the options in the domains, which are the first of theirs.
+// within returns the options in the given domains.
 func within(options []model.GangOption, shared []planning.GangDomain) (out []model.GangOption) {
 	for i := range options {
 		if slices.Equal(options[i].Domains[:len(shared)], shared) {
@@ -242,7 +244,7 @@ func within(options []model.GangOption, shared []planning.GangDomain) (out []mod
 	return out
 }
 
-// placeSpares places gangs that their parent is complete without, where its other gangs are.
+// placeSpares places gangs that the parent does not need to be complete, in the domain of its other gangs.
 func (t Gangs) placeSpares(ctx context.Context, barred map[int32]bool) {
 	x := t.M.Gangs
 	for f := range x.Families {
@@ -263,7 +265,7 @@ func (t Gangs) placeSpares(ctx context.Context, barred map[int32]bool) {
 	}
 }
 
-// domainsOf are the domains that the gangs of the family share; false if some of those that it needs have no place.
+// domainsOf returns the domains that the gangs of the family share; false if some gangs that the family needs have no place.
 func (t Gangs) domainsOf(family *model.Family) (shared []planning.GangDomain, placed bool) {
 	for _, number := range family.Needed {
 		g := &t.M.Gangs.List[number]

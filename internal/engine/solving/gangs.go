@@ -20,7 +20,7 @@ import (
 // Only if a pod of higher priority then has no place, gangs and pods are placed in turn, priority by priority.
 
 const (
-	// mostGangDomains bounds in how many domains a gang is tried: those with the most room on existing nodes come first.
+	// mostGangDomains limits the number of domains in which a gang is tried: those with the most room on existing nodes come first.
 	mostGangDomains = 64
 	// mostGangRepairs bounds how often all pods are placed again because a gang lost members to the rules for devices.
 	mostGangRepairs = 8
@@ -118,7 +118,7 @@ func (t Gangs) placeAbove(ctx context.Context, priority int32) {
 	state.ChoosingOf(&t.S).TakeBack(aside)
 }
 
-// placeFollowers tries the gangs again that have no place: their pods may follow others that have one now.
+// placeFollowers tries again to place the gangs without a place, because their pods may follow other pods that have a place now.
 func (t Gangs) placeFollowers(ctx context.Context, barred map[int32]bool) {
 	again := false
 	for _, number := range t.M.Gangs.Order {
@@ -141,7 +141,8 @@ func (t Gangs) RealClasses() []int32 {
 	return out
 }
 
-// addExtras places the gangs that parents are complete without, and makes those members of placed gangs pending that the gangs don't need to be complete.
+// addExtras places the gangs that their parents don't need to be complete, and makes those members of placed gangs pending that the gangs
+// don't need to be complete.
 func (t Gangs) addExtras(ctx context.Context, barred map[int32]bool) {
 	t.placeSpares(ctx, barred)
 	for number, way := range t.S.Ways {
@@ -151,8 +152,8 @@ func (t Gangs) addExtras(ctx context.Context, barred map[int32]bool) {
 	}
 }
 
-// placeGang places as many members of the gang as it needs, in the cheapest domain that holds them. It returns false, with nothing placed,
-// if no domain holds them. Preferences are kept as far as the premium reaches.
+// placeGang places as many members of the gang as it needs, in the cheapest domain with room for them. It returns false, with nothing
+// placed, if no domain has room for them. Preferences are kept as far as the premium reaches.
 func (t Gangs) placeGang(ctx context.Context, number int32) bool {
 	g := &t.M.Gangs.List[number]
 	if t.S.Ways[number] != model.GangWithheld || !g.Plannable(t.M.Snapshot) {

@@ -14,10 +14,10 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// packings packs pods onto new nodes, like pods once.
+// packings packs pods onto new nodes, and packs equal sets of pods only once.
 type packings struct{ Solving }
 
-// pack finds the nodes to buy, and how many of each item are left.
+// pack returns the nodes to buy, and how many pods of each item are left.
 func (t packings) pack(ctx context.Context, p *offers.Choice, v *pricing.Values) (packed *filling.Bins, left []int) {
 	var g filling.Gate
 	if t.gated(p) {
@@ -35,7 +35,7 @@ func (t packings) pack(ctx context.Context, p *offers.Choice, v *pricing.Values)
 	return packed, k.Left
 }
 
-// buyAll buys the packing's nodes. If they are all that the plan has, the problem proves it.
+// buyAll buys the packing's nodes. If the plan has no other new nodes, the problem proves its lower bound.
 func (t packings) buyAll(p *offers.Choice, v *pricing.Values, packed *filling.Bins, left []int) {
 	m, items, first := t.M, p.Items, len(t.S.Planned) == 0
 	t.buy(p, packed)
@@ -46,7 +46,7 @@ func (t packings) buyAll(p *offers.Choice, v *pricing.Values, packed *filling.Bi
 	}
 }
 
-// keyOf says which pods are packed, and how thoroughly; empty where packings are not remembered.
+// keyOf returns a key of the pods and the effort of packing them; it is empty if packings are not remembered.
 func (t packings) keyOf(items []pricing.Item) string {
 	if !valuing.Of(t.Trial).Remembers(items) {
 		return ""
@@ -61,7 +61,8 @@ func (t packings) keyOf(items []pricing.Item) string {
 	return string(key)
 }
 
-// known is the packing of that key, nil if there is none. The first new nodes of a plan are packed in any case: their problem proves it.
+// known returns the packing with that key, or nil if there is none. It also returns nil for the first new nodes of a plan: they must be
+// packed again, because the proof of the plan's lower bound comes from their problem.
 func (t packings) known(key string) *trial.Packed {
 	if key == "" || len(t.S.Planned) == 0 {
 		return nil
@@ -80,7 +81,7 @@ func (t packings) buyKnown(known *trial.Packed) []int {
 	return known.Choice.Alike.Left(known.Left)
 }
 
-// remember keeps the packing, unless limits or the end of the time had a say in it.
+// remember stores the packing, unless limits or the end of the time influenced it.
 func (t packings) remember(ctx context.Context, key string, p *offers.Choice, packed *filling.Bins, left []int) {
 	if key == "" || t.gated(p) || ctx.Err() != nil {
 		return

@@ -13,7 +13,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// maxPreemptors bounds for how many pods preemptions are computed.
+// maxPreemptors limits the number of pods for which preemptions are computed.
 const maxPreemptors = 1000
 
 // expectedPreemptions are the preemptions that kube-scheduler would make.

@@ -32,8 +32,8 @@ const (
 
 // recipe says in which order and how pods are placed again.
 type recipe struct {
-	// ruledFirst takes pods under topology rules before others of their priority, and larger pods first within each group; otherwise only
-	// size decides.
+	// ruledFirst takes pods under topology rules before other pods of the same priority, and larger pods first within each group;
+	// otherwise only size decides.
 	ruledFirst bool
 	// growFirst buys one more node only if no other node can grow, even if buying is cheaper.
 	growFirst bool
@@ -64,7 +64,7 @@ type rearranging struct {
 	spans bool
 	// steps counts the nodes tried and the pods moved back so far; limit is the maximum.
 	steps, limit int
-	// tried are the nodes of the snapshot on which some way has put pods; they are noted of few pods only.
+	// tried are the nodes of the snapshot on which some attempt has put pods; they are recorded only if there are few pods.
 	tried []int32
 }
 
@@ -199,7 +199,7 @@ func mixed(a, b uint64) uint64 {
 	return x ^ x>>31
 }
 
-// some places the pods of one or two nodes again, and reports whether that made the plan better.
+// some places the pods of one or two nodes again, and reports whether the plan became better.
 func (r *rearranging) some(ctx context.Context) bool {
 	n := int32(len(r.best.Nodes))
 	first := r.best.First
@@ -220,7 +220,7 @@ func (r *rearranging) some(ctx context.Context) bool {
 	return false
 }
 
-// without restores the best plan without some of its nodes, places their pods again, and keeps the outcome if it is better.
+// without restores the best plan without some of its nodes, places their pods again, and keeps the result if it is better.
 func (r *rearranging) without(ctx context.Context, gone func(host int32) bool, how recipe) bool {
 	t := r.t
 	if r.steps >= r.limit || ctx.Err() != nil {

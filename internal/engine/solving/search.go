@@ -22,17 +22,17 @@ import (
 // those that had no place. The plan that places more pods is kept.
 
 const (
-	// maxSearchedPods bounds for how many pods all ways are tried, and maxSearchSteps how many placements that may take.
+	// maxSearchedPods limits the number of pods for which all ways are tried, and maxSearchSteps limits the placements of this search.
 	maxSearchedPods = 12
 	maxSearchSteps  = 6000
 	// looksPerStep says how many checks of a node count as one step.
 	looksPerStep = 64
-	// MaxRetriedPods bounds how many pods are placed once more in another order.
+	// MaxRetriedPods limits the number of pods that are placed again in another order.
 	MaxRetriedPods = 1000
 )
 
-// searchFurther looks for a way to place more pods of the classes than have been placed since the mark. It returns the nodes of the
-// snapshot that were used until then.
+// searchFurther looks for a way to place more pods of the classes than were placed since the mark. It returns the nodes of the snapshot
+// that were used until then.
 func (t Solving) searchFurther(ctx context.Context, before trial.Mark, classes []int32) (used []int32) {
 	left := slices.DeleteFunc(slices.Clone(classes), func(class int32) bool {
 		return t.S.Waiting[class] == 0 || t.M.Classes[class].Invalid != nil

@@ -38,8 +38,8 @@ func (s *search) kindsFor(class int32) []offers.Site {
 	return list
 }
 
-// better reports whether node a of a kind is a better start than b: if limits matter, the one that takes less of them, since it may grow
-// later; otherwise the cheaper one.
+// better reports whether node a of a kind is a better start than b: if limits matter, the node that uses less of them is better, because
+// it may grow later; otherwise the cheaper one.
 func (s *search) better(a, b *offers.Site) bool {
 	if p := s.t.M.Pools[a.Pool]; p.Limits != nil {
 		takes := func(o *offers.Site) float64 {

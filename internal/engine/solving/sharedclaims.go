@@ -6,7 +6,8 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/state"
 )
 
-// keepTogether removes pods that share claims from their nodes if others of them are pending: either all of them get the devices or none.
+// keepTogether removes pods that share claims from their nodes if other pods that share the claim are pending: either all of these pods
+// get the devices, or none.
 func (t Solving) keepTogether() {
 	waiting := t.waitingGroups()
 	t.Parted = nil

@@ -101,7 +101,7 @@ func (t Solving) placeReal(ctx context.Context, real []int32) (tried []int32) {
 }
 
 // placeTogether places classes. With MinValuesBestEffort, pods that must accept less variety than their pools ask for go first, so that
-// other pods can use the free room of their nodes. Other pods get no such node of their own unless nothing else is left.
+// other pods can use the free room of their nodes. Only pods that then have no place may also get new nodes with less variety.
 func (t Solving) placeTogether(ctx context.Context, classes []int32) {
 	if t.Options.MinValues != planning.MinValuesBestEffort {
 		t.Lenient = false
@@ -313,7 +313,7 @@ func (t Solving) packNew(ctx context.Context, c *layout.Cells, items []pricing.I
 	}
 	p := valuing.Of(t.Trial).NewJoined(items, c)
 	j := p.Alike
-	p.Rough = t.S.Topology != nil // another problem will prove the plan
+	p.Rough = t.S.Topology != nil // the plan's lower bound is proven by another problem
 	if !t.gated(p) && len(p.Committed) == 0 {
 		filling.Seed(ctx, &p.Problem, hostRules(t.M), seedingEffort(podsOf(p.Items)))
 	}
@@ -336,7 +336,7 @@ func podsOf(items []pricing.Item) int {
 	return sum
 }
 
-// packProblem is packNew for a problem with known values, without commitments.
+// packProblem is like packNew, for a problem with known values and without commitments.
 func (t Solving) packProblem(ctx context.Context, p *offers.Choice, v *pricing.Values) []int {
 	packed, left := packings{t}.pack(ctx, p, v)
 	packings{t}.buyAll(p, v, packed, left)

@@ -10,19 +10,19 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/trial"
 )
 
-// Room on existing nodes costs nothing and is filled first. But a pod there may attract others that follow it, or drive away others that
-// must be apart from it, and the nodes that these need may be more expensive.
+// Room on existing nodes costs nothing and is filled first. But a pod there may attract other pods that follow it, or keep away pods that
+// must be apart from it, and the new nodes for these pods may be more expensive.
 
 const (
-	// maxSparing bounds how many pods are planned once more without some node.
+	// maxSparing limits the number of pods that are planned again without some node.
 	maxSparing = 12
-	// maxSparingRetries bounds how often without nodes that hold pods, or that were tried before, and maxTriedRetries how often without
-	// others, on which only looking for a cheaper plan has put pods.
+	// maxSparingRetries limits the attempts without nodes that hold pods of the plan, or on which earlier searches put pods.
+	// maxTriedRetries limits the attempts without other nodes, on which only rearrange has put pods.
 	maxSparingRetries = 16
 	maxTriedRetries   = 8
 )
 
-// sparing is one search for a cheaper way that leaves some nodes of the snapshot out.
+// sparing is one search for a cheaper plan without some nodes of the snapshot.
 type sparing struct {
 	t          Improving
 	before     trial.Mark
@@ -31,12 +31,12 @@ type sparing struct {
 	best       state.Record
 	cost       int64
 	improved   bool
-	// queue are the sets of nodes to be left out, and seen those that ever were in it.
+	// queue are the sets of nodes to leave out next, and seen are all sets that were ever in the queue.
 	queue, seen [][]int32
 }
 
-// sparePlaces looks for a cheaper way to place as many pods as since the mark, without some of the nodes that have
-// received any, or that were tried. It reports whether all that it did is to place the pods again, since no node was used.
+// sparePlaces looks for a cheaper way to place as many pods as were placed since the mark, without some of the nodes that have received
+// pods, or that were tried. It returns true if no node was used, so that it only rearranged the pods.
 func (t Improving) sparePlaces(ctx context.Context, before trial.Mark, classes, tried []int32) (rearranged bool) {
 	if t.S.Topology == nil || newnodes.Of(t.Trial).NewCost() == 0 || t.Options.ExistingOnly || t.S.Placed.PodsSince(&t.S.Log, before.At) > maxSparing {
 		return false
@@ -53,8 +53,8 @@ func (t Improving) sparePlaces(ctx context.Context, before trial.Mark, classes, 
 		return false
 	}
 	used := mergeNodes(found.NodesUsed(), tried)
-	// What is cheaper is known only once the pods on new nodes have been placed again as well as they can be: it is nodes
-	// in the same zone that cost more, and each way may lead to others.
+	// Costs can be compared only after the pods on new nodes have been rearranged, because other plans may need more expensive nodes in
+	// the same zone.
 	others := t.rearrange(ctx, before, classes)
 	if len(used) == 0 && len(others) == 0 {
 		return true
@@ -73,7 +73,7 @@ func (t Improving) sparePlaces(ctx context.Context, before trial.Mark, classes, 
 	return false
 }
 
-// extend queues the nodes left out together with one more of those used.
+// extend queues the set of left out nodes together with each one of the used nodes.
 func (s *sparing) extend(spared, used []int32) {
 	for _, node := range used {
 		next := append(slices.Clone(spared), node)
@@ -84,7 +84,7 @@ func (s *sparing) extend(spared, used []int32) {
 	}
 }
 
-// retry places everything again without the nodes queued, at most so many times, and keeps what is best.
+// retry places all pods again without the nodes of each queued set, a limited number of times, and keeps the best plan.
 func (s *sparing) retry(ctx context.Context, most int) {
 	t := s.t
 	for n := 0; n < len(s.queue) && n < most && ctx.Err() == nil; n++ {
@@ -98,7 +98,7 @@ func (s *sparing) retry(ctx context.Context, most int) {
 			t.S.Room.Usable.Add(int(node))
 		}
 		if t.S.Waiting.Pods() > 0 {
-			Of(t.Trial).placeTogether(ctx, s.classes) // whom the others keep from all else may have a place just there
+			Of(t.Trial).placeTogether(ctx, s.classes) // pods that the others keep away from all other nodes may have a place there
 		}
 		w := t.S.Record(s.before.At)
 		s.extend(s.queue[n], mergeNodes(w.NodesUsed(), tried))

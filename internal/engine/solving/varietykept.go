@@ -9,9 +9,9 @@ import (
 )
 
 // Which instance types a claim allows also depends on other nodes: it may name a zone that a spread counts only because some node is in it.
-// So if other pods leave a node, for a cheaper one elsewhere or for good, a claim may lose the variety that its pool asks for.
+// So if other pods leave a node, the claim of another node may lose the variety that its pool requires.
 
-// keepVaried places the pods again that were placed since the mark on nodes which are no longer varied enough.
+// keepVaried finds the new nodes since the mark that are no longer varied enough, and places their pods again.
 func (t Solving) keepVaried(ctx context.Context, before trial.Mark, classes []int32) {
 	for round := 0; !placing.GrowthOf(t.Trial).AllVaried(); round++ {
 		w := t.S.Record(before.At)
