@@ -30,7 +30,7 @@ type source struct {
 	created      time.Time
 }
 
-// poolSource is a NodePool with what it keeps.
+// poolSource is a NodePool with the learned devices in its annotation.
 type poolSource struct {
 	key              v1.PoolKey
 	catalog, learned string
