@@ -191,9 +191,12 @@ func (p *Pool) WithRows(sets []requirements.Set) []Assignment {
 // Decides reports whether the assignment fixes each label that the profile asks about, to a value or to absence, or leaves it only values
 // that the profile accepts. An open label may have any value: if another pod treats it as absent, that binds no one.
 func (a *Assignment) Decides(p *Profile) bool {
-	return !slices.ContainsFunc(p.Open, func(r requirements.Requirement) bool {
-		return !a.Labels.Has(r.Key()) || !match.SingleValued(a.Labels.Get(r.Key())) && !match.Ensures(a.Labels, r)
-	})
+	for _, r := range p.Open { // without a closure: this is asked very often
+		if !a.Labels.Has(r.Key()) || !match.SingleValued(a.Labels.Get(r.Key())) && !match.Ensures(a.Labels, r) {
+			return false
+		}
+	}
+	return true
 }
 
 // Allows reports whether the profile's open requirements accept the assignment, for every value that it leaves open.

@@ -45,10 +45,12 @@ func (t Growth) decideAndJoin(class int32) bool {
 // undecided reports whether pods at the stage need labels that are not decided for the node.
 func undecided(m *model.Model, stage int32, mc *state.Node) bool {
 	as := nodepool.Assignment{Labels: mc.Labels}
-	return slices.ContainsFunc(m.Stages[stage].Uses, func(u podclass.Use) bool {
-		f := &m.Pools[u.Pool].Profiles[u.Profile]
-		return u.Pool == mc.Pool && !as.Decides(f)
-	})
+	for _, u := range m.Stages[stage].Uses {
+		if u.Pool == mc.Pool && !as.Decides(&m.Pools[u.Pool].Profiles[u.Profile]) {
+			return true
+		}
+	}
+	return false
 }
 
 // grow replaces a new node by a larger one of its pool that also takes a pod of the class. It is the last resort for pods that rules bind

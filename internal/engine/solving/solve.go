@@ -280,13 +280,16 @@ func (t Solving) classWorth(ctx context.Context, c *layout.Cells, wishes []placi
 // on nodes that can take no pod.
 func (t Solving) nodesFor(wishes []*placing.Wish) []int32 {
 	m := t.M
-	out := make([]int32, 0, len(m.Nodes))
+	var out []int32
 	for i := range t.S.Room.Usable.Members {
 		free, group := t.S.Room.Of(int32(i)), m.Nodes[i].Group
 		if slices.ContainsFunc(wishes, func(w *placing.Wish) bool {
 			c := m.Classes[w.Class]
 			return resources.Fits(c.Requests, free) && m.Fits.Accepts(group, c.Shape)
 		}) {
+			if out == nil {
+				out = make([]int32, 0, len(m.Nodes))
+			}
 			out = append(out, int32(i))
 		}
 	}
@@ -295,6 +298,9 @@ func (t Solving) nodesFor(wishes []*placing.Wish) []int32 {
 
 // sortByRoom sorts nodes: initialised before others, then those with least room first.
 func (t Solving) sortByRoom(nodes []int32, size func([]int64) float64) {
+	if len(nodes) < 2 {
+		return
+	}
 	room := make([]float64, len(t.M.Nodes))
 	for _, i := range nodes {
 		room[i] = size(t.S.Room.Of(i))
