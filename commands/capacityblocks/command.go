@@ -43,10 +43,11 @@ func New(o Options) commands.Command {
 		Name: "capacity-blocks", Summary: "Find capacity blocks of EC2 with their prices, and buy one after approval",
 		Help: `capacity-blocks lists the blocks of GPU and Trainium instances that EC2 offers now, the cheapest first. It only reads.
 
-With --buy ID it buys the offering with that ID. EC2 charges the whole price at once, and a block can't be given back. So the purchase has to
-be approved word for word: --fee repeats the price that was shown, and --approved-by names who approved it. Look for the block with the
-same --instance-type, --instances and --hours. If EC2 offers it no longer, or at another price, nothing is bought. The block's capacity
-reservation, cr-..., is the last line of the output; capacityReservationSelectorTerms of an EC2NodeClass select it.`,
+With --buy ID it buys the offering with that ID. EC2 charges the whole price at once, and a block can't be given back.
+So the purchase has to be approved word for word: --fee repeats the price that was shown, and --approved-by names who
+approved it. Look for the block with the same --instance-type, --instances and --hours. If EC2 offers it no longer, or
+at another price, nothing is bought. The block's capacity reservation, cr-..., is the last line of the output;
+capacityReservationSelectorTerms of an EC2NodeClass select it.`,
 		Examples: `drawknife capacity-blocks --instance-type p5.48xlarge --instances 2 --hours 48
 drawknife capacity-blocks --instance-type p5.48xlarge --instances 2 --hours 48 -o json
 drawknife capacity-blocks --instance-type p5.48xlarge --instances 2 --hours 48 --buy cb-0123 --fee 3020.16 --approved-by jo@example.com`,
