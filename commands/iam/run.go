@@ -186,7 +186,7 @@ func show(output string, s iam.Settings, setup iam.Setup, stdout io.Writer) erro
 		encoder := json.NewEncoder(stdout)
 		encoder.SetIndent("", "  ")
 		encoder.SetEscapeHTML(false)
-		err = encoder.Encode(setup)
+		err = encoder.Encode(newDocument(setup))
 	default:
 		_, err = stdout.Write(document)
 	}
@@ -195,6 +195,15 @@ func show(output string, s iam.Settings, setup iam.Setup, stdout io.Writer) erro
 	}
 	return nil
 }
+
+// document is what -o json prints: a setup that says what it is. Keys are only ever added.
+type document struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	iam.Setup
+}
+
+func newDocument(setup iam.Setup) document { return document{"iam.drawknife.dev/v1", "Setup", setup} }
 
 // list reads a comma-separated flag.
 func list(text string) []string {

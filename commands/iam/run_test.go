@@ -43,9 +43,12 @@ func TestFiles(t *testing.T) {
 // The JSON is that of iam.Setup.
 func TestJSON(t *testing.T) {
 	code, stdout, stderr := try(t, append(given, "-o", "json", "--oidc-issuer", "https://oidc.example.com/id/1")...)
-	var setup iam.Setup
+	var setup document
 	if err := json.Unmarshal([]byte(stdout), &setup); err != nil || code != 0 {
 		t.Fatal(err, stderr)
+	}
+	if setup.APIVersion != "iam.drawknife.dev/v1" || setup.Kind != "Setup" {
+		t.Errorf("the document says that it is %s %s", setup.APIVersion, setup.Kind)
 	}
 	if got := setup.ControllerTrust.Statement[0].Principal.Federated; len(got) != 1 {
 		t.Errorf("the controller's role trusts %v", got)

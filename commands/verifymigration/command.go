@@ -143,7 +143,14 @@ func show(report migration.Report, output string, stdout io.Writer) error {
 	encoder := json.NewEncoder(stdout)
 	encoder.SetIndent("", "  ")
 	encoder.SetEscapeHTML(false)
-	return encoder.Encode(report)
+	return encoder.Encode(document{"migration.drawknife.dev/v1", "Report", report})
+}
+
+// document is what -o json prints: a report that says what it is. Keys are only ever added.
+type document struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	migration.Report
 }
 
 // verify reads everything, and makes the checks.

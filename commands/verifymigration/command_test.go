@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/drawknife/drawknife/aws/migration"
 )
 
 func try(t *testing.T, stdin string, args ...string) (code int, stdout, stderr string) {
@@ -83,5 +85,16 @@ other{instance_type="x1.large"} 1
 `))
 	if err != nil || !slices.Equal(got, []string{"c5.large", "m5.large"}) {
 		t.Errorf("%v, %v", got, err)
+	}
+}
+
+// The document of a report says what it is, and has the keys of the report.
+func TestDocument(t *testing.T) {
+	var out bytes.Buffer
+	if err := show(migration.Report{Cluster: "demo"}, outputJSON, &out); err != nil {
+		t.Fatal(err)
+	}
+	if got := out.String(); !strings.HasPrefix(got, "{\n  \"apiVersion\": \"migration.drawknife.dev/v1\",\n  \"kind\": \"Report\",\n  \"cluster\": \"demo\"") {
+		t.Error(got)
 	}
 }
