@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/drawknife/drawknife/aws/iam"
 )
 
 var given = []string{"--cluster-name", "demo", "--region", "eu-central-1", "--account-id", "111122223333", "--node-roles", "demo-nodes", "--queue", "demo"}
@@ -40,7 +39,7 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// The JSON is that of iam.Setup.
+// The JSON is that of iam.Setup, and says what it is.
 func TestJSON(t *testing.T) {
 	code, stdout, stderr := try(t, append(given, "-o", "json", "--oidc-issuer", "https://oidc.example.com/id/1")...)
 	var setup document
