@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
 )
 
 var given = []string{"--cluster-name", "demo", "--region", "eu-central-1", "--account-id", "111122223333", "--node-roles", "demo-nodes", "--queue", "demo"}
