@@ -17,7 +17,7 @@ import (
 // podExplanation is what explain pod prints.
 type podExplanation struct {
 	typeMeta
-	Pod      string `json:"pod"`
+	Pod string `json:"pod"`
 	// Workload is left out for a pod without a controller.
 	Workload string `json:"workload,omitempty"`
 	// RunsOn is the node that the pod runs on; empty for a pod that waits. The rest is about the plan without that node.
