@@ -202,7 +202,7 @@ func compile(s *planning.Snapshot, previous *Model, o *Options) (*Model, error) 
 	for _, c := range m.Catalogs {
 		c.Freeze()
 	}
-	if previous != nil && m.Gangs == nil && m.Spot == nil && m.RunTimes == nil {
+	if previous != nil && m.Spot == nil && m.RunTimes == nil {
 		m.keepMemo(b, bound)
 		if readGangs != nil {
 			m.memo.Load().keepGangs(readGangs, func(like int32) int32 { return r.Patterns[like].Class })
