@@ -145,10 +145,10 @@ type selection struct {
 	ruled []Ruling
 }
 
-// nothing says what there would have been.
+// nothing returns the error if no candidate is left. It names the suitable offerings, which are all unavailable.
 func (s *selection) nothing(suited []cloudprovider.Candidate) error {
 	if len(suited) == 0 {
-		return cloudprovider.NewInsufficientCapacityError(fmt.Errorf("wanted is %q", s.wish.Requirements.String()))
+		return cloudprovider.NewInsufficientCapacityError(fmt.Errorf("no offering meets the requirements %q", s.wish.Requirements.String()))
 	}
 	return cloudprovider.NewInsufficientCapacityError(nil, keysOf(suited)...)
 }
