@@ -285,7 +285,7 @@ func processDefinitions() []*setting {
 		define("system-namespace", "Process.SystemNamespace", texts(), func(s *Settings) *string { return &s.Process.SystemNamespace },
 			"namespace that the controller runs in"),
 		define("history-config-map", "Process.HistoryConfigMap", texts(), func(s *Settings) *string { return &s.Process.HistoryConfigMap },
-			"ConfigMap in the system namespace that keeps what was learned over restarts; empty: none", inChart("settings.historyConfigMap")),
+			"ConfigMap in the system namespace that stores learned data for the next start; empty: none", inChart("settings.historyConfigMap")),
 		define("legacy-config-map", "Process.LegacyConfigMap", texts(), func(s *Settings) *string { return &s.Process.LegacyConfigMap },
 			"ConfigMap in the system namespace with settings of releases up to 0.32; empty: none", inChart("settings.legacyConfigMap")),
 		define("metrics-port", "Process.MetricsPort", integers[int]("port"), func(s *Settings) *int { return &s.Process.MetricsPort },
