@@ -22,8 +22,8 @@ type candidate struct {
 	created time.Time
 }
 
-// candidates returns an image for each of its sets of requirements; an image without any has only its architecture. Images of other
-// architectures are none.
+// candidates returns an image for each of its sets of requirements; an image without any has only its architecture. Images of unknown
+// architectures are no candidates.
 func candidates(image ec2types.Image, sets [][]corev1.NodeSelectorRequirement, now time.Time) []candidate {
 	arch, ok := architecture(image.Architecture)
 	if !ok || image.ImageId == nil {
