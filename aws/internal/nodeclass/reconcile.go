@@ -42,7 +42,7 @@ type Result struct {
 	MetadataChanged, StatusChanged bool
 	// Events to publish about the class.
 	Events []Event
-	// RequeueAfter is when to look again without a change; 0: not before one.
+	// RequeueAfter is the time until the next check if nothing changes; 0 means that only a change needs a check.
 	RequeueAfter time.Duration
 	// Images contains the result of each image term; nil if images were not resolved.
 	Images []amis.Outcome
