@@ -9,9 +9,9 @@ import (
 type providerKind string
 
 const (
-	// providerFile: from --catalog, or what is built in.
+	// providerFile means the file of --catalog, or the built-in catalogue.
 	providerFile providerKind = "file"
-	// providerAWS: from AWS, with the user's credentials.
+	// providerAWS means AWS, with the user's credentials.
 	providerAWS providerKind = "aws"
 )
 
