@@ -15,7 +15,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Finder finds the allowed types of new nodes in one pass of the reference. It is not safe for concurrent use.
+// Finder finds the allowed types of new nodes in one planning pass (reference.Pass). It is not safe for concurrent
+// use.
 type Finder struct {
 	*reference.Pass
 	// oneZone allows keeping new nodes to one zone, keepsZone does so now: see sureOffers.
