@@ -101,7 +101,7 @@ func (a *agreement) settle(ctx context.Context, list []*decision.Command) ([][]*
 // the plan says so.
 const maxExtended = 5
 
-// settleOne returns the command with the further nodes that provisioning asks for; nil if it is not worth it then.
+// settleOne returns the command with the additional nodes that provisioning asks for; nil if the command then saves too little.
 func (a *agreement) settleOne(ctx context.Context, cmd *decision.Command) (*decision.Command, error) {
 	for round := 0; ; round++ {
 		wanted, known, err := a.wanted(ctx, []*decision.Command{cmd})
