@@ -52,7 +52,7 @@ func (t *Trier) mostNewNodes(where Places, members int) int {
 	return t.launched()
 }
 
-// Admissible checks what needs no trial.
+// Admissible checks the conditions of a removal that need no trial, and returns the block if one is not met.
 func (t *Trier) Admissible(r Removal) *decision.Block {
 	if t.Refining {
 		if _, size := t.union(r.Members, nil); size.Members > t.MaxMembers && (size.NewNodes > 1 || size.Members > t.Merged()) {
