@@ -12,8 +12,9 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/trial"
 )
 
-// removeTied removes nodes that only go together: those of a gang that is moved as a whole. Each such group is looked at with the room that
-// there is and with new nodes alone, in each domain that its gangs could be in, and goes in the way that is worth most.
+// removeTied removes nodes that can only be removed together, because a gang on them is moved as a whole. For each such group, it tries
+// to move the pods to free room, and to new nodes only, in each domain where its gangs could be. It removes the group in the way with the
+// highest value.
 func (s *Search) removeTied(ctx context.Context) error {
 	limit := min(s.most, s.Work+s.most/tiedShare)
 	for _, group := range s.tied() {
@@ -34,10 +35,10 @@ func (s *Search) removeTied(ctx context.Context) error {
 	return nil
 }
 
-// tiedShare is one in how many of a search's what-ifs each look at such groups may take.
+// tiedShare limits each call of removeTied to this share, as 1/n, of the attempts of a search.
 const tiedShare = 8
 
-// tryTied consolidates the group in the way that is worth most, or records what prevents it.
+// tryTied removes the group in the way with the highest value, or records what prevents it.
 func (s *Search) tryTied(ctx context.Context, group []*searchcontext.Candidate) error {
 	ways := s.waysOf(group)
 	if len(ways) == 0 {
