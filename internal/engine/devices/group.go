@@ -117,7 +117,7 @@ func (s *counterGroups) weigh(w *weighted) int64 {
 
 // groupChoice is the best choice of devices of a group.
 type groupChoice struct {
-	// weight is its weight; had says by which devices, unless there were too many combinations to know.
+	// weight is its total weight. had counts its devices; known is false if there were too many combinations to search.
 	weight int64
 	had    []int64
 	known  bool
