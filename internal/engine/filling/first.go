@@ -18,7 +18,7 @@ type Task struct {
 	rules *Rules
 }
 
-// NewTask makes a task with values that belong to the problem.
+// NewTask makes a task from a problem and the values of its items.
 func NewTask(p *pricing.Problem, v *pricing.Values, rules *Rules) *Task {
 	k := &Task{p: p, v: v, at: make([]int, len(p.Items)), rules: rules}
 	places := pricing.PlacesInUse(p.Items)
