@@ -27,7 +27,7 @@ type Launching struct {
 	// kindsSuiting contains those kinds of one stage, by number, that pods at another stage may use.
 	kindsSuiting map[[2]int32]bitset.Set
 	kindRooms    map[string]int32 // numbers the different values of kind.alloc
-	// loadsAhead and demands are scratch of newLoading.
+	// loadsAhead and demands are scratch space of newLoading.
 	loadsAhead []waitingLoad
 	demands    metDemands
 	// answers remembers which new nodes were found; nil for no memory.
