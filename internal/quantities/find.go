@@ -244,8 +244,8 @@ func (w *walker) list(pos int, t reflect.Type, path string, depth int) int {
 	return len(w.data)
 }
 
-// member is the type of an object's field, or of a map's values, and its path. Decoders differ in whether they take names in
-// other cases: here they count as well.
+// member returns the type of an object's field, or of a map's values, and its path. Some decoders also accept field names in another
+// case, so such names match here, too.
 func member(t reflect.Type, quoted []byte, path string) (reflect.Type, string) {
 	if t == nil || t.Kind() != reflect.Struct && t.Kind() != reflect.Map {
 		return nil, ""
