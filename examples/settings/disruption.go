@@ -166,7 +166,7 @@ func disruptionDefinitions() []*setting {
 		define("disruption-ready-time", "Planning.Disruption.ReadyTime", durations(), ofDisruption(func(d *Disruption) *time.Duration { return &d.ReadyTime }),
 			"assumed time until a pod of a PodDisruptionBudget is ready", ofGlobal, inChart("settings.disruptionReadyTime")),
 		define("disruption-drain-limit", "Planning.Disruption.DrainLimit", durations(), ofDisruption(func(d *Disruption) *time.Duration { return &d.DrainLimit }),
-			"longest drain under PodDisruptionBudgets of a node that is not due; 0: any", ofGlobal, inChart("settings.disruptionDrainLimit")),
+			"longest drain under PodDisruptionBudgets of a node that need not be removed; 0: any", ofGlobal, inChart("settings.disruptionDrainLimit")),
 		define("disruption-expire-ahead", "Planning.Disruption.ExpireAhead", durations(), ofDisruption(func(d *Disruption) *time.Duration { return &d.ExpireAhead }),
 			"time before expiry at which a node is replaced; 0: after it has expired", ofGlobal, inChart("settings.disruptionExpireAhead")),
 		define("disruption-validation-delay", "Planning.Disruption.ValidationDelay", durations(), ofDisruption(func(d *Disruption) *time.Duration { return &d.ValidationDelay }),
