@@ -40,14 +40,13 @@ type Options struct {
 	Reservations *reservations.Tracker
 	// Lookup resolves aliases of labels in requirements; nil: no aliases.
 	Lookup *requirements.Lookup
-	// Tags are added to everything that is launched, unless the class has the same key; nil: none.
+	// Tags are added to everything that is launched, unless the class has the same key; nil means no tags.
 	Tags map[string]string
 	// Now is the clock; nil: time.Now.
 	Now func() time.Time
-	// Logger logs why types are left out, and of advice; nil: none.
+	// Logger logs why types are left out, and advice about launches; nil discards the records.
 	Logger *slog.Logger
-	// Observe is called for each error of an answer, once, for metrics; nil: none. It must be safe for
-	// concurrent use.
+	// Observe is called once for each error of an answer, for metrics; nil means no calls. It must be safe for concurrent use.
 	Observe func(Failure)
 }
 
