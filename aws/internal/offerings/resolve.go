@@ -74,7 +74,8 @@ func (b *builder) types(earlier ...[]*cloudprovider.InstanceType) []*cloudprovid
 	var (
 		out     = make([]*cloudprovider.InstanceType, 0, len(b.shapes))
 		scratch []cloudprovider.Offering
-		// A first answer is made in blocks. Later ones change a type here and there, which must not keep a block alive.
+		// The memory of a first answer is allocated in blocks. Later answers change only a few types, and the old versions of these must
+		// not keep a whole block in memory.
 		blocks = arena{blocks: !slices.ContainsFunc(earlier, func(list []*cloudprovider.InstanceType) bool { return len(list) > 0 })}
 	)
 	for i := range b.shapes {
