@@ -36,7 +36,8 @@ func ClusterARN(ctx context.Context, api sdk.EKSAPI, cluster string) (string, er
 	return *out.Cluster.Arn, nil
 }
 
-// Watcher knows which zones are shifted away from. It is safe for concurrent use; no lock is held during a call to ARC.
+// Watcher reads and stores the zones that a shift moves the cluster away from. It is safe for concurrent use; no lock is held during a
+// call to ARC.
 type Watcher struct {
 	api     sdk.ZonalShiftAPI
 	find    func(context.Context) (string, error) // the cluster's ARN
