@@ -60,7 +60,7 @@ func (m *Memory) known(f *survey.Fleet) (out searchcontext.Known) {
 	return out
 }
 
-// remember returns what the next plan needs of this one.
+// remember returns the results of this plan that the next plan uses.
 func (g *Options) remember(s *searching.Search, sight sighting.Sighting, plan *reference.Plan, looked int) *Memory {
 	return &Memory{
 		planner: *g, sight: sight, plan: madeAt(plan, plan.Time), until: g.until(s, plan), candidates: s.ByName, why: s.Why(), worth: s.Worth.Known(),
