@@ -155,7 +155,7 @@ func (t *Tie) firstDrifted() *decision.Candidate {
 	return first
 }
 
-// acceptsTied is Accepts for one of the nodes that go together. Nodes that are drifted take the others along.
+// acceptsTied is Accepts for one of the nodes that are only removed together. If one of them is drifted, all are removed for drift.
 func (f *Fleet) acceptsTied(t *Tie, c *decision.Candidate, m decision.Method) *decision.Block {
 	own := f.acceptsAlone(c, m)
 	switch m {
