@@ -34,9 +34,9 @@ type Planner struct {
 	Evictions func(node string) []Evictions
 }
 
-// Of orders the commands by value per disturbance, and groups them so that no drain waits for another of the same wave: a command joins the
-// first wave whose drains then take no longer than each alone. Commands are returned in the order of the waves. With inOrder it keeps the
-// given order, and no command joins a wave before the last.
+// Of sorts the commands by value per disruption, and groups them so that no drain waits for another drain of the same wave: a command
+// joins the first wave in which each drain then takes no longer than it would take alone. Commands are returned in the order of the
+// waves. With inOrder it keeps the given order, and no command joins a wave before the last.
 func (p *Planner) Of(commands []*decision.Command, inOrder bool) ([]*decision.Command, []decision.Wave) {
 	order := slices.Clone(commands)
 	if !inOrder {
