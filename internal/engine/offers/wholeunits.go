@@ -26,7 +26,7 @@ const (
 )
 
 // CountWhole returns the items with their needs in whole units of resources before their needs of the caps, and the caps with
-// those units. rooms are those of the planned nodes, dims is how many resources there are.
+// those units. rooms are the rooms of the planned nodes, and dims is the number of resources.
 func CountWhole(items []pricing.Item, caps []Cap, rooms []Room, dims int) ([]pricing.Item, []Cap) {
 	units := wholeUnits(items, rooms, dims)
 	if len(units) == 0 {
