@@ -44,8 +44,7 @@ func (r rule) matches(value string, present bool) bool {
 	return n <= bound // Lte
 }
 
-// label is what is known of one label of a node: every rule holds. Without rules nothing is known: the label may have any value or be
-// absent.
+// label contains the known rules about one label of a node, which all hold. Without rules, the label may have any value or be absent.
 type label []rule
 
 func (l label) allows(value string, present bool) bool {
