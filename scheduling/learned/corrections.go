@@ -62,7 +62,8 @@ func (c Corrections) Since(before Corrections) Corrections {
 // no nodes, or a single node with fewer devices than known before, annotations of NodePools count. If a driver has published nothing on a
 // node, nothing is learned about the next node. Devices that equal those of the instance type are not a correction.
 //
-// Problems are annotations that can't be read, each an *AnnotationError; they count as empty. A snapshot without a time lets no correction grow old.
+// Problems are annotations that can't be read, each an *AnnotationError; they count as empty. In a snapshot without a time, corrections
+// don't become too old.
 func Devices(s *scheduling.Snapshot) (corrections Corrections, problems []error) {
 	if s == nil {
 		return nil, nil
