@@ -62,7 +62,7 @@ type Answer[Res any] struct {
 	Err error
 }
 
-// Attempt is one attempt of a merged call, told once however many callers share its errors.
+// Attempt describes one attempt of a merged call; it is reported once, even if several callers share its errors.
 type Attempt struct {
 	// Batcher is the name of the batcher.
 	Batcher string
