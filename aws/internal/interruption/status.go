@@ -80,8 +80,8 @@ func (s *Source) pollDue() bool {
 	return true
 }
 
-// describe reads the three kinds of trouble, since EC2 ANDs filters of different names, by instance; of an
-// instance that several have the first counts.
+// describe reads the three kinds of problems, by instance. It makes one call for each kind, because EC2 combines filters of different
+// names by AND. If an instance has several problems, the first counts.
 func (s *Source) describe(ctx context.Context) (map[string]ec2types.InstanceStatus, error) {
 	found := map[string]ec2types.InstanceStatus{}
 	for _, filter := range []ec2types.Filter{
