@@ -30,7 +30,7 @@ type attempts struct {
 }
 
 type attempt struct {
-	// generation is a part of the token: it grows when an answer of EC2 is known to be of no use any more.
+	// generation is a part of the token: it increases when an answer of EC2 can no longer be used.
 	generation int
 	// launched are the instances that EC2 gave last; nil for none.
 	launched []*Instance
