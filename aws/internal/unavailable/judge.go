@@ -58,7 +58,7 @@ type Effect struct {
 	Reservations []string
 	// Volumes that can't be had.
 	Volumes []Volume
-	// Quotas that are used up, for types of at least so many vCPUs as InstanceType has.
+	// Quotas are exhausted quotas; each excludes types with at least as many vCPUs as its InstanceType.
 	Quotas []QuotaHit
 }
 
