@@ -11,7 +11,7 @@ import (
 // Input has the pools and instance types to which overlays are applied. Nothing in it is changed, and nothing in it may be changed
 // afterwards.
 type Input struct {
-	// Overlays in any order; names are unique. Those that are invalid are refused, each for itself.
+	// Overlays in any order; names are unique. Each invalid overlay is refused separately.
 	Overlays []*v1.NodeOverlay
 	// Pools in any order; keys are unique. All pools belong in one call: an overlay is applied to all or to none.
 	Pools []Pool
