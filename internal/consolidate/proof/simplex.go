@@ -97,7 +97,7 @@ func opened(offers []offered, columns [][]float64, goal []float64, unit float64)
 	return lp.NewMaster(goal, amount, price)
 }
 
-// pivotGain is how much a node must be worth above its price, as a share of the highest price, to change the prices.
+// A node changes the prices only if its value exceeds its price by at least pivotGain, as a share of the highest price.
 const pivotGain = 1e-12
 
 // maxPivots limits the steps of the simplex method.
