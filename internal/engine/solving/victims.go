@@ -66,7 +66,7 @@ func (e *preemptor) choose(class int32) *victims {
 	if best := e.best(class); best != nil {
 		return best
 	}
-	// Where other pods have gone since, there may be a place now.
+	// Pods that were placed since the last search may have changed what topology rules allow.
 	if c.Topology == nil || e.found == nil {
 		return nil
 	}
