@@ -29,8 +29,8 @@ type Input struct {
 	Requests []*v1.ProvisioningRequest
 	// PodTemplates that requests may refer to, those of other namespaces among them.
 	PodTemplates []*corev1.PodTemplate
-	// Admit completes a pod as the cluster's admission would, were it created: defaults of LimitRanges, overhead of RuntimeClasses, the
-	// priority. It is called once per PodSet, with a pod of its own that it may change. Nil adds nothing.
+	// Admit completes a pod like the cluster's admission of a new pod: defaults of LimitRanges, overhead of RuntimeClasses, the priority.
+	// It is called once per PodSet, with a pod of its own that it may change. Nil adds nothing.
 	Admit func(pod *corev1.Pod)
 	// Query is what plans are asked for.
 	Query scheduling.Query
