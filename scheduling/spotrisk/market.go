@@ -26,7 +26,7 @@ type Market struct {
 	records map[Key]*record
 }
 
-// record is what was seen of one market. Its JSON is what Export writes.
+// record contains the observations of one market. Its JSON is what Export writes.
 type record struct {
 	Key
 	// Price of the time PriceAt, and the Level of prices until then.
