@@ -45,7 +45,7 @@ type planned struct {
 // addMarket gives the reconcilers the cost model, and keeps what is learned.
 func addMarket(mgr ctrl.Manager, s settings.Settings, provider cloudprovider.CloudProvider, sharing *market.Sharing, wanted *reconcilers.Options, log *slog.Logger) error {
 	onAWS, _ := provider.(*onaws.Provider)
-	options := market.CostsOptions{Cluster: cmp.Or(s.AWS.ClusterName, "default"), Logger: log}
+	options := market.CostsOptions{Cluster: cmp.Or(s.AWS.ClusterName, "default"), Fees: wanted.CostModel, Logger: log}
 	var err error
 	if options.Metrics, err = market.NewMetrics(ctrlmetrics.Registry); err != nil {
 		return err

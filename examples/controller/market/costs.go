@@ -40,7 +40,9 @@ type CostsOptions struct {
 	Facts *nodefacts.Book
 	// Terms are further terms, such as fees, after those of spot risk and commitments. Nil: none.
 	Terms []planning.CostTerm
-	// Metrics shows how much of the commitments is used; nil means no metrics.
+	// Fees is the cost model of a snapshot whose terms follow these: fees.Choices.Models. Nil: none.
+	Fees func(*scheduling.Snapshot) *scheduling.CostModel
+	// Metrics shows how much of commitments is used; nil: nothing is shown.
 	Metrics *Metrics
 	// Logger receives errors; nil discards them.
 	Logger *slog.Logger
@@ -90,6 +92,11 @@ func (c *Costs) Model(s *scheduling.Snapshot) *scheduling.CostModel {
 	model.Terms = append(model.Terms, c.riskTerms(s)...)
 	model.Terms = append(model.Terms, c.paidTerms(s)...)
 	model.Terms = append(model.Terms, c.options.Terms...)
+	if c.options.Fees != nil {
+		if fees := c.options.Fees(s); fees != nil {
+			model.Terms = append(model.Terms, fees.Terms...)
+		}
+	}
 	if c.options.Facts != nil {
 		model.Terms = append(model.Terms, c.options.Facts.ReadyTerms(s)...)
 	}

@@ -185,3 +185,16 @@ func TestCostsOptions(t *testing.T) {
 		t.Error("a negative loss is taken")
 	}
 }
+
+// Fees count together with spot risk.
+func TestFeesCount(t *testing.T) {
+	usd := 0.005
+	fees := &scheduling.CostModel{Terms: []scheduling.CostTerm{{Name: "public-ipv4", Source: "test", PerNode: &usd}}}
+	costs, _ := newCosts(t, func(o *market.CostsOptions) {
+		o.Fees = func(*scheduling.Snapshot) *scheduling.CostModel { return fees }
+	})
+	terms := costs.Model(snapshot(start, instanceType("calm", 0.1))).Terms
+	if len(terms) < 2 || terms[0].Name != spotrisk.InterruptionsTerm || terms[len(terms)-1].Name != "public-ipv4" {
+		t.Errorf("terms %+v, want the risk first and the fee last", terms)
+	}
+}
