@@ -8,6 +8,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"pgregory.net/rapid"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
@@ -37,6 +38,12 @@ func runsFor(seconds int64) podOption {
 func at(s *scheduling.Snapshot, t time.Time) *scheduling.Snapshot {
 	s.Time = t
 	return s
+}
+
+// neverSpot keeps the pod off spot nodes, by a limit of its workload.
+func neverSpot(p *corev1.Pod) {
+	controlledBy("apps/v1", "ReplicaSet", "w")(p)
+	metav1.SetMetaDataAnnotation(&p.ObjectMeta, v1.SpotMaxShareAnnotationKey, "0%")
 }
 
 // Pods whose run time is known use a reservation only if it does not end before they would be done; all others use it as ever.
@@ -75,6 +82,7 @@ func TestReservationsThatEnd(t *testing.T) {
 				{Count: 2, Template: corev1.PodTemplateSpec{Spec: pod("x", big, runsFor(7200)).Spec}},
 			}}
 		}, "on-demand on-demand"},
+		{"limits on spot nodes too", []any{in(time.Hour), pods("p", 2, big, runsFor(7200), neverSpot)}, nil, "on-demand on-demand"},
 		{"the zone of the reservation", []any{in(time.Hour), pods("p", 2, big, runsFor(7200))}, func(list []*corev1.Pod) *scheduling.Gang {
 			g := gangOf("g", list, together(corev1.LabelTopologyZone))
 			return &g

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/drawknife/drawknife/commands"
+	"github.com/drawknife/drawknife/commands/capacityblocks"
 	"github.com/drawknife/drawknife/commands/convert"
 	"github.com/drawknife/drawknife/commands/iam"
 	"github.com/drawknife/drawknife/commands/launchtemplate"
@@ -46,7 +47,7 @@ func groups(options simulate.Options) []group {
 	return []group{
 		{"Questions on a cluster", simulate.Commands(options)},
 		{"Setting up and moving", []commands.Command{
-			convert.Command(), iam.Command(), settings.Command(), launchtemplate.Command(), verifymigration.Command(),
+			convert.Command(), iam.Command(), settings.Command(), launchtemplate.Command(), verifymigration.Command(), capacityblocks.New(capacityblocks.Options{}),
 		}},
 	}
 }

@@ -73,6 +73,14 @@ func (p *Pattern) Ruled() *corev1.Pod {
 	return p.First
 }
 
+// ReadAs returns what a pod of the pattern is read from: the pod itself, or First if the planner has narrowed where its pods may run.
+func (p *Pattern) ReadAs(pod *corev1.Pod) *corev1.Pod {
+	if p.RuledAs != nil {
+		return p.First
+	}
+	return pod
+}
+
 // Marks are properties of a pod that are needed to prepare nodes.
 type Marks uint8
 

@@ -97,6 +97,9 @@ type gangPods interface {
 	// waiting is the number of a pod of Snapshot.Pods, bound that of a pod of a node, by their indices.
 	waiting(pod int32) int32
 	bound(node, pod int) int32
+	// readAs is what pods of that number, of which the pod is one, are read from: not the pod itself if limits on spot nodes or its run time
+	// narrow where it may run.
+	readAs(like int32, pod *corev1.Pod) *corev1.Pod
 	// variant is the number of pods of that number in a domain: one of them is the pod, whose original states their rules.
 	variant(like int32, original, pod *corev1.Pod) int32
 }
@@ -123,6 +126,10 @@ type rosterPods struct {
 
 func (p *rosterPods) waiting(pod int32) int32   { return p.Like[pod] }
 func (p *rosterPods) bound(node, pod int) int32 { return p.Like[p.offset[node]+pod] }
+
+func (p *rosterPods) readAs(like int32, pod *corev1.Pod) *corev1.Pod {
+	return p.Patterns[like].ReadAs(pod)
+}
 
 func (p *rosterPods) variant(like int32, _, pod *corev1.Pod) int32 {
 	was := p.Patterns[like]
@@ -450,7 +457,7 @@ func (b *gangBuilder) podIn(key variantKey, pod *corev1.Pod, domains []planning.
 	if was := b.earlier[key]; was != nil && was.original == pod {
 		return was.pod
 	}
-	return podIn(pod, domains)
+	return podIn(b.pods.readAs(key.like, pod), domains)
 }
 
 // podIn is the pod as if its node selector named the domains. The counts of its spreads depend on the original pod: see likeness.Pattern.

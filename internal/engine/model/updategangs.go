@@ -98,6 +98,9 @@ func (p *updatedPods) bound(node, pod int) int32 {
 	return p.u.placed[p.changed[node]][pod].kind
 }
 
+// readAs is the pod itself: models with limits on spot nodes or run times that matter are not updated.
+func (p *updatedPods) readAs(_ int32, pod *corev1.Pod) *corev1.Pod { return pod }
+
 func (p *updatedPods) variant(_ int32, original, pod *corev1.Pod) int32 {
 	u, k := p.u, p.u.memo
 	rules := k.index.Remember(original)

@@ -10,6 +10,9 @@ import (
 // search.
 const fairGap = 40
 
+// unfairSteps is how many times as many steps a packing gets that costs more: what is still to be gained is found by then.
+const unfairSteps = 4
+
 // improve repeatedly takes a few nodes apart, those with the least value for their price first, and packs their pods in another way.
 // Cheaper packings are kept, and every other time also packings of equal cost, so that different pods come together.
 func (s *search) improve(ctx context.Context, nodes []Node, bound int64, e Effort) []Node {
@@ -59,13 +62,17 @@ func (s *search) improve(ctx context.Context, nodes []Node, bound int64, e Effor
 	return nodes
 }
 
-// ends reports whether repacking has gained nothing often enough, or has taken enough steps for a packing whose cost is fair.
+// ends reports whether repacking has gained nothing often enough, or has taken enough steps for a packing of that cost.
 func (e Effort) ends(idle, steps, nodes int, fair bool) bool {
 	rounds := e.Rounds
 	if fair && e.FairRounds > 0 {
 		rounds = min(rounds, e.FairRounds)
 	}
-	return idle >= rounds*(nodes+8) || fair && e.Enough > 0 && steps >= e.Enough
+	enough := e.Enough
+	if !fair {
+		enough *= unfairSteps
+	}
+	return idle >= rounds*(nodes+8) || enough > 0 && steps >= enough
 }
 
 // pick chooses which nodes to take apart: each is the one of a few drawn at random that loses most. They last until the next are picked.

@@ -199,8 +199,8 @@ func BenchmarkPack(b *testing.B) {
 	}
 }
 
-// Repacking ends early only for packings whose cost is fair: others get all rounds and steps.
-func TestPoorPackingsGetTheWholeEffort(t *testing.T) {
+// Repacking ends earlier for packings whose cost is fair: others get all rounds, and more steps.
+func TestPoorPackingsGetMoreEffort(t *testing.T) {
 	e := Effort{Rounds: 8, FairRounds: 5, Enough: 1_000}
 	for name, c := range map[string]struct {
 		e              Effort
@@ -212,7 +212,8 @@ func TestPoorPackingsGetTheWholeEffort(t *testing.T) {
 		"fair, enough steps":        {e, 0, 1_000, 10, true, true},
 		"poor, idle for long":       {e, 5 * 18, 0, 10, false, false},
 		"poor, idle for longer":     {e, 8 * 18, 0, 10, false, true},
-		"poor, many steps":          {e, 0, 1_000_000, 10, false, false},
+		"poor, many steps":          {e, 0, 3_999, 10, false, false},
+		"poor, enough steps":        {e, 0, 4_000, 10, false, true},
 		"no bounds for fair ones":   {Effort{Rounds: 8}, 8*18 - 1, 1_000_000, 10, true, false},
 		"fewer rounds for everyone": {Effort{Rounds: 3, FairRounds: 5}, 3 * 18, 0, 10, true, true},
 	} {

@@ -30,7 +30,7 @@ const fewKinds = 256
 
 // lighter is less effort for pods under rules between pods, if few kinds of nodes can be bought. Then nearly all that repacking saves comes
 // from the first tenth of its steps: without the others, the plans of ordinary clusters cost about a thousandth more in the mean, and 1.1 %
-// more at most. Few pods and poor packings get the whole effort.
+// more at most. Few pods get the whole effort, and poor packings more of it.
 func lighter(e packing.Effort, pods int) packing.Effort {
 	if pods <= maxPodsTwice {
 		return e

@@ -221,10 +221,10 @@ func (b *builder) narrow(at int32, name string, alternatives []corev1.NodeSelect
 	if !known {
 		n = int32(len(r.Patterns))
 		pattern := r.Patterns[was]
-		pattern.RuledAs, pattern.First = pattern.Ruled(), narrowed(r.Pods[at], alternatives)
+		pattern.RuledAs, pattern.First = pattern.Ruled(), narrowed(pattern.ReadAs(r.Pods[at]), alternatives)
 		r.Patterns = append(r.Patterns, pattern)
 		b.variants[key] = n
-	} else if p := &r.Patterns[n]; likeness.Compare(r.Pods[at], p.First) < 0 {
+	} else if p := &r.Patterns[n]; r.Patterns[was].RuledAs == nil && likeness.Compare(r.Pods[at], p.First) < 0 {
 		p.First = narrowed(r.Pods[at], alternatives)
 	}
 	r.Like[at] = n
