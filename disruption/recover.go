@@ -186,7 +186,7 @@ func (l *remains) place(of *Record) {
 // maxReplacements limits what an annotation written by someone else can make us allocate.
 const maxReplacements = 10_000
 
-// command rebuilds the command from its members and replacements; it has members.
+// command rebuilds the command from its members and replacements. There must be at least one member.
 func (l *remains) command() *Command {
 	first := l.members[0]
 	cmd := &Command{

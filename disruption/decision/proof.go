@@ -27,7 +27,7 @@ func (y FloorPrices) Worth(amounts corev1.ResourceList) float64 {
 // Proof shows by a few multiplications that removing a node, and no other, can't be worth it: some of its pods fit on no other
 // node, and new nodes for them cost too much.
 type Proof struct {
-	// Homeless are the pods that fit on no other node, with a resource of which each requests more than any other node has free.
+	// Homeless lists the pods that fit on no other node: each requests more of some resource than any other node has free.
 	Homeless []HomelessPod `json:"homeless"`
 	// Demand is the sum of their requests.
 	Demand corev1.ResourceList `json:"demand"`
