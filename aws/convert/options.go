@@ -40,9 +40,9 @@ type Options struct {
 	Workloads bool
 	// ReferenceCompat produces the output of Karpenter's tool and webhook where it differs.
 	ReferenceCompat bool
-	// Unadmitted tells Read that not all objects come from an API server: an object with neither UID nor creation time gets what a webhook
-	// would have added, which are the default requirements of a Provisioner. A node template without an instance profile, its own or that
-	// of Legacy, gets NodeRole.
+	// Unadmitted means that not all objects come from an API server. Read then adds to a Provisioner without UID and creation time the
+	// default requirements that a webhook would have added. A node template gets NodeRole if neither it nor Legacy names an instance
+	// profile.
 	Unadmitted bool
 	// ValidatePool returns further faults of a pool, such as label keys that the provider's vocabulary restricts; each is an error of
 	// Rewrite. Nil applies only the rules of the kinds. Read and ReferenceCompat do not use it.

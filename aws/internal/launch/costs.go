@@ -36,8 +36,8 @@ func threeDigits(usd float64) float64 {
 	return rounded
 }
 
-// reordered reports whether one of the candidates, which are in the order of their costs, comes before one with a lower price because it
-// costs less.
+// reordered reports whether the order by cost differs from the order by price: whether some candidate costs less than a later one although
+// its price is higher. The candidates must be sorted by cost.
 func reordered(candidates []cloudprovider.Candidate, cost cloudprovider.LaunchCost) bool {
 	if cost == nil {
 		return false
