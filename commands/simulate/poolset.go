@@ -41,8 +41,8 @@ func (p *poolSet) find(key v1.PoolKey) *scheduling.NodePool {
 	return &p.pools[i]
 }
 
-// class is the node class of the pool's nodes; nil if it is not known. Fields that a pool has from an older generation were validated when
-// instance types were made from it.
+// class returns the node class of the pool's nodes, or nil if it is not known. Fields that a pool has from an older generation were
+// validated when instance types were made from it.
 func (p *poolSet) class(pool *scheduling.NodePool) *awsv1.EC2NodeClass {
 	if p.classes.named(pool) == nil {
 		return nil
@@ -70,7 +70,7 @@ type difference struct {
 type poolChange struct {
 	key    v1.PoolKey
 	change string // added, removed, changed, unchanged
-	// fields that differ, by their paths in the NodePool, and those of the node class after its name.
+	// fields lists the changed fields: those of the NodePool by path ("spec.limits"), those of the node class as "EC2NodeClass NAME: path".
 	fields []string
 }
 

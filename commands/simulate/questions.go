@@ -162,7 +162,7 @@ func (l *commandLine) addCommon() {
 	l.addCosts()
 }
 
-// run returns a run of a command whose flags are declared. ask completes the options for the command; nil for nothing.
+// run returns the Run of a command whose flags are declared. If ask is not nil, it completes the options before they are checked.
 func (l *commandLine) run(own Options, ask func(*options) error) commands.Run {
 	return commands.Run{
 		Flags: l.flags,
