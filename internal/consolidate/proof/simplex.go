@@ -68,7 +68,7 @@ func bestPrices(offers []offered, demand corev1.ResourceList) decision.FloorPric
 	return held(y, offers)
 }
 
-// largest returns the largest amount of each resource, for scaling, and the highest price; 1 instead of 0.
+// largest returns the largest amount of each resource, for scaling, and the highest price, or 1 if all prices are 0.
 func largest(offers []offered) (scale [3]float64, unit float64) {
 	for i := range offers {
 		unit = max(unit, offers[i].price)

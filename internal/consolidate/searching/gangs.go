@@ -13,8 +13,8 @@ import (
 )
 
 // removeTied removes nodes that can only be removed together, because a gang on them is moved as a whole. For each such group, it tries
-// to move the pods to free room, and to new nodes only, in each domain where its gangs could be. It removes the group in the way with the
-// highest value.
+// to move the pods to free room, and to new nodes only, in each domain where its gangs could be. Of these moves, it executes the one with
+// the highest value.
 func (s *Search) removeTied(ctx context.Context) error {
 	limit := min(s.most, s.Work+s.most/tiedShare)
 	for _, group := range s.tied() {
@@ -38,7 +38,7 @@ func (s *Search) removeTied(ctx context.Context) error {
 // tiedShare limits each call of removeTied to this share, as 1/n, of the attempts of a search.
 const tiedShare = 8
 
-// tryTied removes the group in the way with the highest value, or records what prevents it.
+// tryTied removes the group by the move with the highest value, or records what prevents it.
 func (s *Search) tryTied(ctx context.Context, group []*searchcontext.Candidate) error {
 	ways := s.waysOf(group)
 	if len(ways) == 0 {

@@ -112,8 +112,8 @@ func (f *Fleet) Moves(pool v1.PoolKey) func(*corev1.Pod) bool {
 	return func(pod *corev1.Pod) bool { return pods.ReschedulableNowFrom(marker, pod, f.PDBs, f.Now) }
 }
 
-// Accepts returns what keeps the candidate from the method, without budgets and places for its pods; nil is nothing. Of nodes that go
-// together the method has to accept all.
+// Accepts returns the block that keeps the method from disrupting the candidate, or nil if there is none. It checks neither budgets nor
+// whether the candidate's pods have places. If nodes can only go together, the method has to accept all of them.
 func (f *Fleet) Accepts(c *decision.Candidate, m decision.Method) *decision.Block {
 	if tie := f.ties[c.Name]; tie != nil {
 		return f.acceptsTied(tie, c, m)
