@@ -44,7 +44,8 @@ type metDemand struct {
 	rooms []heldInRoom
 }
 
-// heldInRoom is the upper bound of what kinds with that room hold, and what they hold, both plus 1; 0 if not computed yet.
+// heldInRoom is what is known of all kinds with the same room: most is the upper bound of the value of the pods that they hold, value is
+// the value that they hold. Both are stored plus 1; 0 means not computed yet.
 type heldInRoom struct{ most, value int64 }
 
 // mostDemands is how many demands are distinguished; all others share that number, and are checked one by one.

@@ -62,7 +62,7 @@ func Wishes(ways []*GangWay, q planning.Query) int {
 	return ways[len(ways)-1].kept()
 }
 
-// Keeping are those of the ways, from WaysOf, that keep so many preferred domains.
+// Keeping returns the elements of ways that keep exactly this number of preferred domains. The ways must come from WaysOf.
 func Keeping(ways []*GangWay, kept int) []*GangWay {
 	from := slices.IndexFunc(ways, func(w *GangWay) bool { return w.kept() >= kept })
 	if from < 0 {
