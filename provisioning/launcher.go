@@ -144,8 +144,8 @@ func (l *Launcher) admit(ctx context.Context, token string, order *Launch, now t
 
 // create stores the claim; from then on limits and launch rate limiter use its UID.
 func (l *Launcher) create(ctx context.Context, token string, order *Launch) (*v1.NodeClaim, error) {
-	// The finalizer is in the very request that creates the claim: one that is deleted before a second request could
-	// add it would leave its instance behind.
+	// The request that creates the claim also sets the finalizer. If a second request added it, a claim that is deleted in between
+	// would leave its instance behind.
 	wanted := order.Claim.DeepCopy()
 	if !slices.Contains(wanted.Finalizers, v1.TerminationFinalizer) {
 		wanted.Finalizers = append(wanted.Finalizers, v1.TerminationFinalizer)
