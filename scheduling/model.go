@@ -50,8 +50,8 @@ func Compile(s *Snapshot, options ...CompileOption) (*Model, error) {
 // recognised by identity: keep the same pointers for the same objects and the same slices for the same lists, as package cluster does. m
 // stays valid.
 //
-// The first Update of a compiled Model compiles all pods and nodes again and records them, and so does the second Update of the same Model.
-// So does an Update with changes other than these: pods that are added, removed, bound or changed, also of new kinds with new node
+// Update compiles all pods and nodes again, and records them, if m comes from Compile, or if Update was called on m before. So does an
+// Update with changes other than these: pods that are added, removed, bound or changed, also of new kinds with new node
 // selectors, topology keys, host ports, tolerations or labels; their PersistentVolumeClaims, PersistentVolumes and Namespaces; nodes that
 // are added, removed or changed; NodePools and DaemonSets whose status changed. It also compiles everything again if the first pod with a
 // new resource is added or the last one is removed, if there are gangs, if DaemonSets are added, removed or changed, for the first and the

@@ -13,7 +13,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// sources are what Devices depends on, in a form that is compared quickly: objects that are the same pointer are the same.
+// sources holds what Devices depends on, in a form that is quick to compare: objects are compared by their pointers.
 type sources struct {
 	day      time.Time
 	slices   []*resourcev1.ResourceSlice

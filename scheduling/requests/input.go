@@ -38,8 +38,9 @@ type Input struct {
 	DeviceMatcher scheduling.DeviceMatcher
 	// BookFor is for how long room is booked, and how long a plan's answer is good. Nil is DefaultBookFor.
 	BookFor *time.Duration
-	// MaxPods bounds the pods that requests ask for together in one round: a request for more fails, and one that is not the oldest
-	// waits. Nil is DefaultMaxPods; more than 100,000 count as that.
+	// MaxPods is the largest number of pods that all requests of one round may ask for together; the pods that the snapshot's gangs
+	// still lack count against it. A request for more than MaxPods fails. Others are taken oldest first, and a request that exceeds what
+	// is left waits for a later round. Nil is DefaultMaxPods; more than 100,000 count as that.
 	MaxPods *int
 }
 
