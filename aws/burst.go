@@ -151,7 +151,7 @@ func (b *burst) remember(t launch.Together, err error) {
 	}
 }
 
-// doubtOf returns the call of unknown outcome in which the claim was; nil if there is none, or if its instances would be visible by now.
+// doubtOf returns the call of unknown outcome in which the claim was, or nil if there is none, or if its instances would be visible by now.
 func (b *burst) doubtOf(uid types.UID) *doubt {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -41,7 +41,7 @@ func (p *Provider) describe(ctx context.Context, i instances.Instance, r *resolv
 	return p.claimOf(i, class, t, p.offeringOf(i, t)), class
 }
 
-// classOf returns the class from which an instance was launched; nil if unknown.
+// classOf returns the class from which an instance was launched, or nil if unknown.
 func (p *Provider) classOf(ctx context.Context, i instances.Instance, r *resolver) *awsv1.EC2NodeClass {
 	name := i.NodeClass()
 	if class, known := r.classes[name]; known || name == "" {
@@ -55,7 +55,7 @@ func (p *Provider) classOf(ctx context.Context, i instances.Instance, r *resolve
 	return class
 }
 
-// typeOf returns an instance's type as its pool sees it; nil if unknown.
+// typeOf returns an instance's type as its pool sees it, or nil if unknown.
 func (p *Provider) typeOf(ctx context.Context, i instances.Instance, class *awsv1.EC2NodeClass, r *resolver) *cloudprovider.InstanceType {
 	if class == nil {
 		return nil
@@ -76,7 +76,7 @@ func (p *Provider) typeOf(ctx context.Context, i instances.Instance, class *awsv
 	return byName[i.Type]
 }
 
-// offeringOf returns the offering as which an instance was bought; nil if its type does not have it (any more).
+// offeringOf returns the offering as which an instance was bought, or nil if its type does not have it (any more).
 func (p *Provider) offeringOf(i instances.Instance, t *cloudprovider.InstanceType) *cloudprovider.Offering {
 	if t == nil {
 		return nil
@@ -130,7 +130,7 @@ func present(list corev1.ResourceList, i instances.Instance) corev1.ResourceList
 	return list
 }
 
-// labels are the known labels of an instance: the single values that its type and offering state, overridden by what EC2 reports.
+// labels returns the known labels of an instance: the single values that its type and offering state, overridden by what EC2 reports.
 func (p *Provider) labels(i instances.Instance, class *awsv1.EC2NodeClass, t *cloudprovider.InstanceType, o *cloudprovider.Offering) map[string]string {
 	labels := map[string]string{}
 	if t != nil {
@@ -177,7 +177,7 @@ func (p *Provider) labels(i instances.Instance, class *awsv1.EC2NodeClass, t *cl
 	return labels
 }
 
-// zoneID is the ID reported by EC2, else that of the class's subnet in the zone.
+// zoneID returns the ID reported by EC2, else that of the class's subnet in the zone.
 func zoneID(i instances.Instance, class *awsv1.EC2NodeClass) string {
 	if i.ZoneID != "" || class == nil {
 		return i.ZoneID

@@ -23,9 +23,10 @@ type BillingClients interface {
 
 var _ BillingClients = (*sdk.Clients)(nil)
 
-// Commitments is what the account has committed to pay for compute, and how much of it is used outside the cluster: Savings Plans, Reserved
-// Instances and, with Config.CostExplorer, discounts. Refresh reads it every quarter of an hour. It is nil without Config.Commitments, and
-// until it was read once; it must not be changed. Package scheduling/discounts makes terms of the cost model from it.
+// Commitments returns what the account has committed to pay for compute, and how much of it is used outside the cluster: Savings Plans,
+// Reserved Instances and, with Config.CostExplorer, discounts. Refresh reads it every quarter of an hour. It is nil without
+// Config.Commitments, and until it was read once; it must not be changed. Package scheduling/discounts makes terms of the cost model from
+// it.
 func (p *Provider) Commitments() *neutral.Account {
 	if p.committed == nil {
 		return nil

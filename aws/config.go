@@ -83,7 +83,7 @@ type Config struct {
 	Seed uint64
 }
 
-// Validate checks the settings and returns all errors at once; nil if there are none.
+// Validate checks the settings and returns all errors at once, or nil if there are none.
 func (c Config) Validate() error {
 	var faults []error
 	refuse := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }

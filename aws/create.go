@@ -124,7 +124,7 @@ func typesFailed(err error) error {
 	return cloudprovider.NewCreateError("InstanceTypeResolutionFailed", err.Error(), err)
 }
 
-// oldest is the instance that was launched first. If there are several, earlier calls also returned this one.
+// oldest returns the instance that was launched first. If there are several, earlier calls also returned this one.
 func oldest(live []instances.Instance) instances.Instance {
 	return slices.MinFunc(live, func(a, b instances.Instance) int { return a.LaunchTime.Compare(b.LaunchTime) })
 }
@@ -203,7 +203,7 @@ func (p *Provider) pinPartition(claim *v1.NodeClaim, group *placement.Group, typ
 	return pinned, nil
 }
 
-// partitionOf is the partition that pinPartition chose; 0 if EC2 chooses.
+// partitionOf returns the partition that pinPartition chose, or 0 if EC2 chooses.
 func partitionOf(claim *v1.NodeClaim, group *placement.Group) int32 {
 	if group == nil || group.Partitions == 0 {
 		return 0

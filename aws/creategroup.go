@@ -67,7 +67,7 @@ func (p *Provider) createGroup(ctx context.Context, nodeClaims []*v1.NodeClaim) 
 	return created, nil
 }
 
-// uidsOf are the UIDs of claims; the error is for claims that can't be a group.
+// uidsOf returns the UIDs of claims; the error is for claims that can't be a group.
 func uidsOf(nodeClaims []*v1.NodeClaim) ([]types.UID, error) {
 	if len(nodeClaims) == 0 {
 		return nil, cloudprovider.NewPermanentError(errors.New("there are no nodeclaims to launch"))

@@ -154,7 +154,7 @@ func (p *Provider) drift(ctx context.Context, nodeClaim *v1.NodeClaim) (Drift, e
 	return d, nil
 }
 
-// reasonOf is the reason for a difference in a field.
+// reasonOf returns the reason for a difference in a field.
 func reasonOf(field string) cloudprovider.DriftReason {
 	switch field {
 	case "status.amis":
@@ -171,8 +171,8 @@ func reasonOf(field string) cloudprovider.DriftReason {
 	return NodeClassDrift
 }
 
-// imageOf is the image from which new instances of the instance's type boot, empty if no image of the class does; the error says
-// why it, or the image of the instance, is unknown.
+// imageOf returns the image from which new instances of the instance's type boot, empty if no image of the class does; the error says why
+// it, or the image of the instance, is unknown.
 func imageOf(i instances.Instance, class *awsv1.EC2NodeClass, types []*cloudprovider.InstanceType) (string, error) {
 	if len(class.Status.AMIs) == 0 {
 		return "", fmt.Errorf("node class %q lists no image", class.Name)
@@ -204,7 +204,7 @@ func subnetsKnown(class *awsv1.EC2NodeClass) error {
 	return nil
 }
 
-// RepairPolicies are the node conditions that mark an instance as broken.
+// RepairPolicies returns the node conditions that mark an instance as broken.
 func (p *Provider) RepairPolicies() []cloudprovider.RepairPolicy {
 	const usual, accelerated = 30 * time.Minute, 10 * time.Minute
 	return []cloudprovider.RepairPolicy{

@@ -103,7 +103,7 @@ func (o *Options) observeUnhealthy() func(interruption.Kind, interruption.Instan
 	}
 }
 
-// findInstance is FindInstance; nil when there is none.
+// findInstance is FindInstance, or nil when there is none.
 func (o *Options) findInstance() func(string) (interruption.Instance, bool) {
 	if o.FindInstance == nil {
 		return nil

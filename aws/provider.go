@@ -259,7 +259,7 @@ func capabilities(region string) cloudprovider.Capabilities {
 	}
 }
 
-// Catalog has the known instance types, to save them for Options.Types; nil while none are known.
+// Catalog has the known instance types, to save them for Options.Types. It returns nil while none are known.
 func (p *Provider) Catalog() *catalog.Catalog { return p.discovery.Known() }
 
 // reserved reports whether a tag is the provider's own, which users must not set.

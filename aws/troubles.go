@@ -19,8 +19,8 @@ func (t Trouble) String() string {
 	return fmt.Sprintf("%s could not be read: %v; %s", t.Of, t.Err, t.Meanwhile)
 }
 
-// Troubles returns all current troubles, in a fixed order; nil if there are none. Show them in conditions and status pages. Their
-// errors say what to do; they disappear when AWS answers.
+// Troubles returns all current troubles, in a fixed order, or nil if there are none. Show them in conditions and status pages. Their errors
+// say what to do; they disappear when AWS answers.
 func (p *Provider) Troubles() []Trouble {
 	var all []Trouble
 	if s := p.discovery.Status(); s.LastErr != nil {

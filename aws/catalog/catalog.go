@@ -70,7 +70,7 @@ func (c *Catalog) Lookup(name string) (*Type, bool) {
 	return &c.Types[i], true
 }
 
-// OnDemandSource says where the type's on-demand price comes from, for readers; empty if unknown.
+// OnDemandSource says where the type's on-demand price comes from, for readers, or "" if unknown.
 func (c *Catalog) OnDemandSource(t *Type) string {
 	if t == nil {
 		return ""
@@ -82,7 +82,7 @@ func (c *Catalog) OnDemandSource(t *Type) string {
 	return source
 }
 
-// SpotSource says where the type's spot prices come from, for readers; empty if unknown.
+// SpotSource says where the type's spot prices come from, for readers, or "" if unknown.
 func (c *Catalog) SpotSource(t *Type) string {
 	if t == nil {
 		return ""

@@ -296,8 +296,8 @@ func accelerators(devices []deviceInfo) []Accelerator {
 	return out
 }
 
-// sustainedMbps is the bandwidth in Mbit/s that EC2 guarantees for a grade. An exact grade ("100 Gigabit", "4x 100 Gigabit") counts as it
-// is, an "Up to" grade counts as the sum of the cards' baselines, and Low, Moderate and High guarantee nothing: 0. The rule agrees with
+// sustainedMbps returns the bandwidth in Mbit/s that EC2 guarantees for a grade. An exact grade ("100 Gigabit", "4x 100 Gigabit") counts as
+// it is, an "Up to" grade counts as the sum of the cards' baselines, and Low, Moderate and High guarantee nothing: 0. The rule agrees with
 // Amazon's published tables of baseline bandwidth on all but three of 1,373 types.
 func sustainedMbps(grade string, cards []networkCardInfo) int64 {
 	if strings.HasPrefix(grade, "Up to ") {

@@ -9,7 +9,7 @@ import (
 // interruptionSource is the key in Catalog.Sources of the bands of interruptions, if they do not come from the source of the spot prices.
 const interruptionSource = "interruptions"
 
-// Interruptions is the band of interruption frequency of the type's spot instances: how many of them EC2 took back within a month, as
+// Interruptions returns the band of interruption frequency of the type's spot instances: how many of them EC2 took back within a month, as
 // shares from 0 to 1, with the source. High is 1 for a band without an upper end, and 0 if no band is known.
 func (c *Catalog) Interruptions(t *Type) (low, high float64, source string) {
 	if t == nil {

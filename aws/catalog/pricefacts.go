@@ -52,7 +52,7 @@ func (c *Catalog) factsOf(key string) PriceFacts {
 	return PriceFacts{Day: dayAtEnd(c.Sources[key]), Kind: PriceGiven}
 }
 
-// dayAtEnd returns the day at the end of a source's text, as in "price list, 2026-07-20"; empty if there is none.
+// dayAtEnd returns the day at the end of a source's text, as in "price list, 2026-07-20", or "" if there is none.
 func dayAtEnd(source string) string {
 	last := source[strings.LastIndexAny(source, " ,")+1:]
 	if _, err := time.Parse(time.DateOnly, last); err != nil {
@@ -61,7 +61,7 @@ func dayAtEnd(source string) string {
 	return last
 }
 
-// SpotRange returns the lowest and the highest spot price of the type seen in the region, USD per hour; 0 if fewer than two prices are
+// SpotRange returns the lowest and the highest spot price of the type seen in the region, USD per hour, or 0 if fewer than two prices are
 // known, or if they are equal.
 func (t *Type) SpotRange() (low, high float64) {
 	low, high = t.SpotLowUSD, t.SpotHighUSD

@@ -57,7 +57,7 @@ func isSeen(c *Catalog, t *Type) bool {
 	return c.SpotFacts(t).Kind == PriceDated && t.SpotFrom != sourceSteady
 }
 
-// medianShare returns the median of the spot prices seen as a share of the on-demand price; 0 if one of them is not known.
+// medianShare returns the median of the spot prices seen as a share of the on-demand price, or 0 if one of them is not known.
 func medianShare(t *Type) float64 {
 	known := slices.DeleteFunc(slices.Clone(t.SpotUSD), func(p float64) bool { return !isPrice(p) })
 	if len(known) == 0 || !isPrice(t.OnDemandUSD) || t.OnDemandTenancy != "" {

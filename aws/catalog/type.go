@@ -100,7 +100,7 @@ type Network struct {
 	EncryptInTransit bool `json:"encryptInTransit,omitempty"`
 }
 
-// CardENIs is the number of interfaces of a network card; 0 for a card the type does not have.
+// CardENIs returns the number of interfaces of a network card; 0 for a card the type does not have.
 func (n *Network) CardENIs(card int) int64 {
 	switch {
 	case card < 0 || int64(card) >= n.Cards:
@@ -213,8 +213,8 @@ type Accelerator struct {
 	MemoryMiB int64 `json:"memMiB,omitempty"`
 }
 
-// SpotPrice is the spot price, in USD per hour, in the i-th zone of the type (Zones[i]), or 0 if there is none. The i-th zone has the i-th
-// price; zones beyond the end of the list have the highest price, so that a list that does not assign prices to zones never promises a
+// SpotPrice returns the spot price, in USD per hour, in the i-th zone of the type (Zones[i]), or 0 if there is none. The i-th zone has the
+// i-th price; zones beyond the end of the list have the highest price, so that a list that does not assign prices to zones never promises a
 // price lower than any seen.
 func (t *Type) SpotPrice(i int) float64 {
 	if i < 0 || i >= len(t.Zones) || len(t.SpotUSD) == 0 {

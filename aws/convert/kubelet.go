@@ -337,7 +337,7 @@ func (b *bundle) point(u user, name, original string) {
 	b.note(u.entry.document, more.Warnings())
 }
 
-// there returns the existing node class of that name; nil if the name is free.
+// there returns the existing node class of that name, or nil if the name is free.
 func (b *bundle) there(class *entry) *entry {
 	if i := slices.IndexFunc(b.entries, func(e *entry) bool { return e.label() == class.label() }); i >= 0 {
 		return b.entries[i]

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// noObject says why a document in a folder is no Kubernetes object; empty if it may be one. Folders of manifests may contain values and
+// noObject says why a document in a folder is no Kubernetes object, or "" if it may be one. Folders of manifests may contain values and
 // descriptions of charts, lists of files for Kustomize and patches. A document with metadata or a kind was meant as an object.
 func (d *decoder) noObject(at Position, text []byte) string {
 	if !d.found || at.Item > 0 {

@@ -40,7 +40,7 @@ type Problem struct {
 	Message string `json:"message"`
 }
 
-// place is the position of the problem, and a colon.
+// place returns the position of the problem, and a colon.
 func (p Problem) place() string { return p.Position.String() + ": " }
 
 // String returns the problem on one line.

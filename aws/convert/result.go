@@ -35,7 +35,7 @@ func (c Converted) name() string {
 	return c.Object.GetObjectKind().GroupVersionKind().Kind + "/" + c.Object.GetName()
 }
 
-// Generation is the generation in which the object was created; names are unique within it.
+// Generation returns the generation in which the object was created; names are unique within it.
 func (c Converted) Generation() api.Generation {
 	if c.Provenance.FirstGeneration() {
 		return api.GenerationV1Alpha5
@@ -43,8 +43,8 @@ func (c Converted) Generation() api.Generation {
 	return api.GenerationV1
 }
 
-// PoolKey is the identity of a pool, or of the pool that owns a claim; the zero value for other objects and for claims
-// that no pool owns.
+// PoolKey returns the identity of a pool, or of the pool that owns a claim; the zero value for other objects and for claims that no pool
+// owns.
 func (c Converted) PoolKey() api.PoolKey {
 	switch o := c.Object.(type) {
 	case *api.NodePool:

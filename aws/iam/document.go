@@ -66,7 +66,7 @@ func (d Document) JSON() []byte { return encode(d, false) }
 // String returns the document for readers: indented JSON with a final line break.
 func (d Document) String() string { return string(encode(d, true)) }
 
-// Size is the number of characters that IAM counts: all but white space.
+// Size returns the number of characters that IAM counts: all but white space.
 func (d Document) Size() int {
 	n := 0
 	for _, r := range string(d.JSON()) {

@@ -73,7 +73,7 @@ const (
 	policyBlocks       = "capacity-blocks"
 )
 
-// policy is the policy that contains the statement.
+// policy returns the policy that contains the statement.
 func (s scope) policy() string {
 	switch {
 	case s <= spotRole:
@@ -92,7 +92,7 @@ func (s scope) policy() string {
 	return policyBlocks
 }
 
-// statement is the scope in an account, without actions. It has no resources if nothing is allowed.
+// statement returns the scope in an account, without actions. It has no resources if nothing is allowed.
 func (s scope) statement(a account) Statement {
 	everything := []string{"*"}
 	if s >= createAlpha && s <= endAlpha && !a.ServeAlpha {
@@ -198,7 +198,7 @@ const (
 
 const owned = "owned"
 
-// launched are the types of resources that a launch creates.
+// launched returns the types of resources that a launch creates.
 func launched() []string {
 	return []string{"fleet", "instance", "volume", "network-interface", "spot-instances-request"}
 }

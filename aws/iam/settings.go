@@ -277,10 +277,10 @@ func (a account) iam(resource string) string {
 	return "arn:" + a.Partition + ":iam::" + a.AccountID + ":" + resource
 }
 
-// cluster is the cluster's ARN at EKS.
+// cluster returns the cluster's ARN at EKS.
 func (a account) cluster() string { return a.arn("eks", a.AccountID, "cluster/"+a.ClusterName) }
 
-// queue is the ARN of the queue.
+// queue returns the ARN of the queue.
 func (a account) queue() string { return a.arn("sqs", a.AccountID, a.Queue) }
 
 // passedTo returns the service names under which roles are passed to EC2. China has two such names: launches pass roles to the one that
@@ -292,7 +292,7 @@ func (a account) passedTo() []string {
 	return []string{"ec2.amazonaws.com"}
 }
 
-// ec2 is the service name under which EC2 assumes a role.
+// ec2 returns the service name under which EC2 assumes a role.
 func (a account) ec2() string {
 	if a.Partition == PartitionChina {
 		return "ec2.amazonaws.com.cn"

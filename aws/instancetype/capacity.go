@@ -112,7 +112,7 @@ func (p *plan) capacityOf(t *catalog.Type) capacity {
 	return c
 }
 
-// gpus is the number of GPUs of a kind that an instance has for pods. EC2's count for a part of a GPU is 0. A pod that requests a GPU
+// gpus returns the number of GPUs of a kind that an instance has for pods. EC2's count for a part of a GPU is 0. A pod that requests a GPU
 // most likely needs a whole one, so a part counts as a GPU only with Settings.FractionalGPUs.
 func (p *plan) gpus(g catalog.GPU) int64 {
 	if g.Count == 0 && p.FractionalGPUs {
@@ -147,7 +147,7 @@ func (p *plan) deviceCounts(t *catalog.Type) string {
 	return b.String()
 }
 
-// estimatedMemoryMiB is the memory minus the estimated share of hypervisor and kernel.
+// estimatedMemoryMiB returns the memory minus the estimated share of hypervisor and kernel.
 func (p *plan) estimatedMemoryMiB(t *catalog.Type) int64 {
 	m := t.MemoryMiB
 	if len(t.Architectures) > 0 && t.Architectures[0] == "arm64" {
@@ -168,9 +168,9 @@ func (p *plan) memoryBytes(t *catalog.Type) int64 {
 	return p.estimatedMemoryMiB(t) << 20
 }
 
-// ephemeralStorage is the size of the disk that pods write to. The first of these with a size counts: the local disks, if
-// the class makes one array of them; the volume marked as root; the AMI family's device for pods, or a custom image's last
-// volume; the family's default; 20 GiB.
+// ephemeralStorage returns the size of the disk that pods write to. The first of these with a size counts: the local disks, if the class
+// makes one array of them; the volume marked as root; the AMI family's device for pods, or a custom image's last volume; the family's
+// default; 20 GiB.
 func (p *plan) ephemeralStorage(t *catalog.Type) storage {
 	if p.InstanceStorePolicy == awsv1.InstanceStorePolicyRAID0 && t.LocalStorage != nil && t.LocalStorage.TotalGB > 0 {
 		return storage{bytes: t.LocalStorage.TotalGB * 1_000_000_000, decimal: true}
@@ -219,8 +219,8 @@ func (p *plan) density(t *catalog.Type, reservedENIs int64) Density {
 	return p.PodDensity.Density(t, usable)
 }
 
-// eniLimitedPods is the number of pods that get secondary addresses of the interfaces of the default network card, plus two that use the
-// host's network. The images assume this number at boot, whatever pod density is configured.
+// eniLimitedPods returns the number of pods that get secondary addresses of the interfaces of the default network card, plus two that use
+// the host's network. The images assume this number at boot, whatever pod density is configured.
 func (p *plan) eniLimitedPods(t *catalog.Type) int64 {
 	return VPCCNI{}.Density(t, t.Network.ENIsDefaultCard-p.efaOnlyCard0).MaxPods
 }

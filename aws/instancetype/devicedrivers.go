@@ -99,7 +99,7 @@ func (p *plan) deviceTemplates(t *catalog.Type) []cloudprovider.DevicePool {
 	return out
 }
 
-// efas is the number of EFA interfaces of an instance of the class: those that the class lists, or all that the type offers.
+// efas returns the number of EFA interfaces of an instance of the class: those that the class lists, or all that the type offers.
 func (p *plan) efas(t *catalog.Type) int64 {
 	if p.NetworkInterfaces != nil {
 		return p.efaOnly

@@ -20,7 +20,7 @@ const (
 // efaDevice is the name of an EFA interface in the database of PCI devices.
 const efaDevice = "Elastic Fabric Adapter (EFA)"
 
-// efasOnRoot is the number of EFA interfaces that share a PCIe root with a GPU, for types for which that is documented.
+// efasOnRoot returns the number of EFA interfaces that share a PCIe root with a GPU, for types for which that is documented.
 func efasOnRoot() map[string]int64 { return map[string]int64{"p5.48xlarge": 4} }
 
 // efaPools returns the EFA interfaces of an instance as DRANET publishes them. It also publishes the other interfaces; claims for these are
@@ -48,7 +48,7 @@ func efaPools(t *catalog.Type, driver string, count int64) []cloudprovider.Devic
 	return []cloudprovider.DevicePool{pool}
 }
 
-// EFAs is the number of devices of a pool that are EFA interfaces; 0 for a nil pool.
+// EFAs returns the number of devices of a pool that are EFA interfaces; 0 for a nil pool.
 func EFAs(pool *cloudprovider.DevicePool) int {
 	n := 0
 	if pool != nil {

@@ -250,7 +250,7 @@ func partitions(n int32) []string {
 	return out
 }
 
-// architecture returns Kubernetes' name of the type's first architecture that has one; empty if none has.
+// architecture returns Kubernetes' name of the type's first architecture that has one, or "" if none has.
 func architecture(t *catalog.Type) string {
 	for _, a := range t.Architectures {
 		switch a {
@@ -300,7 +300,7 @@ func categoryAndGeneration(name string) (category, generation string, ok bool) {
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
-// span is the length of the longest prefix whose bytes all satisfy in.
+// span returns the length of the longest prefix whose bytes all satisfy in.
 func span(text string, in func(byte) bool) int {
 	n := 0
 	for n < len(text) && in(text[n]) {

@@ -45,7 +45,7 @@ type Options struct {
 	DiscoveredMemory map[string]int64
 }
 
-// Validate returns the first invalid option as a *SettingError; nil if all are valid. Zones are checked by Resolve, which knows the
+// Validate returns the first invalid option as a *SettingError, or nil if all are valid. Zones are checked by Resolve, which knows the
 // catalogue.
 func (o Options) Validate() error {
 	_, err := prepare(&catalog.Catalog{}, Settings{

@@ -40,8 +40,8 @@ func nvidiaGPUs() map[string]nvidiaGPU {
 	}
 }
 
-// gpusOnRoot is the number of GPUs of an instance that share a PCIe root, for types for which that is documented. For planning, other types
-// publish no root.
+// gpusOnRoot returns the number of GPUs of an instance that share a PCIe root, for types for which that is documented. For planning, other
+// types publish no root.
 func gpusOnRoot() map[string]int {
 	return map[string]int{"p4d.24xlarge": 2, "p5.48xlarge": 1, "p6-b200.48xlarge": 2}
 }

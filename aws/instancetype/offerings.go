@@ -104,7 +104,7 @@ func (m *market) basisOf(facts catalog.PriceFacts) *cloudprovider.PriceBasis {
 	return &cloudprovider.PriceBasis{Date: facts.Day, Region: m.catalog.Region, Confidence: cloudprovider.PriceConfidence(facts.Kind)}
 }
 
-// rate returns the interruption rate that all types of a band share; nil if it is not known.
+// rate returns the interruption rate that all types of a band share, or nil if it is not known.
 func (m *market) rate(t *catalog.Type) *cloudprovider.InterruptionRate {
 	low, high, source := m.catalog.Interruptions(t)
 	if high > 0 && m.rates[t.SpotInterruption] == nil {

@@ -163,7 +163,7 @@ type eviction struct {
 	memory, disk int64
 }
 
-// evictionOf is what the kubelet keeps free by evicting pods. A percentage refers to the memory that the instance is modelled with,
+// evictionOf returns what the kubelet keeps free by evicting pods. A percentage refers to the memory that the instance is modelled with,
 // discovered or estimated, so that threshold and capacity can't contradict each other.
 func (p *plan) evictionOf(c capacity) eviction {
 	return eviction{memory: p.memoryEviction.of(c.memory), disk: p.diskEviction.of(c.disk.bytes)}

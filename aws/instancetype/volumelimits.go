@@ -21,9 +21,9 @@ const (
 	warmInterfaces = 1
 )
 
-// ebsLimit is the number of EBS volumes that an instance of the type can attach for pods: at most what the EBS CSI driver will report in
-// CSINode, and at most what will really attach. It is EC2's maximum, which already accounts for the primary interface, local NVMe disks and
-// accelerators, minus:
+// ebsLimit returns the number of EBS volumes that an instance of the type can attach for pods: at most what the EBS CSI driver will report
+// in CSINode, and at most what will really attach. It is EC2's maximum, which already accounts for the primary interface, local NVMe disks
+// and accelerators, minus:
 //
 //   - the volumes it boots with, the root among them;
 //   - if interfaces and volumes share slots, all interfaces except the primary one. The driver counts those attached when it starts, but
@@ -50,7 +50,7 @@ func (p *plan) ebsLimit(t *catalog.Type) int32 {
 	return int32(max(1, slots-taken))
 }
 
-// sharedLimit is the largest number of volumes that leaves enough slots for the interfaces which their pods need.
+// sharedLimit returns the largest number of volumes that leaves enough slots for the interfaces which their pods need.
 func (p *plan) sharedLimit(t *catalog.Type, slots, taken int64) int32 {
 	n := slots - taken
 	for n > 1 && n+p.interfaces(t, n)-1 > slots-taken {
@@ -59,8 +59,8 @@ func (p *plan) sharedLimit(t *catalog.Type, slots, taken int64) int32 {
 	return int32(max(1, n))
 }
 
-// interfaces is the number of network interfaces of an instance of the type when it runs that many pods with their own addresses. Address
-// prefixes would need fewer; that is not assumed.
+// interfaces returns the number of network interfaces of an instance of the type when it runs that many pods with their own addresses.
+// Address prefixes would need fewer; that is not assumed.
 func (p *plan) interfaces(t *catalog.Type, pods int64) int64 {
 	launched := max(1, t.Network.EFA)
 	if p.NetworkInterfaces != nil {

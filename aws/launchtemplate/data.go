@@ -90,7 +90,7 @@ func (p *plan) metadataOptions() *ec2types.LaunchTemplateInstanceMetadataOptions
 	return request
 }
 
-// regionsWithoutMetadataIPv6 are the regions whose API lacks the member.
+// regionsWithoutMetadataIPv6 returns the regions whose API lacks the member.
 func regionsWithoutMetadataIPv6() []string {
 	return []string{
 		"us-iso-east-1", "us-iso-west-1", "us-isob-east-1", "us-isob-west-1", "us-isof-south-1", "us-isof-east-1",

@@ -89,8 +89,8 @@ func (p *plan) groups() (map[group]*members, []Unserved, error) {
 	return all, unserved, nil
 }
 
-// efasOf is the number of EFA interfaces of instances of the type: all, if the claim's pods request some, from the device plugin or from a
-// driver.
+// efasOf returns the number of EFA interfaces of instances of the type: all, if the claim's pods request some, from the device plugin or
+// from a driver.
 func (p *plan) efasOf(t *cloudprovider.InstanceType) int64 {
 	count := int64(0)
 	if p.efa {
@@ -158,7 +158,7 @@ func (p *plan) reserved(name string, block map[string]string, t *cloudprovider.I
 	return strings.Join(entries, ","), nil
 }
 
-// unreserved returns the map that reserved wrote; nil if it is empty.
+// unreserved returns the map that reserved wrote, or nil if it is empty.
 func unreserved(text string) map[string]string {
 	if text == "" {
 		return nil

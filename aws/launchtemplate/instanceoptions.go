@@ -7,7 +7,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// creditsOf is what the class chooses for CPU credits, if the type has any: those of category t but t1.micro, which knows none.
+// creditsOf returns what the class chooses for CPU credits, if the type has any: those of category t but t1.micro, which knows none.
 func (p *plan) creditsOf(t *cloudprovider.InstanceType) awsv1.CPUCredits {
 	o := p.NodeClass.Spec.CreditSpecification
 	if o == nil || o.CPUCredits == nil {

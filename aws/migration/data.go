@@ -126,7 +126,7 @@ func flatten(out map[string]string, path string, value any) {
 	}
 }
 
-// identity is what distinguishes an element of a list from the others.
+// identity returns what distinguishes an element of a list from the others.
 func identity(object map[string]any, index int) string {
 	for _, key := range []string{"Key", "DeviceName", "ResourceType"} {
 		if text, ok := object[key].(string); ok && text != "" {

@@ -123,7 +123,7 @@ func decoded(text *string) (string, error) {
 	return string(data), err
 }
 
-// userDataOf reads the user data of one instance of a class; nil if there is none.
+// userDataOf reads the user data of one instance of a class. It returns nil if there is none.
 func (v *verifier) userDataOf(ctx context.Context, class string) (*made, error) {
 	for _, claim := range v.NodeClaims {
 		id := claim.Status.ProviderID[strings.LastIndex(claim.Status.ProviderID, "/")+1:]

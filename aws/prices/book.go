@@ -21,7 +21,7 @@ type Quote struct {
 	Confirmed time.Time
 }
 
-// Day is the day of the price: when its source last confirmed it or, for a price that is not current, when it was valid.
+// Day returns the day of the price: when its source last confirmed it or, for a price that is not current, when it was valid.
 func (q Quote) Day() string {
 	at := q.Confirmed
 	if q.Confidence == cloudprovider.PriceDated || q.Confidence == cloudprovider.PriceEstimated {
@@ -33,7 +33,7 @@ func (q Quote) Day() string {
 	return at.UTC().Format(time.DateOnly)
 }
 
-// Age is how long ago the price was last confirmed.
+// Age returns how long ago the price was last confirmed.
 func (q Quote) Age(now time.Time) time.Duration { return now.Sub(q.Confirmed) }
 
 // Book contains the prices at one time. It never changes; a nil Book has no prices. Lookups never call AWS and never fail.
@@ -48,7 +48,7 @@ type Book struct {
 // untilSpotIsRead begins the source of spot prices that are on-demand prices.
 const untilSpotIsRead = "on-demand price, until spot prices are read; "
 
-// OnDemand returns the on-demand price of a type; false if unknown.
+// OnDemand returns the on-demand price of a type. It returns false if unknown.
 func (b *Book) OnDemand(instanceType string) (Quote, bool) {
 	if b == nil {
 		return Quote{}, false
@@ -57,8 +57,8 @@ func (b *Book) OnDemand(instanceType string) (Quote, bool) {
 	return q, ok
 }
 
-// Spot returns the spot price of a type in a zone; false if unknown, or if the discount is less than Options.MinSpotDiscount. Until spot
-// prices are read for the first time it returns the on-demand price, which is an upper bound.
+// Spot returns the spot price of a type in a zone. It returns false if unknown, or if the discount is less than Options.MinSpotDiscount.
+// Until spot prices are read for the first time it returns the on-demand price, which is an upper bound.
 func (b *Book) Spot(instanceType, zone string) (Quote, bool) {
 	switch {
 	case b == nil:

@@ -123,9 +123,9 @@ type Item struct {
 	Spot bool
 }
 
-// Adjust is a source that changes each price of another source by a function, in the list's currency: for negotiated discounts, remaining
-// prices under a commitment, or premiums. note is added to the provenance: "less 8 % by contract". A price that becomes zero, negative or
-// not a number is skipped.
+// Adjust returns a source that changes each price of another source by a function, in the list's currency: for negotiated discounts,
+// remaining prices under a commitment, or premiums. note is added to the provenance: "less 8 % by contract". A price that becomes zero,
+// negative or not a number is skipped.
 func Adjust(s Source, note string, adjust func(Item, float64) float64) Source {
 	return SourceFunc(func(ctx context.Context) (*List, error) {
 		from, err := s.Prices(ctx)

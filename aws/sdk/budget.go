@@ -287,7 +287,7 @@ func (k *bucket) next(now time.Time) (*waiter, float64) {
 	return first, 1 + k.reserve(first.priority)
 }
 
-// reserve is the number of tokens that callers of the priority leave to higher priorities.
+// reserve returns the number of tokens that callers of the priority leave to higher priorities.
 func (k *bucket) reserve(p Priority) float64 {
 	switch p {
 	case Urgent:

@@ -61,7 +61,7 @@ type Config struct {
 	Observe func(Call)
 }
 
-// Validate returns everything that is wrong with the configuration; nil if it is valid.
+// Validate returns everything that is wrong with the configuration, or nil if it is valid.
 func (c Config) Validate() error {
 	var faults []error
 	if c.Endpoint != "" {

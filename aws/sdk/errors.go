@@ -37,7 +37,7 @@ func Message(err error) string {
 	return err.Error()
 }
 
-// RequestID returns the id of the failed request, for AWS's support; empty if there was no answer.
+// RequestID returns the id of the failed request, for AWS's support, or "" if there was no answer.
 func RequestID(err error) string {
 	var withID interface{ ServiceRequestID() string }
 	if errors.As(err, &withID) {

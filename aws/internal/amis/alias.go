@@ -79,7 +79,7 @@ const (
 	firstWindows2025 = 35
 )
 
-// parametersOf are the parameters of an alias.
+// parametersOf returns the parameters of an alias.
 func parametersOf(alias awsv1.Alias, kubernetes string) ([]parameter, error) {
 	version, err := minor(kubernetes)
 	if err != nil {

@@ -38,7 +38,7 @@ func (q query) key() string {
 	return string(text)
 }
 
-// queryOf is the question of a term with a name, tags or an owner.
+// queryOf returns the question of a term with a name, tags or an owner.
 func queryOf(term awsv1.AMISelectorTerm) query {
 	var q query
 	switch {
@@ -61,7 +61,7 @@ func queryOf(term awsv1.AMISelectorTerm) query {
 	return q
 }
 
-// queryByID is the question about images of these ids, no matter who owns them.
+// queryByID returns the question about images of these ids, no matter who owns them.
 func queryByID(ids []string) query {
 	sorted := slices.Clone(ids)
 	slices.Sort(sorted)

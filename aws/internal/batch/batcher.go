@@ -274,7 +274,7 @@ func (b *Batcher[Req, Res]) observe(number int, waited time.Duration, answers []
 	b.options.Observe(a)
 }
 
-// present are the calls whose callers still wait.
+// present returns the calls whose callers still wait.
 func (b *Batcher[Req, Res]) present(calls []*call[Req, Res]) []*call[Req, Res] {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -293,8 +293,8 @@ func (b *Batcher[Req, Res]) deliver(w *window[Req, Res], c *call[Req, Res], a An
 	c.answer <- a
 }
 
-// pause is how long to wait after the attempt of that number: twice the mean at most and exponentially more each time,
-// evenly spread so that batches which failed together don't come back together.
+// pause returns how long to wait after the attempt of that number: twice the mean at most and exponentially more each time, evenly spread
+// so that batches which failed together don't come back together.
 func (b *Batcher[Req, Res]) pause(number int, asked time.Duration) time.Duration {
 	mean := b.options.Backoff << min(number-1, 16)
 	spread := time.Duration(rand.Float64() * float64(min(2*mean, b.options.MaxBackoff)))

@@ -90,9 +90,9 @@ func (m *Memory) Observe(s Sighting) bool {
 	return true
 }
 
-// For is the memory in bytes of instances of a family with a set of images, by instance type. If a type was not seen with these images, but
-// with others of the family, it has the smallest memory seen there: a new image version changes little, and the first node with another
-// value counts at once. The map is shared, the same until something changes, and not to be written to.
+// For returns the memory in bytes of instances of a family with a set of images, by instance type. If a type was not seen with these
+// images, but with others of the family, it has the smallest memory seen there: a new image version changes little, and the first node with
+// another value counts at once. The map is shared, the same until something changes, and not to be written to.
 func (m *Memory) For(family, images string) map[string]int64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -133,7 +133,7 @@ func (m *Memory) sweep(now time.Time) {
 	maps.DeleteFunc(m.views, func(_ viewKey, v view) bool { return m.changes > v.changes+1 })
 }
 
-// Export is all that is known, in a fixed order: to be saved, so that it outlives the process.
+// Export returns all that is known, in a fixed order: to be saved, so that it outlives the process.
 func (m *Memory) Export() ([]byte, error) {
 	m.mu.Lock()
 	m.sweep(m.now())

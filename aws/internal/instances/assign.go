@@ -14,7 +14,7 @@ import (
 // its end, so that until then all instances of the batch are seen, and everybody assigns alike. A claim without an instance lives shorter.
 const assignWindow = 45 * time.Minute
 
-// Batch reads from its tags for which claims it was launched together with others; false if it was launched for one.
+// Batch reads from its tags for which claims it was launched together with others. It returns false if it was launched for one.
 func (i *Instance) Batch() (launch.Batch, bool) { return launch.BatchOf(i.Tags) }
 
 // unassigned reports whether the instance's claim is not known: it has the tags of its batch alone.
@@ -49,7 +49,7 @@ func assign(found, members []Instance, now time.Time) []Instance {
 	return out
 }
 
-// assignBatch is nil while a batch can't be assigned.
+// assignBatch returns nil while a batch can't be assigned.
 func assignBatch(batch launch.Batch, members []*Instance, now time.Time) map[string]types.UID {
 	if len(members) == 0 {
 		return nil
@@ -92,9 +92,9 @@ func (c *Client) owned(ctx context.Context, found []Instance) ([]Instance, error
 // launched before it does not grow.
 const openFor = 5 * time.Second
 
-// openBatches are the instances of batches that have no tags of their own claims yet, as they were seen a moment ago; known is false if
-// that is too long ago. EC2 can't be asked for them by the UID of a claim, so that all of them are read, though not with each call: a burst would
-// read itself again and again.
+// openBatches returns the instances of batches that have no tags of their own claims yet, as they were seen a moment ago; known is false if
+// that is too long ago. EC2 can't be asked for them by the UID of a claim, so that all of them are read, though not with each call: a burst
+// would read itself again and again.
 func (c *Client) openBatches() (open []Instance, known bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -117,7 +117,7 @@ func (c *Client) splitOpen(found []Instance) (rest, open []Instance) {
 	return rest, open
 }
 
-// ofClaims are the instances of the batches in which at least one of the claims is.
+// ofClaims returns the instances of the batches in which at least one of the claims is.
 func ofClaims(open []Instance, uids []types.UID) []Instance {
 	wanted := make(map[types.UID]bool, len(uids))
 	for _, uid := range uids {
@@ -153,7 +153,7 @@ func (c *Client) recall(found []Instance) []Instance {
 	return out
 }
 
-// batches are the instances of the batches in any state.
+// batches returns the instances of the batches in any state.
 func (c *Client) batches(ctx context.Context, ids []string) ([]Instance, error) {
 	var all []Instance
 	for part := range slices.Chunk(ids, filterValues) {

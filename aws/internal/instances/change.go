@@ -104,7 +104,7 @@ type tagging struct {
 	tags map[string]string
 }
 
-// bucket is the tags as text: what is equal can be put on many instances at once.
+// bucket returns the tags as text: what is equal can be put on many instances at once.
 func (t tagging) bucket() string {
 	var b strings.Builder
 	for _, key := range slices.Sorted(maps.Keys(t.tags)) {
@@ -179,7 +179,7 @@ func divide(ids []string, call func(ids []string) error) map[string]error {
 	return errs
 }
 
-// unknownAmong are the instances that an error says don't exist.
+// unknownAmong returns the instances that an error says don't exist.
 func unknownAmong(ids []string, err error) []string {
 	if code := sdk.Code(err); code != "InvalidInstanceID.NotFound" && code != "InvalidInstanceID.Malformed" {
 		return nil

@@ -105,7 +105,7 @@ func (c *Client) Remember(i Instance) {
 	c.recent[i.ID] = &i
 }
 
-// unseen are the instances launched so recently that EC2 need not show them yet, by id.
+// unseen returns the instances launched so recently that EC2 need not show them yet, by id.
 func (c *Client) unseen(wanted func(*Instance) bool) []Instance {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -237,7 +237,8 @@ func (c *Client) describeClaims(ctx context.Context, uids []types.UID) []batch.A
 	return answers
 }
 
-// undecided is the error for a claim whose instance may be among those of a batch that can't be assigned yet; nil if there are none.
+// undecided returns the error for a claim whose instance may be among those of a batch that can't be assigned yet, or nil if there are
+// none.
 func (c *Client) undecided(found []Instance, uid types.UID) error {
 	for _, i := range found {
 		batch, ok := i.Batch()
@@ -277,7 +278,7 @@ func (c *Client) List(ctx context.Context) ([]Instance, error) {
 	return c.seenOrUnseen(found, func(*Instance) bool { return true }), nil
 }
 
-// present are the states of instances that are not gone.
+// present returns the states of instances that are not gone.
 func present() []string {
 	return []string{StatePending, StateRunning, StateStopping, StateStopped, StateShuttingDown}
 }
@@ -292,7 +293,7 @@ func distinct(values []string) []string {
 	return slices.Compact(sorted)
 }
 
-// read is all pages of DescribeInstances, each instance once, by id.
+// read returns all pages of DescribeInstances, each instance once, by id.
 func (c *Client) read(ctx context.Context, filters ...ec2types.Filter) ([]Instance, error) {
 	byID := map[string]Instance{}
 	err := refresh.Pages(ctx, func(token *string) (*string, error) {

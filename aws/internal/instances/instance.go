@@ -74,7 +74,7 @@ type Reservation struct {
 	Interruptible bool
 }
 
-// ProviderID is its spec.providerID in Kubernetes.
+// ProviderID returns its spec.providerID in Kubernetes.
 func (i *Instance) ProviderID() string { return ProviderID(i.Zone, i.ID) }
 
 // Terminating reports whether it is shutting down or terminated.
@@ -89,13 +89,14 @@ func (i *Instance) NodePool() v1.PoolKey { return v1.PoolOf(i.Tags) }
 // alphaBorn reports whether its pool was created as v1alpha5.
 func (i *Instance) alphaBorn() bool { return i.NodePool().Generation == v1.GenerationV1Alpha5 }
 
-// NodeClass it was launched from, by name; empty when its tags don't say.
+// NodeClass returns the name of the node class that it was launched from, or "" if its tags don't say.
 func (i *Instance) NodeClass() string { return i.Tags[awsv1.TagNodeClass] }
 
-// NodeClaim it was launched for, by name; empty when its tags don't say: those of a batch get theirs when their node has joined.
+// NodeClaim returns the name of the NodeClaim that it was launched for, or "" if its tags don't say: instances of a batch get this tag when
+// their node has joined.
 func (i *Instance) NodeClaim() string { return cmp.Or(i.Tags[awsv1.TagNodeClaim], i.DealtName) }
 
-// NodeClaimUID is the UID of that claim; empty when its tags don't say, and while it is not known to whom of its batch it belongs.
+// NodeClaimUID returns the UID of that claim, or "" when its tags don't say, and while it is not known to whom of its batch it belongs.
 func (i *Instance) NodeClaimUID() string {
 	if uid := i.Tags[launch.TagNodeClaimUID]; uid != launch.Batched {
 		return uid
@@ -112,14 +113,14 @@ func (i *Instance) Of(cluster string) bool {
 	return i.Tags[awsv1.TagClusterName] == cluster || i.Tags[awsv1.TagClusterPrefix+cluster] == "owned"
 }
 
-// ProviderID is the name Kubernetes has for an instance: "aws:///us-east-1a/i-0123".
+// ProviderID returns the name Kubernetes has for an instance: "aws:///us-east-1a/i-0123".
 func ProviderID(zone, id string) string { return "aws:///" + zone + "/" + id }
 
 // providerID accepts any scheme; what is simulated with another one is an instance anyway.
 var providerID = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9+.-]*:///(?:[^/\s]+/)*(i-[0-9a-zA-Z-]{1,64})$`)
 
-// ParseProviderID is the instance id in a provider id. What is empty, malformed or another cloud's is no instance: the
-// error is of kind NodeClaimNotFound (CP-DELETE-03, CP-GET-03).
+// ParseProviderID returns the instance id in a provider id. What is empty, malformed or another cloud's is no instance: the error is of
+// kind NodeClaimNotFound (CP-DELETE-03, CP-GET-03).
 func ParseProviderID(text string) (id string, err error) {
 	if m := providerID.FindStringSubmatch(text); m != nil {
 		return m[1], nil
@@ -168,8 +169,8 @@ func FromEC2(in *ec2types.Instance) Instance {
 	return i
 }
 
-// bought is how an instance was bought: as spot if a spot request is behind it, as reserved if it may run in nothing but
-// a reservation, which those in open reservations by luck may.
+// bought returns how an instance was bought: as spot if a spot request is behind it, as reserved if it may run in nothing but a
+// reservation, which those in open reservations by luck may.
 func bought(in *ec2types.Instance) (capacityType string, r *Reservation) {
 	if aws.ToString(in.SpotInstanceRequestId) != "" || in.InstanceLifecycle == ec2types.InstanceLifecycleTypeSpot {
 		return v1.CapacityTypeSpot, nil
@@ -189,7 +190,7 @@ func bought(in *ec2types.Instance) (capacityType string, r *Reservation) {
 	return v1.CapacityTypeReserved, r
 }
 
-// FromInstance is an instance that has just been launched, before EC2 shows it.
+// FromInstance returns an instance that has just been launched, before EC2 shows it.
 func FromInstance(m *launch.Instance) Instance {
 	if m == nil || m.Type == nil {
 		return Instance{}

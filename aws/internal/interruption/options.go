@@ -86,7 +86,7 @@ func misnamed(queue string) string {
 	return rule
 }
 
-// ValidQueueName says why a text can't be a queue's name; nil if it can.
+// ValidQueueName says why a text can't be a queue's name, or nil if it can.
 func ValidQueueName(name string) error {
 	if !regexp.MustCompile(queueName).MatchString(name) {
 		return fmt.Errorf("%q is not the name of a queue: give the name, not the ARN or the URL", name)

@@ -98,7 +98,7 @@ type healthDetail struct {
 	EventDescription json.RawMessage `json:"eventDescription"`
 }
 
-// deadline is the start of the change; zero if that can't be read.
+// deadline returns the start of the change; zero if that can't be read.
 func (d *healthDetail) deadline() time.Time {
 	var text string
 	if json.Unmarshal(d.StartTime, &text) != nil {
@@ -111,7 +111,7 @@ func (d *healthDetail) deadline() time.Time {
 	return at.UTC()
 }
 
-// message is AWS's first explanation; empty if that can't be read.
+// message is AWS's first explanation, or "" if that can't be read.
 func (d *healthDetail) message() string {
 	var descriptions []struct {
 		LatestDescription string `json:"latestDescription"`
@@ -246,7 +246,7 @@ func parseError(err error) *ParseError {
 	return &ParseError{Offset: -1, Rule: "is no event: " + err.Error()}
 }
 
-// InterruptionKind is the kind that readers of interruptions know; empty for NoOp.
+// InterruptionKind returns the kind that readers of interruptions know; empty for NoOp.
 func (k Kind) InterruptionKind() cloudprovider.InterruptionKind {
 	switch k {
 	case SpotInterrupted:

@@ -38,7 +38,7 @@ func newStatusMemory() statusMemory {
 
 func (m *statusMemory) ack(finding string) { m.dealtWith[finding] = true }
 
-// wait is the time until EC2 is called again.
+// wait returns the time until EC2 is called again.
 func (m *statusMemory) wait(now time.Time, every time.Duration) time.Duration {
 	if m.next.IsZero() {
 		return every
@@ -110,7 +110,7 @@ func (s *Source) describe(ctx context.Context) (map[string]ec2types.InstanceStat
 	return found, nil
 }
 
-// findings are what is new about instances of the cluster, by instance and kind.
+// findings returns what is new about instances of the cluster, by instance and kind.
 func (s *Source) findings(ctx context.Context, statuses map[string]ec2types.InstanceStatus) []cloudprovider.Interruption {
 	now := s.options.Now()
 	lasting := map[string]bool{}
@@ -171,7 +171,7 @@ type trouble struct {
 	message         string
 }
 
-// troubles are the relevant parts of a status: impairments since then or longer, and maintenance that is not over.
+// troubles returns the relevant parts of a status: impairments since then or longer, and maintenance that is not over.
 func troubles(status *ec2types.InstanceStatus, then time.Time) []trouble {
 	var list []trouble
 	add := func(kind Kind, summary *ec2types.InstanceStatusSummary) {

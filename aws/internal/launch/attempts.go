@@ -43,14 +43,14 @@ func newAttempts(now func() time.Time) *attempts {
 	return &attempts{now: now, claims: map[types.UID]*attempt{}}
 }
 
-// token is what EC2 recognises a repeated request by: at most 64 characters.
+// token returns what EC2 recognises a repeated request by: at most 64 characters.
 func token(uid types.UID, generation int) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s/%d", uid, generation))
 	return "drawknife-" + hex.EncodeToString(sum[:16])
 }
 
-// begin is where a launch stands. dead are instances of the claim that are no more: each used up a token. When the last
-// instance is not among them and may just not be visible yet, it is the answer.
+// begin returns where a launch stands. dead are instances of the claim that are no more: each used up a token. When the last instance is
+// not among them and may just not be visible yet, it is the answer.
 func (a *attempts) begin(uid types.UID, dead []string) (generation int, launched *Instance) {
 	generation, all := a.beginFrom(uid, dead, len(dead))
 	if len(all) > 0 {
@@ -91,7 +91,7 @@ func (a *attempts) succeed(uid types.UID, launched ...*Instance) {
 	at.launched, at.disputed = launched, time.Time{}
 }
 
-// fail is a definite answer without an instance: the next attempt needs another token. It returns its generation.
+// fail returns a definite answer without an instance: the next attempt needs another token. It returns its generation.
 func (a *attempts) fail(uid types.UID) int {
 	a.mu.Lock()
 	defer a.mu.Unlock()

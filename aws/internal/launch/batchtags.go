@@ -48,7 +48,7 @@ func BatchID(uids []types.UID, generation int, whole bool) string {
 
 const wholeSuffix = "-whole"
 
-// BatchFilter is a filter value for BatchID of the claims, whatever the generation, with EC2's wildcard.
+// BatchFilter returns a filter value for BatchID of the claims, whatever the generation, with EC2's wildcard.
 func BatchFilter(uids []types.UID) string { return setHash(uids) + "-*" }
 
 // setHash identifies a set of UIDs.
@@ -70,7 +70,7 @@ type Batch struct {
 	UIDs []types.UID
 }
 
-// BatchOf reads the tags of an instance; false if it was launched for one claim, or if its tags can't be read.
+// BatchOf reads the tags of an instance. It returns false if it was launched for one claim, or if its tags can't be read.
 func BatchOf(tags map[string]string) (Batch, bool) {
 	b := Batch{ID: tags[TagBatch]}
 	if b.ID == "" {
@@ -96,7 +96,7 @@ func BatchOf(tags map[string]string) (Batch, bool) {
 // Whole reports whether EC2 launched an instance for each of the claims or none, so that fewer instances are not all of them.
 func (b Batch) Whole() bool { return strings.HasSuffix(b.ID, wholeSuffix) }
 
-// Generation is that of BatchID; 0 if the ID has none.
+// Generation is that of BatchID, or 0 if the ID has none.
 func (b Batch) Generation() int {
 	_, text, _ := strings.Cut(strings.TrimSuffix(b.ID, wholeSuffix), "-")
 	n, err := strconv.Atoi(text)
@@ -106,7 +106,7 @@ func (b Batch) Generation() int {
 	return n
 }
 
-// uidTags are the values of the tags with the UIDs, in the order of the UIDs, as few as possible. The error is for UIDs that tags can't
+// uidTags returns the values of the tags with the UIDs, in the order of the UIDs, as few as possible. The error is for UIDs that tags can't
 // have.
 func uidTags(uids []types.UID) ([]string, error) {
 	sorted := slices.Clone(uids)
@@ -132,7 +132,8 @@ var (
 	otherFormat = regexp.MustCompile(`^[A-Za-z0-9._-]{1,128}$`)
 )
 
-// packed is a UID as text for a tag: the 16 bytes of a UUID in base64, of which eleven fit into a tag; others as they are, with a mark.
+// packed returns a UID as text for a tag: the 16 bytes of a UUID in base64, of which eleven fit into a tag; others as they are, with a
+// mark.
 func packed(uid types.UID) (string, error) {
 	text := string(uid)
 	if uuidFormat.MatchString(text) {

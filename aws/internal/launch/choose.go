@@ -62,7 +62,7 @@ type Ruling struct {
 	InstanceTypes []string
 }
 
-// String is the stage with up to five names.
+// String returns the stage with up to five names.
 func (r Ruling) String() string {
 	names := r.InstanceTypes
 	if len(names) <= 5 {
@@ -71,8 +71,8 @@ func (r Ruling) String() string {
 	return fmt.Sprintf("%s: %s and %d more", r.Stage, strings.Join(names[:5], ", "), len(names)-5)
 }
 
-// InstanceTypes are the candidates' types by name, each with none but its candidates as offerings. The types are copies;
-// what they point to is shared.
+// InstanceTypes returns the candidates' types by name, each with none but its candidates as offerings. The types are copies; what they
+// point to is shared.
 func (c *Choice) InstanceTypes() []*cloudprovider.InstanceType {
 	byName := map[string]*cloudprovider.InstanceType{}
 	var types []*cloudprovider.InstanceType
@@ -331,7 +331,7 @@ func (s *selection) truncate() error {
 	return nil
 }
 
-// byCost are the types that are left, each once, by their cheapest offering and then by name.
+// byCost returns the types that are left, each once, by their cheapest offering and then by name.
 func (s *selection) byCost() []*cloudprovider.InstanceType {
 	cheapest := map[*cloudprovider.InstanceType]float64{}
 	var types []*cloudprovider.InstanceType
@@ -349,7 +349,7 @@ func (s *selection) byCost() []*cloudprovider.InstanceType {
 	return types
 }
 
-// lacking says which minValues the types don't meet; empty when they meet all.
+// lacking says which minValues the types don't meet, or "" when they meet all.
 func (s *selection) lacking(types []*cloudprovider.InstanceType) string {
 	var faults []string
 	for r := range s.wish.Requirements.All {

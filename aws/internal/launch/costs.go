@@ -27,7 +27,7 @@ func roughly(cost cloudprovider.LaunchCost) cloudprovider.LaunchCost {
 	}
 }
 
-// threeDigits is the nearest number with three significant digits.
+// threeDigits returns the nearest number with three significant digits.
 func threeDigits(usd float64) float64 {
 	rounded, err := strconv.ParseFloat(strconv.FormatFloat(usd, 'e', 2, 64), 64)
 	if err != nil {

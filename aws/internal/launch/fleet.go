@@ -66,7 +66,7 @@ func (l *Launcher) createFleet(ctx context.Context, f *flight, offers []offer, g
 	return nil, retry(l.elsewhere(f)), l.nothing(f, out.Errors)
 }
 
-// fleetInput is the request. Equal launches give equal requests, byte for byte, as the client token demands.
+// fleetInput returns the request. Equal launches give equal requests, byte for byte, as the client token demands.
 func fleetInput(f *flight, offers []offer, tags map[string]string, clientToken string) *ec2.CreateFleetInput {
 	in := &ec2.CreateFleetInput{
 		Type:        ec2types.FleetTypeInstant,
@@ -214,7 +214,7 @@ func (l *Launcher) learn(f *flight, offers []offer, errs []ec2types.CreateFleetE
 	}
 }
 
-// failure is an error in an answer, with its offering.
+// failure returns an error in an answer, with its offering.
 func (f *flight) failure(offers []offer, e ec2types.CreateFleetError) unavailable.Failure {
 	failure := unavailable.Failure{
 		Code: aws.ToString(e.ErrorCode), Message: aws.ToString(e.ErrorMessage),
@@ -241,7 +241,7 @@ func (f *flight) failure(offers []offer, e ec2types.CreateFleetError) unavailabl
 	return failure
 }
 
-// find is the override of a type in a zone, of the template of that name if EC2 told it.
+// find returns the override of a type in a zone, of the template of that name if EC2 told it.
 func find(offers []offer, template, instanceType, zone string) (override, bool) {
 	for _, o := range offers {
 		if template != "" && o.template.Name != template {
@@ -275,7 +275,7 @@ func (f *flight) zoneID(zone, subnetID string) string {
 	return ""
 }
 
-// instancesOf are the instances of an answer, each with its claim; none if there are none. If EC2 names a type or place that was not
+// instancesOf returns the instances of an answer, each with its claim; none if there are none. If EC2 names a type or place that was not
 // requested, the instance can't be identified here: the error is transient, and the next call finds it by its tags.
 func (l *Launcher) instancesOf(f *flight, offers []offer, out *ec2.CreateFleetOutput, tags map[string]string) ([]*Instance, error) {
 	var all []*Instance
@@ -300,7 +300,7 @@ func (l *Launcher) instancesOf(f *flight, offers []offer, out *ec2.CreateFleetOu
 	return f.assign(all), nil
 }
 
-// missing is the error for the claims of a batch for which EC2 had no instance; nil if each has one.
+// missing returns the error for the claims of a batch for which EC2 had no instance, or nil if each has one.
 func (l *Launcher) missing(f *flight, launched []*Instance, errs []ec2types.CreateFleetError) error {
 	if len(launched) >= f.count() {
 		return nil
@@ -356,8 +356,8 @@ func imageOf(offers []offer, v override) string {
 	return ""
 }
 
-// efas is how many EFA interfaces an instance gets: those of its type if the claim's pods ask for them or the class lays
-// out interfaces itself.
+// efas returns how many EFA interfaces an instance gets: those of its type if the claim's pods ask for them or the class lays out
+// interfaces itself.
 func (f *flight) efas(t *cloudprovider.InstanceType) int {
 	asked := f.wish.Requests[instancetype.ResourceEFA]
 	if asked.Sign() <= 0 && len(f.NodeClass.Spec.NetworkInterfaces) == 0 {
@@ -390,8 +390,7 @@ func (l *Launcher) unexplained(f *flight, offers []offer) []ec2types.CreateFleet
 	return errs
 }
 
-// nothing is the error of an answer without an instance: no capacity, a quota, or a failure for the claim's
-// condition.
+// nothing returns the error of an answer without an instance: no capacity, a quota, or a failure for the claim's condition.
 func (l *Launcher) nothing(f *flight, errs []ec2types.CreateFleetError) error {
 	causes, texts := distinct(errs)
 	capacity, quota := true, ""
@@ -416,7 +415,7 @@ func (l *Launcher) nothing(f *flight, errs []ec2types.CreateFleetError) error {
 	return cloudprovider.NewCreateError(string(reason), message, joined)
 }
 
-// distinct are the different errors of an answer, in its order, typed so that callers see each kind.
+// distinct returns the different errors of an answer, in its order, typed so that callers see each kind.
 func distinct(errs []ec2types.CreateFleetError) (causes []error, texts []string) {
 	for _, e := range errs {
 		err := fleetError(e)
@@ -432,7 +431,7 @@ func distinct(errs []ec2types.CreateFleetError) (causes []error, texts []string)
 	return causes, texts
 }
 
-// fleetError is an error in an answer, as an error that package sdk understands.
+// fleetError returns an error in an answer, as an error that package sdk understands.
 func fleetError(e ec2types.CreateFleetError) *answerError {
 	return &answerError{code: aws.ToString(e.ErrorCode), message: aws.ToString(e.ErrorMessage)}
 }

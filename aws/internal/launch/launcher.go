@@ -292,7 +292,7 @@ func (f *flight) zones() []string {
 	return slices.Compact(zones)
 }
 
-// podsPerNode is the smallest number of addresses that pods of the instance may take.
+// podsPerNode returns the smallest number of addresses that pods of the instance may take.
 func (f *flight) podsPerNode() int64 {
 	var least int64 = -1
 	for _, c := range f.choice.Candidates {
@@ -304,7 +304,7 @@ func (f *flight) podsPerNode() int64 {
 	return max(least, 0)
 }
 
-// keyOf is the name package unavailable has for a candidate; a reserved one has none.
+// keyOf returns the name package unavailable has for a candidate; a reserved one has none.
 func (f *flight) keyOf(c cloudprovider.Candidate) (unavailable.Key, bool) {
 	if c.Offering.Reserved() {
 		return unavailable.Key{}, false
@@ -332,8 +332,8 @@ func (f *flight) keys(zones map[string]awsv1.Subnet) []unavailable.Key {
 	return keys
 }
 
-// partition of the placement group that the launch template names: the first the claim allows, in text order;
-// 0 when the claim names none.
+// partition of the placement group that the launch template names: the first the claim allows, in text order, or 0 when the claim names
+// none.
 func (f *flight) partition() int32 {
 	allowed := f.wish.Requirements.Get(awsv1.LabelPlacementGroupPartition)
 	if f.PlacementGroupID == "" || allowed.Complement() || len(allowed.Values()) == 0 {

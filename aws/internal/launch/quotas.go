@@ -58,7 +58,7 @@ func (q *accountQuotas) clear() {
 	q.known = nil
 }
 
-// exceeded is a cloudprovider.QuotaExceededError as long as a launch would run into a quota again; nil when one may be tried.
+// exceeded is a cloudprovider.QuotaExceededError as long as a launch would run into a quota again, or nil when one may be tried.
 func (q *accountQuotas) exceeded(now time.Time) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()

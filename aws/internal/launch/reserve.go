@@ -66,7 +66,7 @@ func (f *flight) settle(used string, instances int, at time.Time) {
 	}
 }
 
-// roomForAll are the candidates of reservations that have room for all instances of the launch.
+// roomForAll returns the candidates of reservations that have room for all instances of the launch.
 func (l *Launcher) roomForAll(f *flight, candidates []cloudprovider.Candidate) []cloudprovider.Candidate {
 	rooms := l.rooms()
 	return slices.DeleteFunc(slices.Clone(candidates), func(c cloudprovider.Candidate) bool {
@@ -94,7 +94,7 @@ func (l *Launcher) elsewhere(f *flight) bool {
 	return other
 }
 
-// rooms is the room there is now; nil where nobody counts.
+// rooms returns the room there is now, or nil where nobody counts.
 func (l *Launcher) rooms() *reservations.Rooms {
 	if l.options.Reservations == nil {
 		return nil
@@ -106,7 +106,7 @@ func reservationOf(c cloudprovider.Candidate) string {
 	return c.Offering.Value(awsv1.LabelCapacityReservationID)
 }
 
-// ReservedPlaces is how many instances the launch could have in capacity reservations now; 0 if it suits none with room.
+// ReservedPlaces returns how many instances the launch could have in capacity reservations now, or 0 if it suits none with room.
 func (l *Launcher) ReservedPlaces(r Request) int {
 	f, err := l.prepare(r)
 	if err != nil {

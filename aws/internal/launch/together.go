@@ -144,7 +144,7 @@ func (l *Launcher) prepareTogether(t Together) (*flight, error) {
 	return f, nil
 }
 
-// combined is a claim that is satisfied by what satisfies each of the claims. The error is for claims whose instances would differ.
+// combined returns a claim that is satisfied by what satisfies each of the claims. The error is for claims whose instances would differ.
 func combined(claims []*v1.NodeClaim) (*v1.NodeClaim, error) {
 	one := claims[0].DeepCopy()
 	if v1.PoolOf(one.Labels).Generation == v1.GenerationV1Alpha5 {
@@ -164,7 +164,7 @@ func combined(claims []*v1.NodeClaim) (*v1.NodeClaim, error) {
 	return one, nil
 }
 
-// differs names the first thing in which two claims differ that is the same for all instances of a fleet; empty if there is none.
+// differs names the first thing in which two claims differ that is the same for all instances of a fleet, or "" if there is none.
 func differs(a, b *v1.NodeClaim) string {
 	switch {
 	case a.Spec.NodeClassRef != b.Spec.NodeClassRef:
@@ -217,7 +217,7 @@ func (f *flight) needsVariety() bool {
 	return false
 }
 
-// key is what the attempts of a launch are remembered by.
+// key returns what the attempts of a launch are remembered by.
 func (f *flight) key() types.UID {
 	if f.claims == nil {
 		return f.NodeClaim.UID
@@ -234,7 +234,7 @@ func (f *flight) uids() []types.UID {
 	return uids
 }
 
-// count is the number of instances to launch.
+// count returns the number of instances to launch.
 func (f *flight) count() int { return max(1, len(f.claims)) }
 
 // tags of everything that the launch makes.

@@ -97,7 +97,7 @@ func New(api sdk.EC2API, o Options) (*Store, error) {
 	return &Store{api: api, options: o, entries: make(map[string]*entry)}, nil
 }
 
-// Len is the number of templates the store knows.
+// Len returns the number of templates the store knows.
 func (s *Store) Len() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -151,7 +151,7 @@ func (s *Store) release(name string, e *entry, exists bool) {
 	}
 }
 
-// use notes that a template that is there is used now; false when it is not, or a call about it is in progress.
+// use notes that a template that is there is used now. It returns false when it is not, or a call about it is in progress.
 func (s *Store) use(name string, now time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

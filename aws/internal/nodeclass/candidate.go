@@ -72,7 +72,7 @@ func isStandard(class *awsv1.EC2NodeClass, t *cloudprovider.InstanceType) bool {
 	})
 }
 
-// poolWants are the requirements of the pools.
+// poolWants returns the requirements of the pools.
 func poolWants(pools []*v1.NodePool) ([]requirements.Set, error) {
 	var wants []requirements.Set
 	for _, pool := range pools {
@@ -86,7 +86,7 @@ func poolWants(pools []*v1.NodePool) ([]requirements.Set, error) {
 	return wants, nil
 }
 
-// standIn is a claim without a pool, on dedicated hardware if any pool asks for that.
+// standIn returns a claim without a pool, on dedicated hardware if any pool asks for that.
 func standIn(wants []requirements.Set) *v1.NodeClaim {
 	claim := &v1.NodeClaim{}
 	if slices.ContainsFunc(wants, func(want requirements.Set) bool {

@@ -22,7 +22,7 @@ type Difference struct {
 	Have, Want []string
 }
 
-// String is the difference as a sentence: `status.subnets: has subnet-1, wants subnet-2, subnet-3`.
+// String returns the difference as a sentence: `status.subnets: has subnet-1, wants subnet-2, subnet-3`.
 func (d Difference) String() string {
 	have, want := "nothing", "nothing"
 	if len(d.Have) > 0 {
@@ -115,7 +115,7 @@ func ids[T any](list []T, id func(T) string) []string {
 	return slices.Compact(found)
 }
 
-// without is what of a list is not in another.
+// without returns what of a list is not in another.
 func without(list, other []string) []string {
 	return slices.DeleteFunc(slices.Clone(list), func(id string) bool { return slices.Contains(other, id) })
 }

@@ -103,7 +103,7 @@ func (w *round) tellUserData(warnings []string) {
 	w.result.Events = append(w.result.Events, Event{Type: corev1.EventTypeWarning, Reason: EventUserDataWarning, Message: message})
 }
 
-// fleet is the request for one instance, in any of the subnets.
+// fleet returns the request for one instance, in any of the subnets.
 func (w *round) fleet(template string, instance *cloudprovider.InstanceType) *ec2.CreateFleetInput {
 	in := &ec2.CreateFleetInput{
 		DryRun: aws.Bool(true),

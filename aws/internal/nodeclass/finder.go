@@ -75,7 +75,7 @@ func (q query) key() string {
 	return b.String()
 }
 
-// String is the question for people: "tag:team=blue, subnet-id=subnet-1".
+// String returns the question for people: "tag:team=blue, subnet-id=subnet-1".
 func (q query) String() string {
 	texts := make([]string, len(q))
 	for i, f := range q {
@@ -92,7 +92,7 @@ func (q query) filters() []ec2types.Filter {
 	return list
 }
 
-// tagQuery is the question of a term that selects by tags.
+// tagQuery returns the question of a term that selects by tags.
 func tagQuery(tags map[string]string) query {
 	var q query
 	for _, key := range slices.Sorted(maps.Keys(tags)) {

@@ -170,7 +170,7 @@ func (w *round) hashes(claims []*v1.NodeClaim) error {
 	return nil
 }
 
-// conditions are the class's, with those that depend on settings.
+// conditions returns the class's, with those that depend on settings.
 func (w *round) conditions() conditions.Conditions {
 	if w.options.Reservations != nil {
 		return w.class.Conditions(awsv1.ConditionCapacityReservationsReady)

@@ -14,7 +14,7 @@ const mostOfMessage = 2048
 // which would start the next round.
 var perCall = regexp.MustCompile(`(?i)(,? ?(RequestID|Request ID|HostID): ?[A-Za-z0-9/+=-]*|\.? ?Encoded authorization failure message: ?\S+)`)
 
-// sentence is an error as a condition's message.
+// sentence returns an error as a condition's message.
 func sentence(err error) string {
 	text := err.Error()
 	if code := sdk.Code(err); code != "" {

@@ -141,9 +141,9 @@ type Fault struct {
 	Message string
 }
 
-// Faults returns the errors in a class's own fields, in the order of the reasons, at most one for each reason; nil if the class is valid.
-// It does not check the name: every stored object has a valid one, and v1alpha5 classes in memory have names with a prefix that the API
-// refuses. It is pure.
+// Faults returns the errors in a class's own fields, in the order of the reasons, at most one for each reason, or nil if the class is
+// valid. It does not check the name: every stored object has a valid one, and v1alpha5 classes in memory have names with a prefix that the
+// API refuses. It is pure.
 func Faults(class *awsv1.EC2NodeClass, features awsv1.Features) []Fault {
 	if class == nil {
 		return nil

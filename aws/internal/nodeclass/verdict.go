@@ -74,8 +74,8 @@ func (v *verdicts) forget(uid types.UID) {
 	delete(v.known, uid)
 }
 
-// verdictKey is the key of a verdict: the resolved values in any order, the spec, and the annotations, except for those that this package
-// writes. Users force a new look by adding one.
+// verdictKey returns the key of a verdict: the resolved values in any order, the spec, and the annotations, except for those that this
+// package writes. Users force a new look by adding one.
 func verdictKey(class *awsv1.EC2NodeClass) (key [sha256.Size]byte, ok bool) {
 	annotations := maps.Clone(class.Annotations)
 	for _, own := range []string{awsv1.AnnotationHash, awsv1.AnnotationHashVersion} {

@@ -24,7 +24,7 @@ func (b *builder) shared(basis cloudprovider.PriceBasis) *cloudprovider.PriceBas
 	return b.bases[basis]
 }
 
-// spotRange returns the lowest and the highest spot price of the type in its zones; 0 if they don't differ.
+// spotRange returns the lowest and the highest spot price of the type in its zones, or 0 if they don't differ.
 func (b *builder) spotRange(t *catalog.Type) (low, high float64) {
 	for _, i := range t.Zones {
 		quote, ok := b.market.Prices.Spot(t.Name, b.zones[i].name)

@@ -114,8 +114,7 @@ func (b *builder) zoneReason(name string) string {
 	return ""
 }
 
-// sets are the requirements of a zone's offerings of one capacity type, by partition. A zone is named by its id too when
-// that is known.
+// sets returns the requirements of a zone's offerings of one capacity type, by partition. A zone is named by its id too when that is known.
 func (b *builder) sets(zoneName, capacityType string, more ...requirements.Requirement) []requirements.Set {
 	reqs := append([]requirements.Requirement{
 		requirements.In(poolv1.CapacityTypeLabelKey, capacityType),
@@ -145,7 +144,7 @@ func reservationLabels(r awsv1.CapacityReservation) []requirements.Requirement {
 	return reqs
 }
 
-// typeOf is the shape with what reservations add to its labels.
+// typeOf returns the shape with what reservations add to its labels.
 func (b *builder) typeOf(shape *instancetype.Shape) cloudprovider.InstanceType {
 	t := shape.Type
 	list := b.reserved[t.Name]

@@ -38,7 +38,7 @@ type Sources struct {
 	Now func() time.Time
 }
 
-// Market is what they know now. It makes no calls and never blocks. The error is a *discovery.NotReadyError.
+// Market returns what they know now. It makes no calls and never blocks. The error is a *discovery.NotReadyError.
 func (s Sources) Market() (Market, error) {
 	if s.Discovery == nil {
 		return Market{}, &discovery.NotReadyError{Missing: "instance types"}

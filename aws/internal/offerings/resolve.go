@@ -68,8 +68,8 @@ func newBuilder(m Market, v View, shapes []instancetype.Shape) (*builder, error)
 	return b, nil
 }
 
-// types are the shapes with their offerings. If a type equals the type in one of the earlier answers, each sorted by name, the same pointer
-// is used; the first answer takes precedence.
+// types returns the shapes with their offerings. If a type equals the type in one of the earlier answers, each sorted by name, the same
+// pointer is used; the first answer takes precedence.
 func (b *builder) types(earlier ...[]*cloudprovider.InstanceType) []*cloudprovider.InstanceType {
 	var (
 		out     = make([]*cloudprovider.InstanceType, 0, len(b.shapes))

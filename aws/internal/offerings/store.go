@@ -102,7 +102,7 @@ func sameMarket(a, b Market) bool {
 	return a.Catalog == b.Catalog && a.Prices == b.Prices && a.Unavailable == b.Unavailable && a.Rooms == b.Rooms && a.Shifted == b.Shifted
 }
 
-// statesAt is what the time decides.
+// statesAt returns what the time decides.
 func statesAt(m Market, v View) []awsv1.CapacityReservationState {
 	states := make([]awsv1.CapacityReservationState, len(v.Reservations))
 	for i, r := range v.Reservations {
@@ -115,7 +115,7 @@ func statesAt(m Market, v View) []awsv1.CapacityReservationState {
 	return states
 }
 
-// find is the place of a view's answer and of its shapes.
+// find returns the place of a view's answer and of its shapes.
 func (s *Store) find(v View) (*answer, *shapes) {
 	key, settingsKey := v.Key(), v.Settings.Key()
 	s.mu.Lock()
@@ -179,7 +179,7 @@ func (sh *shapes) of(m Market, v View) ([]instancetype.Shape, error) {
 	return list, nil
 }
 
-// last is the last answer for any view with these settings; it must not be changed.
+// last returns the last answer for any view with these settings; it must not be changed.
 func (sh *shapes) last() []*cloudprovider.InstanceType {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()

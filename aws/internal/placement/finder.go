@@ -63,10 +63,10 @@ func NewFinder(api sdk.EC2API, now func() time.Time) *Finder {
 	return &Finder{api: api, now: now, answers: map[string]answer{}}
 }
 
-// Find is the group that a selector names; nil without a selector. A group that is not there is a *NotFoundError. When EC2 can't be asked,
-// the group of the last answer is returned together with the error, if that answer is less than Remember old. If several callers need an
-// answer, one calls EC2, and the others use its result. After a failure, EC2 is not called for a second, and after each further failure for
-// twice as long, up to Period; until then the failure is the answer. The group is shared and must not be changed.
+// Find returns the group that a selector names; nil without a selector. A group that is not there is a *NotFoundError. When EC2 can't be
+// asked, the group of the last answer is returned together with the error, if that answer is less than Remember old. If several callers
+// need an answer, one calls EC2, and the others use its result. After a failure, EC2 is not called for a second, and after each further
+// failure for twice as long, up to Period; until then the failure is the answer. The group is shared and must not be changed.
 func (f *Finder) Find(ctx context.Context, selector *awsv1.PlacementGroupSelector) (*Group, error) {
 	if selector == nil || selector.ID == nil && selector.Name == nil {
 		return nil, nil
@@ -140,7 +140,7 @@ func (a answer) result(key string, now time.Time) (*Group, error) {
 	return a.group, nil
 }
 
-// question is a query to EC2, and its text. Only groups that can be launched into are wanted.
+// question returns a query to EC2, and its text. Only groups that can be launched into are wanted.
 func question(s *awsv1.PlacementGroupSelector) (key string, in *ec2.DescribePlacementGroupsInput) {
 	in = &ec2.DescribePlacementGroupsInput{
 		Filters: []ec2types.Filter{{Name: aws.String("state"), Values: []string{string(ec2types.PlacementGroupStateAvailable)}}},
@@ -153,7 +153,7 @@ func question(s *awsv1.PlacementGroupSelector) (key string, in *ec2.DescribePlac
 	return fmt.Sprintf("name %q", *s.Name), in
 }
 
-// first returns the group with the lowest id; nil if there is none.
+// first returns the group with the lowest id, or nil if there is none.
 func first(groups []ec2types.PlacementGroup) *Group {
 	if len(groups) == 0 {
 		return nil

@@ -37,7 +37,7 @@ func (s *Schedule) Due(now time.Time) bool { return !s.never && !now.Before(s.ne
 // Next returns when to read next: the zero time before the first read, and false if no read will follow.
 func (s *Schedule) Next() (time.Time, bool) { return s.next, !s.never }
 
-// Failures is how many reads failed since the last one that didn't.
+// Failures returns how many reads failed since the last one that didn't.
 func (s *Schedule) Failures() int { return s.failures }
 
 // Soon makes the schedule due now.
@@ -76,7 +76,7 @@ func (s *Schedule) early(d time.Duration) time.Duration {
 	return d - time.Duration(float64(d)*min(jitter, 1)*chance(s.Seed, s.rounds))
 }
 
-// chance is a number from 0 to 1 that seed and round decide (the finaliser of SplitMix64).
+// chance returns a number from 0 to 1 that seed and round decide (the finaliser of SplitMix64).
 func chance(seed, round uint64) float64 {
 	z := seed + (round+1)*0x9e3779b97f4a7c15
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9

@@ -49,8 +49,8 @@ func NewFinder(api sdk.EC2API, tracker *Tracker, now func() time.Time) *Finder {
 // Tracker counts the room in all reservations that were ever found.
 func (f *Finder) Tracker() *Tracker { return f.tracker }
 
-// Find are the reservations that any of the terms selects, sorted by id, without those that have ended. Answers less than Period old are
-// reused. Unusable reservations are left out, and rejected says why. err is an error of EC2: then there is no result.
+// Find returns the reservations that any of the terms selects, sorted by id, without those that have ended. Answers less than Period old
+// are reused. Unusable reservations are left out, and rejected says why. err is an error of EC2: then there is no result.
 func (f *Finder) Find(ctx context.Context, terms []awsv1.CapacityReservationSelectorTerm) (found Found, rejected, err error) {
 	return f.find(ctx, terms, f.now().Add(-Period))
 }

@@ -21,7 +21,7 @@ type Query struct {
 
 type filter struct{ name, value string }
 
-// Queries are the EC2 queries for selector terms, without duplicates, in a fixed order.
+// Queries returns the EC2 queries for selector terms, without duplicates, in a fixed order.
 func Queries(terms []awsv1.CapacityReservationSelectorTerm) []Query {
 	byKey := map[string]Query{}
 	for _, term := range terms {
@@ -66,7 +66,7 @@ func (q Query) Key() string {
 	return b.String()
 }
 
-// input is the question in EC2's form. A limit on the answer can't be combined with ids.
+// input returns the question in EC2's form. A limit on the answer can't be combined with ids.
 func (q Query) input(token *string) *ec2.DescribeCapacityReservationsInput {
 	in := &ec2.DescribeCapacityReservationsInput{NextToken: token}
 	if q.id != "" {

@@ -98,7 +98,7 @@ func Ended(r awsv1.CapacityReservation, now time.Time) bool {
 	return r.EndTime != nil && !now.Before(r.EndTime.Time)
 }
 
-// StateAt is the state of a reservation at a time: a capacity block is expiring shortly before its end, any other reservation is
+// StateAt returns the state of a reservation at a time: a capacity block is expiring shortly before its end, any other reservation is
 // active.
 func StateAt(r awsv1.CapacityReservation, now time.Time) awsv1.CapacityReservationState {
 	block := r.ReservationType == awsv1.CapacityReservationTypeCapacityBlock
@@ -108,7 +108,7 @@ func StateAt(r awsv1.CapacityReservation, now time.Time) awsv1.CapacityReservati
 	return awsv1.CapacityReservationStateActive
 }
 
-// TakenBackAt is when the instances of a capacity block are drained because EC2 takes them back with its end. It is zero for all other
+// TakenBackAt returns when the instances of a capacity block are drained because EC2 takes them back with its end. It is zero for all other
 // reservations: EC2 lets their instances run on, at the on-demand price.
 func TakenBackAt(r awsv1.CapacityReservation) time.Time {
 	if r.ReservationType != awsv1.CapacityReservationTypeCapacityBlock || r.EndTime == nil {
@@ -117,7 +117,7 @@ func TakenBackAt(r awsv1.CapacityReservation) time.Time {
 	return r.EndTime.Add(-expiringBefore(r))
 }
 
-// NextLook is when reservations must be looked at again: in a minute, or when one of them ends if that is sooner.
+// NextLook returns when reservations must be looked at again: in a minute, or when one of them ends if that is sooner.
 func NextLook(list []awsv1.CapacityReservation, now time.Time) time.Time {
 	next := now.Add(Period)
 	for _, r := range list {

@@ -175,7 +175,7 @@ type Rooms struct {
 	until time.Time // when the next entry expires; zero if there is none
 }
 
-// Room is how many more instances a reservation has room for; 0 when it is not known.
+// Room returns how many more instances a reservation has room for, or 0 when it is not known.
 func (r *Rooms) Room(id string) int {
 	if r == nil {
 		return 0
@@ -183,7 +183,7 @@ func (r *Rooms) Room(id string) int {
 	return r.free[id]
 }
 
-// Snapshot is the room there is now. It is the same pointer for as long as no count changes.
+// Snapshot returns the room there is now. It is the same pointer for as long as no count changes.
 func (t *Tracker) Snapshot() *Rooms {
 	now := t.now()
 	if s := t.current.Load(); s != nil && (s.until.IsZero() || now.Before(s.until)) {

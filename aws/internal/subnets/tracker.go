@@ -160,7 +160,7 @@ type Hold struct {
 	settled bool
 }
 
-// Subnets are the choice by zone name. The caller owns the map.
+// Subnets returns the choice by zone name. The caller owns the map.
 func (h *Hold) Subnets() map[string]awsv1.Subnet { return maps.Clone(h.subnets) }
 
 // Settle ends the hold. Subnets in which instances were launched, given by id, stay charged until EC2's next count; the other subnets are

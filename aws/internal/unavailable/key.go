@@ -60,10 +60,9 @@ type Quota struct {
 	Class string
 }
 
-// QuotaClass is the class of types that an EC2 vCPU quota is about: "standard" for the A, C, D, H, I, M, R, T and Z
-// families, "g" for G and VT together, "u" for the high-memory types, and the family's own letters for the others: "f",
-// "p", "x", "dl", "inf", "trn", "hpc". Source: the quotas of "Running On-Demand … instances" in the EC2 user guide.
-// Empty for a name that is not an instance type's.
+// QuotaClass returns the class of types that an EC2 vCPU quota is about: "standard" for the A, C, D, H, I, M, R, T and Z families, "g" for
+// G and VT together, "u" for the high-memory types, and the family's own letters for the others: "f", "p", "x", "dl", "inf", "trn", "hpc".
+// Source: the quotas of "Running On-Demand … instances" in the EC2 user guide. Empty for a name that is not an instance type's.
 func QuotaClass(instanceType string) string {
 	letters := strings.IndexFunc(instanceType, func(r rune) bool { return r < 'a' || r > 'z' })
 	if letters <= 0 {

@@ -73,7 +73,7 @@ func (l *tracker[K]) lifetime(key K, strikes int) time.Duration {
 	return time.Duration(capped * (1 + l.options.Jitter*l.chance(key, strikes)))
 }
 
-// chance is a number from -1 to 1 that the seed, the thing and the strike decide, so that the order of calls does not.
+// chance returns a number from -1 to 1 that the seed, the thing and the strike decide, so that the order of calls does not.
 func (l *tracker[K]) chance(key K, strikes int) float64 {
 	h := fnv.New64a()
 	for _, n := range [...]uint64{l.options.Seed, uint64(strikes)} {
@@ -98,7 +98,7 @@ func (l *tracker[K]) closedAt(key K, now time.Time) bool {
 	return ok && r.closedAt(now, l.options.ProbeTimeout)
 }
 
-// probe gives a thing on probation to a launch; false when it is not on probation.
+// probe gives a thing on probation to a launch. It returns false when it is not on probation.
 func (l *tracker[K]) probe(key K, now time.Time) bool {
 	r, ok := l.records[key]
 	if !ok || !now.Before(r.forget) || r.closedAt(now, l.options.ProbeTimeout) {
@@ -128,7 +128,7 @@ func (l *tracker[K]) forgive(key K, now time.Time) bool {
 	return true
 }
 
-// closed are the things that are closed now. It removes old marks. It lowers until, if that is later or zero, to the time of the next
+// closed returns the things that are closed now. It removes old marks. It lowers until, if that is later or zero, to the time of the next
 // change of the answer.
 func (l *tracker[K]) closed(now time.Time, until *time.Time) map[K]struct{} {
 	out := map[K]struct{}{}

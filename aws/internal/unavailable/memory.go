@@ -90,7 +90,7 @@ func (m *Memory) Observe(failures ...Failure) []Effect {
 	return effects
 }
 
-// suspects are the neighbours of what is out of stock.
+// suspects returns the neighbours of what is out of stock.
 func (m *Memory) suspects(keys []Key) []Key {
 	if m.options.Neighbours == nil {
 		return nil
@@ -189,7 +189,7 @@ func (m *Memory) Begin(keys ...Key) *Attempt {
 	return a
 }
 
-// Closed are the offerings of Begin that the launch should not use, in their order.
+// Closed returns the offerings of Begin that the launch should not use, in their order.
 func (a *Attempt) Closed() []Key { return slices.Clone(a.closed) }
 
 // End ends the attempt. Marks of offerings that provided an instance are removed, unless they were marked in the meantime; the other

@@ -106,7 +106,7 @@ func (s *Snapshot) VolumesClosed(zone string, types []string) bool {
 	})
 }
 
-// Keys are the offerings that are closed, sorted; for logs and tests.
+// Keys returns the offerings that are closed, sorted; for logs and tests.
 func (s *Snapshot) Keys() []Key {
 	if s == nil {
 		return nil

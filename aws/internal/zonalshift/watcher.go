@@ -101,7 +101,7 @@ func (w *Watcher) Poll(ctx context.Context) (Change, error) {
 	return w.change(), err
 }
 
-// name is the cluster's ARN, found once.
+// name returns the cluster's ARN, found once.
 func (w *Watcher) name(ctx context.Context) (string, error) {
 	w.mu.Lock()
 	arn := w.arn
@@ -119,8 +119,7 @@ func (w *Watcher) name(ctx context.Context) (string, error) {
 	return arn, nil
 }
 
-// shiftsOf are the shifts in effect: those of operators until they expire, and those that AWS started until it says
-// otherwise.
+// shiftsOf returns the shifts in effect: those of operators until they expire, and those that AWS started until it says otherwise.
 func shiftsOf(out *arczonalshift.GetManagedResourceOutput) map[string]time.Time {
 	shifts := map[string]time.Time{}
 	for _, s := range out.ZonalShifts {
@@ -165,7 +164,7 @@ type Snapshot struct {
 // Shifted reports whether a zone, by its id, is shifted away from.
 func (s *Snapshot) Shifted(zoneID string) bool { return s != nil && s.zones[zoneID] }
 
-// Zones are the ids of all of them, sorted.
+// Zones returns the ids of all of them, sorted.
 func (s *Snapshot) Zones() []string {
 	if s == nil {
 		return nil
@@ -173,7 +172,7 @@ func (s *Snapshot) Zones() []string {
 	return slices.Sorted(maps.Keys(s.zones))
 }
 
-// Snapshot is what is known now. It is the same pointer as long as nothing changes.
+// Snapshot returns what is known now. It is the same pointer as long as nothing changes.
 func (w *Watcher) Snapshot() *Snapshot {
 	now := w.now()
 	if s := w.current.Load(); s != nil && s.holds(now) {

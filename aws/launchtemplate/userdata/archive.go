@@ -30,7 +30,7 @@ func (r *archiveReader) next() (line string, ok bool) {
 	return r.lines[r.at-1], true
 }
 
-// number is the number of the line that next returned last.
+// number returns the number of the line that next returned last.
 func (r *archiveReader) number() int { return r.first + r.at - 1 }
 
 // note records an oddity of the line that next returned last. Each kind is reported only once, because a text can have thousands.

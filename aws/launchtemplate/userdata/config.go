@@ -113,7 +113,7 @@ func rendererOf(family awsv1.AMIFamily) renderer {
 // custom returns the user's bytes unchanged.
 func custom(c *Config, _ func(string, ...any)) (string, error) { return c.UserData, nil }
 
-// dns returns the address of the cluster's DNS service for the node; empty if unknown.
+// dns returns the address of the cluster's DNS service for the node, or "" if unknown.
 func (c *Config) dns() string {
 	if len(c.Kubelet.ClusterDNS) > 0 {
 		return c.Kubelet.ClusterDNS[0]

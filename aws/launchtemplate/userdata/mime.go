@@ -27,7 +27,7 @@ func newPart(contentType, body string) part {
 	return part{headers: []header{{"Content-Type", contentType}}, body: body, line: 1}
 }
 
-// mediaType returns the part's type without its parameters; empty if it has none.
+// mediaType returns the part's type without its parameters, or "" if it has none.
 func (p *part) mediaType() string {
 	for _, h := range p.headers {
 		if h.name == "Content-Type" {
