@@ -26,7 +26,7 @@ type AttributeBinding struct {
 	Devices []string `json:"devices,omitempty"`
 }
 
-// value returns the attribute for a value of the label; false if there is none.
+// value returns the attribute for a value of the label. It returns false if there is none.
 func (b *AttributeBinding) value(label string) (resourcev1.DeviceAttribute, bool) {
 	if b.Values != nil {
 		a, ok := b.Values[label]
@@ -66,8 +66,9 @@ func (t *InstanceType) DevicesOf(o *Offering) []DevicePool {
 	return BindDevices(t.Devices, func(key string) string { return t.LabelOf(o, key) })
 }
 
-// BindDevices are the pools with the values of their bound attributes on a node with those labels, and without bindings; label is empty for a label that
-// the node lacks; nil stands for a node without labels. If nothing is bound, it returns the pools themselves. Neither must be changed.
+// BindDevices returns the pools with the values of their bound attributes on a node with those labels, and without bindings; label is empty
+// for a label that the node lacks; nil stands for a node without labels. If nothing is bound, it returns the pools themselves. Neither must
+// be changed.
 func BindDevices(pools []DevicePool, label func(key string) string) []DevicePool {
 	if !slices.ContainsFunc(pools, func(p DevicePool) bool { return len(p.Bindings) > 0 }) {
 		return pools
@@ -178,7 +179,7 @@ func (p *DevicePool) qualified(name resourcev1.QualifiedName) string {
 	return p.Driver + "/" + string(name)
 }
 
-// textValue is a string or a version; empty for other kinds.
+// textValue returns a string or a version; empty for other kinds.
 func textValue(a resourcev1.DeviceAttribute) string {
 	switch {
 	case a.StringValue != nil:

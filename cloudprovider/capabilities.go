@@ -93,7 +93,7 @@ func (c Capabilities) DeepCopy() Capabilities {
 	return c
 }
 
-// Validate checks the declaration (CP-DESCRIBE). The error joins one *field.Error for each fault, in a fixed order; nil if there
+// Validate checks the declaration (CP-DESCRIBE). The error joins one *field.Error for each fault, in a fixed order. It returns nil if there
 // are no faults.
 func (c Capabilities) Validate() error {
 	var faults field.ErrorList

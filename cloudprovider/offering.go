@@ -11,7 +11,7 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// Value is the offering's value of a label key; empty if it has none.
+// Value returns the offering's value of a label key, or "" if it has none.
 func (o *Offering) Value(key string) string { return single(o.Requirements, key) }
 
 // Zone is the offering's topology.kubernetes.io/zone.
@@ -99,7 +99,7 @@ func (t *InstanceType) OfferingsWithRoom() iter.Seq[*Offering] {
 	}
 }
 
-// single is the one value of a key in a set; empty when it has none or several.
+// single is the one value of a key in a set, or "" when it has none or several.
 func single(set requirements.Set, key string) string {
 	value, _ := onlyValue(set.Get(key))
 	return value

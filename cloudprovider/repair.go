@@ -29,8 +29,7 @@ type Repairer interface {
 	RepairPolicies() []RepairPolicy
 }
 
-// ValidateRepairPolicies checks a list against CP-REPAIR-02. The error joins one error for each fault; nil when there
-// is none.
+// ValidateRepairPolicies checks a list against CP-REPAIR-02. The error joins one error for each fault. It returns nil when there is none.
 func ValidateRepairPolicies(policies []RepairPolicy) error {
 	type trigger struct {
 		condition corev1.NodeConditionType

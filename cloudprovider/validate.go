@@ -35,9 +35,9 @@ func (e *CatalogError) Error() string {
 	return fmt.Sprintf("%s: %s (%s)", what, e.Fault, e.Clause)
 }
 
-// ValidateCatalog checks a list of instance types against the clauses that can be checked with one list (CP-CATALOG-02 to
-// CP-CATALOG-08, and CP-CATALOG-16). The error joins one *CatalogError for each fault, in the order of the types; nil when there is
-// none. It is meant for providers' tests and for catalogues read from files, not for each call.
+// ValidateCatalog checks a list of instance types against the clauses that can be checked with one list (CP-CATALOG-02 to CP-CATALOG-08,
+// and CP-CATALOG-16). The error joins one *CatalogError for each fault, in the order of the types. It returns nil when there is none. It is
+// meant for providers' tests and for catalogues read from files, not for each call.
 func ValidateCatalog(types []*InstanceType, capabilities Capabilities) error {
 	var faults []error
 	seen := make(map[string]struct{}, len(types))
@@ -119,7 +119,7 @@ func (c *catalogCheck) offeringsStating(key string) int {
 	return n
 }
 
-// statement returns the fault of one label; empty if it is valid.
+// statement returns the fault of one label, or "" if it is valid.
 func (c *catalogCheck) statement(r requirements.Requirement) string {
 	if canonical := c.Vocabulary.Canonical(r.Key()); canonical != r.Key() {
 		return fmt.Sprintf("label %q is an alias; state %q", r.Key(), canonical)

@@ -92,7 +92,7 @@ type Error struct {
 // Error returns "commitments: path rule".
 func (e *Error) Error() string { return "commitments: " + e.Path + " " + e.Rule }
 
-// Validate returns an *Error for the first field that breaks a rule; nil if the account is valid. A nil account is valid.
+// Validate returns an *Error for the first field that breaks a rule, or nil if the account is valid. A nil account is valid.
 func (a *Account) Validate() error {
 	if a == nil {
 		return nil

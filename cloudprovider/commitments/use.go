@@ -52,7 +52,7 @@ func (a *Account) Use(running []Running) Uses {
 	return out
 }
 
-// per is how much of the commitment one of the instances uses; 0 if it is not covered.
+// per returns how much of the commitment one of the instances uses, or 0 if it is not covered.
 func (c *Commitment) per(r Running) float64 {
 	if c.Zone != "" && c.Zone != r.Zone || c.OS != "" && c.OS != cmp.Or(r.OS, "linux") {
 		return 0

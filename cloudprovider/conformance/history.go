@@ -193,7 +193,7 @@ func (h *history) anyClaim() *v1.NodeClaim {
 	return h.ofOffering(h.offerings[i])
 }
 
-// any returns a random claim; nil if there is none.
+// any returns a random claim, or nil if there is none.
 func (h *history) any() *life {
 	if len(h.lives) == 0 {
 		return nil

@@ -358,7 +358,7 @@ func (l *lab) there(id string) bool {
 	return slices.ContainsFunc(l.instances(), func(m Instance) bool { return m.ProviderID == id })
 }
 
-// boughtAs finds the type and the offering that match an instance's labels; false if there is none.
+// boughtAs finds the type and the offering that match an instance's labels. It returns false if there is none.
 func boughtAs(types []*cloudprovider.InstanceType, instance *v1.NodeClaim) (cloudprovider.Candidate, bool) {
 	for _, t := range types {
 		if t.Name != instance.Labels[corev1.LabelInstanceTypeStable] {

@@ -29,8 +29,8 @@ func (c Correction) Excess() resource.Quantity {
 	return excess
 }
 
-// Compare returns the corrections for the resources in which the instance's node differs from the provider's description, ordered by name;
-// nil if they agree. Resources that only the node has, such as those of device plug-ins, are ignored.
+// Compare returns the corrections for the resources in which the instance's node differs from the provider's description, ordered by name,
+// or nil if they agree. Resources that only the node has, such as those of device plug-ins, are ignored.
 func Compare(instance *v1.NodeClaim, observed corev1.ResourceList) []Correction {
 	names := make([]corev1.ResourceName, 0, len(instance.Status.Allocatable))
 	for name := range instance.Status.Allocatable {

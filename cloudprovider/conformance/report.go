@@ -63,7 +63,7 @@ func (r *Report) Level(level Level) Outcome {
 	return outcome
 }
 
-// Failed returns the clauses that failed, in the report's order; nil if none did.
+// Failed returns the clauses that failed, in the report's order, or nil if none did.
 func (r *Report) Failed() []string {
 	var failed []string
 	for _, result := range r.Results {

@@ -66,7 +66,7 @@ func facets(c cloudprovider.Candidate) []string {
 	}
 }
 
-// stated returns the first value that the offering, or else its type, has for a label; empty if neither has one.
+// stated returns the first value that the offering, or else its type, has for a label, or "" if neither has one.
 func stated(c cloudprovider.Candidate, key string) string {
 	for _, set := range []requirements.Set{c.Offering.Requirements, c.Type.Requirements} {
 		if values := set.Get(key).Values(); set.Has(key) && len(values) > 0 {

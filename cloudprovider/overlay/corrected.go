@@ -76,7 +76,7 @@ func (w *workshop) correct(v *view, rules []*rule) []*cloudprovider.InstanceType
 	return types
 }
 
-// corrections are the changes to a type of the view; nil for none.
+// corrections returns the changes to a type of the view, or nil if there is none.
 func (v *view) corrections(number int, rules []*rule) *corrected {
 	var c corrected
 	if v.prices != nil {
