@@ -132,7 +132,7 @@ func (r *run) do(ctx context.Context, args []string, streams commands.Streams) i
 	return code
 }
 
-// statusOf is the exit status of a run that failed.
+// statusOf returns the exit status of a run that failed.
 func statusOf(ctx context.Context, err error) int {
 	var usage *usageError
 	var query *blocks.QueryError
