@@ -106,7 +106,7 @@ func (l *commandLine) boolean(into *bool, name, usage string) {
 // also declares a short form of a flag.
 func (l *commandLine) also(name, of string) { l.flags.Var(l.flags.Lookup(of).Value, name, "") }
 
-// options are the flags that were parsed, with the arguments after them.
+// options returns the flags that were parsed, with the arguments after them.
 func (l *commandLine) options(rest []string) (options, error) {
 	o := l.read
 	o.inputs = append(slices.Clone(l.named), rest...)

@@ -124,7 +124,7 @@ func (o options) run(stdin io.Reader, stdout, stderr io.Writer) (int, error) {
 // placeholder is a value that something else fills in later: ${NAME} or $(NAME).
 var placeholder = regexp.MustCompile(`\$[{(][A-Za-z_][A-Za-z0-9_]*[})]`)
 
-// aboutPlaceholders says how to fill in placeholders if they caused the refusal of values; empty if there are none.
+// aboutPlaceholders says how to fill in placeholders if they caused the refusal of values, or "" if there are none.
 func (o options) aboutPlaceholders(warnings conversion.Warnings) string {
 	for _, w := range warnings {
 		if found := placeholder.FindString(w.Message); w.Severity == conversion.SeverityError && found != "" {

@@ -40,7 +40,7 @@ func settingsFile(name string) (*settings.Loaded, error) {
 	return loaded, nil
 }
 
-// takeSettings removes the ConfigMap with the global settings from the documents and returns it; nil if there is none.
+// takeSettings removes the ConfigMap with the global settings from the documents and returns it, or nil if there is none.
 func takeSettings(documents []convert.Document) ([]convert.Document, *settings.Loaded, error) {
 	var found *settings.Loaded
 	var first convert.Position
