@@ -94,7 +94,7 @@ func newCommandLine(program string) *commandLine {
 	return l
 }
 
-// options are the flags that were parsed, with the inputs after them.
+// options returns the flags that were parsed, with the inputs after them.
 func (l *commandLine) options(inputs []string) (options, error) {
 	o := l.read
 	o.inputs = inputs

@@ -21,7 +21,7 @@ import (
 // unresolved replaces values that were not looked up in the account. EC2 takes no such id.
 const unresolved = "UNRESOLVED"
 
-// request is the request for a launch template, with notes on assumptions.
+// request returns the request for a launch template, with notes on assumptions.
 func (o options) request(class *awsv1.EC2NodeClass, pool *v1.NodePool) (launchtemplate.Request, []string, error) {
 	class = class.DeepCopy()
 	notes := o.resolve(class)
