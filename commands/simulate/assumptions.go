@@ -17,7 +17,7 @@ type assumptions struct {
 	estimated map[[2]string]bool
 }
 
-// assumptionsOf returns the assumptions of a snapshot, and the estimates among its prices; nil if there are none.
+// assumptionsOf returns the assumptions of a snapshot, and the estimates among its prices, or nil if there are none.
 func assumptionsOf(snapshot *scheduling.Snapshot) *assumptions {
 	a := &assumptions{lines: snapshot.Assumptions, estimated: make(map[[2]string]bool)}
 	for _, types := range snapshot.Catalogs {
@@ -48,7 +48,7 @@ func (a *assumptions) mark(instanceType, capacityType string) string {
 	return ""
 }
 
-// list returns the assumptions as lines; nil if there are none.
+// list returns the assumptions as lines, or nil if there are none.
 func (a *assumptions) list() []string {
 	if a == nil {
 		return nil
@@ -116,7 +116,7 @@ func (s *simulation) inRegion(facts *catalog.Catalog, snapshot *scheduling.Snaps
 	return there, nil
 }
 
-// typesOf are the instance types of the nodes.
+// typesOf returns the instance types of the nodes.
 func typesOf(snapshot *scheduling.Snapshot) map[string]bool {
 	present := make(map[string]bool)
 	for i := range snapshot.Nodes {

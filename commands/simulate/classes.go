@@ -30,7 +30,7 @@ func classesOf(loaded *manifests.Result) nodeClasses {
 	return classes
 }
 
-// named returns the class that the pool refers to; nil if the input does not contain it, or if it belongs to another provider.
+// named returns the class that the pool refers to, or nil if the input does not contain it, or if it belongs to another provider.
 func (c nodeClasses) named(pool *scheduling.NodePool) *awsv1.EC2NodeClass {
 	ref := nodeClassOf(pool)
 	if ref.Group != awsv1.Group || ref.Kind != awsv1.KindEC2NodeClass {

@@ -44,8 +44,8 @@ func (l *commandLine) addCluster() {
 	l.text(&c.save, "save", "write the objects that were read from the cluster to this `FILE`, as JSON (mode 0600): an input for later")
 }
 
-// clusterKinds are the resources that plans depend on, by the names that "kubectl api-resources -o name" prints. A cluster need not have
-// all of them.
+// clusterKinds returns the resources that plans depend on, by the names that "kubectl api-resources -o name" prints. A cluster need not
+// have all of them.
 func clusterKinds() []string {
 	return []string{
 		"nodes", "pods", "daemonsets.apps", "replicasets.apps", "statefulsets.apps", "replicationcontrollers", "services", "namespaces",

@@ -29,7 +29,7 @@ type gateDocument struct {
 	Until *time.Time `json:"until,omitempty"`
 }
 
-// gateKind returns the kind of gate for a block; empty if the block says that removing the node does not pay or is not possible.
+// gateKind returns the kind of gate for a block, or "" if the block says that removing the node does not pay or is not possible.
 func gateKind(code disruption.BlockCode) string {
 	switch code {
 	case disruption.BlockBudget:
@@ -115,7 +115,7 @@ func calendarOf(fleet *disruption.Fleet, now time.Time, tracker *disruption.Budg
 	return d
 }
 
-// likelyReason is the reason for which a node would be removed.
+// likelyReason returns the reason for which a node would be removed.
 func likelyReason(c *disruption.Candidate) disruption.Reason {
 	for i := range c.State.Claim.Status.Conditions {
 		if condition := &c.State.Claim.Status.Conditions[i]; condition.Type == v1.ConditionDrifted && condition.Status == "True" {

@@ -183,7 +183,7 @@ func waveNumbers(plan *disruption.Plan) map[string]int {
 	return numbers
 }
 
-// evictionCost is the one-off cost of moving the pods of a command, in USD; 0 if no pod moves.
+// evictionCost is the one-off cost of moving the pods of a command, in USD, or 0 if no pod moves.
 func evictionCost(cmd *disruption.Command, podPrice float64) float64 {
 	sum := 0.0
 	for i := range cmd.Members {

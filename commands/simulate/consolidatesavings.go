@@ -9,7 +9,7 @@ type saving nodePrice
 
 func (s saving) figure() *float64 { return nodePrice(s).figure() }
 
-// cell is the saving for a column of a table.
+// cell returns the saving for a column of a table.
 func (s saving) cell() string {
 	var sum nodeCost
 	sum.add(nodePrice(s))
@@ -77,7 +77,7 @@ func priceOf(r disruption.Replacement, assumed *assumptions) nodePrice {
 	return nodePrice{price: kind.price, known: true, estimated: assumed.isEstimated(kind.instanceType, kind.capacityType)}
 }
 
-// waves are the waves of the plan, never nil.
+// waves returns the waves of the plan, never nil.
 func (c *consolidation) waves() []waveDocument {
 	byID := make(map[string]saving, len(c.savings))
 	for i, cmd := range c.plan.Commands {

@@ -60,8 +60,8 @@ func writeCSV(w io.Writer, d tabular) error {
 	return out.Error()
 }
 
-// cellsOf are the columns of a struct: its fields by the names that they have in JSON, embedded ones last and only if no outer field has
-// their name.
+// cellsOf returns the columns of a struct: its fields by the names that they have in JSON, embedded ones last and only if no outer field
+// has their name.
 func cellsOf(t reflect.Type, at []int, taken map[string]bool) []cell {
 	var cells []cell
 	var embedded []reflect.StructField
@@ -84,7 +84,7 @@ func cellsOf(t reflect.Type, at []int, taken map[string]bool) []cell {
 	return cells
 }
 
-// cellText is a value in a cell. A text that a spreadsheet would take for a formula has a quotation mark before it.
+// cellText returns a value in a cell. A text that a spreadsheet would take for a formula has a quotation mark before it.
 func cellText(v reflect.Value) (string, error) {
 	if v.Kind() == reflect.Pointer {
 		if v.IsNil() {

@@ -32,7 +32,7 @@ func withStatus(status int, err error) error {
 func (e *statusError) Error() string { return e.cause.Error() }
 func (e *statusError) Unwrap() error { return e.cause }
 
-// statusOf is the exit status of a run that failed.
+// statusOf returns the exit status of a run that failed.
 func statusOf(ctx context.Context, err error) int {
 	cause := context.Cause(ctx)
 	var status *statusError

@@ -160,7 +160,7 @@ type ruleCosts struct {
 	Plans int `json:"plans"`
 }
 
-// newRuleCosts writes a report down. place says where the pod in question goes in a plan; nil for none.
+// newRuleCosts writes a report down. place says where the pod in question goes in a plan, or nil if there is none.
 func newRuleCosts(report rulecosts.Report, place func(*scheduling.Plan) *placeDocument) ruleCosts {
 	c := ruleCosts{Rules: []ruleDocument{}, NotPlanned: []string{}, Plans: report.Plans + 1}
 	for _, r := range report.Costs {
@@ -202,7 +202,7 @@ func (c ruleCosts) write(w io.Writer, canvas canvas) {
 	fmt.Fprintln(w)
 }
 
-// change is what a month costs less, or more, without the rule.
+// change returns what a month costs less, or more, without the rule.
 func (r ruleDocument) change() string {
 	switch {
 	case r.Saving > 0:

@@ -50,7 +50,7 @@ type placeDocument struct {
 	Pods int `json:"pods"`
 }
 
-// String is the kind of node.
+// String returns the kind of node.
 func (p *placeDocument) String() string {
 	if !p.New {
 		return "on " + p.Node
@@ -114,7 +114,8 @@ func (s *simulation) explainPod(ctx context.Context, snapshot *scheduling.Snapsh
 	return d, nil
 }
 
-// findPod is the pod of that name, and the node that it runs on; empty for a pod that waits. The name of a workload stands for its first pod.
+// findPod returns the pod of that name, and the node that it runs on; empty for a pod that waits. The name of a workload stands for its
+// first pod.
 func (s *simulation) findPod(snapshot *scheduling.Snapshot) (found *corev1.Pod, node string, err error) {
 	deployments := deploymentsOf(snapshot)
 	var ofWorkload *corev1.Pod
@@ -156,7 +157,7 @@ func (s *simulation) findPod(snapshot *scheduling.Snapshot) (found *corev1.Pod, 
 		counted(len(snapshot.Pods), "pod"), counted(len(snapshot.Nodes), "node")+" have pods")
 }
 
-// placeIn is where a plan puts a pod; nil for nowhere.
+// placeIn returns where a plan puts a pod; nil for nowhere.
 func placeIn(plan *scheduling.Plan, key scheduling.PodKey) *placeDocument {
 	for i := range plan.NewNodes {
 		n := &plan.NewNodes[i]

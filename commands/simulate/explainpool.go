@@ -113,7 +113,7 @@ func (s *simulation) explainPool(ctx context.Context, snapshot *scheduling.Snaps
 	return d, nil
 }
 
-// findPool is the pool of that name.
+// findPool returns the pool of that name.
 func (s *simulation) findPool(snapshot *scheduling.Snapshot) (v1.PoolKey, error) {
 	var names []string
 	for i := range snapshot.NodePools {
@@ -137,7 +137,7 @@ func (d *poolExplanation) write(w io.Writer, c canvas) {
 	d.ruleCosts.write(w, c)
 }
 
-// at is what the nodes cost; empty for none.
+// at returns what the nodes cost; empty for none.
 func (f fleetDocument) at() string {
 	if f.Nodes == 0 {
 		return ""

@@ -60,7 +60,7 @@ func interval(low, high int) string {
 	return fmt.Sprintf("%d-%d", low, high)
 }
 
-// width is how many columns s takes.
+// width returns how many columns s takes.
 func width(s string) int { return utf8.RuneCountInString(s) }
 
 func padLeft(s string, columns int) string {
@@ -91,7 +91,7 @@ func barPaint(share float64) paint {
 	return red
 }
 
-// barWidth is the number of columns that bar takes.
+// barWidth returns the number of columns that bar takes.
 func (c canvas) barWidth(cells int) int {
 	if c.rich {
 		return cells

@@ -241,7 +241,7 @@ func meantAsFlag(paths []string, err error) error {
 	return err
 }
 
-// defaultPools are the pools of an input without any.
+// defaultPools returns the pools of an input without any.
 func (s *simulation) defaultPools() ([]scheduling.NodePool, error) {
 	source := manifests.Source{Name: "default-nodepool.yaml", Data: defaultNodePool}
 	loaded, err := manifests.Load([]manifests.Source{source}, s.manifestOptions())

@@ -53,7 +53,7 @@ func (g nodeGroup) pods() []scheduling.PodKey {
 	return pods
 }
 
-// podInterval is the least and the greatest number of pods on a node of the group.
+// podInterval returns the least and the greatest number of pods on a node of the group.
 func (g nodeGroup) podInterval() (low, high int) {
 	low, high = len(g.nodes[0].Pods), len(g.nodes[0].Pods)
 	for _, node := range g.nodes[1:] {
@@ -178,8 +178,8 @@ func shownResources(nodes []scheduling.NewNode) []corev1.ResourceName {
 	return append(shown, sorted...)
 }
 
-// resourceTitle is the head of a resource's column: "CPU", "MEMORY", "GPU" for nvidia.com/gpu; a second vendor's GPU
-// keeps its whole name.
+// resourceTitle returns the head of a resource's column: "CPU", "MEMORY", "GPU" for nvidia.com/gpu; a second vendor's GPU keeps its whole
+// name.
 func resourceTitle(name corev1.ResourceName, shown []corev1.ResourceName) string {
 	_, short, ok := strings.Cut(string(name), "/")
 	if !ok {

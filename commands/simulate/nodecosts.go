@@ -20,7 +20,7 @@ type nodePrice struct {
 	offering cloudprovider.OfferingKey
 }
 
-// figure is the price for documents; nil if it is not known.
+// figure returns the price for documents, or nil if it is not known.
 func (p nodePrice) figure() *float64 {
 	if !p.known {
 		return nil
@@ -171,7 +171,7 @@ func (c *nodeCost) count(p nodePrice, sign int) {
 	}
 }
 
-// figure returns the sum for documents; nil if no node has a known price.
+// figure returns the sum for documents, or nil if no node has a known price.
 func (c *nodeCost) figure() *float64 {
 	if c.unknown() {
 		return nil
@@ -183,7 +183,7 @@ func (c *nodeCost) figure() *float64 {
 // unknown reports whether there are nodes, but none has a known price.
 func (c *nodeCost) unknown() bool { return c.nodes > 0 && c.unpriced == c.nodes }
 
-// dollars is the sum of the known prices, marked if one is an estimate: "$0.1248", "~$0.1248".
+// dollars returns the sum of the known prices, marked if one is an estimate: "$0.1248", "~$0.1248".
 func (c *nodeCost) dollars() string {
 	if c.estimated > 0 {
 		return "~" + dollars(roundDollars(c.cost))
@@ -191,7 +191,7 @@ func (c *nodeCost) dollars() string {
 	return dollars(roundDollars(c.cost))
 }
 
-// cell is the sum for a column of a table: "0.1248", "~0.1248", "unknown", "0.1248 + unknown".
+// cell returns the sum for a column of a table: "0.1248", "~0.1248", "unknown", "0.1248 + unknown".
 func (c *nodeCost) cell() string {
 	text := strings.Replace(c.dollars(), "$", "", 1)
 	switch c.unpriced {

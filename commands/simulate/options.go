@@ -309,8 +309,8 @@ func (o options) checkPlanner(given map[string]bool) error {
 	return nil
 }
 
-// replayThresholds are the flags of consolidation that --replay also uses: the thresholds for commands. The others bound a search that a
-// replay repeats hundreds of times, or say how long things take, which the replay knows.
+// replayThresholds returns the flags of consolidation that --replay also uses: the thresholds for commands. The others bound a search that
+// a replay repeats hundreds of times, or say how long things take, which the replay knows.
 func replayThresholds() []string {
 	return []string{"disruption-pay-back", "disruption-min-saving", "disruption-min-saving-share", "disruption-price", "disruption-cool-down"}
 }

@@ -76,7 +76,7 @@ func (p *nodePlaces) region() (region, instead string) {
 	return "", ""
 }
 
-// elsewhere names the nodes that are not in the planned region; empty if all are in it.
+// elsewhere names the nodes that are not in the planned region, or "" if all are in it.
 func (p *nodePlaces) elsewhere(region string) string {
 	var items []string
 	for _, other := range sortedKeys(p.nodes) {
@@ -108,7 +108,7 @@ func instanceTypeOf(n *corev1.Node) string {
 	return cmp.Or(n.Labels[corev1.LabelInstanceTypeStable], n.Labels[corev1.LabelInstanceType])
 }
 
-// zoneOf returns the node's zone; empty if the node has none.
+// zoneOf returns the node's zone, or "" if the node has none.
 func zoneOf(n *corev1.Node) string {
 	return cmp.Or(n.Labels[corev1.LabelTopologyZone], n.Labels[corev1.LabelFailureDomainBetaZone], zoneOfProviderID(n.Spec.ProviderID))
 }
@@ -120,7 +120,7 @@ var (
 	zoneName = regexp.MustCompile(`^((?:[a-z]+-)+[0-9]+)[a-z]$`)
 )
 
-// regionOfZone is the region of an availability zone; empty for other texts.
+// regionOfZone returns the region of an availability zone; empty for other texts.
 func regionOfZone(zone string) string {
 	if found := zoneName.FindStringSubmatch(zone); found != nil {
 		return found[1]

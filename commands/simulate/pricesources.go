@@ -94,7 +94,7 @@ func pricingOf(plan *scheduling.Plan) pricing {
 	return p
 }
 
-// otherwise says how much the cost could differ; empty if not at all.
+// otherwise says how much the cost could differ, or "" if not at all.
 func (p pricing) otherwise() string {
 	mark := ""
 	if p.estimated {

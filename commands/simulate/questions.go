@@ -12,7 +12,7 @@ import (
 // inputs are the arguments of commands that read a cluster.
 const inputs = "[FILE|DIR|- ...]"
 
-// Commands are the questions that simulate answers, each as a command of its own: plan, consolidate, diff, drain, explain and replay.
+// Commands returns the questions that simulate answers, each as a command of its own: plan, consolidate, diff, drain, explain and replay.
 func Commands(own Options) []commands.Command {
 	return []commands.Command{planCommand(own), consolidateCommand(own), diffCommand(own), drainCommand(own), explainCommand(own), replayCommand(own)}
 }
@@ -138,7 +138,7 @@ drawknife replay nodepool.yaml trace.csv --html replay.html --seed 7`,
 	}
 }
 
-// exitStatuses are the exit statuses of a command that reads a cluster; unplaced is the number and the meaning of status 2, if the
+// exitStatuses returns the exit statuses of a command that reads a cluster; unplaced is the number and the meaning of status 2, if the
 // command has it.
 func exitStatuses(unplaced ...any) []commands.ExitStatus {
 	statuses := []commands.ExitStatus{{Code: exitPlaced, Meaning: "the question was answered"}, {Code: exitInput, Meaning: "bad input or usage: nothing was planned"}}

@@ -59,7 +59,7 @@ func (r textReport) writeReasons(w io.Writer, reasons []scheduling.Reason) {
 	}
 }
 
-// nearest returns the single change that would make room for the pod; empty if no single change would.
+// nearest returns the single change that would make room for the pod, or "" if no single change would.
 func nearest(reason scheduling.Reason) string {
 	if reason.NearestMiss == nil {
 		return ""

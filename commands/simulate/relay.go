@@ -47,7 +47,7 @@ func relay(ctx context.Context, args []string, stdin io.Reader, stdout, stderr i
 	return exitPlaced, nil
 }
 
-// siblingName is the file name of the program that has the AWS SDK.
+// siblingName returns the file name of the program that has the AWS SDK.
 func siblingName() string {
 	if runtime.GOOS == "windows" {
 		return "simulate-aws.exe"

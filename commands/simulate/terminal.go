@@ -117,7 +117,7 @@ func (c canvas) choose(rich, plain string) string {
 	return plain
 }
 
-// times is the sign between a count and what is counted.
+// times returns the sign between a count and what is counted.
 func (c canvas) times() string { return c.choose("×", "x") }
 
 // ellipsis marks omitted text.

@@ -29,7 +29,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("reading the instance types%s from AWS: %s; %s", of, e.problem(), e.Cure)
 }
 
-// problem is the cause in words. The cure contains the advice about credentials.
+// problem returns the cause in words. The cure contains the advice about credentials.
 func (e *Error) problem() string {
 	var credentials *sdk.CredentialsError
 	if errors.As(e.Cause, &credentials) && credentials.Missing {

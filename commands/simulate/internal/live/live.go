@@ -228,5 +228,5 @@ func (s *steps) say() {
 	s.tell(fmt.Sprintf("asking AWS in %s for %s", s.region, strings.Join(s.left, ", ")))
 }
 
-// oneLine is an error's text without line breaks, as notes need it.
+// oneLine returns an error's text without line breaks, as notes need it.
 func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }

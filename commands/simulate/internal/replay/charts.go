@@ -31,7 +31,7 @@ type tick struct {
 // line is one line of a chart.
 type line struct{ Name, Class, Path string }
 
-// charts are the charts of the page.
+// charts returns the charts of the page.
 func (r *Result) charts() []chart {
 	type drawn struct {
 		name, field string

@@ -103,7 +103,7 @@ func (a *allocator) open(s *scheduling.Snapshot) []cluster.Event {
 	return events
 }
 
-// missing names a claim or template that the arrival refers to and that does not exist; empty if all exist.
+// missing names a claim or template that the arrival refers to and that does not exist, or "" if all exist.
 func (a *allocator) missing(p *Arrival) string {
 	for _, name := range p.ClaimTemplates {
 		if key := (scheduling.PodKey{Namespace: p.Namespace, Name: name}); a.templates[key] == nil {

@@ -36,7 +36,7 @@ func (a *agenda) enter(at time.Time, do func() error) {
 	heap.Push(a, item{at, a.entered, do})
 }
 
-// next removes the first event from the agenda; false if there is none up to the time.
+// next removes the first event from the agenda. It returns false if there is none up to the time.
 func (a *agenda) next(until time.Time) (item, bool) {
 	if len(a.items) == 0 || a.items[0].at.After(until) {
 		return item{}, false

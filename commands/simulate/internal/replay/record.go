@@ -107,7 +107,7 @@ func (r *Result) mark() string {
 	return ""
 }
 
-// Evictions is the number of all evictions.
+// Evictions returns the number of all evictions.
 func (r *Result) Evictions() int { return r.EvictionsBySpot + r.EvictionsByPlan }
 
 // record collects the figures of a run.

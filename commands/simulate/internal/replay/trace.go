@@ -236,7 +236,7 @@ func timeOf(text string) (time.Duration, error) {
 	return time.Duration(seconds * float64(time.Second)), nil
 }
 
-// podName makes a valid pod name from the name in the trace; empty if nothing is left.
+// podName makes a valid pod name from the name in the trace. It returns "" if nothing is left.
 func podName(text string) string {
 	name := strings.Map(func(r rune) rune {
 		switch {
