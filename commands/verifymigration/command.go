@@ -210,7 +210,7 @@ func (o options) details(ctx context.Context, clients *sdk.Clients, dns string) 
 	return cluster, nil
 }
 
-// policies are the policies that the controller's role needs; nil without a role.
+// policies returns the policies that the controller's role needs; nil without a role.
 func (o options) policies(region string, classes []*awsv1.EC2NodeClass) ([]iam.Policy, error) {
 	if o.controllerRole == "" {
 		return nil, nil

@@ -86,7 +86,7 @@ func newCommandLine(program string) *commandLine {
 	return l
 }
 
-// options are the flags that were parsed; there must be no arguments.
+// options returns the flags that were parsed; there must be no arguments.
 func (l *commandLine) options(arguments []string) (options, error) {
 	o := l.read
 	o.files = slices.Clone(l.files)
