@@ -19,7 +19,7 @@ type BackOff struct{ pauses survey.BackOff }
 // that controllers of several clusters don't act at the same time.
 func NewBackOff(seed uint64) *BackOff { return &BackOff{pauses: survey.BackOff{Seed: seed}} }
 
-// inner is the type that planners use; nil for nil.
+// inner returns the type that planners use, or nil if b is nil.
 func (b *BackOff) inner() *survey.BackOff {
 	if b == nil {
 		return nil
@@ -39,10 +39,10 @@ func (b *BackOff) Succeeded(pool v1.PoolKey) { b.inner().Succeeded(pool) }
 // its pause: after another failure it pauses for longer.
 func (b *BackOff) ForgetGone(f *Fleet) { b.inner().ForgetGone(f.seen()) }
 
-// Blocks returns until when the pool is paused; nil if it is not.
+// Blocks returns until when the pool is paused, or nil if it is not.
 func (b *BackOff) Blocks(pool v1.PoolKey, now time.Time) *Block { return b.inner().Blocks(pool, now) }
 
-// Samples are the paused pools, with the remaining seconds.
+// Samples returns the paused pools, with the remaining seconds.
 func (b *BackOff) Samples(now time.Time) []Sample {
 	var out []Sample
 	for key, p := range b.inner().Remembered() {

@@ -37,7 +37,7 @@ func (t *BudgetTracker) TakeAll(list []*Candidate, r Reason) (*Candidate, *Block
 // Return gives back what Take reserved for the node, if anything.
 func (t *BudgetTracker) Return(node string) { t.books.Return(node) }
 
-// Blocks returns which budget has no room for the candidate now; nil if Take would succeed.
+// Blocks returns which budget has no room for the candidate now, or nil if Take would succeed.
 func (t *BudgetTracker) Blocks(c *Candidate, r Reason) *Block { return t.books.Blocks(c, r) }
 
 // NextWindow returns when budgets would allow the disruption of a candidate for a reason if only time passed: budgets' calendars
@@ -45,10 +45,10 @@ func (t *BudgetTracker) Blocks(c *Candidate, r Reason) *Block { return t.books.B
 // stays used up. A candidate that was already taken may go now.
 func (t *BudgetTracker) NextWindow(c *Candidate, r Reason) Window { return t.books.NextWindow(c, r) }
 
-// Uses is the present use of all budgets, pools first, in the order of the snapshot.
+// Uses returns the present use of all budgets, pools first, in the order of the snapshot.
 func (t *BudgetTracker) Uses() []BudgetUse { return t.books.Uses() }
 
-// PoolUses is the present use of the pools' own budgets, by key. It does not count what was taken from this tracker: that is under way
+// PoolUses returns the present use of the pools' own budgets, by key. It does not count what was taken from this tracker: that is under way
 // only once its command has started.
 func (t *BudgetTracker) PoolUses() []PoolUse { return t.books.PoolUses() }
 
@@ -67,7 +67,7 @@ func (t *BudgetTracker) Events() []Event {
 	return out
 }
 
-// Samples are how many nodes pools' own budgets allow, and how many count against them. The reason is spelled as in the API.
+// Samples returns how many nodes pools' own budgets allow, and how many count against them. The reason is spelled as in the API.
 func (t *BudgetTracker) Samples() []Sample {
 	var out []Sample
 	for _, use := range t.PoolUses() {

@@ -186,7 +186,7 @@ func ExecuteApproved(cmd *Command, policy ApprovalPolicy) *Execution {
 // Command is the command being executed: after validation it may have fewer members.
 func (e *Execution) Command() *Command { return e.cmd }
 
-// State is the present state.
+// State returns the present state.
 func (e *Execution) State() State { return e.state }
 
 // Unready counts the replacements that were not seen initialized, for metrics of failures.

@@ -89,8 +89,8 @@ func (e *Execution) holdsTooLong(held *HeldBack, launched int, now time.Time) bo
 	return launched == 0 || held.Until.Sub(e.heldSince) > heldBackMost
 }
 
-// membersGone names a member that is being removed before anything was launched for it; empty if there is none. Provisioning launches
-// nodes for pods of leaving nodes, and the command's plan is out of date.
+// membersGone names a member that is being removed before anything was launched for it, or "" if there is none. Provisioning launches nodes
+// for pods of leaving nodes, and the command's plan is out of date.
 func (e *Execution) membersGone(o Observed) string {
 	for i := range e.cmd.Replacements {
 		if replacementAt(o, i).Claim != "" {
@@ -105,7 +105,7 @@ func (e *Execution) membersGone(o Observed) string {
 	return ""
 }
 
-// failureEvents are the events of a command that had begun and is undone. Commands that were void or refused have their own events.
+// failureEvents returns the events of a command that had begun and is undone. Commands that were void or refused have their own events.
 func (e *Execution) failureEvents() []Event {
 	if e.err == nil || errors.Is(e.err, ErrVoid) || errors.Is(e.err, ErrRefused) {
 		return nil
@@ -122,7 +122,7 @@ func (e *Execution) failureEvents() []Event {
 	return out
 }
 
-// causeOf is the cause of the failure, as metrics spell it.
+// causeOf returns the cause of the failure, as metrics spell it.
 func causeOf(err error) string {
 	for _, cause := range []struct {
 		is   error

@@ -11,7 +11,7 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// members are the remaining members, with their observed state.
+// members returns the remaining members, with their observed state.
 func (e *Execution) members(o Observed) []memberNow {
 	var out []memberNow
 	for i := range e.cmd.Members {
@@ -170,7 +170,7 @@ func (e *Execution) failing(list []memberNow) bool {
 	return false
 }
 
-// disruptions are the history's entries for the remaining members, with the present time as their start.
+// disruptions returns the history's entries for the remaining members, with the present time as their start.
 func (e *Execution) disruptions(o Observed, now time.Time) []Disruption {
 	var out []Disruption
 	for _, m := range e.members(o) {
@@ -206,7 +206,7 @@ func (e *Execution) unmake(m *memberNow) []Effect {
 	return out
 }
 
-// mark returns the effect that marks the member's node, by its pool's generation; nil if there is no node, or it is marked.
+// mark returns the effect that marks the member's node, by its pool's generation, or nil if there is no node, or it is marked.
 func (m *memberNow) mark() Effect {
 	marker := v1.MarkerOf(m.member.Pool)
 	switch {
@@ -230,7 +230,7 @@ func unmark(name string, node *corev1.Node) []Effect {
 	return out
 }
 
-// reasonOf is the reason of the claim's condition DisruptionReason, if it is true.
+// reasonOf returns the reason of the claim's condition DisruptionReason, if it is true.
 func reasonOf(claim *v1.NodeClaim) (reason string, is bool) {
 	for i := range claim.Status.Conditions {
 		if c := &claim.Status.Conditions[i]; c.Type == v1.ConditionDisruptionReason {

@@ -84,8 +84,8 @@ type historyText struct {
 	Lines  []historyLine       `json:"lines,omitempty"`
 }
 
-// Annotation is the part of the history about the pool, for v1.DisruptionHistoryAnnotationKey; empty if there is none. It takes at most
-// MaxHistoryBytes.
+// Annotation returns the part of the history about the pool, for v1.DisruptionHistoryAnnotationKey, or "" if there is none. It takes at
+// most MaxHistoryBytes.
 func (h History) Annotation(pool v1.PoolKey) string {
 	var text historyText
 	places := map[string]int{}

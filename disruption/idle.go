@@ -30,7 +30,7 @@ func (i *Idle) Note(p *Plan, revision uint64) {
 // Forget forces the next pass to plan.
 func (i *Idle) Forget() { i.known = false }
 
-// Wait is how long planning is unnecessary if the revision stays; 0 means plan now.
+// Wait returns how long planning is unnecessary if the revision stays; 0 means plan now.
 func (i *Idle) Wait(revision uint64, now time.Time) time.Duration {
 	if !i.known || i.revision != revision {
 		return 0

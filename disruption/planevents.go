@@ -74,7 +74,7 @@ func unconsolidatable(b *Block) bool {
 	return false
 }
 
-// nodeEvents are the event for the Node and for its NodeClaim, if they exist.
+// nodeEvents returns the event for the Node and for its NodeClaim, if they exist.
 func nodeEvents(m *cluster.NodeState, e Event) []Event {
 	var out []Event
 	if m.Node != nil {
@@ -149,5 +149,5 @@ const (
 	poolBlockedEvery = time.Minute
 )
 
-// every is an event's interval.
+// every returns an event's interval.
 func every(interval time.Duration) *time.Duration { return &interval }

@@ -47,7 +47,7 @@ type Plan struct {
 	Unreached []v1.PoolKey `json:"unreached,omitempty"`
 }
 
-// atLeast is the error of a planner's option that is less than the minimum, or nil.
+// atLeast returns the error of a planner's option that is less than the minimum, or nil.
 func atLeast[T int | time.Duration](name string, value, minimum T) error {
 	if value >= minimum {
 		return nil
@@ -55,7 +55,7 @@ func atLeast[T int | time.Duration](name string, value, minimum T) error {
 	return &option.Error{Package: "disruption", Option: name, Rule: fmt.Sprintf("is %v: it must be at least %v", value, minimum)}
 }
 
-// amount is the error of a planner's option that is no amount of money, or nil.
+// amount returns the error of a planner's option that is no amount of money, or nil.
 func amount(name string, value float64) error {
 	if value >= 0 && value <= math.MaxFloat64 {
 		return nil
@@ -63,7 +63,7 @@ func amount(name string, value float64) error {
 	return &option.Error{Package: "disruption", Option: name, Rule: fmt.Sprintf("is %g: it must be a finite number of at least 0", value)}
 }
 
-// share is the error of a planner's option that is no share of less than all, or nil.
+// share returns the error of a planner's option that is no share of less than all, or nil.
 func share(name string, value float64) error {
 	if value >= 0 && value < 1 {
 		return nil

@@ -79,7 +79,7 @@ func (q *Queue) Executions() []*Execution {
 	return out
 }
 
-// Executing are the nodes that commands under way are about to remove, with the commands' IDs: Input.Executing.
+// Executing returns the nodes that commands under way are about to remove, with the commands' IDs: Input.Executing.
 func (q *Queue) Executing() map[string]string {
 	out := map[string]string{}
 	for _, e := range q.Executions() {

@@ -68,7 +68,7 @@ func (e *RecordError) Error() string {
 	return fmt.Sprintf("nodeclaim %s: annotation %s: %s: remove it", e.Claim, v1.DisruptionCommandAnnotationKey, e.Rule)
 }
 
-// RecordOf reads the claim's record; nil if it has none. The error is a *RecordError.
+// RecordOf reads the claim's record. It returns nil if it has none. The error is a *RecordError.
 func RecordOf(claim *v1.NodeClaim) (*Record, error) {
 	text, has := "", false
 	if claim != nil {
@@ -92,7 +92,7 @@ func RecordOf(claim *v1.NodeClaim) (*Record, error) {
 	return r, nil
 }
 
-// command is the part that is equal in all records of one command.
+// command returns the part that is equal in all records of one command.
 func (r *Record) command() Record {
 	out := *r
 	out.Role, out.Index, out.Node, out.UID, out.Pool, out.Static, out.Price, out.Cost = "", 0, "", "", "", false, 0, 0
@@ -113,7 +113,7 @@ func (r *Record) writtenFor(claim *v1.NodeClaim) bool {
 	return r.Pool == v1.PoolOf(claim.Labels).String() && (created.IsZero() || !created.Time.Before(r.Planned.Add(-clockSkew)))
 }
 
-// String is the annotation's text.
+// String returns the annotation's text.
 func (r *Record) String() string {
 	text, err := json.Marshal(r)
 	if err != nil {
@@ -128,7 +128,7 @@ func belongs(claim *v1.NodeClaim, id string) bool {
 	return err == nil && r != nil && r.ID == id
 }
 
-// record is the common part of the records of the execution's command.
+// record returns the common part of the records of the execution's command.
 func (e *Execution) record(role Role, index int) *Record {
 	return &Record{
 		ID: e.cmd.ID, Role: role, Index: index, Method: e.cmd.Method, Reason: e.cmd.Reason, Members: len(e.cmd.Members),

@@ -39,7 +39,7 @@ type Recovered struct {
 	Replacements []*v1.NodeClaim
 }
 
-// Executing are the members of the recovered commands with the commands' IDs, like Queue.Executing.
+// Executing returns the members of the recovered commands with the commands' IDs, like Queue.Executing.
 func (r *Recovery) Executing() map[string]string {
 	out := map[string]string{}
 	for i := range r.Commands {
@@ -217,8 +217,8 @@ func (l *remains) command() *Command {
 	return cmd
 }
 
-// notAfter is the earlier of the time and now: the clock of the earlier process may have been ahead. A snapshot without a time
-// has no now.
+// notAfter returns the earlier of the time and now: the clock of the earlier process may have been ahead. A snapshot without a time has no
+// now.
 func notAfter(t, now time.Time) time.Time {
 	if t.After(now) && !now.IsZero() {
 		return now
@@ -226,7 +226,7 @@ func notAfter(t, now time.Time) time.Time {
 	return t
 }
 
-// recovered is the execution that continues. If a record has no start (drawknife always writes one), or a start in the future, the
+// recovered returns the execution that continues. If a record has no start (drawknife always writes one), or a start in the future, the
 // deadline counts from now.
 func (l *remains) recovered(view *cluster.View) Recovered {
 	cmd := l.command()

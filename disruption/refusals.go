@@ -19,7 +19,7 @@ type Refusals struct{ pauses survey.Refusals }
 // NewRefusals returns an empty Refusals.
 func NewRefusals() *Refusals { return &Refusals{} }
 
-// inner is the type that planners use; nil for nil.
+// inner returns the type that planners use, or nil if r is nil.
 func (r *Refusals) inner() *survey.Refusals {
 	if r == nil {
 		return nil
@@ -71,12 +71,12 @@ func (r *Refusals) ClosePool(pool v1.PoolKey, why string, until time.Time) {
 // OpenPool reverts ClosePool.
 func (r *Refusals) OpenPool(pool v1.PoolKey) { r.inner().OpenPool(pool) }
 
-// Blocks returns why and until when a claim's node is paused; nil if it is not.
+// Blocks returns why and until when a claim's node is paused, or nil if it is not.
 func (r *Refusals) Blocks(claim types.UID, reason Reason, now time.Time) *Block {
 	return r.inner().Blocks(claim, reason, now)
 }
 
-// BlocksPool returns why and until when the nodes of the pool are paused; nil if they are not.
+// BlocksPool returns why and until when the nodes of the pool are paused, or nil if they are not.
 func (r *Refusals) BlocksPool(pool v1.PoolKey, now time.Time) *Block {
 	return r.inner().BlocksPool(pool, now)
 }

@@ -48,7 +48,7 @@ type RepairBlock struct {
 	Unhealthy, Nodes, Allowed int
 }
 
-// String is a sentence.
+// String returns a sentence.
 func (b *RepairBlock) String() string {
 	of := "the cluster"
 	if !b.Pool.IsZero() {
@@ -109,7 +109,7 @@ func Repair(s RepairState, now time.Time) RepairStep {
 	}}
 }
 
-// repairDue is when the first matching policy no longer tolerates the condition.
+// repairDue returns when the first matching policy no longer tolerates the condition.
 func repairDue(node *corev1.Node, policies []cloudprovider.RepairPolicy) (due time.Time, policy *cloudprovider.RepairPolicy) {
 	for i := range policies {
 		for j := range node.Status.Conditions {

@@ -8,7 +8,7 @@ import (
 	"github.com/drawknife/drawknife/disruption/decision"
 )
 
-// Samples are how many nodes could be disrupted for each voluntary reason, without budgets.
+// Samples returns how many nodes could be disrupted for each voluntary reason, without budgets.
 func (f *Fleet) Samples() []Sample {
 	var out []Sample
 	for _, r := range VoluntaryReasons() {
@@ -27,7 +27,7 @@ func (f *Fleet) Samples() []Sample {
 	return out
 }
 
-// Samples are the scores and moves of a plan, and its searches that ended early. Policies are those of the plan's fleet.
+// Samples returns the scores and moves of a plan, and its searches that ended early. Policies are those of the plan's fleet.
 func (p *Plan) Samples(f *Fleet) []Sample {
 	if f == nil {
 		return nil
@@ -122,7 +122,7 @@ func (r *Removal) Samples(moving int) []Sample {
 	return out
 }
 
-// Label is the removal's reason as metrics spell it; for an interruption its kind, in the words of the providers' messages.
+// Label returns the removal's reason as metrics spell it; for an interruption its kind, in the words of the providers' messages.
 func (r *Removal) Label() string {
 	if r.Reason != ReasonInterrupted {
 		return r.Reason.Label()

@@ -74,7 +74,7 @@ func Survey(in Input) (*Fleet, error) {
 	return &Fleet{Candidates: p.Candidates, Blocked: p.Blocked, picture: p}, nil
 }
 
-// seen is the form of the fleet that planners use; nil if Survey did not make it.
+// seen returns the form of the fleet that planners use, or nil if Survey did not make it.
 func (f *Fleet) seen() *survey.Fleet {
 	if f == nil {
 		return nil
@@ -82,7 +82,7 @@ func (f *Fleet) seen() *survey.Fleet {
 	return f.picture
 }
 
-// Time is the present time for every decision about the fleet.
+// Time returns the present time for every decision about the fleet.
 func (f *Fleet) Time() time.Time {
 	if f.seen() == nil {
 		return time.Time{}
@@ -90,7 +90,7 @@ func (f *Fleet) Time() time.Time {
 	return f.picture.Now
 }
 
-// Candidate returns the candidate of a name; nil if the node is none.
+// Candidate returns the candidate of a name, or nil if the node is none.
 func (f *Fleet) Candidate(name string) *Candidate {
 	if f.seen() == nil {
 		return nil
@@ -106,8 +106,8 @@ func (f *Fleet) Eligible(m Method) (accepted []*Candidate, refused map[string]*B
 	return f.picture.Eligible(m)
 }
 
-// BudgetFaults are the invalid budgets of NodePools, by pool and number, as *BudgetErrors: until they are corrected, no node of
-// the pool is disrupted for their reasons.
+// BudgetFaults returns the invalid budgets of NodePools, by pool and number, as *BudgetErrors: until they are corrected, no node of the
+// pool is disrupted for their reasons.
 func (f *Fleet) BudgetFaults() []error {
 	if f.seen() == nil {
 		return nil

@@ -144,8 +144,8 @@ type Replacement = decision.Replacement
 // Command is one decision that is carried out as a whole: nodes to remove, and nodes to launch before.
 type Command = decision.Command
 
-// TerminationMode is how a claim's node ends, as metrics spell it: gracefully, without a deadline; eventually, with one; or forcefully,
-// with a deadline at once.
+// TerminationMode returns how a claim's node ends, as metrics spell it: gracefully, without a deadline; eventually, with one; or
+// forcefully, with a deadline at once.
 func TerminationMode(claim *v1.NodeClaim) string {
 	return decision.TerminationMode(claim)
 }
@@ -182,7 +182,8 @@ const (
 // Due is when a claim's node must be removed, and why.
 type Due = decision.Due
 
-// ExpiryOf is when the claim's node expires, by the claim's own expireAfter; false if it never does, or is already being deleted.
+// ExpiryOf returns when the claim's node expires, by the claim's own expireAfter. It returns false if it never does, or is already being
+// deleted.
 func ExpiryOf(claim *v1.NodeClaim) (Due, bool) {
 	return decision.ExpiryOf(claim)
 }
@@ -224,8 +225,8 @@ const (
 	MetricBackOffSeconds     = decision.MetricBackOffSeconds
 )
 
-// Metrics are the metrics of this package's Samples. Package provisioning also counts nodeclaims_disrupted_total, for claims that it gives
-// up.
+// Metrics returns the metrics of this package's Samples. Package provisioning also counts nodeclaims_disrupted_total, for claims that it
+// gives up.
 func Metrics() []Metric {
 	return decision.Metrics()
 }
@@ -281,7 +282,7 @@ const (
 	MethodSingleNode  Method = decision.MethodSingleNode
 )
 
-// Methods are all methods in the order in which they are tried. The slice is the caller's.
+// Methods returns all methods in the order in which they are tried. The slice is the caller's.
 func Methods() []Method {
 	return decision.Methods()
 }
@@ -295,7 +296,7 @@ const (
 	ClassEventual Class = decision.ClassEventual
 )
 
-// VoluntaryReasons are the reasons that budgets know, in the order in which they are tried. The slice is the caller's.
+// VoluntaryReasons returns the reasons that budgets know, in the order in which they are tried. The slice is the caller's.
 func VoluntaryReasons() []Reason {
 	return decision.VoluntaryReasons()
 }
@@ -307,14 +308,14 @@ type Score = decision.Score
 // Disruption is a disruption that was started. Budgets with a window count them.
 type Disruption = decision.Disruption
 
-// DisruptionOf is the history entry for the disruption of a candidate by a command.
+// DisruptionOf returns the history entry for the disruption of a candidate by a command.
 func DisruptionOf(c *Candidate, r Reason, started time.Time) Disruption {
 	return decision.DisruptionOf(c, r, started)
 }
 
-// ForcedDisruption is the history entry for a forced removal of a claim's node, by expiry, an interruption, or repair. No budget
-// can block it, but budgets with a rate count it, and Global leaves the workloads of its pods alone for a while. node may be
-// empty, moving are the pods that have to move. Set Price if you know it.
+// ForcedDisruption returns the history entry for a forced removal of a claim's node, by expiry, an interruption, or repair. No budget can
+// block it, but budgets with a rate count it, and Global leaves the workloads of its pods alone for a while. node may be empty, moving are
+// the pods that have to move. Set Price if you know it.
 func ForcedDisruption(claim *v1.NodeClaim, node string, r Reason, moving []*corev1.Pod, started time.Time) Disruption {
 	return decision.ForcedDisruption(claim, node, r, moving, started)
 }

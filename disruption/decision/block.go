@@ -180,7 +180,7 @@ func (b *Block) Silent() bool {
 	return false
 }
 
-// String is a sentence for operators, without the node's name.
+// String returns a sentence for operators, without the node's name.
 func (b *Block) String() string {
 	if b == nil {
 		return ""
@@ -275,7 +275,7 @@ func (b *Block) sentence() string {
 	return string(b.Code)
 }
 
-// fixedSentences are the sentences without details.
+// fixedSentences returns the sentences without details.
 func fixedSentences(code BlockCode) (string, bool) {
 	s, ok := map[BlockCode]string{
 		BlockUnmanaged:      "no nodeclaim made it",

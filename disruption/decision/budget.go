@@ -112,7 +112,7 @@ func (b *Budget) Holds(r Reason) bool {
 	return b.Reasons == nil || slices.Contains(b.Reasons, r)
 }
 
-// Allows is how much the budget allows, in its unit, for this total in its scope.
+// Allows returns how much the budget allows, in its unit, for this total in its scope.
 func (b *Budget) Allows(total float64) float64 {
 	if !b.Percent {
 		return b.Amount

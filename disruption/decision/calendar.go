@@ -27,7 +27,7 @@ func (e *CalendarError) Error() string {
 	return fmt.Sprintf("disruption budget: %s: %v", e.Field, e.Err)
 }
 
-// Unwrap is what is wrong with the field.
+// Unwrap returns what is wrong with the field.
 func (e *CalendarError) Unwrap() error { return e.Err }
 
 // ParseCalendar reads a schedule as v1.ParseSchedule does, in an IANA time zone ("Europe/Berlin"); an empty zone is UTC. The budget counts
@@ -69,8 +69,8 @@ func (c *Calendar) Counts(t time.Time) bool {
 	return !hit.IsZero() && !hit.After(t)
 }
 
-// next is the first time of the schedule strictly after t, in t's zone, so that all times of a plan are printed in one zone; zero if there
-// is none.
+// next returns the first time of the schedule strictly after t, in t's zone, so that all times of a plan are printed in one zone; zero if
+// there is none.
 func (c *Calendar) next(t time.Time) time.Time {
 	return c.schedule.Next(t.In(c.location)).In(t.Location())
 }
@@ -78,8 +78,8 @@ func (c *Calendar) next(t time.Time) time.Time {
 // maxWindows limits how many consecutive windows are followed to find where they end.
 const maxWindows = 10_000
 
-// Closes is when the window around t closes: windows that overlap or touch are one. Zero if t is in none, or if maxWindows
-// windows follow without a gap.
+// Closes returns when the window around t closes: windows that overlap or touch are one. Zero if t is in none, or if maxWindows windows
+// follow without a gap.
 func (c *Calendar) Closes(t time.Time) time.Time {
 	if c == nil || !c.Counts(t) {
 		return time.Time{}
@@ -97,7 +97,7 @@ func (c *Calendar) Closes(t time.Time) time.Time {
 	return time.Time{}
 }
 
-// Opens is when the next window opens, after the one around t; zero if there is none.
+// Opens returns when the next window opens, after the one around t; zero if there is none.
 func (c *Calendar) Opens(t time.Time) time.Time {
 	if c == nil {
 		return time.Time{}

@@ -43,11 +43,11 @@ type Candidate struct {
 // Empty reports whether no pod with a cost would have to move.
 func (c *Candidate) Empty() bool { return c.Cost <= 1 }
 
-// Ratio is the saving of its removal per unit of disruption: the order of consolidation.
+// Ratio returns the saving of its removal per unit of disruption: the order of consolidation.
 func (c *Candidate) Ratio() float64 { return c.Price / c.Cost }
 
-// LegacyCost is the disruption cost of earlier Karpenter releases, by which static pools still choose nodes to remove: the
-// eviction cost of all its pods, whatever their owner, times the remaining share of its lifetime.
+// LegacyCost returns the disruption cost of earlier Karpenter releases, by which static pools still choose nodes to remove: the eviction
+// cost of all its pods, whatever their owner, times the remaining share of its lifetime.
 func (c *Candidate) LegacyCost(now time.Time) float64 {
 	if c.State == nil {
 		return 0

@@ -102,7 +102,7 @@ func (c *Command) Pods() int {
 	return n
 }
 
-// Nodes are the names of the members.
+// Nodes returns the names of the members.
 func (c *Command) Nodes() []string {
 	out := make([]string, len(c.Members))
 	for i := range c.Members {

@@ -8,7 +8,7 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// Label is the reason as metrics spell it; see Removal.Label for forced ones.
+// Label returns the reason as metrics spell it; see Removal.Label for forced ones.
 func (r Reason) Label() string { return SnakeCase(string(r)) }
 
 // SnakeCase turns "WhenEmptyOrUnderutilized" into "when_empty_or_underutilized".
@@ -23,7 +23,7 @@ func SnakeCase(s string) string {
 	return out.String()
 }
 
-// TerminationMode is how a claim's node is terminated, as metrics spell it: gracefully, without a deadline; eventually, with a
+// TerminationMode returns how a claim's node is terminated, as metrics spell it: gracefully, without a deadline; eventually, with a
 // deadline; or forcefully, with an immediate deadline.
 func TerminationMode(claim *v1.NodeClaim) string {
 	if claim == nil {
@@ -38,12 +38,12 @@ func TerminationMode(claim *v1.NodeClaim) string {
 	return "eventual"
 }
 
-// MetricLabels are the labels of a method's metrics: its reason and its consolidation type.
+// MetricLabels returns the labels of a method's metrics: its reason and its consolidation type.
 func (m Method) MetricLabels() map[string]string {
 	return map[string]string{LabelReason: m.Reason().Label(), LabelType: m.ConsolidationType()}
 }
 
-// PolicyLabel is the pool's consolidationPolicy as metrics spell it; the default if it has none, and "" without a pool.
+// PolicyLabel returns the pool's consolidationPolicy as metrics spell it; the default if it has none, and "" without a pool.
 func PolicyLabel(pool *v1.NodePool) string {
 	if pool == nil {
 		return ""
@@ -55,7 +55,7 @@ func PolicyLabel(pool *v1.NodePool) string {
 	return SnakeCase(string(policy))
 }
 
-// Pools are the pools that lose nodes, without duplicates.
+// Pools returns the pools that lose nodes, without duplicates.
 func (c *Command) Pools() []v1.PoolKey {
 	var out []v1.PoolKey
 	for i := range c.Members {
@@ -67,7 +67,7 @@ func (c *Command) Pools() []v1.PoolKey {
 	return out
 }
 
-// MetricLabels are the labels of the command's counters: those of its method, and its decision.
+// MetricLabels returns the labels of the command's counters: those of its method, and its decision.
 func (c *Command) MetricLabels() map[string]string {
 	labels := c.Method.MetricLabels()
 	labels[LabelDecision] = string(c.Decision())

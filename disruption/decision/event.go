@@ -73,7 +73,7 @@ const (
 	KindPod       = "Pod"
 )
 
-// Events are the event for the member's Node and for its NodeClaim.
+// Events returns the event for the member's Node and for its NodeClaim.
 func (m *Member) Events(e Event) []Event {
 	e.Kind, e.Name, e.UID = KindNode, m.Node, ""
 	claim := e

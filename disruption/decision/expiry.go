@@ -12,7 +12,8 @@ type Due struct {
 	Reason Reason
 }
 
-// ExpiryOf is when the claim's node expires, by the claim's own expireAfter; false if it never does, or is already being deleted.
+// ExpiryOf returns when the claim's node expires, by the claim's own expireAfter. It returns false if it never does, or is already being
+// deleted.
 func ExpiryOf(claim *v1.NodeClaim) (Due, bool) {
 	if claim == nil {
 		return Due{}, false
@@ -24,7 +25,7 @@ func ExpiryOf(claim *v1.NodeClaim) (Due, bool) {
 	return Due{At: claim.CreationTimestamp.Add(life), Reason: ReasonExpired}, true
 }
 
-// lifetime is how long the claim's node may live; false if forever. A missing value is the API's default.
+// lifetime returns how long the claim's node may live. It returns false if forever. A missing value is the API's default.
 func lifetime(claim *v1.NodeClaim) (time.Duration, bool) {
 	if claim.Spec.ExpireAfter.IsZero() {
 		return v1.DefaultExpireAfter, true

@@ -59,8 +59,8 @@ const (
 	LabelCondition, LabelImage = "condition", "image_id"
 )
 
-// Metrics are the metrics of this package's Samples. Package provisioning also counts nodeclaims_disrupted_total, for claims that
-// it gives up.
+// Metrics returns the metrics of this package's Samples. Package provisioning also counts nodeclaims_disrupted_total, for claims that it
+// gives up.
 func Metrics() []Metric {
 	disrupted := []string{LabelReason, LabelPool, LabelCapacityType, labelConsolidationPolicy, labelTerminationMode}
 	return []Metric{

@@ -31,7 +31,7 @@ func (r Reason) Forced() bool {
 	return false
 }
 
-// Budgeted is the reason in the budgets of NodePools; ok is false for forced reasons, which these budgets don't limit.
+// Budgeted returns the reason in the budgets of NodePools; ok is false for forced reasons, which these budgets don't limit.
 func (r Reason) Budgeted() (reason v1.DisruptionReason, ok bool) {
 	switch r {
 	case ReasonEmpty:
@@ -61,12 +61,12 @@ const (
 	MethodSingleNode Method = "SingleNodeConsolidation"
 )
 
-// Methods are all methods in the order in which they are tried. The slice is the caller's.
+// Methods returns all methods in the order in which they are tried. The slice is the caller's.
 func Methods() []Method {
 	return []Method{MethodEmptiness, MethodStaticDrift, MethodDrift, MethodMultiNode, MethodSingleNode}
 }
 
-// Reason is the reason of the method's commands, which decides the budgets that they use.
+// Reason returns the reason of the method's commands, which decides the budgets that they use.
 func (m Method) Reason() Reason {
 	switch m {
 	case MethodEmptiness:
@@ -85,7 +85,7 @@ func (m Method) Class() Class {
 	return ClassGraceful
 }
 
-// ConsolidationType is the method's name in metrics: empty, multi or single; "" for drift.
+// ConsolidationType returns the method's name in metrics: empty, multi or single; "" for drift.
 func (m Method) ConsolidationType() string {
 	switch m {
 	case MethodEmptiness:
@@ -108,7 +108,7 @@ const (
 	ClassEventual Class = "Eventual"
 )
 
-// VoluntaryReasons are the reasons that budgets know, in the order in which they are tried. The slice is the caller's.
+// VoluntaryReasons returns the reasons that budgets know, in the order in which they are tried. The slice is the caller's.
 func VoluntaryReasons() []Reason {
 	return []Reason{ReasonEmpty, ReasonDrifted, ReasonUnderutilized}
 }

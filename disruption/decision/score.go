@@ -22,7 +22,7 @@ type Score struct {
 // Approved reports whether the score is high enough for the pool.
 func (s Score) Approved() bool { return s.Score >= s.Threshold }
 
-// String is a sentence for operators.
+// String returns a sentence for operators.
 func (s Score) String() string {
 	verb := "is below"
 	if s.Approved() {

@@ -30,7 +30,7 @@ type Disruption struct {
 	Owners []types.UID
 }
 
-// DisruptionOf is the history entry for the disruption of a candidate by a command.
+// DisruptionOf returns the history entry for the disruption of a candidate by a command.
 func DisruptionOf(c *Candidate, r Reason, started time.Time) Disruption {
 	if c == nil || c.Pool == nil || c.State == nil || c.State.Node == nil {
 		return Disruption{}
@@ -41,9 +41,9 @@ func DisruptionOf(c *Candidate, r Reason, started time.Time) Disruption {
 	}
 }
 
-// ForcedDisruption is the history entry for a forced removal of a claim's node, by expiry, an interruption, or repair. No budget
-// can block it, but budgets with a rate count it, and disruption.Global leaves the workloads of its pods alone for a while. node
-// may be empty, moving are the pods that have to move. Set Price if you know it.
+// ForcedDisruption returns the history entry for a forced removal of a claim's node, by expiry, an interruption, or repair. No budget can
+// block it, but budgets with a rate count it, and disruption.Global leaves the workloads of its pods alone for a while. node may be empty,
+// moving are the pods that have to move. Set Price if you know it.
 func ForcedDisruption(claim *v1.NodeClaim, node string, r Reason, moving []*corev1.Pod, started time.Time) Disruption {
 	if claim == nil {
 		return Disruption{}
@@ -54,7 +54,7 @@ func ForcedDisruption(claim *v1.NodeClaim, node string, r Reason, moving []*core
 	}
 }
 
-// ownersOf are the owners of the pods, each once, in their order.
+// ownersOf returns the owners of the pods, each once, in their order.
 func ownersOf(list []*corev1.Pod) []types.UID {
 	var out []types.UID
 	for _, pod := range list {

@@ -36,7 +36,7 @@ type MethodBlock struct {
 	Block  *Block `json:"block"`
 }
 
-// String is a sentence for operators.
+// String returns a sentence for operators.
 func (v Verdict) String() string {
 	switch v.Outcome {
 	case OutcomeRemoved:
