@@ -36,7 +36,7 @@ func load(ctx context.Context, from settings.Sources) (*settings.Loaded, error) 
 	return settings.Load(from)
 }
 
-// legacyOf returns the global settings that apply to v1alpha5 objects; nil if none are set.
+// legacyOf returns the global settings that apply to v1alpha5 objects, or nil if none are set.
 func legacyOf(l *settings.Legacy) *convert.LegacySettings {
 	if l == nil {
 		return nil
@@ -46,7 +46,7 @@ func legacyOf(l *settings.Legacy) *convert.LegacySettings {
 	}
 }
 
-// configMap returns the data of a ConfigMap; nil if it does not exist or the controller may not read it.
+// configMap returns the data of a ConfigMap, or nil if it does not exist or the controller may not read it.
 func configMap(ctx context.Context, c client.Reader, namespace, name string) (map[string]string, error) {
 	object := &corev1.ConfigMap{}
 	err := c.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, object)

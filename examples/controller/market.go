@@ -18,7 +18,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/spotrisk"
 )
 
-// newSharing shares what clusters of the account use of commitments; nil if they are not planned with, or if there is no place for reports.
+// newSharing shares what clusters of the account use of commitments. It returns nil if they are not planned with, or if there is no place
+// for reports.
 func newSharing(mgr ctrl.Manager, s settings.Settings, log *slog.Logger) *market.Sharing {
 	if s.Process.Provider != settings.ProviderAWS || !s.AWS.Commitments && s.Planning.CommitmentsFile == "" {
 		return nil

@@ -140,7 +140,7 @@ func (p planner) claim(claim *v1.NodeClaim) Finding {
 	return f
 }
 
-// poolOf is the pool that owns the claim, by name and generation; nil if there is none.
+// poolOf returns the pool that owns the claim, by name and generation, or nil if there is none.
 func (p planner) poolOf(claim *v1.NodeClaim) *v1.NodePool {
 	key := v1.PoolOf(claim.Labels)
 	if i := slices.IndexFunc(p.Pools, func(pool *v1.NodePool) bool { return pool.Key() == key }); i >= 0 {
@@ -164,7 +164,7 @@ func kindOfPool(key v1.PoolKey) string {
 	return v1.KindNodePool
 }
 
-// replacement is why a claim's node would be replaced; empty if it would not.
+// replacement returns why a claim's node would be replaced, or "" if it would not.
 func (p planner) replacement(claim *v1.NodeClaim, pool *v1.NodePool) string {
 	claim = claim.DeepCopy()
 	if step := disruption.Expire(claim, p.now); step.Removal != nil {

@@ -80,7 +80,7 @@ func (t there) sound(o object) bool {
 	return err == nil
 }
 
-// below is the object in a field; nil if there is none.
+// below returns the object in a field, or nil if there is none.
 func below(o object, name string) object {
 	inner, _ := o[name].(object)
 	return inner

@@ -67,7 +67,7 @@ func (s *claimState) give(claim *v1.NodeClaim) {
 	claim.Status.LastPodEventTime, claim.Status.ImageID = s.LastPodEventTime, s.ImageID
 }
 
-// stateOf returns the parts of a claim for which a Machine has no field; empty if there are none.
+// stateOf returns the parts of a claim for which a Machine has no field, or "" if there are none.
 func stateOf(claim *v1.NodeClaim, p *v1alpha5.Provisioner) string {
 	state := claimState{
 		TerminationGracePeriod: claim.Spec.TerminationGracePeriod, LastPodEventTime: claim.Status.LastPodEventTime, ImageID: claim.Status.ImageID,

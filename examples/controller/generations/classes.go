@@ -97,7 +97,7 @@ func (t *translator) kubeletOf(p *v1alpha5.Provisioner) *v1alpha5.KubeletConfigu
 // unlimitedDensity is the pod limit of a node if network interfaces don't limit it.
 const unlimitedDensity = 110
 
-// classKubelet converts the kubelet block of a Provisioner to that of a node class; nil for none.
+// classKubelet converts the kubelet block of a Provisioner to that of a node class, or nil if there is none.
 func (t *translator) classKubelet(p *v1alpha5.Provisioner) *awsv1.KubeletConfiguration {
 	for _, converted := range t.read(p, provisionerKind, t.options).Objects {
 		if pool, ok := converted.Object.(*v1.NodePool); ok && pool.Annotations[v1beta1.KubeletAnnotationKey] != "" {
@@ -110,7 +110,7 @@ func (t *translator) classKubelet(p *v1alpha5.Provisioner) *awsv1.KubeletConfigu
 	return nil
 }
 
-// class returns a node class of v1alpha5; nil if its objects don't exist or can't be converted, as the warnings explain.
+// class returns a node class of v1alpha5, or nil if its objects don't exist or can't be converted, as the warnings explain.
 func (t *translator) class(template *awsv1alpha1.AWSNodeTemplate, p *v1alpha5.Provisioner) (*awsv1.EC2NodeClass, conversion.Warnings) {
 	var result convert.Result
 	switch {

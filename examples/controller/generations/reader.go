@@ -76,7 +76,7 @@ func (r *reader) getClaim(ctx context.Context, key client.ObjectKey, into *v1.No
 	return nil
 }
 
-// ownerOf returns the Provisioner of a Machine with these labels; nil if there is none.
+// ownerOf returns the Provisioner of a Machine with these labels, or nil if there is none.
 func (r *reader) ownerOf(ctx context.Context, labels map[string]string) (*v1alpha5.Provisioner, error) {
 	key := v1.PoolOf(labels)
 	if key.Generation != v1.GenerationV1Alpha5 || !r.has.provisioners {

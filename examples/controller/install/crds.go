@@ -123,7 +123,7 @@ func put(ctx context.Context, c client.Client, want *apiextensionsv1.CustomResou
 	return c.Patch(ctx, next, client.MergeFromWithOptions(have, client.MergeFromWithOptimisticLock{}))
 }
 
-// trusted is the CA bundle of a CRD's webhook; nil for none.
+// trusted returns the CA bundle of a CRD's webhook, or nil if there is none.
 func trusted(c *apiextensionsv1.CustomResourceConversion) []byte {
 	if c == nil || c.Webhook == nil || c.Webhook.ClientConfig == nil {
 		return nil

@@ -31,7 +31,7 @@ type File struct {
 	account *commitments.Account
 }
 
-// Account returns the content of the file, for CostsOptions.Commitments; nil until the file was read once. It must not be changed.
+// Account returns the content of the file, for CostsOptions.Commitments, or nil until the file was read once. It must not be changed.
 func (f *File) Account() *commitments.Account {
 	f.mu.Lock()
 	defer f.mu.Unlock()

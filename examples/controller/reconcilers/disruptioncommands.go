@@ -253,7 +253,7 @@ func (d *disruptor) begun(run *commandRun) {
 	d.log.Info("started disruption command", "command", cmd.ID, "description", cmd.String())
 }
 
-// priceOf returns the price in USD per hour of an instance with the labels, from its pool's catalog; 0 if it is not known.
+// priceOf returns the price in USD per hour of an instance with the labels, from its pool's catalog, or 0 if it is not known.
 func (d *disruptor) priceOf(pool v1.PoolKey, labels map[string]string) float64 {
 	for _, t := range d.planner.typesOf(pool) {
 		if t.Name != labels[corev1.LabelInstanceTypeStable] {

@@ -56,7 +56,7 @@ func (o *Options) findGroups(mapper meta.RESTMapper) error {
 	return nil
 }
 
-// served is an object of the kind, in the version that is read; nil if the API server does not serve it.
+// served returns an object of the kind, in the version that is read, or nil if the API server does not serve it.
 func (k groupKind) served(mapper meta.RESTMapper) (*unstructured.Unstructured, error) {
 	var versions []string
 	if k.version != "" {

@@ -113,7 +113,7 @@ func attachmentsTo(ctx context.Context, c client.Reader, node string) ([]*storag
 	return pointers(list.Items), nil
 }
 
-// poolOf returns the NodePool of a claim; nil if it has none, or if the pool is deleted.
+// poolOf returns the NodePool of a claim, or nil if it has none, or if the pool is deleted.
 func poolOf(ctx context.Context, c client.Reader, claim *v1.NodeClaim) (*v1.NodePool, error) {
 	key := v1.PoolOf(claim.Labels)
 	if key.IsZero() {
@@ -141,7 +141,7 @@ func qualified(name string) types.NamespacedName {
 	return types.NamespacedName{Name: name}
 }
 
-// claimWith returns the claim with the name and the UID, of any generation; nil if there is none.
+// claimWith returns the claim with the name and the UID, of any generation, or nil if there is none.
 func claimWith(ctx context.Context, c client.Reader, name string, uid types.UID) (*v1.NodeClaim, error) {
 	for _, generation := range []string{"", string(v1.GenerationV1Alpha5)} {
 		claim := &v1.NodeClaim{}

@@ -96,7 +96,7 @@ func (p *planner) Start(ctx context.Context) error {
 // startTrigger makes a new leader plan once for everything that is pending.
 const startTrigger types.UID = "start"
 
-// untilSynced waits until the view of the cluster is complete; false if ctx ends before.
+// untilSynced waits until the view of the cluster is complete. It returns false if ctx ends before.
 func (p *planner) untilSynced(ctx context.Context) bool {
 	began, told := p.now(), p.now()
 	for !p.state.Synced() {
@@ -237,7 +237,7 @@ func (p *planner) bufferedNodes() map[string]bool {
 	return nil
 }
 
-// typesOf returns the instance types of a pool from the last pass; nil if the pass did not read them.
+// typesOf returns the instance types of a pool from the last pass, or nil if the pass did not read them.
 func (p *planner) typesOf(key v1.PoolKey) []*cloudprovider.InstanceType {
 	set := p.shown.catalogs.Load()
 	if set == nil {

@@ -105,7 +105,7 @@ func (r *poolReconciler) Reconcile(ctx context.Context, request reconcile.Reques
 	return reconcile.Result{RequeueAfter: again}, nil
 }
 
-// class is the readiness of the pool's node class; nil if it is unknown.
+// class returns the readiness of the pool's node class, or nil if it is unknown.
 func (r *poolReconciler) class(ctx context.Context, pool *v1.NodePool) *cloudprovider.NodeClassReadiness {
 	if r.classes == nil {
 		return &cloudprovider.NodeClassReadiness{Status: "True"}
@@ -122,7 +122,7 @@ func (r *poolReconciler) class(ctx context.Context, pool *v1.NodePool) *cloudpro
 	return &answer
 }
 
-// usage returns the total resources of the pool's nodes; nil while the view is not complete. Nodes without an instance and leaving nodes
+// usage returns the total resources of the pool's nodes, or nil while the view is not complete. Nodes without an instance and leaving nodes
 // don't count.
 func (r *poolReconciler) usage(pool v1.PoolKey) (corev1.ResourceList, int) {
 	if !r.state.Synced() {

@@ -108,7 +108,7 @@ func (c *confirmer) read(ctx context.Context, key cluster.ObjectKey, uid types.U
 	return nil
 }
 
-// empty is a new object of the kind; nil if the feed does not watch it.
+// empty returns a new object of the kind, or nil if the feed does not watch it.
 func (c *confirmer) empty(kind cluster.Kind) client.Object {
 	for _, w := range c.kinds {
 		if w.kind == kind {

@@ -69,7 +69,7 @@ func kinds() map[string]forms {
 	}
 }
 
-// resourceOf returns "group/version/resource" of a request's path; empty if the path is not that of an object in a group.
+// resourceOf returns "group/version/resource" of a request's path, or "" if the path is not that of an object in a group.
 func resourceOf(path string) string {
 	_, path, found := strings.Cut(path, "/apis/")
 	parts := strings.Split(path, "/")
