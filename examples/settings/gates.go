@@ -86,7 +86,7 @@ func ParseFeatureGates(text string) (FeatureGates, error) {
 	return g, nil
 }
 
-// named returns the gate with this name; nil if there is none.
+// named returns the gate with this name, or nil if there is none.
 func (g *FeatureGates) named(name string) *bool {
 	for _, gate := range g.gates() {
 		if gate.name == name {

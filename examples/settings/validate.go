@@ -14,8 +14,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/fees"
 )
 
-// Validate reports all errors of the settings at once, as an *Error whose problems name fields; nil if there are none. Combine and
-// Load call it and report the names that users wrote instead.
+// Validate reports all errors of the settings at once, as an *Error whose problems name fields, or nil if there are none. Combine and Load
+// call it and report the names that users wrote instead.
 func (s Settings) Validate() error {
 	var problems []*Problem
 	fields := make(map[string]string)
