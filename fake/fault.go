@@ -97,7 +97,7 @@ func (c *Cloud) Calls(method Method) int {
 	return c.calls[method]
 }
 
-// nextFault counts a call and returns the fault that is due; nil if there is none.
+// nextFault counts a call and returns the fault that is due, or nil if there is none.
 func (a *account) nextFault(method Method) *Fault {
 	a.calls[method]++
 	var met *Fault

@@ -116,7 +116,7 @@ func (c *chance) after(mean time.Duration) (time.Duration, bool) {
 	return time.Duration(min(c.source.ExpFloat64()*float64(mean), float64(100*365*24*time.Hour))), true
 }
 
-// strike returns the fault that the model makes for a call; nil for none.
+// strike returns the fault that the model makes for a call, or nil if there is none.
 func (c *chance) strike(method Method) *Fault {
 	if c.Throttled+c.Failed+c.Lost == 0 {
 		return nil

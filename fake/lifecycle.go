@@ -145,8 +145,8 @@ func (c *Cloud) Instances() []Instance {
 	return instances
 }
 
-// Instance returns the instance with that provider ID, of any cluster; false if it does not exist or is gone. Like Instances it is not a
-// method of the provider.
+// Instance returns the instance with that provider ID, of any cluster. It returns false if it does not exist or is gone. Like Instances it
+// is not a method of the provider.
 func (c *Cloud) Instance(providerID string) (Instance, bool) {
 	now := c.clock.Now()
 	defer c.runHooks()

@@ -39,7 +39,7 @@ func (c *Cloud) setQuota(name string, most int, keys []cloudprovider.OfferingKey
 	return len(keys)
 }
 
-// usedUp returns a quota that does not allow another instance of the offering; nil if all do.
+// usedUp returns a quota that does not allow another instance of the offering, or nil if all do.
 func (a *account) usedUp(key cloudprovider.OfferingKey) *quota {
 	for _, q := range a.quotas {
 		if !q.of[key] {
@@ -145,7 +145,7 @@ func (c *Cloud) FailInstance(providerID string) error {
 	})
 }
 
-// down returns the fault of all calls in the present state of the cloud; nil if the cloud answers.
+// down returns the fault of all calls in the present state of the cloud, or nil if the cloud answers.
 func (a *account) down(method Method, now time.Time) *Fault {
 	switch {
 	case a.expired:

@@ -182,7 +182,7 @@ func OfType(it *cloudprovider.InstanceType, zone, capacityType string) InstanceO
 	return InstanceOption{it, zone, capacityType}
 }
 
-// only returns the single value that a requirement allows; empty if it allows several.
+// only returns the single value that a requirement allows, or "" if it allows several.
 func only(set requirements.Set, key string) string {
 	r := set.Get(key)
 	if values := r.Values(); r.Operator() == requirements.OpIn && len(values) == 1 {

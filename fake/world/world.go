@@ -88,7 +88,7 @@ func (w *World) Node(name, instanceType string, pods ...*corev1.Pod) (*corev1.No
 	return object, claim
 }
 
-// ofPool returns the label of the first pool; nil if there are no pools.
+// ofPool returns the label of the first pool, or nil if there are no pools.
 func (w *World) ofPool() build.MetaOption {
 	if len(w.pools) == 0 {
 		return nil
@@ -105,7 +105,7 @@ func (w *World) instanceType(name string) *cloudprovider.InstanceType {
 	return build.InstanceType(name)
 }
 
-// zoneOnDemand returns the first zone, by name, in which the type is sold on demand; empty if there is none.
+// zoneOnDemand returns the first zone, by name, in which the type is sold on demand, or "" if there is none.
 func zoneOnDemand(it *cloudprovider.InstanceType) string {
 	first := ""
 	for _, o := range it.Offerings {
