@@ -89,7 +89,7 @@ type work struct {
 	fleet bool
 }
 
-// fleetWorks returns the fleets to consolidate; nil if other scenarios are selected.
+// fleetWorks returns the fleets to consolidate, or nil if other scenarios are selected.
 func (o *options) fleetWorks() []work {
 	names, nodes := []string{o.scenario}, 0
 	ordinary, _ := fmt.Sscanf(o.scenario, ordinaryFleets+"-%d", &nodes)

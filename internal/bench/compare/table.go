@@ -70,7 +70,7 @@ func table(made []*comparison, given []string, now time.Time) string {
 	return b.String()
 }
 
-// overBound is cost divided by bound; empty if there is no bound.
+// overBound is cost divided by bound, or "" if there is no bound.
 func (c *comparison) overBound(o *outcome) string {
 	if o.HourlyCost == nil || c.LowerBound == nil || *c.LowerBound <= 0 {
 		return ""
