@@ -56,7 +56,7 @@ func readTable(path string) (*table, error) {
 	return t, nil
 }
 
-// find is the reason that lists the spec of the suite, and its entry; nil when none does.
+// find returns the reason that lists the spec of the suite, and its entry, or nil when none does.
 func find(reasons []reason, suite, spec string) (*reason, string) {
 	for i := range reasons {
 		for _, entry := range reasons[i].Specs[suite] {

@@ -110,7 +110,7 @@ func nameNode(slice *resourcev1.ResourceSlice) {
 	}
 }
 
-// matcher evaluates selectors of devices, as the controller has it; nil where the suite has devices switched off.
+// matcher evaluates selectors of devices, as the controller has it. It returns nil where the suite has devices switched off.
 func matcher(q *Question) dk.DeviceMatcher {
 	if !q.Devices {
 		return nil

@@ -220,7 +220,7 @@ func nodesOf(q *Question, pods []*corev1.Pod, waiting map[string]*corev1.Pod) ([
 	return out, nil
 }
 
-// mostTypes is the bound on the types of a claim as options take it; 0 is the default.
+// mostTypes returns the bound on the types of a claim as options take it; 0 is the default.
 func mostTypes(n int) *int {
 	if n == 0 {
 		return nil
