@@ -27,10 +27,10 @@ type Finder struct {
 	allWanted map[wantedKey]*wanted
 }
 
-// New is a finder for nodes of the pass. With oneZone it keeps new nodes to one zone where no type is sure to pay in all of them.
+// New returns a finder for nodes of the pass. With oneZone it keeps new nodes to one zone where no type is sure to pay in all of them.
 func New(p *reference.Pass, oneZone bool) *Finder { return &Finder{Pass: p, oneZone: oneZone} }
 
-// Apart is a finder for a goroutine of its own, that reads but does not add to what is found: what it remembers is not shared.
+// Apart returns a finder for a goroutine of its own, that reads but does not add to what is found: what it remembers is not shared.
 func (p *Finder) Apart() *Finder { return New(p.Pass.Apart(), p.oneZone) }
 
 // Group is what matters of the nodes that go.
@@ -50,10 +50,10 @@ const (
 	mostListed = 60
 )
 
-// ToTry is how many types of a node a search looks at.
+// ToTry returns how many types of a node a search looks at.
 func (p *Finder) ToTry() int { return max(mostTried, p.SpotTypes()) }
 
-// ToList is how many types of a node a command lists.
+// ToList returns how many types of a node a command lists.
 func (p *Finder) ToList() int { return max(mostListed, p.SpotTypes()) }
 
 // Narrow restricts planned nodes to types that keep the command worth it. It divides the permitted cost among the new nodes by their
@@ -116,7 +116,7 @@ func (p *Finder) sharing(group Group, nodes []planning.NewNode, needs []int64, s
 	return out, nil
 }
 
-// needs is the smallest share for each new node that leaves it a type; 0 if none does.
+// needs returns the smallest share for each new node that leaves it a type, or 0 if none does.
 func (p *Finder) needs(group Group, nodes []planning.NewNode, limit int) []int64 {
 	out, fromSpot := make([]int64, len(nodes)), group.Spot
 	for i := range nodes {
@@ -133,8 +133,8 @@ func (p *Finder) picky(pool *survey.Pool) bool {
 	return slices.ContainsFunc(pool.Object.Spec.Template.Spec.Requirements, func(r v1.NodeSelectorRequirementWithMinValues) bool { return r.MinValues != nil })
 }
 
-// sharedOut is a node's price plus its part of what may be spent beyond all planned prices, rounded down. Nodes that cost nothing share it
-// equally.
+// sharedOut returns a node's price plus its part of what may be spent beyond all planned prices, rounded down. Nodes that cost nothing
+// share it equally.
 func sharedOut(price, planned, most int64, nodes int) int64 {
 	if planned <= 0 {
 		return most / int64(nodes)

@@ -108,7 +108,7 @@ func newWriter(f *Found) *writer {
 	return w
 }
 
-// cameFrom are the candidates that pods come from, in the order of the pods; runs of the same candidate are listed once.
+// cameFrom returns the candidates that pods come from, in the order of the pods; runs of the same candidate are listed once.
 func cameFrom(from []int32, hidden []*searchcontext.Candidate) []*searchcontext.Candidate {
 	var out []*searchcontext.Candidate
 	for i, k := range from {
@@ -173,7 +173,7 @@ func (w *writer) command(e *paying.Exchange) *decision.Command {
 	return w.types.Finish(cmd)
 }
 
-// receiversOf are the nodes that take the members' pods, by name.
+// receiversOf returns the nodes that take the members' pods, by name.
 func (w *writer) receiversOf(members []*searchcontext.Candidate) []planning.ExistingNode {
 	if len(members) == 1 {
 		return w.receivers[members[0].Number]

@@ -19,7 +19,7 @@ type part struct {
 	openedFor []*searchcontext.Candidate
 }
 
-// parts are the components: nodes that were exchanged for each other, with all resulting new nodes.
+// parts returns the components: nodes that were exchanged for each other, with all resulting new nodes.
 func (w *writer) parts() []*part {
 	all := &part{members: w.members, nodes: make([]int, len(w.planned)), openedFor: w.openedFor}
 	for i := range all.nodes {
@@ -113,7 +113,7 @@ func savingOf(e *paying.Exchange) int64 {
 	return e.Saving
 }
 
-// exchangeOf makes one exchange of the part, with the types that its new nodes may be launched as; nil if it is not worth it.
+// exchangeOf makes one exchange of the part, with the types that its new nodes may be launched as. It returns nil if it is not worth it.
 func (w *writer) exchangeOf(p *part) *paying.Exchange {
 	method := w.method[p.members[0].Number]
 	if method != decision.MethodDrift {

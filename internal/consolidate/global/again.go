@@ -62,7 +62,8 @@ func (g *Options) PlanAgain(ctx context.Context, f *survey.Fleet, m *Memory) (*r
 	return plan, g.remember(best, sight, plan, 0), nil
 }
 
-// continued returns a plan that continues the memory's; nil if too much has changed, or if it is much worse than a plan without a memory.
+// continued returns a plan that continues the memory's, or nil if too much has changed, or if it is much worse than a plan without a
+// memory.
 func (g *Options) continued(ctx context.Context, f *survey.Fleet, m *Memory, sight *sighting.Sighting) (*reference.Plan, *Memory, error) {
 	start, err := g.context(ctx, f, m)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
-// until is the time until which the same fleet gives the same plan: the first time at which something ends or begins that the plan, or the
-// exclusion of a node, depends on. It is zero for never. The effects of time on the survey are compared separately.
+// until returns the time until which the same fleet gives the same plan: the first time at which something ends or begins that the plan, or
+// the exclusion of a node, depends on. It is zero for never. The effects of time on the survey are compared separately.
 func (g *Options) until(s *searching.Search, plan *reference.Plan) time.Time {
 	now, f := s.Fleet.Now, s.Fleet
 	end := soonest(now, time.Time{}, plan.Again)
@@ -56,7 +56,7 @@ func (g *Options) until(s *searching.Search, plan *reference.Plan) time.Time {
 	return end
 }
 
-// soonest is the earlier of two future times; zero means never.
+// soonest returns the earlier of two future times; zero means never.
 func soonest(now, a, b time.Time) time.Time {
 	if !b.After(now) || !a.IsZero() && a.Before(b) {
 		return a

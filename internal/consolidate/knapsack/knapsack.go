@@ -65,7 +65,7 @@ func within(takes, room []int64) bool {
 	return true
 }
 
-// bindingBudgets are the budgets that are too small for all choices together.
+// bindingBudgets returns the budgets that are too small for all choices together.
 func bindingBudgets(list []Choice, open []int, room []int64) []int {
 	var out []int
 	for b := range room {
@@ -80,8 +80,8 @@ func bindingBudgets(list []Choice, open []int, room []int64) []int {
 	return out
 }
 
-// chooseExactly solves the knapsack for one budget, in units of the greatest common divisor of what the choices use; false if that is too
-// much work.
+// chooseExactly solves the knapsack for one budget, in units of the greatest common divisor of what the choices use. It returns false if
+// that is too much work.
 func chooseExactly(list []Choice, open []int, room int64, budget int) ([]int, bool) {
 	unit := int64(0)
 	for _, i := range open {

@@ -101,7 +101,7 @@ func (a *agreement) settle(ctx context.Context, list []*decision.Command) ([][]*
 // the plan says so.
 const maxExtended = 5
 
-// settleOne returns the command with the additional nodes that provisioning asks for; nil if the command then saves too little.
+// settleOne returns the command with the additional nodes that provisioning asks for, or nil if the command then saves too little.
 func (a *agreement) settleOne(ctx context.Context, cmd *decision.Command) (*decision.Command, error) {
 	for round := 0; ; round++ {
 		wanted, known, err := a.wanted(ctx, []*decision.Command{cmd})
@@ -161,8 +161,8 @@ func (a *agreement) describe(cmd *decision.Command, since trial.Mark) {
 	cmd.Replacements = list
 }
 
-// wanted returns provisioning's plan for the pods of the commands if that needs further nodes, or has no place for a pod; nil if it needs
-// none. The answer is unknown after too many queries.
+// wanted returns provisioning's plan for the pods of the commands if that needs further nodes, or has no place for a pod, or nil if it
+// needs none. The answer is unknown after too many queries.
 func (a *agreement) wanted(ctx context.Context, list []*decision.Command) (plan *planning.Plan, known bool, err error) {
 	if !slices.ContainsFunc(list, placesPods) {
 		return nil, true, nil

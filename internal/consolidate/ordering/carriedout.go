@@ -115,5 +115,5 @@ func (a *agreement) launched(planned *planning.NewNode, name string) planning.No
 	return planning.Node{Name: name, Object: object, Pool: planned.Pool}
 }
 
-// newName is the name of a command's new node in queries to provisioning.
+// newName returns the name of a command's new node in queries to provisioning.
 func newName(cmd *decision.Command, i int) string { return fmt.Sprintf("~%s-%d", cmd.ID, i) }

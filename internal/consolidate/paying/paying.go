@@ -40,7 +40,7 @@ func (e *Exchange) group() allowedtypes.Group {
 	return g
 }
 
-// Required is the minimum saving of removing the group, nano-USD per hour. New nodes that are not launched yet may go for any saving,
+// Required returns the minimum saving of removing the group, nano-USD per hour. New nodes that are not launched yet may go for any saving,
 // because no pod is disturbed.
 func (t *Terms) Required(group []*searchcontext.Candidate) int64 {
 	there := searchcontext.Existing(group)
@@ -50,7 +50,7 @@ func (t *Terms) Required(group []*searchcontext.Candidate) int64 {
 	return max(int64(t.MinSavingShare*float64(searchcontext.PriceOf(there))), money.NanoUSD(t.MinSaving))
 }
 
-// Most is the maximum cost of new nodes for the group, which costs spent now, nano-USD per hour.
+// Most returns the maximum cost of new nodes for the group, which costs spent now, nano-USD per hour.
 func (t *Terms) Most(method decision.Method, group []*searchcontext.Candidate, spent int64) int64 {
 	if method == decision.MethodDrift || searchcontext.AnyDue(group) {
 		return money.Unlimited
@@ -58,12 +58,12 @@ func (t *Terms) Most(method decision.Method, group []*searchcontext.Candidate, s
 	return spent - t.Required(group)
 }
 
-// WorthOf is the value of a saving over the pay-back time, minus the cost of the disturbance, nano-USD.
+// WorthOf returns the value of a saving over the pay-back time, minus the cost of the disturbance, nano-USD.
 func (t *Terms) WorthOf(saving int64, cost float64) int64 {
 	return int64(float64(saving)*t.horizon().Hours()) - int64(t.DisruptionPrice*money.NanoPerUSD*cost)
 }
 
-// horizon is the time over which savings count: the pay-back time, or an hour if there is none.
+// horizon returns the time over which savings count: the pay-back time, or an hour if there is none.
 func (t *Terms) horizon() time.Duration {
 	if d := t.PayBack; d > 0 {
 		return d
@@ -79,7 +79,7 @@ func (t *Terms) Narrow(f *allowedtypes.Finder, e *Exchange, planned []planning.N
 	return why
 }
 
-// Weigh computes the saving and the value of the exchange, and returns why it does not pay; nil if it does.
+// Weigh computes the saving and the value of the exchange, and returns why it does not pay, or nil if it does.
 func (t *Terms) Weigh(p *reference.Pass, e *Exchange) *decision.Block {
 	e.Saving = searchcontext.PriceOf(e.Members)
 	for i := range e.NewNodes {
@@ -89,8 +89,8 @@ func (t *Terms) Weigh(p *reference.Pass, e *Exchange) *decision.Block {
 	return t.pays(p, e)
 }
 
-// value is the value of the exchange: its saving over the horizon, minus the cost of the disturbance and of the time in which old and new
-// nodes run together. Due nodes have no cost of the disturbance, because they must go anyway.
+// value returns the value of the exchange: its saving over the horizon, minus the cost of the disturbance and of the time in which old and
+// new nodes run together. Due nodes have no cost of the disturbance, because they must go anyway.
 func (t *Terms) value(e *Exchange) int64 {
 	cost, drain := 0.0, time.Duration(0)
 	overlap := int64(0)

@@ -55,7 +55,8 @@ type roomiest struct {
 	free int64
 }
 
-// NewProver computes what all proofs have in common; nil if the cost of nodes depends on more than their type in the snapshot's cost model.
+// NewProver computes what all proofs have in common. It returns nil if the cost of nodes depends on more than their type in the snapshot's
+// cost model.
 func NewProver(snapshot *planning.Snapshot, m *model.Model, nodes []Node) *Prover {
 	if snapshot.CostModel != nil || len(nodes) == 0 {
 		return nil
@@ -111,7 +112,7 @@ func samePrices(a, b decision.FloorPrices) bool {
 	return true
 }
 
-// requestsOf are the requests of a pod, and one for the pod itself.
+// requestsOf returns the requests of a pod, and one for the pod itself.
 func requestsOf(pod *corev1.Pod) corev1.ResourceList {
 	out := resources.OfPod(pod)
 	out[corev1.ResourcePods] = *resource.NewQuantity(1, resource.DecimalSI)
@@ -145,7 +146,7 @@ func (p *Prover) pricesFor(groups []int) []decision.FloorPrices {
 	return prices
 }
 
-// offered are the nodes of the groups; a node type that several sell has its lowest price.
+// offered returns the nodes of the groups; a node type that several sell has its lowest price.
 func (p *Prover) offered(groups []int) []offered {
 	var out []offered
 	at := map[[3]float64]int{}
@@ -224,5 +225,5 @@ func (p *Prover) Prove(n *Node, required int64) *decision.Proof {
 // floorResources are the resources with prices, in the order in which decision.FloorPrices adds them up.
 var floorResources = []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourcePods}
 
-// Prices are the prices that proofs refer to by number.
+// Prices returns the prices that proofs refer to by number.
 func (p *Prover) Prices() []decision.FloorPrices { return p.list }

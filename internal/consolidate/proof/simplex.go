@@ -21,8 +21,8 @@ func floorAmounts(list corev1.ResourceList) (amounts [3]float64) {
 	return amounts
 }
 
-// bestPrices are the floor prices with the highest value of the demand: the duals of covering it with nodes at the lowest price. Rounding
-// cannot make them invalid, because they are scaled until they hold. Nil if there are none.
+// bestPrices returns the floor prices with the highest value of the demand: the duals of covering it with nodes at the lowest price.
+// Rounding cannot make them invalid, because they are scaled until they hold. Nil if there are none.
 func bestPrices(offers []offered, demand corev1.ResourceList) decision.FloorPrices {
 	scale, unit := largest(offers)
 	goal := make([]float64, len(floorResources))

@@ -17,5 +17,5 @@ func (s *Source) Draw() uint64 {
 	return z ^ z>>31
 }
 
-// Below is a number from 0 to n-1.
+// Below returns a number from 0 to n-1.
 func (s *Source) Below(n int) int { return int(s.Draw() % uint64(n)) }

@@ -48,8 +48,8 @@ func (t *poolTotals) score(savings int64, disruption float64) float64 {
 	return (float64(savings) / float64(t.cost)) / (disruption / t.disruption)
 }
 
-// scores are the scores of the batch's Balanced pools for a move: each pool is credited with a share of the savings, by the prices of its
-// nodes.
+// scores returns the scores of the batch's Balanced pools for a move: each pool is credited with a share of the savings, by the prices of
+// its nodes.
 func (p *Pass) scores(batch []*decision.Candidate, savings float64) []decision.Score {
 	isBalanced := func(c *decision.Candidate) bool {
 		return c.Pool.Object.Spec.Disruption.ConsolidationPolicy == v1.ConsolidationPolicyBalanced
@@ -95,8 +95,8 @@ func (p *Pass) scores(batch []*decision.Candidate, savings float64) []decision.S
 	return out
 }
 
-// Balanced returns the block of a Balanced pool of the batch that does not approve of a move with these savings; nil if all do. Pools with
-// other policies approve always.
+// Balanced returns the block of a Balanced pool of the batch that does not approve of a move with these savings, or nil if all do. Pools
+// with other policies approve always.
 func (p *Pass) Balanced(batch []*decision.Candidate, savings float64) *decision.Block {
 	for _, s := range p.scores(batch, savings) {
 		if !s.Approved() {

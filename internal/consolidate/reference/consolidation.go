@@ -139,7 +139,7 @@ func (p *Pass) takeTurns(list []*decision.Candidate) []*decision.Candidate {
 	return out
 }
 
-// poolsBeyond are the pools without a candidate among the first n, in their order.
+// poolsBeyond returns the pools without a candidate among the first n, in their order.
 func poolsBeyond(turns []*decision.Candidate, n int) []v1.PoolKey {
 	seen := map[v1.PoolKey]bool{}
 	for _, c := range turns[:n] {

@@ -65,7 +65,7 @@ func (p *Pass) scalingDown(key v1.PoolKey, object *v1.NodePool) *decision.Block 
 	return nil
 }
 
-// staticRoom is how many more nodes the pool's limit allows: all existing NodeClaims count, also those being deleted. A Node whose
+// staticRoom returns how many more nodes the pool's limit allows: all existing NodeClaims count, also those being deleted. A Node whose
 // NodeClaim is gone no longer counts.
 func (p *Pass) staticRoom(key v1.PoolKey, object *v1.NodePool) int {
 	n := 0
@@ -116,12 +116,12 @@ func (p *Pass) drift(ctx context.Context, accepted []*decision.Candidate) (*deci
 	return nil, nil
 }
 
-// DriftsNot is what keeps the batch from drift apart from places for its pods: a budget, or a pool that is left alone after failures.
+// DriftsNot returns what keeps the batch from drift apart from places for its pods: a budget, or a pool that is left alone after failures.
 func (p *Pass) DriftsNot(batch []*decision.Candidate) *decision.Block {
 	return cmp.Or(p.room(batch, decision.ReasonDrifted), p.paused(batch))
 }
 
-// paused is the block of the first pool of the batch that is left alone after failures; nil if there is none.
+// paused returns the block of the first pool of the batch that is left alone after failures, or nil if there is none.
 func (p *Pass) paused(batch []*decision.Candidate) *decision.Block {
 	for _, c := range batch {
 		if why := p.Fleet.In.BackOff.Blocks(c.Pool.Key, p.Fleet.Now); why != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/drawknife/drawknife/internal/consolidate/survey"
 )
 
-// loose are the candidates that may go alone; tied are those that go together, by descending ratio of saving to disruption.
+// loose returns the candidates that may go alone; tied are those that go together, by descending ratio of saving to disruption.
 func (p *Pass) loose(accepted []*decision.Candidate) (loose []*decision.Candidate, tied []*survey.Tie) {
 	if len(p.Fleet.Ties) == 0 {
 		return slices.Clone(accepted), nil

@@ -24,10 +24,10 @@ type Options struct {
 	MaxTrials       int
 }
 
-// SpotTypes is how many cheaper types a spot node must have to be replaced by spot.
+// SpotTypes returns how many cheaper types a spot node must have to be replaced by spot.
 func (o *Options) SpotTypes() int { return o.SpotToSpotTypes }
 
-// delay is how long a method's commands wait before they are validated.
+// delay returns how long a method's commands wait before they are validated.
 func (o *Options) delay(m decision.Method) time.Duration {
 	if m.Class() == decision.ClassEventual {
 		return 0
@@ -101,7 +101,7 @@ func (p *Pass) BlockAll(m decision.Method, batch []*decision.Candidate, tie *sur
 	}
 }
 
-// room is the block of the budget that has no room for the whole batch; nil if all have.
+// room returns the block of the budget that has no room for the whole batch, or nil if all have.
 func (p *Pass) room(batch []*decision.Candidate, r decision.Reason) *decision.Block {
 	return p.Ledger.BlocksAll(batch, r)
 }
@@ -128,7 +128,7 @@ func (p *Pass) Finish(cmd *decision.Command) *decision.Command {
 	return cmd
 }
 
-// Verdicts are the verdicts of all nodes.
+// Verdicts returns the verdicts of all nodes.
 func (p *Pass) Verdicts(commands []*decision.Command) []decision.Verdict {
 	members, owned := 0, 0
 	for _, cmd := range commands {

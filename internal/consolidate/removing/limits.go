@@ -22,13 +22,13 @@ type Limits struct {
 // maxExchanged is the maximum number of nodes to exchange at once, and of new nodes for them. Successive exchanges can form larger groups.
 const maxExchanged = 8
 
-// Exchanged is the largest number of nodes that are exchanged at once.
+// Exchanged returns the largest number of nodes that are exchanged at once.
 func (l *Limits) Exchanged() int { return min(l.MaxMembers, maxExchanged) }
 
-// launched is the largest number of nodes that are launched at once.
+// launched returns the largest number of nodes that are launched at once.
 func (l *Limits) launched() int { return min(l.MaxNewNodes, maxExchanged) }
 
-// Merged is the largest number of nodes that a command with at most one new node may remove.
+// Merged returns the largest number of nodes that a command with at most one new node may remove.
 func (t *Trier) Merged() int {
 	if t.Many() {
 		return t.MaxMembers
@@ -41,7 +41,7 @@ func (t *Trier) allows(size components.Size) bool {
 	return size.Members <= t.MaxMembers && size.NewNodes <= t.MaxNewNodes || size.Members <= t.Merged() && size.NewNodes <= 1
 }
 
-// mostNewNodes is how many nodes may be launched at once for so many removed nodes.
+// mostNewNodes returns how many nodes may be launched at once for so many removed nodes.
 func (t *Trier) mostNewNodes(where Places, members int) int {
 	switch {
 	case members > t.MaxMembers:

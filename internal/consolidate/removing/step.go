@@ -16,7 +16,7 @@ type Removal struct {
 	Way *trial.GangWay
 }
 
-// Consolidating is the removal of a group to save money.
+// Consolidating returns the removal of a group to save money.
 func Consolidating(group []*searchcontext.Candidate, where Places) Removal {
 	return Removal{Method: searchcontext.MethodFor(group), Members: group, Where: where}
 }

@@ -230,7 +230,7 @@ func inSomeOrder[N any](t *trial.Trial, list []N, put func(*N) ([]planning.PodKe
 	return done, nil, nil
 }
 
-// noPlace is the block for pods of a place that is gone, with the error's own words.
+// noPlace returns the block for pods of a place that is gone, with the error's own words.
 func noPlace(err error, pods []planning.PodKey) *decision.Block {
 	if errors.Is(err, placing.ErrNoPlace) {
 		return &decision.Block{Code: decision.BlockUnschedulable, Pods: pods[:min(len(pods), reference.MaxNamed)], Detail: err.Error()}
@@ -262,7 +262,7 @@ func New(ctx context.Context, o *reference.Options, f *survey.Fleet) (*Replay, e
 	return &Replay{Pass: p, Trial: t, Moves: func(c *decision.Candidate) func(*corev1.Pod) bool { return f.Moves(c.State.Pool) }}, nil
 }
 
-// plannedOf is how many pods of the members have places: a new node may also be for pending pods.
+// plannedOf returns how many pods of the members have places: a new node may also be for pending pods.
 func plannedOf(c *decision.Command, members []*decision.Candidate) int {
 	size := 0
 	for _, m := range members {

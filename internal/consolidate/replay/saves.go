@@ -35,7 +35,7 @@ func (r *Replay) saves(cmd *decision.Command, mark trial.Mark) (*decision.Reject
 	}, nil
 }
 
-// leastCost is the present cost of the replacements, each as the cheapest of the offerings that it may be launched as, in nano-USD per
+// leastCost returns the present cost of the replacements, each as the cheapest of the offerings that it may be launched as, in nano-USD per
 // hour. bins are the same nodes with all suitable offerings. It is unknown if none of a replacement's offerings is among these.
 func leastCost(planned []decision.Replacement, bins []planning.NewNode) (sum int64, known bool) {
 	if len(planned) != len(bins) {

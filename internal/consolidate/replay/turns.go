@@ -12,7 +12,7 @@ import (
 
 // putInTurns puts pods on the command's nodes one by one, so that nodes take turns: with two new nodes in two zones, neither can take all
 // its pods of a spread before the other has some. All new nodes exist from the beginning, as they do before the first pod must go. It
-// returns the order in which pods were put; nil if some have no place in any order found.
+// returns the order in which pods were put, or nil if some have no place in any order found.
 func (r *Replay) putInTurns(ctx context.Context, cmd *decision.Command) ([]planning.PodKey, error) {
 	turns, ok := r.turns(cmd)
 	if !ok {
@@ -44,7 +44,7 @@ type turn struct {
 	put  func([]planning.PodKey) error
 }
 
-// turns returns those of the command's nodes, with new ones opened; false if one can't be opened.
+// turns returns those of the command's nodes, with new ones opened. It returns false if one can't be opened.
 func (r *Replay) turns(cmd *decision.Command) ([]turn, bool) {
 	var out []turn
 	for i := range cmd.Receivers {

@@ -34,7 +34,7 @@ type Candidate struct {
 	Tie *survey.Tie
 }
 
-// WithTied are the candidate and those that go together with it, by name.
+// WithTied returns the candidate and those that go together with it, by name.
 func (x *Context) WithTied(c *Candidate) []*Candidate {
 	if c.Tie == nil {
 		return []*Candidate{c}
@@ -63,7 +63,7 @@ func Surveyed(group []*Candidate) []*decision.Candidate {
 	return out
 }
 
-// PriceOf is the total price of the candidates, nano-USD per hour.
+// PriceOf returns the total price of the candidates, nano-USD per hour.
 func PriceOf(group []*Candidate) int64 {
 	sum := int64(0)
 	for _, c := range group {

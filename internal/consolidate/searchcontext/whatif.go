@@ -22,14 +22,14 @@ type WhatIf struct {
 	Written *answering.Answering
 }
 
-// newWhatIf is a trial of the model, which remembers no answers.
+// newWhatIf returns a trial of the model, which remembers no answers.
 func newWhatIf(m *model.Model) *WhatIf {
 	t := trial.New(m)
 	return &WhatIf{launching.On(t), answering.On(t)}
 }
 
-// Clone is a trial of its own that is as this one is now. What was remembered to save time is not taken along, but for answers, which both
-// share.
+// Clone returns a trial of its own that is as this one is now. What was remembered to save time is not taken along, but for answers, which
+// both share.
 func (t *WhatIf) Clone() *WhatIf {
 	out := t.Launching.Clone()
 	return &WhatIf{out, answering.On(out.Trial)}

@@ -47,7 +47,7 @@ func identityOf(c *searchcontext.Candidate) identity {
 	return identity{node: c.Number + 1}
 }
 
-// pods is the number of pods that move.
+// pods returns the number of pods that move.
 func (d *decided) pods() int {
 	n := 0
 	for _, st := range d.steps {

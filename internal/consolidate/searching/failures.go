@@ -30,7 +30,7 @@ func (a *attempts) attemptKey(r removing.Removal) attemptKey {
 	return attemptKey{a.groupKey(r), r.Method, a.Refining, a.Subsets, a.Strict, a.Accepting, false}
 }
 
-// of returns the result of the attempt; nil if it was not tried.
+// of returns the result of the attempt, or nil if it was not tried.
 func (f *failures) of(asked attemptKey) *failure {
 	if known, has := f.known[asked]; has {
 		return &known

@@ -72,9 +72,9 @@ type look struct {
 	cost    int64
 }
 
-// bestWay is the removal that is worth most in the ways that keep the most preferred domains within the premium, as provisioning would; nil if
-// there is none, with a block. The trial is as before. What preferences cost is looked at without a limit on the cost: one within the premium
-// is not given up for a saving.
+// bestWay returns the removal that is worth most in the ways that keep the most preferred domains within the premium, as provisioning
+// would, or nil if there is none, with a block. The trial is as before. What preferences cost is looked at without a limit on the cost: one
+// within the premium is not given up for a saving.
 func (s *Search) bestWay(ctx context.Context, method decision.Method, group []*searchcontext.Candidate, ways []*trial.GangWay) (*removing.Removal, *decision.Block, error) {
 	wishes := trial.Wishes(ways, s.Query)
 	if wishes == 0 {
@@ -101,7 +101,7 @@ func (s *Search) bestWay(ctx context.Context, method decision.Method, group []*s
 	return &best.removal, nil, nil
 }
 
-// cheapestOf is the removal whose new nodes cost least, nil if none is possible. Whether a command may do it is not asked.
+// cheapestOf returns the removal whose new nodes cost least, nil if none is possible. Whether a command may do it is not asked.
 func (s *Search) cheapestOf(ctx context.Context, list []removing.Removal, kept int) (best *look, err error) {
 	for _, r := range list {
 		if err := ctx.Err(); err != nil {
@@ -122,7 +122,7 @@ func (s *Search) cheapestOf(ctx context.Context, list []removing.Removal, kept i
 	return best, nil
 }
 
-// waysOf are the ways in which gangs of the group can be moved.
+// waysOf returns the ways in which gangs of the group can be moved.
 func (s *Search) waysOf(group []*searchcontext.Candidate) []*trial.GangWay {
 	if group[0].Tie == nil {
 		return []*trial.GangWay{nil}
@@ -140,7 +140,7 @@ func removals(method decision.Method, group []*searchcontext.Candidate, ways []*
 	return out
 }
 
-// bestOf is the removal that is worth most; nil if there is none, with what keeps the first that was tried. The trial is as before.
+// bestOf returns the removal that is worth most, or nil if there is none, with what keeps the first that was tried. The trial is as before.
 func (s *Search) bestOf(ctx context.Context, list []removing.Removal) (best *removing.Removal, first *decision.Block, err error) {
 	value := int64(0)
 	for i := range list {
@@ -165,7 +165,7 @@ func (s *Search) bestOf(ctx context.Context, list []removing.Removal) (best *rem
 	return best, first, nil
 }
 
-// lookAtRemoval is what would become of the removal. The trial is as before.
+// lookAtRemoval returns what would become of the removal. The trial is as before.
 func (s *Search) lookAtRemoval(ctx context.Context, r removing.Removal) (*removing.Step, *decision.Block, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
@@ -206,7 +206,7 @@ func (s *Search) driftTied(ctx context.Context, group []*searchcontext.Candidate
 	return s.attempt(ctx, *best)
 }
 
-// tied are the groups that could still be consolidated, those first that waste most.
+// tied returns the groups that could still be consolidated, those first that waste most.
 func (s *Search) tied() [][]*searchcontext.Candidate {
 	considered := map[*searchcontext.Candidate]bool{}
 	for _, c := range s.considered {
@@ -230,7 +230,7 @@ func (s *Search) tied() [][]*searchcontext.Candidate {
 	return out
 }
 
-// tiedBlock is the block of a node of a group that can't be consolidated: nodes that only go together say so.
+// tiedBlock returns the block of a node of a group that can't be consolidated: nodes that only go together say so.
 func tiedBlock(c *searchcontext.Candidate, why *decision.Block) *decision.Block {
 	if c.Tie == nil || why.Code == decision.BlockNotReached {
 		return why
@@ -238,7 +238,7 @@ func tiedBlock(c *searchcontext.Candidate, why *decision.Block) *decision.Block 
 	return c.Tie.Block(c.Candidate, why)
 }
 
-// causeOf is what keeps the node, or the gang on it as a whole.
+// causeOf returns what keeps the node, or the gang on it as a whole.
 func causeOf(why *decision.Block) *decision.Block {
 	if why.Code == decision.BlockGang && why.Because != nil {
 		return why.Because

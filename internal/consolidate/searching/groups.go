@@ -45,7 +45,7 @@ func (g groups) exchangeWhole(ctx context.Context) error {
 	return nil
 }
 
-// together is the number of first candidates that form a group.
+// together returns the number of first candidates that form a group.
 func (g groups) together(list []*searchcontext.Candidate) int {
 	parts := (len(list) + g.MaxMembers - 1) / g.MaxMembers
 	n := (len(list) + parts - 1) / parts

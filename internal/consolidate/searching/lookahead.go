@@ -23,7 +23,7 @@ type lookahead struct {
 // another, takes as long as these.
 const failuresAlone = 4
 
-// next returns the next group and a scout's finding; nil for none.
+// next returns the next group and a scout's finding, or nil if there is none.
 func (l *lookahead) next(ctx context.Context, taken bool) (t groupToTry, found *finding, more bool) {
 	sent := l.failed >= failuresAlone && l.s.scouts.sent(ctx)
 	if sent {

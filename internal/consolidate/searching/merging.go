@@ -44,7 +44,7 @@ func (g groups) bySavings() []*searchcontext.Candidate {
 	return list
 }
 
-// mergeable is how many of the first candidates can be replaced by at most one new node, found by bisection; 0 if no two can.
+// mergeable returns how many of the first candidates can be replaced by at most one new node, found by bisection, or 0 if no two can.
 func (g groups) mergeable(ctx context.Context, list []*searchcontext.Candidate) (most int, err error) {
 	for low, high := 2, min(len(list), g.Merged()); low <= high && g.Work <= g.most; {
 		middle := (low + high) / 2

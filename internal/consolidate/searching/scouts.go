@@ -75,7 +75,7 @@ const (
 	mostChanges = 64
 )
 
-// newScouts makes the scouts of the search, as many as may run in parallel; nil if that is one.
+// newScouts makes the scouts of the search, as many as may run in parallel. It returns nil if that is one.
 func newScouts(s *Search) *scouts {
 	if n := min(s.settings.Parallelism, mostScouts); n > 1 {
 		return &scouts{s: s, list: make([]*scout, n)}
@@ -83,7 +83,7 @@ func newScouts(s *Search) *scouts {
 	return nil
 }
 
-// enough is how many groups scouts get ahead.
+// enough returns how many groups scouts get ahead.
 func (c *scouts) enough() int { return batchSize * batchesEach * len(c.list) }
 
 // sent sends scouts if they are idle, and reports whether there are any.

@@ -175,8 +175,8 @@ func (s *Search) tryEach(ctx context.Context, list series) error {
 	}
 }
 
-// free are the candidates that could still be consolidated, alone or with any others, in the order of the strategy: by saving per unit of disturbance, with free room
-// priced at its weight. Due candidates come first.
+// free returns the candidates that could still be consolidated, alone or with any others, in the order of the strategy: by saving per unit
+// of disturbance, with free room priced at its weight. Due candidates come first.
 func (s *Search) free() []*searchcontext.Candidate {
 	var out []*searchcontext.Candidate
 	for _, c := range s.considered {
@@ -203,10 +203,10 @@ func (s *Search) sort(list []*searchcontext.Candidate) {
 	})
 }
 
-// worthOn is the value of the pods on the candidate, including those that it has received.
+// worthOn returns the value of the pods on the candidate, including those that it has received.
 func (s *Search) worthOn(c *searchcontext.Candidate) int64 {
 	return c.PodWorth + money.NanoUSD(s.Received[c].Worth)
 }
 
-// waste is how much more the candidate costs than its pods are worth.
+// waste returns how much more the candidate costs than its pods are worth.
 func (s *Search) waste(c *searchcontext.Candidate) int64 { return c.NanoPrice - s.worthOn(c) }

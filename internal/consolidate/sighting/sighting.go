@@ -163,7 +163,7 @@ func samePod(a, b *corev1.Pod) bool {
 	return a != nil && b != nil && sameMeta(&a.ObjectMeta, &b.ObjectMeta) && Equal(a.Spec, b.Spec) && Equal(a.Status, b.Status)
 }
 
-// Changed are the nodes that are new or have changed, by name.
+// Changed returns the nodes that are new or have changed, by name.
 func (s *Sighting) Changed(o *Sighting) map[string]bool {
 	at := make(map[string]int, len(s.machines))
 	for i := range s.machines {
@@ -180,7 +180,7 @@ func (s *Sighting) Changed(o *Sighting) map[string]bool {
 	return out
 }
 
-// GaveUp is how many pending pods and placeholders no longer wait, without having been bound to a node, which would have changed.
+// GaveUp returns how many pending pods and placeholders no longer wait, without having been bound to a node, which would have changed.
 func (s *Sighting) GaveUp(o *Sighting, changed map[string]bool) int {
 	gone := map[planning.PodKey]bool{}
 	for _, list := range [][]*corev1.Pod{s.Snapshot.Pods, s.Snapshot.Placeholders} {

@@ -42,7 +42,7 @@ type book struct {
 	closes *time.Time
 }
 
-// closing is when the calendar's window closes. It remembers the answer for the present time, which is needed often.
+// closing returns when the calendar's window closes. It remembers the answer for the present time, which is needed often.
 func (b *book) closing(now, at time.Time) time.Time {
 	if !at.Equal(now) {
 		return b.Calendar.Closes(at)
@@ -89,7 +89,7 @@ func (b *book) count(f *Fleet, m *cluster.NodeState) {
 	}
 }
 
-// weigh is how many units a node counts as.
+// weigh returns how many units a node counts as.
 func (f *Fleet) weigh(u decision.Unit, m *cluster.NodeState) float64 {
 	if u == decision.UnitNodes {
 		return 1
@@ -114,8 +114,8 @@ func amountOf(u decision.Unit, pods int, price float64) float64 {
 	return 1
 }
 
-// inUse is what counts against the budget at a time: for a budget with a window, what was started in the window; otherwise what is under
-// way. What is taken counts as started now.
+// inUse returns what counts against the budget at a time: for a budget with a window, what was started in the window; otherwise what is
+// under way. What is taken counts as started now.
 func (b *book) inUse(now, at time.Time) float64 {
 	sum := 0.0
 	if b.Window == 0 {
@@ -136,7 +136,7 @@ func (b *book) inUse(now, at time.Time) float64 {
 // slack absorbs rounding errors of sums of prices.
 const slack = 1e-9
 
-// refuses returns why the budget has too little room for the amount at this time; nil if it has enough.
+// refuses returns why the budget has too little room for the amount at this time, or nil if it has enough.
 func (b *book) refuses(amount float64, now, at time.Time) *decision.Block {
 	if !b.Calendar.Counts(at) {
 		return nil
@@ -234,7 +234,7 @@ func (l *BudgetTracker) TakeAll(list []*decision.Candidate, r decision.Reason) (
 	return nil, nil
 }
 
-// BlocksAll returns which budget has no room for all candidates together now; nil if TakeAll would succeed.
+// BlocksAll returns which budget has no room for all candidates together now, or nil if TakeAll would succeed.
 func (l *BudgetTracker) BlocksAll(list []*decision.Candidate, r decision.Reason) *decision.Block {
 	if len(list) == 1 {
 		return l.Blocks(list[0], r)
@@ -274,7 +274,7 @@ func (l *BudgetTracker) giveBack(node string) {
 	delete(l.taken, node)
 }
 
-// Blocks returns which budget has no room for the candidate now; nil if Take would succeed.
+// Blocks returns which budget has no room for the candidate now, or nil if Take would succeed.
 func (l *BudgetTracker) Blocks(c *decision.Candidate, r decision.Reason) *decision.Block {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -339,7 +339,7 @@ func NewBudgetTracker(f *Fleet) (*BudgetTracker, error) {
 	return l, nil
 }
 
-// Unbound is a tracker for the same fleet without budgets.
+// Unbound returns a tracker for the same fleet without budgets.
 func (l *BudgetTracker) Unbound() *BudgetTracker {
 	return &BudgetTracker{fleet: l.fleet, taken: map[string]taken{}}
 }
@@ -351,7 +351,7 @@ type Draw struct {
 	Amount int64
 }
 
-// Draws are what the disruption of a node for a reason takes from each budget for that reason.
+// Draws returns what the disruption of a node for a reason takes from each budget for that reason.
 func (l *BudgetTracker) Draws(m *cluster.NodeState, r decision.Reason) []Draw {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -366,7 +366,7 @@ func (l *BudgetTracker) Draws(m *cluster.NodeState, r decision.Reason) []Draw {
 	return out
 }
 
-// Room is what remains of the budget with this number, in billionths of its unit; negative if more is in use than it allows.
+// Room returns what remains of the budget with this number, in billionths of its unit; negative if more is in use than it allows.
 func (l *BudgetTracker) Room(budget int) int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()

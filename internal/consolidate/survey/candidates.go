@@ -25,8 +25,8 @@ func ByDrift(list []*decision.Candidate) {
 	})
 }
 
-// DriftOrder are the candidates for drift in the order of ByDrift. Of nodes that go together only one is among them: the one that drifted
-// first.
+// DriftOrder returns the candidates for drift in the order of ByDrift. Of nodes that go together only one is among them: the one that
+// drifted first.
 func (f *Fleet) DriftOrder(accepted []*decision.Candidate) []*decision.Candidate {
 	list := slices.Clone(accepted)
 	if len(f.Ties) > 0 {
@@ -39,7 +39,7 @@ func (f *Fleet) DriftOrder(accepted []*decision.Candidate) []*decision.Candidate
 	return list
 }
 
-// Together are the nodes that go with the candidate, itself among them, and what ties them; nil if it goes alone.
+// Together returns the nodes that go with the candidate, itself among them, and what ties them, or nil if it goes alone.
 func (f *Fleet) Together(c *decision.Candidate) ([]*decision.Candidate, *Tie) {
 	if t := f.TieOf(c.Name); t != nil {
 		return t.Members, t
@@ -47,7 +47,7 @@ func (f *Fleet) Together(c *decision.Candidate) ([]*decision.Candidate, *Tie) {
 	return []*decision.Candidate{c}, nil
 }
 
-// label is a label of the Node, or of the NodeClaim before the node is registered.
+// label returns a label of the Node, or of the NodeClaim before the node is registered.
 func label(m *cluster.NodeState, key string) string {
 	if m.Node != nil && (m.Claim == nil || m.Node.Labels[v1.NodeRegisteredLabelKey] == "true") {
 		return m.Node.Labels[key]

@@ -87,7 +87,7 @@ func (f *Fleet) notEligible(m *cluster.NodeState) *decision.Block {
 	return nil
 }
 
-// podBlock is the block of the first pod, by namespace and name, that must not be disrupted, or else of the first that
+// podBlock returns the block of the first pod, by namespace and name, that must not be disrupted, or else of the first that
 // PodDisruptionBudgets hold. Each pod is checked alone: planners that see several nodes count how many pods of one budget would move.
 func (f *Fleet) podBlock(m *cluster.NodeState) *decision.Block {
 	for _, pod := range m.Pods {
@@ -159,7 +159,7 @@ func (f *Fleet) acceptsEmptiness(c *decision.Candidate) *decision.Block {
 	return f.waits(c)
 }
 
-// Plain is a block that consists of its code only. Nearly every node has some of these, so the fleet shares one of each.
+// Plain returns a block that consists of its code only. Nearly every node has some of these, so the fleet shares one of each.
 func (f *Fleet) Plain(code decision.BlockCode) *decision.Block {
 	if b := f.plainBlocks[code]; b != nil {
 		return b
@@ -254,7 +254,7 @@ func (f *Fleet) Refuses(c *decision.Candidate) (out ByMethod) {
 	return out
 }
 
-// ClosedNodes are the nodes that take no pods of others: nodes that may never come up, and nodes whose own consolidateAfter has not
+// ClosedNodes returns the nodes that take no pods of others: nodes that may never come up, and nodes whose own consolidateAfter has not
 // passed. coming are the former, without nodes that are being deleted: plans must not rely on their places, but nothing else is launched
 // for the pods that wait for them.
 func (f *Fleet) ClosedNodes() (closed, coming []string) {

@@ -22,8 +22,8 @@ func statesBudgets(object *v1.NodePool) bool {
 	return list != nil && !byDefault
 }
 
-// driftOneByOne is the limit on drift of a pool created as v1alpha5: its releases had no budgets and replaced one drifted node at a time,
-// and people who roll such a pool by changing its taint rely on that. Pools with their own budgets use only these. Like any budget it
+// driftOneByOne returns the limit on drift of a pool created as v1alpha5: its releases had no budgets and replaced one drifted node at a
+// time, and people who roll such a pool by changing its taint rely on that. Pools with their own budgets use only these. Like any budget it
 // counts every node of the pool that is being disrupted or not ready.
 func driftOneByOne(key v1.PoolKey, object *v1.NodePool) (decision.Budget, bool) {
 	if !alphaBorn(key) || statesBudgets(object) {
@@ -35,7 +35,7 @@ func driftOneByOne(key v1.PoolKey, object *v1.NodePool) (decision.Budget, bool) 
 	}, true
 }
 
-// foundEmpty is when a v1alpha5 release found the node empty, as it noted on the node. Its Machine records no pod events: without the
+// foundEmpty returns when a v1alpha5 release found the node empty, as it noted on the node. Its Machine records no pod events: without the
 // note, consolidateAfter would seem to have passed as soon as the node is adopted. Zero for nodes of other pools, without the note, for an
 // unreadable note, and for a future time. The note is never written.
 func foundEmpty(m *cluster.NodeState, now time.Time) time.Time {

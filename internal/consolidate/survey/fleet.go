@@ -101,7 +101,7 @@ func Of(in Input) (*Fleet, error) {
 	return f, nil
 }
 
-// poolsOf are the pools with their nodes, and their types with overlays applied.
+// poolsOf returns the pools with their nodes, and their types with overlays applied.
 func poolsOf(view *cluster.View) map[v1.PoolKey]*Pool {
 	s := view.Snapshot
 	in := overlay.Input{Overlays: s.NodeOverlays, Lookup: s.Vocabulary.Compile()}

@@ -47,7 +47,7 @@ func (t *Tie) describe() {
 	t.text = b.String()
 }
 
-// TieOf are the nodes that go together with the node, itself among them; nil if it can go alone.
+// TieOf returns the nodes that go together with the node, itself among them, or nil if it can go alone.
 func (f *Fleet) TieOf(node string) *Tie { return f.ties[node] }
 
 // tie finds the nodes that go together. Where one of them is no candidate, none is.
@@ -75,7 +75,7 @@ func (f *Fleet) tie() {
 	}
 }
 
-// keeps is what keeps the nodes from going together by any method; nil for nothing.
+// keeps returns what keeps the nodes from going together by any method, or nil if nothing does.
 func (f *Fleet) keeps(tie *Tie, w *wholeGangs) *decision.Block {
 	for _, gang := range tie.Gangs {
 		if len(w.waiting[gang]) > 0 {
@@ -103,7 +103,7 @@ func (f *Fleet) block(tie *Tie, w *wholeGangs, why *decision.Block) {
 	f.Candidates = slices.DeleteFunc(f.Candidates, func(c *decision.Candidate) bool { return f.ByName[c.Name] == nil })
 }
 
-// blockOf is the block of a node with the pods, from what all nodes of the tie have in common.
+// blockOf returns the block of a node with the pods, from what all nodes of the tie have in common.
 func (t *Tie) blockOf(list []*corev1.Pod, why *decision.Block) *decision.Block {
 	out := *why
 	out.Code = decision.BlockGang
@@ -118,17 +118,17 @@ func (t *Tie) blockOf(list []*corev1.Pod, why *decision.Block) *decision.Block {
 	return &out
 }
 
-// Block is the block of one of its nodes for what keeps all of them from going together.
+// Block returns the block of one of its nodes for what keeps all of them from going together.
 func (t *Tie) Block(c *decision.Candidate, because *decision.Block) *decision.Block {
 	return t.blockOf(c.Node.Pods, &decision.Block{Because: because, Until: because.Until})
 }
 
-// BlockBy is the block of one of its nodes for what keeps another from going.
+// BlockBy returns the block of one of its nodes for what keeps another from going.
 func (t *Tie) BlockBy(c *decision.Candidate, node string, because *decision.Block) *decision.Block {
 	return t.blockOf(c.Node.Pods, &decision.Block{Detail: node, Because: because, Until: because.Until})
 }
 
-// Nowhere is the block where no domain would do for a gang that has to be in one.
+// Nowhere returns the block where no domain would do for a gang that has to be in one.
 func (t *Tie) Nowhere() *decision.Block {
 	out := &decision.Block{Code: decision.BlockUnschedulable}
 	for _, gang := range t.Gangs {
@@ -139,12 +139,12 @@ func (t *Tie) Nowhere() *decision.Block {
 	return out
 }
 
-// TooMany is the block of one of its nodes where a command removes at most so many.
+// TooMany returns the block of one of its nodes where a command removes at most so many.
 func (t *Tie) TooMany(c *decision.Candidate, most int) *decision.Block {
 	return t.blockOf(c.Node.Pods, &decision.Block{Need: most})
 }
 
-// firstDrifted is the node that drifted first; nil if none did.
+// firstDrifted returns the node that drifted first, or nil if none did.
 func (t *Tie) firstDrifted() *decision.Candidate {
 	var first *decision.Candidate
 	for _, c := range t.Members {
@@ -185,7 +185,7 @@ func (f *Fleet) acceptsTied(t *Tie, c *decision.Candidate, m decision.Method) *d
 	return nil
 }
 
-// Whole returns a member and its block if a command with these members would leave behind others that go together with it; nil if not.
+// Whole returns a member and its block if a command with these members would leave behind others that go together with it, or nil if not.
 func (f *Fleet) Whole(members []decision.Member) (node string, why *decision.Block) {
 	for i := range members {
 		t := f.ties[members[i].Node]
@@ -210,7 +210,7 @@ type wholeGangs struct {
 	waiting map[*planning.Gang][]planning.PodKey
 }
 
-// newWholeGangs finds them and their waiting members; nil if there are none.
+// newWholeGangs finds them and their waiting members. It returns nil if there are none.
 func newWholeGangs(s *planning.Snapshot) *wholeGangs {
 	w := &wholeGangs{memberOf: map[planning.PodKey]*planning.Gang{}, nodes: map[*planning.Gang][]string{}, waiting: map[*planning.Gang][]planning.PodKey{}}
 	for i := range s.Gangs {
@@ -247,8 +247,8 @@ func (w *wholeGangs) look(node string, list []*corev1.Pod) {
 	}
 }
 
-// ties are the nodes that go together: those of a gang that runs on several, or requires or prefers one domain, and those of all gangs that share
-// some of these. A gang on one node that may be anywhere goes with its node.
+// ties returns the nodes that go together: those of a gang that runs on several, or requires or prefers one domain, and those of all gangs
+// that share some of these. A gang on one node that may be anywhere goes with its node.
 func (w *wholeGangs) ties() []*Tie {
 	of, ofParent := map[string]*Tie{}, map[planning.GangKey]*Tie{}
 	var all []*Tie
@@ -295,7 +295,7 @@ func (t *Tie) join(other *Tie) {
 	}
 }
 
-// requiredKeys are the labels of which all members of the gang need one value.
+// requiredKeys returns the labels of which all members of the gang need one value.
 func requiredKeys(gang *planning.Gang) (keys []string) {
 	for _, t := range gang.Topology {
 		if t.Policy != planning.GangTopologyPreferred {

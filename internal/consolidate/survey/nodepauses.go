@@ -91,7 +91,7 @@ func (r *Refusals) note(cmd *decision.Command, now time.Time, next func(level in
 	}
 }
 
-// failureWindow is the length of the pause after so many failures.
+// failureWindow returns the length of the pause after so many failures.
 func failureWindow(level int) time.Duration {
 	if level > 4 {
 		return backOffMost
@@ -144,7 +144,7 @@ func (r *Refusals) prune(now time.Time) {
 	}
 }
 
-// Blocks returns why and until when a claim's node is paused; nil if it is not.
+// Blocks returns why and until when a claim's node is paused, or nil if it is not.
 func (r *Refusals) Blocks(claim types.UID, reason decision.Reason, now time.Time) *decision.Block {
 	if r == nil {
 		return nil
@@ -159,7 +159,7 @@ func (r *Refusals) Blocks(claim types.UID, reason decision.Reason, now time.Time
 	return nil
 }
 
-// BlocksPool returns why and until when the nodes of the pool are paused; nil if they are not.
+// BlocksPool returns why and until when the nodes of the pool are paused, or nil if they are not.
 func (r *Refusals) BlocksPool(pool v1.PoolKey, now time.Time) *decision.Block {
 	if r == nil {
 		return nil
@@ -179,7 +179,7 @@ func (r *Refusal) block() *decision.Block {
 	return &decision.Block{Code: r.code, Until: r.Until, Count: r.level, Detail: r.why}
 }
 
-// Remembered is a copy of the present entries.
+// Remembered returns a copy of the present entries.
 func (r *Refusals) Remembered() map[RefusalKey]Refusal {
 	if r == nil {
 		return nil

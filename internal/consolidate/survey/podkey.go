@@ -9,7 +9,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// KeyOf is the pod's key.
+// KeyOf returns the pod's key.
 func KeyOf(pod *corev1.Pod) planning.PodKey {
 	return planning.PodKey{Namespace: pod.Namespace, Name: pod.Name}
 }

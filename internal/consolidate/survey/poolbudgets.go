@@ -13,7 +13,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/cluster"
 )
 
-// budgetsOf are the budgets of a NodePool, or of its generation, and faults in them: while a budget is faulty, the pool allows no
+// budgetsOf returns the budgets of a NodePool, or of its generation, and faults in them: while a budget is faulty, the pool allows no
 // disruption for the reasons of that budget. (Karpenter then allows none at all.)
 func budgetsOf(key v1.PoolKey, object *v1.NodePool) []decision.Budget {
 	list := object.Spec.Disruption.Budgets
@@ -50,7 +50,7 @@ func budgetsOf(key v1.PoolKey, object *v1.NodePool) []decision.Budget {
 	return out
 }
 
-// BudgetFaults are the invalid budgets of NodePools, by pool and number, as *BudgetErrors: until they are corrected, nothing goes for
+// BudgetFaults returns the invalid budgets of NodePools, by pool and number, as *BudgetErrors: until they are corrected, nothing goes for
 // their reasons.
 func (f *Fleet) BudgetFaults() []error {
 	pools := slices.SortedFunc(maps.Values(f.Pools), func(a, b *Pool) int { return a.Key.Compare(b.Key) })

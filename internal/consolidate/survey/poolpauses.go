@@ -56,7 +56,7 @@ func (b *BackOff) Failed(pool v1.PoolKey, now time.Time) bool {
 	return true
 }
 
-// share is an amount below span that depends on pool, level and seed.
+// share returns an amount below span that depends on pool, level and seed.
 func (b *BackOff) share(pool v1.PoolKey, level int, span time.Duration) time.Duration {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(pool.String())) // writing to a hash never fails
@@ -74,7 +74,7 @@ func (b *BackOff) Succeeded(pool v1.PoolKey) {
 	delete(b.pools, pool)
 }
 
-// Blocks returns until when the pool is paused; nil if it is not.
+// Blocks returns until when the pool is paused, or nil if it is not.
 func (b *BackOff) Blocks(pool v1.PoolKey, now time.Time) *decision.Block {
 	if b == nil {
 		return nil
@@ -102,7 +102,7 @@ func (b *BackOff) ForgetGone(f *Fleet) {
 	}
 }
 
-// Remembered is a copy of the present pauses, by pool.
+// Remembered returns a copy of the present pauses, by pool.
 func (b *BackOff) Remembered() map[v1.PoolKey]PoolPause {
 	if b == nil {
 		return nil

@@ -37,7 +37,7 @@ func (l *BudgetTracker) PoolUses() []decision.PoolUse {
 	return out
 }
 
-// allowed is the smallest number that a budget of the pool allows for the reason now.
+// allowed returns the smallest number that a budget of the pool allows for the reason now.
 func (l *BudgetTracker) allowed(key v1.PoolKey, r decision.Reason) int {
 	least := decision.Unlimited
 	for _, b := range l.books {

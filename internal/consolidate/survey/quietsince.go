@@ -7,8 +7,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/cluster"
 )
 
-// QuietSince is when consolidateAfter starts: at the last pod event, or at the claim's initialization if there was none, and not before a
-// v1alpha5 release found the node empty. Zero if the claim is not initialized.
+// QuietSince returns when consolidateAfter starts: at the last pod event, or at the claim's initialization if there was none, and not
+// before a v1alpha5 release found the node empty. Zero if the claim is not initialized.
 func QuietSince(m *cluster.NodeState, now time.Time) time.Time {
 	if m.Claim == nil {
 		return time.Time{}

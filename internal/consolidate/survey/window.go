@@ -48,8 +48,8 @@ func (l *BudgetTracker) NextWindow(c *decision.Candidate, r decision.Reason) dec
 	return decision.Window{Block: first}
 }
 
-// frees is the first time after at, when the budget has no room for the amount, at which it has room if only time passes: its calendar's
-// window has closed, or enough earlier starts have left the window of the rate. Zero if there is none.
+// frees returns the first time after at, when the budget has no room for the amount, at which it has room if only time passes: its
+// calendar's window has closed, or enough earlier starts have left the window of the rate. Zero if there is none.
 func (b *book) frees(amount float64, now, at time.Time) time.Time {
 	closes, room := b.closing(now, at), b.roomAgain(amount, now, at)
 	if closes.IsZero() || !room.IsZero() && room.Before(closes) {
@@ -58,7 +58,7 @@ func (b *book) frees(amount float64, now, at time.Time) time.Time {
 	return closes
 }
 
-// roomAgain is when a budget with a window has room for the amount again, if it has none at the time at; zero for a budget without a
+// roomAgain returns when a budget with a window has room for the amount again, if it has none at the time at; zero for a budget without a
 // window, and if the amount is more than it ever allows. Of the starts, counted from the latest backwards, those that don't fit together
 // with the amount must leave the window.
 func (b *book) roomAgain(amount float64, now, at time.Time) time.Time {

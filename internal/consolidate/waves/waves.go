@@ -20,8 +20,8 @@ type Evictions struct {
 // Times says how long a new node takes to be ready, and how long a pod takes once it has a place.
 type Times struct{ Launch, Ready time.Duration }
 
-// Drain is the least time until the pods of one PodDisruptionBudget are gone: the budget releases so many at a time, and each batch takes
-// as long as pods need to be ready elsewhere. A budget that releases none now is assumed to release one at a time.
+// Drain returns the least time until the pods of one PodDisruptionBudget are gone: the budget releases so many at a time, and each batch
+// takes as long as pods need to be ready elsewhere. A budget that releases none now is assumed to release one at a time.
 func (t Times) Drain(pods, allowed int) time.Duration {
 	allowed = max(allowed, 1)
 	return time.Duration((pods+allowed-1)/allowed) * t.Ready
@@ -87,7 +87,7 @@ func rankOf(c *decision.Command) int {
 	return 2
 }
 
-// density is the saving per unit of disturbance, in nano-USD per hour.
+// density returns the saving per unit of disturbance, in nano-USD per hour.
 func density(c *decision.Command) int64 {
 	cost := 0.0
 	for i := range c.Members {
