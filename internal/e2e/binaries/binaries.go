@@ -54,7 +54,7 @@ func ControlPlane() Program {
 	}
 }
 
-// Kueue is the manager of Kueue, as it was released.
+// Kueue returns the manager of Kueue, as it was released.
 func Kueue() Program {
 	return Program{
 		Name: "kueue", Variable: "DRAWKNIFE_KUEUE", Module: "sigs.k8s.io/kueue", Package: "sigs.k8s.io/kueue/cmd/kueue",
@@ -65,8 +65,8 @@ func Kueue() Program {
 	}
 }
 
-// Find is the path of the program: the one that its variable names, else the one built earlier from the sources as they are and by this
-// Go. If there is none, the error is ErrNotBuilt. The working directory must be in the module internal/e2e.
+// Find returns the path of the program: the one that its variable names, else the one built earlier from the sources as they are and by
+// this Go. If there is none, the error is ErrNotBuilt. The working directory must be in the module internal/e2e.
 func (p Program) Find(ctx context.Context) (string, error) {
 	if named := os.Getenv(p.Variable); named != "" {
 		if _, err := os.Stat(named); err != nil {
@@ -126,7 +126,7 @@ func (p Program) Build(ctx context.Context, progress io.Writer) (string, error) 
 	return path, nil
 }
 
-// Sources is the folder of the module that the program is a release of, with the manifests that came with it.
+// Sources returns the folder of the module that the program is a release of, with the manifests that came with it.
 func (p Program) Sources(ctx context.Context) (string, error) {
 	dir, err := p.dir(ctx)
 	if err != nil {
@@ -143,7 +143,7 @@ func (p Program) Sources(ctx context.Context) (string, error) {
 	return module.Dir, nil
 }
 
-// dir is the folder of the nested module.
+// dir returns the folder of the nested module.
 func (p Program) dir(ctx context.Context) (string, error) {
 	goMod, err := output(ctx, "", "go", "env", "GOMOD")
 	return filepath.Join(filepath.Dir(strings.TrimSpace(goMod)), p.Name), err
@@ -185,7 +185,7 @@ func (p Program) findSource(ctx context.Context) (source, error) {
 	return s, err
 }
 
-// cached is where the program is kept: $XDG_CACHE_HOME/drawknife/controlplane-v1.37.0-0123456789abcdef on Linux.
+// cached returns where the program is kept: $XDG_CACHE_HOME/drawknife/controlplane-v1.37.0-0123456789abcdef on Linux.
 func (s source) cached() (string, error) {
 	base, err := os.UserCacheDir()
 	if err != nil {
@@ -227,7 +227,7 @@ func (p Program) release(ctx context.Context, dir string) (string, error) {
 	return "", fmt.Errorf("go.mod in %s does not require %s", dir, p.Module)
 }
 
-// output is what a command prints.
+// output returns what a command prints.
 func output(ctx context.Context, dir, name string, args ...string) (string, error) {
 	command := exec.CommandContext(ctx, name, args...)
 	command.Dir = dir

@@ -18,8 +18,8 @@ const (
 	CRDs       = "../../../examples/controller/charts/drawknife-crd"
 )
 
-// Render is what helm template prints for a chart in the namespace "autoscaling", as a release of the name: its manifests
-// in the order of the files they come from. Values are YAML; those that the chart's schema refuses are an error.
+// Render returns what helm template prints for a chart in the namespace "autoscaling", as a release of the name: its manifests in the order
+// of the files they come from. Values are YAML; those that the chart's schema refuses are an error.
 func Render(chart, release string, values []byte) (string, error) {
 	c, err := loader.Load(chart)
 	if err != nil {
@@ -47,7 +47,7 @@ func Render(chart, release string, values []byte) (string, error) {
 	return out.String(), nil
 }
 
-// Objects are the objects of rendered manifests, in their order.
+// Objects returns the objects of rendered manifests, in their order.
 func Objects(manifests string) ([]map[string]any, error) {
 	var out []map[string]any
 	for document := range strings.SplitSeq("\n"+manifests, "\n---\n") {

@@ -72,8 +72,8 @@ func NewJudge(crd *apiextensions.CustomResourceDefinition, version string) (*Jud
 	}, nil
 }
 
-// Admit is what becomes of an object that is created, or that replaces old if that is not nil: unknown fields are dropped,
-// defaults filled in, and then it is judged. The object that is given stays as it is.
+// Admit returns what becomes of an object that is created, or that replaces old if that is not nil: unknown fields are dropped, defaults
+// filled in, and then it is judged. The object that is given stays as it is.
 func (j *Judge) Admit(ctx context.Context, object, old *unstructured.Unstructured) (*unstructured.Unstructured, field.ErrorList) {
 	object = object.DeepCopy()
 	pruning.Prune(object.Object, j.structural, true)

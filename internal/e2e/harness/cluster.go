@@ -128,7 +128,7 @@ func outliving() []goleak.Option {
 // endTimeout is how long goroutines that were told to end may take to, on a busy machine.
 const endTimeout = 2 * time.Minute
 
-// leftBehind is the error that names goroutines that do not end.
+// leftBehind returns the error that names goroutines that do not end.
 func leftBehind(options ...goleak.Option) error {
 	for began := time.Now(); ; {
 		err := goleak.Find(options...) // it waits for less than a second
@@ -181,7 +181,7 @@ func (c *Cluster) makeNamespace() {
 	})
 }
 
-// namespaceName is a test's name in the letters that a namespace's name may have.
+// namespaceName returns a test's name in the letters that a namespace's name may have.
 func namespaceName(test string) string {
 	name := strings.Map(func(r rune) rune {
 		switch {
@@ -219,7 +219,7 @@ func (c *Cluster) watch(ctx context.Context) (stop func()) {
 	}
 }
 
-// newCloud is a fake cloud whose instances join the cluster.
+// newCloud returns a fake cloud whose instances join the cluster.
 func (c *Cluster) newCloud(options Options) (*fake.Cloud, error) {
 	o := options.Cloud
 	if o.LaunchLatency == 0 {
@@ -260,8 +260,8 @@ func (c *Cluster) note(i fake.Instance) {
 	c.bought[i.ProviderID] = true
 }
 
-// Bought is how many instances there have been so far, those that are gone included. Calls of the cloud are more: a controller
-// that could not store the answer to one asks again, and is told of the same instance.
+// Bought returns how many instances there have been so far, those that are gone included. Calls of the cloud are more: a controller that
+// could not store the answer to one asks again, and is told of the same instance.
 func (c *Cluster) Bought() int {
 	now := c.Cloud.Instances()
 	c.mu.Lock()

@@ -24,7 +24,7 @@ type Costs struct {
 	AtOnce float64
 }
 
-// String is a line for a test's log.
+// String returns a line for a test's log.
 func (c Costs) String() string {
 	line := fmt.Sprintf("the fleet costs $%.4f/h, was ordered for $%.4f/h", c.Fleet, c.Ordered)
 	if c.AtOnce > 0 {
@@ -56,7 +56,7 @@ func (c *Cluster) Costs() Costs {
 	return costs
 }
 
-// orderedAt is the price of the offering that a claim is first tried at.
+// orderedAt returns the price of the offering that a claim is first tried at.
 func (c *Cluster) orderedAt(ctx context.Context, claim *v1.NodeClaim, lookup *requirements.Lookup) (float64, error) {
 	types, err := c.Cloud.InstanceTypes(ctx, poolNamed(claim.Labels[v1.NodePoolLabelKey]))
 	if err != nil {
@@ -80,7 +80,7 @@ func poolNamed(name string) *v1.NodePool {
 	return pool
 }
 
-// plannedAtOnce is what new instances for all pods would cost.
+// plannedAtOnce returns what new instances for all pods would cost.
 func (c *Cluster) plannedAtOnce(ctx context.Context) (float64, error) {
 	s := &scheduling.Snapshot{Vocabulary: c.Cloud.Describe().Vocabulary, Catalogs: map[string][]*cloudprovider.InstanceType{}}
 	pools, err := c.NodePools.List(ctx, metav1.ListOptions{})

@@ -38,7 +38,7 @@ const (
 	AfterLaunch CreateStage = "after the launch"
 )
 
-// Lifeline is a new one to the test's cloud and control plane.
+// Lifeline returns a new one to the test's cloud and control plane.
 func (c *Cluster) Lifeline() *Lifeline {
 	l := &Lifeline{cloud: c.Cloud, connections: map[net.Conn]struct{}{}}
 	c.t.Cleanup(l.Cut)
@@ -110,7 +110,7 @@ func (c *lifelineConn) Close() error {
 	return c.Conn.Close()
 }
 
-// Provider is the cloud as the controller sees it.
+// Provider returns the cloud as the controller sees it.
 func (l *Lifeline) Provider() cloudprovider.CloudProvider { return lifelineCloud{l.cloud, l} }
 
 // lifelineCloud is a cloud whose calls fail once the lifeline is cut.
@@ -171,7 +171,7 @@ func (c lifelineCloud) List(ctx context.Context) ([]*v1.NodeClaim, error) {
 	return c.CloudProvider.List(ctx)
 }
 
-// InstanceTypes are what the cloud sells.
+// InstanceTypes returns what the cloud sells.
 func (c lifelineCloud) InstanceTypes(ctx context.Context, pool *v1.NodePool) ([]*cloudprovider.InstanceType, error) {
 	if c.line.IsCut() {
 		return nil, ErrKilled

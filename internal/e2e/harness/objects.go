@@ -37,7 +37,7 @@ func projectClient(config *rest.Config, client *httpClient) (*rest.RESTClient, r
 // Labels of the workload of that name.
 func Labels(workload string) map[string]string { return map[string]string{"app": workload} }
 
-// Pod is a template of pods with one container that asks for so much, and ends within a second when told so.
+// Pod returns a template of pods with one container that asks for so much, and ends within a second when told so.
 func Pod(cpu, memory string) corev1.PodTemplateSpec {
 	return corev1.PodTemplateSpec{Spec: corev1.PodSpec{
 		TerminationGracePeriodSeconds: new(int64(1)),
@@ -96,8 +96,8 @@ func (c *Cluster) Scale(deployment string, replicas int32) {
 	})
 }
 
-// NodePool is a pool of the fake cloud's instances that takes any of them, with its defaults filled in, to be changed before
-// it is created. Its nodes are never consolidated: what is launched stays, unless a test has it otherwise.
+// NodePool returns a pool of the fake cloud's instances that takes any of them, with its defaults filled in, to be changed before it is
+// created. Its nodes are never consolidated: what is launched stays, unless a test has it otherwise.
 func NodePool(name string) *v1.NodePool {
 	pool := &v1.NodePool{
 		ObjectMeta: metav1.ObjectMeta{Name: name},

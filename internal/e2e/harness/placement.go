@@ -78,7 +78,7 @@ func (p Placements) Rate() float64 {
 	return float64(p.Met) / float64(p.Told)
 }
 
-// String is a line for a test's log.
+// String returns a line for a test's log.
 func (p Placements) String() string {
 	return fmt.Sprintf("%d pods bound; of %d the plan is known: %d (%.1f %%) are on that very node, %d on another of the planned instances",
 		p.Bound, p.Told, p.Met, 100*p.Rate(), p.Told-p.Met)
@@ -120,7 +120,7 @@ func (c *Cluster) Placements() Placements {
 	return p
 }
 
-// OnNode are the pods of the test's namespace on a node.
+// OnNode returns the pods of the test's namespace on a node.
 func (c *Cluster) OnNode(name string) []*corev1.Pod {
 	c.t.Helper()
 	var on []*corev1.Pod

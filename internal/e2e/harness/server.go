@@ -22,8 +22,8 @@ type Server struct {
 	failed error
 }
 
-// Plane is the control plane, started when this is the first test that asks. The test is skipped, saying how to build it, when
-// there is none, and fails at once when it did not start or has died since.
+// Plane returns the control plane, started when this is the first test that asks. The test is skipped, saying how to build it, when there
+// is none, and fails at once when it did not start or has died since.
 func (s *Server) Plane(t testing.TB) *plane.ControlPlane {
 	t.Helper()
 	s.mu.Lock()

@@ -93,8 +93,8 @@ func (c *Cluster) Nodes() []*corev1.Node {
 	return nodes
 }
 
-// Node by name; nil when there is none. It is shared: to be read only. One that the watch of nodes does not show yet, though that of pods
-// shows pods on it, is read.
+// Node by name. It returns nil when there is none. It is shared: to be read only. One that the watch of nodes does not show yet, though
+// that of pods shows pods on it, is read.
 func (c *Cluster) Node(name string) *corev1.Node {
 	node, err := c.nodes.Get(name)
 	if err != nil {
@@ -106,7 +106,7 @@ func (c *Cluster) Node(name string) *corev1.Node {
 	return node
 }
 
-// Claims are the NodeClaims as they are now, ordered by name.
+// Claims returns the NodeClaims as they are now, ordered by name.
 func (c *Cluster) Claims() ([]v1.NodeClaim, error) {
 	list, err := c.NodeClaims.List(c.t.Context(), metav1.ListOptions{})
 	if err != nil {

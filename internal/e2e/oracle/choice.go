@@ -42,10 +42,10 @@ func (o Option) String() string {
 	return cloudprovider.KeyOf(o.Type, o.Offering).String()
 }
 
-// Choices are the replays a plan has to stand: first every node as what the plan reckons with, then as many as it
-// takes until each node was every one of its minimal types (those of its remaining types with no more room in any
-// resource than another one has) and its cheapest in every zone and capacity type left open. Nodes are turned
-// through their options at different positions, so that equal nodes land in different zones.
+// Choices returns the replays a plan has to stand: first every node as what the plan reckons with, then as many as it takes until each node
+// was every one of its minimal types (those of its remaining types with no more room in any resource than another one has) and its cheapest
+// in every zone and capacity type left open. Nodes are turned through their options at different positions, so that equal nodes land in
+// different zones.
 //
 // An error says that the plan promises a type that can't be bought under the node's requirements.
 func Choices(snapshot *scheduling.Snapshot, plan *scheduling.Plan) ([]Choice, error) {
@@ -160,8 +160,7 @@ func promisedOption(catalog []*cloudprovider.InstanceType, node *scheduling.NewN
 	return Option{}, errors.New("no such offering is in stock")
 }
 
-// claimRequests is what the NodeClaim will request: the pods, and the least that DaemonSets take on any of the promised
-// nodes.
+// claimRequests returns what the NodeClaim will request: the pods, and the least that DaemonSets take on any of the promised nodes.
 func claimRequests(snapshot *scheduling.Snapshot, pool *scheduling.NodePool, node *scheduling.NewNode, promised []Option) (corev1.ResourceList, error) {
 	var least corev1.ResourceList
 	for i, option := range promised {
@@ -204,9 +203,8 @@ func add(sum, amounts corev1.ResourceList, times int64) {
 	}
 }
 
-// launchable are the offerings of the promised option's type by which the provider could create the node: in stock,
-// allowed by the requirements, and large enough for the requests of the claim. The promised one comes first, then
-// those in other zones.
+// launchable returns the offerings of the promised option's type by which the provider could create the node: in stock, allowed by the
+// requirements, and large enough for the requests of the claim. The promised one comes first, then those in other zones.
 func launchable(promised Option, node *scheduling.NewNode, requests corev1.ResourceList) []Option {
 	out := []Option{promised}
 	zones := map[string]bool{promised.Offering.Zone(): true}
@@ -252,7 +250,7 @@ func only(r requirements.Requirement) (string, bool) {
 	return "", false
 }
 
-// exceeds is a resource of which a has more than b; empty when there is none. One that is not named is zero.
+// exceeds returns a resource of which a has more than b; empty when there is none. One that is not named is zero.
 func exceeds(a, b corev1.ResourceList) corev1.ResourceName {
 	for _, name := range slices.Sorted(maps.Keys(a)) {
 		if quantity := a[name]; quantity.Cmp(b[name]) > 0 {

@@ -11,8 +11,8 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// daemonPods are the pods that the DaemonSet controller would make for the node: one for each set whose selector and
-// required affinity match its labels and that tolerates its taints.
+// daemonPods returns the pods that the DaemonSet controller would make for the node: one for each set whose selector and required affinity
+// match its labels and that tolerates its taints.
 func daemonPods(sets []*appsv1.DaemonSet, node *corev1.Node) []*corev1.Pod {
 	var out []*corev1.Pod
 	for _, set := range sets {
@@ -44,7 +44,7 @@ func daemonPods(sets []*appsv1.DaemonSet, node *corev1.Node) []*corev1.Pod {
 // hard selects the taints that keep pods away.
 func hard(t *corev1.Taint) bool { return t.Effect != corev1.TaintEffectPreferNoSchedule }
 
-// daemonTolerations are what the DaemonSet controller adds to each of its pods.
+// daemonTolerations returns what the DaemonSet controller adds to each of its pods.
 func daemonTolerations() []corev1.Toleration {
 	out := []corev1.Toleration{}
 	add := func(key string, effect corev1.TaintEffect) {

@@ -38,8 +38,8 @@ type factory struct {
 	make frameworkruntime.PluginFactoryWithFts[fwk.Plugin]
 }
 
-// factories are the plugins that filter nodes in kube-scheduler's default profile, in its order. A test compares the
-// list with that profile.
+// factories returns the plugins that filter nodes in kube-scheduler's default profile, in its order. A test compares the list with that
+// profile.
 func factories() []factory {
 	return []factory{
 		{nodename.Name, nodename.New},
@@ -108,7 +108,7 @@ func newJudge(ctx context.Context, c *cluster, spread []corev1.TopologySpreadCon
 	return j, nil
 }
 
-// defaultArguments are the plugins' arguments in kube-scheduler's default profile, by plugin.
+// defaultArguments returns the plugins' arguments in kube-scheduler's default profile, by plugin.
 func defaultArguments() (map[string]runtime.Object, error) {
 	defaults, err := latest.Default()
 	if err != nil {

@@ -38,8 +38,7 @@ func (s *stage) addMachine(node *scheduling.NewNode, option Option, label int) e
 	return nil
 }
 
-// nodeOf is the Node of a planned node once it is initialized: startup taints and those of a node that comes up are
-// gone.
+// nodeOf returns the Node of a planned node once it is initialized: startup taints and those of a node that comes up are gone.
 func nodeOf(pool *scheduling.NodePool, node *scheduling.NewNode, option Option, label int) (*corev1.Node, error) {
 	labels, err := labelsOf(pool, node, option, label)
 	if err != nil {
@@ -55,8 +54,8 @@ func nodeOf(pool *scheduling.NodePool, node *scheduling.NewNode, option Option, 
 	}, nil
 }
 
-// labelsOf are the node's labels. What type and offering state wins over what the claim leaves open; a claim that
-// contradicts them yields a node on which the pods' selectors fail.
+// labelsOf returns the node's labels. What type and offering state wins over what the claim leaves open; a claim that contradicts them
+// yields a node on which the pods' selectors fail.
 func labelsOf(pool *scheduling.NodePool, node *scheduling.NewNode, option Option, label int) (map[string]string, error) {
 	template := &pool.Object.Spec.Template
 	out := maps.Clone(template.Labels)
@@ -101,7 +100,7 @@ func labelsOf(pool *scheduling.NodePool, node *scheduling.NewNode, option Option
 	return out, nil
 }
 
-// pick is the n-th value the requirement allows, counted round; for an open one a number that nothing excludes.
+// pick returns the n-th value the requirement allows, counted round; for an open one a number that nothing excludes.
 func pick(r requirements.Requirement, n int) (string, bool) {
 	if !r.Complement() {
 		values := r.Values()
@@ -120,7 +119,7 @@ func pick(r requirements.Requirement, n int) (string, bool) {
 	return r.AnyValue()
 }
 
-// roomFor is what DaemonSets leave of the node.
+// roomFor returns what DaemonSets leave of the node.
 func roomFor(snapshot *scheduling.Snapshot, pool *scheduling.NodePool, node *scheduling.NewNode, option Option) corev1.ResourceList {
 	room := option.Type.AllocatableOf(option.Offering)
 	object, err := nodeOf(pool, node, option, 0)

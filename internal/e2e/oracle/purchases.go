@@ -148,7 +148,7 @@ func (c *clerk) variety(pool *scheduling.NodePool, node *scheduling.NewNode, opt
 	}
 }
 
-// valuesOf are the values of the label that the node may end with.
+// valuesOf returns the values of the label that the node may end with.
 func valuesOf(o Option, node *scheduling.NewNode, key string) []string {
 	if key == corev1.LabelInstanceTypeStable {
 		return []string{o.Type.Name}
@@ -160,7 +160,7 @@ func valuesOf(o Option, node *scheduling.NewNode, key string) []string {
 	return r.Values()
 }
 
-// stated are the labels that a node of the option has, as far as type and offering say.
+// stated returns the labels that a node of the option has, as far as type and offering say.
 func stated(o Option) requirements.Set { return o.Type.MachineRequirements(o.Offering) }
 
 // same allows for the planner's rounding of prices to a billionth of a dollar.

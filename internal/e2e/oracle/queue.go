@@ -89,7 +89,7 @@ func Queue(ctx context.Context, snapshot *scheduling.Snapshot, plan *scheduling.
 	return out, nil
 }
 
-// queue are the plan's promises in the order of kube-scheduler's queue.
+// queue returns the plan's promises in the order of kube-scheduler's queue.
 func (s *stage) queue() ([]placement, error) {
 	promises, err := placements(s.plan)
 	if err != nil {
@@ -120,8 +120,8 @@ func priorityOf(pod *corev1.Pod) int32 {
 	return *pod.Spec.Priority
 }
 
-// takers are the nodes that all plugins accept for the pod, in the order of the cluster. Volumes that are made by hand are
-// there for the planned one.
+// takers returns the nodes that all plugins accept for the pod, in the order of the cluster. Volumes that are made by hand are there for
+// the planned one.
 func (s *stage) takers(ctx context.Context, pod *corev1.Pod, planned string) ([]string, error) {
 	if _, isNew := s.machines[planned]; isNew {
 		if err := s.judge.supplyVolumes(pod, planned); err != nil {
@@ -142,7 +142,7 @@ func (s *stage) takers(ctx context.Context, pod *corev1.Pod, planned string) ([]
 	return out, nil
 }
 
-// preferred is the node that the pod goes to, of at least one.
+// preferred returns the node that the pod goes to, of at least one.
 func (s *stage) preferred(prefer Preference, lots *rand.Rand, nodes []string, planned string) string {
 	switch prefer {
 	case LeastAllocated:
@@ -162,7 +162,7 @@ func (s *stage) preferred(prefer Preference, lots *rand.Rand, nodes []string, pl
 	return nodes[0]
 }
 
-// leftOn is the share of a node's CPU and memory that is free, on average.
+// leftOn returns the share of a node's CPU and memory that is free, on average.
 func leftOn(info *framework.NodeInfo) float64 {
 	share := func(free, all int64) float64 { return float64(free) / float64(max(all, 1)) }
 	have, asked := info.GetAllocatable(), info.GetRequested()

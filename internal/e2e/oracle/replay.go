@@ -23,7 +23,7 @@ type Refusal struct {
 	Message string
 }
 
-// String is a sentence.
+// String returns a sentence.
 func (r Refusal) String() string {
 	where := r.Node
 	if r.Machine != "" {
@@ -136,7 +136,7 @@ func (s *stage) tryBind(ctx context.Context, pod *corev1.Pod, node string) ([]ve
 	return nil, s.judge.cluster.bind(pod, node)
 }
 
-// podsOf are the snapshot's waiting pods, placeholders among them, as the API server holds them.
+// podsOf returns the snapshot's waiting pods, placeholders among them, as the API server holds them.
 func podsOf(snapshot *scheduling.Snapshot) map[scheduling.PodKey]*corev1.Pod {
 	out := make(map[scheduling.PodKey]*corev1.Pod, len(snapshot.Pods))
 	for _, list := range [][]*corev1.Pod{snapshot.Pods, snapshot.Placeholders} {
@@ -153,8 +153,8 @@ type placement struct {
 	node string
 }
 
-// placements are the plan's promises in the order in which they can be kept. A plan whose Order is not just its placed
-// pods, each once, is refused.
+// placements returns the plan's promises in the order in which they can be kept. A plan whose Order is not just its placed pods, each once,
+// is refused.
 func placements(plan *scheduling.Plan) ([]placement, error) {
 	place := map[scheduling.PodKey]string{}
 	put := func(node string, pods []scheduling.PodKey) error {

@@ -61,15 +61,14 @@ func Rollout(ctx context.Context, snapshot *scheduling.Snapshot, commands []*dis
 	return refusals, nil
 }
 
-// RolloutChoices are the rollouts that commands have to stand: see Choices.
+// RolloutChoices returns the rollouts that commands have to stand: see Choices.
 func RolloutChoices(snapshot *scheduling.Snapshot, commands []*disruption.Command) ([]Choice, error) {
 	moved, plan := moves(snapshot, commands)
 	return Choices(moved, plan)
 }
 
-// Homeless are the pods of the commands' members that no place is planned for, though one has to be: what emptiness and
-// static pools move is nobody's concern. Pods that are protected or fully blocked, which drift leaves where they are, are told
-// as well.
+// Homeless returns the pods of the commands' members that no place is planned for, though one has to be: what emptiness and static pools
+// move is nobody's concern. Pods that are protected or fully blocked, which drift leaves where they are, are told as well.
 func Homeless(snapshot *scheduling.Snapshot, commands []*disruption.Command) []string {
 	moved, _ := moves(snapshot, commands)
 	placed := podsOf(moved)
@@ -90,7 +89,7 @@ func Homeless(snapshot *scheduling.Snapshot, commands []*disruption.Command) []s
 	return out
 }
 
-// moves are the snapshot with the pods that the commands plan places for waiting, in addition to what they are on now, and a plan of
+// moves returns the snapshot with the pods that the commands plan places for waiting, in addition to what they are on now, and a plan of
 // all nodes that are launched, under names of their own.
 func moves(snapshot *scheduling.Snapshot, commands []*disruption.Command) (*scheduling.Snapshot, *scheduling.Plan) {
 	out, plan := *snapshot, &scheduling.Plan{}

@@ -7,9 +7,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// asStored is the pod as the API server would have stored it: the matchLabelKeys and mismatchLabelKeys of its (anti-)
-// affinity terms are merged into the selectors. kube-scheduler relies on that and does not read the fields; a snapshot
-// may hold pods that never went through an API server.
+// asStored returns the pod as the API server would have stored it: the matchLabelKeys and mismatchLabelKeys of its (anti-) affinity terms
+// are merged into the selectors. kube-scheduler relies on that and does not read the fields; a snapshot may hold pods that never went
+// through an API server.
 func asStored(pod *corev1.Pod) *corev1.Pod {
 	a := pod.Spec.Affinity
 	if a == nil || (a.PodAffinity == nil && a.PodAntiAffinity == nil) {

@@ -64,7 +64,7 @@ func firstError(errs ...error) error {
 	return nil
 }
 
-// claimName is the volume claim that a pod's volume uses; empty when it uses none.
+// claimName returns the volume claim that a pod's volume uses, or "" when it uses none.
 func claimName(pod *corev1.Pod, volume *corev1.Volume) string {
 	switch {
 	case volume.PersistentVolumeClaim != nil:
@@ -125,7 +125,7 @@ func (j *judge) bindClaim(claim *corev1.PersistentVolumeClaim, node *corev1.Node
 	return firstError(volumes.Update(pv), j.objects.Core().V1().PersistentVolumeClaims().Informer().GetIndexer().Update(claim))
 }
 
-// volumesOf are the volumes of a class.
+// volumesOf returns the volumes of a class.
 func (j *judge) volumesOf(class string) []*corev1.PersistentVolume {
 	var out []*corev1.PersistentVolume
 	for _, o := range j.objects.Core().V1().PersistentVolumes().Informer().GetIndexer().List() {
@@ -170,8 +170,8 @@ func (j *judge) supplyVolumes(pod *corev1.Pod, node string) error {
 	return nil
 }
 
-// provisioned is the volume a provisioner makes for a pod on the node: reachable from where the node is, by the labels
-// the class's allowedTopologies speak of.
+// provisioned returns the volume a provisioner makes for a pod on the node: reachable from where the node is, by the labels the class's
+// allowedTopologies speak of.
 func provisioned(claim *corev1.PersistentVolumeClaim, class *storagev1.StorageClass, node *corev1.Node) *corev1.PersistentVolume {
 	pv := &corev1.PersistentVolume{
 		ObjectMeta: metav1.ObjectMeta{Name: "pv-" + claim.Namespace + "-" + claim.Name},

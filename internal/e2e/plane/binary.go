@@ -13,7 +13,7 @@ const BinaryVariable = "DRAWKNIFE_CONTROLPLANE"
 // ErrNotBuilt says that the control plane's binary is not there yet; the text of the error tells how to build it.
 var ErrNotBuilt = binaries.ErrNotBuilt
 
-// Binary is the path of the control plane's binary; see binaries.Program.Find.
+// Binary returns the path of the control plane's binary; see binaries.Program.Find.
 func Binary(ctx context.Context) (string, error) { return binaries.ControlPlane().Find(ctx) }
 
 // Build is Binary, and builds the binary when there is none: 12 to 14 minutes of processor time and 3 GB of memory when

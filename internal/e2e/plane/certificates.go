@@ -54,7 +54,7 @@ func newAuthority() (*authority, error) {
 	return &authority{certificate: certificate, key: key, pem: encode("CERTIFICATE", der)}, nil
 }
 
-// server is the API server's identity, under each of its names.
+// server returns the API server's identity, under each of its names.
 func (a *authority) server() (identity, error) {
 	return a.issue(&x509.Certificate{
 		Subject:     pkix.Name{CommonName: "kube-apiserver"},
@@ -64,7 +64,7 @@ func (a *authority) server() (identity, error) {
 	})
 }
 
-// client is the identity of a user in groups.
+// client returns the identity of a user in groups.
 func (a *authority) client(user string, groups ...string) (identity, error) {
 	return a.issue(&x509.Certificate{
 		Subject:     pkix.Name{CommonName: user, Organization: groups},

@@ -34,7 +34,7 @@ func controllers() string {
 	}, ",")
 }
 
-// etcdSocket is where etcd serves: no port to find, and nobody else gets at it.
+// etcdSocket returns where etcd serves: no port to find, and nobody else gets at it.
 func (c *ControlPlane) etcdSocket() string { return "unix://" + c.path("etcd.sock") }
 
 func (c *ControlPlane) etcdFlags() []string {

@@ -35,7 +35,7 @@ func (c *ControlPlane) CopyLogs(dir string) error {
 	return nil
 }
 
-// tails are the last lines of each log, for an error's text.
+// tails returns the last lines of each log, for an error's text.
 func (c *ControlPlane) tails(lines int) string {
 	var b strings.Builder
 	for _, name := range Components() {

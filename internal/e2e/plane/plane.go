@@ -46,7 +46,7 @@ const (
 	Scheduler         = "kube-scheduler"
 )
 
-// Components are all of them, in the order in which they start.
+// Components returns all of them, in the order in which they start.
 func Components() []string { return []string{Etcd, APIServer, ControllerManager, Scheduler} }
 
 // Options of a control plane.
@@ -222,7 +222,7 @@ func (c *ControlPlane) gone(p *process) {
 	}
 }
 
-// take removes a component from those that run; nil when it does not.
+// take removes a component from those that run. It returns nil when it does not.
 func (c *ControlPlane) take(name string) *process {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -237,7 +237,7 @@ func (c *ControlPlane) Died() <-chan error { return c.died }
 // Config is for clients of the administrator, with room for bursts. It is the caller's own.
 func (c *ControlPlane) Config() *rest.Config { return rest.CopyConfig(c.config) }
 
-// Kubeconfig is the path of the administrator's kubeconfig. It is gone after Stop when Options.Dir was empty.
+// Kubeconfig returns the path of the administrator's kubeconfig. It is gone after Stop when Options.Dir was empty.
 func (c *ControlPlane) Kubeconfig() string { return c.path(adminKubeconfig) }
 
 // PIDs of the processes that run, by component.

@@ -51,7 +51,7 @@ func (m *maker) policies() {
 	}
 }
 
-// inService is the node with what makes it a candidate, if it is far enough.
+// inService returns the node with what makes it a candidate, if it is far enough.
 func (m *maker) inService(n scheduling.Node) scheduling.Node {
 	if n.Object != nil {
 		n.Object.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}

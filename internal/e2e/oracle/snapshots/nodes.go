@@ -54,7 +54,7 @@ func (m *maker) nodes() {
 	m.s.Nodes = list(m, "nodes", 0, 6, func() scheduling.Node { return m.node(m.name("node")) })
 }
 
-// node is a node in one of the phases of its life.
+// node returns a node in one of the phases of its life.
 func (m *maker) node(name string) scheduling.Node {
 	pool := &m.s.NodePools[m.number("node's pool", 0, len(m.s.NodePools)-1)]
 	types := m.s.Catalogs[catalogName]
@@ -112,7 +112,7 @@ func (m *maker) node(name string) scheduling.Node {
 	return n
 }
 
-// oddState is a node in a state between the usual ones.
+// oddState returns a node in a state between the usual ones.
 func (m *maker) oddState(n scheduling.Node, object *corev1.Node, phase int) scheduling.Node {
 	n.Object = object
 	taint := func(key string, effect corev1.TaintEffect) {
@@ -174,7 +174,7 @@ func shrunken(list corev1.ResourceList) corev1.ResourceList {
 	return out
 }
 
-// foreign is a node that no pool owns; some of the usual labels may be missing.
+// foreign returns a node that no pool owns; some of the usual labels may be missing.
 func (m *maker) foreign(name string, t *cloudprovider.InstanceType, o *cloudprovider.Offering) scheduling.Node {
 	n := scheduling.Node{Name: name, Object: m.object(name, t, o)}
 	if m.chance("no zone label", 15) {

@@ -77,7 +77,7 @@ func (m *maker) number(label string, low, high int) int {
 	return rapid.IntRange(low, high).Draw(m.t, label)
 }
 
-// chance is true about percent times in a hundred; shrinks to false.
+// chance returns true about percent times in a hundred; shrinks to false.
 func (m *maker) chance(label string, percent int) bool {
 	return rapid.IntRange(0, 99).Draw(m.t, label) >= 100-percent
 }
@@ -112,13 +112,13 @@ func list[T any](m *maker, label string, low, high int, element func() T) []T {
 	}), low, high).Draw(m.t, label)
 }
 
-// distinct is the list without repetitions.
+// distinct returns the list without repetitions.
 func distinct(list []string) []string {
 	slices.Sort(list)
 	return slices.Compact(list)
 }
 
-// name is the prefix with a number, from 0.
+// name returns the prefix with a number, from 0.
 func (m *maker) name(prefix string) string {
 	n := m.serial[prefix]
 	m.serial[prefix]++

@@ -189,7 +189,7 @@ func (m *maker) pods() {
 	}
 }
 
-// instance is the next pod of a workload.
+// instance returns the next pod of a workload.
 func (m *maker) instance(t *template) *corev1.Pod {
 	pod := t.pod.DeepCopy()
 	pod.Name = fmt.Sprintf("%s-%d", t.app, t.made)
