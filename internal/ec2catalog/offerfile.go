@@ -19,7 +19,7 @@ type offerFile struct {
 	onDemand map[string]float64
 }
 
-// price is the type's; 0 where there is none, or no list.
+// price returns the type's, or 0 where there is none, or no list.
 func (o *offerFile) price(name string) float64 {
 	if o == nil {
 		return 0
@@ -33,7 +33,7 @@ type product struct {
 	Attributes    map[string]string `json:"attributes"`
 }
 
-// instanceType is the type that the product is, as launches without further wishes get it; empty for all else.
+// instanceType returns the type that the product is, as launches without further wishes get it; empty for all else.
 func (p *product) instanceType(region string) string {
 	if p.ProductFamily != "Compute Instance" && p.ProductFamily != "Compute Instance (bare metal)" {
 		return ""
