@@ -215,7 +215,7 @@ func (t *Answering) placesByClass() []places {
 	return out
 }
 
-// take binds one pod to the first place that takes it now; false if there is none.
+// take binds one pod to the first place that takes it now. It returns false if there is none.
 func (p *places) take(c *podclass.Class, s *topology.State) (bound state.Binding, ok bool) {
 	for i, list := range p.alike {
 		if len(list) == 0 {

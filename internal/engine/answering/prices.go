@@ -139,7 +139,7 @@ func (s *priceSum) written() *planning.PlanPrices {
 	return out
 }
 
-// offeringIn returns the type's cheapest available offering with the required labels; nil if there is none.
+// offeringIn returns the type's cheapest available offering with the required labels, or nil if there is none.
 func offeringIn(it *cloudprovider.InstanceType, labels func(requirements.Set) bool) *cloudprovider.Offering {
 	var best *cloudprovider.Offering
 	for i := range it.Offerings {

@@ -204,7 +204,7 @@ func (c *Claims) allocated(pod *corev1.Pod, pc *corev1.PodResourceClaim) *resour
 	return claim
 }
 
-// objectOf returns the claim object behind one of the pod's claims; nil if it does not exist yet.
+// objectOf returns the claim object behind one of the pod's claims, or nil if it does not exist yet.
 func (c *Claims) objectOf(pod *corev1.Pod, pc *corev1.PodResourceClaim) *resourcev1.ResourceClaim {
 	name := pc.ResourceClaimName
 	if name == nil {

@@ -57,7 +57,7 @@ func (x *Index) distinctNeeds() []deviceNeeds {
 	return out
 }
 
-// furtherOf returns the amounts missing from a node's room for the needs that can be met there alone; nil for none.
+// furtherOf returns the amounts missing from a node's room for the needs that can be met there alone, or nil if there is none.
 func (x *Index) furtherOf(usage *devices.Usage, units devices.Units, ceiling *devices.Ceiling, needs []deviceNeeds) []int64 {
 	room, most := x.Counts.Room(units, nil), x.Counts.Most(ceiling, nil)
 	if slices.Equal(room, most) {

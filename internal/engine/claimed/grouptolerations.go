@@ -41,7 +41,7 @@ func commonTolerations(a, b []corev1.Toleration) []corev1.Toleration {
 	return out
 }
 
-// commonToleration tolerates what both tolerate; false if no taint matches both, or if no toleration expresses it.
+// commonToleration tolerates what both tolerate. It returns false if no taint matches both, or if no toleration expresses it.
 func commonToleration(a, b *corev1.Toleration) (corev1.Toleration, bool) {
 	if sameToleration(*a, *b) {
 		return *a, true

@@ -22,8 +22,8 @@ type Set struct {
 	Terms []match.Needs
 }
 
-// Representative is the newest pod of the set with the template's required node affinity (an existing pod's own was
-// narrowed to its node), else one made from the template.
+// Representative returns the newest pod of the set with the template's required node affinity (an existing pod's own was narrowed to its
+// node), else one made from the template.
 func Representative(set *appsv1.DaemonSet, newest map[types.UID]*corev1.Pod) *corev1.Pod {
 	template := &set.Spec.Template
 	if pod := newest[set.UID]; pod != nil && set.UID != "" {
@@ -52,8 +52,8 @@ func Representative(set *appsv1.DaemonSet, newest map[types.UID]*corev1.Pod) *co
 	return pod
 }
 
-// controllerTolerations are the tolerations that the DaemonSet controller adds to each of its pods. With them the pods also run on nodes
-// that are cordoned or have problems, unlike ordinary pods.
+// controllerTolerations returns the tolerations that the DaemonSet controller adds to each of its pods. With them the pods also run on
+// nodes that are cordoned or have problems, unlike ordinary pods.
 func controllerTolerations(spec *corev1.PodSpec) []corev1.Toleration {
 	taints := []corev1.Taint{
 		{Key: corev1.TaintNodeNotReady, Effect: corev1.TaintEffectNoExecute},

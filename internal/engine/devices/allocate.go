@@ -47,7 +47,7 @@ func (a *Allocation) Release() {
 	}
 }
 
-// Of is the allocation result for the status of the claim.
+// Of returns the allocation result for the status of the claim.
 func (a *Allocation) Of(claim int) resourcev1.DeviceAllocationResult {
 	var out resourcev1.DeviceAllocationResult
 	for i := range a.Results {

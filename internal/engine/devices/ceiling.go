@@ -189,7 +189,7 @@ func (c *ceilingOf) sharedOf(i int) counterGroup {
 	return g
 }
 
-// of is the largest number of devices that requests of the kinds can get.
+// of returns the largest number of devices that requests of the kinds can get.
 func (c *Ceiling) of(set kindSet) int64 {
 	sum := int64(0)
 	for mask, n := range c.by {
@@ -200,12 +200,13 @@ func (c *Ceiling) of(set kindSet) int64 {
 	return min(sum+c.groups.of(set), Many)
 }
 
-// weigh is the largest total weight of devices that can be allocated together, each counted with the heaviest kind that it could serve.
+// weigh returns the largest total weight of devices that can be allocated together, each counted with the heaviest kind that it could
+// serve.
 func (c *Ceiling) weigh(w *weighted) int64 {
 	return min(w.ofMasks(c.by)+c.groups.weigh(w), Many)
 }
 
-// times is the largest number of requests of a varied kind that can be met.
+// times returns the largest number of requests of a varied kind that can be met.
 func (c *Ceiling) times(at int) int64 {
 	if least := c.least[at]; least > 0 {
 		return c.of(only(at)) / least
@@ -213,7 +214,7 @@ func (c *Ceiling) times(at int) int64 {
 	return 0
 }
 
-// Most is the upper bound of each resource on a node with this ceiling: see Room.
+// Most returns the upper bound of each resource on a node with this ceiling: see Room.
 func (c *Counts) Most(most *Ceiling, plugins map[string]int64) []int64 {
 	out := make([]int64, len(c.names))
 	plugged := kindSet{}
@@ -248,7 +249,7 @@ func (c *Counts) Most(most *Ceiling, plugins map[string]int64) []int64 {
 	return out
 }
 
-// MostServed is the largest amount of the extended resource that devices of a node with this ceiling can serve.
+// MostServed returns the largest amount of the extended resource that devices of a node with this ceiling can serve.
 func (c *Counts) MostServed(most *Ceiling, resource string) int64 {
 	var sum int64
 	for at := range c.kinds.list {

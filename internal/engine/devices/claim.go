@@ -154,7 +154,7 @@ func newAlternative(claim, name string, in *resourcev1.DeviceSubRequest, classes
 	return a, nil
 }
 
-// Name is the name that NewClaim was given.
+// Name returns the name that NewClaim was given.
 func (c *Claim) Name() string { return c.name }
 
 // Selects reports whether any request or its class has a selector, which needs a Matcher.

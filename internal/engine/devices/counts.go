@@ -172,7 +172,7 @@ func (c *Counts) classesOf(set kindSet) string {
 	return strings.Join(classes, "+")
 }
 
-// firstPresence is the index of the first resource that stands for a presence.
+// firstPresence returns the index of the first resource that stands for a presence.
 func (c *Counts) firstPresence() int { return len(c.sets) + len(c.shares) }
 
 // Names returns the names of the resources, each once.
@@ -239,7 +239,7 @@ func (c *Counts) Room(u Units, plugins map[string]int64) []int64 {
 	return out
 }
 
-// pluggedIn is the amount that device plugins offer of a share's resource.
+// pluggedIn returns the amount that device plugins offer of a share's resource.
 func (c *Counts) pluggedIn(w *weighted, plugins map[string]int64) int64 {
 	sum := int64(0)
 	for at := range w.kinds.all {
@@ -248,8 +248,8 @@ func (c *Counts) pluggedIn(w *weighted, plugins map[string]int64) int64 {
 	return sum
 }
 
-// meets is how many requests of a varied kind a node with these units can meet: none if each takes more devices there than on any known
-// node.
+// meets returns how many requests of a varied kind a node with these units can meet: none if each takes more devices there than on any
+// known node.
 func (c *Counts) meets(u Units, at int) int64 {
 	if s := u.varied[at]; s.takes <= c.weights[at] {
 		return s.times
@@ -257,7 +257,7 @@ func (c *Counts) meets(u Units, at int) int64 {
 	return 0
 }
 
-// Serves is the amount of the extended resource that devices of a node with these units can serve.
+// Serves returns the amount of the extended resource that devices of a node with these units can serve.
 func (c *Counts) Serves(u Units, resource string) int64 {
 	var sum int64
 	for at := range c.kinds.list {

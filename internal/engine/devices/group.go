@@ -92,7 +92,7 @@ func (s *counterGroups) masks() []kindSet {
 	return slices.Compact(out)
 }
 
-// of is how many devices that serve one of the kinds can be allocated together.
+// of returns how many devices that serve one of the kinds can be allocated together.
 func (s *counterGroups) of(set kindSet) int64 {
 	sum := int64(0)
 	for i := range s.list {
@@ -106,7 +106,7 @@ func (s *counterGroups) of(set kindSet) int64 {
 	return sum
 }
 
-// weigh is the largest total weight of devices that can be allocated together.
+// weigh returns the largest total weight of devices that can be allocated together.
 func (s *counterGroups) weigh(w *weighted) int64 {
 	sum := int64(0)
 	for i := range s.list {
@@ -126,7 +126,7 @@ type groupChoice struct {
 // maxGroupSteps bounds the search for the best choice in a group. Beyond it, the answer is the bound that each counter alone gives.
 const maxGroupSteps = 4096
 
-// most is the largest total weight of devices that can be allocated together; the weight of a device depends on its set of kinds.
+// most returns the largest total weight of devices that can be allocated together; the weight of a device depends on its set of kinds.
 func (g *counterGroup) most(weigh func(set kindSet) int64) groupChoice {
 	s := groupSearch{left: slices.Clone(g.left), had: make([]int64, len(g.parts)), best: groupChoice{had: make([]int64, len(g.parts)), known: true}}
 	for i := range g.parts {
@@ -152,7 +152,7 @@ type heavyPart struct {
 	weight int64
 }
 
-// density is the weight of a device divided by what it takes of its group's counters, summed as shares of what is left of each.
+// density returns the weight of a device divided by what it takes of its group's counters, summed as shares of what is left of each.
 func (g *counterGroup) density(p *heavyPart) float64 {
 	share := 0.0
 	for j, n := range p.takes {
@@ -242,7 +242,7 @@ func (s *groupSearch) sumOf(counters []int) counterSum {
 	return out
 }
 
-// restOf is an upper bound on the weight of the parts from that index on that fit in what is left, by each sum of counters alone.
+// restOf returns an upper bound on the weight of the parts from that index on that fit in what is left, by each sum of counters alone.
 func (s *groupSearch) restOf(at int) int64 {
 	most := int64(0)
 	for i := at; i < len(s.parts); i++ {
@@ -254,7 +254,7 @@ func (s *groupSearch) restOf(at int) int64 {
 	return most
 }
 
-// by is the upper bound on the weight of the parts from that index on, by one sum of counters.
+// by returns the upper bound on the weight of the parts from that index on, by one sum of counters.
 func (s *groupSearch) by(c *counterSum, at int) int64 {
 	left := int64(0)
 	for _, j := range c.of {

@@ -157,7 +157,7 @@ func (p *pool) check() {
 	}
 }
 
-// wrongCounters names the missing counter that the device consumes; empty if none is missing.
+// wrongCounters names the missing counter that the device consumes, or "" if none is missing.
 func wrongCounters(d *resourcev1.Device, sets map[string]*resourcev1.CounterSet) string {
 	for _, c := range d.ConsumesCounters {
 		set := sets[c.CounterSet]
@@ -233,7 +233,7 @@ func shapeText(driver string, d *resourcev1.Device) string {
 	return b.String()
 }
 
-// Len is the number of devices that can be allocated if none is.
+// Len returns the number of devices that can be allocated if none is.
 func (inv *Inventory) Len() int { return len(inv.devices) }
 
 // ID returns the ID of a device, by its index, which is less than Len.

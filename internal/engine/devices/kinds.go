@@ -104,7 +104,7 @@ func (k *Kinds) addClaim(c *Claim, n *Needs) error {
 	return nil
 }
 
-// leastUpTo is the least number of devices that the requests up to and including this one need.
+// leastUpTo returns the least number of devices that the requests up to and including this one need.
 func (c *Claim) leastUpTo(request int) int {
 	sum := 0
 	for r := range c.requests[:request+1] {
@@ -121,7 +121,7 @@ func (c *Claim) leastUpTo(request int) int {
 	return sum
 }
 
-// roomForAll is the number of devices that each request for all may get, whichever alternatives the other requests take.
+// roomForAll returns the number of devices that each request for all may get, whichever alternatives the other requests take.
 func (c *Claim) roomForAll() int {
 	left, every := maxOfClaim, 0
 	for r := range c.requests {

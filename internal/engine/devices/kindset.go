@@ -9,7 +9,7 @@ import (
 // kindSet is a set of kinds, by their numbers. Sets can be compared by == and used as keys of maps.
 type kindSet [MaxKinds / 64]uint64
 
-// only is the set of one kind.
+// only returns the set of one kind.
 func only(at int) kindSet {
 	var s kindSet
 	s.add(at)
@@ -58,7 +58,7 @@ func (s kindSet) without(o kindSet) kindSet {
 	return s
 }
 
-// count is the number of kinds.
+// count returns the number of kinds.
 func (s kindSet) count() int {
 	n := 0
 	for _, w := range s {
@@ -67,7 +67,7 @@ func (s kindSet) count() int {
 	return n
 }
 
-// first is the first kind; MaxKinds for an empty set.
+// first returns the first kind; MaxKinds for an empty set.
 func (s kindSet) first() int {
 	for i, w := range s {
 		if w != 0 {

@@ -102,7 +102,7 @@ func (m *Miss) String() string {
 	return wants
 }
 
-// Cure returns the change to the request after which some devices would meet it, as a clause; empty if a smaller number of devices would
+// Cure returns the change to the request after which some devices would meet it, as a clause, or "" if a smaller number of devices would
 // do, or if no change is known.
 func (m *Miss) Cure() string {
 	if m.Code != MissSelectorError && m.Found > 0 {
@@ -141,7 +141,7 @@ func (m *Miss) Nearer(than *Miss) bool {
 	return cmp.Or(cmp.Compare(m.Met, than.Met), cmp.Compare(m.Found, than.Found)) > 0
 }
 
-// order is the position of the code in the list of reasons.
+// order returns the position of the code in the list of reasons.
 func (c Code) order() int {
 	return slices.Index([]Code{
 		MissTooMany, MissNoDevices, MissPool, MissSelectorError, MissNoMatcher, MissSelector, MissCapacity, MissTaint, MissCount, MissInUse, MissConstraint, MissAllConstraint, MissTogether, MissSteps,
@@ -164,7 +164,7 @@ func (a *alternative) wanted() int {
 	return a.count
 }
 
-// asks is the requested number of devices, 0 for all, even if a claim can't have that many.
+// asks returns the requested number of devices, 0 for all, even if a claim can't have that many.
 func (a *alternative) asks() int {
 	if a.all {
 		return 0

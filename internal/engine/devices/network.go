@@ -44,7 +44,7 @@ func (inv *Inventory) reachOf(text string, skip func(at int) bool) *Reach {
 	return r
 }
 
-// NodesOf returns the selector of the nodes that can use the device; nil if all can, or if there is no such device.
+// NodesOf returns the selector of the nodes that can use the device, or nil if all can, or if there is no such device.
 func (inv *Inventory) NodesOf(id ID) *corev1.NodeSelector {
 	at, ok := inv.index[id]
 	if !ok || inv.devices[at].where.all {
@@ -71,7 +71,7 @@ func (w *where) nodes() *corev1.NodeSelector {
 	}}}}}
 }
 
-// Requests is the number of requests of the claim.
+// Requests returns the number of requests of the claim.
 func (c *Claim) Requests() int { return len(c.requests) }
 
 // WantsAll reports whether an alternative of the request asks for all devices.

@@ -170,7 +170,7 @@ func valuesOf(claim *Claim, d *device) []value {
 	return out
 }
 
-// next continues with the request at that position; false if there is no solution.
+// next continues with the request at that position. It returns false if there is no solution.
 func (s *search) next(at place) bool {
 	for at.claim < len(s.claims) && at.request == len(s.claims[at.claim].requests) {
 		at = place{claim: at.claim + 1}

@@ -52,7 +52,7 @@ func (n *nodeUnits) sharedGroup(i int, set kindSet) counterGroup {
 	return g
 }
 
-// capacitiesLeft is the remaining amount of each capacity of the shared device.
+// capacitiesLeft returns the remaining amount of each capacity of the shared device.
 func (u *Usage) capacitiesLeft(i int) []int64 {
 	d := &u.inventory.devices[i]
 	out := make([]int64, len(d.capacity))
@@ -65,7 +65,7 @@ func (u *Usage) capacitiesLeft(i int) []int64 {
 	return out
 }
 
-// takesOf is the amount of the shared device's capacities that a request of the kind takes, for any of its alternatives.
+// takesOf returns the amount of the shared device's capacities that a request of the kind takes, for any of its alternatives.
 func (n *nodeUnits) takesOf(i, at int) []int64 {
 	out := make([]int64, len(n.inv.devices[i].capacity))
 	for _, a := range n.list[at].alternatives {
@@ -80,8 +80,8 @@ func (n *nodeUnits) takesOf(i, at int) []int64 {
 	return out
 }
 
-// unitsOf is how many requests of the kind the shared device has capacity for: one if a request asks for several devices or for all, since
-// it gets each device once.
+// unitsOf returns how many requests of the kind the shared device has capacity for: one if a request asks for several devices or for all,
+// since it gets each device once.
 func (n *nodeUnits) unitsOf(i, at int) int64 {
 	units := int64(manyUnits)
 	left := n.u.capacitiesLeft(i)

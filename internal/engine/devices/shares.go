@@ -19,7 +19,7 @@ type weighted struct {
 	kinds   kindSet
 }
 
-// heaviest is the weight of a device that could serve the kinds.
+// heaviest returns the weight of a device that could serve the kinds.
 func (w *weighted) heaviest(set kindSet) int64 {
 	most := int64(0)
 	for at := range set.both(w.kinds).all {
@@ -28,7 +28,7 @@ func (w *weighted) heaviest(set kindSet) int64 {
 	return most
 }
 
-// ofMasks is the total weight of devices on which no others depend.
+// ofMasks returns the total weight of devices on which no others depend.
 func (w *weighted) ofMasks(by map[kindSet]int64) int64 {
 	sum := int64(0)
 	for mask, count := range by {

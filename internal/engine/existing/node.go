@@ -35,7 +35,7 @@ type Pod struct {
 	Pod         *corev1.Pod
 }
 
-// MissingDaemons are the DaemonSets, by number, that belong on the node, which is of the group, and have no pod there yet.
+// MissingDaemons returns the DaemonSets, by number, that belong on the node, which is of the group, and have no pod there yet.
 func (n *Node) MissingDaemons(sets []daemonset.Set, g *Group) []int {
 	var out []int
 	for i := range sets {

@@ -26,7 +26,7 @@ type Standings struct {
 	shares [][]market.Share
 }
 
-// Standings returns the nodes' use of commitments; nil if there are no commitments.
+// Standings returns the nodes' use of commitments, or nil if there are no commitments.
 func (from *Seller) Standings(nodes []Node) *Standings {
 	if from.Costs == nil || len(from.Costs.Commitments) == 0 {
 		return nil

@@ -20,7 +20,7 @@ type View struct {
 	Initialized           bool
 }
 
-// Allocatable is the total that pods can have on the node.
+// Allocatable returns the total that pods can have on the node.
 func (v *View) Allocatable() corev1.ResourceList { return v.allocatable }
 
 // ViewOf merges Node and NodeClaim. Before registration the claim takes precedence, completed by the node; after it the node takes
@@ -34,7 +34,7 @@ func ViewOf(n *planning.Node) View {
 	return v
 }
 
-// LabelsOf are the labels of a node in its view.
+// LabelsOf returns the labels of a node in its view.
 func LabelsOf(n *planning.Node) map[string]string { return phaseOf(n).Labels }
 
 // phaseOf is ViewOf without the name and the amounts.

@@ -59,7 +59,7 @@ func (x *explainer) missingDevices(at int32, p *nodepool.Pool) (string, *devices
 	return "no instance type that the requirements allow has devices", nil
 }
 
-// allowedVariants are the variants, ascending, that the requirements of the pool and of the pods allow.
+// allowedVariants returns the variants, ascending, that the requirements of the pool and of the pods allow.
 func (x *explainer) allowedVariants(at int32, p *nodepool.Pool) []int {
 	rows := bitset.New(len(p.Table.Rows))
 	for i, d := range x.demands {
@@ -76,7 +76,7 @@ func (x *explainer) allowedVariants(at int32, p *nodepool.Pool) []int {
 }
 
 // cureOfDevices replaces a nearest miss that gives up all devices of a kind: no smaller number would help, since no device meets the
-// request. missed says what the request would have to change; nil if unknown. Any other miss is returned unchanged.
+// request. missed says what the request would have to change, or nil if unknown. Any other miss is returned unchanged.
 func (x *explainer) cureOfDevices(miss *planning.NearestMiss, missed *devices.Miss) *planning.NearestMiss {
 	if miss == nil || miss.Code != planning.MissResourceGivenUp || miss.Also != nil || !onlyDevices(miss) {
 		return miss

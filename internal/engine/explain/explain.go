@@ -220,7 +220,7 @@ func (d demand) both() match.Needs { return d.own.And(d.volumes) }
 // maxDemands limits how many alternatives accepted by a pool are examined, and for how many a cure is searched.
 const maxDemands = 16
 
-// alternatives are all demands of the shape for a new node. Own needs and the needs of volumes may contradict each other.
+// alternatives returns all demands of the shape for a new node. Own needs and the needs of volumes may contradict each other.
 func alternatives(s *podclass.Shape) []demand {
 	var out []demand
 	for _, own := range s.Terms {
@@ -234,7 +234,7 @@ func alternatives(s *podclass.Shape) []demand {
 	return out
 }
 
-// excluded is the reason why the pool, with any node, excludes all alternatives.
+// excluded returns the reason why the pool, with any node, excludes all alternatives.
 func (x *explainer) excluded(p *nodepool.Pool) planning.Reason {
 	var refused *planning.Reason
 	for _, own := range x.s.Terms {
@@ -252,8 +252,8 @@ func (x *explainer) excluded(p *nodepool.Pool) planning.Reason {
 	return *refused
 }
 
-// contradiction is the reason why no pool can meet an alternative that contradicts itself, for instance a node selector for one operating
-// system and another one in spec.os; nil if it does not.
+// contradiction returns the reason why no pool can meet an alternative that contradicts itself, for instance a node selector for one
+// operating system and another one in spec.os, or nil if it does not.
 func contradiction(p *nodepool.Pool, own match.Needs) *planning.Reason {
 	key := own.Conflict()
 	if key == "" {
@@ -262,7 +262,7 @@ func contradiction(p *nodepool.Pool, own match.Needs) *planning.Reason {
 	return &planning.Reason{Pool: p.Key, Code: planning.ReasonRequirements, Key: key, Detail: "the pod's own requirements exclude each other: " + own.About(key).String()}
 }
 
-// demandKey is the reason why the pool excludes one requirement of a pod with any instance type; nil if it does not.
+// demandKey returns the reason why the pool excludes one requirement of a pod with any instance type, or nil if it does not.
 func demandKey(m *model.Model, p *nodepool.Pool, r requirements.Requirement) *planning.Reason {
 	if p.Admits(r) {
 		return nil
@@ -284,7 +284,7 @@ func demandKey(m *model.Model, p *nodepool.Pool, r requirements.Requirement) *pl
 	return refuse(fmt.Sprintf("label %q does not have known values: the nodepool must state it as a label or a requirement", key))
 }
 
-// refusedBy is the reason why the pool excludes the demand; nil if it does not.
+// refusedBy returns the reason why the pool excludes the demand, or nil if it does not.
 func refusedBy(m *model.Model, p *nodepool.Pool, demand match.Needs) *planning.Reason {
 	for _, r := range demand {
 		if reason := demandKey(m, p, r); reason != nil {

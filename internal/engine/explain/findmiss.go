@@ -58,7 +58,7 @@ func (x misses) cut(dim int, have int64) (planning.MissCode, float64) {
 	return planning.MissResources, share
 }
 
-// less is the miss for a request that is too large.
+// less returns the miss for a request that is too large.
 func (x misses) less(code planning.MissCode, dim int, have int64) *planning.NearestMiss {
 	name := x.m.Resources.Names[dim]
 	return &planning.NearestMiss{Code: code, Amounts: corev1.ResourceList{name: resources.Quantity(name, x.c.Requests[dim]-have)}}
@@ -84,8 +84,8 @@ func (x misses) unruled(best *finding, r *rule, domains []int32, of func(int32) 
 	return best.miss
 }
 
-// nearest is the pool's nearest miss: the miss of a single failed check, unless leaving out a requirement of the pod or the pool on labels
-// gives a nearer one.
+// nearest returns the pool's nearest miss: the miss of a single failed check, unless leaving out a requirement of the pod or the pool on
+// labels gives a nearer one.
 func (x misses) nearest(at int32, p *nodepool.Pool, best finding) *planning.NearestMiss {
 	if p.Table == nil || x.brief {
 		return best.miss
@@ -114,7 +114,7 @@ func (x misses) nearestTolerated(at int32, p *nodepool.Pool, best finding) *plan
 	return best.miss
 }
 
-// fewDemands are the first of the demands.
+// fewDemands returns the first of the demands.
 func (x misses) fewDemands() []demand { return x.demands[:min(len(x.demands), maxDemands)] }
 
 // would reports whether a node that fitting found is nearer than the finding, and passes the checks that fitting does not make.
@@ -169,7 +169,7 @@ func (v *valued) wants(value string, price int64) bool {
 	return len(v.values) < keptValues || price < slices.Max(v.prices)
 }
 
-// tooDear is the lowest price at which no node would change the collection, with any value.
+// tooDear returns the lowest price at which no node would change the collection, with any value.
 func (v *valued) tooDear() int64 {
 	if len(v.values) == 0 || len(v.values) < min(v.most, keptValues) {
 		return market.NoPrice
@@ -269,7 +269,7 @@ func (x misses) withoutLabels(best *finding, at int32, p *nodepool.Pool) {
 // and a pod can name thousands of labels.
 const maxMissKeys = 64
 
-// deciding are the keys, at most maxMissKeys, that could make the pool accept the needs if left out alone. If the pool excludes one
+// deciding returns the keys, at most maxMissKeys, that could make the pool accept the needs if left out alone. If the pool excludes one
 // label's requirement with any node, only that key can help; if it excludes several, none can.
 func (x misses) deciding(p *nodepool.Pool, n match.Needs, keys []string) []string {
 	switch refused := x.refusedKeys(p, n); {
@@ -281,7 +281,7 @@ func (x misses) deciding(p *nodepool.Pool, n match.Needs, keys []string) []strin
 	return x.fewKeys(p, keys)
 }
 
-// fewKeys are at most maxMissKeys of the keys. If there are more keys, those in which the pool's nodes differ and those that the pool
+// fewKeys returns at most maxMissKeys of the keys. If there are more keys, those in which the pool's nodes differ and those that the pool
 // states come first, because other keys exclude no node.
 func (x misses) fewKeys(p *nodepool.Pool, keys []string) []string {
 	if len(keys) <= maxMissKeys {
@@ -343,7 +343,7 @@ func (x misses) withoutPoolNeeds(best *finding, at int32, p *nodepool.Pool) {
 	}
 }
 
-// poolKeys are the labels that the pool states and could change, and the labels that the demand requires and nothing states.
+// poolKeys returns the labels that the pool states and could change, and the labels that the demand requires and nothing states.
 func (x misses) poolKeys(p *nodepool.Pool, n match.Needs) []string {
 	own := []string{v1.NodePoolLabelKey, "karpenter.sh/provisioner-name"}
 	if class := p.Object.Spec.Template.Spec.NodeClassRef; class.Kind != "" {
@@ -364,8 +364,8 @@ func (x misses) poolKeys(p *nodepool.Pool, n match.Needs) []string {
 	return slices.DeleteFunc(out, func(key string) bool { return slices.Contains(own, key) })
 }
 
-// changedPool is a copy of the pool without the label, or with the value that the demand requires if only the pool can state it; nil if
-// that is impossible.
+// changedPool returns a copy of the pool without the label, or with the value that the demand requires if only the pool can state it, or
+// nil if that is impossible.
 func (x misses) changedPool(p *nodepool.Pool, key string, wanted match.Needs) *nodepool.Pool {
 	if slices.ContainsFunc(p.Variety, func(v nodepool.Variety) bool { return v.Key == key }) {
 		return nil

@@ -134,7 +134,8 @@ func (x misses) honoursTaints() bool {
 	return x.c.Topology != nil && slices.ContainsFunc(x.c.Topology.Owns, func(g int32) bool { return x.m.Topology[g].Filter.Taints })
 }
 
-// likeButForTaints is the first pool that sells the same nodes as this one, with the same labels except for its name, and without limits.
+// likeButForTaints returns the first pool that sells the same nodes as this one, with the same labels except for its name, and without
+// limits.
 func (x *explanations) likeButForTaints(at int32) int32 {
 	if x.untainted == nil {
 		x.untainted = make([]int32, len(x.t.M.Pools))
@@ -192,7 +193,7 @@ func (x misses) furtherRules(r *planning.Reason) {
 	}
 }
 
-// refusedKeys are the labels for which the pods require something that the pool excludes with any node.
+// refusedKeys returns the labels for which the pods require something that the pool excludes with any node.
 func (x misses) refusedKeys(p *nodepool.Pool, n match.Needs) []string {
 	return slices.DeleteFunc(n.Keys(), func(key string) bool { return refusedBy(x.m, p, n.About(key)) == nil })
 }
@@ -208,7 +209,7 @@ func (x misses) askWithout(at int32, p *nodepool.Pool, demand int, keys []string
 // maxPairKeys is the number of labels of which pairs are tried.
 const maxPairKeys = 4
 
-// pair is the nearest pair of changes: two labels, or a label and what a node fails without it.
+// pair returns the nearest pair of changes: two labels, or a label and what a node fails without it.
 func (x misses) pair(at int32, p *nodepool.Pool) *planning.NearestMiss {
 	var best pairFinding
 	d := x.demands[0]
@@ -256,7 +257,7 @@ func (x misses) withoutAnd(best *pairFinding, q *question, key string) {
 	}
 }
 
-// allowing is the miss for a label whose value on the node the pods don't allow.
+// allowing returns the miss for a label whose value on the node the pods don't allow.
 func (x misses) allowing(q *question, cand *candidate, key string) *planning.NearestMiss {
 	miss := &planning.NearestMiss{Code: planning.MissLabel, Key: key}
 	if value := x.labelOn(q, cand, key); value != "" {

@@ -287,8 +287,8 @@ func (t gangFaults) cures(ctx context.Context, number int32, best *model.GangOpt
 	return out
 }
 
-// raisedLimits returns by how much the limits of the pool would have to be raised for the gang to have a place, and in which domains; nil
-// if raising them is not enough.
+// raisedLimits returns by how much the limits of the pool would have to be raised for the gang to have a place, and in which domains, or
+// nil if raising them is not enough.
 func (t gangFaults) raisedLimits(ctx context.Context, number, pool int32) (raised corev1.ResourceList, in []planning.GangDomain) {
 	limits, usage := t.M.Pools[pool].Limits, t.S.Limits.Usage[pool]
 	t.lift(pool, -limitsLifted)

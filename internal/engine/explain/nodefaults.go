@@ -30,7 +30,7 @@ func (n *nodeExamples) consider(check planning.NodeCheck, node int32, f *nodeFai
 	}
 }
 
-// examplesOf are the examples, with everything that keeps the pods off each of them.
+// examplesOf returns the examples, with everything that keeps the pods off each of them.
 func (x nodeFaults) examplesOf(n *nodeExamples) (out []planning.NodeExample) {
 	for i, check := range planning.NodeChecks() {
 		if e := &n[i]; e.known {
@@ -62,7 +62,7 @@ func (x nodeFaults) example(node int32, check planning.NodeCheck, f *nodeFailing
 	return first
 }
 
-// faults are all reasons that keep the pods off the node, in the order of the checks; without the node's name.
+// faults returns all reasons that keep the pods off the node, in the order of the checks; without the node's name.
 func (x nodeFaults) faults(node int32, f *nodeFailings) (out []planning.NodeExample) {
 	if f.cordoned {
 		out = append(out, planning.NodeExample{Check: planning.NodeCordoned})
@@ -108,7 +108,7 @@ func (x nodeFaults) topologyFault(node int32, faults []planning.NodeExample) []p
 	return faults
 }
 
-// tooSmall is the fault of a node with too little room, or with too little room for volumes only.
+// tooSmall returns the fault of a node with too little room, or with too little room for volumes only.
 func (x nodeFaults) tooSmall(node int32, f *nodeFailings) planning.NodeExample {
 	e := planning.NodeExample{Check: planning.NodeResources, Requests: corev1.ResourceList{}, Free: corev1.ResourceList{}}
 	if f.attach {

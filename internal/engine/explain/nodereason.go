@@ -75,7 +75,7 @@ func (f *nodeFailings) count() int {
 	return n
 }
 
-// checkNode is the first check that the node fails for the class, and all its failings except for topology.
+// checkNode returns the first check that the node fails for the class, and all its failings except for topology.
 func (x nodeFaults) checkNode(node int32) (planning.NodeCheck, nodeFailings) {
 	if !x.t.S.Room.Usable.Has(int(node)) {
 		return planning.NodeUnavailable, nodeFailings{}
@@ -112,7 +112,7 @@ func (x nodeFaults) checkNode(node int32) (planning.NodeCheck, nodeFailings) {
 	return planning.NodeNotPlaced, f
 }
 
-// groupFails are the failings of all nodes of the group.
+// groupFails returns the failings of all nodes of the group.
 func (x nodeFaults) groupFails(group int32) groupFailings {
 	groups := x.groups[x.c.Shape]
 	if groups == nil {
@@ -146,12 +146,12 @@ func (x nodeFaults) groupFails(group int32) groupFailings {
 	return *f
 }
 
-// taintsOf are the node's taints that the pods don't tolerate.
+// taintsOf returns the node's taints that the pods don't tolerate.
 func (x nodeFaults) taintsOf(node int32) []corev1.Taint {
 	return intolerable(x.s.Tolerations, x.m.Groups[x.m.Nodes[node].Group].Taints)
 }
 
-// unmetOn are the labels of the node that don't meet the nearest alternative.
+// unmetOn returns the labels of the node that don't meet the nearest alternative.
 func (x nodeFaults) unmetOn(node int32, f *nodeFailings) []string {
 	labels := x.m.Groups[x.m.Nodes[node].Group].Labels
 	return match.Needs(slices.DeleteFunc(slices.Clone(x.s.Terms[f.term]), func(r requirements.Requirement) bool { return match.Meets(labels, r) })).Keys()
@@ -196,7 +196,7 @@ func (x nodeFaults) considerNode(best *finding, two *pairFinding, node int32, f 
 	}
 }
 
-// codesFor are the codes of changesFor, and the sizes of the changes.
+// codesFor returns the codes of changesFor, and the sizes of the changes.
 func (x nodeFaults) codesFor(node int32, f *nodeFailings) (codes [2]planning.MissCode, size float64) {
 	n := 0
 	note := func(code planning.MissCode) {
@@ -219,7 +219,7 @@ func (x nodeFaults) codesFor(node int32, f *nodeFailings) (codes [2]planning.Mis
 	return codes, size
 }
 
-// changesFor are the changes that would correct the node's failings, nearest first; fewer than the failings if some can't be corrected.
+// changesFor returns the changes that would correct the node's failings, nearest first; fewer than the failings if some can't be corrected.
 // For volumes the alternative places must be known.
 func (x nodeFaults) changesFor(node int32, f *nodeFailings) (misses []*planning.NearestMiss) {
 	if f.tainted {
@@ -263,7 +263,7 @@ func (x nodeFaults) admitsChanged(node int32, f *nodeFailings) bool {
 	return ruleFaultsOf(x.explainer).admitsAt(x.c.Topology, h.Domains, of, loosely)
 }
 
-// hostOf is the node as topology rules see it; nil without any rules.
+// hostOf returns the node as topology rules see it; nil without any rules.
 func (x nodeFaults) hostOf(node int32) *topology.Host {
 	if x.t.S.Topology == nil {
 		return nil

@@ -149,8 +149,8 @@ func (x ruleFaults) nameNodes(g int32, out *planning.Rule) {
 	}
 }
 
-// holdersOn are the pods on a host that make the rule refuse the pod: pods on a node of the snapshot, or with -1 the DaemonSets of a new
-// node.
+// holdersOn returns the pods on a host that make the rule refuse the pod: pods on a node of the snapshot, or with -1 the DaemonSets of a
+// new node.
 func (x ruleFaults) holdersOn(r *rule, node int32, daemons []int32) []planning.Holder {
 	inTheWay := func(class int32) bool {
 		o := x.m.Classes[class].Topology

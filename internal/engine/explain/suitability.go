@@ -189,8 +189,8 @@ func (x *explanations) factsOf(at int32) *poolFacts {
 	return f
 }
 
-// ask finds the nodes of a pool that meet the demand, without resources; nil if the pool itself excludes it. If the answer is not known
-// yet, it calls demand, which returns the demand and the pool (the key's pool or a changed copy), or nil for none.
+// ask finds the nodes of a pool that meet the demand, without resources. It returns nil if the pool itself excludes it. If the answer is
+// not known yet, it calls demand, which returns the demand and the pool (the key's pool or a changed copy), or nil for none.
 func (x *explainer) ask(key questionKey, demand func() (match.Needs, *nodepool.Pool)) *question {
 	key.shape = x.c.Shape
 	if q, ok := x.questions[key]; ok {
@@ -230,8 +230,8 @@ func (x *explainer) narrow(q *question, demand match.Needs, letOff bool, key str
 	q.rows.And(some)
 }
 
-// assignments are the choices of values for the pool's open labels with which a node meets the demand: labels of topology rules with each
-// of their values, others with one suitable value.
+// assignments returns the choices of values for the pool's open labels with which a node meets the demand: labels of topology rules with
+// each of their values, others with one suitable value.
 func (x *explainer) assignments(p *nodepool.Pool, demand match.Needs) []nodepool.Assignment {
 	sets := []requirements.Set{{}}
 	seen := map[string]bool{}
@@ -287,7 +287,7 @@ func (x *explainer) lacks(q *question, row int) (n, dim int) {
 	return n, dim
 }
 
-// roomyIn are the table's rows that hold the pod.
+// roomyIn returns the table's rows that hold the pod.
 func (x *explainer) roomyIn(t *nodepool.Table) bitset.Set {
 	if known, ok := x.roomy[t]; ok {
 		return known
@@ -400,7 +400,7 @@ func (x *explainer) fitting(q *question, below *int64, see func(*candidate)) {
 // variantSlot is an offering of a catalog.
 type variantSlot struct{ variant, slot int32 }
 
-// shutOfferings are the prices of the offerings that are unavailable now and have their type's own capacity.
+// shutOfferings returns the prices of the offerings that are unavailable now and have their type's own capacity.
 func (x *explanations) shutOfferings(c *market.Catalog) map[variantSlot]int64 {
 	if known, ok := x.shut[c]; ok {
 		return known
@@ -455,7 +455,7 @@ func (x *explainer) labelOn(q *question, cand *candidate, key string) string {
 	return value
 }
 
-// cellOf is the cell of the candidate.
+// cellOf returns the cell of the candidate.
 func (x *explainer) cellOf(q *question, cand *candidate) int32 {
 	if q.p == x.m.Pools[q.at] {
 		return x.cells.OfNew(q.at, int32(cand.row), int32(cand.slot), &q.assigned[cand.assign])
@@ -473,7 +473,7 @@ func (x *explainer) option(q *question, cand *candidate) *planning.InstanceTypeO
 	}
 }
 
-// limitShare is how much too low the pool's limits are for one more node of the row, as a share of the limits.
+// limitShare returns how much too low the pool's limits are for one more node of the row, as a share of the limits.
 func (x *explainer) limitShare(q *question, row int) float64 {
 	share := 0.0
 	x.exceeded(q, row, func(i int, over int64) { share += float64(over) / math.Max(float64(q.p.Limits.Max[i]), 1) })

@@ -157,7 +157,7 @@ func (v *survey) take(q *question, cand *candidate, code planning.MissCode, size
 	v.best = finding{&v.outline, size, cand.price, *cand}
 }
 
-// nearest is the nearest miss of all walks.
+// nearest returns the nearest miss of all walks.
 func (v *survey) nearest() finding {
 	if v.best.miss != &v.outline {
 		return v.best

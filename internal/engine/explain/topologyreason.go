@@ -168,7 +168,7 @@ func (x ruleFaults) addNode(q *question, cand *candidate) int32 {
 	return host
 }
 
-// verdictOn returns the verdict that follows from the candidate's offering alone; nil if there is none.
+// verdictOn returns the verdict that follows from the candidate's offering alone, or nil if there is none.
 func (x ruleFaults) verdictOn(q *question, cand *candidate) *verdict {
 	if !q.plain || q.p.Table.Rows[cand.row].Resident != 0 {
 		return nil
@@ -215,7 +215,7 @@ func withoutWideSpreads(o *topology.Groups, m *model.Model) *topology.Groups {
 	})}
 }
 
-// membersOf are the group's members by domain, on all nodes.
+// membersOf returns the group's members by domain, on all nodes.
 func (x ruleFaults) membersOf(g int32) []int32 {
 	if known, ok := x.everyone[g]; ok {
 		return known
@@ -250,7 +250,7 @@ func (x ruleFaults) membersOf(g int32) []int32 {
 	return out
 }
 
-// podsOn are the classes of the pods on a node of the snapshot, and of the DaemonSet pods that it will get.
+// podsOn returns the classes of the pods on a node of the snapshot, and of the DaemonSet pods that it will get.
 func podsOn(m *model.Model, node int32) []int32 {
 	n := &m.Nodes[node]
 	var out []int32
@@ -263,7 +263,7 @@ func podsOn(m *model.Model, node int32) []int32 {
 	return out
 }
 
-// skewNeeded is the maxSkew with which a spread rule would allow the pod in the domains; 0 if none would.
+// skewNeeded returns the maxSkew with which a spread rule would allow the pod in the domains, or 0 if none would.
 func (x ruleFaults) skewNeeded(r *rule, domains []int32, of func(group int32) topology.Tally) int32 {
 	g := r.groups[0]
 	group := &x.m.Topology[g]

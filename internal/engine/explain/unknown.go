@@ -20,7 +20,7 @@ import (
 // maxKnown limits Unknown.Known, maxUnknown the number of unknown names in a reason.
 const maxKnown, maxUnknown = 10, 4
 
-// unknownsOf are the names that pods of the class require of a pool and that no object has. Names of alternatives are reported if each
+// unknownsOf returns the names that pods of the class require of a pool and that no object has. Names of alternatives are reported if each
 // alternative has one.
 func (x *explainer) unknownsOf(p *nodepool.Pool) []planning.Unknown {
 	out := x.unknownResources(p)
@@ -45,7 +45,7 @@ func (x *explainer) unknownsOf(p *nodepool.Pool) []planning.Unknown {
 	return out[:min(len(out), maxUnknown)]
 }
 
-// unknownNeed is the label or the value that no object has; nil if it is known.
+// unknownNeed returns the label or the value that no object has, or nil if it is known.
 func (x *explainer) unknownNeed(p *nodepool.Pool, r requirements.Requirement) *planning.Unknown {
 	key := r.Key()
 	values, listed := x.knownValues(p.Table.Catalog, key)
@@ -119,8 +119,8 @@ type valuesKey struct {
 	key string
 }
 
-// knownValues are the values that instance types or offerings of the catalog state for a label, sorted; false if they state none, or leave
-// it open.
+// knownValues returns the values that instance types or offerings of the catalog state for a label, sorted. It returns false if they state
+// none, or leave it open.
 func (x *explanations) knownValues(c *market.Catalog, key string) ([]string, bool) {
 	if !x.stated(c, key) {
 		return nil, false
@@ -165,7 +165,7 @@ func sortedSet[K ~string](set map[K]bool) []string {
 	return out
 }
 
-// unknownResources are the resources that the pods request and no type of the pool's catalog has.
+// unknownResources returns the resources that the pods request and no type of the pool's catalog has.
 func (x *explainer) unknownResources(p *nodepool.Pool) []planning.Unknown {
 	var out []planning.Unknown
 	for d, name := range x.m.Resources.Names {
@@ -180,7 +180,7 @@ func (x *explainer) unknownResources(p *nodepool.Pool) []planning.Unknown {
 	return out
 }
 
-// notKnown are the requested resources whose amount is unknown for some types of the pool.
+// notKnown returns the requested resources whose amount is unknown for some types of the pool.
 func (x *explainer) notKnown(p *nodepool.Pool) []planning.NotKnown {
 	var out []planning.NotKnown
 	for d, name := range x.m.Resources.Names {
@@ -200,7 +200,7 @@ func (x *explainer) notKnown(p *nodepool.Pool) []planning.NotKnown {
 	return out
 }
 
-// resourcesOf are the resources of some type of the catalog, sorted.
+// resourcesOf returns the resources of some type of the catalog, sorted.
 func (x *explanations) resourcesOf(c *market.Catalog) []string {
 	if known, ok := x.resources[c]; ok {
 		return known
@@ -221,7 +221,7 @@ func (x *explanations) resourcesOf(c *market.Catalog) []string {
 // maxNodesRead limits how many nodes are read for similar names.
 const maxNodesRead = 64
 
-// labelKeys are the labels of instance types, offerings and nodes, sorted.
+// labelKeys returns the labels of instance types, offerings and nodes, sorted.
 func (x *explanations) labelKeys() []string {
 	if x.keys != nil {
 		return x.keys
@@ -251,7 +251,7 @@ func (x *explanations) labelKeys() []string {
 	return x.keys
 }
 
-// unknownOnNodes are the names that the pods require and no node of the snapshot has.
+// unknownOnNodes returns the names that the pods require and no node of the snapshot has.
 func (x *explainer) unknownOnNodes() []planning.Unknown {
 	var out []planning.Unknown
 	for d, name := range x.m.Resources.Names {

@@ -74,8 +74,8 @@ const (
 	manyPods  = 600
 )
 
-// First is the packing to improve: the initial one, or one with nodes of a single price, if it is close to the bound; the initial one also
-// if it is much cheaper than what the packer finds by value; otherwise the packer's, refined. If limits bind, only the packer is used.
+// First returns the packing to improve: the initial one, or one with nodes of a single price, if it is close to the bound; the initial one
+// also if it is much cheaper than what the packer finds by value; otherwise the packer's, refined. If limits bind, only the packer is used.
 func (k *Packer) First(ctx context.Context) *Bins {
 	p, v := k.p, k.v
 	var seeded *Bins
@@ -109,7 +109,7 @@ func (k *Packer) First(ctx context.Context) *Bins {
 	return packed
 }
 
-// seeded is the initial packing of the values; nil if there is none.
+// seeded returns the initial packing of the values, or nil if there is none.
 func (k *Task) seeded() *Bins {
 	p := k.p
 	if len(p.Seeds) == 0 {
@@ -122,7 +122,8 @@ func (k *Task) seeded() *Bins {
 	return g
 }
 
-// balanced is a packing, by values, with nodes of one price, each filled so that its resources run out together; nil if there is none.
+// balanced returns a packing, by values, with nodes of one price, each filled so that its resources run out together, or nil if there is
+// none.
 func (k *Task) balanced(ctx context.Context) *Bins {
 	q := newPackings(k, k.v.Item, k.v.Ratio)
 	q.out.Likely = k.v.Program.MeanPrice()
@@ -137,7 +138,7 @@ func (k *Task) balanced(ctx context.Context) *Bins {
 	return g
 }
 
-// podsOf is how many pods the problem has.
+// podsOf returns how many pods the problem has.
 func podsOf(p *pricing.Problem) int {
 	sum := 0
 	for i := range p.Items {
@@ -164,7 +165,7 @@ func (k *Task) fair(g *Bins) bool {
 	return k.p.Rough && len(k.p.Options) <= fewOptions && float64(g.cost(k.p)) <= k.v.Bound*(1+fairStart) && podsOf(k.p) > manyPods
 }
 
-// Waiting is how many pods have no node yet.
+// Waiting returns how many pods have no node yet.
 func (k *Packer) Waiting() int {
 	sum := 0
 	for _, n := range k.Left {

@@ -20,7 +20,7 @@ func (k *Task) rightSize(g *Bins) {
 	}
 }
 
-// cheapestFor is the cheapest option that can hold the bin's load: the first, because options are sorted by price.
+// cheapestFor returns the cheapest option that can hold the bin's load: the first, because options are sorted by price.
 func (k *Task) cheapestFor(b *Bin) int32 {
 	p := k.p
 	for o := range p.Options {
@@ -126,8 +126,8 @@ func (k *Task) spread(g *Bins, i int, gone []bool) bool {
 	return true
 }
 
-// roomBeside is how many pods of the item the rules about single nodes allow on the bin, in addition to its load and to what will be moved
-// there.
+// roomBeside returns how many pods of the item the rules about single nodes allow on the bin, in addition to its load and to what will be
+// moved there.
 func (k *Task) roomBeside(opt *pricing.Option, b *Bin, moved []pricing.Load, it *pricing.Item) int {
 	s := k.rules.newNode(opt)
 	for _, list := range [2][]pricing.Load{b.Load, moved} {

@@ -26,7 +26,7 @@ func (k *Task) merge(ctx context.Context, g *Bins) {
 	}
 }
 
-// mergeOnce merges the two bins that save most; false if none do.
+// mergeOnce merges the two bins that save most. It returns false if none do.
 func (k *Task) mergeOnce(g *Bins) bool {
 	p := k.p
 	take := 2
@@ -72,7 +72,7 @@ func (k *Task) anyHas(used []int64, price int64) bool {
 	return false
 }
 
-// together is a bin with the loads of both, without an option yet.
+// together returns a bin with the loads of both, without an option yet.
 func (k *Task) together(a, b *Bin) Bin {
 	both := Bin{used: slices.Clone(a.used), Load: slices.Clone(a.Load), worth: a.worth + b.worth}
 	for _, l := range b.Load {
@@ -82,7 +82,7 @@ func (k *Task) together(a, b *Bin) Bin {
 	return both
 }
 
-// oneFor is the cheapest option that costs less than the two nodes and holds the bin, and its saving; -1 if there is none.
+// oneFor returns the cheapest option that costs less than the two nodes and holds the bin, and its saving; -1 if there is none.
 func (k *Task) oneFor(b *Bin, price int64) (found int32, saved int64) {
 	p := k.p
 	for _, l := range b.Load {

@@ -264,7 +264,7 @@ func (k *Packer) byDominant(opt *pricing.Option, items []int32) [][]int32 {
 	return lists
 }
 
-// skewness is the largest share of a resource that the need takes, minus the mean share of the others, without pods.
+// skewness returns the largest share of a resource that the need takes, minus the mean share of the others, without pods.
 func skewness(need, alloc []int64) float64 {
 	largest, sum, n := 0.0, 0.0, 0.0
 	for d, amount := range need {
@@ -290,7 +290,7 @@ func (k *Packer) alive(list []int32) []int32 {
 	return live
 }
 
-// dominant is the resource of which the need takes the largest share.
+// dominant returns the resource of which the need takes the largest share.
 func dominant(need, alloc []int64) int {
 	best, at := -1.0, 0
 	for d, n := range need {
@@ -304,7 +304,7 @@ func dominant(need, alloc []int64) int {
 	return at
 }
 
-// richest is the resource with the largest free share among those with items left to try, or -1.
+// richest returns the resource with the largest free share among those with items left to try, or -1.
 func (k *Packer) richest(opt *pricing.Option, lists [][]int32) int {
 	best, at := -1.0, -1
 	for d, list := range lists {
@@ -380,7 +380,7 @@ type ranked struct {
 	size  float64
 }
 
-// weights are the resource prices of the option, mixed with a small part of each resource's share, so that wasting a resource is never
+// weights returns the resource prices of the option, mixed with a small part of each resource's share, so that wasting a resource is never
 // free.
 func (k *Packer) weights(o int32) []float64 {
 	p := k.p

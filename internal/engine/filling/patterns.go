@@ -115,8 +115,8 @@ func (s *patterns) pays(o int32) bool {
 	return worth > float64(s.p.Options[o].Price)*(1+1e-7)+1e-3
 }
 
-// promisingOptions are the options that the fractional program uses, and options that it finds (nearly) worth their price, the best few of
-// each place.
+// promisingOptions returns the options that the fractional program uses, and options that it finds (nearly) worth their price, the best few
+// of each place.
 func (s *patterns) promisingOptions() []int32 {
 	out := s.pr.InMix()
 	used := len(out)

@@ -37,7 +37,7 @@ func (k *Task) repack(ctx context.Context, g *Bins) {
 	}
 }
 
-// worstBins are the indexes of up to take bins with the least value per dollar, ascending.
+// worstBins returns the indexes of up to take bins with the least value per dollar, ascending.
 func (k *Task) worstBins(g *Bins, take int) []int {
 	p, v := k.p, k.v
 	type ranked struct {
@@ -109,8 +109,8 @@ func (k *Task) repackBins(ctx context.Context, g *Bins, bins []int) bool {
 // hopeful is the least share of its price that an option's filling must possibly be worth to be used in repacking.
 const hopeful = 0.7
 
-// subproblem is the packing of some of the items, with the options that may help, in the same order. itemOf and optionOf map its items and
-// options to those of p.
+// subproblem returns the packing of some of the items, with the options that may help, in the same order. itemOf and optionOf map its items
+// and options to those of p.
 func subproblem(p *pricing.Problem, counts map[int32]int, v *pricing.Values) (sub *pricing.Problem, itemOf, optionOf []int32) {
 	sub = &pricing.Problem{Dims: p.Dims, Resources: p.Resources}
 	for i := range p.Items {

@@ -19,8 +19,8 @@ type Pool struct {
 	Types    []*cloudprovider.InstanceType
 }
 
-// Domains are the combinations of values of the keys that nodes with such labels have, together with those that are sold. Beyond MostDomains
-// the last are left out.
+// Domains returns the combinations of values of the keys that nodes with such labels have, together with those that are sold. Beyond
+// MostDomains the last are left out.
 func Domains(keys []string, nodes []map[string]string, sold [][]string) [][]string {
 	f := &finder{keys: keys, known: map[string]bool{}}
 	for _, labels := range nodes {
@@ -32,7 +32,7 @@ func Domains(keys []string, nodes []map[string]string, sold [][]string) [][]stri
 	return f.sorted()
 }
 
-// Sold are the combinations of values of the keys that new nodes of the pools could have. Beyond MostDomains the last are left out.
+// Sold returns the combinations of values of the keys that new nodes of the pools could have. Beyond MostDomains the last are left out.
 func Sold(keys []string, pools []Pool) [][]string {
 	if slices.Contains(keys, corev1.LabelHostname) { // a new node has a name of its own
 		return nil
@@ -44,7 +44,7 @@ func Sold(keys []string, pools []Pool) [][]string {
 	return f.sorted()
 }
 
-// sorted are the combinations that were found, in their order.
+// sorted returns the combinations that were found, in their order.
 func (f *finder) sorted() [][]string {
 	slices.SortFunc(f.found, slices.Compare)
 	return f.found[:min(len(f.found), MostDomains)]

@@ -72,7 +72,7 @@ func (a *Answers) kindsOf(stage int32) []kind {
 	return list
 }
 
-// Len is the number of remembered answers.
+// Len returns the number of remembered answers.
 func (a *Answers) Len() int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -96,7 +96,7 @@ const (
 	askedLeast
 )
 
-// question returns everything that the answer depends on, as text; false if that is too much.
+// question returns everything that the answer depends on, as text. It returns false if that is too much.
 func (t *Launching) question(of askedOf, q planning.Query, w *valuing.Worth, numbers ...int64) (string, bool) {
 	a := t.answers
 	if a == nil || a.none || q != a.q || of != askedPlace && w != a.w || t.S.Tight > 0 || t.Lenient {
@@ -212,7 +212,7 @@ func (t *Launching) keepAnswer(key string, since trial.Mark, price float64, ok b
 	a.kept += 1 + len(found.nodes) + len(found.bindings)
 }
 
-// answerSince returns the new nodes with pods that were opened since the mark; false if anything else was changed.
+// answerSince returns the new nodes with pods that were opened since the mark. It returns false if anything else was changed.
 func (t *Launching) answerSince(since trial.Mark) (found answer, ok bool) {
 	firstNode, firstPlaced, apart := t.S.Log.ApartSince(since.At, len(t.S.Planned), len(t.S.Placed.All))
 	if !apart {

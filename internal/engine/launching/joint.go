@@ -118,8 +118,8 @@ func (t *Launching) jointByCell(pool int32, total []int64, rows, slots bitset.Se
 	return out
 }
 
-// jointProfile returns the nodes of the pool that pods of all the classes may use, each class at its first stage; false if some class does
-// not use the pool then, or leaves labels undecided.
+// jointProfile returns the nodes of the pool that pods of all the classes may use, each class at its first stage. It returns false if some
+// class does not use the pool then, or leaves labels undecided.
 func (t *Launching) jointProfile(pool int32, classes []int32) (rows, slots bitset.Set, ok bool) {
 	m := t.M
 	for _, key := range m.TopologyKeys {

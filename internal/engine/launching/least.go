@@ -100,7 +100,7 @@ type opening struct {
 	classes []int32
 }
 
-// launch opens the node and puts pods on it; false if it takes none.
+// launch opens the node and puts pods on it. It returns false if it takes none.
 func (s *launchSearch) launch(l opening) bool {
 	t := s.t
 	host := t.S.Open(state.Node{Pool: l.kind.pool, Row: l.kind.row, Slot: l.kind.slot, Price: l.kind.price})

@@ -62,7 +62,7 @@ func (t *Launching) newLoading(w *valuing.Worth, classes []int32, anchor int32, 
 	return f
 }
 
-// add adds the pending pods of the class; false if no node takes any.
+// add adds the pending pods of the class. It returns false if no node takes any.
 func (f *loading) add(class int32, kinds []kind) bool {
 	t := f.t
 	c, n := t.M.Classes[class], int(t.S.Waiting[class])

@@ -23,7 +23,7 @@ func UsesClaims(pod *corev1.Pod) bool {
 	return false
 }
 
-// NominatedTo returns the node for which a pending pod is nominated; empty if there is none.
+// NominatedTo returns the node for which a pending pod is nominated, or "" if there is none.
 func NominatedTo(pod *corev1.Pod) string {
 	if pod.Spec.NodeName != "" {
 		return ""

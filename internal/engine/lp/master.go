@@ -35,20 +35,20 @@ func NewMaster(demand, amount, price []float64) *Master {
 	return s
 }
 
-// Rows is the number of rows.
+// Rows returns the number of rows.
 func (s *Master) Rows() int { return s.rows }
 
-// Duals are the worth of one unit of each row. By these values, no column of the basis is worth more than its price. The slice belongs to
-// the master and changes with the next Enter or DropNegative; callers must only read it.
+// Duals returns the worth of one unit of each row. By these values, no column of the basis is worth more than its price. The slice belongs
+// to the master and changes with the next Enter or DropNegative; callers must only read it.
 func (s *Master) Duals() []float64 { return s.y }
 
 // Levels says how often the basic column of each row is used. The slice belongs to the master, like that of Duals.
 func (s *Master) Levels() []float64 { return s.level }
 
-// Prices are the prices of the basic columns, by row; 0 for a surplus variable. The slice belongs to the master, like that of Duals.
+// Prices returns the prices of the basic columns, by row; 0 for a surplus variable. The slice belongs to the master, like that of Duals.
 func (s *Master) Prices() []float64 { return s.cost }
 
-// Objective is the price of the present solution.
+// Objective returns the price of the present solution.
 func (s *Master) Objective() float64 {
 	sum := 0.0
 	for i, level := range s.level {

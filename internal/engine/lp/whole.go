@@ -30,7 +30,7 @@ func NewWhole(room [2]int, need [][2]int, most []int) *Whole {
 	return &Whole{room: room, need: need, most: most, best: make([]float64, (room[0]+1)*(room[1]+1))}
 }
 
-// States is the number of steps that one class takes in Solve.
+// States returns the number of steps that one class takes in Solve.
 func (s *Whole) States() int { return len(s.best) }
 
 // Solve finds the most valuable filling for the values, by class, and returns its worth.

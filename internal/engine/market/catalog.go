@@ -287,7 +287,7 @@ func OverrideText(o *cloudprovider.Offering) string {
 	return b.String()
 }
 
-// BoundText returns a text that differs for offerings of the type on which attributes of its devices have different values; empty if no
+// BoundText returns a text that differs for offerings of the type on which attributes of its devices have different values, or "" if no
 // attribute is bound.
 func BoundText(it *cloudprovider.InstanceType, o *cloudprovider.Offering) string {
 	return boundText(it, o, it.DeviceLabels())
@@ -382,7 +382,7 @@ func (c *Catalog) Freeze() {
 	}
 }
 
-// AttachLimit returns how many volumes of a driver nodes of the instance type can attach; false if there is no limit.
+// AttachLimit returns how many volumes of a driver nodes of the instance type can attach. It returns false if there is no limit.
 func AttachLimit(it *cloudprovider.InstanceType) func(string) (int64, bool) {
 	return func(driver string) (int64, bool) {
 		n, ok := it.VolumeLimits[driver]

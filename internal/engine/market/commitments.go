@@ -30,7 +30,7 @@ type Covered struct {
 	Rest   int64
 }
 
-// Saved is how much the shares reduce the price.
+// Saved returns how much the shares reduce the price.
 func (c *Covered) Saved() int64 {
 	sum := int64(0)
 	for _, s := range c.Shares {
@@ -46,7 +46,7 @@ func yield(k int, a, b *Covered) int {
 	return cmp.Or(cmp.Compare(bhi, ahi), cmp.Compare(blo, alo))
 }
 
-// ByYield is the order in which commitment k covers nodes, without regard to shares that are covered already, which only Fill knows.
+// ByYield returns the order in which commitment k covers nodes, without regard to shares that are covered already, which only Fill knows.
 func ByYield(k int) func(a, b *Covered) int {
 	return func(a, b *Covered) int {
 		return cmp.Or(yield(k, a, b), -cmp.Compare(a.Plain, b.Plain), cmp.Compare(a.InstanceType, b.InstanceType))

@@ -131,7 +131,7 @@ func inGiB(name corev1.ResourceName) bool {
 	return name == corev1.ResourceMemory || name == corev1.ResourceEphemeralStorage || strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix)
 }
 
-// use returns how much of the commitment a completely covered node of the type and price uses; 0 if it can't be covered.
+// use returns how much of the commitment a completely covered node of the type and price uses, or 0 if it can't be covered.
 func (c *Commitment) use(instanceType string, price int64) int64 {
 	switch {
 	case c.PercentOfPrice > 0:
@@ -213,7 +213,7 @@ func (c *Catalog) Reprice(model *Costs, inPool []bool, source string) *Catalog {
 	return &out
 }
 
-// pricedAt is a variant in a slot, with a list price.
+// pricedAt returns a variant in a slot, with a list price.
 func (c *Catalog) pricedAt(variant, slot int, list int64) Priced {
 	it := c.Types[c.Variants[variant].Type]
 	o := Priced{Key: c.offeringKey(it, slot), Capacity: c.Variants[variant].Capacity, List: list, Applies: make([]bool, len(c.costs.inPool))}

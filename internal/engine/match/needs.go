@@ -42,7 +42,7 @@ func (n Needs) And(o Needs) Needs {
 // Set merges the requirements into a set, for results.
 func (n Needs) Set() requirements.Set { return requirements.NewSet(n...) }
 
-// Conflict is a key on which no node can meet all requirements; empty if there is none.
+// Conflict returns a key on which no node can meet all requirements, or "" if there is none.
 func (n Needs) Conflict() string {
 	for i := range n {
 		for j := i + 1; j < len(n) && n[j].Key() == n[i].Key(); j++ {

@@ -31,7 +31,7 @@ func CompileCatalog(types []*cloudprovider.InstanceType) (*CompiledCatalog, erro
 	return &CompiledCatalog{compiled}, nil
 }
 
-// Types is the list that the catalog was made of; nil for the zero CompiledCatalog. It must not be changed.
+// Types returns the list that the catalog was made of; nil for the zero CompiledCatalog. It must not be changed.
 func (c *CompiledCatalog) Types() []*cloudprovider.InstanceType {
 	if c.catalog == nil {
 		return nil
@@ -61,7 +61,7 @@ func WithCatalogs(catalogs ...*CompiledCatalog) CompileOption {
 	return func(o *Options) { o.catalogs = append(o.catalogs, catalogs...) }
 }
 
-// compiled returns the previously compiled catalog of the list, for use by a model under the name; nil if there is none.
+// compiled returns the previously compiled catalog of the list, for use by a model under the name, or nil if there is none.
 func (o *Options) compiled(name string, list []*cloudprovider.InstanceType) *market.Catalog {
 	if at := o.indexOf(list); at >= 0 {
 		return o.catalogs[at].catalog.Renamed(name)

@@ -15,7 +15,7 @@ func (g *Gang) Plannable(s *planning.Snapshot) bool {
 	return g.There >= g.Source.Needs() && (g.Source.Deadline.IsZero() || s.Time.Before(g.Source.Deadline))
 }
 
-// Option returns the gang's option to which this state belongs; nil if there is none.
+// Option returns the gang's option to which this state belongs, or nil if there is none.
 func (g *Gang) Option(way int32) *GangOption {
 	for o := range g.Options {
 		if o.Way == way&^1 {
@@ -130,7 +130,7 @@ func (g *Gang) within(own []string, domains [][]string) [][]string {
 	return slices.DeleteFunc(slices.Clone(domains), func(values []string) bool { return !slices.Equal(values[:shared], own[:shared]) })
 }
 
-// moves are the first domains that the members could be in, the own one before the others.
+// moves returns the first domains that the members could be in, the own one before the others.
 func (b *gangBuilder) moves(members []runningMember, keys, own []string, domains [][]string, kept int) (out []GangMove) {
 	first := func(values []string) {
 		if len(out) == mostGangMoves {
@@ -168,7 +168,7 @@ type runningMember struct {
 	like int32
 }
 
-// running are the gang's members on nodes.
+// running returns the gang's members on nodes.
 func (b *gangBuilder) running(number int32) (out []runningMember) {
 	hosts := b.hosts[number]
 	for i, host := range hosts {
@@ -184,7 +184,7 @@ func (b *gangBuilder) running(number int32) (out []runningMember) {
 	return out
 }
 
-// valuesAt returns the node's values of the labels; nil if it lacks one.
+// valuesAt returns the node's values of the labels, or nil if it lacks one.
 func (b *gangBuilder) valuesAt(node int, keys []string) []string {
 	out := make([]string, len(keys))
 	for i, key := range keys {

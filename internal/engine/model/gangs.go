@@ -137,7 +137,8 @@ func (p *rosterPods) variant(like int32, _, pod *corev1.Pod) int32 {
 	return int32(len(p.Patterns) - 1)
 }
 
-// readGangs reads the snapshot's gangs, and adds to the roster the variants of their pods in each domain; nil if there are no gangs.
+// readGangs reads the snapshot's gangs, and adds to the roster the variants of their pods in each domain. It returns nil if there are no
+// gangs.
 func readGangs(s *planning.Snapshot, r *likeness.Roster, lookup *requirements.Lookup) (*gangBuilder, error) {
 	if len(s.Gangs) == 0 {
 		return nil, nil
@@ -197,7 +198,7 @@ func (b *gangBuilder) build() {
 	b.addMoves()
 }
 
-// labelsOf are the labels of the node.
+// labelsOf returns the labels of the node.
 func (b *gangBuilder) labelsOf(node int) map[string]string {
 	if b.labels[node] == nil {
 		b.labels[node] = existing.LabelsOf(&b.s.Nodes[node])
@@ -369,7 +370,7 @@ func (b *gangBuilder) domainsOf(keys []string) [][]string {
 // domainsText returns a list of keys, or of their values, as one text.
 func domainsText(list []string) string { return strings.Join(list, "\x00") }
 
-// option returns the gang in a domain; false if members are elsewhere, or require another domain.
+// option returns the gang in a domain. It returns false if members are elsewhere, or require another domain.
 func (b *gangBuilder) option(number int32, keys, values []string) (GangOption, bool) {
 	g := &b.index.List[number]
 	var o GangOption
@@ -434,7 +435,7 @@ func domainsWith(keys, values []string) []planning.GangDomain {
 	return out
 }
 
-// variant is the number of pods like the pod in the domains, whose text is in. They are open to it.
+// variant returns the number of pods like the pod in the domains, whose text is in. They are open to it.
 func (b *gangBuilder) variant(like int32, pod *corev1.Pod, domains []planning.GangDomain, in string) int32 {
 	if len(domains) == 0 {
 		return like
@@ -460,7 +461,8 @@ func (b *gangBuilder) podIn(key variantKey, pod *corev1.Pod, domains []planning.
 	return podIn(b.pods.readAs(key.like, pod), domains)
 }
 
-// podIn is the pod as if its node selector named the domains. The counts of its spreads depend on the original pod: see likeness.Pattern.
+// podIn returns the pod as if its node selector named the domains. The counts of its spreads depend on the original pod: see
+// likeness.Pattern.
 func podIn(pod *corev1.Pod, domains []planning.GangDomain) *corev1.Pod {
 	out := *pod
 	out.Spec.NodeSelector = make(map[string]string, len(pod.Spec.NodeSelector)+len(domains))

@@ -341,7 +341,7 @@ func (m *Model) CollectTopology(s *planning.Snapshot, r *likeness.Roster) {
 	m.setTopology(x.Groups)
 }
 
-// topologyOf are the snapshot's objects that topology rules depend on.
+// topologyOf returns the snapshot's objects that topology rules depend on.
 func topologyOf(s *planning.Snapshot) *topology.Cluster {
 	return &topology.Cluster{
 		Namespaces: s.Namespaces, DefaultSpread: s.DefaultTopologySpread, Services: s.Services, ReplicaSets: s.ReplicaSets,
@@ -371,7 +371,7 @@ func (m *Model) layout() *layout.Cluster {
 	}
 }
 
-// reachable are the domains of a topology key where pods of the shape could get a new node, ascending.
+// reachable returns the domains of a topology key where pods of the shape could get a new node, ascending.
 func (m *Model) reachable(shape int32, key int) []int32 {
 	if m.Reach == nil || m.Reach[shape] == nil {
 		return nil

@@ -9,8 +9,8 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
-// Requested returns the total requests, including the pod count, of those movable pods of a node for which moves returns true; nil if the
-// snapshot lacks the node.
+// Requested returns the total requests, including the pod count, of those movable pods of a node for which moves returns true, or nil if
+// the snapshot lacks the node.
 func (m *Model) Requested(node string, moves func(*corev1.Pod) bool) corev1.ResourceList {
 	i, ok := m.NodeIndex[node]
 	if !ok {

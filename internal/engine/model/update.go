@@ -36,7 +36,7 @@ func (m *Model) Update(s *planning.Snapshot) (*Model, error) {
 	return compile(s, m, &Options{matcher: m.Matcher})
 }
 
-// Updated returns the model of a snapshot with few differences from that of m; nil if it must be compiled.
+// Updated returns the model of a snapshot with few differences from that of m, or nil if it must be compiled.
 func (m *Model) Updated(s *planning.Snapshot) *Model {
 	k := m.memo.take()
 	if k == nil || s == nil {

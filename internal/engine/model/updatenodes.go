@@ -219,7 +219,7 @@ func (u *update) changeCompat() {
 	}
 }
 
-// nodeOrder is the order of nodes in a model: those that are initialised first, then by name.
+// nodeOrder returns the order of nodes in a model: those that are initialised first, then by name.
 func nodeOrder(nodes []planning.Node, initialized func(i int) bool) []int {
 	byName := func(a, b int) int { return cmp.Compare(nodes[a].Name, nodes[b].Name) }
 	ready, others := make([]int, 0, len(nodes)), []int(nil)

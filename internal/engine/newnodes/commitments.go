@@ -25,7 +25,7 @@ func (t NewNodes) CommitmentsLeft() []int64 {
 	}
 }
 
-// committedSavings is the amount by which commitments reduce the cost of the trial's new nodes.
+// committedSavings returns the amount by which commitments reduce the cost of the trial's new nodes.
 func (t NewNodes) committedSavings() int64 {
 	if t.M.Standings == nil {
 		return 0
@@ -44,8 +44,8 @@ func (t NewNodes) committedSavings() int64 {
 	return sum
 }
 
-// NodePrice is the present cost of a node of the snapshot: its offering's list price, its pool's terms, and what commitments cover. It is
-// false for an unknown name, and for a node whose instance type or offering is in no catalog. It may be called concurrently.
+// NodePrice returns the present cost of a node of the snapshot: its offering's list price, its pool's terms, and what commitments cover. It
+// is false for an unknown name, and for a node whose instance type or offering is in no catalog. It may be called concurrently.
 func NodePrice(m *model.Model, name string) (planning.NodePrice, bool) {
 	i, ok := m.NodeIndex[name]
 	if !ok {
@@ -156,7 +156,7 @@ func keepCovered(m *model.Model, mc *state.Node, rows, slots bitset.Set) {
 	}
 }
 
-// unitOf is the unit of the commitment.
+// unitOf returns the unit of the commitment.
 func unitOf(c *planning.Commitment) string {
 	switch {
 	case c.Unit != "":

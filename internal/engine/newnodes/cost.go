@@ -1,6 +1,6 @@
 package newnodes
 
-// NewCost is the cost of the new nodes with pods, in nano-USD per hour, reduced by commitments.
+// NewCost returns the cost of the new nodes with pods, in nano-USD per hour, reduced by commitments.
 func (t NewNodes) NewCost() int64 {
 	sum := int64(0)
 	for i := range t.S.Planned {

@@ -178,7 +178,7 @@ func (d *Description) request(m *model.Model, mc *state.Node) {
 	m.Devices.ServedBy(p.Table.Catalog.Types, d.options, d.requests)
 }
 
-// offersFor are the offers in the rows and slots of the node's pool.
+// offersFor returns the offers in the rows and slots of the node's pool.
 func (d *Descriptions) offersFor(m *model.Model, mc *state.Node, rows, slots bitset.Set) *offersOf {
 	d.key = d.key[:0]
 	for _, set := range []bitset.Set{rows, slots} {
@@ -221,7 +221,7 @@ func (d *Descriptions) allocatableOf(c *market.Catalog, variant int) corev1.Reso
 	return list
 }
 
-// option is the option of the offer with this number, made when it is first needed.
+// option returns the option of the offer with this number, made when it is first needed.
 func (o *offersOf) option(m *model.Model, p *nodepool.Pool, number int) *planning.InstanceTypeOption {
 	r := &o.rows[number]
 	if r.option == nil {

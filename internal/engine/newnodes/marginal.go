@@ -29,7 +29,7 @@ func (t NewNodes) PriceMarginally(nodes []planning.NewNode, bought []BoughtNode,
 	}
 }
 
-// leftBefore is what the nodes of the snapshot and the planned nodes before that number leave of the commitments.
+// leftBefore returns what the nodes of the snapshot and the planned nodes before that number leave of the commitments.
 func (t NewNodes) leftBefore(number int) []int64 {
 	var earlier []*market.Covered
 	for i := range t.S.Planned[:number] {

@@ -13,7 +13,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// profileFor is the stage's alternative under which the node accepts the stage's pods.
+// profileFor returns the stage's alternative under which the node accepts the stage's pods.
 func profileFor(m *model.Model, stage int32, mc *state.Node) *nodepool.Profile {
 	as := nodepool.Assignment{Labels: mc.Labels}
 	for _, u := range m.Stages[stage].Uses {
@@ -45,7 +45,7 @@ func rowOffers(m *model.Model, p *nodepool.Pool, rows, slots bitset.Set) []rowOf
 	return out
 }
 
-// typeNameOf is the name of the row's instance type.
+// typeNameOf returns the name of the row's instance type.
 func typeNameOf(p *nodepool.Pool, row int32) string {
 	c := p.Table.Catalog
 	return c.Types[c.Variants[p.Table.Rows[row].Variant].Type].Name

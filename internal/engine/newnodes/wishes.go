@@ -63,7 +63,7 @@ func (t NewNodes) BrokenWishes(b state.Binding, note func(code planning.Relaxati
 	}
 }
 
-// emptiestOf is the present number of members in the group's emptiest domain.
+// emptiestOf returns the present number of members in the group's emptiest domain.
 func (t NewNodes) emptiestOf(g int32, c *podclass.Class) int32 {
 	if t.M.Topology[g].At != topology.Hostname {
 		return t.S.Topology.Emptiest(g, c.Shape)

@@ -118,7 +118,7 @@ func (p *Pool) Candidates(key string, profiles []int32, d Domains) []requirement
 	return out
 }
 
-// statedValues returns the values of a key that the pool's instance types state, sorted; nil if no type states the key.
+// statedValues returns the values of a key that the pool's instance types state, sorted, or nil if no type states the key.
 func (p *Pool) statedValues(key string) []string {
 	c := p.Table.Catalog
 	if _, stated := c.TypeKeys[key]; !stated {

@@ -7,7 +7,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/match"
 )
 
-// Label returns the value of a label on a new node of the pool; empty if it has none or its value is open.
+// Label returns the value of a label on a new node of the pool, or "" if it has none or its value is open.
 func (p *Pool) Label(row, slot int, as *Assignment, key string) string {
 	c := p.Table.Catalog
 	if c.OfferingKeys[key] {
@@ -25,8 +25,8 @@ func (p *Pool) Label(row, slot int, as *Assignment, key string) string {
 	return match.OnlyValue(known)
 }
 
-// OpenLabel returns the possible values of a label that nodes of the pool and row will have although the value is open; false if the value
-// is decided or the label may be absent.
+// OpenLabel returns the possible values of a label that nodes of the pool and row will have although the value is open. It returns false if
+// the value is decided or the label may be absent.
 func (p *Pool) OpenLabel(row int, as *Assignment, key string) (known requirements.Requirement, ok bool) {
 	if !p.LeftOpen(key) {
 		return known, false
@@ -62,5 +62,5 @@ func (p *Pool) WithOpen(labels requirements.Set, row int, as *Assignment, keys m
 	return labels
 }
 
-// ClassLabel is the key under which claims and nodes name their node class.
+// ClassLabel returns the key under which claims and nodes name their node class.
 func ClassLabel(group, kind string) string { return group + "/" + strings.ToLower(kind) }

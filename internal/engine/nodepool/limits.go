@@ -22,7 +22,7 @@ type Limits struct {
 	Early bool
 }
 
-// NewLimits converts the list; nil for none.
+// NewLimits converts the list, or nil if there is none.
 func NewLimits(list corev1.ResourceList) (*Limits, error) {
 	if len(list) == 0 {
 		return nil, nil
@@ -38,7 +38,7 @@ func NewLimits(list corev1.ResourceList) (*Limits, error) {
 	return l, nil
 }
 
-// Cost is what one node with the given capacity takes from the limits; each node counts as one of "nodes".
+// Cost returns what one node with the given capacity takes from the limits; each node counts as one of "nodes".
 func (l *Limits) Cost(capacity corev1.ResourceList) []int64 {
 	out := make([]int64, len(l.Names))
 	for i, name := range l.Names {
@@ -69,7 +69,7 @@ func (l *Limits) Reached(standing []int64, i int) bool {
 	return l.Early && standing[i] > 0 && standing[i] >= l.Max[i]
 }
 
-// RowCost is what a node of the row takes from the pool's limits.
+// RowCost returns what a node of the row takes from the pool's limits.
 func (p *Pool) RowCost(row int) []int64 {
 	return p.Limits.Cost(p.Table.Catalog.Variants[p.Table.Rows[row].Variant].Capacity)
 }

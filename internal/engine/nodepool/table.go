@@ -114,10 +114,10 @@ func (t *Table) holdAlike(a, b, dims int) bool {
 	return x.Bound != y.Bound && x.Override == y.Override && same(t.alloc) && same(t.most) && same(t.Taken) && slices.Equal(t.DaemonsOn[a], t.DaemonsOn[b])
 }
 
-// AllocOf is what is left for pods on a node of the row.
+// AllocOf returns what is left for pods on a node of the row.
 func (t *Table) AllocOf(row, dims int) []int64 { return t.alloc[row*dims : (row+1)*dims] }
 
-// MostOf is the upper bound of what is left for pods on a node of the row.
+// MostOf returns the upper bound of what is left for pods on a node of the row.
 func (t *Table) MostOf(row, dims int) []int64 {
 	if t.most == nil {
 		return t.AllocOf(row, dims)

@@ -44,7 +44,7 @@ type Choice struct {
 	Alike *Alike
 }
 
-// Reservation returns the name of the reservation that a slot uses; empty if it uses none.
+// Reservation returns the name of the reservation that a slot uses, or "" if it uses none.
 func Reservation(pools []*nodepool.Pool, pool, slot int32) string {
 	return pools[pool].Table.Catalog.Slots[slot].Reservation
 }

@@ -99,7 +99,7 @@ func fullness(items []pricing.Item, rooms []Room, dim int, unit int64) float64 {
 	return need / have
 }
 
-// sizesOf returns the items' different needs of a resource, ascending, without 0 and 1; nil if there are more than maxSizes.
+// sizesOf returns the items' different needs of a resource, ascending, without 0 and 1, or nil if there are more than maxSizes.
 func sizesOf(items []pricing.Item, dim int) []int64 {
 	var out []int64
 	for i := range items {

@@ -257,7 +257,7 @@ func (s *search) filled(option int32) Node {
 	return n
 }
 
-// worth is the value of a node's pods.
+// worth returns the value of a node's pods.
 func (s *search) worth(n *Node) int64 {
 	worth := int64(0)
 	for _, l := range n.Load {

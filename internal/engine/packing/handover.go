@@ -132,7 +132,7 @@ func (h *handover) cheaper() (found *handover, ok bool) {
 	return nil, false
 }
 
-// spare is the total free room on all nodes, by dimension of Problem.Scarce.
+// spare returns the total free room on all nodes, by dimension of Problem.Scarce.
 func (h *handover) spare() []int64 {
 	p := h.s.p
 	out := make([]int64, len(p.Scarce))
@@ -164,7 +164,7 @@ func (h *handover) saves(giver int, option int32, spare []int64) int64 {
 	return saved - int64(missing)
 }
 
-// rate is the least cost of one unit of a resource.
+// rate returns the least cost of one unit of a resource.
 func (s *search) rate(d int) float64 {
 	least := math.Inf(1)
 	for o := range s.p.Options {
@@ -198,7 +198,8 @@ func (h *handover) bindsTo(node int, opt *Option) bool {
 	return true
 }
 
-// shrink makes the giver a node of the option and hands over the pods that no longer fit; false if the result would cost at least below.
+// shrink makes the giver a node of the option and hands over the pods that no longer fit. It returns false if the result would cost at
+// least below.
 func (h *handover) shrink(option int32, below int64) bool {
 	p := h.s.p
 	h.cost -= p.Options[h.option[h.giver]].Price
@@ -265,7 +266,7 @@ func (h *handover) best() (item int32, taker int) {
 	return item, taker
 }
 
-// relief is the share of the giver's excess that moving a pod removes.
+// relief returns the share of the giver's excess that moving a pod removes.
 func (h *handover) relief(item int32) float64 {
 	p := h.s.p
 	need, has := p.Items[item].Need, h.used[h.giver]
@@ -284,7 +285,7 @@ func (h *handover) relief(item int32) float64 {
 	return sum
 }
 
-// burden is the share of the taker's free room that a pod takes.
+// burden returns the share of the taker's free room that a pod takes.
 func (h *handover) burden(item int32, taker int) float64 {
 	p := h.s.p
 	opt, sum := &p.Options[h.option[taker]], 1e-6
@@ -296,7 +297,7 @@ func (h *handover) burden(item int32, taker int) float64 {
 	return sum
 }
 
-// burdenOf is the share of the given amounts that a pod with the need takes.
+// burdenOf returns the share of the given amounts that a pod with the need takes.
 func (h *handover) burdenOf(need, of []int64) float64 {
 	sum := 0.0
 	for _, d := range h.s.p.Scarce {
@@ -307,8 +308,8 @@ func (h *handover) burdenOf(need, of []int64) float64 {
 	return sum
 }
 
-// grow changes a taker to an option with room for a pod of the giver, for the least additional cost; false if that would cost at least
-// below.
+// grow changes a taker to an option with room for a pod of the giver, for the least additional cost. It returns false if that would cost at
+// least below.
 func (h *handover) grow(below int64) bool {
 	p := h.s.p
 	taker, to, least := -1, int32(-1), below-h.cost

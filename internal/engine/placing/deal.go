@@ -179,7 +179,7 @@ func (d *dealer) dealOne(h *hand) bool {
 	return true
 }
 
-// crowd is the number of members that the pod's own spread groups have in the cell's domains; it breaks ties.
+// crowd returns the number of members that the pod's own spread groups have in the cell's domains; it breaks ties.
 func (d *dealer) crowd(c *podclass.Class, domains []int32) int32 {
 	n := int32(0)
 	for _, g := range c.Topology.Owns {

@@ -25,7 +25,7 @@ func (t Placing) Fill(q planning.Query) (left int) {
 	return left
 }
 
-// fillWith places pods of the class on new nodes; false if none has room.
+// fillWith places pods of the class on new nodes. It returns false if none has room.
 func (t Placing) fillWith(class int32, c *podclass.Class) bool {
 	filled, dims := false, t.M.Resources.Len()
 	for i := range t.S.Planned {

@@ -71,7 +71,7 @@ func (t Placing) MoveClasses(classes []int32) {
 	}
 }
 
-// moveClass places pods of the class on nodes with at least this fit; false if it placed none.
+// moveClass places pods of the class on nodes with at least this fit. It returns false if it placed none.
 func (t Placing) moveClass(class int32, c *podclass.Class, fit uint32, exactly bool) bool {
 	moved := false
 	need := c.Unshared()

@@ -60,7 +60,7 @@ func (t Placing) placeOne(c *layout.Cells, class int32) bool {
 	return true
 }
 
-// BulkOn is how many pods of the class can be placed on the host at once.
+// BulkOn returns how many pods of the class can be placed on the host at once.
 func (t Placing) BulkOn(class, host int32) int32 {
 	c := t.M.Classes[class]
 	if i := host - int32(len(t.M.Nodes)); c.Topology != nil || (i >= 0 && t.StrictVariety(t.M.Pools[t.S.Planned[i].Pool])) {
@@ -69,7 +69,7 @@ func (t Placing) BulkOn(class, host int32) int32 {
 	return max(int32(resources.HowMany(c.Requests, t.S.RoomOf(host), int(t.S.Waiting[class]))), 1)
 }
 
-// FindHost is the first host that takes a pod of the class: nodes of the snapshot in their order, then new ones.
+// FindHost returns the first host that takes a pod of the class: nodes of the snapshot in their order, then new ones.
 func (t Placing) FindHost(class int32) (host, stage int32) {
 	m := t.M
 	c := m.Classes[class]
@@ -84,7 +84,7 @@ func (t Placing) FindHost(class int32) (host, stage int32) {
 	return t.findPlanned(class)
 }
 
-// findPlanned is the first new node that takes a pod of the class, and the stage that allows it; -1 if none does.
+// findPlanned returns the first new node that takes a pod of the class, and the stage that allows it; -1 if none does.
 func (t Placing) findPlanned(class int32) (host, stage int32) {
 	m := t.M
 	c := m.Classes[class]
@@ -125,7 +125,7 @@ func FitsWith(need, used, alloc []int64) bool {
 	return true
 }
 
-// StageOn is the class's first stage that allows the node, or -1.
+// StageOn returns the class's first stage that allows the node, or -1.
 func (t Placing) StageOn(c *podclass.Class, mc *state.Node) int32 {
 	as := nodepool.Assignment{Labels: mc.Labels}
 	if t.AwaitsReservation(c) && mc.Reservation(t.M.Pools) == "" {

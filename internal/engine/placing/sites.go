@@ -140,7 +140,7 @@ func (t Sites) admitsAt(cl *podclass.Class, s *offers.Site) bool {
 	return ok
 }
 
-// cellAt is the cell of a new node; AnyCell without rules.
+// cellAt returns the cell of a new node; AnyCell without rules.
 func (t Sites) cellAt(pool, row, slot int32, as *nodepool.Assignment) int32 {
 	if t.Cells == nil {
 		return layout.AnyCell

@@ -5,7 +5,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
-// Text is the text that identifies a class, valid until the next call, and its sources.
+// Text returns the text that identifies a class, valid until the next call, and its sources.
 func Text(x *topology.Index, d Devices, p *likeness.Pattern, w *likeness.Writer) (text []byte, stake topology.Groups, ruleErr error) {
 	pod := p.First
 	text = w.Write(pod)

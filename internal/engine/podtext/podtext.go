@@ -61,8 +61,8 @@ func (w *Writer) Labels(labels map[string]string) {
 	}
 }
 
-// sameKeys fills in the values of labels with the keys of those that were written last; false if the keys differ. The pods of a workload
-// come one after the other, and looking a few keys up is faster than iterating over a map.
+// sameKeys fills in the values of labels with the keys of those that were written last. It returns false if the keys differ. The pods of a
+// workload come one after the other, and looking a few keys up is faster than iterating over a map.
 func (w *Writer) sameKeys(labels map[string]string) bool {
 	if len(w.pairs) != len(labels) {
 		return false

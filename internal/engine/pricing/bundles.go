@@ -29,7 +29,7 @@ type bundle struct {
 // takenBy reports whether the option is open to some item of the bundle.
 func (b *bundle) takenBy(o *Option) bool { return slices.ContainsFunc(b.At, o.Open.Has) }
 
-// perOption is how many pods of the bundle's mean size fit on an empty node.
+// perOption returns how many pods of the bundle's mean size fit on an empty node.
 func (b *bundle) perOption(o *Option) float64 {
 	if !b.takenBy(o) {
 		return 0

@@ -66,7 +66,7 @@ func (v *Values) certify(p *Problem) {
 	}
 }
 
-// sum is the total value of the pods.
+// sum returns the total value of the pods.
 func (v *Values) sum(p *Problem) float64 {
 	sum := 0.0
 	for i := range p.Items {

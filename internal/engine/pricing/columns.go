@@ -280,7 +280,7 @@ func (pr *Program) scan() []worthMore {
 	return found
 }
 
-// enter adds a filling of the option to the mix; false if that can't improve anything.
+// enter adds a filling of the option to the mix. It returns false if that can't improve anything.
 func (pr *Program) enter(column []float64, o int32) bool {
 	row := pr.master.Enter(column, float64(pr.p.Options[o].Price))
 	if row < 0 {
@@ -323,7 +323,7 @@ func (pr *Program) revalue() {
 	}
 }
 
-// MeanPrice is the mean price of a node of the mix, nano-USD per hour.
+// MeanPrice returns the mean price of a node of the mix, nano-USD per hour.
 func (pr *Program) MeanPrice() int64 {
 	sum := 0.0
 	for _, level := range pr.master.Levels() {
@@ -349,7 +349,7 @@ func (pr *Program) InMix() []int32 {
 	return out
 }
 
-// Nodes is the number of nodes of the mix.
+// Nodes returns the number of nodes of the mix.
 func (pr *Program) Nodes() int {
 	sum := 0.0
 	for _, level := range pr.master.Levels() {

@@ -41,7 +41,7 @@ type Problem struct {
 	Seeds []Seed
 }
 
-// reservation is the name of the reservation that a limited option uses.
+// reservation returns the name of the reservation that a limited option uses.
 func (p *Problem) reservation(o int) string { return p.Reserved[int32(o)] }
 
 // Unbounded is the PerNode of items whose number on one node is bounded only by resources.
@@ -117,7 +117,7 @@ type Dominated struct {
 	By int
 }
 
-// PlacesInUse are the different places of the items, in a total order.
+// PlacesInUse returns the different places of the items, in a total order.
 func PlacesInUse(items []Item) []Place {
 	seen := make(map[Place]bool, 8)
 	var places []Place
@@ -145,7 +145,7 @@ func CompareOptions(a, b *Option) int {
 		cmp.Compare(a.Pool, b.Pool), cmp.Compare(a.Row, b.Row), cmp.Compare(a.Slot, b.Slot), cmp.Compare(a.Assign, b.Assign))
 }
 
-// PerOption is how many pods of the item fit on an empty node of the option, at most the item's count.
+// PerOption returns how many pods of the item fit on an empty node of the option, at most the item's count.
 func (p *Problem) PerOption(it *Item, at int, o *Option) int {
 	if !o.Open.Has(at) {
 		return 0
@@ -153,7 +153,7 @@ func (p *Problem) PerOption(it *Item, at int, o *Option) int {
 	return resources.HowMany(it.Need, o.Alloc, min(it.Count, it.PerNode))
 }
 
-// Smallest is the smallest need of any item for each resource.
+// Smallest returns the smallest need of any item for each resource.
 func Smallest(items []Item, dims int) []int64 {
 	small := make([]int64, dims)
 	for d := range small {

@@ -174,7 +174,7 @@ func (pr *Program) cheapest(bn *bundle, lambda []float64, need func(d int) float
 const nearlyProven = 1 + 1e-5
 
 // lower returns values and resource prices that are lowered for options that would hold far more value than their price, and for their
-// pods; nil if there are no such options. If the linear program was not solved to the end, or has rows for bundles of different pods,
+// pods, or nil if there are no such options. If the linear program was not solved to the end, or has rows for bundles of different pods,
 // scaling all values down by the worst option would also lower the values of all other pods.
 func (pr *Program) lower(u, lambda []float64) (values, prices []float64) {
 	if pr.p.Rough {
@@ -245,7 +245,7 @@ func (pr *Program) prove(u, lambda []float64) (shrink float64, ratio []float64) 
 	return shrink, ratio
 }
 
-// worth is an upper bound on the value that one node of the option can hold, by weak duality at multipliers l: the node's resources at
+// worth returns an upper bound on the value that one node of the option can hold, by weak duality at multipliers l: the node's resources at
 // their prices, plus the value of each pod beyond what it uses.
 func (pr *Program) worth(o int, u, l []float64) float64 {
 	p := pr.p

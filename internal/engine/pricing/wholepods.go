@@ -52,7 +52,8 @@ type wholePricing struct {
 	least float64
 }
 
-// CountWhole returns values with a better bound that counts whole pods; nil if it finds none. The problem's seeds are the plan's fillings.
+// CountWhole returns values with a better bound that counts whole pods, or nil if it finds none. The problem's seeds are the plan's
+// fillings.
 func (v *Values) CountWhole(ctx context.Context, p *Problem) *Values {
 	w := newWholePricing(p, v)
 	w.generate(ctx, v.Program.InMix())
@@ -176,8 +177,8 @@ func (w *wholePricing) enterWhole(o int32) bool {
 	return entered
 }
 
-// worthOf is an upper bound on what one node of the option holds at the values, by bundle: whole pods in the resources that matter most,
-// the others at their prices. If the option counts no resource in whole pods, sacks has no entry for it.
+// worthOf returns an upper bound on what one node of the option holds at the values, by bundle: whole pods in the resources that matter
+// most, the others at their prices. If the option counts no resource in whole pods, sacks has no entry for it.
 func (w *wholePricing) worthOf(o int32, value []float64) float64 {
 	worth := w.Program.Sacks[o].Solve(value, -1)
 	if w.sacks[o] == nil && !w.open(o) {
@@ -247,8 +248,8 @@ func (w *wholePricing) open(o int32) bool {
 	return true
 }
 
-// unitOf is the unit in which the resource is counted: the greatest common divisor of all needs if the room then has at most most units,
-// otherwise the smallest unit that gives at most most units.
+// unitOf returns the unit in which the resource is counted: the greatest common divisor of all needs if the room then has at most most
+// units, otherwise the smallest unit that gives at most most units.
 func (w *wholePricing) unitOf(d int, room, most int64) int64 {
 	unit := int64(0)
 	for b := range w.Bundles {

@@ -18,9 +18,9 @@ func NewWorths(p *Problem) *Worths {
 	return w
 }
 
-// Of is an upper bound on the value that one node of the option holds, by weak duality: its resources at prices l, plus
-// the value of each pod beyond what it uses. scale multiplies the resource prices and the pods' use at these prices; it does not multiply
-// the items' values.
+// Of returns an upper bound on the value that one node of the option holds, by weak duality: its resources at prices l, plus the value of
+// each pod beyond what it uses. scale multiplies the resource prices and the pods' use at these prices; it does not multiply the items'
+// values.
 func (w *Worths) Of(o *Option, item []int64, l []float64, scale float64) float64 {
 	total := 0.0
 	for d, amount := range o.Alloc {

@@ -18,7 +18,7 @@ const attachPrefix = planning.AttachedVolumesPrefix
 // manyVolumes is the room of nodes that state no limit.
 const manyVolumes = math.MaxInt32
 
-// Attachable is the resource that counts places for volumes of the driver.
+// Attachable returns the resource that counts places for volumes of the driver.
 func Attachable(driver string) corev1.ResourceName {
 	return corev1.ResourceName(attachPrefix + driver)
 }
@@ -40,7 +40,7 @@ func (t *Table) AttachRoom(into []int64, limit func(driver string) (int64, bool)
 	}
 }
 
-// WithoutVolumes is how many resources are none for attached volumes.
+// WithoutVolumes returns how many resources are none for attached volumes.
 func (t *Table) WithoutVolumes() int {
 	n := 0
 	for _, name := range t.Names {

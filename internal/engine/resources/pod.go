@@ -53,7 +53,7 @@ func initRequests(init []corev1.Container, running corev1.ResourceList, statuses
 	return peak
 }
 
-// resizing maps container names to statuses that may differ from the spec; nil if no container was resized.
+// resizing maps container names to statuses that may differ from the spec, or nil if no container was resized.
 func resizing(pod *corev1.Pod) map[string]*corev1.ContainerStatus {
 	var out map[string]*corev1.ContainerStatus
 	note := func(statuses []corev1.ContainerStatus) {

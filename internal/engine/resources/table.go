@@ -45,7 +45,7 @@ func (t *Table) Intern(name corev1.ResourceName) int {
 // Len returns the length of every vector.
 func (t *Table) Len() int { return len(t.Names) }
 
-// At returns the resource's index; false if it is missing.
+// At returns the resource's index. It returns false if it is missing.
 func (t *Table) At(name corev1.ResourceName) (int, bool) {
 	i, ok := t.index[name]
 	return i, ok

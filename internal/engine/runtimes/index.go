@@ -82,14 +82,14 @@ func anyKnown(in Input) bool {
 		slices.ContainsFunc(in.Snapshot.Gangs, func(g planning.Gang) bool { return g.RunSeconds > 0 })
 }
 
-// tooShort are the reservations that end before a pod would be done that is placed now.
+// tooShort returns the reservations that end before a pod would be done that is placed now.
 func (x *Index) tooShort(seconds int64) []reservation {
 	done := x.now.Add(time.Duration(min(seconds, mostRunSeconds)) * time.Second)
 	n, _ := slices.BinarySearchFunc(x.ends, done, func(r reservation, t time.Time) int { return r.ends.Compare(t) })
 	return x.ends[:n]
 }
 
-// runsOf are the run times of pods that are known, by their place in the roster.
+// runsOf returns the run times of pods that are known, by their place in the roster.
 func runsOf(in Input) map[int]run {
 	known := map[int]run{}
 	const not = likeness.HasEnded | likeness.IsDeleted | likeness.OfDaemonSet | likeness.IsStatic

@@ -78,8 +78,8 @@ func note(known map[string]reservation, o *cloudprovider.Offering) bool {
 // zoneIDLabel names a zone by the ID that all accounts share.
 const zoneIDLabel = "topology.k8s.aws/zone-id"
 
-// without is the requirement that a node is of none of the reservations, which are the first of those that end. It goes by the label that has
-// most values, the ID; if no label differs between the reservations and others, all reserved nodes are excluded.
+// without returns the requirement that a node is of none of the reservations, which are the first of those that end. It goes by the label
+// that has most values, the ID; if no label differs between the reservations and others, all reserved nodes are excluded.
 func (m market) without(short []reservation) corev1.NodeSelectorRequirement {
 	rest := slices.Concat(m.ends[len(short):], m.others)
 	all := slices.Concat(short, rest)
@@ -98,7 +98,7 @@ func (m market) without(short []reservation) corev1.NodeSelectorRequirement {
 	return corev1.NodeSelectorRequirement{Key: best, Operator: corev1.NodeSelectorOpNotIn, Values: valuesOf(short, best)}
 }
 
-// valuesOf are the different values of a label, sorted.
+// valuesOf returns the different values of a label, sorted.
 func valuesOf(list []reservation, key string) []string {
 	var values []string
 	for _, r := range list {
@@ -110,7 +110,7 @@ func valuesOf(list []reservation, key string) []string {
 	return slices.Compact(values)
 }
 
-// with is the pod as if it required that of its node, too. The pod itself stays as it is.
+// with returns the pod as if it required that of its node, too. The pod itself stays as it is.
 func with(pod *corev1.Pod, r corev1.NodeSelectorRequirement) *corev1.Pod {
 	out := *pod
 	affinity, node := corev1.Affinity{}, corev1.NodeAffinity{}

@@ -24,7 +24,7 @@ const (
 	mostJointTries = 64
 )
 
-// familyOf returns the gang's family; nil if it has none.
+// familyOf returns the gang's family, or nil if it has none.
 func (t Gangs) familyOf(number int32) *model.Family {
 	if at := t.M.Gangs.List[number].Family; at >= 0 {
 		return &t.M.Gangs.Families[at]
@@ -87,7 +87,7 @@ type togetherTrial struct {
 	done        state.Record
 }
 
-// cheapestTogether returns the cheapest way that was found; nil if there is none. It restores the trial.
+// cheapestTogether returns the cheapest way that was found, or nil if there is none. It restores the trial.
 func (t Gangs) cheapestTogether(ctx context.Context, family *model.Family) *togetherTrial {
 	x := t.M.Gangs
 	s := &together{Gangs: t, order: slices.Clone(family.Needed), start: t.Mark().At, cost: newnodes.Of(t.Trial).NewCost()}
@@ -213,7 +213,7 @@ func (s *together) jointly(ctx context.Context, lists [][]model.GangOption) {
 	}
 }
 
-// fill places the pods that all gangs need in the chosen ways; false if some of them have no place.
+// fill places the pods that all gangs need in the chosen ways. It returns false if some of them have no place.
 func (s *together) fill(ctx context.Context, ways []int32) bool {
 	var classes []int32
 	for i, number := range s.order {
@@ -265,7 +265,7 @@ func (t Gangs) placeSpares(ctx context.Context, barred map[int32]bool) {
 	}
 }
 
-// domainsOf returns the domains that the gangs of the family share; false if some gangs that the family needs have no place.
+// domainsOf returns the domains that the gangs of the family share. It returns false if some gangs that the family needs have no place.
 func (t Gangs) domainsOf(family *model.Family) (shared []planning.GangDomain, placed bool) {
 	for _, number := range family.Needed {
 		g := &t.M.Gangs.List[number]

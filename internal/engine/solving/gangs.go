@@ -181,7 +181,8 @@ func (t Gangs) placeGang(ctx context.Context, number int32) bool {
 	return true
 }
 
-// wishedOption returns the option that keeps the most wishes within the premium; nil if the gang has no place. Levels are those of a Gang.
+// wishedOption returns the option that keeps the most wishes within the premium, or nil if the gang has no place. Levels are those of a
+// Gang.
 func (t Gangs) wishedOption(ctx context.Context, number int32, levels [][]model.GangOption) *gangTrial {
 	wishes := len(levels) - 1
 	if t.Options.Preferences == planning.PreferencesIgnore {
@@ -200,7 +201,7 @@ type gangTrial struct {
 	done   state.Record
 }
 
-// cheapestOption returns the cheapest option that holds what the gang needs; nil for none. It leaves the trial as it was.
+// cheapestOption returns the cheapest option that holds what the gang needs, or nil if there is none. It leaves the trial as it was.
 func (t Gangs) cheapestOption(ctx context.Context, number int32, options []model.GangOption) *gangTrial {
 	var best *gangTrial
 	for _, at := range t.Likeliest(number, options) {
@@ -219,7 +220,7 @@ func (t Gangs) cheapestOption(ctx context.Context, number int32, options []model
 	return best
 }
 
-// FitsOption places what the gang needs in the option; false if some of it does not fit.
+// FitsOption places what the gang needs in the option. It returns false if some of it does not fit.
 func (t Gangs) FitsOption(ctx context.Context, number int32, o *model.GangOption) bool {
 	for _, share := range t.M.Gangs.Ways[number].Ways[o.Way] {
 		c := t.M.Classes[share.Class]
@@ -230,7 +231,7 @@ func (t Gangs) FitsOption(ctx context.Context, number int32, o *model.GangOption
 	return t.FillOption(ctx, number, o)
 }
 
-// FillOption places as much as it can of what the gang needs in the option; false if some of it has no place.
+// FillOption places as much as it can of what the gang needs in the option. It returns false if some of it has no place.
 func (t Gangs) FillOption(ctx context.Context, number int32, o *model.GangOption) bool {
 	state.ChoosingOf(&t.S).Choose(number, o.Way)
 	classes := classesOf(t.M.Gangs.Ways[number].Ways[o.Way])

@@ -154,7 +154,7 @@ func (t Improving) ranks(w state.Record) map[int32]int {
 	return out
 }
 
-// rank is the position of a stage among the stages of the class; 0 on nodes of the snapshot.
+// rank returns the position of a stage among the stages of the class; 0 on nodes of the snapshot.
 func (t Improving) rank(class, stage int32) int {
 	return max(slices.Index(t.StagesFor(t.M.Classes[class]), stage), 0)
 }

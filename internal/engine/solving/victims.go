@@ -54,7 +54,7 @@ type victims struct {
 	started time.Time
 }
 
-// choose returns the victims on the node that kube-scheduler would choose for one more pod of the class; nil if preemption helps on no
+// choose returns the victims on the node that kube-scheduler would choose for one more pod of the class, or nil if preemption helps on no
 // node. It prefers the fewest violations of budgets, then the lowest highest priority, the lowest sum of priorities, the fewest victims,
 // and the victims that started last.
 func (e *preemptor) choose(class int32) *victims {
@@ -106,7 +106,7 @@ func (e *preemptor) best(class int32) *victims {
 }
 
 // shared finds a node where the victims of other pods leave room for one more pod of the class. The pod gets those victims whose room it
-// needs; nil if there is no such node.
+// needs. It returns nil if there is no such node.
 func (e *preemptor) shared(class int32) *victims {
 	m, c := e.t.M, e.t.M.Classes[class]
 	for len(e.rooms) > 0 {
@@ -144,7 +144,7 @@ func (v *victims) compare(o *victims) int {
 		cmp.Compare(len(v.list), len(o.list)), o.started.Compare(v.started))
 }
 
-// on finds the victims on one node; nil if the pod would not fit even without all pods of lower priority.
+// on finds the victims on one node. It returns nil if the pod would not fit even without all pods of lower priority.
 func (e *preemptor) on(node, class int32) *victims {
 	m := e.t.M
 	c, n := m.Classes[class], &m.Nodes[node]

@@ -8,7 +8,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Why returns the limits that apply to a pending pod, given by its index in the snapshot; empty if none do.
+// Why returns the limits that apply to a pending pod, given by its index in the snapshot, or "" if none do.
 func (x *Index) Why(at int) string {
 	if x == nil || at >= len(x.of) || x.of[at] < 0 {
 		return ""

@@ -79,10 +79,10 @@ func (l *Log) note(c change) { l.changes = append(l.changes, c) }
 // ChangedSince reports whether anything changed after the mark.
 func (l *Log) ChangedSince(m Mark) bool { return len(l.changes) > m.log }
 
-// OpenedSince is how many new nodes were opened since the mark.
+// OpenedSince returns how many new nodes were opened since the mark.
 func (l *Log) OpenedSince(m Mark) int { return l.count(m, changeOpened) }
 
-// placedSince is how many bindings were added since the mark.
+// placedSince returns how many bindings were added since the mark.
 func (l *Log) placedSince(m Mark) int { return l.count(m, changePlaced) }
 
 func (l *Log) count(m Mark, kind changeKind) int {

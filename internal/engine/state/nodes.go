@@ -35,7 +35,7 @@ func (n *Node) Capacity(pools []*nodepool.Pool) corev1.ResourceList {
 	return t.Catalog.Variants[t.Rows[n.Row].Variant].Capacity
 }
 
-// Reservation is the reservation that the node uses; empty if it uses none.
+// Reservation returns the reservation that the node uses, or "" if it uses none.
 func (n *Node) Reservation(pools []*nodepool.Pool) string {
 	return pools[n.Pool].Table.Catalog.Slots[n.Slot].Reservation
 }

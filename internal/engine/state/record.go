@@ -83,7 +83,7 @@ func (w *Record) OnlyOpens() bool {
 	return len(w.Nodes) > 0 && len(w.grown) == 0
 }
 
-// NodesUsed are the existing nodes that received pods, ascending.
+// NodesUsed returns the existing nodes that received pods, ascending.
 func (w *Record) NodesUsed() []int32 {
 	var out []int32
 	for _, b := range w.Bindings {
@@ -95,7 +95,7 @@ func (w *Record) NodesUsed() []int32 {
 	return slices.Compact(out)
 }
 
-// Pods is how many were placed.
+// Pods returns how many were placed.
 func (w *Record) Pods() int { return podsOf(w.Bindings) }
 
 // Stages counts the pods on new nodes by class and stage.

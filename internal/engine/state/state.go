@@ -29,7 +29,7 @@ type World struct {
 	Gangs []Gang
 }
 
-// hostOf is the host number of a new node.
+// hostOf returns the host number of a new node.
 func (w *World) hostOf(i int32) int32 { return int32(len(w.Nodes)) + i }
 
 // State records where pods are. All changes can be undone.
@@ -75,7 +75,7 @@ type State struct {
 // Waiting counts the pods without a place, by class.
 type Waiting []int32
 
-// Pods is their number in all classes.
+// Pods returns their number in all classes.
 func (w Waiting) Pods() int {
 	n := 0
 	for _, count := range w {

@@ -19,7 +19,7 @@ type Volumes struct {
 	bound, placed map[VolumeOn]int32
 }
 
-// using is how many pods on the host use the volume.
+// using returns how many pods on the host use the volume.
 func (v *Volumes) using(on VolumeOn) int32 { return v.bound[on] + v.placed[on] }
 
 // share adds n pods of the class to the users of its volumes on the host, and returns to free what they request but don't need.

@@ -33,12 +33,13 @@ func (s *State) passedOver(o *Groups, h *Host) bool {
 	return false
 }
 
-// AdmitsHost is how many more pods of the groups a node with these counts may take, by rules whose domains are nodes, without affinity.
+// AdmitsHost returns how many more pods of the groups a node with these counts may take, by rules whose domains are nodes, without
+// affinity.
 func AdmitsHost(groups []Group, o *Groups, of func(group int32) Tally) int {
 	return AdmitsHostAbove(groups, o, of, nil)
 }
 
-// AdmitsHostAbove is AdmitsHost when each node is known to have at least some members of a group; nil for none.
+// AdmitsHostAbove is AdmitsHost when each node is known to have at least some members of a group, or nil if there is none.
 func AdmitsHostAbove(groups []Group, o *Groups, of func(group int32) Tally, least func(group int32) int32) int {
 	room := math.MaxInt
 	for _, g := range o.Owns {
@@ -123,7 +124,7 @@ func (s *State) AdmitsDomains(o *Groups, shape int32, domains []int32) bool {
 	return true
 }
 
-// SkewAfter is the spread's skew in domain d after one more pod.
+// SkewAfter returns the spread's skew in domain d after one more pod.
 func (s *State) SkewAfter(o *Groups, g, shape, d int32) int32 {
 	count := CountAt(s.Members[g], d)
 	if Contains(o.In, g) {
@@ -132,7 +133,7 @@ func (s *State) SkewAfter(o *Groups, g, shape, d int32) int32 {
 	return count - s.Emptiest(g, shape)
 }
 
-// Emptiest is the least number of members in any domain that counts: domains with nodes that the group includes, and domains where the
+// Emptiest returns the least number of members in any domain that counts: domains with nodes that the group includes, and domains where the
 // owner's shape could get a node. With fewer existing domains than minDomains it is 0.
 func (s *State) Emptiest(g, shape int32) int32 {
 	group := &s.groups[g]
@@ -157,7 +158,7 @@ func (s *State) Emptiest(g, shape int32) int32 {
 	return least
 }
 
-// leastOnHosts is the least number of members on any node that the group includes; 0 with fewer of them than minDomains.
+// leastOnHosts returns the least number of members on any node that the group includes; 0 with fewer of them than minDomains.
 func (s *State) leastOnHosts(g int32) int32 {
 	if known, ok := s.least[g]; ok {
 		return known

@@ -90,8 +90,8 @@ func (x *Index) termGroup(pod *corev1.Pod, t *corev1.PodAffinityTerm, kind Kind)
 	return Group{Kind: kind, Key: t.TopologyKey, Hard: true, Weight: 100, namespaces: namespaces, selectors: []labels.Selector{selector}}, nil
 }
 
-// namespacesOf are the namespaces of a term: the pod's own if neither list nor selector is given, else the list and the ones the selector
-// selects.
+// namespacesOf returns the namespaces of a term: the pod's own if neither list nor selector is given, else the list and the ones the
+// selector selects.
 func (x *Index) namespacesOf(pod *corev1.Pod, t *corev1.PodAffinityTerm) ([]string, error) {
 	if len(t.Namespaces) == 0 && t.NamespaceSelector == nil {
 		return []string{pod.Namespace}, nil

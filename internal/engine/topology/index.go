@@ -104,7 +104,7 @@ func (x *Index) leader(pod *corev1.Pod, leads bool) string {
 	return ""
 }
 
-// unmade are the volumes that the pod shares with others and that are created where the first of them goes.
+// unmade returns the volumes that the pod shares with others and that are created where the first of them goes.
 func (x *Index) unmade(pod *corev1.Pod) []volumes.ID {
 	var out []volumes.ID
 	if len(pod.Spec.Volumes) == 0 {
@@ -127,7 +127,7 @@ func (x *Index) Collect(pod *corev1.Pod) (at int32, owns []int32, err error) {
 	return at, owns, err
 }
 
-// RulesAt are the groups of a pod, given the result of Remember.
+// RulesAt returns the groups of a pod, given the result of Remember.
 func (x *Index) RulesAt(n int32, pod *corev1.Pod) ([]int32, error) {
 	switch n {
 	case NoRules:
@@ -319,7 +319,7 @@ func (x *Index) Drop(gone map[int32]bool) {
 	}
 }
 
-// InOrder are the numbers of the groups, in the order of their texts.
+// InOrder returns the numbers of the groups, in the order of their texts.
 func (x *Index) InOrder() []int32 {
 	texts := slices.Sorted(maps.Keys(x.byText))
 	out := make([]int32, len(texts))

@@ -32,7 +32,7 @@ func NewLabelSets() *LabelSets {
 	return &LabelSets{seed: maphash.MakeSeed(), byHash: make(map[uint64][]int32)}
 }
 
-// find is the pod's set, or -1, and its hash.
+// find returns the pod's set, or -1, and its hash.
 func (l *LabelSets) find(pod *corev1.Pod) (int32, uint64) {
 	hash := maphash.String(l.seed, pod.Namespace)
 	for key, value := range pod.Labels { // in any order
@@ -90,7 +90,7 @@ func (l *LabelSets) AddKind(n, kind int32) {
 	}
 }
 
-// equality is a label that pods must have with one of a few values to be selected, if the selector has such a requirement.
+// equality returns a label that pods must have with one of a few values to be selected, if the selector has such a requirement.
 func equality(s labels.Selector) (key string, values []string) {
 	requirements, _ := s.Requirements()
 	for _, r := range requirements {

@@ -14,7 +14,7 @@ func (n *OneNode) Begin(base []Tally) { n.host.Tally = append(n.host.Tally[:0], 
 
 func (n *OneNode) of(group int32) Tally { return n.host.Of(group) }
 
-// Room is how many pods with these rules the node takes, by rules whose domains are nodes.
+// Room returns how many pods with these rules the node takes, by rules whose domains are nodes.
 func (n *OneNode) Room(o *Groups) int { return AdmitsHost(n.groups, o, n.of) }
 
 // Add counts pods with these rules.

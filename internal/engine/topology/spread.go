@@ -51,7 +51,7 @@ func (x *Index) spreads(pod *corev1.Pod, add func(Group)) error {
 	return errors.Join(errs...)
 }
 
-// hardKeys are the topology keys of the hard constraints, sorted, without the hostname, which every node has.
+// hardKeys returns the topology keys of the hard constraints, sorted, without the hostname, which every node has.
 func (x *Index) hardKeys(list []corev1.TopologySpreadConstraint) []string {
 	var keys []string
 	for i := range list {
@@ -64,7 +64,7 @@ func (x *Index) hardKeys(list []corev1.TopologySpreadConstraint) []string {
 	return slices.Compact(keys)
 }
 
-// spreadSelector is the constraint's selector with matchLabelKeys turned into requirements. A nil selector matches nothing.
+// spreadSelector returns the constraint's selector with matchLabelKeys turned into requirements. A nil selector matches nothing.
 func spreadSelector(c *corev1.TopologySpreadConstraint, podLabels map[string]string) (labels.Selector, error) {
 	selector, err := metav1.LabelSelectorAsSelector(c.LabelSelector)
 	if err != nil {

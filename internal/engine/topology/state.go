@@ -75,7 +75,7 @@ func (s *State) AddLike(host int32) {
 	s.Hosts = append(s.Hosts, Host{Domains: s.Hosts[host].Domains, IgnoredBy: s.Hosts[host].IgnoredBy})
 }
 
-// DomainCounts is the number of known domains of each topology key.
+// DomainCounts returns the number of known domains of each topology key.
 func (s *State) DomainCounts() []int {
 	out := make([]int, len(s.Domains))
 	for i := range s.Domains {
@@ -309,7 +309,7 @@ func (h *Host) Count(group, members, owners int32) {
 	h.Tally[at].owners += owners
 }
 
-// Of is the tally of a group.
+// Of returns the tally of a group.
 func (h *Host) Of(group int32) Tally {
 	if at, ok := slices.BinarySearchFunc(h.Tally, group, func(t Tally, g int32) int { return int(t.group) - int(g) }); ok {
 		return h.Tally[at]

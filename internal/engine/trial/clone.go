@@ -4,8 +4,8 @@ import (
 	"slices"
 )
 
-// Clone is an independent copy of the trial. Both answer the same questions alike from now on, and may be used in parallel. Marks of one
-// trial are not valid in the other. Caches are not copied.
+// Clone returns an independent copy of the trial. Both answer the same questions alike from now on, and may be used in parallel. Marks of
+// one trial are not valid in the other. Caches are not copied.
 func (t *Trial) Clone() *Trial {
 	out := &Trial{Places: Places{M: t.M, Options: t.Options}, S: t.S.Clone(), Proof: t.Proof}
 	out.S.Room.Watch = (*trialWatch)(out)

@@ -54,7 +54,7 @@ func WaysOf(m *model.Model, gangs []*planning.Gang) []*GangWay {
 	return ways
 }
 
-// Wishes is how many preferred domains of gangs the query can keep in one of the ways.
+// Wishes returns how many preferred domains of gangs the query can keep in one of the ways.
 func Wishes(ways []*GangWay, q planning.Query) int {
 	if len(ways) == 0 || q.Preferences == planning.PreferencesIgnore {
 		return 0
@@ -83,7 +83,7 @@ func (w *GangWay) kept() int {
 	return w.Kept
 }
 
-// gangIn returns the model's gang of that name; nil if there is none.
+// gangIn returns the model's gang of that name, or nil if there is none.
 func gangIn(m *model.Model, gang *planning.Gang) *model.Gang {
 	if m.Gangs == nil {
 		return nil
@@ -99,7 +99,7 @@ func requires(gang *planning.Gang) bool {
 	return slices.ContainsFunc(gang.Topology, func(t planning.GangTopology) bool { return t.Policy != planning.GangTopologyPreferred })
 }
 
-// with is the way with another gang; the way may be nil, and is nil for gangs that go anywhere.
+// with returns the way with another gang; the way may be nil, and is nil for gangs that go anywhere.
 func (w *GangWay) with(gang *planning.Gang, move *model.GangMove, number int) *GangWay {
 	if w == nil && len(move.Domains) == 0 {
 		return nil

@@ -45,7 +45,7 @@ func (t *Trial) Waiting(most int) []planning.PodKey {
 	return out
 }
 
-// WaitingClasses are the classes with waiting pods that can be placed, by priority, then size.
+// WaitingClasses returns the classes with waiting pods that can be placed, by priority, then size.
 func (t *Trial) WaitingClasses() []int32 {
 	var out []int32
 	for i, n := range t.S.Waiting {
@@ -74,7 +74,7 @@ func (t *Trial) Expect(pods int) {
 	t.S.Expect(pods)
 }
 
-// WaitingClass is the class of a pod of a hidden node, or of a pending pod of the snapshot, if pods of that class wait.
+// WaitingClass returns the class of a pod of a hidden node, or of a pending pod of the snapshot, if pods of that class wait.
 func (t *Trial) WaitingClass(key planning.PodKey) (int32, error) {
 	GangsOf(t).release(key)
 	class, ok := t.names.class(t.M, t.S.Freed, key)
@@ -112,8 +112,8 @@ func (t *Trial) Drop(number int) (pods int, err error) {
 	return t.S.Drop(number), nil
 }
 
-// Grown are the numbers of the new nodes that existed at the mark and have received pods since, ascending and without duplicates. It must
-// be possible to roll back to the mark.
+// Grown returns the numbers of the new nodes that existed at the mark and have received pods since, ascending and without duplicates. It
+// must be possible to roll back to the mark.
 func (t *Trial) Grown(since Mark) []int {
 	first := len(t.M.Nodes) + len(t.S.Planned) - t.S.Log.OpenedSince(since.At)
 	var out []int
@@ -126,7 +126,7 @@ func (t *Trial) Grown(since Mark) []int {
 	return slices.Compact(out)
 }
 
-// Receivers are the nodes of the snapshot that have received pods since the mark, without duplicates, in the order in which they first
+// Receivers returns the nodes of the snapshot that have received pods since the mark, without duplicates, in the order in which they first
 // did. It must be possible to roll back to the mark.
 func (t *Trial) Receivers(since Mark) []string {
 	var out []string

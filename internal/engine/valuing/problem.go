@@ -53,7 +53,7 @@ func (t Valuing) Remembers(items []pricing.Item) bool {
 	return t.Packings != nil && t.M.Costs == nil && !slices.ContainsFunc(items, func(it pricing.Item) bool { return it.Topology != nil || it.Cell != layout.AnyCell })
 }
 
-// known returns the cached problem of choosing for the items; nil if it is not cached.
+// known returns the cached problem of choosing for the items, or nil if it is not cached.
 func (t Valuing) known(s *offers.Market, items []pricing.Item, c *layout.Cells) *offers.Choice {
 	if !t.Remembers(items) {
 		return nil

@@ -18,8 +18,8 @@ type Values struct {
 // Of returns the value of a pod in USD per hour; 0 for pods that were not pending, and for pods that no new node could take.
 func (v *Values) Of(pod planning.PodKey) float64 { return v.pods[pod] }
 
-// Total is a lower bound on the cost of new nodes for all pending pods, in USD per hour: the sum of their values, minus the largest saving
-// by reservations and commitments.
+// Total returns a lower bound on the cost of new nodes for all pending pods, in USD per hour: the sum of their values, minus the largest
+// saving by reservations and commitments.
 func (v *Values) Total() float64 { return v.total }
 
 // Values computes the values of the pods that are pending now, after Hide and before Place. If the context is cancelled, it returns

@@ -31,7 +31,7 @@ func FindWorth(ctx context.Context, m *model.Model, q planning.Query) (*Worth, e
 	return worthOf(ctx, m, t, items)
 }
 
-// Total is a lower bound on the cost of new nodes for all those pods, in USD per hour.
+// Total returns a lower bound on the cost of new nodes for all those pods, in USD per hour.
 func (w *Worth) Total() float64 { return w.total }
 
 // Node returns the total value of a node's movable pods in USD per hour; 0 for a name that the snapshot lacks.
@@ -94,7 +94,7 @@ func (w *Worth) Loads(t *trial.Trial) (received map[string]Load, planned []Load)
 // they may go. It is plain immutable data, with an entry for each kind of pod at that time. A nil KnownWorth is empty.
 type KnownWorth struct{ byContent map[string]int64 }
 
-// From are the earlier prices that these are based on; nil if there are none.
+// From returns the earlier prices that these are based on, or nil if there are none.
 func (w *Worth) From() *KnownWorth { return w.from }
 
 // Known returns the prices for later use. If they are based on earlier prices, it returns the earlier ones, so that prices don't get worse
@@ -138,7 +138,8 @@ const (
 	newShare = 20
 )
 
-// valuesAgain computes values of the problem's items, which represent the given items, from known values; nil if these are not suitable.
+// valuesAgain computes values of the problem's items, which represent the given items, from known values. It returns nil if these are not
+// suitable.
 func valuesAgain(m *model.Model, p *pricing.Problem, items []pricing.Item, known *KnownWorth) *pricing.Values {
 	if len(p.Options) == 0 || len(p.Committed) > 0 {
 		return nil

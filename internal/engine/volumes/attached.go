@@ -113,7 +113,7 @@ func provisions(class *storagev1.StorageClass) bool {
 	return class.Provisioner != "" && class.Provisioner != noProvisioner
 }
 
-// Attached are the distinct attachable volumes of a pod, sorted by driver and ID, even if Of refuses the pod.
+// Attached returns the distinct attachable volumes of a pod, sorted by driver and ID, even if Of refuses the pod.
 func (x *Index) Attached(pod *corev1.Pod) []Claim {
 	var out []Claim
 	for i := range pod.Spec.Volumes {
@@ -171,8 +171,8 @@ func attachmentText(buf []byte, id ID, shared bool) []byte {
 	return appendText(append(buf, 's'), id.Handle)
 }
 
-// NodeLimits are how many volumes of each driver the node can attach; a driver that is not listed is unlimited.
-// Nil without limits, or without a CSINode.
+// NodeLimits returns how many volumes of each driver the node can attach; a driver that is not listed is unlimited. Nil without limits, or
+// without a CSINode.
 func NodeLimits(csiNode *storagev1.CSINode) map[string]int64 {
 	if csiNode == nil {
 		return nil

@@ -47,7 +47,7 @@ func defaultStorageClass(classes []*storagev1.StorageClass) string {
 	return best.Name
 }
 
-// className is the StorageClass of an unbound claim: the old annotation comes before the field; without both it is the default class,
+// className returns the StorageClass of an unbound claim: the old annotation comes before the field; without both it is the default class,
 // because a controller will set it. Empty: none.
 func (x *Index) className(annotations map[string]string, spec *corev1.PersistentVolumeClaimSpec) string {
 	if name, ok := annotations[corev1.BetaStorageClassAnnotation]; ok {
@@ -213,7 +213,7 @@ func (x *Index) resolveUnbound(c *claim, name string) *Error {
 	return nil
 }
 
-// unsupportedTopology returns a key of the class's allowed topologies that the provider declared unsupported; empty if there is none.
+// unsupportedTopology returns a key of the class's allowed topologies that the provider declared unsupported, or "" if there is none.
 func (x *Index) unsupportedTopology(class *storagev1.StorageClass) string {
 	keys := x.unsupported.TopologyKeys
 	if len(keys) == 0 {

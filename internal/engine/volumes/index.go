@@ -278,7 +278,7 @@ func madeFor(pod *corev1.Pod, pvc *corev1.PersistentVolumeClaim) bool {
 	return pod.UID == "" || pvc.UID == ""
 }
 
-// claimToMake is the claim that a controller will make for an ephemeral volume: unbound, and of the template's class.
+// claimToMake returns the claim that a controller will make for an ephemeral volume: unbound, and of the template's class.
 func (x *Index) claimToMake(v *corev1.Volume) *claim {
 	template := v.Ephemeral.VolumeClaimTemplate
 	name := x.className(template.Annotations, &template.Spec)
@@ -325,7 +325,7 @@ func (x *Index) Of(pod *corev1.Pod) (Constraints, error) {
 	return out, nil
 }
 
-// refusal returns why the claim excludes the pod from every node; nil if it does not.
+// refusal returns why the claim excludes the pod from every node, or nil if it does not.
 func (c *claim) refusal(pod *corev1.Pod) error {
 	if c.fault != nil {
 		return c.fault

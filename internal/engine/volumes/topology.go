@@ -43,7 +43,7 @@ func (x *Index) volumeTopology(pv *corev1.PersistentVolume) ([]requirements.Set,
 	return out, len(out) > 0
 }
 
-// term reads the expressions of a term; false when no node can match it.
+// term reads the expressions of a term. It returns false when no node can match it.
 func (x *Index) term(expressions []corev1.NodeSelectorRequirement) (requirements.Set, bool) {
 	var out requirements.Set
 	for _, expression := range expressions {
@@ -63,8 +63,8 @@ func (x *Index) term(expressions []corev1.NodeSelectorRequirement) (requirements
 	return out, true
 }
 
-// zoneLabels returns the zones and regions to which a volume's own labels restrict it; false if two of them contradict each other. An
-// unreadable label is ignored.
+// zoneLabels returns the zones and regions to which a volume's own labels restrict it. It returns false if two of them contradict each
+// other. An unreadable label is ignored.
 func (x *Index) zoneLabels(pv *corev1.PersistentVolume) (requirements.Set, bool) {
 	var out requirements.Set
 	for _, key := range [...]string{
@@ -90,8 +90,8 @@ func (x *Index) zoneLabels(pv *corev1.PersistentVolume) (requirements.Set, bool)
 	return out, true
 }
 
-// classTopology are the alternatives that a class's allowed topologies leave, nil without any; false when no node can
-// meet them. An empty term matches nothing.
+// classTopology returns the alternatives that a class's allowed topologies leave, nil without any. It returns false when no node can meet
+// them. An empty term matches nothing.
 func (x *Index) classTopology(class *storagev1.StorageClass) ([]requirements.Set, bool) {
 	var out []requirements.Set
 	for _, term := range class.AllowedTopologies {
@@ -126,9 +126,8 @@ func (x *Index) intern(alternatives []requirements.Set) int32 {
 	return n
 }
 
-// combine is the cross product of numbered lists, in their order. False when every combination contradicts itself, so
-// that no node can meet any: then the pod fails, as it would with the contradictions kept. A list that occurs again
-// changes nothing.
+// combine returns the cross product of numbered lists, in their order. False when every combination contradicts itself, so that no node can
+// meet any: then the pod fails, as it would with the contradictions kept. A list that occurs again changes nothing.
 func (x *Index) combine(lists []int32) ([]requirements.Set, bool) {
 	var out []requirements.Set
 	for i, list := range lists {
