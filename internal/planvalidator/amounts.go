@@ -55,7 +55,7 @@ func lackNew(need, have corev1.ResourceList) string {
 	return lack(need, have)
 }
 
-// lack names a resource of which need exceeds have; empty if there is none. Only requested resources are compared, as in kube-scheduler's
+// lack names a resource of which need exceeds have, or "" if there is none. Only requested resources are compared, as in kube-scheduler's
 // NodeResourcesFit: a node that is overcommitted in another resource still takes the pods.
 func lack(need, have corev1.ResourceList) string {
 	for name, q := range need {
@@ -180,7 +180,7 @@ func daemonOf(pod *corev1.Pod, set *appsv1.DaemonSet) bool {
 	})
 }
 
-// room is what pods can use on a node of the type bought as the offering.
+// room returns what pods can use on a node of the type bought as the offering.
 func room(it *cloudprovider.InstanceType, o *cloudprovider.Offering) corev1.ResourceList {
 	out := capacity(it, o)
 	var huge resource.Quantity
@@ -218,7 +218,7 @@ func room(it *cloudprovider.InstanceType, o *cloudprovider.Offering) corev1.Reso
 	return out
 }
 
-// capacity is the whole node's.
+// capacity returns the whole node's.
 func capacity(it *cloudprovider.InstanceType, o *cloudprovider.Offering) corev1.ResourceList {
 	out := copyOf(it.Capacity)
 	for name, q := range o.Capacity {

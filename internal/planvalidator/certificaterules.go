@@ -46,7 +46,7 @@ func (c *checker) certificateRules(cert *scheduling.Certificate) {
 	}
 }
 
-// ruleOf returns the certificate's rule with that name; nil if it has none.
+// ruleOf returns the certificate's rule with that name, or nil if it has none.
 func ruleOf(cert *scheduling.Certificate, name string) *planning.CertificateRule {
 	for i := range cert.Rules {
 		if cert.Rules[i].Name == name {

@@ -289,7 +289,7 @@ func withVolumes(cert *scheduling.Certificate, it *cloudprovider.InstanceType, h
 	return have
 }
 
-// howMany is how many pods of the class an empty node holds, by its room and by the rules about single nodes.
+// howMany returns how many pods of the class an empty node holds, by its room and by the rules about single nodes.
 func howMany(cert *scheduling.Certificate, class *planning.CertificateClass, have corev1.ResourceList) int {
 	most := int64(class.Count)
 	for name, takes := range class.Takes {
@@ -325,7 +325,7 @@ func (c *checker) holdsAny(cert *scheduling.Certificate, it *cloudprovider.Insta
 	})
 }
 
-// mostWorth is an upper bound on what a node can hold, by the multipliers.
+// mostWorth returns an upper bound on what a node can hold, by the multipliers.
 func (c *checker) mostWorth(cert *scheduling.Certificate, it *cloudprovider.InstanceType, have corev1.ResourceList, multipliers prices) float64 {
 	have = withVolumes(cert, it, have)
 	worth := 0.0

@@ -53,7 +53,8 @@ func (c *deviceChecker) deviceWorth() {
 	}
 }
 
-// valued returns the pods on new nodes, those with the highest value first; false if more than amounts and devices decides where they fit.
+// valued returns the pods on new nodes, those with the highest value first. It returns false if more than amounts and devices decides where
+// they fit.
 func (c *deviceChecker) valued(cert *scheduling.Certificate) ([]*valuedPods, bool) {
 	groups := map[string]*valuedPods{}
 	for i := range c.p.NewNodes {
@@ -91,8 +92,8 @@ func (c *deviceChecker) valued(cert *scheduling.Certificate) ([]*valuedPods, boo
 	return out, true
 }
 
-// leastValue is the least value of a class that may contain the pods: it has the same requests, asks for devices if they do, and has room
-// for them.
+// leastValue returns the least value of a class that may contain the pods: it has the same requests, asks for devices if they do, and has
+// room for them.
 func leastValue(cert *scheduling.Certificate, g *valuedPods) float64 {
 	least := math.Inf(1)
 	for i := range cert.Classes {

@@ -8,7 +8,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// used is the usage of a pool by nodes of the snapshot; leaving nodes count for nothing.
+// used returns the usage of a pool by nodes of the snapshot; leaving nodes count for nothing.
 func (c *checker) used(key v1.PoolKey) corev1.ResourceList {
 	out := corev1.ResourceList{}
 	for i := range c.s.Nodes {
@@ -19,7 +19,7 @@ func (c *checker) used(key v1.PoolKey) corev1.ResourceList {
 	return out
 }
 
-// most is the largest amount of each resource that the node may have, whichever of its types is launched.
+// most returns the largest amount of each resource that the node may have, whichever of its types is launched.
 func (c *checker) most(n *scheduling.NewNode) corev1.ResourceList {
 	out := corev1.ResourceList{"nodes": *resource.NewQuantity(1, resource.DecimalSI)}
 	for _, it := range c.typesOf(c.pools[n.Pool]) {
@@ -37,7 +37,7 @@ func (c *checker) most(n *scheduling.NewNode) corev1.ResourceList {
 	return out
 }
 
-// afterwards is the pool's usage after the plan has been carried out.
+// afterwards returns the pool's usage after the plan has been carried out.
 func (c *checker) afterwards(key v1.PoolKey) corev1.ResourceList {
 	out := c.used(key)
 	for i := range c.p.NewNodes {

@@ -31,8 +31,8 @@ func (c *checker) template(np *scheduling.NodePool, key v1.PoolKey) labels {
 	return out
 }
 
-// nodeLabels returns what is known of the labels of the claim's node once type and offering are chosen; false if they contradict each
-// other. A key that only other offerings or only other types of the catalog state is absent from the node.
+// nodeLabels returns what is known of the labels of the claim's node once type and offering are chosen. It returns false if they contradict
+// each other. A key that only other offerings or only other types of the catalog state is absent from the node.
 func (c *checker) nodeLabels(claim labels, it *cloudprovider.InstanceType, o *cloudprovider.Offering) (labels, bool) {
 	ofTypes, ofOfferings := c.stated(it)
 	byType := c.fromEntries(it.Requirements.NodeSelectorRequirements())
@@ -93,7 +93,7 @@ func addAll(set map[string]bool, keys []string) {
 	}
 }
 
-// daemonsOn is what DaemonSets use of a node.
+// daemonsOn returns what DaemonSets use of a node.
 func (c *checker) daemonsOn(m labels, taints []corev1.Taint) corev1.ResourceList {
 	out := corev1.ResourceList{}
 	for _, pod := range c.daemonPodsOn(m, taints) {

@@ -76,7 +76,8 @@ type demand struct {
 	all   []expression
 }
 
-// on returns what is known of the labels of the node for the demand, the type and the offering; false if they exclude each other.
+// on returns what is known of the labels of the node for the demand, the type and the offering. It returns false if they exclude each
+// other.
 func (d demand) on(c *checker, it *cloudprovider.InstanceType, o *cloudprovider.Offering) (labels, bool) {
 	known, ok := c.nodeLabels(d.claim, it, o)
 	if !ok {
@@ -91,8 +92,8 @@ func (d demand) on(c *checker, it *cloudprovider.InstanceType, o *cloudprovider.
 	return known, true
 }
 
-// demands are what a pod asks of a new node of the pool, in alternatives: its own, with and without its wishes, each with each of
-// its volumes'.
+// demands returns what a pod asks of a new node of the pool, in alternatives: its own, with and without its wishes, each with each of its
+// volumes'.
 func (c *checker) demands(pod *corev1.Pod, np *scheduling.NodePool) [][]expression {
 	out := c.wished(pod, np, c.alternatives(&pod.Spec))
 	volumes, _ := c.volumesOf(pod)

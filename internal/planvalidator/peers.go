@@ -209,7 +209,7 @@ func antiTerms(pod *corev1.Pod) []corev1.PodAffinityTerm {
 	return pod.Spec.Affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution
 }
 
-// portClash names a host port that both the pod and one of the others need; empty if there is none.
+// portClash names a host port that both the pod and one of the others need, or "" if there is none.
 func portClash(others []*corev1.Pod, pod *corev1.Pod) string {
 	for _, want := range portsOf(pod) {
 		for _, x := range others {

@@ -176,7 +176,7 @@ func (c *checker) use(term int, left float64, nodes []*billed) float64 {
 	return left
 }
 
-// boughtAs returns the type and the cheapest offering that match the labels of a node of the snapshot; nil if there is none.
+// boughtAs returns the type and the cheapest offering that match the labels of a node of the snapshot, or nil if there is none.
 func (c *checker) boughtAs(n *scheduling.Node) (it *cloudprovider.InstanceType, o *cloudprovider.Offering) {
 	known := c.view(n).labels
 	value := func(key string) string { return known.get(key).only() }

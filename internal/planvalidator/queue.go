@@ -42,7 +42,7 @@ func AsPlanned() Chooser {
 	}}
 }
 
-// left is the mean free share of the node's CPU and memory with the pod on it.
+// left returns the mean free share of the node's CPU and memory with the pod on it.
 func (m *machine) left(pod *corev1.Pod) float64 {
 	need, sum := requestsOf(pod), 0.0
 	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {

@@ -51,7 +51,7 @@ func (w *world) replay(p *scheduling.Plan) (pod, why string) {
 	return "", ""
 }
 
-// replayed returns the world with all pods of the plan in their places; nil if they can't be bound there, or if some rules are not
+// replayed returns the world with all pods of the plan in their places, or nil if they can't be bound there, or if some rules are not
 // supported by this checker.
 func (c *checker) replayed() *world {
 	w := c.empty()

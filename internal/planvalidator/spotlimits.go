@@ -116,7 +116,7 @@ func eachCounted(s *scheduling.Snapshot, f func(pod *corev1.Pod, node *schedulin
 	}
 }
 
-// poolsOfNode is the node's spot pool; none if it is not spot.
+// poolsOfNode returns the node's spot pool; none if it is not spot.
 func poolsOfNode(n *scheduling.Node) []spotPool {
 	label := func(key string) string {
 		if n.Object != nil && n.Object.Labels[key] != "" {
@@ -133,7 +133,7 @@ func poolsOfNode(n *scheduling.Node) []spotPool {
 	return []spotPool{{label(corev1.LabelInstanceTypeStable), label(corev1.LabelTopologyZone)}}
 }
 
-// poolsOfNew are the spot pools that a new node may come from.
+// poolsOfNew returns the spot pools that a new node may come from.
 func (c *checker) poolsOfNew(n *scheduling.NewNode) []spotPool {
 	var out []spotPool
 	pool := c.pools[n.Pool]
@@ -175,7 +175,8 @@ func (c *checker) spotPrices(limits map[spotlimits.Workload]spotlimits.Limits) {
 	}
 }
 
-// priceShare is the pool's highest price as a share of the price on demand of the type in the zone; 2 where the type is not sold on demand there.
+// priceShare returns the pool's highest price as a share of the price on demand of the type in the zone; 2 where the type is not sold on
+// demand there.
 func (c *checker) priceShare(catalog string, pool spotPool) float64 {
 	for _, it := range c.s.Catalogs[catalog] {
 		if it.Name != pool.instanceType {

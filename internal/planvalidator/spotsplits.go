@@ -54,7 +54,7 @@ func withSpotSplits(s *scheduling.Snapshot, p *scheduling.Plan) (*scheduling.Sna
 	return &out, itself
 }
 
-// allOf is an alternative that asks for all expressions, each a label, an operator and values.
+// allOf returns an alternative that asks for all expressions, each a label, an operator and values.
 func allOf(expressions ...corev1.NodeSelectorRequirement) corev1.NodeSelectorTerm {
 	return corev1.NodeSelectorTerm{MatchExpressions: expressions}
 }

@@ -43,7 +43,7 @@ type world struct {
 	byName   map[string]*machine
 }
 
-// domain returns the node's value of a topology key; empty if it has none or the value is open.
+// domain returns the node's value of a topology key, or "" if it has none or the value is open.
 func (w *world) domain(m *machine, key string) string {
 	key, _ = w.c.canonical(key)
 	if key == corev1.LabelHostname {
@@ -52,7 +52,7 @@ func (w *world) domain(m *machine, key string) string {
 	return m.labels.get(key).only()
 }
 
-// only returns the only possible value of a label; empty if the label may be absent or have another value.
+// only returns the only possible value of a label, or "" if the label may be absent or have another value.
 func (l label) only() string {
 	if l.allows("", false) {
 		return ""
@@ -127,7 +127,7 @@ func (c *checker) existing(n *scheduling.Node) *machine {
 	return m
 }
 
-// planned returns a node of the plan as the first of its instance types; nil if the pool can't launch that.
+// planned returns a node of the plan as the first of its instance types, or nil if the pool can't launch that.
 func (c *checker) planned(n *scheduling.NewNode) *machine {
 	np := c.pools[n.Pool]
 	if np == nil || len(n.InstanceTypes) == 0 {
@@ -209,7 +209,7 @@ func (c *checker) attachable(n *scheduling.Node, v view) map[string]int64 {
 	return out
 }
 
-// lack names the resource that the node lacks for the need; empty if it fits.
+// lack names the resource that the node lacks for the need, or "" if it fits.
 func (m *machine) lack(need corev1.ResourceList) string {
 	if m.isNew {
 		return lackNew(need, m.room)
@@ -217,7 +217,7 @@ func (m *machine) lack(need corev1.ResourceList) string {
 	return lack(need, m.room)
 }
 
-// refuses says why the pod can't be bound to the node now; empty if it can.
+// refuses says why the pod can't be bound to the node now, or "" if it can.
 func (w *world) refuses(m *machine, pod *corev1.Pod) string {
 	if t := blocking(&pod.Spec, m.taints); t != nil {
 		return "taint " + t.ToString()

@@ -8,10 +8,10 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// wished are the alternatives, as they are and with each of the pod's preferred terms that asks for a label by which rules between
-// pods group nodes. Where pool and instance type leave the label's value open, a new node that keeps the wish has a value of its
-// own, and so is a place that the pod has not without the wish: where others keep away from it by that label, say. Wishes are given up
-// before pods go to a pool that would rather not have them, and so make no places there.
+// wished returns the alternatives, as they are and with each of the pod's preferred terms that asks for a label by which rules between pods
+// group nodes. Where pool and instance type leave the label's value open, a new node that keeps the wish has a value of its own, and so is
+// a place that the pod has not without the wish: where others keep away from it by that label, say. Wishes are given up before pods go to a
+// pool that would rather not have them, and so make no places there.
 func (c *checker) wished(pod *corev1.Pod, np *scheduling.NodePool, alternatives [][]expression) [][]expression {
 	a := pod.Spec.Affinity
 	if a == nil || a.NodeAffinity == nil || unwelcome(&pod.Spec, np.Object.Spec.Template.Spec.Taints) {
