@@ -30,7 +30,7 @@ func NewReader(inferred bool) *Reader {
 	return r
 }
 
-// SchedulingGroup returns spec.schedulingGroup.podGroupName; empty if the pod or the library does not have it.
+// SchedulingGroup returns spec.schedulingGroup.podGroupName, or "" if the pod or the library does not have it.
 func (r *Reader) SchedulingGroup(pod *corev1.Pod) string {
 	return text(field(pod, r.group), "PodGroupName")
 }
@@ -50,7 +50,7 @@ func field(pod *corev1.Pod, place int) reflect.Value {
 	return reflect.ValueOf(&pod.Spec).Elem().Field(place).Elem()
 }
 
-// text returns a string, or the string that a pointer points to; empty if there is none.
+// text returns a string, or the string that a pointer points to, or "" if there is none.
 func text(of reflect.Value, name string) string {
 	if !of.IsValid() {
 		return ""
