@@ -18,8 +18,8 @@ const maxEdits = 3
 // maxNearest bounds Nearest: more names that are equally near are no help.
 const maxNearest = 3
 
-// Near are the known names that are near to a name, the nearest first, equally near ones sorted, each once; nil if none is.
-// The name itself is not among them.
+// Near returns the known names that are near to a name, the nearest first, equally near ones sorted, each once, or nil if none is. The name
+// itself is not among them.
 func Near(name string, known []string) []string {
 	list := near(name, known)
 	if len(list) == 0 {
@@ -32,7 +32,7 @@ func Near(name string, known []string) []string {
 	return out
 }
 
-// Nearest are the known names that are nearest to a name, sorted; nil if none is near, or if more than three are equally near.
+// Nearest returns the known names that are nearest to a name, sorted, or nil if none is near, or if more than three are equally near.
 func Nearest(name string, known []string) []string {
 	list := near(name, known)
 	if len(list) == 0 {
