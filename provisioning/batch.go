@@ -93,8 +93,8 @@ func (b *Batch) Forget(uid types.UID) {
 	}
 }
 
-// Next reports whether a pass is due, and if not, after which time to call it again; 0 if only a trigger or the end of the running
-// pass can change the answer. Only one pass runs at a time.
+// Next reports whether a pass is due, and if not, after which time to call it again, or 0 if only a trigger or the end of the running pass
+// can change the answer. Only one pass runs at a time.
 func (b *Batch) Next(now time.Time) (due bool, again time.Duration) {
 	if b.running || b.opened.IsZero() {
 		return false, 0
@@ -135,5 +135,5 @@ func (b *Batch) End(success bool, now time.Time) {
 	}
 }
 
-// Waiting is the number of triggers that no pass has handled yet.
+// Waiting returns the number of triggers that no pass has handled yet.
 func (b *Batch) Waiting() int { return len(b.dirty) }

@@ -26,7 +26,7 @@ type Event struct {
 // DefaultEventInterval is how long not to repeat an event whose Every is nil.
 const DefaultEventInterval = 2 * time.Minute
 
-// every is an event's interval.
+// every returns an event's interval.
 func every(interval time.Duration) *time.Duration { return &interval }
 
 // EventReason names a kind of event. The words are those that existing alerts use (provisioning specification, section 16).

@@ -161,5 +161,5 @@ func (q *EvictionQueue) Remove(uids ...types.UID) {
 	}
 }
 
-// Len is the number of pods in the queue.
+// Len returns the number of pods in the queue.
 func (q *EvictionQueue) Len() int { return len(q.entries) }

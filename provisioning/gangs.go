@@ -34,7 +34,7 @@ type gangNodes struct {
 	claims map[int]int
 }
 
-// gangsOf returns the plan's gangs; nil if there are none.
+// gangsOf returns the plan's gangs, or nil if there are none.
 func (d *decision) gangsOf(plan *scheduling.Plan) *gangNodes {
 	if len(plan.Gangs) == 0 {
 		return nil

@@ -181,7 +181,7 @@ func (g Garbage) events() []Event {
 
 const garbageBackOffLongest = 32 * time.Minute
 
-// GarbageBackOff is how long to wait after an object could not be removed that many times in a row: from GarbageEvery, doubling, to
+// GarbageBackOff returns how long to wait after an object could not be removed that many times in a row: from GarbageEvery, doubling, to
 // half an hour. It is 0 after 0 failures.
 func GarbageBackOff(failures int) time.Duration {
 	if failures <= 0 {

@@ -32,7 +32,7 @@ func (l *Lifecycle) overdue(g *launchGroup, claim *v1.NodeClaim, now time.Time) 
 	return ok && !now.Before(since.Add(groupCreation))
 }
 
-// countedSince is when this process first saw as many claims of the group as there are now; false if that is not recorded.
+// countedSince returns when this process first saw as many claims of the group as there are now. It returns false if that is not recorded.
 func (l *Lifecycle) countedSince(g *launchGroup, claim *v1.NodeClaim, now time.Time) (time.Time, bool) {
 	launched := claim.DeepCopy().Conditions().Get(v1.ConditionLaunched)
 	if launched.Reason != ReasonGroupCreating {
@@ -48,7 +48,7 @@ func (l *Lifecycle) countedSince(g *launchGroup, claim *v1.NodeClaim, now time.T
 	return since, true
 }
 
-// creationText is the record, before and after its time.
+// creationText returns the record, before and after its time.
 func (l *Lifecycle) creationText(g *launchGroup) (before, after string) {
 	before = fmt.Sprintf("%d of %d claims of launch group %s are there since ", g.there, g.Claims, g.Name)
 	if l.options.Process != "" {

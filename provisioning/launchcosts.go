@@ -38,8 +38,8 @@ func (l *LaunchCosts) Observe(s *scheduling.Snapshot) {
 	l.of, l.current = s.CostModel, costs
 }
 
-// Of returns what nodes of a NodePool cost, for a provider's option such as aws.Options.LaunchCost; nil if offerings cost their prices. What
-// it returned stays as it is when other snapshots are observed.
+// Of returns what nodes of a NodePool cost, for a provider's option such as aws.Options.LaunchCost, or nil if offerings cost their prices.
+// What it returned stays as it is when other snapshots are observed.
 func (l *LaunchCosts) Of(pool v1.PoolKey) cloudprovider.LaunchCost {
 	if l == nil {
 		return nil

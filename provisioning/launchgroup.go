@@ -57,7 +57,7 @@ type launchGroup struct {
 	launched, created time.Time
 }
 
-// groupOf returns the state of the claim's group; false if it has none, or does not wait for it (any more).
+// groupOf returns the state of the claim's group. It returns false if it has none, or does not wait for it (any more).
 func groupOf(s ClaimState) (launchGroup, bool) {
 	group, ok := v1.LaunchGroupOf(s.Claim)
 	if !ok || group.Kept || s.Group == nil {
@@ -169,8 +169,8 @@ func (l *Lifecycle) failed(g *launchGroup, claim *v1.NodeClaim, now time.Time) (
 	return "", ""
 }
 
-// begins is when the time of the group's nodes begins: with the first launch, from which on something is paid for. Until then it is the creation
-// of the first claim: the difference between the API server's clock and that of the process can then cost time, but no money.
+// begins returns when the time of the group's nodes begins: with the first launch, from which on something is paid for. Until then it is
+// the creation of the first claim: the difference between the API server's clock and that of the process can then cost time, but no money.
 func (g *launchGroup) begins() time.Time {
 	if g.launched.IsZero() {
 		return g.created

@@ -77,7 +77,7 @@ func (h *LaunchHealth) Ordered(pool v1.PoolKey, err error, now time.Time) {
 	}
 }
 
-// closedFor is the pause of a pool after that many failures in a row.
+// closedFor returns the pause of a pool after that many failures in a row.
 func closedFor(failures int, err error) time.Duration {
 	most := closedMostByFaults
 	if apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) {

@@ -12,8 +12,9 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// launchedTogether are the claims that launch with the claim, or not at all: those of its group that are not kept. Every claim of the group
-// gives the same list, so that each of them asks the provider for the same, in parallel or after a restart. Nil if there are no others.
+// launchedTogether returns the claims that launch with the claim, or not at all: those of its group that are not kept. Every claim of the
+// group gives the same list, so that each of them asks the provider for the same, in parallel or after a restart. Nil if there are no
+// others.
 func launchedTogether(s ClaimState) []*v1.NodeClaim {
 	g, ok := groupOf(s)
 	if !ok || g.there != g.Claims || g.kept > g.Claims-2 {
@@ -52,7 +53,7 @@ func (e CreateInstance) Launch(ctx context.Context, provider cloudprovider.Cloud
 	return provider.Create(ctx, e.Claim)
 }
 
-// answer is the claim's part of the answer for its group.
+// answer returns the claim's part of the answer for its group.
 func (e CreateInstance) answer(created []*v1.NodeClaim, err error) (*v1.NodeClaim, error) {
 	if err != nil {
 		return nil, err

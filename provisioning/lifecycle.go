@@ -143,7 +143,7 @@ func changed(before, after *v1.NodeClaim, again time.Duration) Step {
 	return step
 }
 
-// untilDue is the shorter of two waits; 0 means forever.
+// untilDue returns the shorter of two waits; 0 means forever.
 func untilDue(a, b time.Duration) time.Duration {
 	switch {
 	case a <= 0:

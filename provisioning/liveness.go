@@ -51,7 +51,7 @@ func (l *Lifecycle) liveness(claim *v1.NodeClaim, now time.Time) (Step, bool) {
 	return Step{Effects: []Effect{DeleteClaim{Name: claim.Name, UID: claim.UID, Reason: reason}}}, true
 }
 
-// deadline is when the claim will be deleted unless it makes progress, and why; zero means never.
+// deadline returns when the claim will be deleted unless it makes progress, and why; zero means never.
 func (l *Lifecycle) deadline(claim *v1.NodeClaim) (time.Time, DisruptedReason) {
 	conditions := claim.DeepCopy().Conditions()
 	created := claim.CreationTimestamp.Time
@@ -77,7 +77,7 @@ func (l *Lifecycle) deadline(claim *v1.NodeClaim) (time.Time, DisruptedReason) {
 	return time.Time{}, ""
 }
 
-// left is the time until the claim will be deleted; 0 if it has no deadline.
+// left returns the time until the claim will be deleted, or 0 if it has no deadline.
 func (l *Lifecycle) left(claim *v1.NodeClaim, now time.Time) time.Duration {
 	deadline, _ := l.deadline(claim)
 	if deadline.IsZero() {

@@ -91,7 +91,7 @@ func askFor(node *corev1.Node, claim *v1.NodeClaim) Effect {
 	return AskInstance{instance}
 }
 
-// markerOf is how the node is marked as disrupted, which depends on the API version of its pool.
+// markerOf returns how the node is marked as disrupted, which depends on the API version of its pool.
 func markerOf(node *corev1.Node) v1.DisruptionMarker {
 	return v1.MarkerOf(v1.PoolOf(node.Labels))
 }
@@ -185,7 +185,7 @@ func (s NodeTermination) detach(claim *v1.NodeClaim, deadline, now time.Time) (s
 	return Step{Effects: []Effect{PutClaim{Claim: out}}}, false
 }
 
-// attached are the VolumeAttachments to wait for, by name: all except those of volumes that only remaining pods use.
+// attached returns the VolumeAttachments to wait for, by name: all except those of volumes that only remaining pods use.
 func (s NodeTermination) attached(now time.Time) []string {
 	staying, going := map[string]bool{}, map[string]bool{}
 	for _, pod := range s.Pods {

@@ -212,7 +212,7 @@ func (d *decision) launch(orders *Orders, node *scheduling.NewNode, group *v1.La
 	return nil
 }
 
-// namedTypes are the instance types that the claim names.
+// namedTypes returns the instance types that the claim names.
 func namedTypes(claim *v1.NodeClaim, types []*cloudprovider.InstanceType) []*cloudprovider.InstanceType {
 	names := map[string]bool{}
 	for _, r := range claim.Spec.Requirements {
@@ -231,7 +231,7 @@ func namedTypes(claim *v1.NodeClaim, types []*cloudprovider.InstanceType) []*clo
 	return list
 }
 
-// most is the element-wise maximum of the types' capacities.
+// most returns the element-wise maximum of the types' capacities.
 func most(types []*cloudprovider.InstanceType) corev1.ResourceList {
 	out := corev1.ResourceList{}
 	for _, t := range types {
@@ -244,7 +244,7 @@ func most(types []*cloudprovider.InstanceType) corev1.ResourceList {
 	return out
 }
 
-// real are the pods that are not placeholders, in their order.
+// real returns the pods that are not placeholders, in their order.
 func (d *decision) real(pods []scheduling.PodKey) []scheduling.PodKey {
 	var list []scheduling.PodKey
 	for _, key := range pods {

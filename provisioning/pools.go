@@ -55,7 +55,7 @@ func ResolvePools(ctx context.Context, provider cloudprovider.CloudProvider, poo
 	return set, nil
 }
 
-// notReady returns why the pool must not launch nodes; empty if it may.
+// notReady returns why the pool must not launch nodes, or "" if it may.
 func notReady(pool *v1.NodePool, capabilities cloudprovider.Capabilities) string {
 	ref := pool.Spec.Template.Spec.NodeClassRef
 	switch {

@@ -46,8 +46,8 @@ type PoolState struct {
 	Launches *LaunchHealth
 }
 
-// PoolStatus is the pool with the hash of its template and with its status as it should be at the time now: usage, whether
-// it is valid, whether its node class is ready, and whether its launches end in nodes. It is nil if nothing changes.
+// PoolStatus returns the pool with the hash of its template and with its status as it should be at the time now: usage, whether it is
+// valid, whether its node class is ready, and whether its launches end in nodes. It is nil if nothing changes.
 func PoolStatus(s PoolState, now time.Time) *v1.NodePool {
 	if s.Pool == nil {
 		return nil
@@ -128,7 +128,7 @@ func (s PoolState) classReady(pool *v1.NodePool, now time.Time) {
 	}
 }
 
-// shownUsage is the usage with the entries that operators look for shown as 0 where there is nothing.
+// shownUsage returns the usage with the entries that operators look for shown as 0 where there is nothing.
 func shownUsage(usage corev1.ResourceList, nodes int) corev1.ResourceList {
 	out := corev1.ResourceList{}
 	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourcePods, corev1.ResourceEphemeralStorage} {

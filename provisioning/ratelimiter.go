@@ -245,7 +245,7 @@ func (g *RateLimiter) tooMany(rate float64) bool {
 	return g.options.FailureRate > 0 && rate >= g.options.FailureRate
 }
 
-// rate is the share of recent launches that failed; false if too few have ended.
+// rate returns the share of recent launches that failed. It returns false if too few have ended.
 func (g *RateLimiter) rate() (float64, bool) {
 	if len(g.outcomes) < g.options.FailureSamples {
 		return 0, false
@@ -267,7 +267,7 @@ func (g *RateLimiter) forget(now time.Time) {
 	g.outcomes = slices.DeleteFunc(g.outcomes, func(o outcome) bool { return !o.at.After(start) })
 }
 
-// since is the part of the list after the time; an entry exactly as old as the window is not in it.
+// since returns the part of the list after the time; an entry exactly as old as the window is not in it.
 func since(list []admission, start time.Time) []admission {
 	at, _ := slices.BinarySearchFunc(list, start, func(a admission, t time.Time) int {
 		if a.at.After(t) {

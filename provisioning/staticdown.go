@@ -66,7 +66,7 @@ func (s StaticState) leastLoss(n int, now time.Time) []DeleteClaim {
 	return out
 }
 
-// units are the pool's nodes that could go: the largest units first, then the cheapest, and so are the nodes of each.
+// units returns the pool's nodes that could go: the largest units first, then the cheapest, and so are the nodes of each.
 func (s StaticState) units(now time.Time) []staticUnit {
 	var out []staticUnit
 	for _, node := range s.nodes(now) {
@@ -143,7 +143,7 @@ func (s StaticState) nodes(now time.Time) []staticNode {
 	return out
 }
 
-// staticRank is the node's rank without regard to gangs.
+// staticRank returns the node's rank without regard to gangs.
 func staticRank(c StaticClaim, now time.Time) int {
 	if c.Claim.Status.ProviderID == "" {
 		return staticUnlaunched

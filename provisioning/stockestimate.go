@@ -128,7 +128,7 @@ func (b *StockEstimate) see(keys []cloudprovider.OfferingKey, e float64, now tim
 	b.tidy(now)
 }
 
-// Probability is the estimated probability, between 0 and 1, that a launch of the offering finds capacity at the time now.
+// Probability returns the estimated probability, between 0 and 1, that a launch of the offering finds capacity at the time now.
 func (b *StockEstimate) Probability(key cloudprovider.OfferingKey, now time.Time) float64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -145,7 +145,7 @@ func (b *StockEstimate) probability(key cloudprovider.OfferingKey, now time.Time
 	return 1 / (1 + math.Exp(-x))
 }
 
-// apart is the evidence of a neighbourhood without that of the offering itself; it never changes its sign.
+// apart returns the evidence of a neighbourhood without that of the offering itself; it never changes its sign.
 func apart(all, own float64) float64 {
 	if all < 0 {
 		return min(0, all-min(own, 0))
@@ -259,8 +259,8 @@ func (e evidence) plus(more float64, now time.Time, halfLife time.Duration) evid
 	return evidence{sum: min(max(sum, -evidenceMost), evidenceMost), at: now}
 }
 
-// familyOf is the neighbourhood of an offering's family in its zone: the part of the type's name before the first dot.
-// A name without a dot is a family of its own.
+// familyOf returns the neighbourhood of an offering's family in its zone: the part of the type's name before the first dot. A name without
+// a dot is a family of its own.
 func familyOf(key cloudprovider.OfferingKey) cloudprovider.OfferingKey {
 	family, _, _ := strings.Cut(key.InstanceType, ".")
 	return cloudprovider.OfferingKey{InstanceType: family, Zone: key.Zone, CapacityType: key.CapacityType}

@@ -134,7 +134,7 @@ func setDeadline(claim *v1.NodeClaim) (Step, bool) {
 	}, true
 }
 
-// DeadlineOf is the deadline of a claim's drain; zero means none. The error is for an annotation that is not an RFC 3339 time. Then
+// DeadlineOf returns the deadline of a claim's drain; zero means none. The error is for an annotation that is not an RFC 3339 time. Then
 // there is no deadline, because wrongly deleted pods can't be brought back.
 func DeadlineOf(claim *v1.NodeClaim) (time.Time, error) {
 	if claim == nil {

@@ -27,7 +27,7 @@ type Surge struct {
 	Since time.Time
 }
 
-// String is the text of the annotation: "3+1 2026-05-04T10:00:00Z".
+// String returns the text of the annotation: "3+1 2026-05-04T10:00:00Z".
 func (s Surge) String() string {
 	return fmt.Sprintf("%d+%d %s", s.From, s.By, s.Since.UTC().Format(time.RFC3339))
 }
@@ -66,7 +66,7 @@ type Workload struct {
 	NoSurge string
 }
 
-// asks is the number of replicas without the surge.
+// asks returns the number of replicas without the surge.
 func (w *Workload) asks() int32 {
 	if w.Surge != nil && w.Surge.By > 0 {
 		return w.Surge.From
@@ -169,7 +169,7 @@ func workloadOf(kind string, meta *metav1.ObjectMeta, replicas *int32, scaled ma
 	return w
 }
 
-// Of returns the workload that owns the pod; nil if unknown.
+// Of returns the workload that owns the pod, or nil if unknown.
 func (w *Workloads) Of(pod *corev1.Pod) *Workload {
 	owner := metav1.GetControllerOf(pod)
 	if owner == nil {
