@@ -14,7 +14,7 @@ import (
 // offerings. It is immutable and safe for concurrent use; nil is list prices. Make one with NewOfferingCosts.
 type OfferingCosts struct{ costs *market.Costs }
 
-// NewOfferingCosts reads the snapshot's cost model; nil if it has no terms. The error is a *SnapshotError.
+// NewOfferingCosts reads the snapshot's cost model. It returns nil if it has no terms. The error is a *SnapshotError.
 func NewOfferingCosts(s *Snapshot) (*OfferingCosts, error) {
 	if s == nil || s.CostModel == nil {
 		return nil, nil

@@ -25,7 +25,7 @@ func IsPlaceholder(pod *corev1.Pod) bool {
 	return pod.Annotations[v1beta1.PlaceholderAnnotationKey] == "true"
 }
 
-// BufferOf is the namespace and name of the buffer that a placeholder belongs to; false for any other pod.
+// BufferOf returns the namespace and name of the buffer that a placeholder belongs to; false for any other pod.
 func BufferOf(pod *corev1.Pod) (types.NamespacedName, bool) {
 	if pod == nil {
 		return types.NamespacedName{}, false

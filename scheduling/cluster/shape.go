@@ -98,7 +98,7 @@ func (s *State) typesOf(snapshot *scheduling.Snapshot) map[v1.PoolKey][]*cloudpr
 
 func sameTypes(a, b []*cloudprovider.InstanceType) bool { return slices.Equal(a, b) }
 
-// shapeOf returns the claim's shape, from the cache or computed now; nil if no type is compatible.
+// shapeOf returns the claim's shape, from the cache or computed now, or nil if no type is compatible.
 func (s *State) shapeOf(n *scheduling.Node, types []*cloudprovider.InstanceType, before, now map[string]*shape) *shape {
 	want, err := s.lookup.ParseSet(n.Claim.Spec.Requirements)
 	if err != nil {

@@ -241,8 +241,8 @@ func (s *State) NodeOverlays() []*v1.NodeOverlay {
 	return s.lists.nodeOverlays.sorted.values()
 }
 
-// Node returns the present state of the node with that name, its Node's or its NodeClaim's; nil if there is none. A claim's name also finds
-// its node after the Node has joined; the name of a v1alpha5 Machine is its v1.QualifiedName.
+// Node returns the present state of the node with that name, its Node's or its NodeClaim's, or nil if there is none. A claim's name also
+// finds its node after the Node has joined; the name of a v1alpha5 Machine is its v1.QualifiedName.
 func (s *State) Node(name string) *NodeState {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -125,7 +125,7 @@ func (l *loader) readCustom(d document, wk *WorkloadKind) bool {
 	return true
 }
 
-// fieldAt returns the value at a path; nil if there is none.
+// fieldAt returns the value at a path, or nil if there is none.
 func fieldAt(value any, path string) any {
 	for name := range strings.SplitSeq(path, ".") {
 		fields, ok := value.(map[string]any)

@@ -295,7 +295,7 @@ func (l *loader) generateName(d document, object metav1.Object) string {
 	}
 }
 
-// nameProblem returns what is wrong with an object's name; empty if it is valid.
+// nameProblem returns what is wrong with an object's name, or "" if it is valid.
 func nameProblem(name string) string {
 	const maxLength = 253
 	switch {

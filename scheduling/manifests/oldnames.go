@@ -67,7 +67,7 @@ func (l *loader) renameDoNotEvict(o origin, kind, name, path string, meta *metav
 	})
 }
 
-// askedForProvisioner returns the field in which a pod selects nodes of a Provisioner, or spreads over them; empty if there is none. That
+// askedForProvisioner returns the field in which a pod selects nodes of a Provisioner, or spreads over them, or "" if there is none. That
 // the label be absent it may ask anywhere.
 func askedForProvisioner(spec *corev1.PodSpec) string {
 	const key = v1alpha5.ProvisionerNameLabelKey

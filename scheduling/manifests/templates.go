@@ -44,7 +44,7 @@ type lineReader struct {
 	templates, placeholders bool
 }
 
-// hint returns the advice for a problem; empty if there is none.
+// hint returns the advice for a problem, or "" if there is none.
 func (r *lineReader) hint(p *Problem) string {
 	for ; r.number < p.Line; r.number++ {
 		end := bytes.IndexByte(r.rest, '\n')

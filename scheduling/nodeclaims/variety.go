@@ -185,7 +185,7 @@ func (v *variety) distinct(i int, chosen []scheduling.InstanceTypeOption) int {
 	return len(seen)
 }
 
-// minValues returns the claim's minValues for the key: the pool's, or the existing number if relaxed; nil if there are none.
+// minValues returns the claim's minValues for the key: the pool's, or the existing number if relaxed, or nil if there are none.
 func (v *variety) minValues(key string, chosen []scheduling.InstanceTypeOption) *int {
 	for i, d := range v.demands {
 		if d.key != key {

@@ -78,7 +78,7 @@ func (b *Book) newest() map[classKey]*Fact {
 	return out
 }
 
-// corrected returns the list with corrected instance types in place of those that facts contradict; nil if facts contradict none.
+// corrected returns the list with corrected instance types in place of those that facts contradict, or nil if facts contradict none.
 func (b *Book) corrected(list []*cloudprovider.InstanceType, facts map[classKey]*Fact, class string, types map[typeKey]*cloudprovider.InstanceType, said map[string]bool) []*cloudprovider.InstanceType {
 	var out []*cloudprovider.InstanceType
 	for i, t := range list {

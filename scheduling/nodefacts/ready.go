@@ -16,7 +16,7 @@ const ReadyTerm = "time to ready"
 // small to decide anything else.
 const perMinute = 1e-6
 
-// Ready returns how long nodes of the type and class take until they are ready; false if no such node was seen.
+// Ready returns how long nodes of the type and class take until they are ready. It returns false if no such node was seen.
 func (b *Book) Ready(instanceType, class string) (time.Duration, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -89,7 +89,7 @@ func DecodeCostModel(r io.Reader) (*CostModel, error) {
 	return c, nil
 }
 
-// Validate returns a *CostModelError for the first field that breaks a rule; nil if the model is valid. A nil model is valid.
+// Validate returns a *CostModelError for the first field that breaks a rule, or nil if the model is valid. A nil model is valid.
 func (c *CostModel) Validate() error {
 	if c == nil {
 		return nil

@@ -141,7 +141,7 @@ func (e NodeExample) String() string {
 	return text
 }
 
-// found describes the result of the check; empty if the check's name says it all.
+// found describes the result of the check, or "" if the check's name says it all.
 func (e NodeExample) found() string {
 	switch {
 	case e.Detail != "":

@@ -49,7 +49,7 @@ func (u Unknown) text(who string) string {
 	return text
 }
 
-// hint suggests similar names; empty if there are none.
+// hint suggests similar names, or "" if there are none.
 func (u Unknown) hint() string {
 	var parts []string
 	if len(u.Nearest) > 0 {

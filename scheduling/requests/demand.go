@@ -89,7 +89,7 @@ func newResolver(in *Input) *resolver {
 	return r
 }
 
-// missing is the first PodTemplate that the request refers to and that is not there; empty if all are.
+// missing returns the first PodTemplate that the request refers to and that is not there, or "" if all are.
 func (r *resolver) missing(request *v1.ProvisioningRequest) string {
 	for _, set := range request.Spec.PodSets {
 		if r.templates[types.NamespacedName{Namespace: request.Namespace, Name: set.PodTemplateRef.Name}] == nil {

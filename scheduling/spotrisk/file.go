@@ -152,7 +152,7 @@ func (f *file) check(newest time.Time) error {
 	return nil
 }
 
-// fault is the first field that breaks a rule, and the rule; empty without one.
+// fault returns the first field that breaks a rule, and the rule; empty without one.
 func (r *record) fault(newest time.Time) (field, rule string) {
 	if name := cmp.Or(bad(r.InstanceType, "instanceType"), bad(r.Zone, "zone")); name != "" {
 		return name, fmt.Sprintf("must be a name of at most %d printable characters", maxName)

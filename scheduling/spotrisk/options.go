@@ -79,7 +79,7 @@ func DefaultLoss() Loss {
 	return Loss{NodeLife: 24 * time.Hour, Restart: 5 * time.Minute, Without: time.Hour}
 }
 
-// Validate says what is wrong with the loss, with an option.Error; nil if nothing is.
+// Validate says what is wrong with the loss, with an option.Error, or nil if nothing is.
 func (l Loss) Validate() error {
 	for _, d := range []struct {
 		name string
