@@ -106,7 +106,8 @@ type ApprovalPolicy struct {
 
 func (p *ApprovalPolicy) wait() time.Duration { return option.Or(p.Wait, DefaultApprovalWait) }
 
-// NextAsk returns how long to wait before an approver that has not decided is asked again. last is its answer; nil is none.
+// NextAsk returns how long to wait before an approver that has not decided is asked again. last is its last answer, or nil if it has not
+// answered yet.
 func (p ApprovalPolicy) NextAsk(last *Approval) time.Duration {
 	next := option.Or(p.Every, DefaultApprovalEvery)
 	if last != nil {

@@ -93,7 +93,7 @@ type MemberState struct {
 	Err error
 }
 
-// ReplacementState is the observed state of a replacement. The zero value is one that was not requested yet.
+// ReplacementState is the observed state of a replacement. The zero value means that the replacement was not requested yet.
 type ReplacementState struct {
 	// Claim's name once it is created.
 	Claim string

@@ -96,7 +96,7 @@ type Global struct {
 	ValidationDelay *time.Duration
 }
 
-// options are those of the search, with defaults filled in.
+// options returns the options of the search, with defaults filled in.
 func (g *Global) options() (*global.Options, error) {
 	o := &global.Options{
 		Query: g.Query, PayBack: option.Or(g.PayBack, DefaultPayBack), MinSaving: g.MinSaving,

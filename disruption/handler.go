@@ -16,19 +16,19 @@ type Handler interface {
 	AskApproval(context.Context, AskApproval) error
 	// WriteRecord puts a record on a NodeClaim, unless it is gone or another one.
 	WriteRecord(context.Context, WriteRecord) error
-	// ClearRecord takes the record off a NodeClaim; one that is gone is no error.
+	// ClearRecord removes the record from a NodeClaim. It is no error if the NodeClaim is gone.
 	ClearRecord(context.Context, ClearRecord) error
-	// TaintNode puts the taint on a node; one that is gone is no error.
+	// TaintNode adds the taint to a node. It is no error if the node is gone.
 	TaintNode(context.Context, TaintNode) error
-	// UntaintNode removes the taint from a node; one that is gone is no error.
+	// UntaintNode removes the taint from a node. It is no error if the node is gone.
 	UntaintNode(context.Context, UntaintNode) error
-	// CordonNode cordons a node; one that is gone is no error.
+	// CordonNode cordons a node. It is no error if the node is gone.
 	CordonNode(context.Context, CordonNode) error
 	// UncordonNode removes a cordon of CordonNode; a node that is gone is no error.
 	UncordonNode(context.Context, UncordonNode) error
 	// SetReason sets the condition of a NodeClaim, unless it is gone or another one.
 	SetReason(context.Context, SetReason) error
-	// ClearReason removes the condition of a NodeClaim; one that is gone is no error.
+	// ClearReason removes the condition of a NodeClaim. It is no error if the NodeClaim is gone.
 	ClearReason(context.Context, ClearReason) error
 	// LaunchReplacement creates the NodeClaim of a replacement; the result is Observed.Replacements.
 	LaunchReplacement(context.Context, LaunchReplacement) error
@@ -40,9 +40,9 @@ type Handler interface {
 	NominateNode(context.Context, NominateNode) error
 	// NoteDisruptions adds to the history and stores it; a failure is Observed.NoteErr.
 	NoteDisruptions(context.Context, NoteDisruptions) error
-	// DeleteMember deletes the NodeClaim of a member; one that is gone is no error.
+	// DeleteMember deletes the NodeClaim of a member. It is no error if the NodeClaim is gone.
 	DeleteMember(context.Context, DeleteMember) error
-	// DeleteReplacement deletes the NodeClaim of a replacement; one that is gone is no error.
+	// DeleteReplacement deletes the NodeClaim of a replacement. It is no error if the NodeClaim is gone.
 	DeleteReplacement(context.Context, DeleteReplacement) error
 }
 

@@ -69,7 +69,7 @@ func (q *Queue) Adopt(e *Execution) error {
 	return nil
 }
 
-// Executions are those under way, by their commands' IDs. Ended ones are dropped.
+// Executions returns the executions under way, by their commands' IDs. It drops executions that have ended.
 func (q *Queue) Executions() []*Execution {
 	maps.DeleteFunc(q.byID, func(_ string, e *Execution) bool { return e.State().Final() })
 	out := make([]*Execution, 0, len(q.byID))

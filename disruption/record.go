@@ -42,7 +42,7 @@ type Record struct {
 	// Planned is when the command was planned, Started when marking of its members began: its deadline counts from then.
 	Planned time.Time `json:"planned"`
 	Started time.Time `json:"started"`
-	// Wave and Waves are those of the Command.
+	// Wave and Waves are copied from the Command.
 	Wave  int `json:"wave,omitempty"`
 	Waves int `json:"waves,omitempty"`
 	// Digest is Command.Digest when the command started: equal in all its records.
@@ -113,7 +113,7 @@ func (r *Record) writtenFor(claim *v1.NodeClaim) bool {
 	return r.Pool == v1.PoolOf(claim.Labels).String() && (created.IsZero() || !created.Time.Before(r.Planned.Add(-clockSkew)))
 }
 
-// String returns the annotation's text.
+// String returns the value of the annotation.
 func (r *Record) String() string {
 	text, err := json.Marshal(r)
 	if err != nil {

@@ -35,7 +35,7 @@ type Recovery struct {
 type Recovered struct {
 	// Execution of it.
 	Execution *Execution
-	// Replacements, with the indexes of Command.Replacements, as observed; nil for one that was not launched or is gone.
+	// Replacements, with the indexes of Command.Replacements, as observed. An entry is nil if the replacement was not launched or is gone.
 	Replacements []*v1.NodeClaim
 }
 

@@ -74,7 +74,7 @@ func (r *Reference) Validate(ctx context.Context, f *Fleet, cmd *Command) (*Comm
 	return options.Validate(ctx, p, cmd)
 }
 
-// options are those of the planner in internal/consolidate, with defaults filled in.
+// options returns the options of the planner in internal/consolidate, with defaults filled in.
 func (r *Reference) options() (*reference.Options, error) {
 	o := &reference.Options{
 		Query: r.Query, SpotToSpot: r.SpotToSpot, SpotToSpotTypes: option.Or(r.SpotToSpotTypes, DefaultSpotToSpotTypes),

@@ -27,7 +27,7 @@ func (f *Fleet) Samples() []Sample {
 	return out
 }
 
-// Samples returns the scores and moves of a plan, and its searches that ended early. Policies are those of the plan's fleet.
+// Samples returns the scores and moves of a plan, and its searches that ended early. It takes consolidation policies from the plan's fleet.
 func (p *Plan) Samples(f *Fleet) []Sample {
 	if f == nil {
 		return nil

@@ -270,7 +270,7 @@ const (
 	ReasonUnhealthy     Reason = decision.ReasonUnhealthy
 )
 
-// Method is a way of finding commands.
+// Method is a strategy for finding commands.
 type Method = decision.Method
 
 // The methods, in the order in which they are tried.

@@ -51,7 +51,7 @@ func ParseCalendar(schedule string, duration time.Duration, timeZone string) (*C
 	return &Calendar{parsed, duration, location, fmt.Sprintf("%q for %s in %s", schedule, duration, location)}, nil
 }
 
-// String returns the text that it was parsed from.
+// String returns the string that the calendar was parsed from.
 func (c *Calendar) String() string {
 	if c == nil {
 		return "always"

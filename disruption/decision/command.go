@@ -68,7 +68,7 @@ type Command struct {
 	// Order is an order in which pods can be bound, if topology spread constraints make nodes take turns. Nil if nodes can take
 	// their pods one after another: first Receivers, then Replacements.
 	Order []planning.PodKey `json:"order,omitempty"`
-	// Savings in USD per hour: prices of the members minus those of the replacements. Negative if the replacements cost more,
+	// Savings in USD per hour: the prices of the members minus the prices of the replacements. Negative if the replacements cost more,
 	// which can happen with drift.
 	Savings float64 `json:"savings"`
 	// Scores of the members' Balanced pools, by pool; nil if there are none.

@@ -44,12 +44,12 @@ func (r Reason) Budgeted() (reason v1.DisruptionReason, ok bool) {
 	return "", false
 }
 
-// Method is a way of finding commands.
+// Method is a strategy for finding commands.
 type Method string
 
 // The methods, in the order in which they are tried.
 const (
-	// MethodEmptiness removes nodes from which no pod has to move.
+	// MethodEmptiness removes nodes from which no pod must move.
 	MethodEmptiness Method = "Emptiness"
 	// MethodStaticDrift replaces drifted nodes of static pools, one by one.
 	MethodStaticDrift Method = "StaticDrift"
