@@ -36,7 +36,7 @@ func (p *Finder) Apart() *Finder { return New(p.Pass.Apart(), p.oneZone) }
 // Group is what matters of the nodes that go.
 type Group struct {
 	Method decision.Method
-	// Spot says that all of them are spot instances, Due that one of them has to go anyway, One that there is only one.
+	// Spot says that all of them are spot instances, Due says that one of them must go anyway, One says that there is only one.
 	Spot, Due, One bool
 }
 

@@ -7,7 +7,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Options are those of disruption.Global, with defaults filled in: 0 means 0.
+// Options are the options of disruption.Global, with defaults filled in: 0 means 0.
 type Options struct {
 	Query               planning.Query
 	PayBack             time.Duration
@@ -31,7 +31,7 @@ type Options struct {
 	ValidationDelay       time.Duration
 }
 
-// Reference returns the options for the work that both planners do in the same way.
+// Reference returns the options for the work that both planners share.
 func (g *Options) Reference() *reference.Options {
 	return &reference.Options{
 		Query: g.Query, SpotToSpot: g.SpotToSpot, SpotToSpotTypes: g.SpotToSpotTypes, ValidationDelay: g.ValidationDelay,

@@ -91,7 +91,7 @@ func chooseExactly(list []Choice, open []int, room int64, budget int) ([]int, bo
 		return nil, false
 	}
 	units := int(room / unit)
-	best := make([]int64, units+1) // highest value for at most so many units
+	best := make([]int64, units+1) // highest value by the number of units used at most
 	took := make([]bool, len(open)*(units+1))
 	for k, i := range open {
 		n := int(list[i].Takes[budget] / unit)

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// emptiness removes all empty nodes that budgets allow, in one command and without looking for places: no pod has to move.
+// emptiness removes all empty nodes that budgets allow, in one command and without looking for places: no pod must move.
 func (p *Pass) emptiness(accepted []*decision.Candidate) []*decision.Command {
 	list := slices.Clone(accepted)
 	survey.BySavings(list)

@@ -34,7 +34,7 @@ func (p *Pass) loose(accepted []*decision.Candidate) (loose []*decision.Candidat
 	return loose, tied
 }
 
-// wholeGangs takes the first nodes with a gang that can go together for at most one new node. It tries at most so many.
+// wholeGangs takes the first nodes with a gang that can go together for at most one new node. It tries at most the given number.
 func (p *Pass) wholeGangs(ctx context.Context, tied []*survey.Tie, trials int) (*decision.Command, error) {
 	for i, t := range tied {
 		if i >= trials {

@@ -14,7 +14,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Options are those of disruption.Reference, with defaults filled in: 0 means 0.
+// Options are the options of disruption.Reference, with defaults filled in: 0 means 0.
 type Options struct {
 	Query           planning.Query
 	SpotToSpot      bool

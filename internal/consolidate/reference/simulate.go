@@ -167,8 +167,8 @@ func (s *simulator) remove(ctx context.Context, batch []*decision.Candidate) (*s
 	return best, nil, nil
 }
 
-// cheapest simulates the removal in each of the ways. It returns the one with the cheapest new nodes, nil for none, and what prevents the
-// first that is not possible.
+// cheapest simulates the removal with each of the moves of gangs. It returns the simulation with the cheapest new nodes, or nil if none is
+// possible, and what prevents the first move that is not possible.
 func (s *simulator) cheapest(ctx context.Context, batch []*decision.Candidate, ways []*trial.GangWay) (best *simulation, first *decision.Block, err error) {
 	for _, way := range ways {
 		mark := s.trial.Mark()
@@ -190,7 +190,7 @@ func (s *simulator) cheapest(ctx context.Context, batch []*decision.Candidate, w
 	return best, first, nil
 }
 
-// ways are those in which gangs of the batch can be moved, and the block where there are none.
+// ways returns the possible moves of the batch's gangs, or a block if there are none.
 func (s *simulator) ways(batch []*decision.Candidate) ([]*trial.GangWay, *decision.Block) {
 	tie := s.fleet.TieOf(batch[0].Name)
 	if tie == nil {

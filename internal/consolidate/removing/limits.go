@@ -41,7 +41,7 @@ func (t *Trier) allows(size components.Size) bool {
 	return size.Members <= t.MaxMembers && size.NewNodes <= t.MaxNewNodes || size.Members <= t.Merged() && size.NewNodes <= 1
 }
 
-// mostNewNodes returns how many nodes may be launched at once for so many removed nodes.
+// mostNewNodes returns how many nodes may be launched at once for this number of removed nodes.
 func (t *Trier) mostNewNodes(where Places, members int) int {
 	switch {
 	case members > t.MaxMembers:

@@ -67,7 +67,7 @@ func (t *Trier) launchSome(below float64) (price float64, ok bool) {
 // launchTries is how many sets of new nodes a small fleet tries, to find the cheapest for one group of pods.
 const launchTries = 128
 
-// launchBest launches new nodes in each possible way, undoes it, and then repeats the cheapest.
+// launchBest tries each possible launch of new nodes, undoes it, and then repeats the cheapest.
 func (t *Trier) launchBest(ctx context.Context, most int64) (*decision.Block, error) {
 	mark, best, cheapest := t.Trial.Mark(), -1, most
 	options := []func() (int64, *decision.Block, error){

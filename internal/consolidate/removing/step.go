@@ -12,7 +12,7 @@ type Removal struct {
 	Method  decision.Method
 	Members []*searchcontext.Candidate
 	Where   Places
-	// Way is how gangs on the nodes are moved; nil where none has to be in one domain.
+	// Way says how gangs on the nodes are moved. It is nil if no gang must be in one domain.
 	Way *trial.GangWay
 }
 

@@ -44,7 +44,7 @@ type turn struct {
 	put  func([]planning.PodKey) error
 }
 
-// turns returns those of the command's nodes, with new ones opened. It returns false if one can't be opened.
+// turns opens the command's new nodes, and returns the turns of all its nodes. It returns false if a node can't be opened.
 func (r *Replay) turns(cmd *decision.Command) ([]turn, bool) {
 	var out []turn
 	for i := range cmd.Receivers {

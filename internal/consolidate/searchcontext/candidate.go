@@ -30,7 +30,7 @@ type Candidate struct {
 	Drifts bool
 	// Likeness identifies the offering that it was bought as, as a number.
 	Likeness uint64
-	// Tie is what it has to go together with; nil if it can go alone.
+	// Tie names the nodes that must go together with the candidate. It is nil if the candidate can go alone.
 	Tie *survey.Tie
 }
 

@@ -50,7 +50,7 @@ type Context struct {
 	Worth *valuing.Worth
 	// LowerBounds proves lower bounds on the cost of new nodes.
 	LowerBounds *proof.Prover
-	// closed are nodes that take no other pods; initializing are those of them that are still coming up and have room.
+	// closed are nodes that take no other pods; initializing are the closed nodes that are still coming up and have room.
 	closed, initializing []string
 	// order lists the nodes that take pods, the ones most worth keeping first.
 	order []string

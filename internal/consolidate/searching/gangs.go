@@ -72,9 +72,9 @@ type look struct {
 	cost    int64
 }
 
-// bestWay returns the removal that is worth most in the ways that keep the most preferred domains within the premium, as provisioning
-// would, or nil if there is none, with a block. The trial is as before. What preferences cost is looked at without a limit on the cost: one
-// within the premium is not given up for a saving.
+// bestWay returns the removal with the highest value among the moves that keep the most preferred domains within the premium, as
+// provisioning would, or nil if there is none, with a block. The trial is as before. What preferences cost is looked at without a limit on
+// the cost: one within the premium is not given up for a saving.
 func (s *Search) bestWay(ctx context.Context, method decision.Method, group []*searchcontext.Candidate, ways []*trial.GangWay) (*removing.Removal, *decision.Block, error) {
 	wishes := trial.Wishes(ways, s.Query)
 	if wishes == 0 {
@@ -122,7 +122,7 @@ func (s *Search) cheapestOf(ctx context.Context, list []removing.Removal, kept i
 	return best, nil
 }
 
-// waysOf returns the ways in which gangs of the group can be moved.
+// waysOf returns the possible moves of the group's gangs.
 func (s *Search) waysOf(group []*searchcontext.Candidate) []*trial.GangWay {
 	if group[0].Tie == nil {
 		return []*trial.GangWay{nil}
@@ -130,7 +130,7 @@ func (s *Search) waysOf(group []*searchcontext.Candidate) []*trial.GangWay {
 	return trial.WaysOf(s.Model, group[0].Tie.Gangs)
 }
 
-// removals are those of the group in each of the ways.
+// removals returns two removals of the group for each of the moves: to free room, and as provisioning would place the pods.
 func removals(method decision.Method, group []*searchcontext.Candidate, ways []*trial.GangWay) (out []removing.Removal) {
 	for _, way := range ways {
 		for _, where := range []removing.Places{removing.UseRoom, removing.LikeProvisioning} {
@@ -140,7 +140,8 @@ func removals(method decision.Method, group []*searchcontext.Candidate, ways []*
 	return out
 }
 
-// bestOf returns the removal that is worth most, or nil if there is none, with what keeps the first that was tried. The trial is as before.
+// bestOf returns the removal with the highest value, or nil if there is none, and what prevents the first removal that was tried. The trial
+// is as before.
 func (s *Search) bestOf(ctx context.Context, list []removing.Removal) (best *removing.Removal, first *decision.Block, err error) {
 	value := int64(0)
 	for i := range list {

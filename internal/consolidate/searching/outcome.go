@@ -8,7 +8,8 @@ import (
 	"github.com/drawknife/drawknife/internal/consolidate/searchcontext"
 )
 
-// Commands returns those made without a trial, then those of the steps. Nodes that are left for the next plan are marked.
+// Commands returns the commands that were made without a trial, followed by the commands of the steps. Nodes that are left for the next
+// plan are marked.
 func (s *Search) Commands() []*decision.Command {
 	list, left := commands.Write(&commands.Found{
 		Context: s.Context, Terms: s.Terms, Trial: s.Trial, Start: s.start, Steps: s.steps, Types: s.Types, Components: s.Components,

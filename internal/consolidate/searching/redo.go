@@ -89,7 +89,7 @@ func (s redo) one(ctx context.Context, cmd *decision.Command, same bool) (bool, 
 			return false, nil
 		}
 		if ways := s.waysOf([]*searchcontext.Candidate{c}); len(ways) != 1 || ways[0] != nil {
-			return false, nil // where its gang has to be the search decides
+			return false, nil // the search decides where its gang must be
 		}
 		st.Members = append(st.Members, c)
 	}

@@ -54,7 +54,7 @@ func (s refining) all(ctx context.Context) error {
 	return nil
 }
 
-// strategies are those of refinement rounds, in turn.
+// strategies lists the strategies of the refinement rounds, which take turns.
 func (s refining) strategies() []strategy {
 	list := append(strategies(), strategy{roomWeight: 1000, subsets: true})
 	if !s.Many() {

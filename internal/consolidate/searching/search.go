@@ -35,7 +35,8 @@ type Search struct {
 // follow sets the strategy of the search.
 func (s *Search) follow(st strategy) { s.strategy, s.Subsets = st, st.subsets }
 
-// better reports whether the search's result is better than the other's: of equal values, the one that moves fewer pods is better.
+// better reports whether the search's result is better than the other's: if their values are equal, the search that moves fewer pods is
+// better.
 func (s *Search) better(other *Search) bool {
 	return cmp.Or(cmp.Compare(s.value, other.value), cmp.Compare(other.pods(), s.pods())) > 0
 }

@@ -17,7 +17,7 @@ type strategy struct {
 	merged bool
 	// subsets tries all sets of a few nodes, and starts with the best.
 	subsets bool
-	// prepare runs before anything is consolidated; nil is nothing.
+	// prepare runs before anything is consolidated, unless it is nil.
 	prepare func(context.Context, *Search) error
 }
 

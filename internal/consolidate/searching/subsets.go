@@ -12,8 +12,8 @@ import (
 // maxSubset is the number of nodes of which bestSubset tries all sets.
 const maxSubset = 8
 
-// bestSubset tries all sets of the first nodes and takes the one with the highest value; of equal ones, the one that moves the fewest pods.
-// In small fleets this is quick, and more reliable than going node by node or drawing at random.
+// bestSubset tries all sets of the first nodes and takes the set with the highest value. Of sets with equal values, it takes the one that
+// moves the fewest pods. In small fleets this is quick, and more reliable than going node by node or drawing at random.
 func (g groups) bestSubset(ctx context.Context) error {
 	list := g.free()
 	list = list[:min(len(list), maxSubset, g.Exchanged())]

@@ -113,7 +113,7 @@ func (f *Fleet) Moves(pool v1.PoolKey) func(*corev1.Pod) bool {
 }
 
 // Accepts returns the block that keeps the method from disrupting the candidate, or nil if there is none. It checks neither budgets nor
-// whether the candidate's pods have places. If nodes can only go together, the method has to accept all of them.
+// whether the candidate's pods have places. If nodes can only go together, the method must accept all of them.
 func (f *Fleet) Accepts(c *decision.Candidate, m decision.Method) *decision.Block {
 	if tie := f.ties[c.Name]; tie != nil {
 		return f.acceptsTied(tie, c, m)
@@ -233,7 +233,7 @@ func (f *Fleet) Eligible(m decision.Method) (accepted []*decision.Candidate, ref
 	return accepted, refused
 }
 
-// ByMethod is what keeps a node from each method, in the order of Methods; nil is nothing.
+// ByMethod holds the block of the node for each method, in the order of Methods, or nil if nothing blocks the method.
 type ByMethod [5]*decision.Block
 
 // Indexes of methods in ByMethod.

@@ -31,7 +31,7 @@ func (t *Tie) String() string {
 	return t.text
 }
 
-// describe sets the text.
+// describe sets the description.
 func (t *Tie) describe() {
 	var b strings.Builder
 	b.WriteString(strings.Join(t.nodes, ","))
@@ -50,7 +50,7 @@ func (t *Tie) describe() {
 // TieOf returns the nodes that go together with the node, itself among them, or nil if it can go alone.
 func (f *Fleet) TieOf(node string) *Tie { return f.ties[node] }
 
-// tie finds the nodes that go together. Where one of them is no candidate, none is.
+// tie finds the nodes that go together. If one of them is no candidate, none of them is.
 func (f *Fleet) tie() {
 	w := newWholeGangs(f.In.View.Snapshot)
 	if w == nil {
@@ -118,17 +118,17 @@ func (t *Tie) blockOf(list []*corev1.Pod, why *decision.Block) *decision.Block {
 	return &out
 }
 
-// Block returns the block of one of its nodes for what keeps all of them from going together.
+// Block returns the block of one of its nodes if something keeps all of them from going together.
 func (t *Tie) Block(c *decision.Candidate, because *decision.Block) *decision.Block {
 	return t.blockOf(c.Node.Pods, &decision.Block{Because: because, Until: because.Until})
 }
 
-// BlockBy returns the block of one of its nodes for what keeps another from going.
+// BlockBy returns the block of one of its nodes if something keeps another of them from going.
 func (t *Tie) BlockBy(c *decision.Candidate, node string, because *decision.Block) *decision.Block {
 	return t.blockOf(c.Node.Pods, &decision.Block{Detail: node, Because: because, Until: because.Until})
 }
 
-// Nowhere returns the block where no domain would do for a gang that has to be in one.
+// Nowhere returns the block for the case that no domain has room for a gang that must be in one domain.
 func (t *Tie) Nowhere() *decision.Block {
 	out := &decision.Block{Code: decision.BlockUnschedulable}
 	for _, gang := range t.Gangs {
@@ -139,7 +139,7 @@ func (t *Tie) Nowhere() *decision.Block {
 	return out
 }
 
-// TooMany returns the block of one of its nodes where a command removes at most so many.
+// TooMany returns the block of one of its nodes if there are more of them than a command may remove.
 func (t *Tie) TooMany(c *decision.Candidate, most int) *decision.Block {
 	return t.blockOf(c.Node.Pods, &decision.Block{Need: most})
 }

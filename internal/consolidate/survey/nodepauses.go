@@ -91,7 +91,7 @@ func (r *Refusals) note(cmd *decision.Command, now time.Time, next func(level in
 	}
 }
 
-// failureWindow returns the length of the pause after so many failures.
+// failureWindow returns the length of the pause after this number of failures.
 func failureWindow(level int) time.Duration {
 	if level > 4 {
 		return backOffMost

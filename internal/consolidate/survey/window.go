@@ -10,8 +10,8 @@ import (
 const maxSteps = 1000
 
 // NextWindow returns when budgets would let a candidate go for a reason if only time passed: calendars close, and earlier starts leave
-// windows. It assumes that what is under way lasts: a budget used up by that gets no room. A candidate that was taken already has its
-// share, and may go now.
+// windows. It assumes that disruptions under way do not end: a budget that they use up gets no room. A candidate that was taken already has
+// its share, and may go now.
 func (l *BudgetTracker) NextWindow(c *decision.Candidate, r decision.Reason) decision.Window {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -99,7 +99,7 @@ func density(c *decision.Command) int64 {
 // draft is a wave that is not complete yet.
 type draft struct {
 	commands []*decision.Command
-	// evictions are those of all commands, by PodDisruptionBudget.
+	// evictions holds the evictions of all commands, by PodDisruptionBudget.
 	evictions map[types.NamespacedName]*Evictions
 	launches  bool
 	drain     time.Duration
