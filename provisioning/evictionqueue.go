@@ -109,7 +109,7 @@ func (q *EvictionQueue) Add(e EvictPod, now time.Time) {
 	}
 }
 
-// Next returns the pod that is due, the one that has waited longest. If none is due it returns false and the time until the next (0
+// Next returns the due pod that has waited longest. If none is due it returns false and the time until the next (0
 // if that needs a Report or an Add first). A returned pod has no turn until its Report. late means that its deadline has passed:
 // delete the pod instead (see DrainNode).
 func (q *EvictionQueue) Next(now time.Time) (e EvictPod, late, ok bool, again time.Duration) {

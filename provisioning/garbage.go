@@ -52,7 +52,7 @@ type Garbage struct {
 	ProviderID string
 	// Claim is the stored claim, or the provider's description of the instance; nil for a GarbageNode.
 	Claim *v1.NodeClaim
-	// Nodes are those with the provider ID, by name.
+	// Nodes lists the nodes with the provider ID, by name.
 	Nodes []*corev1.Node
 }
 
@@ -124,7 +124,7 @@ const garbageAge = 30 * time.Second
 // not know it), the claims with that ID or the instance's UID, and the nodes with that ID. Read them from the API and not from a
 // cache.
 //
-// Each object has its own step, so that a failure does not affect the others. Wait GarbageBackOff before you retry one that failed.
+// Each object has its own step, so that a failure does not affect the others. Wait GarbageBackOff before you retry a failed step.
 func (g Garbage) Collect(again GarbageState, now time.Time) Step {
 	list := CollectGarbage(again, now)
 	at := slices.IndexFunc(list, func(other Garbage) bool { return other.ID() == g.ID() })

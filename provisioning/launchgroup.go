@@ -28,7 +28,7 @@ const (
 	ReasonGroupCreating = "LaunchGroupCreating"
 	// ReasonGroupCreated, for the condition Launched: all claims of the group were seen.
 	ReasonGroupCreated = "LaunchGroupCreated"
-	// ReasonGroupJoining, for the condition Registered: the claim's node has joined, but not those of all others.
+	// ReasonGroupJoining, for the condition Registered: the claim's node has joined, but some other nodes of the group have not.
 	ReasonGroupJoining = "LaunchGroupJoining"
 )
 
@@ -147,7 +147,7 @@ func (l *Lifecycle) group(s ClaimState, now time.Time) (step Step, waits bool) {
 	return wait, g.begun < g.Claims
 }
 
-// failed says why the group must be given up, and the reason for this claim: its own, if it is the one that takes too long. Empty if the
+// failed says why the group must be given up, and the reason for this claim: its own, if this claim takes too long. Empty if the
 // group continues.
 func (l *Lifecycle) failed(g *launchGroup, claim *v1.NodeClaim, now time.Time) (why string, reason DisruptedReason) {
 	missing := g.Claims - g.there

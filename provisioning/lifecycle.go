@@ -81,7 +81,7 @@ func NewLifecycle(o LifecycleOptions) (*Lifecycle, error) {
 type ClaimState struct {
 	// Claim as stored.
 	Claim *v1.NodeClaim
-	// Nodes are those with the claim's provider ID, once it has one. A registered claim without a node here has lost its node: make
+	// Nodes lists the nodes with the claim's provider ID, once it has one. A registered claim without a node here has lost its node: make
 	// sure that it is not merely missing in a cache.
 	Nodes []*corev1.Node
 	// Slices are the ResourceSlices that drivers published for the claim's node; others may be among them. They are read while the claim is not initialised
@@ -90,7 +90,7 @@ type ClaimState struct {
 	// Group are the claims of the same launch group (v1.LaunchGroupOf), those that are being deleted too; others may be among them. They are
 	// read until the claim is registered. Nil: they are not known, and the claim does not wait for them.
 	Group []*v1.NodeClaim
-	// HasGates tells that there are registration gates to ask.
+	// HasGates says that there are registration gates to ask.
 	HasGates bool
 	// Gates are the answers of the registration gates, by name, if AskGates was just carried out; else nil.
 	Gates map[string]GateAnswer

@@ -24,7 +24,7 @@ const (
 type NodeTermination struct {
 	// Node as stored.
 	Node *corev1.Node
-	// Claims are those with the node's provider ID.
+	// Claims lists the claims with the node's provider ID.
 	Claims []*v1.NodeClaim
 	// Pods are the pods bound to the node.
 	Pods []*corev1.Pod

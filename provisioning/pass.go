@@ -25,8 +25,8 @@ type PassOptions struct {
 	// Nomination is how long an existing node is protected from disruption after pods were planned for it. 0 means twice the
 	// longest batch window, at least ten seconds.
 	Nomination time.Duration
-	// DeviceMatcher is the one that the plan was made with; it decides which drivers a claim waits for before its node is initialised. Nil: claims with
-	// selectors make it wait for none.
+	// DeviceMatcher is the matcher that the plan was made with. It decides which drivers a claim waits for before its node is initialised.
+	// Nil: claims with selectors make it wait for none.
 	DeviceMatcher scheduling.DeviceMatcher
 }
 

@@ -14,7 +14,7 @@ import (
 const PodEventEvery = 10 * time.Second
 
 // IsPodEvent reports whether a change of a pod is a pod event of its node: the pod was bound, has ended, is being deleted or is
-// gone. Pods of DaemonSets don't count. old is nil for a pod that is new, pod nil for one that is gone.
+// gone. Pods of DaemonSets don't count. old is nil if the pod is new, pod is nil if it is gone.
 func IsPodEvent(old, pod *corev1.Pod) bool {
 	shown := pod
 	if shown == nil {

@@ -19,7 +19,7 @@ type PoolSet struct {
 	NodePools []scheduling.NodePool
 	// Catalogs are the lists of instance types to which NodePools refer. Pools with the same types share a list.
 	Catalogs map[string][]*cloudprovider.InstanceType
-	// Events are those of pools without any instance type.
+	// Events are about pools without any instance type.
 	Events []Event
 }
 

@@ -111,7 +111,7 @@ func (u *staticUnit) sum() {
 	}
 }
 
-// nodes are those that could go.
+// nodes returns the nodes that could be removed.
 func (s StaticState) nodes(now time.Time) []staticNode {
 	gangOf := map[scheduling.PodKey]int{}
 	for i := range s.Gangs {

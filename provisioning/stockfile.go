@@ -66,7 +66,7 @@ func sortRecords(list []stockRecord) {
 	})
 }
 
-// StockFileError says what is wrong with the text that Import was given.
+// StockFileError says what is wrong with the data that Import was given.
 type StockFileError struct {
 	// Path of the field: "own[3].at".
 	Path string

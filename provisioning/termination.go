@@ -49,7 +49,7 @@ func (e AskInstance) String() string  { return "ask for instance of " + nameOf(e
 type ClaimTermination struct {
 	// Claim as stored.
 	Claim *v1.NodeClaim
-	// Nodes are those with the claim's provider ID.
+	// Nodes lists the nodes with the claim's provider ID.
 	Nodes []*corev1.Node
 	// Searched is true if FindInstance was just carried out, and Found is the provider ID that it returned; empty for none.
 	Searched bool

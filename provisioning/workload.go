@@ -15,8 +15,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
-// SurgeAnnotation is set on a Deployment or ReplicaSet that SurgeFirst has scaled: its Surge as text. It is removed when the surge
-// ends.
+// SurgeAnnotation is set on a Deployment or ReplicaSet that SurgeFirst has scaled. Its value is the Surge as a string. It is removed when
+// the surge ends.
 const SurgeAnnotation = "drawknife.dev/surge"
 
 // Surge is what SurgeFirst did to a workload.
@@ -27,7 +27,7 @@ type Surge struct {
 	Since time.Time
 }
 
-// String returns the text of the annotation: "3+1 2026-05-04T10:00:00Z".
+// String returns the value of the annotation: "3+1 2026-05-04T10:00:00Z".
 func (s Surge) String() string {
 	return fmt.Sprintf("%d+%d %s", s.From, s.By, s.Since.UTC().Format(time.RFC3339))
 }
