@@ -62,7 +62,7 @@ func (p *Provider) assembleBurst() {
 	})
 }
 
-// launch launches an instance for one claim, alone or together with those of other callers.
+// launch launches an instance for one claim, alone or together with the instances of other callers.
 func (b *burst) launch(ctx context.Context, r launch.Request) (*launch.Instance, error) {
 	if d := b.doubtOf(r.NodeClaim.UID); d != nil {
 		return b.settle(ctx, r.NodeClaim.UID, d)

@@ -113,8 +113,8 @@ func (p *Provider) aloneAlready(ctx context.Context, nodeClaims []*v1.NodeClaim)
 	return nil
 }
 
-// unwanted ends the instances that a group got although EC2 did not have all of them. What can't be ended now is found by its tags and
-// collected once the claims are gone.
+// unwanted terminates the instances that a group got although EC2 did not have all of them. What can't be terminated now is found by its
+// tags and collected once the claims are gone.
 func (p *Provider) unwanted(ctx context.Context, launched []*launch.Instance, err error) error {
 	for _, m := range launched {
 		if m == nil {

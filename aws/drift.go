@@ -23,7 +23,7 @@ const (
 	NodeClassDrift cloudprovider.DriftReason = "NodeClassDrift"
 	// AMIDrift: new instances of the type boot from another image.
 	AMIDrift cloudprovider.DriftReason = "AMIDrift"
-	// SecurityGroupDrift: the instance's security groups are not those of the class.
+	// SecurityGroupDrift: the instance's security groups differ from the security groups of the class.
 	SecurityGroupDrift cloudprovider.DriftReason = "SecurityGroupDrift"
 	// SubnetDrift: the instance's subnet is not one of the class.
 	SubnetDrift cloudprovider.DriftReason = "SubnetDrift"

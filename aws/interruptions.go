@@ -88,7 +88,7 @@ func (p *Provider) refreshInstances(ctx context.Context) (time.Time, error) {
 	return p.listInstances(ctx)
 }
 
-// instances are those of the cluster, by EC2 ID, to find the instance of a message. The zero value is empty.
+// instances holds the instances of the cluster, by EC2 ID, to find the instance of a message. The zero value is empty.
 type machines struct {
 	mu        sync.Mutex
 	byID      map[string]interruption.Instance

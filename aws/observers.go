@@ -36,7 +36,7 @@ type InterruptedInstance struct {
 	ProviderID string
 	// InstanceType, Zone and CapacityType may be empty. With them, a spot interruption closes the offering for a while.
 	InstanceType, Zone, CapacityType string
-	// ReservationID is that of the reservation it runs in; empty for none.
+	// ReservationID is the ID of the reservation that it runs in, or empty if it runs in none.
 	ReservationID string
 }
 

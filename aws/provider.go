@@ -186,7 +186,7 @@ func (p *Provider) assembleMarket(builtIn *catalog.Catalog) (err error) {
 	return nil
 }
 
-// feeds are AWS's own prices, overridden by those of the options.
+// feeds returns the sources of prices: AWS's own prices, overridden by the prices of the options.
 func (p *Provider) feeds(region string) []prices.Feed {
 	var feeds []prices.Feed
 	if ok, why := prices.Published(region, p.config.IsolatedVPC); ok {

@@ -84,7 +84,7 @@ func answerError(i int, name string, err error) error {
 	return recordError(i, record, err)
 }
 
-// instanceTypeInfo is the part of an entry of InstanceTypes in EC2's answer that is read; names are those of the API.
+// instanceTypeInfo is the part of an entry of InstanceTypes in EC2's answer that is read. The names are the API's.
 type instanceTypeInfo struct {
 	InstanceType                  string
 	BareMetal                     bool

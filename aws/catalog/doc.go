@@ -25,7 +25,7 @@
 //	go run generate.go CATALOG.json
 //
 // in this directory replaces ec2.json.gz by the given file of the same shape, after checking it; `go generate` without
-// a file checks the one that is there. NOTICE names the sources: update it when they change.
+// a file checks the present file. NOTICE names the sources: update it when they change.
 //
 // Stability: beta.
 package catalog

@@ -3,7 +3,7 @@
 // Command generate makes ec2.json.gz, the catalogue embedded in package catalog.
 //
 //	go run generate.go CATALOG.json   # replace it by the facts of a catalogue file
-//	go run generate.go                # check that the one that is there can be read
+//	go run generate.go                # check that the present file can be read
 //
 // internal/ec2catalog creates such a file from published data. docs/catalog.md has the commands.
 //

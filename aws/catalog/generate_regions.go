@@ -3,7 +3,7 @@
 // Command generate makes regions.tsv.gz, the table of on-demand prices embedded in package catalog.
 //
 //	go run generate_regions.go TABLE.tsv   # replace it by a table that internal/ec2catalog made
-//	go run generate_regions.go             # check that the one that is there can be read
+//	go run generate_regions.go             # check that the present file can be read
 package main
 
 import (

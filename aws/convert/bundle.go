@@ -31,7 +31,7 @@ func (e *entry) label() string { return Converted{Object: e.object}.name() }
 // bundle contains all objects of one conversion.
 type bundle struct {
 	options Options
-	// live means that the objects are those of an API server, not manifests.
+	// live means that the objects come from an API server, not from manifests.
 	live    bool
 	entries []*entry
 	// refused are documents with an error; nothing of them is kept.

@@ -17,7 +17,7 @@
 //	}
 //	return result.Warnings.Err()
 //
-// # Two ways to convert
+// # Two kinds of conversion
 //
 // Rewrite makes new manifests. It writes out defaults that a webhook used to add; it leaves out metadata of an API server, status, and the
 // annotation of kubectl apply; it skips live Machines; and two different results of one kind and name are an error.

@@ -33,8 +33,8 @@ func (s *Settings) vcpus(t *catalog.Type) int64 {
 	return t.VCPUs
 }
 
-// cpuIncompatible says why instances of a type can't have the threads and cores of the settings. The catalogue does not list the core counts
-// that EC2 accepts for a type, so it may refuse one that passes here.
+// cpuIncompatible says why instances of a type can't have the threads and cores of the settings. The catalogue does not list the core
+// counts that EC2 accepts for a type, so it may refuse a combination that passes here.
 func cpuIncompatible(t *catalog.Type, s *Settings) string {
 	if s.ThreadsPerCore == 0 && s.CoreCount == 0 {
 		return ""

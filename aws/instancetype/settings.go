@@ -34,7 +34,7 @@ type Settings struct {
 	Images [][]corev1.NodeSelectorRequirement `json:"images,omitempty"`
 	// Kubelet is the part of the kubelet's configuration that affects scheduling.
 	Kubelet Kubelet `json:"kubelet,omitzero"`
-	// BlockDevices are the class's own volumes; empty means those of the family.
+	// BlockDevices are the class's own volumes; empty means the volumes of the family.
 	BlockDevices []BlockDevice `json:"blockDevices,omitempty"`
 	// InstanceStorePolicy RAID0 uses the local disks as node ephemeral storage; empty leaves them unused.
 	InstanceStorePolicy awsv1.InstanceStorePolicy `json:"instanceStorePolicy,omitempty"`

@@ -12,7 +12,7 @@
 //
 //	objects         each NodePool and EC2NodeClass passes drawknife's validation
 //	user-data       the class's own user data has the parts that Karpenter's reader finds in it
-//	launch-template drawknife's launch template has the content of the one that Karpenter made, read by the meaning of its user data
+//	launch-template drawknife's launch template has the content of Karpenter's, read by the meaning of its user data
 //	iam             the controller's role may do what drawknife does (SimulatePrincipalPolicy)
 //	instance-types  which instance types a NodePool gains or loses
 //	drift           which NodeClaims drawknife would replace

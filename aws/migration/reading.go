@@ -199,7 +199,7 @@ func (r *reading) taint(key, value, effect string) {
 	r.settings["taints."+key+"="+value+":"+effect] = "set"
 }
 
-// bootstrap reads the call of AL2's script: its arguments and those of the kubelet.
+// bootstrap reads the call of AL2's script: the arguments of the script and of the kubelet.
 func (r *reading) bootstrap(script string) {
 	_, call, _ := strings.Cut(script, bootstrapScript)
 	words := shellWords(call)

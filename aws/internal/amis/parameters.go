@@ -65,7 +65,7 @@ func (r *Resolver) Recheck(ctx context.Context) (forgotten int, err error) {
 	return forgotten, nil
 }
 
-// followsNewest tells the parameters whose value AWS changes with each release.
+// followsNewest reports whether AWS changes the value of the parameter with each release.
 func followsNewest(name string) bool {
 	return isPublished(name) && (strings.Contains(name, "/recommended/") || strings.Contains(name, "/"+awsv1.AliasVersionLatest+"/") ||
 		strings.Contains(name, "/ami-windows-latest/"))

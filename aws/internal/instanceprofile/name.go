@@ -39,7 +39,7 @@ func validName(name string) bool { return nameForm.MatchString(name) }
 // bare returns a role's name without its path. IAM's description of a profile does not contain that path.
 func bare(role string) string { return role[strings.LastIndexByte(role, '/')+1:] }
 
-// Tags are those of a class's profile: own, overridden by those that say whose it is.
+// Tags returns the tags of a class's profile: own, overridden by the tags that name the owner.
 func (m *Manager) Tags(nodeClass string, own map[string]string) map[string]string {
 	tags := make(map[string]string, len(own)+4)
 	for key, value := range own {

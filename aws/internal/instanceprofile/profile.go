@@ -23,7 +23,7 @@ type Profile struct {
 	Path string
 	// Roles in it, by their names without paths. IAM lets a profile have one at most.
 	Roles []string
-	// Tags it has. List leaves them out: IAM does not tell them with a list.
+	// Tags of the profile. List leaves them out, because IAM's lists do not contain tags.
 	Tags map[string]string
 }
 

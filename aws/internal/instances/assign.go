@@ -172,7 +172,7 @@ func (c *Client) batches(ctx context.Context, ids []string) ([]Instance, error) 
 
 // Together has the instances of launches of the same claims as one.
 type Together struct {
-	// Generation is the next one that no batch has used: see launch.BatchID.
+	// Generation is the next generation that no batch has used: see launch.BatchID.
 	Generation int
 	// Live and Dead are the newest batch's instances by the UID of their claim; instances without a claim are left out. Nil if there is no
 	// batch.

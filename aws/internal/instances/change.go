@@ -21,7 +21,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// Terminate terminates an instance without checking its owner: check first (see Get). Nil means that its end is under way; an error
+// Terminate terminates an instance without checking its owner: check first (see Get). Nil means that EC2 is terminating it; an error
 // of kind NodeClaimNotFound that EC2 does not know it. It may be repeated.
 func (c *Client) Terminate(ctx context.Context, i Instance) error {
 	if err := c.reachable(i, "terminated"); err != nil {

@@ -19,7 +19,7 @@ const (
 	earlyRounds   = 20
 	earlyInterval = 10 * time.Second
 	laterInterval = 2 * time.Minute
-	// collectAtOnce is how many instances are ended at the same time.
+	// collectAtOnce is how many instances are terminated at the same time.
 	collectAtOnce = 100
 )
 

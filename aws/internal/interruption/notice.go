@@ -2,7 +2,7 @@ package interruption
 
 import corev1 "k8s.io/api/core/v1"
 
-// TerminatingOnInterruption is the reason of the event, a warning, that anyone who ends an instance because of an interruption
+// TerminatingOnInterruption is the reason of the event, a warning, that anyone who terminates an instance because of an interruption
 // publishes about its NodeClaim and Node.
 const TerminatingOnInterruption = "TerminatingOnInterruption"
 

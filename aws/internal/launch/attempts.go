@@ -75,7 +75,7 @@ func (a *attempts) beginFrom(uid types.UID, dead []string, least int) (generatio
 	return at.generation, nil
 }
 
-// generation is that of the next attempt.
+// generation returns the generation of the next attempt.
 func (a *attempts) generation(uid types.UID) int {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -96,7 +96,7 @@ func BatchOf(tags map[string]string) (Batch, bool) {
 // Whole reports whether EC2 launched an instance for each of the claims or none, so that fewer instances are not all of them.
 func (b Batch) Whole() bool { return strings.HasSuffix(b.ID, wholeSuffix) }
 
-// Generation is that of BatchID, or 0 if the ID has none.
+// Generation returns the generation in BatchID, or 0 if the ID has none.
 func (b Batch) Generation() int {
 	_, text, _ := strings.Cut(strings.TrimSuffix(b.ID, wholeSuffix), "-")
 	n, err := strconv.Atoi(text)

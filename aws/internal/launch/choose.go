@@ -362,7 +362,7 @@ func (s *selection) lacking(types []*cloudprovider.InstanceType) string {
 	return strings.Join(faults, "; ")
 }
 
-// values are those of a key that the types, or their remaining offerings, state and the requirement allows.
+// values returns the values of a key that the types or their remaining offerings state, and that the requirement allows.
 func (s *selection) values(types []*cloudprovider.InstanceType, r requirements.Requirement) map[string]bool {
 	values := map[string]bool{}
 	among := make(map[*cloudprovider.InstanceType]bool, len(types))

@@ -8,7 +8,7 @@
 //		// nothing that suits has room; the next catalogue shows what was found out of stock
 //	}
 //
-// The way of a launch: [Choose], which is pure, narrows the types down; the tracker of subnets gives
+// The steps of a launch: [Choose], which is pure, narrows the types down; the tracker of subnets gives
 // one subnet a zone; launch templates are ensured; one CreateFleet call of type instant names every pair of type and zone
 // as an override and lets EC2 choose; its answer is an instance, or errors that are remembered by package unavailable
 // and returned as one error of a kind.

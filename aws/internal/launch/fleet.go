@@ -265,7 +265,7 @@ func (f *flight) zoneOf(subnetID string) string {
 	return ""
 }
 
-// zoneID is that of the subnet, or of any subnet in the zone when EC2 didn't name one.
+// zoneID returns the zone ID of the subnet, or of any subnet in the zone if EC2 didn't name a subnet.
 func (f *flight) zoneID(zone, subnetID string) string {
 	for _, s := range f.NodeClass.Status.Subnets {
 		if s.ID == subnetID || subnetID == "" && s.Zone == zone {

@@ -346,7 +346,7 @@ func (f *flight) partition() int32 {
 	return n
 }
 
-// closed are those of the suited offerings that planners see without room now.
+// closed returns the suitable offerings that planners see without room now.
 func (l *Launcher) closed(f *flight) []cloudprovider.OfferingKey {
 	snapshot, rooms := l.options.Unavailable.Snapshot(), l.rooms()
 	subnetsIn := map[string][]string{}
@@ -375,7 +375,7 @@ type offer struct {
 	overrides []override
 }
 
-// override is one way to fulfil a fleet.
+// override is a candidate and a subnet, with which a fleet may launch it.
 type override struct {
 	candidate cloudprovider.Candidate
 	subnet    awsv1.Subnet

@@ -34,7 +34,7 @@ type Together struct {
 	// WithoutReserved leaves reserved offerings out. Else claims that suit a capacity reservation with room are launched into one that has
 	// room for all of them if they are Whole, and are unsupported if they are not, or if there is none.
 	WithoutReserved bool
-	// Generation is the least to begin with: more than those of batches of the same claims that are gone. See BatchID.
+	// Generation is the lowest generation to begin with: higher than the generations of former batches of the same claims. See BatchID.
 	Generation int
 }
 
@@ -245,7 +245,7 @@ func (l *Launcher) tags(f *flight, generation int) (map[string]string, error) {
 	return l.batchTags(f, generation)
 }
 
-// batchTags are those of all instances of a batch: see TagBatch.
+// batchTags returns the tags of all instances of a batch: see TagBatch.
 func (l *Launcher) batchTags(f *flight, generation int) (map[string]string, error) {
 	tags := Tags(l.options.Cluster, l.options.Tags, f.NodeClass, f.NodeClaim)
 	delete(tags, awsv1.TagNodeClaim)

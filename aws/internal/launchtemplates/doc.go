@@ -7,8 +7,8 @@
 //	ready, err := store.Ensure(ctx, templates) // before each launch; templates are what launchtemplate.Build made
 //	deleted, err := store.Sweep(ctx)         // now and then, in the caller's own loop
 //
-// A template's name says its content, so that one that exists is right. No lock is held during a call to EC2: calls about different
-// templates run in parallel; if several calls need the same template, the first creates it.
+// A template's name identifies its content, so an existing template with the right name has the right content. No lock is held during a
+// call to EC2: calls about different templates run in parallel; if several calls need the same template, the first creates it.
 //
 // # Differences from Karpenter
 //

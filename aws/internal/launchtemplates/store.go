@@ -40,7 +40,7 @@ type Options struct {
 	// Logger hears of each template that is made or deleted; never of its user data. Nil discards.
 	Logger *slog.Logger
 	// OnCreate is called for each template that was made, for metrics. It is called without a lock, by any
-	// goroutine. Nil tells nobody.
+	// goroutine. If it is nil, nobody is notified.
 	OnCreate func(launchtemplate.Template)
 }
 

@@ -36,7 +36,7 @@ func (s *Store) makeRoom(ctx context.Context) int {
 	return deleted
 }
 
-// idleTemplate is one that no launch can be using.
+// idleTemplate is a template that no launch can be using.
 type idleTemplate struct {
 	name     string
 	lastUsed time.Time

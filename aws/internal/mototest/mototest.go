@@ -31,7 +31,7 @@ func Settings(cloud *moto.Cloud) sdk.Config {
 	return sdk.Config{Base: &config, Endpoint: cloud.URL(), MaxAttempts: &attempts, MaxBackoff: &backoff}
 }
 
-// Clients are those of Settings.
+// Clients returns clients with Settings.
 func Clients(t testing.TB, cloud *moto.Cloud) *sdk.Clients {
 	t.Helper()
 	clients, err := sdk.Load(t.Context(), Settings(cloud))

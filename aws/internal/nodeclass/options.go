@@ -63,9 +63,9 @@ type Cluster struct {
 
 // Network finds what instances are connected to. *Finder implements it.
 type Network interface {
-	// Subnets are those that any of the terms matches, those with most free addresses first.
+	// Subnets returns the subnets that any of the terms matches, the subnets with most free addresses first.
 	Subnets(context.Context, []awsv1.SubnetSelectorTerm) ([]awsv1.Subnet, error)
-	// SecurityGroups are those that any of the terms matches, by id.
+	// SecurityGroups returns the security groups that any of the terms matches, by id.
 	SecurityGroups(context.Context, []awsv1.SecurityGroupSelectorTerm) ([]awsv1.SecurityGroup, error)
 }
 

@@ -15,7 +15,7 @@ import (
 	"github.com/drawknife/drawknife/aws/sdk"
 )
 
-// SecurityGroups are those that any of the terms matches, by id. Answers less than Period old are reused.
+// SecurityGroups returns the security groups that any of the terms matches, by id. It reuses answers less than Period old.
 func (f *Finder) SecurityGroups(ctx context.Context, terms []awsv1.SecurityGroupSelectorTerm) ([]awsv1.SecurityGroup, error) {
 	byID := map[string]awsv1.SecurityGroup{}
 	for _, q := range groupQueries(terms) {
@@ -30,7 +30,7 @@ func (f *Finder) SecurityGroups(ctx context.Context, terms []awsv1.SecurityGroup
 	return slices.SortedFunc(maps.Values(byID), func(a, b awsv1.SecurityGroup) int { return strings.Compare(a.ID, b.ID) }), nil
 }
 
-// groupQueries are one question for each term with tags, one for all ids and one for all names.
+// groupQueries returns one query for each term with tags, one for all ids, and one for all names.
 func groupQueries(terms []awsv1.SecurityGroupSelectorTerm) []query {
 	var (
 		list       []query

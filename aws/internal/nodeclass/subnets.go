@@ -45,7 +45,7 @@ func (f *Finder) Subnets(ctx context.Context, terms []awsv1.SubnetSelectorTerm) 
 	return list, nil
 }
 
-// subnetQueries are one question for each term with tags, and one for all ids.
+// subnetQueries returns one query for each term with tags, and one for all ids.
 func subnetQueries(terms []awsv1.SubnetSelectorTerm) []query {
 	var (
 		list []query

@@ -84,7 +84,7 @@ func (e *UnknownTypeError) Error() string {
 	return fmt.Sprintf("instance type %q is not among those of the node class: EC2 does not offer it in the region, it has no price, or it is too small for what the class reserves", e.InstanceType)
 }
 
-// Type is the one of Types with a name. The error may be an *UnknownTypeError.
+// Type returns the type of Types with that name. The error may be an *UnknownTypeError.
 func (s *Store) Type(m Market, v View, name string) (*cloudprovider.InstanceType, error) {
 	types, err := s.Types(m, v)
 	if err != nil {

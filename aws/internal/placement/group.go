@@ -44,9 +44,9 @@ func (g *Group) Allowed(want requirements.Set) []int32 {
 	return allowed
 }
 
-// Partition is the one a launch is for: the lowest by number that the requirements allow and that has room. If no partition has room, the
-// lowest allowed one is returned, because only EC2 knows. hasRoom may be nil. It is 0 for groups without partitions, and false when the
-// requirements allow none.
+// Partition returns the partition for a launch: the lowest by number that the requirements allow and that has room. If no partition has
+// room, the lowest allowed one is returned, because only EC2 knows. hasRoom may be nil. It is 0 for groups without partitions, and false
+// when the requirements allow none.
 func (g *Group) Partition(want requirements.Set, hasRoom func(partition int32) bool) (partition int32, ok bool) {
 	if g == nil || g.Strategy != StrategyPartition {
 		return 0, true
@@ -63,7 +63,7 @@ func (g *Group) Partition(want requirements.Set, hasRoom func(partition int32) b
 	return allowed[0], true
 }
 
-// Labels are those of an instance in the group and, unless it is 0, in the partition that it was launched into. Nil
+// Labels returns the labels of an instance in the group and, unless it is 0, in the partition that it was launched into. Nil
 // without a group.
 func (g *Group) Labels(partition int32) map[string]string {
 	if g == nil {

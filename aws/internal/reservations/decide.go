@@ -65,7 +65,7 @@ func demote(labels map[string]string, m Instance) Relabeling {
 	return change
 }
 
-// Labels are those of an instance in a reservation.
+// Labels returns the labels of an instance in a reservation.
 func Labels(r awsv1.CapacityReservation) map[string]string {
 	kind := r.ReservationType
 	if kind == "" {

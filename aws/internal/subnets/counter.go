@@ -39,7 +39,7 @@ func NewCounter(api sdk.EC2API, tracker *Tracker) *Counter {
 	return c
 }
 
-// Tracker is the one that is filled.
+// Tracker returns the tracker that the counter fills.
 func (c *Counter) Tracker() *Tracker { return c.tracker }
 
 // Refresh updates outdated counts of the subnets in the tracker. If EC2 does not answer, the tracker stays unchanged and the error says

@@ -42,7 +42,7 @@ type Failure struct {
 	Partition int32
 	// ReservationID of the override, when the launch was reserved.
 	ReservationID string
-	// VolumeTypes are those of the launch's EBS volumes: "gp3". Empty where they are not known.
+	// VolumeTypes are the types of the launch's EBS volumes, such as "gp3". Empty if they are not known.
 	VolumeTypes []string
 }
 
