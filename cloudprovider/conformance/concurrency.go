@@ -115,7 +115,7 @@ func (l *lab) slowCall() {
 	tried := 0
 	for _, c := range l.calls(instance) {
 		if c.method == MethodDelete {
-			continue // Delete would end the instance
+			continue // Delete would terminate the instance
 		}
 		release, err := l.Stall(c.method)
 		if errors.Is(err, errors.ErrUnsupported) {

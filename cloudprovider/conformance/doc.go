@@ -41,7 +41,7 @@
 // instances take to join and to disappear (for example ten minutes), go test's -timeout long, and Options.RunID different in each run.
 // Subject.Requirements should keep instances cheap, and Hooks.Instances should return what nodes report as allocatable. If the provider's
 // model of an instance type has more than the node, CP-CATALOG-14 fails; the report lists all differences as a table of corrections
-// ([CorrectionTable]). The kit ends the instances that it has launched; the operator should verify that all are gone.
+// ([CorrectionTable]). The kit terminates the instances that it has launched; the operator should verify that all are gone.
 //
 // Package engine, below this one, connects a provider to the planners.
 //

@@ -48,7 +48,7 @@ func (l *lab) calls(instance *v1.NodeClaim) []call {
 	if classes, ok := cloudprovider.As[cloudprovider.NodeClassStatus](l.Provider); ok {
 		all = append(all, call{MethodNodeClassStatus, func(ctx context.Context) error { _, err := classes.NodeClassStatus(ctx, l.NodeClass); return err }})
 	}
-	// Delete is last, since it ends the instance.
+	// Delete is last, since it terminates the instance.
 	return append(all, call{MethodDelete, func(ctx context.Context) error { return l.Provider.Delete(ctx, instance) }})
 }
 

@@ -328,8 +328,8 @@ func (l *lab) end(instance *v1.NodeClaim) {
 	delete(l.owned, instance.Status.ProviderID)
 }
 
-// clear ends the instances that the clause has left. The clause's context has ended, so it uses another, and it reports nothing: other
-// clauses check whether instances can be ended.
+// clear terminates the instances that the clause has left. The clause's context has ended, so it uses another, and it reports nothing:
+// other clauses check whether instances can be ended.
 func (l *lab) clear() {
 	ctx := context.WithoutCancel(l.Context())
 	for _, id := range slices.Sorted(maps.Keys(l.owned)) {

@@ -95,7 +95,7 @@ type Instance struct {
 type Observed struct {
 	// Allocatable of status.allocatable.
 	Allocatable corev1.ResourceList
-	// VolumeLimits are those of CSINode.spec.drivers[].allocatable.count; nil if not known.
+	// VolumeLimits are the values of CSINode.spec.drivers[].allocatable.count; nil if not known.
 	VolumeLimits map[string]int32
 }
 

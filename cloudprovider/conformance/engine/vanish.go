@@ -79,7 +79,7 @@ func (w *world) takeNode() bool {
 	return true
 }
 
-// takeInstance ends an instance behind everybody's back.
+// takeInstance terminates an instance without the controller's knowledge.
 func (w *world) takeInstance() bool {
 	for _, name := range slices.Sorted(maps.Keys(w.claims)) {
 		c := w.claims[name]
