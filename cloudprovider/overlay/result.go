@@ -66,7 +66,7 @@ func (r *Result) Overlaid(t *cloudprovider.InstanceType) Overlaid {
 	return r.known[t].overlaid()
 }
 
-// Annotations are those that a NodeClaim has which may become any of types: karpenter.sh/price-overlay-applied
+// Annotations returns the annotations of a NodeClaim that may become any of types: karpenter.sh/price-overlay-applied
 // and karpenter.sh/capacity-overlay-applied are "true" if the price or capacity of one of them was overlaid. Nil if
 // neither is.
 func (r *Result) Annotations(types []*cloudprovider.InstanceType) map[string]string {
@@ -109,7 +109,7 @@ const (
 
 // Verdict says what became of one overlay.
 type Verdict struct {
-	// Overlay is the one that was given, unchanged.
+	// Overlay is the given overlay, unchanged.
 	Overlay *v1.NodeOverlay
 	// Reason says whether it was applied.
 	Reason Reason
@@ -159,9 +159,9 @@ type Conflict struct {
 	With string
 	// Pool is where they met.
 	Pool v1.PoolKey
-	// Offering is the one both set the price of; for a resource only its InstanceType is set.
+	// Offering is the offering whose price both overlays set. For a resource, only its InstanceType is set.
 	Offering cloudprovider.OfferingKey
-	// Resource is the one both state; empty for a price.
+	// Resource is the resource that both overlays state; empty for a price.
 	Resource string
 }
 

@@ -16,7 +16,7 @@ type list struct {
 	types []*cloudprovider.InstanceType
 	// first[i] is the place of the first offering of types[i] among all offerings; one more entry ends it.
 	first []int
-	// columns are those of keys, in their order.
+	// columns are the columns of keys, in their order.
 	keys    []string
 	columns []column
 }
@@ -61,7 +61,7 @@ func newList(types []*cloudprovider.InstanceType, keys []string) *list {
 // offerings is how many the list has.
 func (l *list) offerings() int { return l.first[len(l.types)] }
 
-// column is that of a key which overlays ask about.
+// column returns the column of a key that overlays ask about.
 func (l *list) column(key string) *column {
 	k, _ := slices.BinarySearch(l.keys, key)
 	return &l.columns[k]
@@ -102,7 +102,7 @@ func fill(says []int32, number int32) {
 	}
 }
 
-// number is that of a statement, a new one if need be.
+// number returns the number of a statement. It assigns a new number to a new statement.
 func (c *column) number(r requirements.Requirement) int32 {
 	var text string
 	if values := r.Values(); !r.Complement() && len(values) == 1 && r.MinValues() == nil {

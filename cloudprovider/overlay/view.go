@@ -13,7 +13,7 @@ import (
 // overlays have done to it so far.
 type view struct {
 	list *list
-	// labels are those of one of the pools, as far as overlays ask about them.
+	// labels are the labels of one of the pools, as far as overlays ask about them.
 	labels requirements.Set
 	pools  []Pool
 	// prices are by place of the offering; nil while no overlay states a price.
