@@ -25,7 +25,7 @@ func (d *podExplanation) rows() any       { return d.Rules }
 func (d *nodeExplanation) rows() any      { return d.Workloads }
 func (d *poolExplanation) rows() any      { return d.Rules }
 
-// cell is the way to one column of a row.
+// cell is the name of a column, and the path of its field in the struct of a row.
 type cell struct {
 	name  string
 	index []int

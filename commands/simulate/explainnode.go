@@ -38,7 +38,7 @@ type shareDocument struct {
 	MemoryBytes int64 `json:"memoryBytes"`
 	// Share of the node: the mean of the shares of its allocatable CPU and memory.
 	Share float64 `json:"share"`
-	// HourlyCost is that share of the node's price, USD per hour; left out if the price is not known.
+	// HourlyCost is this share of the node's price, in USD per hour. It is left out if the price is not known.
 	HourlyCost *float64 `json:"hourlyCost,omitempty"`
 }
 

@@ -143,7 +143,7 @@ func (l *commandLine) addReplay() {
 	l.flags.Uint64Var(&l.read.replay.seed, "seed", l.read.replay.seed, "`SEED` of the replay's random numbers")
 }
 
-// options are those of the flags that were parsed, checked.
+// options returns the options from the parsed flags, after checking them.
 func (l *commandLine) options(inputs []string) (options, error) {
 	o := l.read
 	o.inputs = inputs

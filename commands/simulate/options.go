@@ -75,7 +75,7 @@ type options struct {
 	costModel string
 	// commitments is the file of --commitments; empty for none.
 	commitments string
-	// fees are those of --fees, and feesText that flag.
+	// fees are the parsed fees of --fees, and feesText is the value of the flag.
 	fees     fees.Choices
 	feesText string
 	// spotRisk contains the options of --spot-risk.

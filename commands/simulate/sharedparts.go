@@ -44,7 +44,7 @@ func (s *sharedQuantities) of(list corev1.ResourceList) quantities {
 	return s.written
 }
 
-// sameAmounts reports whether two lists are written in the same way.
+// sameAmounts reports whether two lists have equal amounts in equal formats.
 func sameAmounts(a, b corev1.ResourceList) bool {
 	if len(a) != len(b) {
 		return false

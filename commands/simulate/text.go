@@ -44,7 +44,7 @@ type textReport struct {
 	pricing pricing
 	// preempted is true if no nodes are planned for pods that preempt others.
 	preempted bool
-	// answers are those to ProvisioningRequests.
+	// answers are the answers to ProvisioningRequests.
 	answers []requests.Answer
 	// verbose prints all lists completely.
 	verbose bool

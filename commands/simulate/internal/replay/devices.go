@@ -26,7 +26,7 @@ type allocator struct {
 	templates map[scheduling.PodKey]*resourcev1.ResourceClaimTemplate
 	// backed are the classes behind extended resources.
 	backed map[corev1.ResourceName]string
-	// claims are those of the input and of bound pods; they are replaced, never modified.
+	// claims are the claims of the input and of bound pods. They are replaced, never modified.
 	claims map[scheduling.PodKey]*resourcev1.ResourceClaim
 	// created counts the claims that were made for pods.
 	created int

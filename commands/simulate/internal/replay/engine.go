@@ -238,7 +238,7 @@ func (e *engine) arrive(object *corev1.Pod, until time.Time, departs bool) error
 	return e.await(p)
 }
 
-// await tells the planner that a pod is pending.
+// await notes that a pod is pending.
 func (e *engine) await(p *pod) error {
 	if err := e.state.Apply(cluster.Upsert(p.object)); err != nil {
 		return err
