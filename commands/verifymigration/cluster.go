@@ -86,7 +86,7 @@ func (o options) get(ctx context.Context, args ...string) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// limited is a buffer that refuses more than so many bytes, or leaves them out.
+// limited is a buffer with a maximum number of bytes. It refuses further bytes, or leaves them out.
 type limited struct {
 	bytes.Buffer
 	left int
