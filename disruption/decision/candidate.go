@@ -13,7 +13,7 @@ import (
 
 // Candidate is a node that may be disrupted, with what planners need to know about it. It is read-only.
 type Candidate struct {
-	// Name is that of its planning.Node.
+	// Name is the name of its planning.Node.
 	Name string
 	// State and Node are the node in the view and in the snapshot.
 	State *cluster.NodeState
