@@ -141,7 +141,7 @@ func (s *simulation) Create(ctx context.Context, claim *v1.NodeClaim) (*v1.NodeC
 	return s.Cloud.Create(ctx, claim)
 }
 
-// Delete ends an instance.
+// Delete terminates an instance.
 func (s *simulation) Delete(ctx context.Context, claim *v1.NodeClaim) error {
 	if err := s.wake(ctx); err != nil {
 		return err

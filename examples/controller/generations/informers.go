@@ -306,7 +306,7 @@ func (b *both) HasSynced() bool {
 	return b.Informer.HasSynced() && !slices.ContainsFunc(b.first, func(t told) bool { return !t.HasSynced() })
 }
 
-// registrations are those of one handler with all informers.
+// registrations are the registrations of one handler with all informers.
 type registrations []toolscache.ResourceEventHandlerRegistration
 
 // HasSynced reports whether the handler has received all existing objects.

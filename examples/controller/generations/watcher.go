@@ -82,7 +82,7 @@ func newWatcher(t *translator, c client.Client, reader client.Reader, recorder e
 	return &watcher{translator: t, client: c, reader: reader, events: recorder, log: o.Logger, now: func() time.Time { return option.Time(o.Clock, time.Now) }, told: map[types.UID]string{}}
 }
 
-// provisionersOf are those that refer to a node template.
+// provisionersOf returns a request for each Provisioner that refers to the node template.
 func (w *watcher) provisionersOf(ctx context.Context, template client.Object) []reconcile.Request {
 	var list v1alpha5.ProvisionerList
 	if err := w.client.List(ctx, &list); err != nil {

@@ -140,7 +140,7 @@ func (s *Simulator) Boot(node *corev1.Node, behaviour Behaviour) {
 	})
 }
 
-// PowerOff ends an instance at once: heartbeats stop, and pods and node stay as they are until someone deletes them.
+// PowerOff stops an instance at once: heartbeats stop, and pods and node stay as they are until someone deletes them.
 func (s *Simulator) PowerOff(name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -174,7 +174,7 @@ func (c *Costs) riskTerms(s *scheduling.Snapshot) []planning.CostTerm {
 	return c.risk
 }
 
-// inputs are one for each catalog: the same offering may have another price there, as with a licence.
+// inputs returns one input for each catalog: the same offering may have another price there, as with a licence.
 func (c *Costs) inputs(s *scheduling.Snapshot) []spotrisk.TermsInput {
 	pools := map[string][]string{}
 	for i := range s.NodePools {

@@ -48,7 +48,7 @@ func (d *disruptor) askApproval(ctx context.Context, run *commandRun, ask disrup
 	return nil
 }
 
-// noteTainting tells the execution that a member could not be tainted. After a write conflict, the command repeats the effect.
+// noteTainting notes in the execution that a member could not be tainted. After a write conflict, the command repeats the effect.
 func (d *disruptor) noteTainting(run *commandRun, node string, err error) {
 	if err == nil || run == nil || apierrors.IsConflict(err) {
 		return
