@@ -35,9 +35,9 @@ import (
 type Definitions string
 
 const (
-	// Theirs are those that the suite brings.
+	// Theirs are the definitions that the suite contains.
 	Theirs Definitions = ""
-	// Ours are those of this project for all kinds that it has.
+	// Ours are this project's definitions, for all its kinds.
 	Ours Definitions = "drawknife"
 	// InGo is the validation of this project's Go types, without any definition.
 	InGo Definitions = "drawknife-go"

@@ -51,7 +51,7 @@ type Answer struct {
 	New      []NewNode
 	Existing map[string][]*corev1.Pod // by node name
 	Refused  map[*corev1.Pod]Refusal
-	// Order is one in which all pods with a place get what they claim.
+	// Order is an order in which all pods with a place get what they claim.
 	Order []*corev1.Pod
 }
 
