@@ -31,7 +31,7 @@ type book struct {
 	*decision.Budget
 	// ofPool means that the budget is a NodePool's.
 	ofPool bool
-	// total is that of the scope; before is what nodes under disruption already use; both in the budget's unit.
+	// total is the total of the scope, before is what nodes under disruption already use, both in the budget's unit.
 	total, before float64
 	// history are the starts within the window of the budget, latest first.
 	history []charge
