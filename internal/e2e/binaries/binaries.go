@@ -21,12 +21,12 @@ import (
 	"strings"
 )
 
-// ErrNotBuilt says that a program is not there yet; the text of the error tells how to build it.
+// ErrNotBuilt says that a program is not there yet; the error says how to build it.
 var ErrNotBuilt = errors.New("is not built yet")
 
-// Program is one that tests run.
+// Program is a program that tests run.
 type Program struct {
-	// Name is that of the folder of its nested module, and the first part of the file's.
+	// Name is the name of the folder of its nested module, and the first part of the file name.
 	Name string
 	// Variable of the environment that names the file to use instead of the one that is kept.
 	Variable string
@@ -88,7 +88,7 @@ func (p Program) Find(ctx context.Context) (string, error) {
 	return path, nil
 }
 
-// Build is Find, and builds the program when there is none. What the go command prints goes to progress.
+// Build is like Find, but builds the program if there is none. What the go command prints goes to progress.
 func (p Program) Build(ctx context.Context, progress io.Writer) (string, error) {
 	path, err := p.Find(ctx)
 	if !errors.Is(err, ErrNotBuilt) {
@@ -207,7 +207,7 @@ func (s source) linkerFlags() string {
 	return flags
 }
 
-// release is the one of the program's module that a nested module requires.
+// release returns the release of the program's module that the nested module requires.
 func (p Program) release(ctx context.Context, dir string) (string, error) {
 	printed, err := output(ctx, dir, "go", "mod", "edit", "-json")
 	if err != nil {

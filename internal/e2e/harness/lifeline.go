@@ -147,7 +147,7 @@ func (c lifelineCloud) Create(ctx context.Context, claim *v1.NodeClaim) (*v1.Nod
 	return created, err
 }
 
-// Delete ends an instance.
+// Delete terminates an instance.
 func (c lifelineCloud) Delete(ctx context.Context, claim *v1.NodeClaim) error {
 	if c.line.IsCut() {
 		return ErrKilled

@@ -70,8 +70,8 @@ func (c *Cluster) Lap(format string, args ...any) {
 	c.t.Logf("%7.2fs  %s", time.Since(c.began).Seconds(), fmt.Sprintf(format, args...))
 }
 
-// Pods of a workload as they are now, ordered by name; of the whole namespace for the empty name. They are shared: to be
-// read only.
+// Pods returns the pods of a workload as they are now, ordered by name, or all pods of the namespace for the empty name. They are shared
+// and must not be changed.
 func (c *Cluster) Pods(workload string) []*corev1.Pod {
 	c.t.Helper()
 	selector := labels.Everything()
@@ -84,7 +84,7 @@ func (c *Cluster) Pods(workload string) []*corev1.Pod {
 	return pods
 }
 
-// Nodes as they are now, ordered by name. They are shared: to be read only.
+// Nodes returns the nodes as they are now, ordered by name. They are shared and must not be changed.
 func (c *Cluster) Nodes() []*corev1.Node {
 	c.t.Helper()
 	nodes, err := c.nodes.List(labels.Everything())
@@ -93,8 +93,8 @@ func (c *Cluster) Nodes() []*corev1.Node {
 	return nodes
 }
 
-// Node by name. It returns nil when there is none. It is shared: to be read only. One that the watch of nodes does not show yet, though
-// that of pods shows pods on it, is read.
+// Node returns the node with that name, or nil if there is none. The node is shared and must not be changed. If the watch of nodes does not
+// show it yet, though the watch of pods shows pods on it, Node reads it from the API server.
 func (c *Cluster) Node(name string) *corev1.Node {
 	node, err := c.nodes.Get(name)
 	if err != nil {

@@ -242,7 +242,7 @@ func allowed(stated, node requirements.Set) bool {
 	return true
 }
 
-// only is the one value a requirement leaves.
+// only returns the only value that a requirement allows.
 func only(r requirements.Requirement) (string, bool) {
 	if values := r.Values(); !r.Complement() && len(values) == 1 {
 		return values[0], true

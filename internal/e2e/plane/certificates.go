@@ -16,10 +16,10 @@ import (
 	"time"
 )
 
-// authorityLifetime is that of all certificates; a control plane for tests lives shorter.
+// authorityLifetime is the lifetime of all certificates. A control plane for tests lives shorter.
 const authorityLifetime = 30 * 24 * time.Hour
 
-// authority signs the certificates of one control plane, those of servers and clients alike.
+// authority signs the certificates of one control plane, for servers and for clients.
 type authority struct {
 	certificate *x509.Certificate
 	key         *ecdsa.PrivateKey

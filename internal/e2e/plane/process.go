@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// parentPipe tells a component to end at the end of its standard input; see internal/e2e/controlplane.
+// parentPipe makes a component exit at the end of its standard input; see internal/e2e/controlplane.
 const parentPipe = "CONTROLPLANE_PARENT_PIPE"
 
 // stopTimeout is how long a component may take to end by itself. It is some tenths of a second where nothing else runs.

@@ -42,7 +42,7 @@ func (m *maker) handMade() {
 	})...)
 }
 
-// classes are those of claims that wait.
+// classes returns the classes of pending claims.
 func (m *maker) classes() []string {
 	classes := []string{"all-zones", "anywhere", "one-zone", "either-zone"}
 	if m.has(HandMade) {

@@ -88,7 +88,7 @@ func (m *maker) pool(name string) *v1.NodePool {
 	return pool
 }
 
-// capacityTypes are those that pools and pods ask for.
+// capacityTypes returns the capacity types that pools and pods ask for.
 func (m *maker) capacityTypes() []string {
 	kinds := []string{v1.CapacityTypeOnDemand, v1.CapacityTypeSpot}
 	if m.has(Reservations) {
