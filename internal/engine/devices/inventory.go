@@ -34,7 +34,7 @@ type pool struct {
 	incomplete bool
 	// invalid says what is wrong with it; no device of an invalid pool can be allocated either.
 	invalid string
-	// slices are those of the newest generation, by name.
+	// slices are the slices of the newest generation, by name.
 	slices []*resourcev1.ResourceSlice
 	// late means that devices have binding conditions, for which a pod must wait before it is bound: other pools come first.
 	late bool

@@ -36,7 +36,7 @@ type Roster struct {
 	seed   maphash.Seed
 	hashes []uint64
 	slots  []int32 // from 1 on; 0 is free
-	// namespace is that of the last pod, whose hash is kept for the next.
+	// namespace is the namespace of the last pod. Its hash is kept for the next pod.
 	namespace     string
 	namespaceHash uint64
 	byText        map[string]int32

@@ -171,7 +171,8 @@ type gangBuilder struct {
 	// variants are listed in the order in which they were found; earlier are those of the model before.
 	variants, earlier map[variantKey]*gangVariant
 	list              []*gangVariant
-	// domains are those of a list of keys, ranked those with most nodes first, and sold those that new nodes could be in.
+	// domains are the domains of a list of keys. ranked lists them with the largest number of nodes first, sold lists the domains that new
+	// nodes could be in.
 	domains, ranked, sold map[string][][]string
 	pools                 []gangs.Pool
 	err                   error

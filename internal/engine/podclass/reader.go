@@ -28,7 +28,7 @@ type Devices interface {
 	Text(pod *corev1.Pod) string
 	// Pins are the places of the devices that are already allocated to the pod's claims: the pod must go to nodes that all pins select.
 	Pins(pod *corev1.Pod) []*corev1.NodeSelector
-	// Tolerations are those of the pod, or those that all pods which follow it share.
+	// Tolerations are the tolerations of the pod, or the tolerations that all pods which follow it share.
 	Tolerations(pod *corev1.Pod) []corev1.Toleration
 	// AddTo adds the pod's claims, and extended resources that devices could serve, to its requests. The error says why the claims can't
 	// be planned.

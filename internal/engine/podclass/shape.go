@@ -19,7 +19,7 @@ type Shape struct {
 	Terms []match.Needs
 	// Preferred node affinity, heaviest first.
 	Preferred []match.Preference
-	// requests are those of the pods for shapes with preferences; for other shapes those of one of their classes.
+	// requests are the requests of the pods if the shape has preferences, and the requests of one of its classes otherwise.
 	requests []int64
 	Invalid  error
 	// Volumes are the volume demands of the pods.

@@ -50,15 +50,15 @@ type claimKey struct{ namespace, name string }
 type claim struct {
 	// object is nil for a claim that is not made yet.
 	object *corev1.PersistentVolumeClaim
-	// used is true when a pod of the snapshot uses the claim.
+	// used is true if a pod of the snapshot uses the claim.
 	used bool
-	// fault is why pods with the claim are refused on every node; nil if they are not.
+	// fault is the reason why every node refuses pods with the claim, or nil if they may be placed.
 	fault *Error
 	claimPlace
 	// attaches says which attachable volume it is; zero for volumes that are not attached.
 	attaches ID
 	shared   bool
-	// unbound is true as long as a volume has yet to be made for the claim.
+	// unbound is true until a volume is created for the claim.
 	unbound bool
 	// exclusive claims serve one pod in the whole cluster, holder: the pod that uses the claim, or the pod that will get it.
 	exclusive bool
@@ -68,7 +68,7 @@ type claim struct {
 
 // claimPlace is where a volume can be used.
 type claimPlace struct {
-	// onNodes and onNew are indices into Index.topologies, for nodes that are there and for new ones.
+	// onNodes and onNew are indices into Index.topologies, for existing nodes and for new nodes.
 	onNodes, onNew int32
 	// noNode says why no existing node is possible; empty if one may be.
 	noNode string
@@ -82,9 +82,9 @@ type Constraints struct {
 	// Alternatives are topologies of a new node, in the order of preference: one of them must hold. Keys are
 	// canonical. Nil means no constraint. Terms of local and hostPath volumes have lost their hostname.
 	Alternatives []requirements.Set
-	// OnNodes are the alternatives on nodes that are there, hostnames included; nil means no constraint.
+	// OnNodes are the alternatives on existing nodes, hostnames included; nil means no constraint.
 	OnNodes []requirements.Set
-	// NoNode says why no node that is there can have the pod; empty when OnNodes decides.
+	// NoNode says why no existing node can take the pod. It is empty if OnNodes decides.
 	NoNode string
 	// NeedsVolume is true if kube-scheduler binds the pod to a new node only after someone creates a volume there: a local or hostPath
 	// volume lost its hostname, or the class creates no volumes and none is free.
@@ -124,13 +124,13 @@ type Objects struct {
 	VolumeAttachments      []*storagev1.VolumeAttachment
 	// Users yields the pods with volumes, each once, and whether they are bound; bound pods come first.
 	Users func(yield func(pod *corev1.Pod, bound bool) bool)
-	// Hostnames are those of the nodes that are there and stay, by name. It is called where a node was chosen for a volume.
+	// Hostnames returns the hostnames of the existing nodes that stay, by node name. It is called if a node was chosen for a volume.
 	Hostnames func() map[string]string
 	// Unsupported is what nodes of the provider can't do.
 	Unsupported Unsupported
 }
 
-// New reads volumes and which pods use them.
+// New reads volumes, and the pods that use them.
 func New(s *Objects, vocab *requirements.Lookup) *Index {
 	x := &Index{
 		vocab:        vocab,
@@ -177,7 +177,7 @@ func New(s *Objects, vocab *requirements.Lookup) *Index {
 	return x
 }
 
-// byName orders objects by namespace and name: what is numbered on the way must not depend on the snapshot's order.
+// byName orders objects by namespace and name, so that the numbers that they get do not depend on the snapshot's order.
 func byName[T metav1.Object](a, b T) int {
 	return cmp.Or(cmp.Compare(a.GetNamespace(), b.GetNamespace()), cmp.Compare(a.GetName(), b.GetName()))
 }
@@ -233,7 +233,7 @@ func claimsFirst(a, b *corev1.Pod) bool {
 	return cmp.Or(priority, a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name)) < 0
 }
 
-// claimOf names the claim of a volume; false for kinds of volumes that have none.
+// claimOf returns the name of a volume's claim. It returns false for kinds of volumes that have no claim.
 func claimOf(pod *corev1.Pod, v *corev1.Volume) (claimKey, bool) {
 	switch {
 	case v.PersistentVolumeClaim != nil:
@@ -244,8 +244,8 @@ func claimOf(pod *corev1.Pod, v *corev1.Volume) (claimKey, bool) {
 	return claimKey{}, false
 }
 
-// claimed finds the claim of a volume; false for kinds of volumes that have none. The claim may not exist yet, or may represent a missing
-// one.
+// claimed finds the claim of a volume. It returns false for kinds of volumes that have no claim. The claim may not exist yet, or may
+// represent a missing one.
 func (x *Index) claimed(pod *corev1.Pod, v *corev1.Volume) (*claim, bool) {
 	key, ok := claimOf(pod, v)
 	if !ok {

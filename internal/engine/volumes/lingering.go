@@ -7,7 +7,7 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 )
 
-// attachmentsByNode reads VolumeAttachments as kube-scheduler does: those of PersistentVolumes of CSI, under the name of
+// attachmentsByNode reads VolumeAttachments as kube-scheduler does: it returns the attachments of CSI PersistentVolumes, under the name of
 // the driver that attaches them.
 func (x *Index) attachmentsByNode(list []*storagev1.VolumeAttachment) map[string][]ID {
 	out := map[string][]ID{}

@@ -14,7 +14,7 @@ import (
 type freeVolumes struct {
 	// reserved are the volumes meant for one claim.
 	reserved map[claimKey][]*corev1.PersistentVolume
-	// byClass are those for anyone, by the name of their class.
+	// byClass are the volumes for any claim, by the name of their class.
 	byClass map[string][]*corev1.PersistentVolume
 }
 

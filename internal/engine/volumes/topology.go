@@ -18,8 +18,8 @@ const maxAlternatives = 1024
 const zoneDelimiter = "__"
 
 // volumeTopology returns the alternatives of a volume: the terms of its node affinity, each restricted by the zone and region labels of old
-// volumes. False when no node can meet any. kube-scheduler lets nodes without any zone or region label pass the second rule, which is not
-// relied upon here.
+// volumes. It returns false if no node can meet any of them. kube-scheduler lets nodes without any zone or region label pass the second
+// rule, which is not relied upon here.
 func (x *Index) volumeTopology(pv *corev1.PersistentVolume) ([]requirements.Set, bool) {
 	labels, ok := x.zoneLabels(pv)
 	if !ok {
@@ -90,8 +90,8 @@ func (x *Index) zoneLabels(pv *corev1.PersistentVolume) (requirements.Set, bool)
 	return out, true
 }
 
-// classTopology returns the alternatives that a class's allowed topologies leave, nil without any. It returns false when no node can meet
-// them. An empty term matches nothing.
+// classTopology returns the alternatives that a class's allowed topologies leave, or nil if the class has no such topologies. It returns
+// false when no node can meet them. An empty term matches nothing.
 func (x *Index) classTopology(class *storagev1.StorageClass) ([]requirements.Set, bool) {
 	var out []requirements.Set
 	for _, term := range class.AllowedTopologies {
@@ -106,7 +106,7 @@ func (x *Index) classTopology(class *storagev1.StorageClass) ([]requirements.Set
 	return out, len(out) > 0 || len(class.AllowedTopologies) == 0
 }
 
-// intern gives a list of alternatives its number, the same for equal lists. A list with an alternative that asks
+// intern returns the number of a list of alternatives. Equal lists have the same number. A list with an alternative that asks
 // nothing is no constraint.
 func (x *Index) intern(alternatives []requirements.Set) int32 {
 	texts := make([]string, len(alternatives))
