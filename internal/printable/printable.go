@@ -57,7 +57,7 @@ func (w *Writer) Paint(rendition string) string { return "\x1b" + w.mark + "[" +
 // Unwrap is the writer below.
 func (w *Writer) Unwrap() io.Writer { return w.w }
 
-// longestRendition is that of "38;5;255".
+// longestRendition is the length of "38;5;255".
 const longestRendition = 8
 
 // Write writes the text, with what steers escaped.
