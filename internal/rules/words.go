@@ -15,7 +15,7 @@ type WordCount struct {
 	Code, Documents int
 }
 
-// RetiredWords are those of the first table after the line <!-- retired words --> of the glossary, in its order.
+// RetiredWords returns the words in the first table after the line <!-- retired words --> of the glossary, in its order.
 func RetiredWords(glossary string) ([]string, error) {
 	_, table, found := strings.Cut(glossary, "\n<!-- retired words -->\n")
 	if !found {

@@ -48,7 +48,7 @@ func draw(fsys fs.FS, count int, seed uint64) error {
 	return nil
 }
 
-// moduleSentences are those of the module in a folder, and of documents.
+// moduleSentences returns the sentences of the module in a folder, and of documents.
 func moduleSentences(fsys fs.FS, dir string, documents map[string]string) ([]rules.Sentence, error) {
 	module, err := fs.Sub(fsys, dir)
 	if err != nil {
