@@ -92,7 +92,7 @@ func pointers(t reflect.Type, depth int) []reflect.Value {
 	return values
 }
 
-// structs are those with an odd value in every field at once: the first of all fields, the second, and so on.
+// structs returns structs with an odd value in every field at once: the first with the first odd value of each field, and so on.
 func structs(t reflect.Type, depth int) []reflect.Value {
 	if depth <= 0 {
 		return nil
