@@ -78,5 +78,5 @@ func (m *mersenne) below(n int) int {
 	}
 }
 
-// choice is one of a list's elements.
+// choice returns one of a list's elements.
 func choice[T any](m *mersenne, list ...T) T { return list[m.below(len(list))] }

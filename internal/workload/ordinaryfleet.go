@@ -26,7 +26,7 @@ const OrdinaryFill = 0.4
 // mostOrdinaryNodes bounds what is drawn.
 const mostOrdinaryNodes = 5000
 
-// Name is that of the cluster with -NODESn appended.
+// Name returns the name of the cluster with -NODESn appended.
 func (f OrdinaryFleet) Name() string { return fmt.Sprintf("%s-%dn", f.Cluster.Name(), f.Nodes) }
 
 // ParseOrdinaryFleet reads what Name writes.
