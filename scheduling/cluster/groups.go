@@ -137,7 +137,7 @@ func (g *groups) leave(pod types.NamespacedName) {
 	g.touched[was] = struct{}{}
 }
 
-// object is the one of that name, or nil if it is not there, or for no name.
+// object returns the object with that name, or nil if it does not exist, or if the name is empty.
 func (g *groups) object(key podgroups.Key) *podgroups.Object {
 	objects := g.objects[key.Kind]
 	if objects == nil {

@@ -46,7 +46,7 @@ type View struct {
 
 // NodeState is what disruption needs to know of a node in addition to its scheduling.Node.
 type NodeState struct {
-	// Name is that of its scheduling.Node.
+	// Name is the name of its scheduling.Node.
 	Name string
 	// Pool that owns it; zero for none.
 	Pool v1.PoolKey
