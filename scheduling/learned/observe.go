@@ -40,7 +40,7 @@ type published struct {
 	drivers map[string][]cloudprovider.DevicePool
 }
 
-// publications are those of the initialised nodes of pools, by kind, the newest nodes first.
+// publications returns what the initialised nodes of pools have published, by kind, the newest nodes first.
 func publications(s *scheduling.Snapshot) map[kind][]published {
 	byNode := map[string][]*resourcev1.ResourceSlice{}
 	for _, slice := range s.ResourceSlices {
