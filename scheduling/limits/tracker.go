@@ -243,7 +243,7 @@ func (a *account) add(e *entry) {
 	}
 }
 
-// sums are those that a node in the phase is part of.
+// sums returns the sums that include a node in the phase.
 func (a *account) sums(p Phase) []corev1.ResourceList {
 	switch {
 	case p == Live:
