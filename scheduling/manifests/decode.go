@@ -22,7 +22,7 @@ type document struct {
 	kind       kind
 	// older says that it is of an older version than the kind's.
 	older bool
-	// version is that of apiVersion.
+	// version is the version in apiVersion.
 	version string
 	text    []byte
 }

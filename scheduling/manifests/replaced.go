@@ -10,7 +10,7 @@ import (
 
 // replacing is what is known of objects that replace those of a running cluster. Live sources are read last.
 type replacing struct {
-	// objects are those of sources that are not live, if there is a live one.
+	// objects are the objects of sources that are not live, if there is a live source.
 	objects map[objectKey]decodable
 	// replaced are the objects of the cluster that are not read, and those that belong to them.
 	replaced map[objectKey]bool

@@ -37,7 +37,7 @@ func (l *loader) hintTemplates() {
 // lineReader goes through the lines of a source once.
 type lineReader struct {
 	name string
-	// number is that of the line that rest begins with, from 1.
+	// number is the number of the line that rest begins with, from 1.
 	number int
 	rest   []byte
 	// templates and placeholders say whether there are any.
