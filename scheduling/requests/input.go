@@ -34,7 +34,7 @@ type Input struct {
 	Admit func(pod *corev1.Pod)
 	// Query is what plans are asked for.
 	Query scheduling.Query
-	// DeviceMatcher is that of the plans; may be nil.
+	// DeviceMatcher is the matcher that the plans use. It may be nil.
 	DeviceMatcher scheduling.DeviceMatcher
 	// BookFor is for how long room is booked, and how long a plan's answer is good. Nil is DefaultBookFor.
 	BookFor *time.Duration

@@ -72,7 +72,8 @@ func isBooking(key string) bool {
 	return key == v1.DetailBooking || strings.HasPrefix(key, v1.DetailBooking+"-")
 }
 
-// readPlaces are those that the details name, of so many PodSets. Lines that make no sense are left out: somebody else wrote them.
+// readPlaces returns the places that the details name, for this number of PodSets. It ignores invalid lines, which another writer may have
+// added.
 func readPlaces(details map[string]v1.Detail, sets int) places {
 	p := places{}
 	for _, key := range slices.Sorted(maps.Keys(details)) {
