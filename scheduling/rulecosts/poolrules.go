@@ -41,7 +41,7 @@ func (l *poolRules) add(kind Kind, path, text string, change func(*v1.NodePool))
 
 const requirementsPath = "spec.template.spec.requirements"
 
-// requirements are those of the pool, one rule for each label.
+// requirements adds one rule for each label in the pool's requirements.
 func (l *poolRules) requirements() {
 	said := map[string][]string{}
 	for _, r := range l.pool.Spec.Template.Spec.Requirements {

@@ -31,11 +31,11 @@ const (
 	Requirement Kind = "Requirement"
 	// MinValues is the variety of values that a NodePool's requirements ask for.
 	MinValues Kind = "MinValues"
-	// Taints are those of a NodePool's nodes.
+	// Taints are the taints of a NodePool's nodes.
 	Taints Kind = "Taints"
-	// Limits are those of a NodePool.
+	// Limits are the limits of a NodePool.
 	Limits Kind = "Limits"
-	// Weight is that of a NodePool, which is preferred to pools of lower weight although they may be cheaper.
+	// Weight is the weight of a NodePool: it is preferred to pools of lower weight although they may be cheaper.
 	Weight Kind = "Weight"
 )
 
