@@ -109,7 +109,7 @@ func averageWeight(during, halfLife time.Duration) float64 {
 	return -math.Expm1(-x) / x
 }
 
-// onDemandPrice is that of the type in the same zone, or 0 where there is none.
+// onDemandPrice returns the on-demand price of the type in the offering's zone, or 0 if it has none.
 func onDemandPrice(t *cloudprovider.InstanceType, o *cloudprovider.Offering) float64 {
 	for i := range t.Offerings {
 		if other := &t.Offerings[i]; other.CapacityType() == v1.CapacityTypeOnDemand && other.Zone() == o.Zone() {
