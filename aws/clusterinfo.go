@@ -57,7 +57,7 @@ type EKSCluster struct {
 	asked time.Time // zero while there was no answer
 }
 
-// NewEKSCluster returns a source for the cluster of that name. now is the clock; nil: time.Now.
+// NewEKSCluster returns a source for the cluster of that name. now is the clock. Nil means time.Now.
 func NewEKSCluster(api sdk.EKSAPI, name string, now func() time.Time) *EKSCluster {
 	if now == nil {
 		now = time.Now

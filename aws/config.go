@@ -37,7 +37,7 @@ type Config struct {
 	// on-demand.
 	WithoutReservedCapacity bool
 	// BurstLaunches is from how many equal launches on, that are asked for at the same moment, one CreateFleet call launches all of them: 0
-	// never, so that each takes a call of its own; nil: DefaultBurstLaunches.
+	// never, so that each takes a call of its own. Nil means DefaultBurstLaunches.
 	BurstLaunches *int
 	// ServeAlpha serves Provisioners (v1alpha5) in addition to NodePools: their instances have the tags of that API version, and
 	// are listed by these, which takes a second call. Instances launched for Provisioners have these tags even if ServeAlpha is
@@ -45,11 +45,11 @@ type Config struct {
 	ServeAlpha bool
 	// ZonalShift avoids zones that a zonal shift moves the EKS cluster away from.
 	ZonalShift bool
-	// TypesEvery and PricesEvery are how often types and on-demand prices are read, more than 0; nil: every 12 hours.
+	// TypesEvery and PricesEvery are how often types and on-demand prices are read, more than 0. Nil means every 12 hours.
 	TypesEvery, PricesEvery *time.Duration
-	// SpotPricesEvery is how often spot prices are read, more than 0; nil: prices.DefaultSpotEvery.
+	// SpotPricesEvery is how often spot prices are read, more than 0. Nil means prices.DefaultSpotEvery.
 	SpotPricesEvery *time.Duration
-	// ImagesEvery and SubnetsEvery are how often images and subnets are looked for, at least a minute; nil: every minute. A longer
+	// ImagesEvery and SubnetsEvery are how often images and subnets are looked for, at least a minute. Nil means every minute. A longer
 	// interval saves calls if there are many node classes, but finds new images and subnets later.
 	ImagesEvery, SubnetsEvery *time.Duration
 	// InterruptionQueue is the name of the SQS queue that EventBridge sends events about instances to, neither its ARN nor its URL.

@@ -21,7 +21,7 @@ type Options struct {
 	NodeClasses NodeClassReader
 	// Cluster returns the details of the cluster that nodes need to join it. Required.
 	Cluster ClusterInfoSource
-	// Overlays change instance types for NodePools; nil: none.
+	// Overlays change instance types for NodePools. Nil means none.
 	Overlays Overlayer
 	// LaunchCost returns what nodes of a NodePool are expected to cost, which decides the order in which launches ask for offerings, and
 	// which are left out: provisioning.LaunchCosts gives what plans count with, such as interruptions of spot instances. It is called once

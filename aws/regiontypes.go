@@ -60,7 +60,7 @@ func (e *NothingInRegionError) Error() string {
 // Unwrap returns Err.
 func (e *NothingInRegionError) Unwrap() error { return e.Err }
 
-// nothingInRegion converts an error that wraps discovery's own type to one that is also of this package's type.
+// nothingInRegion converts an error that wraps discovery's own type to an error that is also of this package's type.
 func nothingInRegion(err error) error {
 	var empty *discovery.EmptyError
 	if !errors.As(err, &empty) {

@@ -84,7 +84,7 @@ func (c *checker) text(field, v string) {
 	}
 }
 
-// label checks that a text can be a label value.
+// label checks that a string can be a label value.
 func (c *checker) label(field, v string) {
 	c.text(field, v)
 	for i := 0; i < len(v); i++ {

@@ -64,7 +64,7 @@ type Document struct {
 	Object Object
 	// Warnings are the fields that were left out (conversion.CodeUnknownField), or why there is no object.
 	Warnings conversion.Warnings
-	// kubelet is the block of a NodePool of v1, which has no such field; nil for none.
+	// kubelet is the block of a NodePool of v1, which has no such field, or nil if there is none.
 	kubelet json.RawMessage
 	// strayed is the problem for strict reading, unless the pool's node class is in the input; empty for none.
 	strayed string

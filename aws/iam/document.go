@@ -31,9 +31,9 @@ type Statement struct {
 	Effect Effect
 	// Principal says to whom the statement applies; nil in policies of a role, which apply to the role.
 	Principal *Principal `json:",omitempty"`
-	// Action lists the actions, sorted; "*" stands for any text.
+	// Action lists the actions, sorted; "*" stands for any string.
 	Action []string
-	// Resource are ARNs with "*" for any text; nil in trust policies.
+	// Resource are ARNs with "*" for any string; nil in trust policies.
 	Resource []string `json:",omitempty"`
 	// Condition must be true as a whole; nil is always true.
 	Condition Condition `json:",omitempty"`

@@ -94,7 +94,7 @@ func (e *SettingError) Error() string {
 // Bounds of lists: a policy has 6,144 characters, a role ten policies.
 const maxList = 100
 
-// Valid names in AWS. No name may contain text that has a meaning in a policy: "*", "?" and "${".
+// Valid names in AWS. No name may contain characters that have a meaning in a policy: "*", "?" and "${".
 var (
 	regionName     = regexp.MustCompile(`^[a-z]{2,4}(-[a-z]+)+-[0-9]{1,2}$`)
 	accountID      = regexp.MustCompile(`^[0-9]{12}$`)

@@ -145,12 +145,12 @@ func (h *hcl) document(value any) string {
 	return "jsonencode(" + literal(strings.Join(lines, indent)) + ")"
 }
 
-// text writes a text in quotes.
+// text writes a string in quotes.
 func text(value string) string {
 	return literal(strings.TrimSuffix(string(encode(value, false)), "\n"))
 }
 
-// literal escapes the beginning of a template in a text, so that HCL reads it literally.
+// literal escapes the beginning of a template in a string, so that HCL reads it literally.
 func literal(value string) string {
 	return strings.NewReplacer("${", "$${", "%{", "%%{").Replace(value)
 }

@@ -94,7 +94,7 @@ func (l *labeller) is(key, value string) {
 // number sets a label to a whole number.
 func (l *labeller) number(key string, value int64) { l.is(key, strconv.FormatInt(value, 10)) }
 
-// wording sets a label to a text from EC2, which may be empty.
+// wording sets a label to a string from EC2, which may be empty.
 func (l *labeller) wording(key, text string) {
 	if value := kebab(text); value != "" {
 		l.is(key, value)

@@ -130,8 +130,8 @@ type NetworkInterface struct {
 	EFAOnly bool `json:"efaOnly,omitempty"`
 }
 
-// Key returns a text that is equal for equal settings, so that classes with the same inputs can share one list of instance types. Settings
-// that mean the same but are written differently may have different keys.
+// Key returns a string that is equal for equal settings, so that classes with the same inputs can share one list of instance types.
+// Settings that mean the same but are written differently may have different keys.
 func (s Settings) Key() string {
 	text, err := json.Marshal(s) // sorts maps
 	if err != nil {

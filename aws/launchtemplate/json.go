@@ -30,7 +30,7 @@ func (t Template) TagSpecifications() []ec2types.TagSpecification {
 	return []ec2types.TagSpecification{{ResourceType: ec2types.ResourceTypeLaunchTemplate, Tags: t.Tags}}
 }
 
-// pruned removes members of a JSON value that are null, empty texts, or empty themselves. Values of tags stay.
+// pruned removes members of a JSON value that are null, empty strings, or empty themselves. Values of tags stay.
 func pruned(value any) any {
 	switch v := value.(type) {
 	case []any:

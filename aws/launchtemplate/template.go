@@ -30,7 +30,7 @@ type Template struct {
 	MaxPods int32
 	// EFAs is the number of EFA interfaces that the claim's pods get; 0 if they request none or the class lists interfaces.
 	EFAs int32
-	// Reservation into which its instances are launched; nil for none.
+	// Reservation into which its instances are launched, or nil if there is none.
 	Reservation *CapacityReservation
 }
 

@@ -40,7 +40,7 @@ type Feed struct {
 type Options struct {
 	// Region is used in messages, and is part of the seed of the feeds' schedules. Required.
 	Region string
-	// Static has prices that apply if no feed has one; nil for none. See Static.
+	// Static has prices that apply if no feed has one. It may be nil. See Static.
 	Static *List
 	// Feeds in order of precedence: a price of a later feed overrides earlier ones.
 	Feeds []Feed

@@ -28,29 +28,29 @@ const (
 type Options[Req, Res any] struct {
 	// Name of the batcher, for Observe.
 	Name string
-	// Idle closes a window when so long no call came; zero merges only what arrives while a window is being closed,
+	// Idle closes a window if no call came for this time; zero merges only what arrives while a window is being closed,
 	// which is hardly anything.
 	Idle time.Duration
-	// Max closes a window so long after its first call; less than Idle is read as Idle.
+	// Max closes a window this time after its first call; less than Idle is read as Idle.
 	Max time.Duration
-	// MaxItems closes a window with so many calls; zero means no bound.
+	// MaxItems closes a window with this number of calls; zero means no bound.
 	MaxItems int
 	// Bucket keeps apart what can't be merged: calls of one bucket share a window. Nil: all calls do.
 	Bucket func(Req) string
 	// Do makes the merged call and answers each request at its index. The context ends when no caller waits any more.
 	Do func(context.Context, []Req) []Answer[Res]
-	// Retry says which errors pass by themselves, so that the request is tried again; nil: none.
+	// Retry says which errors pass by themselves, so that the request is tried again. Nil means none.
 	Retry func(error) bool
-	// Attempts is how often a request is tried; zero: DefaultAttempts.
+	// Attempts is how often a request is tried. Zero means DefaultAttempts.
 	Attempts int
-	// Backoff is the mean pause before the second attempt; zero: DefaultBackoff. An error that names a wait (see
+	// Backoff is the mean pause before the second attempt. Zero means DefaultBackoff. An error that names a wait (see
 	// cloudprovider.RetryAfter) is waited for as long, if MaxBackoff allows.
 	Backoff time.Duration
-	// MaxBackoff is the longest pause; zero: DefaultMaxBackoff.
+	// MaxBackoff is the longest pause. Zero means DefaultMaxBackoff.
 	MaxBackoff time.Duration
-	// MaxBatches is how many merged calls are in progress at once; zero: DefaultMaxBatches.
+	// MaxBatches is how many merged calls are in progress at once. Zero means DefaultMaxBatches.
 	MaxBatches int
-	// Observe is called for each attempt of a merged call; nil: none. It must be safe for concurrent use.
+	// Observe is called for each attempt of a merged call. Nil means none. It must be safe for concurrent use.
 	Observe func(Attempt)
 }
 
@@ -123,7 +123,7 @@ type call[Req, Res any] struct {
 	left    bool
 }
 
-// Call hands in a request and waits for its answer. When ctx ends first the error wraps ctx's; whether the request was
+// Call submits a request and waits for its answer. If ctx ends first, the error wraps ctx's; whether the request was
 // made is then unknown.
 func (b *Batcher[Req, Res]) Call(ctx context.Context, request Req) (Res, error) {
 	var none Res
@@ -170,7 +170,7 @@ func (b *Batcher[Req, Res]) enter(c *call[Req, Res]) *window[Req, Res] {
 	return w
 }
 
-// leave forgets a caller. The batch it was the last one of is ended.
+// leave forgets a caller. A batch ends with its last caller.
 func (b *Batcher[Req, Res]) leave(w *window[Req, Res], c *call[Req, Res]) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -201,7 +201,8 @@ func (b *Batcher[Req, Res]) expire(w *window[Req, Res]) {
 	}
 }
 
-// dispatch closes a window and sets its batch going. The context is nobody's: one caller's haste is not the others'.
+// dispatch closes a window and starts its batch. The batch has its own context, because the deadline of one caller must not affect the
+// others.
 func (b *Batcher[Req, Res]) dispatch(w *window[Req, Res]) {
 	w.timer.Stop()
 	delete(b.open, w.bucket)

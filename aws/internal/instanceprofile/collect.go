@@ -47,7 +47,7 @@ func (m *Manager) Collect(ctx context.Context, inUse func(context.Context) ([]st
 	return deleted, nil
 }
 
-// collect deletes a profile unless somebody has just taken it up.
+// collect deletes a profile unless it has just been used.
 func (m *Manager) collect(ctx context.Context, name string) (bool, error) {
 	end, err := m.begin(ctx)
 	if err != nil {

@@ -32,9 +32,9 @@ type Options struct {
 	Region string
 	// ClusterName is whose profiles these are.
 	ClusterName string
-	// Now is the clock; nil: time.Now.
+	// Now is the clock. Nil means time.Now.
 	Now func() time.Time
-	// Logger hears of each profile that is made or deleted, and of tags that could not be put right. Nil discards.
+	// Logger logs each profile that is created or deleted, and tags that could not be corrected. Nil discards.
 	Logger *slog.Logger
 }
 

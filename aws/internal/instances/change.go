@@ -104,7 +104,7 @@ type tagging struct {
 	tags map[string]string
 }
 
-// bucket returns the tags as text: what is equal can be put on many instances at once.
+// bucket returns the tags as a string: equal tags can be added to many instances at once.
 func (t tagging) bucket() string {
 	var b strings.Builder
 	for _, key := range slices.Sorted(maps.Keys(t.tags)) {

@@ -42,9 +42,9 @@ type Options struct {
 	ServeAlpha bool
 	// Shifted reports whether traffic is shifted away from a zone. In such a zone nothing is terminated or tagged. Nil: no zone is.
 	Shifted func(zone, zoneID string) bool
-	// Now is the clock; nil: time.Now.
+	// Now is the clock. Nil means time.Now.
 	Now func() time.Time
-	// Observe is called for merged calls; nil: not called. It must be safe for concurrent use.
+	// Observe is called for merged calls. It may be nil. It must be safe for concurrent use.
 	Observe func(batch.Attempt)
 }
 

@@ -50,7 +50,7 @@ type Instance struct {
 	Tenancy string
 	// EFAs is the number of its EFA interfaces.
 	EFAs int
-	// Reservation of the instance; nil for none.
+	// Reservation of the instance, or nil if there is none.
 	Reservation *Reservation
 	// PlacementGroupID it is in; empty for none. Partition of that group, from 1; 0 when EC2 names none.
 	PlacementGroupID string

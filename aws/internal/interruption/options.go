@@ -24,14 +24,14 @@ type Options struct {
 	// cluster's. It must not call AWS, since it is asked for every message.
 	Find func(instanceID string) (Instance, bool)
 	// OnEvent is called for each event about an instance of the cluster, before it is delivered, and again if it is redelivered:
-	// information about offerings and reservations is recorded at once. Nil: nobody is. It must be safe for concurrent use.
+	// information about offerings and reservations is recorded at once. It may be nil. It must be safe for concurrent use.
 	OnEvent func(ctx context.Context, kind Kind, instance Instance)
 	// OnUnhealthy is called for each finding of a poll once while it lasts, whether it is dealt with or not.
 	// Nil: nobody is. It must be safe for concurrent use, as the next.
 	OnUnhealthy func(kind Kind, instance Instance)
-	// OnMessage is called for each message of the queue that can be read. Nil: nobody is.
+	// OnMessage is called for each message of the queue that can be read. It may be nil.
 	OnMessage func(Message)
-	// OnRemoved is called with the number of messages just removed from the queue. Nil: nobody is.
+	// OnRemoved is called with the number of messages just removed from the queue. It may be nil.
 	OnRemoved func(messages int)
 	// ReportOnly makes the source return no messages: they are passed to OnEvent and the other functions, and removed as if they had been
 	// handled. ReceiveInterruptions then returns only with errors.
@@ -44,7 +44,7 @@ type Options struct {
 	Now func() time.Time
 	// After waits; nil is time.After. It is used only where there is no queue to wait on.
 	After func(time.Duration) <-chan time.Time
-	// Logger logs unreadable messages and failed calls; nil: no log.
+	// Logger logs unreadable messages and failed calls. Nil means no log.
 	Logger *slog.Logger
 }
 
@@ -86,7 +86,7 @@ func misnamed(queue string) string {
 	return rule
 }
 
-// ValidQueueName says why a text can't be a queue's name, or nil if it can.
+// ValidQueueName says why a string can't be a queue's name, or nil if it can.
 func ValidQueueName(name string) error {
 	if !regexp.MustCompile(queueName).MatchString(name) {
 		return fmt.Errorf("%q is not the name of a queue: give the name, not the ARN or the URL", name)

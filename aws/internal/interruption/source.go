@@ -33,7 +33,7 @@ const (
 
 var _ cloudprovider.InterruptionSource = (*Source)(nil)
 
-// Source hears of interruptions. It is safe for concurrent use: several readers may receive in parallel, each with its own receive call.
+// Source receives interruptions. It is safe for concurrent use: several readers may receive in parallel, each with its own receive call.
 type Source struct {
 	options Options
 

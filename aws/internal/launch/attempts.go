@@ -32,7 +32,7 @@ type attempts struct {
 type attempt struct {
 	// generation is a part of the token: it increases when an answer of EC2 can no longer be used.
 	generation int
-	// launched are the instances that EC2 gave last; nil for none.
+	// launched are the instances that EC2 gave last, or nil if there are none.
 	launched []*Instance
 	// disputed is since when EC2 has said that the token was used for another request; zero when it does not.
 	disputed time.Time
@@ -130,7 +130,7 @@ func (a *attempts) of(uid types.UID, now time.Time) *attempt {
 	return at
 }
 
-// sweep forgets claims that nobody has launched for long, now and then.
+// sweep forgets, from time to time, claims that were not launched for a long time.
 func (a *attempts) sweep(now time.Time) {
 	if now.Sub(a.swept) < memory/10 {
 		return

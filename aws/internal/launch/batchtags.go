@@ -15,7 +15,8 @@ import (
 
 // Tags of instances that one CreateFleet call launched for several claims. EC2 gives all instances of a fleet the same tags, so that no
 // instance can have its own claim's UID from the start. Instead all have the UIDs of all claims, sorted, and the instances are assigned to
-// these: the instance whose ID comes n-th belongs to the claim whose UID comes n-th. Anyone who sees the whole batch assigns alike.
+// these: the instance whose ID comes n-th belongs to the claim whose UID comes n-th. Anyone who sees the whole batch assigns its instances
+// in the same way.
 const (
 	// TagBatch identifies the batch: see BatchID.
 	TagBatch = "drawknife.dev/batch"
@@ -132,7 +133,7 @@ var (
 	otherFormat = regexp.MustCompile(`^[A-Za-z0-9._-]{1,128}$`)
 )
 
-// packed returns a UID as text for a tag: the 16 bytes of a UUID in base64, of which eleven fit into a tag; others as they are, with a
+// packed returns a UID as a string for a tag: the 16 bytes of a UUID in base64, of which eleven fit into a tag; others as they are, with a
 // mark.
 func packed(uid types.UID) (string, error) {
 	text := string(uid)

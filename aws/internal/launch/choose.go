@@ -32,7 +32,7 @@ type Wish struct {
 	MinValuesRelaxed bool
 	// WithoutReserved leaves reserved offerings out as if they were full.
 	WithoutReserved bool
-	// Cost is what offerings are expected to cost, by which they are ordered and chosen; nil: their prices. See roughly.
+	// Cost is what offerings are expected to cost, by which they are ordered and chosen. Nil means their prices. See roughly.
 	Cost cloudprovider.LaunchCost
 }
 
@@ -311,7 +311,7 @@ func (s *selection) expensiveSpot() {
 	})
 }
 
-// truncate keeps the cheapest types, as many as a request may name, and of those that are dearer the ones that minValues
+// truncate keeps the cheapest types, as many as a request may name, and those more expensive types that minValues
 // needs.
 func (s *selection) truncate() error {
 	ranked := s.byCost()

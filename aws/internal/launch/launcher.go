@@ -31,18 +31,18 @@ type Options struct {
 	Templates LaunchTemplates
 	// Cluster is the name of the instances' cluster.
 	Cluster string
-	// Subnets chooses the subnet of a zone; nil: a new one without counts of free addresses.
+	// Subnets chooses the subnet of a zone. Nil means a new one without counts of free addresses.
 	Subnets *subnets.Tracker
-	// Unavailable remembers offerings that are out of stock; nil: a new one.
+	// Unavailable remembers offerings that are out of stock. Nil means a new one.
 	Unavailable *unavailable.Memory
-	// Reservations count the room in reservations, of which launches in progress take their places. Nil: nobody does, and the
-	// counts of the offerings alone are gone by.
+	// Reservations count the room in reservations, of which launches in progress take their places. If it is nil, the room is not counted,
+	// and the counts of the offerings alone are gone by.
 	Reservations *reservations.Tracker
-	// Lookup resolves aliases of labels in requirements; nil: no aliases.
+	// Lookup resolves aliases of labels in requirements. Nil means no aliases.
 	Lookup *requirements.Lookup
 	// Tags are added to everything that is launched, unless the class has the same key; nil means no tags.
 	Tags map[string]string
-	// Now is the clock; nil: time.Now.
+	// Now is the clock. Nil means time.Now.
 	Now func() time.Time
 	// Logger logs why types are left out, and advice about launches; nil discards the records.
 	Logger *slog.Logger
@@ -106,8 +106,8 @@ type Request struct {
 	InstanceTypes []*cloudprovider.InstanceType
 	// PlacementGroupID is the group the class selects; empty for none.
 	PlacementGroupID string
-	// Cost is what offerings are expected to cost, by which EC2 is asked for them; nil: their prices. It must give the same answers for as
-	// long as the launch is repeated.
+	// Cost is what offerings are expected to cost, by which EC2 is asked for them. Nil means their prices. It must give the same answers
+	// for as long as the launch is repeated.
 	Cost cloudprovider.LaunchCost
 	// Dead are the ids of the claim's instances that are shutting down or gone, as far as they are known.
 	Dead []string
@@ -369,7 +369,7 @@ func (l *Launcher) closed(f *flight) []cloudprovider.OfferingKey {
 	return keys
 }
 
-// offer is a launch template with what it is to be launched as.
+// offer is a launch template with the offerings and subnets to launch it with.
 type offer struct {
 	template  Template
 	overrides []override

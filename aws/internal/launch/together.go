@@ -31,8 +31,8 @@ type Together struct {
 	// Whole launches all or nothing: all instances are of one type in one zone, and if EC2 has not all of them, it launches none. Else what
 	// EC2 has is taken, of different types and zones.
 	Whole bool
-	// WithoutReserved leaves reserved offerings out. Else claims that suit a capacity reservation with room are launched into one that has
-	// room for all of them if they are Whole, and are unsupported if they are not, or if there is none.
+	// WithoutReserved leaves reserved offerings out. Else claims that suit a capacity reservation with room are launched into a reservation
+	// that has room for all of them if they are Whole, and are unsupported if they are not, or if there is none.
 	WithoutReserved bool
 	// Generation is the lowest generation to begin with: higher than the generations of former batches of the same claims. See BatchID.
 	Generation int

@@ -37,7 +37,7 @@ type Options struct {
 	Parallelism int
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
-	// Logger hears of each template that is made or deleted; never of its user data. Nil discards.
+	// Logger logs each template that is created or deleted, but never its user data. Nil discards.
 	Logger *slog.Logger
 	// OnCreate is called for each template that was made, for metrics. It is called without a lock, by any
 	// goroutine. If it is nil, nobody is notified.

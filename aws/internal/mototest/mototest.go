@@ -3,7 +3,7 @@
 //
 //	cloud := server.Start(t)
 //	api := mototest.Clients(t, cloud).EC2(sdk.Normal)
-//	raw := ec2.NewFromConfig(mototest.Config(cloud)) // looks behind the back of what is tested
+//	raw := ec2.NewFromConfig(mototest.Config(cloud)) // independent of the code under test
 package mototest
 
 import (

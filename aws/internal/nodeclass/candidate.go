@@ -15,7 +15,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// candidate returns the instance type for a dry run: one that a pool of the class would launch, else a common type, else any type. It
+// candidate returns the instance type for a dry run: a type that a pool of the class would launch, else a common type, else any type. It
 // prefers types that boot a standard image to types with accelerators, whose images may need larger volumes than the class has. It is nil
 // when no image boots on any. Equal arguments give the same result, in any order.
 func candidate(class *awsv1.EC2NodeClass, types []*cloudprovider.InstanceType, wants []requirements.Set) (*cloudprovider.InstanceType, error) {

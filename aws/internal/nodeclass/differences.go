@@ -56,7 +56,7 @@ type Expected struct {
 	ClusterCA string
 	// ImageID that instances of the instance's type boot from (see launchtemplate.ImageFor); empty: not known.
 	ImageID string
-	// Group the class selects; nil: none.
+	// Group the class selects. Nil means none.
 	Group *placement.Group
 }
 

@@ -38,7 +38,7 @@ type Finder struct {
 
 // FinderOptions are the options of NewFinder; the zero value has the defaults.
 type FinderOptions struct {
-	// Counts receives numbers of free addresses. Nil: nobody does.
+	// Counts receives numbers of free addresses. It may be nil.
 	Counts Counts
 	// SubnetsEvery is how long an answer about subnets is used; 0, and anything shorter, means Period.
 	SubnetsEvery time.Duration

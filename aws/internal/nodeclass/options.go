@@ -33,7 +33,7 @@ type Options struct {
 	Reservations Reservations
 	// Groups finds placement groups. Required.
 	Groups Groups
-	// Profiles makes instance profiles. Nil: nobody does, as in an isolated network, and classes must name a profile
+	// Profiles makes instance profiles. If it is nil, no profiles are made, as in an isolated network, and classes must name a profile
 	// instead of a role.
 	Profiles Profiles
 	// Templates makes and deletes launch templates. Required.
@@ -48,9 +48,9 @@ type Options struct {
 	WithoutDryRuns bool
 	// Features of the API that are on.
 	Features awsv1.Features
-	// Now is the clock; nil: time.Now.
+	// Now is the clock. Nil means time.Now.
 	Now func() time.Time
-	// Logger hears of what no result says; nil discards.
+	// Logger logs what results do not show; nil discards.
 	Logger *slog.Logger
 }
 

@@ -114,7 +114,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, o Observed) (Result, error) 
 	return result, nil
 }
 
-// sameStatus compares what would be written: times lose their fractions on the way.
+// sameStatus compares what would be written: times lose their fractions when they are stored.
 func sameStatus(a, b *awsv1.EC2NodeClassStatus) bool {
 	textA, errA := json.Marshal(a)
 	textB, errB := json.Marshal(b)

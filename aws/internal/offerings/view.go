@@ -24,7 +24,7 @@ type View struct {
 	Volumes []string
 	// Reservations that the class selects; empty where reserved capacity is not in use.
 	Reservations []awsv1.CapacityReservation
-	// Group is the placement group of the class; nil for none.
+	// Group is the placement group of the class, or nil if there is none.
 	Group *placement.Group
 	// StandInPrices are USD per hour for types that have no price of their own, such as NodeOverlays give.
 	StandInPrices map[string]float64
@@ -34,7 +34,7 @@ type View struct {
 type Options struct {
 	// Settings are the options of instance types; the placement group's fields are filled in from Group.
 	Settings instancetype.Options
-	// Group is the placement group of the class; nil for none.
+	// Group is the placement group of the class, or nil if there is none.
 	Group *placement.Group
 	// WithoutReservations leaves reserved capacity out.
 	WithoutReservations bool

@@ -140,7 +140,7 @@ func (a answer) result(key string, now time.Time) (*Group, error) {
 	return a.group, nil
 }
 
-// question returns a query to EC2, and its text. Only groups that can be launched into are wanted.
+// question returns a query to EC2, and the query as a string. Only groups that can be launched into are wanted.
 func question(s *awsv1.PlacementGroupSelector) (key string, in *ec2.DescribePlacementGroupsInput) {
 	in = &ec2.DescribePlacementGroupsInput{
 		Filters: []ec2types.Filter{{Name: aws.String("state"), Values: []string{string(ec2types.PlacementGroupStateAvailable)}}},

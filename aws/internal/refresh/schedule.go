@@ -37,7 +37,7 @@ func (s *Schedule) Due(now time.Time) bool { return !s.never && !now.Before(s.ne
 // Next returns when to read next: the zero time before the first read, and false if no read will follow.
 func (s *Schedule) Next() (time.Time, bool) { return s.next, !s.never }
 
-// Failures returns how many reads failed since the last one that didn't.
+// Failures returns how many reads failed since the last successful read.
 func (s *Schedule) Failures() int { return s.failures }
 
 // Soon makes the schedule due now.

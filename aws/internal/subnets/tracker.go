@@ -16,7 +16,7 @@ const DefaultLifetime = 5 * time.Minute
 type Options struct {
 	// Lifetime of a count; a subnet whose count is older counts as unknown. Zero: DefaultLifetime.
 	Lifetime time.Duration
-	// Now is the clock; nil: time.Now.
+	// Now is the clock. Nil means time.Now.
 	Now func() time.Time
 }
 

@@ -38,7 +38,7 @@ func (l *tracker[K]) mark(key K, now time.Time) {
 	r.probe = time.Time{}
 }
 
-// suspect puts a thing that nothing is known of on probation.
+// suspect puts a thing on probation if nothing is known of it.
 func (l *tracker[K]) suspect(key K, now time.Time) {
 	r := l.get(key)
 	if forget := now.Add(l.options.First); r.forget.Before(forget) {

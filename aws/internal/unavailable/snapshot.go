@@ -85,7 +85,7 @@ func (s *Snapshot) allWithout(subnets []string) bool {
 	})
 }
 
-// QuotaClosed reports whether a type of so many vCPUs is closed by a quota: when one of its class with at most as many
+// QuotaClosed reports whether a type with this number of vCPUs is closed by a quota: when one of its class with at most as many
 // was refused.
 func (s *Snapshot) QuotaClosed(capacityType, instanceType string, vcpus int64) bool {
 	if s == nil || len(s.quotas) == 0 {

@@ -55,5 +55,5 @@ func bootstrapScript(c *Config) (string, error) {
 // familyUbuntu is a family of the older generations: AL2's user data on images that do not set up local disks.
 const familyUbuntu awsv1.AMIFamily = "Ubuntu"
 
-// shellQuote quotes a text as one shell word.
+// shellQuote quotes a string as one shell word.
 func shellQuote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }

@@ -19,7 +19,7 @@ func nodeLabels(labels map[string]string) map[string]string {
 	return kept
 }
 
-// restricted reports whether a key's domain is, or is below, one that belongs to Kubernetes or to the cluster's administrators.
+// restricted reports whether a key's domain is, or is below, a domain that belongs to Kubernetes or to the cluster's administrators.
 func restricted(key string) bool {
 	domain, _, ok := strings.Cut(key, "/")
 	if !ok {

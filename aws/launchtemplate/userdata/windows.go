@@ -49,7 +49,7 @@ func windows(c *Config, warn func(string, ...any)) (string, error) {
 // launchTags are the tags by which EC2's launch agent finds the blocks of user data, in upper or lower case.
 var launchTags = regexp.MustCompile(`(?i)</?(powershell|script)>`)
 
-// powershellQuote quotes a text as one literal. PowerShell also treats typographic apostrophes as quotes.
+// powershellQuote quotes a string as one literal. PowerShell also treats typographic apostrophes as quotes.
 func powershellQuote(text string) string {
 	var b strings.Builder
 	b.WriteByte('\'')
