@@ -2,7 +2,8 @@ package cloudprovider
 
 import "math"
 
-// InterruptionRate says how often the cloud takes back instances that are bought in one way. Offerings share it: it must not be changed.
+// InterruptionRate says how often the cloud takes back instances that are bought as the same offering. Offerings share it: it must not be
+// changed.
 //
 // What is known publicly is a band: of so many instances in a hundred that ran in a month of 730 hours, the cloud took one away. It is
 // an average of the past, not a promise.

@@ -106,7 +106,7 @@ func (v *view) corrections(number int, rules []*rule) *corrected {
 	return &c
 }
 
-// copyOf is the copy with these corrections: one that this result or the previous one has, else a new one.
+// copyOf returns a copy with these corrections: from this result, from the previous result, or a new copy.
 func (w *workshop) copyOf(c *corrected) *corrected {
 	if found := w.result.find(c); found != nil {
 		return found

@@ -24,7 +24,7 @@ type view struct {
 	matches []int32
 }
 
-// say is which overlays state one thing, as numbers of rules counted from 1; 0 is none. The first has its way; the
+// say is which overlays state one thing, as numbers of rules counted from 1; 0 is none. The first takes effect; the
 // last, being the lightest yet, is the one that the next may be in conflict with.
 type say struct{ first, last int32 }
 

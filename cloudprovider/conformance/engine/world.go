@@ -37,11 +37,11 @@ type world struct {
 	version   int
 	named     int
 	log       []string
-	// steps are counted; ended tells that an object of the step was gone or changed: the rest of it was not done.
+	// steps are counted; ended says that an object of the step was gone or changed: the rest of it was not done.
 	steps int
 	ended bool
 
-	// vanish takes an object away before effect number vanishAt of this round, counted by effects; nil for none.
+	// vanish takes an object away before effect number vanishAt of this round, counted by effects. It is nil if no object vanishes.
 	vanish            func() bool
 	effects, vanishAt int
 	// silent are instances whose Node was taken away: their kubelets do not make it again.
@@ -102,7 +102,7 @@ func newWorld(t testing.TB, s conformance.Subject, o Options) *world {
 	return w
 }
 
-// run adds pods that ask for so much of a core.
+// run adds pods that request this share of a core.
 func (w *world) run(app string, n int, cpu string) {
 	controlled := true
 	for i := range n {
