@@ -142,7 +142,7 @@ func decode(document []byte, object any) error {
 	return errors.Join(strict...)
 }
 
-// sentences puts each fault on a line of its own.
+// sentences puts each fault on a separate line.
 func sentences(errs field.ErrorList) error {
 	lines := make([]string, 0, len(errs))
 	for _, e := range errs {
