@@ -17,7 +17,7 @@ type formed struct {
 // endless is the width of lines that nothing cuts.
 const endless = math.MaxInt32
 
-// boldMark stands for the beginning and the end of bold text until it is known what is to be escaped.
+// boldMark stands for the beginning and the end of bold text until it is known what must be escaped.
 const boldMark = "\x01"
 
 // form puts standard output into the form of --output. The function that is returned ends it.

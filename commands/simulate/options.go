@@ -103,7 +103,7 @@ type options struct {
 	diff string
 	// explain is the object that explain is about; its kind is empty for other questions.
 	explain explainOptions
-	// replace selects nodes to plan without, by the flag replaceFlag; nil for none.
+	// replace selects nodes to plan without, by the flag replaceFlag. It is nil without that flag.
 	replace     labels.Selector
 	replaceFlag string
 	// strict refuses fields that a kind does not have.
