@@ -27,9 +27,9 @@ type Input struct {
 	History []Disruption
 	// Unreached are the pools that the last plan did not reach (Plan.Unreached): this plan starts with them.
 	Unreached []v1.PoolKey
-	// BackOff are the pools whose replacements for drift failed recently; nil for none. See BackOff.ForgetGone.
+	// BackOff are the pools whose replacements for drift failed recently, or nil if there are none. See BackOff.ForgetGone.
 	BackOff *BackOff
-	// Refusals are the nodes that an Approver refused recently, or whose commands could not be carried out; nil for none.
+	// Refusals are the nodes that an Approver refused recently, or whose commands could not be carried out, or nil if there are none.
 	Refusals *Refusals
 }
 
