@@ -1,5 +1,5 @@
 // Package generations lets reconcilers for NodePools, NodeClaims and EC2NodeClasses of v1 also work on Provisioners, Machines and
-// AWSNodeTemplates of v1alpha5. It wraps the manager and converts all objects on the way.
+// AWSNodeTemplates of v1alpha5. It wraps the manager and converts all objects that are read or written through it.
 //
 //	served, err := generations.Serve(mgr, generations.Options{Logger: log})
 //	if err != nil {

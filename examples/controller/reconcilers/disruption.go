@@ -65,7 +65,7 @@ type disruptor struct {
 	pace      disruption.Pace
 	unreached []v1.PoolKey
 	waves     waves
-	// memory is passed from one plan to the next; nil for none.
+	// memory is passed from one plan to the next. It is nil without a memory.
 	memory *disruption.Memory
 	// adopted is true once commands of earlier processes were searched for; looked is when that was first tried.
 	adopted bool

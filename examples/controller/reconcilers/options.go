@@ -55,7 +55,7 @@ type Options struct {
 	// NodeFacts learns from nodes what instance types really have, which plans then count on (package scheduling/nodefacts), and how long nodes
 	// take to register, which the registration timeout follows. Nil: plans count on the provider's estimates.
 	NodeFacts *nodefacts.Book
-	// Market is told of launches and interruptions. Nil: nobody does.
+	// Market is notified of launches and interruptions. It may be nil.
 	Market MarketObserver
 	// Disruption says how nodes are removed and replaced.
 	Disruption DisruptionOptions
