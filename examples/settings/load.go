@@ -15,18 +15,18 @@ import (
 type Sources struct {
 	// Args are the arguments of the command line without the program's name.
 	Args []string
-	// LookupEnv returns environment variables, like os.LookupEnv; nil: none.
+	// LookupEnv returns environment variables, like os.LookupEnv. Nil means none.
 	LookupEnv func(string) (string, bool)
 	// ReadFile reads the file named by --settings-file or SETTINGS_FILE, like the function ReadFile; nil: files are not supported.
 	ReadFile func(string) ([]byte, error)
-	// ConfigMap is the data of the ConfigMap karpenter-global-settings; nil: none.
+	// ConfigMap is the data of the ConfigMap karpenter-global-settings. Nil means none.
 	ConfigMap map[string]string
-	// LoggingConfigMap is the data of the ConfigMap config-logging; nil: none.
+	// LoggingConfigMap is the data of the ConfigMap config-logging. Nil means none.
 	LoggingConfigMap map[string]string
 	// ReadConfigMaps reads both from the cluster if the setting Process.LegacyConfigMap names the first. Its argument has the
 	// process settings from flags, environment and file. The second may be nil. Nil: they are not read.
 	ReadConfigMaps func(Process) (behaviour, logging map[string]string, err error)
-	// MoreFlags registers additional flags of the program; nil: none.
+	// MoreFlags registers additional flags of the program. Nil means none.
 	MoreFlags func(*flag.FlagSet)
 }
 
