@@ -44,7 +44,7 @@ func (r *reservation) ended(now time.Time) bool {
 // offeringState is the changing state of an offering.
 type offeringState struct {
 	typeIndex int
-	// reservation that the offering uses; nil for none.
+	// reservation that the offering uses, or nil if there is none.
 	reservation *reservation
 	// stock is how many more launches succeed; negative means any number.
 	stock int

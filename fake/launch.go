@@ -15,9 +15,9 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// Create launches the claim's instance by the first offering with room in cloudprovider.LaunchOrder: reserved before spot before
-// on-demand, then the cheapest. Offerings found out of stock on the way are shown as unavailable for Options.StockOutMemory. If the
-// claim's UID has a live instance, Create returns that one.
+// Create launches the claim's instance by the first offering with room in cloudprovider.LaunchOrder: reserved before spot before on-demand,
+// then the cheapest. Offerings that are found out of stock before that are shown as unavailable for Options.StockOutMemory. If the claim's
+// UID has a live instance, Create returns that one.
 func (c *Cloud) Create(ctx context.Context, nodeClaim *v1.NodeClaim) (*v1.NodeClaim, error) {
 	// The comparison with thousands of offerings uses no changing state, so it is done before locking.
 	order, invalid := c.plan(nodeClaim)

@@ -18,7 +18,7 @@ type instance struct {
 	owner owner
 	// labels are the Instance's labels, without those that come from the claim only.
 	labels map[string]string
-	// reservation that the instance uses; nil for none.
+	// reservation that the instance uses, or nil if there is none.
 	reservation *reservation
 	drift       cloudprovider.DriftReason
 	// gateHeld is why the registration gate is kept closed; empty if it is not.
