@@ -310,7 +310,7 @@ type pile struct {
 	multipliers []float64
 	room        amounts
 	accepts     func(*class) bool
-	// counted are the resources that are counted in whole pods; nil for none.
+	// counted are the resources that are counted in whole pods, or nil if there are none.
 	counted wholePods
 }
 
