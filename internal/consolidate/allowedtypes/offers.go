@@ -14,7 +14,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// setOffers is setTypes for remembered offers. Nodes share what is alike: it must not be changed.
+// setOffers is setTypes for remembered offers. Nodes share equal lists, so they must not be changed.
 func setOffers(pool *survey.Pool, node *planning.NewNode, list []*knownOffer) {
 	alike := len(list) <= len(node.InstanceTypes)
 	for i := 0; alike && i < len(list); i++ {

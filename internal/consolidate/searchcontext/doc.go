@@ -2,7 +2,7 @@
 //
 // The input is a survey.Fleet, Settings, and perhaps what an earlier plan knew; the output is a Context: candidates with what a search
 // weighs, which is their prices, what their pods are worth, what these do when the node goes, and what keeps it from being removed; and
-// trials on which pods that wait anyway have their places. Nobody changes it once it is made: searches share it, side by side.
+// trials on which pods that wait anyway have their places. It never changes, so parallel searches share it.
 //
 // Each node and pod is looked at once; what an earlier plan knew of pods that are as they were is not worked out again.
 //
