@@ -37,7 +37,7 @@ func projectClient(config *rest.Config, client *httpClient) (*rest.RESTClient, r
 // Labels of the workload of that name.
 func Labels(workload string) map[string]string { return map[string]string{"app": workload} }
 
-// Pod returns a template of pods with one container that asks for so much, and ends within a second when told so.
+// Pod returns a template of pods with one container that requests these amounts, and exits within a second after a termination signal.
 func Pod(cpu, memory string) corev1.PodTemplateSpec {
 	return corev1.PodTemplateSpec{Spec: corev1.PodSpec{
 		TerminationGracePeriodSeconds: new(int64(1)),

@@ -151,7 +151,8 @@ func (c *Cluster) PodsUnschedulable(workload string, n int) Condition {
 	return c.PodsAre(workload, n, "unschedulable", Unschedulable)
 }
 
-// BudgetAllows is the condition that the PodDisruptionBudget of a deployment, as it is now, counts so many pods and lets so many go.
+// BudgetAllows is the condition that the PodDisruptionBudget of a deployment, as it is now, counts the given number of pods and allows the
+// given number of evictions.
 func (c *Cluster) BudgetAllows(deployment string, pods, allowed int32) Condition {
 	return func() (bool, string) {
 		b, err := c.Client.PolicyV1().PodDisruptionBudgets(c.Namespace).Get(c.t.Context(), deployment, metav1.GetOptions{})
