@@ -147,7 +147,7 @@ func (x *Index) Unplugged(allocatable corev1.ResourceList) map[corev1.ResourceNa
 }
 
 // fill writes the number of devices of a node with the units to a vector that already contains its other amounts. For an extended resource
-// without a plugin it writes the amount that devices can serve. further is added to that, nil for nothing.
+// without a plugin it writes the amount that devices can serve. further is added to that. It may be nil.
 func (x *Index) fill(units devices.Units, further []int64, unplugged func(name corev1.ResourceName, at int) bool, into []int64) {
 	have := x.fillExtended(func(resource string) int64 { return x.Counts.Serves(units, resource) }, unplugged, into)
 	room := x.Counts.Room(units, have)

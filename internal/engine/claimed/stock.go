@@ -25,7 +25,7 @@ type deviceStock struct {
 	// nodes are the names of nodes with devices, ofNodes their usage.
 	nodes   []string
 	ofNodes map[string]*devices.Usage
-	// until is the earliest end of a node's time for its drivers to publish; zero for none.
+	// until is the earliest end of a node's time for its drivers to publish, or zero if there is none.
 	until time.Time
 	// typed are the names of types with devices, published the names of nodes with slices.
 	typed, published map[string]bool

@@ -15,7 +15,7 @@ type Matcher interface {
 type matching struct {
 	// verdicts are by device.
 	verdicts []verdict
-	// amounts are what the alternative takes of each device's capacities, nil for nothing.
+	// amounts are what the alternative takes of each device's capacities, or nil if it takes nothing.
 	amounts [][]int64
 }
 

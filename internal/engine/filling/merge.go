@@ -60,7 +60,7 @@ func (k *Task) mergeOnce(g *Bins) bool {
 	return true
 }
 
-// anyHas reports whether some option that costs less has room for so much.
+// anyHas reports whether some option that costs less has room for this load.
 func (k *Task) anyHas(used []int64, price int64) bool {
 	for o := range k.p.Options {
 		if opt := &k.p.Options[o]; opt.Price >= price {

@@ -38,7 +38,7 @@ type Answers struct {
 // mostAnswered bounds the memory, counted in new nodes and lots of pods on them.
 const mostAnswered = 1 << 17
 
-// answer is a list of new nodes with their pods and cost. Hosts are counted from the first of the nodes; nil for none.
+// answer is a list of new nodes with their pods and cost. Hosts are counted from the first of the nodes; the list is nil if there are none.
 type answer struct {
 	nodes    []state.Node
 	bindings []state.Binding

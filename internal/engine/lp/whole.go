@@ -24,7 +24,7 @@ type wholePart struct {
 	offset int
 }
 
-// NewWhole makes a knapsack with room for so many units. need and most are indexed by class; the slices are kept. Units must not be
+// NewWhole makes a knapsack with room for this number of units. need and most are indexed by class; the slices are kept. Units must not be
 // negative.
 func NewWhole(room [2]int, need [][2]int, most []int) *Whole {
 	return &Whole{room: room, need: need, most: most, best: make([]float64, (room[0]+1)*(room[1]+1))}

@@ -132,7 +132,7 @@ type update struct {
 	// kind.
 	removed, added []classedPod
 	podsChanged    bool
-	// swapped are pods that represent DaemonSets, or members of gangs in a domain, instead of the previous pods; nil for none.
+	// swapped are pods that represent DaemonSets, or members of gangs in a domain, instead of the previous pods, or nil if there are none.
 	swapped []swappedSample
 	// volumes says that volumes were read again; touched are the unchanged nodes, indices into was.nodes, with pods whose kinds changed.
 	volumes bool

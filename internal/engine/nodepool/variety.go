@@ -7,7 +7,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
-// Variety is one minValues of a NodePool: the nodes' instance types must offer at least so many distinct values of
+// Variety is one minValues of a NodePool: the nodes' instance types must offer at least this number of distinct values of
 // the key.
 type Variety struct {
 	Key string

@@ -23,7 +23,7 @@ type Values struct {
 	Committed *CommittedValues
 	// Tighter are values with a better bound, for a problem with committed options; nil if there are none.
 	Tighter *Values
-	// Whole says, by option, which resources the bound counts in whole pods; nil for none.
+	// Whole says, by option, which resources the bound counts in whole pods. It is nil if there are none.
 	Whole []WholeCount
 	// Program is the linear program they come from.
 	Program *Program

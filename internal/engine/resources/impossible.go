@@ -20,8 +20,8 @@ const (
 // maxAmount bounds a single amount, in planner units, so that sums over thousands of pods and nodes stay inside int64.
 const maxAmount = 1 << 50
 
-// Impossible reports whether no node could ever have so much of the resource: if the request is negative, 2,000 CPUs or more, more than 100
-// TiB of memory, or more than 1 PiB of local storage or of anything else. It takes a short constant time for any quantity, also for
+// Impossible reports whether no node could ever have this amount of the resource: if the request is negative, 2,000 CPUs or more, more than
+// 100 TiB of memory, or more than 1 PiB of local storage or of anything else. It takes a short constant time for any quantity, also for
 // exponents with which ordinary arithmetic would take minutes.
 func Impossible(name corev1.ResourceName, q resource.Quantity) bool {
 	if Absurd(&q) || q.Sign() < 0 {

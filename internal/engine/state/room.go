@@ -11,7 +11,7 @@ import (
 type Watcher interface {
 	// RoomChanged: the free amounts of a node changed, or whether it takes pods.
 	RoomChanged(node int32)
-	// Returned: the last so many waiting pods no longer wait, because their node is back.
+	// Returned: this number of pods, the last that waited, no longer wait, because their node is back.
 	Returned(pods int)
 }
 

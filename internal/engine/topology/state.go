@@ -57,7 +57,7 @@ type Tally struct{ group, Members, owners int32 }
 // NoDomain is the domain of a node without the label.
 const NoDomain = -1
 
-// NewState makes a state without nodes, with memory for so many.
+// NewState makes a state without nodes, with memory for this number of nodes.
 func NewState(groups []Group, keys []string, reach func(shape int32, key int) []int32, nodes int) *State {
 	n := len(groups)
 	s := &State{

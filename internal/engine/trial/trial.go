@@ -19,7 +19,8 @@ type Trial struct {
 	S state.State
 	// admission remembers how devices are allocated; nil until it is needed.
 	admission *deviceAdmission
-	// Parted are the groups of pods that share claims and were removed from their nodes because some of them had no place; nil for none.
+	// Parted are the groups of pods that share claims and were removed from their nodes because some of them had no place, or nil if there
+	// are none.
 	Parted sets.Set[string]
 	// NewOnly keeps Place off the nodes of the snapshot and off the new ones before fresh: see PlaceNew.
 	NewOnly bool
