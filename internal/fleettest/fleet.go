@@ -91,12 +91,12 @@ func (f *Fleet) Node(name, instanceType string, pods ...*corev1.Pod) *planning.N
 	return &f.Snapshot.Nodes[len(f.Snapshot.Nodes)-1]
 }
 
-// Pods are pods of a Deployment, named name-0 and on, that request so many cores each.
+// Pods are pods of a Deployment, named name-0 and on, that request this number of cores each.
 func Pods(name string, n int, cores string) []*corev1.Pod {
 	return build.Pods(name, n, build.CPU(cores), build.Labels("app", name), build.OwnedBy("apps/v1", "ReplicaSet", name))
 }
 
-// Budget adds a PodDisruptionBudget for the pods of that name, which lets so many be evicted now.
+// Budget adds a PodDisruptionBudget for the pods of that name, which allows this number of evictions now.
 func (f *Fleet) Budget(app string, allowed int32) {
 	most := intstr.FromInt32(allowed)
 	b := &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: app}}
