@@ -41,7 +41,7 @@ func AwayFrom(key, app string) PodOption {
 	}
 }
 
-// ReservedOffering draws on a reservation with so many instances left.
+// ReservedOffering returns an offering of a reservation with this number of instances left.
 func ReservedOffering(zone, id string, left int) cloudprovider.Offering {
 	o := Offering(zone, v1.CapacityTypeReserved, 0)
 	o.Requirements = o.Requirements.With(requirements.In("example.com/reservation", id))
