@@ -61,8 +61,8 @@ func withRunTimes(s *scheduling.Snapshot, itself map[*corev1.Pod]*corev1.Pod) *s
 	return &out
 }
 
-// refused returns the term of a pod that runs for so long, from now on: each label by which a reservation that ends too early differs from
-// all others has another value.
+// refused returns the term of a pod that runs for this time, from now on: each label by which a reservation that ends too early differs
+// from all others has another value.
 func refused(all []endOf, now time.Time, seconds int64) (term corev1.NodeSelectorTerm, refuses bool) {
 	if seconds <= 0 {
 		return term, false
