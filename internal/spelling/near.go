@@ -83,8 +83,8 @@ func distance(a, b string) (n int, near bool) {
 	return n, near
 }
 
-// Edits is how many slips turn one text into the other, and whether these are at most so many; if they are not, the number means nothing.
-// A slip puts a byte in, leaves one out, changes one, or swaps two neighbours.
+// Edits returns the number of edits that turn one string into the other, and whether it is at most the given number. If not, the number has
+// no meaning. A slip puts a byte in, leaves one out, changes one, or swaps two neighbours.
 func Edits(a, b string, most int) (n int, few bool) {
 	if len(a)-len(b) > most || len(b)-len(a) > most {
 		return 0, false // and not worth the time
