@@ -174,7 +174,7 @@ func (p *Problem) best(pack func(start *Type) Packing) Packing {
 	return best
 }
 
-// cheapest is the price of the cheapest type that holds so much.
+// cheapest returns the price of the cheapest type that holds this load.
 func (p *Problem) cheapest(used []int64) float64 {
 	price := math.Inf(1)
 	for i := range p.Types {
