@@ -37,7 +37,7 @@ const defaultNomination = 2 * DefaultBatchMax
 type Orders struct {
 	// Launches in the order of the plan.
 	Launches []Launch
-	// Nominations of existing nodes, by name. Placeholders nominate nobody.
+	// Nominations of existing nodes, by name. Placeholders are not nominated.
 	Nominations []Nomination
 	// Waiting are the pods without a place, with reasons; without placeholders.
 	Waiting []scheduling.Unschedulable

@@ -77,9 +77,9 @@ type StockFileError struct {
 // Error is "stock estimate: path rule".
 func (e *StockFileError) Error() string { return "stock estimate: " + e.Path + " " + e.Rule }
 
-// Import takes over what Export wrote in another replica. Of each observation and probe the later one stays, so that a text may be imported
-// more than once. Times after now count as now: another replica's clock may be ahead. A text that breaks a rule is refused as a whole, with
-// a *StockFileError.
+// Import takes over what Export wrote in another replica. Of each observation and probe the later one stays, so that the same data may be
+// imported more than once. Times after now count as now: another replica's clock may be ahead. Data that breaks a rule is refused as a
+// whole, with a *StockFileError.
 func (b *StockEstimate) Import(text []byte, now time.Time) error {
 	if len(text) > maxStockBytes {
 		return &StockFileError{"the text", fmt.Sprintf("has more than %d MiB", maxStockBytes>>20)}

@@ -69,7 +69,7 @@ func TerminateClaim(s ClaimTermination, now time.Time) Step {
 	if step, ok := setDeadline(claim); ok {
 		return step
 	}
-	// This includes nodes that joined but never registered: nobody else removes them.
+	// This includes nodes that joined but never registered: nothing else removes them.
 	if claim.Status.ProviderID != "" && len(s.Nodes) > 0 {
 		var step Step
 		for _, node := range s.Nodes {
