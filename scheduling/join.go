@@ -38,7 +38,7 @@ func ending(claim *v1.NodeClaim) bool {
 	return false
 }
 
-// PoolOf reads the pool that owns a node from the labels of its Node or NodeClaim; zero for none.
+// PoolOf returns the pool that owns a node, by the labels of its Node or NodeClaim. It returns the zero value if there is none.
 func PoolOf(labels map[string]string) v1.PoolKey { return v1.PoolOf(labels) }
 
 // CompleteNode sets fields that a Node may lack but every joined node has: allocatable (capacity, by the API's default) and the hostname

@@ -124,9 +124,9 @@ func WithCatalogs(catalogs ...*CompiledCatalog) CompileOption {
 	}
 }
 
-// ImpossibleRequest reports whether no node could ever have so much of the resource: if the request is negative, 2,000 CPUs or more, more
-// than 100 TiB of memory, or more than 1 PiB of local storage or, in whole units, of anything else. The usual cause is a unit that was left
-// out or mixed up. A pod with such a request is not planned, but explained. It takes a short constant time for any quantity, also for
+// ImpossibleRequest reports whether no node could ever have this amount of the resource: if the request is negative, 2,000 CPUs or more,
+// more than 100 TiB of memory, or more than 1 PiB of local storage or, in whole units, of anything else. The usual cause is a unit that was
+// left out or mixed up. A pod with such a request is not planned, but explained. It takes a short constant time for any quantity, also for
 // exponents with which ordinary arithmetic would take minutes.
 func ImpossibleRequest(name corev1.ResourceName, q resource.Quantity) bool {
 	return resources.Impossible(name, q)

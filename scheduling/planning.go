@@ -19,11 +19,11 @@ type (
 	NodePool = planning.NodePool
 	// SnapshotError says what is wrong with a Snapshot.
 	SnapshotError = planning.SnapshotError
-	// Node is one the cluster has, or one that is on its way.
+	// Node is a node of the cluster, or a node that is being launched.
 	Node = planning.Node
 	// CostModel says what a node costs where that is not its list price.
 	CostModel = planning.CostModel
-	// CostTerm is one thing that changes what nodes cost.
+	// CostTerm changes the cost of nodes.
 	CostTerm = planning.CostTerm
 	// CostSelector picks offerings.
 	CostSelector = planning.CostSelector
@@ -31,7 +31,7 @@ type (
 	OfferingAmount = planning.OfferingAmount
 	// Commitment is a limited amount of something that is paid for beforehand, used up by the nodes it covers.
 	Commitment = planning.Commitment
-	// PriceTerm is one line of how a price came about.
+	// PriceTerm is one line in the calculation of a price.
 	PriceTerm = planning.PriceTerm
 	// CommitmentUse is what a plan makes of a commitment, all in Unit.
 	CommitmentUse = planning.CommitmentUse

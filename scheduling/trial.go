@@ -93,8 +93,8 @@ func (t *Trial) PutNew(n *NewNode) error {
 	return placing.Of(t.t).PutNew(n)
 }
 
-// Waiting names pods that wait for a place, at most so many: those of hidden nodes, the last hidden first, then the snapshot's own.
-// Of pods of one class those count as placed that were hidden first.
+// Waiting names pods that wait for a place, at most the given number: first the pods of hidden nodes, the last hidden first, then the
+// snapshot's own. Of pods of one class those count as placed that were hidden first.
 func (t *Trial) Waiting(most int) []PodKey {
 	return t.t.Waiting(most)
 }

@@ -37,7 +37,7 @@ type Input struct {
 
 // Resolved is a buffer with its placeholders.
 type Resolved struct {
-	// Buffer is the one that was given, unchanged.
+	// Buffer is the given buffer, unchanged.
 	Buffer *v1beta1.CapacityBuffer
 	// Reason is the reason of the condition ReadyForProvisioning: v1beta1.ReasonResolved, or why no placeholder can be planned.
 	Reason string

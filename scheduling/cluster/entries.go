@@ -34,7 +34,8 @@ const (
 type entry struct {
 	key           nodeKey
 	nodes, claims map[string]struct{}
-	// shown is what views contain of it, nil for nothing; host is the Node whose pods count as its own. Both are as of the last refresh.
+	// shown is what views contain of it, or nil if they contain nothing. host is the Node whose pods count as its own. Both are as of the
+	// last refresh.
 	shown *shownNode
 	host  string
 	// leftOut are objects that are not part of views.

@@ -48,7 +48,7 @@ type View struct {
 type NodeState struct {
 	// Name is the name of its scheduling.Node.
 	Name string
-	// Pool that owns it; zero for none.
+	// Pool that owns it, or zero if there is none.
 	Pool v1.PoolKey
 	// Node and Claim as the API has them; at least one is set. Node is set even while the view leaves it out of the snapshot.
 	Node  *corev1.Node

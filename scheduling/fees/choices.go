@@ -41,7 +41,7 @@ func (e *Error) Error() string {
 const mostUnits = 1e6
 
 // Parse parses choices of fees, separated by commas. Each is NAME, NAME=AMOUNT, NAME@POOL or NAME=AMOUNT@POOL; several NodePools are
-// joined by a plus sign. An empty text chooses no fees. If the text cannot be parsed, the error is an *Error.
+// joined by a plus sign. An empty string chooses no fees. If the string cannot be parsed, the error is an *Error.
 func Parse(text string) (Choices, error) {
 	if text == "" {
 		return nil, nil

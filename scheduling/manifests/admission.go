@@ -29,7 +29,7 @@ type admission struct {
 // containerDefaults are the default requests of one LimitRange for containers without requests.
 type containerDefaults struct{ requests, limits corev1.ResourceList }
 
-// admissible is a pod spec on its way through admission.
+// admissible is a pod spec during admission.
 type admissible struct {
 	origin     origin
 	kind, name string

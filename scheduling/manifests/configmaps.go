@@ -19,7 +19,7 @@ type Settings struct {
 	Apply func(ConfigMap) error
 }
 
-// ConfigMap is one that Settings names.
+// ConfigMap is a ConfigMap that Settings names.
 type ConfigMap struct {
 	// Position is where it was found.
 	Position Position

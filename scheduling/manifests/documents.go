@@ -33,7 +33,7 @@ func (l *loader) readSource(source int) {
 	}
 }
 
-// maxLine bounds the lines of YAML and the texts of JSON, which a parser copies several times. No object that an API server
+// maxLine bounds the lines of YAML and the strings of JSON, which a parser copies several times. No object that an API server
 // takes is half as long.
 const maxLine = 8 << 20
 

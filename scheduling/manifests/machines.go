@@ -11,7 +11,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// machine is a Node, a NodeClaim or both, on its way into the snapshot.
+// machine is a Node, a NodeClaim or both, from which a node of the snapshot is made.
 type machine struct {
 	node  scheduling.Node
 	entry origin

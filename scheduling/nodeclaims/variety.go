@@ -13,7 +13,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// demand is one minValues of a pool: so many distinct values of the key among the instance types of a claim.
+// demand is one minValues of a pool: the number of distinct values of the key that the instance types of a claim must have.
 type demand struct {
 	key string
 	n   int

@@ -16,7 +16,7 @@ import (
 // maxSaid is the largest number of sentences that are added to a snapshot's Assumptions.
 const maxSaid = 20
 
-// typeKey identifies a corrected instance type: the provider's instance type, and the corrections as a text.
+// typeKey identifies a corrected instance type: the provider's instance type, and the corrections as a string.
 type typeKey struct {
 	of   *cloudprovider.InstanceType
 	text string

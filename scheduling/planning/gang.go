@@ -43,7 +43,7 @@ type Gang struct {
 	Spare bool `json:"spare,omitempty"`
 	// DisruptionMode says whether running members may be moved without the others. Empty means GangDisruptedTogether.
 	DisruptionMode GangDisruptionMode `json:"disruptionMode,omitempty"`
-	// Deadline is the time from which on the gang is not placed any more; zero for none.
+	// Deadline is the time from which on the gang is not placed any more, or zero if there is none.
 	Deadline time.Time `json:"deadline,omitzero"`
 	// RunSeconds is for how many seconds the members run once they are placed: they are not placed in a reservation that ends before that
 	// (cloudprovider.Offering.ReservationEnds). 0: not known; then activeDeadlineSeconds of each member counts, if it has one.

@@ -252,7 +252,7 @@ type CertificateClass struct {
 	Requests corev1.ResourceList `json:"requests"`
 	// Count of pods.
 	Count int `json:"count"`
-	// Takes is how much of the rules' amounts one pod takes, by CertificateRule.Name; nil for nothing.
+	// Takes is how much of the rules' amounts one pod takes, by CertificateRule.Name. It is nil if the pod takes nothing.
 	Takes map[string]int64 `json:"takes,omitempty"`
 	// Value of one pod, USD per hour.
 	Value float64 `json:"value"`
@@ -266,9 +266,9 @@ type CertificateType struct {
 	Price float64 `json:"price"`
 	// Multipliers λ by resource, USD per hour and unit (cores, bytes, pods, …).
 	Multipliers map[corev1.ResourceName]float64 `json:"multipliers"`
-	// RuleMultipliers by CertificateRule.Name, USD per hour for one of the rule's amount; nil for none.
+	// RuleMultipliers by CertificateRule.Name, USD per hour for one of the rule's amount, or nil if there are none.
 	RuleMultipliers map[string]float64 `json:"ruleMultipliers,omitempty"`
-	// Whole are the resources counted in whole pods; nil for none, at most two.
+	// Whole are the resources counted in whole pods, or nil if there are none, at most two.
 	Whole []CertificateCount `json:"whole,omitempty"`
 }
 

@@ -13,7 +13,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// slot is room for a pod on a node: for one that is not there yet, or for a consumer that waits.
+// slot is room for a pod on a node: for a pod that does not exist yet, or for a pending consumer.
 type slot struct {
 	set, number int
 	node        string

@@ -155,7 +155,7 @@ func (d *demand) pod(set, number int) *corev1.Pod {
 	return &pod
 }
 
-// heldPod is the pod as one that is bound to the node: nobody may take its room, or make it leave.
+// heldPod returns the pod bound to the node. Nothing may take its room, or remove it from the node.
 func (d *demand) heldPod(set, number int, node string) *corev1.Pod {
 	pod := d.pod(set, number)
 	pod.Annotations = maps.Clone(pod.Annotations)

@@ -23,7 +23,7 @@
 //  2. Requests of v1.ClassCheckCapacity are tried on nodes that are there, after all pods that wait, the oldest first. No NodePool
 //     takes part.
 //  3. Requests of v1.ClassBestEffortAtomicScaleUp join Round.Snapshot as gangs. They are provisioned once all their pods have room
-//     on nodes that are there; until then each round plans them again, on the nodes that are on their way.
+//     on nodes that are there; until then each round plans them again, on the nodes that are being launched.
 //  4. Requests of v1.ClassPlan are planned one by one on top of all that.
 //
 // All a round knows is in its input, and all it finds out is in the answers, which are for the status of the objects: a program that

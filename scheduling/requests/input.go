@@ -55,9 +55,9 @@ func (in *Input) maxPods() int {
 type Answer struct {
 	// Given is the request as it was given.
 	Given *v1.ProvisioningRequest
-	// Request is a copy of the one that was given, with the status it should have.
+	// Request is a copy of the given request, with the status that it should have.
 	Request *v1.ProvisioningRequest
-	// Changed reports whether the status differs from the one that was given.
+	// Changed reports whether the status differs from the given status.
 	Changed bool
 }
 

@@ -31,7 +31,7 @@ type Round struct {
 	// held are pods that stand for booked room, by node; nominee are the nodes of pods that use some.
 	held    map[string][]*corev1.Pod
 	nominee map[scheduling.PodKey]string
-	// ready are the nodes that are there, rather than on their way.
+	// ready are the nodes that have joined and are initialised.
 	ready map[string]bool
 	// inGang are the members of the snapshot's own gangs.
 	inGang map[scheduling.PodKey]bool
