@@ -16,7 +16,7 @@ const clearTimeout = 2 * time.Minute
 const withoutFinalizers = `{"metadata":{"finalizers":null}}`
 
 // clear leaves the next test a cluster without pods, nodes, pools and claims. The test's controller is gone by now, so that
-// nobody but us takes finalizers off.
+// nothing else removes finalizers.
 func (c *Cluster) clear(stopKubelets context.CancelFunc) {
 	c.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), clearTimeout)
@@ -24,7 +24,7 @@ func (c *Cluster) clear(stopKubelets context.CancelFunc) {
 	background := metav1.DeleteOptions{PropagationPolicy: new(metav1.DeletePropagationBackground), GracePeriodSeconds: new(int64)}
 	var everything metav1.ListOptions
 	apps, core := c.Client.AppsV1(), c.Client.CoreV1()
-	// Owners before what they own, that nothing comes back.
+	// Owners are deleted before what they own, so that nothing is created again.
 	for _, step := range []struct {
 		what   string
 		delete func() error
@@ -45,7 +45,7 @@ func (c *Cluster) clear(stopKubelets context.CancelFunc) {
 		{"nodepools", func() error { return c.NodePools.DeleteCollection(ctx, background, everything) }},
 		{"nodeclaims", func() error { return c.NodeClaims.DeleteCollection(ctx, background, everything) }},
 		{"nodes", func() error { return core.Nodes().DeleteCollection(ctx, background, everything) }},
-		// Nodes of the next test have the same names: it is not to find what was said of them, nor their drivers.
+		// Nodes of the next test have the same names. It must not find the events or drivers of these nodes.
 		{"drivers of nodes", func() error { return c.Client.StorageV1().CSINodes().DeleteCollection(ctx, background, everything) }},
 		{"events", func() error {
 			return core.Events(metav1.NamespaceDefault).DeleteCollection(ctx, background, everything)
@@ -71,7 +71,7 @@ func (c *Cluster) clear(stopKubelets context.CancelFunc) {
 	stopKubelets()
 }
 
-// insist deletes until that succeeds or the time is over: the API server may have just come back, or be very busy.
+// insist retries the deletion until it succeeds or the time is over: the API server may have just restarted, or be very busy.
 func insist(ctx context.Context, remove func() error) error {
 	for {
 		err := remove()
@@ -86,8 +86,8 @@ func insist(ctx context.Context, remove func() error) error {
 	}
 }
 
-// removeLeft takes finalizers off what is being deleted, deletes pods at once and nodes that have joined in the meantime, and counts
-// what is still there.
+// removeLeft removes finalizers from objects that are being deleted, deletes pods and nodes that have joined in the meantime at once, and
+// counts the remaining objects.
 func (c *Cluster) removeLeft(ctx context.Context) (left int) {
 	var everything metav1.ListOptions
 	patch := []byte(withoutFinalizers)

@@ -26,7 +26,7 @@ import (
 	"github.com/drawknife/drawknife/internal/e2e/plane"
 )
 
-// Defaults of Options: a cloud in a hurry, which still leaves moments for things to happen in between.
+// Defaults of Options: a fast cloud with short delays, during which other events can happen.
 const (
 	DefaultLaunchLatency   = 500 * time.Millisecond
 	DefaultShutdownLatency = 500 * time.Millisecond
@@ -44,11 +44,11 @@ type Options struct {
 	Behaviour func(fake.Instance) kubelet.Behaviour
 }
 
-// Cluster is what one test has. Make one with Server.Start.
+// Cluster is the cluster of one test. Make one with Server.Start.
 type Cluster struct {
 	// Plane is the control plane, shared with the tests before and after.
 	Plane *plane.ControlPlane
-	// Client is the administrator's.
+	// Client is the client of the administrator.
 	Client kubernetes.Interface
 	// NodePools and NodeClaims of the whole cluster.
 	NodePools  *gentype.ClientWithList[*v1.NodePool, *v1.NodePoolList]
@@ -64,7 +64,7 @@ type Cluster struct {
 	began time.Time
 	nodes corelisters.NodeLister
 	pods  corelisters.PodNamespaceLister
-	// meant is where pods were to go, as events say.
+	// meant says where the planner wanted pods to go, according to events.
 	meant placements
 
 	mu sync.Mutex
@@ -72,8 +72,8 @@ type Cluster struct {
 	bought map[string]bool
 }
 
-// Start gives a test a cluster without nodes, and the control plane when it is the first. The test is skipped when the
-// control plane is not built. Everything is ended and removed when the test ends.
+// Start returns a cluster without nodes for a test. The first call starts the control plane. The test is skipped if the
+// control plane is not built. Everything is stopped and removed when the test ends.
 func (s *Server) Start(t testing.TB, options Options) *Cluster {
 	t.Helper()
 	c := &Cluster{Plane: s.Plane(t), t: t, began: time.Now()}
@@ -125,7 +125,7 @@ func outliving() []goleak.Option {
 	}
 }
 
-// endTimeout is how long goroutines that were told to end may take to, on a busy machine.
+// endTimeout is how long goroutines may take to end after they were stopped, on a busy computer.
 const endTimeout = 2 * time.Minute
 
 // leftBehind returns the error that names goroutines that do not end.
@@ -151,7 +151,7 @@ func (w logWriter) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// Config is for a client of the test's own.
+// Config returns the configuration for a client of the test.
 func (c *Cluster) Config() *rest.Config { return c.Plane.Config() }
 
 // typedClients makes the clients of the project's kinds.
@@ -167,7 +167,7 @@ func (c *Cluster) typedClients(config *rest.Config, httpClient *httpClient) erro
 	return nil
 }
 
-// makeNamespace makes one named for the test, with the service account without which it takes no pods.
+// makeNamespace creates a namespace named for the test, with the service account that pods need.
 func (c *Cluster) makeNamespace() {
 	c.t.Helper()
 	namespace, err := c.Client.CoreV1().Namespaces().Create(c.t.Context(), &corev1.Namespace{
@@ -195,7 +195,7 @@ func namespaceName(test string) string {
 	return strings.Trim(name[:min(len(name), 50)], "-")
 }
 
-// watch keeps nodes, pods and events at hand, so that looking at them costs the API server nothing.
+// watch caches nodes, pods and events, so that reading them needs no requests to the API server.
 func (c *Cluster) watch(ctx context.Context) (stop func()) {
 	c.t.Helper()
 	nodes := informers.NewSharedInformerFactory(c.Client, 0)
@@ -260,8 +260,8 @@ func (c *Cluster) note(i fake.Instance) {
 	c.bought[i.ProviderID] = true
 }
 
-// Bought returns how many instances there have been so far, those that are gone included. Calls of the cloud are more: a controller that
-// could not store the answer to one asks again, and is told of the same instance.
+// Bought returns how many instances there have been so far, those that are gone included. There may be more calls than instances: a
+// controller that could not store the answer to one asks again, and gets the same instance.
 func (c *Cluster) Bought() int {
 	now := c.Cloud.Instances()
 	c.mu.Lock()
@@ -275,7 +275,7 @@ func (c *Cluster) Bought() int {
 // settleEvery is how late the cloud may notice that an instance has booted or is gone.
 const settleEvery = 50 * time.Millisecond
 
-// settle lets the cloud's time pass: it does nothing by itself.
+// settle advances the cloud, which does nothing by itself.
 func settle(ctx context.Context, cloud *fake.Cloud) {
 	tick := time.NewTicker(settleEvery)
 	defer tick.Stop()

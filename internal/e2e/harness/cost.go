@@ -15,12 +15,12 @@ import (
 
 // Costs compares what the instances cost with what they were planned to cost, in USD per hour.
 type Costs struct {
-	// Fleet is what the instances cost that there are.
+	// Fleet is the cost of the existing instances.
 	Fleet float64
-	// Ordered is what their claims asked for: of each the first offering that suits it.
+	// Ordered is the cost of what their claims asked for: the first suitable offering of each claim.
 	Ordered float64
-	// AtOnce is what a plan costs that places all pods on new instances together. Pods that come in batches, or that
-	// kube-scheduler puts elsewhere than was meant, can make the fleet dearer than that.
+	// AtOnce is the cost of a plan that places all pods on new instances together. If pods come in batches, or if
+	// kube-scheduler puts them elsewhere than planned, the fleet can cost more than that.
 	AtOnce float64
 }
 
@@ -33,7 +33,7 @@ func (c Costs) String() string {
 	return line
 }
 
-// Costs of the cluster's instances and claims, and of a plan for the pods of the test's namespace.
+// Costs returns the costs of the cluster's instances and claims, and of a plan for the pods of the test's namespace.
 func (c *Cluster) Costs() Costs {
 	c.t.Helper()
 	ctx := c.t.Context()

@@ -1,5 +1,5 @@
 // Package harness gives tests a cluster: a real control plane without nodes of its own (package plane), a fake cloud whose
-// instances join it as nodes (packages fake and kubelet), and means to wait for things and to tell what went wrong.
+// instances join it as nodes (packages fake and kubelet), and functions that wait for conditions and report what went wrong.
 //
 //	var server harness.Server // of the test package; TestMain calls server.Stop
 //

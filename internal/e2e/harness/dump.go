@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// dumpTimeout is how long looking at a cluster that failed a test may take.
+// dumpTimeout limits how long reading the state of a cluster after a failed test may take.
 const dumpTimeout = 30 * time.Second
 
 // Lines of a dump in the test's log; the artifacts have all.
@@ -25,7 +25,7 @@ const (
 	dumpEvents = 40
 )
 
-// dump tells in the test's log how things stand, and puts everything into its artifacts.
+// dump logs the state of the cluster in the test's log, and writes all details to its artifacts.
 func (c *Cluster) dump() {
 	c.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), dumpTimeout)

@@ -12,12 +12,12 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// ErrKilled is what a controller gets for every call after its lifeline was cut.
+// ErrKilled is the error of every call of a controller whose lifeline was cut.
 var ErrKilled = errors.New("the process was killed")
 
-// Lifeline is everything by which a controller reaches the world: connections to the API server and calls of the cloud. Cut,
-// it leaves a controller that runs in the test's process as powerless as a killed process, at a moment that the test chooses
-// exactly; what was on its way may have arrived or not. It is safe for concurrent use. Make one with Cluster.Lifeline.
+// Lifeline is everything by which a controller reaches the world: connections to the API server and calls of the cloud. After it was cut,
+// a controller that runs in the test's process can do no more than a killed process, from a moment that the test chooses
+// exactly. Requests that were being sent may have arrived or not. It is safe for concurrent use. Make one with Cluster.Lifeline.
 type Lifeline struct {
 	cloud cloudprovider.CloudProvider
 
@@ -38,14 +38,14 @@ const (
 	AfterLaunch CreateStage = "after the launch"
 )
 
-// Lifeline returns a new one to the test's cloud and control plane.
+// Lifeline returns a new lifeline to the test's cloud and control plane.
 func (c *Cluster) Lifeline() *Lifeline {
 	l := &Lifeline{cloud: c.Cloud, connections: map[net.Conn]struct{}{}}
 	c.t.Cleanup(l.Cut)
 	return l
 }
 
-// OnCreate is called at both stages of every launch from now on; cut in it, the lifeline ends at that very moment.
+// OnCreate is called at both stages of every launch from now on; if it cuts the lifeline, the lifeline ends at exactly this moment.
 func (l *Lifeline) OnCreate(hook func(stage CreateStage, claim *v1.NodeClaim)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -70,7 +70,7 @@ func (l *Lifeline) IsCut() bool {
 	return l.cut
 }
 
-// Config is for clients whose connections end with the lifeline.
+// Config returns the configuration for clients whose connections end with the lifeline.
 func (l *Lifeline) Config(config *rest.Config) *rest.Config {
 	config = rest.CopyConfig(config)
 	config.Dial = l.dial
@@ -119,7 +119,7 @@ type lifelineCloud struct {
 	line *Lifeline
 }
 
-// Unwrap gives away the optional interfaces, which only read.
+// Unwrap gives access to the optional interfaces, which only read.
 func (c lifelineCloud) Unwrap() cloudprovider.CloudProvider { return c.CloudProvider }
 
 func (c lifelineCloud) stage(stage CreateStage, claim *v1.NodeClaim) error {

@@ -19,7 +19,7 @@ import (
 
 type httpClient = http.Client
 
-// projectClient speaks of the project's kinds.
+// projectClient makes requests for the project's kinds.
 func projectClient(config *rest.Config, client *httpClient) (*rest.RESTClient, runtime.ParameterCodec, error) {
 	scheme := runtime.NewScheme()
 	if err := v1.AddToScheme(scheme); err != nil {
@@ -69,8 +69,8 @@ func (c *Cluster) CreateDeployment(name string, replicas int32, template corev1.
 	return created
 }
 
-// CreateBudget creates a PodDisruptionBudget of a deployment's name in the test's namespace, under which so many of its pods may be
-// away at a time.
+// CreateBudget creates a PodDisruptionBudget of a deployment's name in the test's namespace, which allows this number of its pods to be
+// unavailable at a time.
 func (c *Cluster) CreateBudget(deployment string, maxUnavailable int32) {
 	c.t.Helper()
 	_, err := c.Client.PolicyV1().PodDisruptionBudgets(c.Namespace).Create(c.t.Context(), &policyv1.PodDisruptionBudget{

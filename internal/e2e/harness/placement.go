@@ -10,11 +10,11 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// nominated is the reason of the events by which a controller says where a pod is to go.
+// nominated is the reason of the events by which a controller says where a pod should go.
 const nominated = "Nominated"
 
-// placements are where pods are to go, by the event that said so last. Pods are known by name: those of workloads get a new one
-// each, and an event need not tell more.
+// placements say where pods should go, by the latest event of each pod. Pods are identified by name: pods of workloads get a new name
+// each, and an event need not contain more.
 type placements struct {
 	mu     sync.Mutex
 	target map[string]target
@@ -60,17 +60,18 @@ func (p *placements) watch(informer cache.SharedIndexInformer) error {
 type Placements struct {
 	// Bound pods in all.
 	Bound int
-	// Told is of how many of them it is known where they were meant to go. Controllers limit the rate of such events.
+	// Told is the number of bound pods whose planned node is known. Controllers limit the rate of such events.
 	Told int
-	// Met is how many of these were bound to that very node.
+	// Met is how many of these were bound to exactly this node.
 	Met int
-	// Elsewhere names those that were not, with both nodes.
+	// Elsewhere names the pods that were bound to another node, with both nodes.
 	Elsewhere []string
-	// Deserted are the nodes that a pod was meant for which is elsewhere.
+	// Deserted are the planned nodes of pods that are elsewhere.
 	Deserted map[string]bool
 }
 
-// Rate of pods bound as meant among those of which it is known, 0 to 1; 1 when nothing is known.
+// Rate returns the share of pods that were bound as planned, from 0 to 1, among the pods whose planned node is known. It is 1 if none is
+// known.
 func (p Placements) Rate() float64 {
 	if p.Told == 0 {
 		return 1

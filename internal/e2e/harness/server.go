@@ -22,8 +22,8 @@ type Server struct {
 	failed error
 }
 
-// Plane returns the control plane, started when this is the first test that asks. The test is skipped, saying how to build it, when there
-// is none, and fails at once when it did not start or has died since.
+// Plane returns the control plane. The first call starts it. If it is not built, the test is skipped with a message that says how to build
+// it. The test fails at once if the control plane did not start, or has ended since.
 func (s *Server) Plane(t testing.TB) *plane.ControlPlane {
 	t.Helper()
 	s.mu.Lock()
@@ -66,7 +66,7 @@ func start(ctx context.Context, options plane.Options) (*plane.ControlPlane, err
 	return p, nil
 }
 
-// Stop ends the control plane, if there is one. TestMain calls it after all tests.
+// Stop stops the control plane, if it runs. TestMain calls it after all tests.
 func (s *Server) Stop() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -13,16 +13,16 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// Condition looks at the cluster: whether something has happened, and else what is seen instead.
+// Condition reports whether something has happened in the cluster, and if not, what it sees instead.
 type Condition func() (done bool, seen string)
 
-// pollEvery is how often a condition is looked at.
+// pollEvery is how often a condition is checked.
 const pollEvery = 50 * time.Millisecond
 
 // retryTimeout is how long Retry goes on.
 const retryTimeout = 2 * time.Minute
 
-// Eventually waits for a condition, and fails the test with what was seen last when that takes longer than the timeout. The
+// Eventually waits for a condition. If that takes longer than the timeout, it fails the test with what was seen last. The
 // result is how long it took.
 func (c *Cluster) Eventually(what string, timeout time.Duration, condition Condition) time.Duration {
 	c.t.Helper()
@@ -45,7 +45,7 @@ func (c *Cluster) Eventually(what string, timeout time.Duration, condition Condi
 	}
 }
 
-// Never looks at a condition for some time, and fails the test when it comes true.
+// Never checks a condition for some time, and fails the test if it becomes true.
 func (c *Cluster) Never(what string, during time.Duration, condition Condition) {
 	c.t.Helper()
 	for began := time.Now(); time.Since(began) < during; time.Sleep(pollEvery) {
@@ -176,8 +176,8 @@ func (c *Cluster) Empty() Condition {
 	}
 }
 
-// Settled is the condition that nodes, claims and instances are the same in number, n for a non-negative n, each instance is
-// the one of exactly one claim and the one of exactly one node: nothing leaked, nothing twice.
+// Settled is the condition that nodes, claims and instances are the same in number, n for a non-negative n, and each instance belongs to
+// exactly one claim and exactly one node: nothing is leaked or duplicated.
 func (c *Cluster) Settled(n int) Condition {
 	return func() (bool, string) {
 		claims, err := c.Claims()

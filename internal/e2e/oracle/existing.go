@@ -13,7 +13,7 @@ import (
 )
 
 // addExisting adds a node of the snapshot with its pods, and with the pods of DaemonSets that are still missing
-// there. One that is on its way is added as the node it will be.
+// there. A node that is being launched is added as the node that it will be.
 func (s *stage) addExisting(n *scheduling.Node) error {
 	node := settled(n)
 	if err := s.judge.cluster.addNode(node); err != nil {

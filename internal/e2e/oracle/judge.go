@@ -121,7 +121,7 @@ func defaultArguments() (map[string]runtime.Object, error) {
 	return out, nil
 }
 
-// verdict is one plugin's no.
+// verdict is the refusal of one plugin.
 type verdict struct {
 	plugin  string
 	message string

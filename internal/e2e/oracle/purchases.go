@@ -14,7 +14,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// Purchases checks what kube-scheduler never sees, but without which the planned nodes would not come, or not as
+// Purchases checks what kube-scheduler never sees, but without which the planned nodes would not be launched, or not as
 // promised: pools launch nodes at all, prices and allocatable amounts are those of the types with the NodeOverlays
 // applied, reservations are not overdrawn, and the instance types are as varied as minValues ask for. It returns what
 // is wrong, a sentence each; nil means nothing.

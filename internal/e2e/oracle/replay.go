@@ -19,7 +19,7 @@ type Refusal struct {
 	Machine string
 	// Plugin of kube-scheduler that says no.
 	Plugin string
-	// Message is the plugin's own.
+	// Message is the message of the plugin.
 	Message string
 }
 

@@ -17,7 +17,7 @@ import (
 // noProvisioner marks storage classes whose volumes are made by hand.
 const noProvisioner = "kubernetes.io/no-provisioner"
 
-// addObjects tells the plugins what the snapshot holds besides nodes and pods.
+// addObjects gives the plugins the other objects of the snapshot, in addition to nodes and pods.
 func (j *judge) addObjects(s *scheduling.Snapshot) error {
 	core, storage, apps := j.objects.Core().V1(), j.objects.Storage().V1(), j.objects.Apps().V1()
 	return firstError(
@@ -98,7 +98,7 @@ func (j *judge) bindVolumes(pod *corev1.Pod, node string) error {
 	return nil
 }
 
-// bindClaim binds a claim to a volume made by hand if one fits, else to one that its class's provisioner makes.
+// bindClaim binds a claim to a suitable manually created volume, or else to a volume that the provisioner of its class creates.
 func (j *judge) bindClaim(claim *corev1.PersistentVolumeClaim, node *corev1.Node) error {
 	object, ok, err := j.objects.Storage().V1().StorageClasses().Informer().GetIndexer().GetByKey(volumehelpers.GetPersistentVolumeClaimClass(claim))
 	if err != nil || !ok {

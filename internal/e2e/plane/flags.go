@@ -34,7 +34,7 @@ func controllers() string {
 	}, ",")
 }
 
-// etcdSocket returns where etcd serves: no port to find, and nobody else gets at it.
+// etcdSocket returns the path of the socket on which etcd serves. A socket needs no free port, and no other user can reach it.
 func (c *ControlPlane) etcdSocket() string { return "unix://" + c.path("etcd.sock") }
 
 func (c *ControlPlane) etcdFlags() []string {

@@ -8,11 +8,11 @@ import (
 // folderPattern is short: the path of etcd's socket within is limited to some 100 bytes.
 const folderPattern = "dk-plane-"
 
-// lockFile says by its lock that the owner of a folder lives.
+// lockFile is locked while the owner of a folder runs.
 const lockFile = "lock"
 
-// newFolder makes a data folder for the life of this process. Folders left behind by processes that were killed are
-// removed on the way.
+// newFolder makes a data folder for the life of this process. It also removes folders that were left behind by processes that were
+// killed.
 func newFolder(parent string) (dir string, lock *os.File, err error) {
 	sweep(parent)
 	if dir, err = os.MkdirTemp(parent, folderPattern); err != nil {
@@ -27,7 +27,7 @@ func newFolder(parent string) (dir string, lock *os.File, err error) {
 	return dir, lock, os.Rename(unnamed, filepath.Join(dir, lockFile))
 }
 
-// sweep removes the folders whose owner is gone. A folder without a lock is one that is just being made.
+// sweep removes the folders whose owner is gone. A folder without a lock is just being created.
 func sweep(parent string) {
 	locks, err := filepath.Glob(filepath.Join(parent, folderPattern+"*", lockFile))
 	if err != nil {

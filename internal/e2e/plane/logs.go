@@ -15,7 +15,7 @@ const startLogLines = 15
 
 func (c *ControlPlane) logPath(component string) string { return c.path(component + ".log") }
 
-// CopyLogs puts the logs of all components as they are now into a folder, which is made if need be: "etcd.log" and so on.
+// CopyLogs puts the logs of all components as they are now into a folder, which is created if it does not exist: "etcd.log" and so on.
 func (c *ControlPlane) CopyLogs(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err

@@ -6,7 +6,7 @@
 //	defer c.Stop()
 //	client, err := kubernetes.NewForConfig(c.Config())
 //
-// There are no nodes; package kubelet plays them. Nothing outlives the process that called Start, however it ends: each
+// There are no nodes; package kubelet simulates them. Nothing outlives the process that called Start, however it ends: each
 // component holds a pipe to it.
 package plane
 
@@ -53,7 +53,7 @@ func Components() []string { return []string{Etcd, APIServer, ControllerManager,
 type Options struct {
 	// Binary is the path of the multi-call binary; see Binary and Build. Required.
 	Binary string
-	// Dir takes the data, logs and kubeconfigs, and is kept; it is made if need be, and its path is to be short. Empty
+	// Dir takes the data, logs and kubeconfigs, and is kept; it is created if it does not exist. Its path must be short. Empty
 	// means a temporary folder, removed by Stop.
 	Dir string
 	// NodeMonitorGracePeriod is how long a node may be without a heartbeat until it is called unreachable; zero means
@@ -208,7 +208,7 @@ func (c *ControlPlane) run(name string, flags []string) error {
 	return nil
 }
 
-// gone notes the end of a component that nobody asked to end.
+// gone notes that a component has ended without being asked to.
 func (c *ControlPlane) gone(p *process) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -222,7 +222,7 @@ func (c *ControlPlane) gone(p *process) {
 	}
 }
 
-// take removes a component from those that run. It returns nil when it does not.
+// take removes a component from the running components and returns its process, or nil if it does not run.
 func (c *ControlPlane) take(name string) *process {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -231,10 +231,10 @@ func (c *ControlPlane) take(name string) *process {
 	return p
 }
 
-// Died gives an error when a component has ended that was not asked to: the control plane is then of no use.
+// Died returns an error if a component has ended without being asked to. The control plane can't be used any more then.
 func (c *ControlPlane) Died() <-chan error { return c.died }
 
-// Config is for clients of the administrator, with room for bursts. It is the caller's own.
+// Config returns a configuration for clients of the administrator that allows bursts. The caller owns it.
 func (c *ControlPlane) Config() *rest.Config { return rest.CopyConfig(c.config) }
 
 // Kubeconfig returns the path of the administrator's kubeconfig. It is gone after Stop when Options.Dir was empty.
@@ -251,7 +251,7 @@ func (c *ControlPlane) PIDs() map[string]int {
 	return pids
 }
 
-// KillAPIServer ends the API server alone, at once, as a crash does. The other components and all clients see their
+// KillAPIServer kills only the API server, at once, like a crash. The other components and all clients see their
 // connections break and try again until StartAPIServer.
 func (c *ControlPlane) KillAPIServer() {
 	if p := c.take(APIServer); p != nil {

@@ -14,7 +14,7 @@ const parentPipe = "CONTROLPLANE_PARENT_PIPE"
 // stopTimeout is how long a component may take to end by itself. It is some tenths of a second where nothing else runs.
 const stopTimeout = time.Minute
 
-// process is a component that runs.
+// process is a running component.
 type process struct {
 	name    string
 	command *exec.Cmd
@@ -68,7 +68,7 @@ func (p *process) wait() error {
 	}
 }
 
-// kill ends the process at once, without a chance to tidy up.
+// kill ends the process at once, without a chance to clean up.
 func (p *process) kill() {
 	_ = p.command.Process.Kill()
 	<-p.done
