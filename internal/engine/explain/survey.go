@@ -78,7 +78,7 @@ func (v *survey) walk(q *question) {
 	}
 }
 
-// eachWay sets cand to each way to buy a row that meets the question, with noPrice if there is no available offering.
+// eachWay sets cand to each offering of a row that meets the question, with noPrice if there is no available offering.
 func eachWay(q *question, r int, cand *candidate, see func(*candidate)) {
 	row := &q.p.Table.Rows[r]
 	cand.row = r

@@ -125,8 +125,8 @@ func (k *Packer) offerFor(o int32) offer {
 	return offer{option: o, ratio: float64(worth) / float64(price), worth: worth}
 }
 
-// fill finds a good filling of one node of the option with the remaining items, in k.Trial. It returns its worth. It tries two ways: item
-// by item in the order of value, and always from the items that need most of the resource of which the node has most left.
+// fill finds a good filling of one node of the option with the remaining items, in k.Trial. It returns its worth. It tries two strategies:
+// item by item in the order of value, and always from the items that need most of the resource of which the node has most left.
 func (k *Packer) fill(o int32) int64 {
 	opt := &k.p.Options[o]
 	if k.gate != nil && !k.gate.Open(o) {

@@ -17,16 +17,15 @@ import (
 // recognised by identity: keep the same pointers for the same objects and the same slices for the same lists, as package cluster does. m
 // stays valid.
 //
-// The first Update of a compiled Model compiles all pods and nodes again and remembers them; so does the second Update
-// of one Model, and any that finds other changes than these: pods that come, go, are bound or change, of kinds that were
-// there before or not, with node selectors, topology keys, host ports, tolerations or labels that none had before; their
-// PersistentVolumeClaims, PersistentVolumes and Namespaces; nodes that come, go or change; NodePools and DaemonSets whose
-// status changed. A pod that asks for a resource that no other pod asks for, or the last that did so going, takes
-// compiling too, as do gangs, pods with limits on spot nodes, pods whose run time is known where reservations end, DaemonSets that come, go or change, the first volume of a CSI driver and the last, and pods of new
-// namespaces where rules select namespaces by their labels. So do changes of devices: pods that claim some, or ask for a resource
-// that a DeviceClass stands behind, nodes that have devices or are of a type that publishes some, and the end of the time that a
-// node's drivers have to publish. What was compiled of catalogs and what overlays made of them is shared in any case where they
-// have not changed.
+// Update compiles all pods and nodes again, and records them, if m comes from compiling, or if Update was called on m before. So does an
+// Update with changes other than these: pods that are added, removed, bound or changed, also of new kinds with new node selectors, topology
+// keys, host ports, tolerations or labels; their PersistentVolumeClaims, PersistentVolumes and Namespaces; nodes that are added, removed or
+// changed; NodePools and DaemonSets whose status changed. It also compiles everything again if the first pod with a new resource is added
+// or the last one is removed, if there are gangs, pods with limits on spot nodes, or pods whose run time is known where reservations end,
+// if DaemonSets are added, removed or changed, for the first and the last volume of a CSI driver, and for pods of new namespaces if rules
+// select namespaces by their labels. Changes of devices also need compiling: pods that claim devices or request a resource of a
+// DeviceClass, nodes with devices or of a type that publishes devices, and the end of the time in which a node's drivers must publish.
+// Compiled catalogs, and catalogs after overlays, are shared in any case if they have not changed.
 //
 // Models never change: any number of Solve and Trial calls may run in parallel on m and on earlier models, with unchanged results.
 func (m *Model) Update(s *planning.Snapshot) (*Model, error) {

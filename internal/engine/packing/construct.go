@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// search packs one problem in many ways.
+// search packs one problem with many strategies.
 type search struct {
 	p *Problem
 	f *filler
@@ -129,13 +129,13 @@ func rank(p *Problem, options []int32, least int64) ranking {
 	return r
 }
 
-// way says how nodes are chosen and filled.
+// way is a strategy: how nodes are chosen and filled.
 type way struct {
 	// price of the nodes to choose: good bargains with the nearest price are tried first.
 	price int64
 	// bonus raises the score of pods bound to a cell when a node is filled, in parts of 1,024.
 	bonus int64
-	// steady ways weigh resources by the needs of all pods, others by the needs of the remaining pods.
+	// steady strategies weigh resources by the needs of all pods, others by the needs of the remaining pods.
 	steady bool
 	// bySize fills nodes with the largest pods first, and ignores the room that this leaves.
 	bySize bool
@@ -299,7 +299,7 @@ func (s *search) holds(option int32, n *Node, used []int64) bool {
 }
 
 // choose returns the option of the next node. It looks in the cell whose bound pods have the most value: for the good bargain with a price
-// next to the way's that takes some pod, or else for the best bargain that takes any.
+// next to the strategy's that takes some pod, or else for the best bargain that takes any.
 func (s *search) choose(live []int32, w way) int32 {
 	p, f := s.p, s.f
 	cell := int32(AnyCell)

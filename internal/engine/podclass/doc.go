@@ -1,4 +1,4 @@
-// Package podclass determines the demands of pods on nodes, and the ways in which they can get a new node.
+// Package podclass determines the demands of pods on nodes, and the stages in which they can get a new node.
 //
 // The question: which pods form one class for planning, what do they require of labels, taints, volumes and resources, and which demands on
 // which NodePools would give them a new node, best first?

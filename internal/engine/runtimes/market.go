@@ -12,7 +12,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// reservation is one that ends: what offerings say of it in addition to zone and capacity type.
+// reservation is a reservation that ends: what offerings say of it in addition to zone and capacity type.
 type reservation struct {
 	name   string
 	labels map[string]string

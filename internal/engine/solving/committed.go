@@ -10,8 +10,8 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/valuing"
 )
 
-// packCommitted buys nodes for the items in two ways and keeps the one that leaves the fewest pods, or else costs less: once as if there
-// were no commitments, and once with the nodes first that save most through commitments.
+// packCommitted buys nodes for the items with two strategies and keeps the result that leaves the fewest pods, or else costs less: once as
+// if there were no commitments, and once with the nodes first that save most through commitments.
 func (t Solving) packCommitted(ctx context.Context, p *offers.Choice, v *pricing.Values) []int {
 	before := t.Mark()
 	first := *p

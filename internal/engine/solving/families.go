@@ -32,7 +32,7 @@ func (t Gangs) familyOf(number int32) *model.Family {
 	return nil
 }
 
-// PlaceFamily places all gangs that the family needs, in the cheapest way. It returns false if they have no place together; then gangs
+// PlaceFamily places all gangs that the family needs, as cheaply as possible. It returns false if they have no place together; then gangs
 // that are complete without the pending pods are placed separately.
 func (t Gangs) PlaceFamily(ctx context.Context, family *model.Family) bool {
 	x := t.M.Gangs
@@ -66,7 +66,7 @@ func (t Gangs) placeComplete(ctx context.Context, family *model.Family) bool {
 	return false
 }
 
-// together searches for the cheapest way to place the gangs of a family.
+// together searches for the cheapest places for the gangs of a family.
 type together struct {
 	Gangs
 	// order contains the gangs; those that need the most pods come first.

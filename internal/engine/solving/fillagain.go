@@ -17,7 +17,7 @@ import (
 // another is free, and the remaining pods then need more new nodes than necessary. So if few pods are pending and some of them need new
 // nodes, the nodes of the snapshot are filled again with pods that fit well together, and the cheaper plan is kept.
 
-// fillAgain looks for a cheaper way to place the pods that were placed since the mark. It must place as many of them and keep as many
+// fillAgain looks for cheaper places for the pods that were placed since the mark. It must place as many of them and keep as many
 // preferences. The second attempt ends early unless its new nodes have to hold less of some resource.
 func (t Improving) fillAgain(ctx context.Context, before trial.Mark, classes []int32) {
 	if t.Options.ExistingOnly || t.Options.Effort == planning.EffortFast || t.NewOnly || len(t.M.Nodes) == 0 {

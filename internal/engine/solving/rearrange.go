@@ -60,7 +60,7 @@ type rearranging struct {
 	broken int
 	cost   int64
 	ranks  map[int32]int
-	// spans is true if pods on nodes of the snapshot may be in the way of others.
+	// spans is true if pods on nodes of the snapshot may take the places of others.
 	spans bool
 	// steps counts the nodes tried and the pods moved back so far; limit is the maximum.
 	steps, limit int
@@ -68,8 +68,8 @@ type rearranging struct {
 	tried []int32
 }
 
-// rearrange looks for a cheaper way to place the pods that were placed since the mark on two or more new nodes, or on one that may
-// be in the wrong domain, with as many of their wishes kept. It returns the nodes of the snapshot that it used on the way, if the pods
+// rearrange looks for cheaper places for the pods that were placed since the mark on two or more new nodes, or on one new node that may be
+// in the wrong domain, with as many of their wishes kept. It returns the nodes of the snapshot that it used during the search, if the pods
 // are few.
 func (t Improving) rearrange(ctx context.Context, before trial.Mark, classes []int32) (tried []int32) {
 	if t.Options.ExistingOnly || t.Options.MinValues == planning.MinValuesBestEffort || t.S.Tight > 0 || t.S.Planned.Filled() == 0 || t.nearlyProven() || t.S.Placed.PodsSince(&t.S.Log, before.At) > maxRearranged {

@@ -28,7 +28,7 @@ const (
 	roomDraws = 12
 )
 
-// roomFirst looks for a cheaper way to place the pods that were placed since the mark, with more of them on nodes of the
+// roomFirst looks for cheaper places for the pods that were placed since the mark, with more of them on nodes of the
 // snapshot. It places as many pods, and puts no pod into a domain if its spread requires another domain that pools can reach.
 func (t Improving) roomFirst(ctx context.Context, before trial.Mark, classes []int32) {
 	if t.Options.ExistingOnly || t.NewOnly || t.S.Planned.Filled() == 0 || len(t.M.Nodes) == 0 || t.S.Placed.PodsSince(&t.S.Log, before.At) > maxRoomPods {

@@ -18,11 +18,12 @@ import (
 )
 
 // Placing decides pod by pod and never goes back: a pod may get the only zone that two others would have needed. If that may be why pods
-// are pending, and few pods are planned, all ways of placing them are tried. With many pods, they are placed once more, beginning with
+// are pending, and few pods are planned, all combinations of places are tried. With many pods, they are placed once more, beginning with
 // those that had no place. The plan that places more pods is kept.
 
 const (
-	// maxSearchedPods limits the number of pods for which all ways are tried, and maxSearchSteps limits the placements of this search.
+	// maxSearchedPods limits the number of pods for which all combinations are tried, and maxSearchSteps limits the placements of this
+	// search.
 	maxSearchedPods = 12
 	maxSearchSteps  = 6000
 	// looksPerStep says how many checks of a node count as one step.
@@ -31,7 +32,7 @@ const (
 	MaxRetriedPods = 1000
 )
 
-// searchFurther looks for a way to place more pods of the classes than were placed since the mark. It returns the nodes of the snapshot
+// searchFurther tries to place more pods of the classes than were placed since the mark. It returns the nodes of the snapshot
 // that were used until then.
 func (t Solving) searchFurther(ctx context.Context, before trial.Mark, classes []int32) (used []int32) {
 	left := slices.DeleteFunc(slices.Clone(classes), func(class int32) bool {
@@ -157,7 +158,7 @@ func (s *search) consider(w state.Record) {
 	}
 }
 
-// step tries each way to place one more pod.
+// step tries each place for one more pod.
 func (s *search) step(ctx context.Context) {
 	t := s.t
 	if s.steps >= maxSearchSteps || slices.Compare(s.best, s.goal) >= 0 || ctx.Err() != nil {

@@ -71,7 +71,7 @@ func (t Solving) placePods(ctx context.Context) {
 	t.keepTogether()
 }
 
-// placeTiers places real pods, and finds other places for pods that are in the way of others.
+// placeTiers places real pods, and finds other places for pods that take the places of others.
 func (t Solving) placeTiers(ctx context.Context, real []int32) {
 	before := t.Mark()
 	tried := t.placeReal(ctx, real)
@@ -81,7 +81,7 @@ func (t Solving) placeTiers(ctx context.Context, real []int32) {
 }
 
 // placeReal places classes, with as many pods of high priority as possible. It returns the nodes of the snapshot that it used before it
-// searched for a way to place more.
+// searched for more places.
 func (t Solving) placeReal(ctx context.Context, real []int32) (tried []int32) {
 	before := t.Mark()
 	t.placeTogether(ctx, real)

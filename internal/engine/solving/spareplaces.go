@@ -35,7 +35,7 @@ type sparing struct {
 	queue, seen [][]int32
 }
 
-// sparePlaces looks for a cheaper way to place as many pods as were placed since the mark, without some of the nodes that have received
+// sparePlaces looks for cheaper places for as many pods as were placed since the mark, without some of the nodes that have received
 // pods, or that were tried. It returns true if no node was used, so that it only rearranged the pods.
 func (t Improving) sparePlaces(ctx context.Context, before trial.Mark, classes, tried []int32) (rearranged bool) {
 	if t.S.Topology == nil || newnodes.Of(t.Trial).NewCost() == 0 || t.Options.ExistingOnly || t.S.Placed.PodsSince(&t.S.Log, before.At) > maxSparing {

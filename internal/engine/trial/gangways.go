@@ -10,23 +10,23 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// GangWay is one way to move running gangs together: the target domains of the gangs that require or prefer one domain. The nil way keeps no
+// GangWay is a joint move of running gangs: the target domains of the gangs that require or prefer one domain. The nil GangWay keeps no
 // preferences of gangs that may be anywhere.
 type GangWay struct {
-	// Number of the way among those of the same gangs, from 1 on.
+	// Number of the move among all moves of the same gangs, from 1 on.
 	Number  int
 	Domains []planning.GangDomain
-	// Kept counts the preferred domains of the gangs that the way keeps.
+	// Kept counts the preferred domains of the gangs that the move keeps.
 	Kept int
 	// classes are what classes of members become.
 	classes map[planning.PodKey]map[int32]int32
 }
 
-// mostGangWays bounds the ways in which several gangs are moved together, for each number of kept preferences.
+// mostGangWays bounds the joint moves of several gangs, for each number of kept preferences.
 const mostGangWays = 16
 
-// WaysOf returns the ways in which the gangs of the model can be moved together, without preferences first; ways that leave gangs in their
-// domains come before others. Gangs without a required domain need no way if no preference is kept: then there is a nil way. There is no way
+// WaysOf returns the possible joint moves of the model's gangs, by ascending number of kept preferences. Moves that leave gangs in their
+// domains come before others. If no gang requires a domain and no preference is kept, the move is nil. There is no move
 // if a gang has no domain, or has pending members.
 func WaysOf(m *model.Model, gangs []*planning.Gang) []*GangWay {
 	ways := []*GangWay{nil}
@@ -54,7 +54,7 @@ func WaysOf(m *model.Model, gangs []*planning.Gang) []*GangWay {
 	return ways
 }
 
-// Wishes returns how many preferred domains of gangs the query can keep in one of the ways.
+// Wishes returns how many preferred domains of gangs the query can keep with one of the moves.
 func Wishes(ways []*GangWay, q planning.Query) int {
 	if len(ways) == 0 || q.Preferences == planning.PreferencesIgnore {
 		return 0
@@ -75,7 +75,7 @@ func Keeping(ways []*GangWay, kept int) []*GangWay {
 	return ways[from : from+to]
 }
 
-// kept counts the preferred domains that the way keeps.
+// kept counts the preferred domains that the move keeps.
 func (w *GangWay) kept() int {
 	if w == nil {
 		return 0
@@ -99,7 +99,7 @@ func requires(gang *planning.Gang) bool {
 	return slices.ContainsFunc(gang.Topology, func(t planning.GangTopology) bool { return t.Policy != planning.GangTopologyPreferred })
 }
 
-// with returns the way with another gang; the way may be nil, and is nil for gangs that go anywhere.
+// with returns the move with another gang. The move may be nil: it is nil for gangs that may go anywhere.
 func (w *GangWay) with(gang *planning.Gang, move *model.GangMove, number int) *GangWay {
 	if w == nil && len(move.Domains) == 0 {
 		return nil

@@ -18,8 +18,8 @@ func (t *Trial) HideMoving(name string, moves func(*corev1.Pod) bool) (pods int,
 	return GangsOf(t).HideIn(name, moves, nil)
 }
 
-// HideIn is Trial.HideMoving for nodes of gangs that are moved together: gangs that require one domain become pending for the way's domain.
-// A nil way is for pods without such gangs.
+// HideIn is Trial.HideMoving for nodes of gangs that are moved together: gangs that require one domain become pending for the target domain
+// of the move. The move is nil for pods without such gangs.
 func (t Gangs) HideIn(name string, moves func(*corev1.Pod) bool, way *GangWay) (pods int, err error) {
 	i, ok := t.M.NodeIndex[name]
 	if !ok {
