@@ -55,8 +55,8 @@ func lackNew(need, have corev1.ResourceList) string {
 	return lack(need, have)
 }
 
-// lack names a resource of which need exceeds have, or "" if there is none. Only requested resources are compared, as in kube-scheduler's
-// NodeResourcesFit: a node that is overcommitted in another resource still takes the pods.
+// lack returns the name of a resource of which need exceeds have, or "" if there is none. Only requested resources are compared, as in
+// kube-scheduler's NodeResourcesFit: a node that is overcommitted in another resource still takes the pods.
 func lack(need, have corev1.ResourceList) string {
 	for name, q := range need {
 		if h := have[name]; q.Sign() > 0 && q.Cmp(h) > 0 {
@@ -218,7 +218,7 @@ func room(it *cloudprovider.InstanceType, o *cloudprovider.Offering) corev1.Reso
 	return out
 }
 
-// capacity returns the whole node's.
+// capacity returns the capacity of the whole node.
 func capacity(it *cloudprovider.InstanceType, o *cloudprovider.Offering) corev1.ResourceList {
 	out := copyOf(it.Capacity)
 	for name, q := range o.Capacity {

@@ -24,7 +24,7 @@ type Fault struct {
 // Error returns "where: what".
 func (f Fault) Error() string { return f.Where + ": " + f.What }
 
-// Check returns all faults of the plan, nil for a valid plan.
+// Check returns all faults of the plan, or nil if the plan is valid.
 func Check(s *scheduling.Snapshot, p *scheduling.Plan) []Fault {
 	c := newChecker(s, p)
 	c.podsOnce()

@@ -214,7 +214,7 @@ func limitOf(cert *scheduling.Certificate, want planning.CertificateLimit, uses 
 	return out
 }
 
-// reservedLimit returns the allowance of an offering; none unless it is reserved.
+// reservedLimit returns the allowance of an offering, or none if it is not reserved.
 func (c *checker) reservedLimit(cert *scheduling.Certificate, np *scheduling.NodePool, o *cloudprovider.Offering) allowance {
 	id := reservation(o)
 	if id == "" {

@@ -36,7 +36,7 @@ func (c *deviceChecker) newNetwork() *deviceNetwork {
 	return n
 }
 
-// nodesOf returns a selector for the nodes that can use the device; nil for all.
+// nodesOf returns a selector for the nodes that can use the device, or nil if all nodes can.
 func nodesOf(slice *resourcev1.ResourceSlice, d *resourcev1.Device) *corev1.NodeSelector {
 	all, selector, name := slice.Spec.AllNodes, slice.Spec.NodeSelector, (*string)(nil)
 	if slice.Spec.PerDeviceNodeSelection != nil && *slice.Spec.PerDeviceNodeSelection {

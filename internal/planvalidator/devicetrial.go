@@ -25,7 +25,7 @@ type hostDevice struct {
 	slice        int
 	driver, pool string
 	object       *resourcev1.Device
-	// says is the text of the device without its name.
+	// says describes the device without its name.
 	says string
 	uses int
 	// left is the remaining amount of each capacity of a device that claims share.

@@ -8,8 +8,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// diskClash names a disk that pods name directly and that keeps the pod off the others' node; empty for none. Source: kube-scheduler's
-// VolumeRestrictions.
+// diskClash returns the name of a disk that pods name directly and that keeps the pod off the others' node, or "" if there is none. Source:
+// kube-scheduler's VolumeRestrictions.
 func diskClash(others []*corev1.Pod, pod *corev1.Pod) string {
 	for i := range pod.Spec.Volumes {
 		for _, x := range others {

@@ -13,8 +13,8 @@ import (
 
 // Better searches for nodes and an order of binding that place more pods than the plan: more of the highest priority, or equally many and
 // more of the next, and so on. It tries everything: every set of nodes that the pools could launch, up to one for each pod, and every order
-// on every such set. It is for a handful of pods, without limits, reservations or minValues. The result describes what it found; empty for
-// nothing.
+// on every such set. It is for a handful of pods, without limits, reservations or minValues. The result describes what it found; it is
+// empty for nothing.
 func Better(s *scheduling.Snapshot, p *scheduling.Plan) string {
 	e := newExhaustive(newChecker(s, p))
 	if e.compare(e.possible(), e.best) <= 0 {
@@ -179,7 +179,7 @@ func (e *exhaustive) choose(set []*machine, at, n int) {
 	}
 }
 
-// bind tries all orders of binding pods to the existing nodes and those of the set.
+// bind tries all orders of binding pods to the existing nodes and to the nodes of the set.
 func (e *exhaustive) bind(set []*machine) {
 	w := &world{c: e.c, byName: map[string]*machine{}}
 	for _, m := range e.c.nodesThere() {
@@ -197,7 +197,7 @@ func (e *exhaustive) bind(set []*machine) {
 	e.step(w, set, at, map[string]bool{})
 }
 
-// step binds one more pod in each possible way. at are the nodes of the pods, -1 for pending ones.
+// step binds one more pod to each possible node. at are the nodes of the pods, -1 for pending pods.
 func (e *exhaustive) step(w *world, set []*machine, at []int, seen map[string]bool) {
 	if text := fmt.Sprint(at); seen[text] || e.found != "" {
 		return

@@ -104,8 +104,8 @@ type billed struct {
 	price float64
 }
 
-// bill covers the nodes of the snapshot and then those of the plan. It returns the price of each planned node, by name, and what nodes of
-// the snapshot leave of each commitment, by the number of its term.
+// bill applies the commitments to the nodes of the snapshot and then to the nodes of the plan. It returns the price of each planned node,
+// by name, and what nodes of the snapshot leave of each commitment, by the number of its term.
 func (c *checker) bill() (prices map[string]float64, left map[int]float64) {
 	var standing, planned []*billed
 	for i := range c.s.Nodes {

@@ -10,7 +10,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// machine is a node as pods see it: one of the snapshot, or one that the plan launches, with its type and offering.
+// machine is a node as pods see it: a node of the snapshot, or a node that the plan launches, with its type and offering.
 type machine struct {
 	name   string
 	isNew  bool
