@@ -10,21 +10,22 @@ import (
 	"github.com/drawknife/drawknife/aws/internal/launch"
 )
 
-// assignWindow is how long after its launch a batch of which EC2 launched only a part is assigned. EC2 shows an instance for about an hour after
-// its end, so that until then all instances of the batch are seen, and everybody assigns alike. A claim without an instance lives shorter.
+// assignWindow is how long after its launch a batch of which EC2 launched only a part is assigned. EC2 shows an instance for about an hour
+// after its termination, so until then every process sees all instances of the batch and assigns them in the same way. A claim without an
+// instance lives shorter.
 const assignWindow = 45 * time.Minute
 
-// Batch reads from its tags for which claims it was launched together with others. It returns false if it was launched for one.
+// Batch returns the batch with which the instance was launched, by its tags. It returns false if the instance was launched for one claim.
 func (i *Instance) Batch() (launch.Batch, bool) { return launch.BatchOf(i.Tags) }
 
-// unassigned reports whether the instance's claim is not known: it has the tags of its batch alone.
+// unassigned reports whether the instance's claim is not known, because it has only the tags of its batch.
 func (i *Instance) unassigned() bool {
 	return i.AssignedUID == "" && i.Tags[launch.TagNodeClaimUID] == launch.Batched
 }
 
 // assign gives the instances of batches their claims, as far as that is certain. members are all instances of these batches that EC2 shows,
-// those that are terminated too. A batch is assigned once as many instances as it has claims are seen. One of which EC2 may have launched
-// only a part is also assigned once all that there are must be visible. It is pure.
+// including terminated instances. A batch is assigned once as many instances as it has claims are seen. A batch of which EC2 may have
+// launched only a part is also assigned once all its instances must be visible. assign is pure.
 func assign(found, members []Instance, now time.Time) []Instance {
 	batches := map[string][]*Instance{}
 	for n := range members {
@@ -68,8 +69,8 @@ func assignBatch(batch launch.Batch, members []*Instance, now time.Time) map[str
 	return launch.Assign(ids, batch.UIDs)
 }
 
-// owned finds the claims of instances that were launched in batches. What this process has launched itself it knows; for the rest it
-// reads the whole batches.
+// owned finds the claims of instances that were launched in batches. It knows the instances that this process has launched. For other
+// instances, it reads the whole batches.
 func (c *Client) owned(ctx context.Context, found []Instance) ([]Instance, error) {
 	found = c.recall(found)
 	var ids []string
@@ -88,13 +89,13 @@ func (c *Client) owned(ctx context.Context, found []Instance) ([]Instance, error
 	return assign(found, members, c.options.Now()), nil
 }
 
-// openFor is how long a list of instances of batches is used again. This process knows what it launches itself; what another has
-// launched before it does not grow.
+// openFor is how long a list of instances of batches is used again. This process knows its own launches, and the number of instances that
+// another process has launched before it does not grow.
 const openFor = 5 * time.Second
 
 // openBatches returns the instances of batches that have no tags of their own claims yet, as they were seen a moment ago; known is false if
-// that is too long ago. EC2 can't be asked for them by the UID of a claim, so that all of them are read, though not with each call: a burst
-// would read itself again and again.
+// that is too long ago. EC2 can't filter them by the UID of a claim, so all of them are read, but not with each call: otherwise each claim
+// of a burst would read the whole burst again.
 func (c *Client) openBatches() (open []Instance, known bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -102,7 +103,7 @@ func (c *Client) openBatches() (open []Instance, known bool) {
 	return c.open, !c.openedAt.IsZero() && age >= 0 && age < openFor
 }
 
-// splitOpen takes the instances of batches out of what was read, and remembers them.
+// splitOpen removes the instances of batches from the list that was read, and remembers them.
 func (c *Client) splitOpen(found []Instance) (rest, open []Instance) {
 	for _, i := range found {
 		if i.Tags[launch.TagNodeClaimUID] == launch.Batched {
@@ -170,7 +171,7 @@ func (c *Client) batches(ctx context.Context, ids []string) ([]Instance, error) 
 	return all, nil
 }
 
-// Together has the instances of launches of the same claims as one.
+// Together contains the instances of launches of the same claims as one batch.
 type Together struct {
 	// Generation is the next generation that no batch has used: see launch.BatchID.
 	Generation int

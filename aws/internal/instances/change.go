@@ -40,7 +40,7 @@ func (c *Client) Terminate(ctx context.Context, i Instance) error {
 	return nil
 }
 
-// reachable refuses to touch what is in a zone that traffic is shifted away from.
+// reachable returns an error if the instance is in a zone from which traffic is shifted away: it must not be changed then.
 func (c *Client) reachable(i Instance, what string) error {
 	if c.options.Shifted != nil && c.options.Shifted(i.Zone, i.ZoneID) {
 		return cloudprovider.NewTransientError(fmt.Errorf("instance %q is not %s while a zonal shift is away from its zone %s", i.ID, what, i.Zone))
@@ -70,8 +70,8 @@ func (c *Client) Tag(ctx context.Context, i Instance, tags map[string]string) er
 	return nil
 }
 
-// MissingTags returns the tags, such as the node's name, that are set once the instance's node has joined: only missing ones, so
-// that users' own values stay. Nil when it lacks none. An instance of a batch also gets the UID of its claim.
+// MissingTags returns the tags, such as the node's name, that are set once the instance's node has joined: only missing tags, so
+// that users' own values stay. It returns nil if no tag is missing. An instance of a batch also gets the UID of its claim.
 //
 // An instance of v1alpha5 has all its tags from the start, and the policies of that generation allow no others.
 func (c *Client) MissingTags(i Instance, claimName string, claimUID types.UID, nodeName string) map[string]string {
@@ -128,7 +128,7 @@ func (c *Client) tagAll(ctx context.Context, requests []tagging) []batch.Answer[
 	}))
 }
 
-// each answers every request with its id's error.
+// each answers every request with the error of its id.
 func each(ids []string, errs map[string]error) []batch.Answer[struct{}] {
 	answers := make([]batch.Answer[struct{}], len(ids))
 	for n, id := range ids {
@@ -140,9 +140,9 @@ func each(ids []string, errs map[string]error) []batch.Answer[struct{}] {
 // mostParts bounds the calls that one merged call is divided into: enough to find a few culprits among 500.
 const mostParts = 40
 
-// divide makes a call for many instances of which EC2 does all or nothing, and finds out for whom it fails.
-// Unknown instances are named in the error and left out; for other refusals of the request the lot is halved until the
-// culprits are alone. What passes by itself, or is wrong for all alike, is not divided. ids are distinct and sorted.
+// divide makes a call for many instances, which EC2 executes completely or not at all, and finds the instances for which it fails.
+// Unknown instances are named in the error and left out; after other refusals, the list is halved until the
+// causes are alone. Transient errors, and errors that concern all instances, are not divided. ids must be distinct and sorted.
 func divide(ids []string, call func(ids []string) error) map[string]error {
 	errs := map[string]error{}
 	lots := [][]string{ids}

@@ -26,7 +26,7 @@ import (
 const (
 	// filterValues is how many values EC2 takes in one filter.
 	filterValues = 200
-	// pageSize is the largest that EC2 gives.
+	// pageSize is the largest page size of EC2.
 	pageSize = 1000
 )
 
@@ -40,7 +40,7 @@ type Options struct {
 	// release 0.28 and later, which say that this cluster manages them. What is listed may be
 	// collected: what an older release left, or another cluster manages, is not listed.
 	ServeAlpha bool
-	// Shifted reports whether traffic is shifted away from a zone. In such a zone nothing is terminated or tagged. Nil: no zone is.
+	// Shifted reports whether traffic is shifted away from a zone. In such a zone nothing is terminated or tagged. Nil means no zone.
 	Shifted func(zone, zoneID string) bool
 	// Now is the clock. Nil means time.Now.
 	Now func() time.Time
@@ -122,7 +122,7 @@ func (c *Client) unseen(wanted func(*Instance) bool) []Instance {
 
 func byID(a, b Instance) int { return cmp.Compare(a.ID, b.ID) }
 
-// seenOrUnseen adds to what EC2 shows what it does not show yet.
+// seenOrUnseen adds the instances that EC2 does not show yet.
 func (c *Client) seenOrUnseen(seen []Instance, wanted func(*Instance) bool) []Instance {
 	for _, i := range c.unseen(wanted) {
 		if !slices.ContainsFunc(seen, func(s Instance) bool { return s.ID == i.ID }) {
@@ -154,8 +154,8 @@ func (c *Client) Get(ctx context.Context, id string) (Instance, error) {
 	return *found, nil
 }
 
-// describe answers ids with instances, with nil where EC2 shows none. A filter is used, for a call by ids fails as a whole
-// when one of them is unknown.
+// describe returns the instance of each id, or nil if EC2 shows none. It uses a filter, because a call by ids fails as a whole
+// if one of them is unknown.
 func (c *Client) describe(ctx context.Context, ids []string) []batch.Answer[*Instance] {
 	found, err := c.read(ctx, filter("instance-id", distinct(ids)...), filter("instance-state-name", present()...))
 	if err == nil {
@@ -173,11 +173,11 @@ func (c *Client) describe(ctx context.Context, ids []string) []batch.Answer[*Ins
 	return answers
 }
 
-// Claim has the instances launched for a claim.
+// Claim contains the instances launched for a claim.
 type Claim struct {
 	// Live are running or pending instances, by ID. There is more than one only if EC2 launched more than requested.
 	Live []Instance
-	// Dead are the ids of those that are shutting down or terminated, as long as EC2 shows them.
+	// Dead are the ids of instances that are shutting down or terminated, as long as EC2 shows them.
 	Dead []string
 }
 
@@ -249,7 +249,7 @@ func (c *Client) undecided(found []Instance, uid types.UID) error {
 	return nil
 }
 
-// List reads all instances of the cluster that are not terminated, by id. It is complete or an error
+// List reads all instances of the cluster that are not terminated, by id. It returns the complete list or an error
 // (CP-LIST-05).
 func (c *Client) List(ctx context.Context) ([]Instance, error) {
 	found, err := c.read(ctx,
@@ -259,7 +259,7 @@ func (c *Client) List(ctx context.Context) ([]Instance, error) {
 		return nil, fmt.Errorf("listing the instances of cluster %q: %w", c.options.Cluster, err)
 	}
 	if c.options.ServeAlpha {
-		// Filters of one call all have to hold, so that the other keys take another call.
+		// An instance must match all filters of a call, so the other keys need another call.
 		old, err := c.read(ctx,
 			filter("tag-key", awsv1.TagProvisioner), filter("tag:"+awsv1.TagClusterPrefix+c.options.Cluster, "owned"),
 			filter("tag:"+awsv1.TagManagedBy, c.options.Cluster), filter("instance-state-name", present()...))
@@ -278,7 +278,7 @@ func (c *Client) List(ctx context.Context) ([]Instance, error) {
 	return c.seenOrUnseen(found, func(*Instance) bool { return true }), nil
 }
 
-// present returns the states of instances that are not gone.
+// present returns the states in which instances still exist.
 func present() []string {
 	return []string{StatePending, StateRunning, StateStopping, StateStopped, StateShuttingDown}
 }

@@ -5,13 +5,13 @@
 //	if err != nil { … }
 //	instance, err := client.Get(ctx, "i-0123")
 //	switch {
-//	case cloudprovider.IsNodeClaimNotFound(err): // it is gone, or another cluster's
+//	case cloudprovider.IsNodeClaimNotFound(err): // it is gone, or belongs to another cluster
 //	case err == nil && !instance.Terminating():
 //		err = client.Terminate(ctx, instance.ID)
 //	}
 //
-// Calls of many callers that arrive together are merged (see package batch), answers are read to their last page or are errors, and
-// nothing is served from a cache that could hold what is gone, as Karpenter does. The only cache holds instances that this process
+// Calls of many callers that arrive together are merged (see package batch), incomplete answers are errors, and
+// no cache contains instances that may be gone, as Karpenter's does. The only cache holds instances that this process
 // launched in the last minute, because EC2 shows new instances late: see [Client.Remember].
 //
 // Only the tags of an instance identify its owner.

@@ -25,7 +25,7 @@ const (
 	StateTerminated   = string(ec2types.InstanceStateNameTerminated)
 )
 
-// Instance has the relevant fields of an EC2 instance.
+// Instance contains the relevant fields of an EC2 instance.
 type Instance struct {
 	// ID is "i-…".
 	ID string
@@ -59,8 +59,8 @@ type Instance struct {
 	LaunchTime time.Time
 	// Tags it has.
 	Tags map[string]string
-	// AssignedUID and DealtName are those of the claim that an instance of a batch belongs to, as long as its own tags do not name it. The UID is
-	// empty while it is not known (see assign), the name unless this process has just launched the instance.
+	// AssignedUID and DealtName are the UID and the name of the claim of an instance of a batch, as long as its own tags do not name the
+	// claim. The UID is empty while it is not known (see assign), the name unless this process has just launched the instance.
 	AssignedUID, DealtName string
 }
 
@@ -82,8 +82,8 @@ func (i *Instance) Terminating() bool {
 	return i.State == StateShuttingDown || i.State == StateTerminated
 }
 
-// NodePool it was launched for; zero when its tags don't say. Tags have the same keys for pools as labels; the key of the later
-// API version comes first.
+// NodePool returns the pool that it was launched for, or the zero value if its tags don't say. Tags have the same keys for pools as labels;
+// the key of the later API version comes first.
 func (i *Instance) NodePool() v1.PoolKey { return v1.PoolOf(i.Tags) }
 
 // alphaBorn reports whether its pool was created as v1alpha5.
@@ -96,7 +96,7 @@ func (i *Instance) NodeClass() string { return i.Tags[awsv1.TagNodeClass] }
 // their node has joined.
 func (i *Instance) NodeClaim() string { return cmp.Or(i.Tags[awsv1.TagNodeClaim], i.DealtName) }
 
-// NodeClaimUID returns the UID of that claim, or "" when its tags don't say, and while it is not known to whom of its batch it belongs.
+// NodeClaimUID returns the UID of that claim, or "" if its tags don't say, or while it is not known to which claim of its batch it belongs.
 func (i *Instance) NodeClaimUID() string {
 	if uid := i.Tags[launch.TagNodeClaimUID]; uid != launch.Batched {
 		return uid
@@ -104,8 +104,8 @@ func (i *Instance) NodeClaimUID() string {
 	return i.AssignedUID
 }
 
-// Of reports whether it belongs to a cluster. One of v1alpha5 that says who manages it is that cluster's alone;
-// before release 0.28 they did not say.
+// Of reports whether it belongs to a cluster. An instance of v1alpha5 with a tag that names its managing cluster belongs only to that
+// cluster; before release 0.28 there was no such tag.
 func (i *Instance) Of(cluster string) bool {
 	if by, says := i.Tags[awsv1.TagManagedBy]; says && i.alphaBorn() && by != cluster {
 		return false
@@ -116,11 +116,11 @@ func (i *Instance) Of(cluster string) bool {
 // ProviderID returns the name Kubernetes has for an instance: "aws:///us-east-1a/i-0123".
 func ProviderID(zone, id string) string { return "aws:///" + zone + "/" + id }
 
-// providerID accepts any scheme; what is simulated with another one is an instance anyway.
+// providerID accepts any scheme, because simulated instances may have another scheme.
 var providerID = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9+.-]*:///(?:[^/\s]+/)*(i-[0-9a-zA-Z-]{1,64})$`)
 
-// ParseProviderID returns the instance id in a provider id. What is empty, malformed or another cloud's is no instance: the error is of
-// kind NodeClaimNotFound (CP-DELETE-03, CP-GET-03).
+// ParseProviderID returns the instance id in a provider id. An empty or malformed id, or the id of another cloud, is no instance: the error
+// is of kind NodeClaimNotFound (CP-DELETE-03, CP-GET-03).
 func ParseProviderID(text string) (id string, err error) {
 	if m := providerID.FindStringSubmatch(text); m != nil {
 		return m[1], nil
@@ -128,7 +128,7 @@ func ParseProviderID(text string) (id string, err error) {
 	return "", cloudprovider.NewNodeClaimNotFoundError(text, nil)
 }
 
-// FromEC2 reads what EC2 says of an instance. Nothing is taken for granted: what is missing stays empty.
+// FromEC2 reads EC2's description of an instance. Missing fields stay empty.
 func FromEC2(in *ec2types.Instance) Instance {
 	if in == nil {
 		return Instance{}
@@ -169,8 +169,8 @@ func FromEC2(in *ec2types.Instance) Instance {
 	return i
 }
 
-// bought returns how an instance was bought: as spot if a spot request is behind it, as reserved if it may run in nothing but a
-// reservation, which those in open reservations by luck may.
+// bought returns how an instance was bought: as spot if it has a spot request, and as reserved if it may only run in a
+// reservation. Instances that happen to run in an open reservation may also run outside.
 func bought(in *ec2types.Instance) (capacityType string, r *Reservation) {
 	if aws.ToString(in.SpotInstanceRequestId) != "" || in.InstanceLifecycle == ec2types.InstanceLifecycleTypeSpot {
 		return v1.CapacityTypeSpot, nil

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// Visibility is how long EC2 may take to show a new instance to those who ask for it by tag or id.
+	// Visibility is how long EC2 may take to show a new instance in answers to queries by tag or id.
 	Visibility = time.Minute
 	// memory is how long a claim's attempts are remembered: longer than a claim without an instance lives.
 	memory = time.Hour
@@ -34,7 +34,7 @@ type attempt struct {
 	generation int
 	// launched are the instances that EC2 gave last, or nil if there are none.
 	launched []*Instance
-	// disputed is since when EC2 has said that the token was used for another request; zero when it does not.
+	// disputed is since when EC2 has said that the token was used for another request; zero if it does not.
 	disputed time.Time
 	touched  time.Time
 }
@@ -49,7 +49,7 @@ func token(uid types.UID, generation int) string {
 	return "drawknife-" + hex.EncodeToString(sum[:16])
 }
 
-// begin returns where a launch stands. dead are instances of the claim that are no more: each used up a token. When the last instance is
+// begin returns the state of a launch. dead are former instances of the claim, each of which used up a token. If the last instance is
 // not among them and may just not be visible yet, it is the answer.
 func (a *attempts) begin(uid types.UID, dead []string) (generation int, launched *Instance) {
 	generation, all := a.beginFrom(uid, dead, len(dead))
@@ -82,7 +82,7 @@ func (a *attempts) generation(uid types.UID) int {
 	return a.of(uid, a.now()).generation
 }
 
-// succeed remembers instances. Their token is used up: anyone who asks once they are gone wants others.
+// succeed remembers instances. Their token is used up: a launch after they are gone needs other instances.
 func (a *attempts) succeed(uid types.UID, launched ...*Instance) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -161,7 +161,7 @@ func keysOf(candidates []cloudprovider.Candidate) []cloudprovider.OfferingKey {
 	return keys
 }
 
-// keep makes a stage of a predicate and notes which types it ruled out.
+// keep makes a stage from a predicate, and notes which types it excluded.
 func (s *selection) keep(stage string, keep func(cloudprovider.Candidate) bool) {
 	kept := make([]cloudprovider.Candidate, 0, len(s.left))
 	remaining := map[string]bool{}
@@ -220,7 +220,7 @@ func (s *selection) reservationKind() {
 	}
 }
 
-// oneBlock keeps the cheapest capacity block alone: a fleet takes only one.
+// oneBlock keeps only the cheapest capacity block, because a fleet takes only one.
 func (s *selection) oneBlock() {
 	if reservationKind(s.left[0]) == kindBlock {
 		cheapest := s.left[0].Offering
@@ -233,7 +233,7 @@ type place struct{ instanceType, zone string }
 
 func placeOf(c cloudprovider.Candidate) place { return place{c.Type.Name, c.Offering.Zone()} }
 
-// oneReservation keeps, of several reservations of a type in a zone, the one with most room, and of several
+// oneReservation keeps, of several reservations of a type in a zone, the reservation with most room, and of several
 // partitions of a placement group the first in text order, which is the one launch templates name.
 func (s *selection) oneReservation() {
 	best := map[place]cloudprovider.Candidate{}
@@ -261,7 +261,7 @@ func (s *selection) oneReservation() {
 	})
 }
 
-// hasMinValues reports whether the claim wants variety: it then decides itself what is too exotic or dear.
+// hasMinValues reports whether the claim wants variety: then no types are excluded as exotic or expensive.
 func (s *selection) hasMinValues() bool {
 	for r := range s.wish.Requirements.All {
 		if r.MinValues() != nil {
@@ -271,7 +271,7 @@ func (s *selection) hasMinValues() bool {
 	return false
 }
 
-// exotic drops bare metal and instances with accelerators where anything else would do.
+// exotic drops bare metal and instances with accelerators if other types are suitable.
 func (s *selection) exotic() {
 	plain := func(c cloudprovider.Candidate) bool { return !isExotic(c.Type) }
 	if !s.hasMinValues() && slices.ContainsFunc(s.left, plain) {
@@ -295,7 +295,7 @@ func isExotic(t *cloudprovider.InstanceType) bool {
 	return slices.ContainsFunc(t.Devices, func(p cloudprovider.DevicePool) bool { return len(p.Devices) > instancetype.EFAs(&p) })
 }
 
-// expensiveSpot drops spot offerings that cost more than the cheapest on-demand one.
+// expensiveSpot drops spot offerings that cost more than the cheapest on-demand offering.
 func (s *selection) expensiveSpot() {
 	if s.hasMinValues() {
 		return

@@ -43,7 +43,7 @@ func (l *Launcher) createFleet(ctx context.Context, f *flight, offers []offer, g
 	case err != nil:
 		return nil, retryNo, err
 	case len(launched) > 0 && slices.Contains(f.Dead, launched[0].InstanceID):
-		// EC2 repeats an answer of long ago: the claim has outlived its instance.
+		// EC2 repeats an old answer: the claim has outlived its instance.
 		return nil, retryNewToken, cloudprovider.NewTransientError(fmt.Errorf("EC2 answered with instance %s, which is gone", launched[0].InstanceID))
 	case len(launched) > 0:
 		l.attempts.succeed(uid, launched...)
@@ -173,7 +173,7 @@ func (l *Launcher) forget(offers []offer) {
 	l.options.Templates.Forget(names...)
 }
 
-// launchError gives a failed call its kind: what has one keeps it, throttling and trouble of the service are
+// launchError gives a failed call its kind: an error with a kind keeps it, throttling and service failures are
 // retried quietly, and the rest goes onto the claim's condition with its reason.
 func launchError(doing string, err error) error {
 	wrapped := sdk.Wrap(doing, err)
@@ -192,7 +192,7 @@ func launchError(doing string, err error) error {
 	return cloudprovider.NewCreateError(string(reason), message, wrapped)
 }
 
-// learn takes in the errors of an answer, each once, whether there was an instance in it or not.
+// learn records the errors of an answer, each once, whether the answer has an instance or not.
 func (l *Launcher) learn(f *flight, offers []offer, errs []ec2types.CreateFleetError) {
 	for _, e := range errs {
 		l.quotas.hit(aws.ToString(e.ErrorCode), l.options.Now())
@@ -275,7 +275,7 @@ func (f *flight) zoneID(zone, subnetID string) string {
 	return ""
 }
 
-// instancesOf returns the instances of an answer, each with its claim; none if there are none. If EC2 names a type or place that was not
+// instancesOf returns the instances of an answer, each with its claim. If EC2 names a type or place that was not
 // requested, the instance can't be identified here: the error is transient, and the next call finds it by its tags.
 func (l *Launcher) instancesOf(f *flight, offers []offer, out *ec2.CreateFleetOutput, tags map[string]string) ([]*Instance, error) {
 	var all []*Instance
@@ -367,8 +367,8 @@ func (f *flight) efas(t *cloudprovider.InstanceType) int {
 	return int(has.Value())
 }
 
-// unexplained are errors for an answer with neither an instance nor an error: everything that was asked for counts as out
-// of stock, or the next plan would be the same.
+// unexplained returns errors for an answer with neither an instance nor an error: all requested offerings count as out
+// of stock, because otherwise the next plan would be the same.
 func (l *Launcher) unexplained(f *flight, offers []offer) []ec2types.CreateFleetError {
 	var errs []ec2types.CreateFleetError
 	for _, o := range offers {

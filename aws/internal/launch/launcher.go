@@ -36,7 +36,7 @@ type Options struct {
 	// Unavailable remembers offerings that are out of stock. Nil means a new one.
 	Unavailable *unavailable.Memory
 	// Reservations count the room in reservations, of which launches in progress take their places. If it is nil, the room is not counted,
-	// and the counts of the offerings alone are gone by.
+	// and only the counts of the offerings matter.
 	Reservations *reservations.Tracker
 	// Lookup resolves aliases of labels in requirements. Nil means no aliases.
 	Lookup *requirements.Lookup
@@ -234,7 +234,7 @@ func (l *Launcher) parse(entries []v1.NodeSelectorRequirementWithMinValues) (req
 	return requirements.ParseSet(entries)
 }
 
-// retry says whether another call, under another token, may help.
+// retry says whether another call, with another token, may succeed.
 type retry bool
 
 const (
@@ -261,7 +261,7 @@ func (l *Launcher) try(ctx context.Context, f *flight, generation int) ([]*Insta
 		return nil, retryNo, err
 	}
 	if len(offers) == 0 {
-		// Everything has gone in the meantime: plan again.
+		// All candidates are gone in the meantime: plan again.
 		return nil, retryNo, cloudprovider.NewInsufficientCapacityError(
 			errors.New("during the preparation of this launch, all compatible offerings went out of stock or were taken by other launches"), l.closed(f)...)
 	}
@@ -304,7 +304,7 @@ func (f *flight) podsPerNode() int64 {
 	return max(least, 0)
 }
 
-// keyOf returns the name package unavailable has for a candidate; a reserved one has none.
+// keyOf returns the name package unavailable has for a candidate; a reserved candidate has none.
 func (f *flight) keyOf(c cloudprovider.Candidate) (unavailable.Key, bool) {
 	if c.Offering.Reserved() {
 		return unavailable.Key{}, false
@@ -428,8 +428,8 @@ func (l *Launcher) offers(ctx context.Context, f *flight, zones map[string]awsv1
 	return offers, nil
 }
 
-// Tags returns the tags of everything launched for a claim: those of the options, overridden by those of the class, overridden by
-// those that identify the owner (CP-CREATE-08). What is launched for a pool that was created as v1alpha5 has that generation's tags
+// Tags returns the tags of everything launched for a claim: the tags of the options, overridden by the tags of the class, overridden by
+// the tags that identify the owner (CP-CREATE-08). What is launched for a pool that was created as v1alpha5 has that generation's tags
 // of pool and cluster, and a name that the options and the class may override. The map is the caller's.
 func Tags(cluster string, common map[string]string, class *awsv1.EC2NodeClass, claim *v1.NodeClaim) map[string]string {
 	if class == nil || claim == nil {

@@ -16,8 +16,8 @@ const (
 	longestQuotaWait = 10 * time.Minute
 )
 
-// accountQuotas remember which quotas of the account and region are used up. Each is one that any launch runs into, such as the one on the
-// total size of volumes: trying another offering only costs calls. The zero value knows none. It is safe for concurrent use.
+// accountQuotas remember which quotas of the account and region are used up. Any launch would exceed each of them. An example is the quota
+// on the total size of volumes: trying another offering only costs calls. The zero value knows none. It is safe for concurrent use.
 type accountQuotas struct {
 	mu    sync.Mutex
 	known map[string]*quotaWait
@@ -28,7 +28,7 @@ type quotaWait struct {
 	until time.Time
 }
 
-// hit remembers an error code if it is that of such a quota.
+// hit remembers an error code if it belongs to such a quota.
 func (q *accountQuotas) hit(code string, now time.Time) {
 	if !sdk.AccountQuota(code) {
 		return
@@ -58,7 +58,7 @@ func (q *accountQuotas) clear() {
 	q.known = nil
 }
 
-// exceeded is a cloudprovider.QuotaExceededError as long as a launch would run into a quota again, or nil when one may be tried.
+// exceeded returns a cloudprovider.QuotaExceededError as long as a launch would exceed a quota again, or nil if a launch may be tried.
 func (q *accountQuotas) exceeded(now time.Time) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -11,9 +11,9 @@ import (
 )
 
 // reserve takes the place of a launch of reserved capacity: one in the first reservation, in launch order, that has any
-// left in addition to those of other launches in progress. EC2 would choose among several; but then each launch of a burst would
-// have to count on all of them, and they would keep each other out. A claim with minValues goes by the choice that EC2
-// has, so that it takes a place in each.
+// left in addition to the places of other launches in progress. EC2 would choose among several; but then each launch of a burst would
+// have to reserve a place in all of them, and the launches would exclude each other. For a claim with minValues, EC2
+// chooses, so it takes a place in each.
 func (l *Launcher) reserve(f *flight) {
 	f.place = nil
 	if l.options.Reservations == nil || f.choice.CapacityType != v1.CapacityTypeReserved {
@@ -54,7 +54,7 @@ func (f *flight) hasMinValues() bool {
 	return false
 }
 
-// hasPlace reports whether a candidate may be launched as far as reservations go.
+// hasPlace reports whether reservations allow the launch of a candidate.
 func (f *flight) hasPlace(c cloudprovider.Candidate) bool {
 	return f.place == nil || f.place.Has(reservationOf(c))
 }
@@ -94,7 +94,7 @@ func (l *Launcher) elsewhere(f *flight) bool {
 	return other
 }
 
-// rooms returns the room there is now, or nil where nobody counts.
+// rooms returns the present room of reservations, or nil if it is not counted.
 func (l *Launcher) rooms() *reservations.Rooms {
 	if l.options.Reservations == nil {
 		return nil

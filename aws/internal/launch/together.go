@@ -42,8 +42,8 @@ type Together struct {
 const mostWays = 3
 
 // LaunchTogether launches one instance for each of the claims and returns them at the indexes of their claims. Of a launch that is not
-// Whole, some may be nil: those that EC2 did not have; the error says why, and there may be instances in addition to it. An error for which
-// errors.Is(err, errors.ErrUnsupported) holds means that these claims must be launched one by one.
+// Whole, some may be nil, because EC2 did not have them; the error says why, and there may be instances in addition to it. An error for
+// which errors.Is(err, errors.ErrUnsupported) holds means that these claims must be launched one by one.
 func (l *Launcher) LaunchTogether(ctx context.Context, t Together) ([]*Instance, error) {
 	instances, err := l.launchTogether(ctx, t)
 	if err != nil {
