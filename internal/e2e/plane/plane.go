@@ -231,7 +231,8 @@ func (c *ControlPlane) take(name string) *process {
 	return p
 }
 
-// Died returns an error if a component has ended without being asked to. The control plane can't be used any more then.
+// Died returns a channel that receives an error when a component has ended without being asked to. The control plane can't be used any more
+// then.
 func (c *ControlPlane) Died() <-chan error { return c.died }
 
 // Config returns a configuration for clients of the administrator that allows bursts. The caller owns it.
