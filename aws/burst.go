@@ -34,7 +34,7 @@ const (
 
 // burst merges equal launches into fleets of many instances. Create is called for one claim at a time; calls that arrive together and ask
 // for the same are one CreateFleet call if there are enough of them. What EC2 has is assigned to the claims, the rest is asked for again
-// as long as EC2 has any, and those that get nothing fail with EC2's reasons.
+// as long as EC2 has any, and the claims that get nothing fail with EC2's reasons.
 //
 // No answer that is lost leaves an instance that nobody finds: all instances of a fleet have the UIDs of all its claims as tags (see
 // launch.TagBatch). A process that doubts the outcome of a call repeats exactly that call, so that EC2 answers it with the same instances;
@@ -77,11 +77,12 @@ func (b *burst) launch(ctx context.Context, r launch.Request) (*launch.Instance,
 	return launched, err
 }
 
-// errAlone answers a request that no fleet serves. Its caller launches it by a call of its own, so that it waits for no other.
+// errAlone is the answer to a request that no fleet serves. Its caller launches the instance by a separate call, so that it waits for no
+// other.
 var errAlone = errors.New("launched alone")
 
-// do launches the requests of a window by fleets. It leaves to their callers those that are too few for one, and as many as there are places in
-// capacity reservations, because each takes its place in one of them.
+// do launches the requests of a window by fleets. It leaves requests to their callers if they are too few for a fleet, and as many as there
+// are places in capacity reservations, because each takes its place in one of them.
 func (b *burst) do(ctx context.Context, requests []*launch.Request) []batch.Answer[*launch.Instance] {
 	answers := make([]batch.Answer[*launch.Instance], len(requests))
 	left := make([]int, len(requests))
@@ -115,7 +116,7 @@ func (b *burst) fleets(ctx context.Context, requests []*launch.Request, left []i
 	return left
 }
 
-// fleet launches some of the requests by one CreateFleet call. It answers each, and returns those that got nothing.
+// fleet launches some of the requests by one CreateFleet call. It answers each, and returns the requests that got no instance.
 func (b *burst) fleet(ctx context.Context, requests []*launch.Request, some []int, answers []batch.Answer[*launch.Instance]) (rest []int, err error) {
 	first := requests[some[0]]
 	together := launch.Together{NodeClass: first.NodeClass, InstanceTypes: first.InstanceTypes, PlacementGroupID: first.PlacementGroupID, Cost: first.Cost, WithoutReserved: true}
@@ -209,7 +210,7 @@ func eachAtOnce(count int, work func(n int) error) error {
 	return errors.Join(errs...)
 }
 
-// launchKey is equal for launches that one fleet can serve: what they ask for is the same, apart from their names and UIDs.
+// launchKey returns a key that is equal for launches that one fleet can serve: they differ only in names and UIDs.
 func launchKey(r *launch.Request) string {
 	claim, class := r.NodeClaim, r.NodeClass
 	key := fmt.Appendf(nil, "%q %q %d %q %q", v1.PoolOf(claim.Labels).String(), class.Name, class.Generation, class.ResourceVersion, r.PlacementGroupID)

@@ -34,7 +34,7 @@ func (p *Provider) newResolver() *resolver {
 	return &resolver{classes: map[string]*awsv1.EC2NodeClass{}, types: map[poolOfClass]map[string]*cloudprovider.InstanceType{}}
 }
 
-// describe makes a claim from an instance, as far as its class and type can be found. The class is nil when it can't.
+// describe makes a claim from an instance, as far as its class and type can be found. The class is nil if it can't be found.
 func (p *Provider) describe(ctx context.Context, i instances.Instance, r *resolver) (*v1.NodeClaim, *awsv1.EC2NodeClass) {
 	class := p.classOf(ctx, i, r)
 	t := p.typeOf(ctx, i, class, r)

@@ -15,7 +15,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// ClusterInfo has the details of the cluster that nodes need to join it, and that decide which images they boot.
+// ClusterInfo contains the details of the cluster that nodes need to join it, and that determine their images.
 type ClusterInfo struct {
 	// Version of Kubernetes, "1.35". Optional here; images that follow the cluster's version are chosen by it.
 	Version string

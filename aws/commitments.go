@@ -15,7 +15,7 @@ import (
 type BillingClients interface {
 	// SavingsPlans returns a client of Savings Plans.
 	SavingsPlans(sdk.Priority) sdk.SavingsPlansAPI
-	// CostExplorer returns a client of Cost Explorer; it is used with Config.CostExplorer alone.
+	// CostExplorer returns a client of Cost Explorer; it is used only with Config.CostExplorer.
 	CostExplorer(sdk.Priority) sdk.CostExplorerAPI
 	// ReservedInstances returns a client of EC2.
 	ReservedInstances(sdk.Priority) sdk.ReservedInstancesAPI

@@ -18,7 +18,7 @@ type Config struct {
 	ClusterName string
 	// SDK configures the AWS clients. Ignored if Options.Clients is set.
 	SDK sdk.Config
-	// Tags are added to everything that is launched, unless the node class has the same key. Nil: none.
+	// Tags are added to everything that is launched, unless the node class has the same key. Nil means none.
 	Tags map[string]string
 	// VMMemoryOverheadPercent is the assumed fraction of an instance's memory that is not visible to the kubelet; nil:
 	// instancetype.DefaultVMMemoryOverheadPercent.
@@ -36,8 +36,8 @@ type Config struct {
 	// WithoutReservedCapacity ignores capacity reservations: no offering uses them, and instances in open reservations count as
 	// on-demand.
 	WithoutReservedCapacity bool
-	// BurstLaunches is from how many equal launches on, that are asked for at the same moment, one CreateFleet call launches all of them: 0
-	// never, so that each takes a call of its own. Nil means DefaultBurstLaunches.
+	// BurstLaunches is the smallest number of equal, simultaneous launches that share one CreateFleet call: 0
+	// means that each launch has its own call. Nil means DefaultBurstLaunches.
 	BurstLaunches *int
 	// ServeAlpha serves Provisioners (v1alpha5) in addition to NodePools: their instances have the tags of that API version, and
 	// are listed by these, which takes a second call. Instances launched for Provisioners have these tags even if ServeAlpha is
@@ -70,11 +70,11 @@ type Config struct {
 	// CostExplorer has Commitments also ask Cost Explorer how much the whole account uses, and for discounts: some requests twice a day, for
 	// each of which AWS charges $0.01. It has no effect without Commitments.
 	CostExplorer bool
-	// SpotScoreConfigurations is how many different sets of types SpotPlacementScores may ask EC2 about within 24 hours; 0: none. EC2 limits
-	// that for the account: 10 is a safe number if one cluster asks.
+	// SpotScoreConfigurations is how many different sets of types SpotPlacementScores may ask EC2 about within 24 hours; 0 means none. EC2
+	// limits that for the account: 10 is a safe number if one cluster asks.
 	SpotScoreConfigurations int
 	// UnavailableFor is how long an offering stays closed after EC2 had no capacity, UnavailableForAtMost the maximum after
-	// repeated refusals; both more than 0; nil: 3 minutes and half an hour.
+	// repeated refusals; both more than 0. Nil means 3 minutes and half an hour.
 	UnavailableFor, UnavailableForAtMost *time.Duration
 	// ReportInterruptionsOnly removes interruption messages after they were passed to Options.OnInterruption, without acting on
 	// them.

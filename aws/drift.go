@@ -25,7 +25,7 @@ const (
 	AMIDrift cloudprovider.DriftReason = "AMIDrift"
 	// SecurityGroupDrift: the instance's security groups differ from the security groups of the class.
 	SecurityGroupDrift cloudprovider.DriftReason = "SecurityGroupDrift"
-	// SubnetDrift: the instance's subnet is not one of the class.
+	// SubnetDrift: the instance's subnet is not a subnet of the class.
 	SubnetDrift cloudprovider.DriftReason = "SubnetDrift"
 	// CapacityReservationDrift: the instance runs in a reservation that the class does not select.
 	CapacityReservationDrift cloudprovider.DriftReason = "CapacityReservationDrift"
@@ -47,7 +47,7 @@ type Drift struct {
 type Difference struct {
 	// Field of the class that the instance differs in: "status.securityGroups".
 	Field string
-	// Have is the instance's value, Want that of the class, sorted; either may be empty.
+	// Have is the instance's value, Want is the class's value, both sorted. Either may be empty.
 	Have, Want []string
 }
 

@@ -62,7 +62,7 @@ func (p *Provider) ReconcileNodeClass(ctx context.Context, o ObservedNodeClass) 
 	return reconciled(result), err
 }
 
-// CollectInstanceProfiles deletes unused instance profiles of the cluster. inUse returns the names of those in use and is called
+// CollectInstanceProfiles deletes unused instance profiles of the cluster. inUse returns the names of the profiles in use and is called
 // after the profiles were listed: in the status of any node class, and in the annotation karpenter.k8s.aws/instance-profile-name of
 // any NodeClaim; it must be complete. It returns the names of the deleted profiles and when to call it again; zero (never) if the
 // provider creates no profiles.

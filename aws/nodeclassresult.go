@@ -18,7 +18,7 @@ type ObservedNodeClass struct {
 	NodePools []*v1.NodePool
 }
 
-// ReconciledNodeClass has the objects to write: NodeClaims first, then the changed parts of NodeClass, each with its resource
+// ReconciledNodeClass contains the objects to write: NodeClaims first, then the changed parts of NodeClass, each with its resource
 // version as a precondition. After a conflict, reconcile again.
 type ReconciledNodeClass struct {
 	// NodeClaims are annotations to write.
@@ -29,9 +29,9 @@ type ReconciledNodeClass struct {
 	MetadataChanged, StatusChanged bool
 	// Events to publish about the class.
 	Events []NodeClassEvent
-	// RequeueAfter is when to reconcile again without a change; 0: only after a change.
+	// RequeueAfter is when to reconcile again without a change; 0 means only after a change.
 	RequeueAfter time.Duration
-	// Images has the result of each image term; nil if images were not resolved.
+	// Images contains the result of each image term; nil if images were not resolved.
 	Images []ImageTerm
 	// Rejected lists capacity reservations that can't be used, and why; nil if all can.
 	Rejected error

@@ -103,7 +103,7 @@ func (o *Options) observeUnhealthy() func(interruption.Kind, interruption.Instan
 	}
 }
 
-// findInstance is FindInstance, or nil when there is none.
+// findInstance returns Options.FindInstance with the internal type of its result, or nil if FindInstance is nil.
 func (o *Options) findInstance() func(string) (interruption.Instance, bool) {
 	if o.FindInstance == nil {
 		return nil

@@ -27,7 +27,7 @@ type Options struct {
 	// which are left out: provisioning.LaunchCosts gives what plans count with, such as interruptions of spot instances. It is called once
 	// for each launch, and must be safe for concurrent use. Nil, and a nil answer: the cheapest by price first.
 	LaunchCost func(v1.PoolKey) cloudprovider.LaunchCost
-	// Clients create the AWS clients; nil: sdk.Load creates them from Config.SDK.
+	// Clients create the AWS clients. If it is nil, sdk.Load creates them from Config.SDK.
 	Clients Clients
 	// Prices are read in addition to AWS's own and override them: negotiated prices, or files if AWS can't be reached. See
 	// prices.Options. Nil: none.
@@ -35,18 +35,19 @@ type Options struct {
 	// Types are instance types to use at start while EC2 can't be reached: a saved catalogue of this region. Nil: none, and New
 	// fails if EC2 can't be reached.
 	Types *catalog.Catalog
-	// BuiltIn has data that AWS does not provide, and prices to use until better ones were read; nil: the catalogue embedded in
+	// BuiltIn has data that AWS does not provide, and prices to use until better ones were read. Nil means the catalogue embedded in
 	// package catalog. A program that has already decoded that catalogue can pass it to save time.
 	BuiltIn *catalog.Catalog
 	// ExtendLaunchTemplate may add to the data of launch templates what node classes have no field for; see
 	// launchtemplate.Request. Nil adds nothing.
 	ExtendLaunchTemplate func(*ec2types.RequestLaunchTemplateData)
-	// Clock is the clock; nil: the system clock. Waiting always uses real time.
+	// Clock is the clock. Nil means the system clock. Waiting always uses real time.
 	Clock option.Clock
-	// Logger logs what results do not show; nil: nothing is logged.
+	// Logger logs what results do not show. If it is nil, nothing is logged.
 	Logger *slog.Logger
 	// SharingClusters returns the names of other clusters of the account that report what they use of commitments: their instances are not
-	// counted a second time. It must be safe for concurrent use. Nil: there are none. It has no effect without Config.Commitments.
+	// counted a second time. It must be safe for concurrent use. Nil means that there are none. It has no effect without
+	// Config.Commitments.
 	SharingClusters func() []string
 	// IsDrift reports whether a difference counts as drift; others are only returned by Drift. Use it to ignore foreign security
 	// groups, to report some kinds of drift without acting on them, or to delay the use of new images. It is called for each
@@ -92,7 +93,7 @@ var _ Clients = (*sdk.Clients)(nil)
 
 // NodeClassReader reads EC2NodeClasses, with the status that has the resolved resources of the account.
 type NodeClassReader interface {
-	// NodeClass is the node class of that name; nil, without an error, when there is none. The provider does not change it, and
+	// NodeClass returns the node class with that name, or nil without an error if there is none. The provider does not change it, and
 	// nobody else may change it after it was returned.
 	NodeClass(ctx context.Context, name string) (*awsv1.EC2NodeClass, error)
 }
@@ -105,7 +106,7 @@ func (c NodeClasses) NodeClass(_ context.Context, name string) (*awsv1.EC2NodeCl
 	return c[name], nil
 }
 
-// StandInPricer is an Overlayer with prices for types for which AWS has none. Offerings of such a type are available at that price.
+// StandInPricer is an Overlayer with prices for types without a price from AWS. Offerings of such a type are available at that price.
 type StandInPricer interface {
 	Overlayer
 	// StandInPrices returns prices in USD per hour, each more than 0, by name of the type, as far as it has prices for the types.

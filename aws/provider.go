@@ -231,7 +231,7 @@ func (p *Provider) assembleLaunch() (err error) {
 	return err
 }
 
-// Name is "aws".
+// Name returns "aws".
 func (p *Provider) Name() string { return "aws" }
 
 // Describe declares the properties of the provider (CP-DESCRIBE).
@@ -259,7 +259,7 @@ func capabilities(region string) cloudprovider.Capabilities {
 	}
 }
 
-// Catalog has the known instance types, to save them for Options.Types. It returns nil while none are known.
+// Catalog returns the known instance types, which you can save for Options.Types, or nil while none are known.
 func (p *Provider) Catalog() *catalog.Catalog { return p.discovery.Known() }
 
 // reserved reports whether a tag is the provider's own, which users must not set.

@@ -12,7 +12,7 @@ import (
 
 // RegionTypes are the instance types of a region, as EC2 describes them.
 type RegionTypes struct {
-	// Catalog has the types with their zones, without prices.
+	// Catalog contains the types with their zones, without prices.
 	Catalog *catalog.Catalog
 	// Skipped lists types whose description by EC2 is unusable, and why.
 	Skipped []error

@@ -16,9 +16,9 @@ type SpotScoreClients interface {
 
 var _ SpotScoreClients = (*sdk.Clients)(nil)
 
-// SpotPlacementScores are EC2's scores of the zones, from 1 to 10, for spot capacity of any of the types, at least three: 10 means that a
-// launch is very likely to succeed. Zones without a score are left out. Without Config.SpotScoreConfigurations it returns nil. It is an error
-// to ask for more different sets of types within 24 hours than that; a set that was asked for in this time may be asked for again.
+// SpotPlacementScores returns EC2's scores of the zones, from 1 to 10, for spot capacity of any of the types, at least three: 10 means that
+// a launch is very likely to succeed. Zones without a score are left out. Without Config.SpotScoreConfigurations it returns nil. It is an
+// error to ask for more different sets of types within 24 hours than that; a set that was asked for in this time may be asked for again.
 func (p *Provider) SpotPlacementScores(ctx context.Context, types []string) (map[string]int, error) {
 	if p.scorer == nil {
 		return nil, nil

@@ -16,7 +16,7 @@ import (
 )
 
 // InstanceTypes returns the instance types of the NodePool's node class, available or not, with overlays applied (CP-CATALOG). For
-// a node class that is missing or is being deleted, the error is of kind NodeClassNotReady; one that is merely not ready has types
+// a node class that is missing or is being deleted, the error is of kind NodeClassNotReady. A class that is only not ready has types
 // as soon as its status lists subnets, because drift of running instances depends on them.
 func (p *Provider) InstanceTypes(ctx context.Context, nodePool *v1.NodePool) ([]*cloudprovider.InstanceType, error) {
 	if err := ctx.Err(); err != nil {

@@ -88,7 +88,7 @@ func (p *Provider) pollShifts(ctx context.Context) (time.Time, error) {
 
 // Maintain cleans up resources other than instances: it finds the existing launch templates, once, and deletes unused ones. It also
 // forgets images that AWS has withdrawn, so that node classes find the newest available ones. It returns when to call it again.
-// Only the replica that launches may call it, because only that one knows which templates are used; Lead calls it in a loop.
+// Only the replica that launches may call it, because only that replica knows which templates are used; Lead calls it in a loop.
 // CollectOrphans and CollectInstanceProfiles need objects of the cluster and must be called separately.
 func (p *Provider) Maintain(ctx context.Context) (next time.Time, err error) {
 	now := p.now()

@@ -25,7 +25,7 @@ type entry struct {
 	born     conversion.Provenance
 }
 
-// label is "Kind/name" of its present form.
+// label returns "Kind/name" of its present form.
 func (e *entry) label() string { return Converted{Object: e.object}.name() }
 
 // bundle contains all objects of one conversion.

@@ -30,7 +30,7 @@ type Converted struct {
 	Provenance conversion.Provenance
 }
 
-// name is "Kind/name".
+// name returns "Kind/name".
 func (c Converted) name() string {
 	return c.Object.GetObjectKind().GroupVersionKind().Kind + "/" + c.Object.GetName()
 }

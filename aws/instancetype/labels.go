@@ -138,7 +138,7 @@ func (l *labeller) kubernetes(t *catalog.Type) {
 	l.state(requirements.In(poolv1.CapacityTypeLabelKey, capacityTypes...))
 }
 
-// zoneRequirements are shared by types that are offered in the same zones.
+// zoneRequirements returns the requirements of the type's zones. Types that are offered in the same zones share them.
 func (l *labeller) zoneRequirements(t *catalog.Type) zoneRequirements {
 	var key [16]byte
 	text := key[:0]

@@ -81,7 +81,7 @@ func (m *market) of(shape *Shape) []cloudprovider.Offering {
 	return slices.Clip(m.offerings[start:])
 }
 
-// onDemandBasis is shared by all types whose prices have one source.
+// onDemandBasis returns the basis of the on-demand price. All types whose prices have one source share it.
 func (m *market) onDemandBasis(t *catalog.Type) *cloudprovider.PriceBasis {
 	facts := m.catalog.OnDemandFacts(t)
 	if m.bases[facts] == nil {
@@ -90,7 +90,7 @@ func (m *market) onDemandBasis(t *catalog.Type) *cloudprovider.PriceBasis {
 	return m.bases[facts]
 }
 
-// spotBasis is unique to the type, because it has the range of its prices.
+// spotBasis returns the basis of the spot prices. It is unique to the type, because it contains the range of the type's prices.
 func (m *market) spotBasis(shape *Shape) *cloudprovider.PriceBasis {
 	if len(shape.Facts.SpotUSD) == 0 {
 		return nil

@@ -144,7 +144,7 @@ func (d *Discoverer) Catalog() (*catalog.Catalog, error) {
 	return nil, &NotReadyError{Missing: missing, Cause: d.status.LastErr}
 }
 
-// Known is Catalog without the error: nil while nothing is known.
+// Known returns the same as Catalog, or nil while nothing is known.
 func (d *Discoverer) Known() *catalog.Catalog { return d.current.Load() }
 
 // Ready reports whether instance types are known.

@@ -111,7 +111,7 @@ func (d *healthDetail) deadline() time.Time {
 	return at.UTC()
 }
 
-// message is AWS's first explanation, or "" if that can't be read.
+// message returns AWS's first explanation, or "" if it can't be read.
 func (d *healthDetail) message() string {
 	var descriptions []struct {
 		LatestDescription string `json:"latestDescription"`

@@ -434,7 +434,7 @@ func (s *selection) varied(ranked []*cloudprovider.InstanceType) []*cloudprovide
 	return kept
 }
 
-// advice is for launches that are on-demand although spot was allowed.
+// advice returns advice for launches that are on-demand although spot was allowed.
 func (s *selection) advice(capacityType string) string {
 	want := s.wish.Requirements.Get(v1.CapacityTypeLabelKey)
 	spot := !s.wish.Requirements.Has(v1.CapacityTypeLabelKey) || want.Has(v1.CapacityTypeSpot)

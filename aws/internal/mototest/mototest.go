@@ -20,12 +20,12 @@ import (
 // Region of moto's default VPC.
 const Region = "us-east-1"
 
-// Config is for clients of the AWS SDK. moto checks no credentials.
+// Config returns a configuration for clients of the AWS SDK. moto checks no credentials.
 func Config(cloud *moto.Cloud) aws.Config {
 	return aws.Config{Region: Region, BaseEndpoint: aws.String(cloud.URL()), Credentials: credentials.NewStaticCredentialsProvider("id", "secret", "")}
 }
 
-// Settings are for clients of package sdk that try again at once.
+// Settings returns settings for clients of package sdk that retry at once.
 func Settings(cloud *moto.Cloud) sdk.Config {
 	config, attempts, backoff := Config(cloud), 3, time.Millisecond
 	return sdk.Config{Base: &config, Endpoint: cloud.URL(), MaxAttempts: &attempts, MaxBackoff: &backoff}

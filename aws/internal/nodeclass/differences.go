@@ -105,7 +105,7 @@ func Differences(l Launched, e Expected) []Difference {
 	return list
 }
 
-// ids are sorted and each once.
+// ids returns the ids, sorted and without duplicates.
 func ids[T any](list []T, id func(T) string) []string {
 	var found []string
 	for _, each := range list {

@@ -83,7 +83,7 @@ func NewView(c *catalog.Catalog, class *awsv1.EC2NodeClass, o Options) (View, er
 	return v, nil
 }
 
-// Key is equal for views that are equal: all that is in a View is in it.
+// Key returns a string that is equal for equal views: it contains everything in a View.
 func (v View) Key() string {
 	rest := v
 	rest.Settings = instancetype.Settings{} // it has a key of its own

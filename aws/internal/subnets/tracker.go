@@ -119,7 +119,7 @@ func (t *Tracker) Hold(found []awsv1.Subnet, zones []string, perNode int64) *Hol
 	return h
 }
 
-// free is Free under the lock.
+// free is like Free. The caller must hold the lock.
 func (t *Tracker) free(id string, now time.Time) (int64, bool) {
 	e := t.entries[id]
 	if e == nil {

@@ -21,7 +21,7 @@ type Key struct {
 	Partition int32
 }
 
-// String is "capacityType:type:zone", with the group and the partition after it if there are any.
+// String returns "capacityType:type:zone", followed by the group and the partition if there are any.
 func (k Key) String() string {
 	s := k.CapacityType + ":" + k.InstanceType + ":" + k.Zone
 	if k.GroupID != "" {
