@@ -217,7 +217,7 @@ func (o *options) print(loaded *settings.Loaded, stdout io.Writer) error {
 	return err
 }
 
-// text is a table of the settings.
+// text prints the settings as a table.
 func (d document) text(stdout io.Writer) error {
 	w := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "SETTING\tVALUE\tFROM")
