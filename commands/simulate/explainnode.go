@@ -116,7 +116,7 @@ func (d *nodeExplanation) share(snapshot *scheduling.Snapshot, node *scheduling.
 	d.Idle = of(0, max(allocatable.Cpu().MilliValue()-total.cpu, 0), max(allocatable.Memory().Value()-total.memory, 0), "")
 }
 
-// portion is part of whole; 0 of nothing.
+// portion returns the share of part in whole, or 0 if whole is not positive.
 func portion(part, whole int64) float64 {
 	if whole <= 0 {
 		return 0

@@ -80,7 +80,7 @@ func (c canvas) bar(share float64, cells int) string {
 	return c.paint(barPaint(share), drawn) + c.paint(dim, strings.Repeat("·", cells-width(drawn)))
 }
 
-// barPaint is green where a node is well used, yellow where a good part lies idle, red where most does.
+// barPaint returns green if a node is well used, yellow if a large part of it is idle, and red if most of it is idle.
 func barPaint(share float64) paint {
 	switch {
 	case share >= 0.7:

@@ -214,7 +214,7 @@ func (c *nodeCost) at() string {
 	return fmt.Sprintf("(%s of them at %s/h, %s at an unknown price)", number(c.nodes-c.unpriced), c.dollars(), number(c.unpriced))
 }
 
-// String is "$0.1248/h", "$0.1248/h and 2 nodes at an unknown price", "2 nodes at an unknown price".
+// String returns "$0.1248/h", "$0.1248/h and 2 nodes at an unknown price", "2 nodes at an unknown price".
 func (c *nodeCost) String() string {
 	switch {
 	case c.unpriced == 0:

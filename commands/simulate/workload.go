@@ -17,7 +17,7 @@ type workload struct {
 	kind, namespace, name string
 }
 
-// String is "Deployment shop/web", or "namespace shop" for its bare pods.
+// String returns "Deployment shop/web", or "namespace shop" for its bare pods.
 func (w workload) String() string {
 	if w.bare() {
 		return "namespace " + w.namespace
@@ -25,7 +25,7 @@ func (w workload) String() string {
 	return w.kind + " " + w.namespace + "/" + w.name
 }
 
-// named is String, and "" for a pod without a controller.
+// named returns the same as String, or "" for a pod without a controller.
 func (w workload) named() string {
 	if w.bare() {
 		return ""
@@ -94,7 +94,7 @@ type workloadCount struct {
 	only string
 }
 
-// String is "3 pods of Job ml/huge" or "3 bare pods of namespace ml".
+// String returns "3 pods of Job ml/huge" or "3 bare pods of namespace ml".
 func (c workloadCount) String() string {
 	what := "pod"
 	if c.workload.bare() {

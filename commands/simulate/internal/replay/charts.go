@@ -113,7 +113,7 @@ func height(value, top float64) float64 {
 
 func round(x float64) float64 { return math.Round(x*100) / 100 }
 
-// niceStep is 1, 2 or 5 times a power of ten, so that four to ten steps reach the value.
+// niceStep returns 1, 2 or 5 times a power of ten, so that four to ten steps reach the value.
 func niceStep(most float64) float64 {
 	if most <= 0 {
 		return 1

@@ -38,7 +38,7 @@ type PricesFrom struct {
 	Cost     float64 `json:"cost"`
 }
 
-// Words are sentences for people: the sources of the prices, and the possible range of the cost.
+// Words returns sentences for people: the sources of the prices, and the possible range of the cost.
 func (p Prices) Words() []string {
 	var lines []string
 	for _, from := range p.From {
