@@ -52,7 +52,7 @@ func (t *BudgetTracker) Uses() []BudgetUse { return t.books.Uses() }
 // only once its command has started.
 func (t *BudgetTracker) PoolUses() []PoolUse { return t.books.PoolUses() }
 
-// Events are about pools that have nodes and whose own budgets allow no disruption now, one for each reason.
+// Events returns events about pools that have nodes and whose own budgets allow no disruption now, one event for each reason.
 func (t *BudgetTracker) Events() []Event {
 	var out []Event
 	for _, use := range t.PoolUses() {

@@ -40,7 +40,7 @@ type DriftState struct {
 	InstanceTypes []*cloudprovider.InstanceType
 	// Lookup is the provider's vocabulary, with aliases of labels. Nil is the common vocabulary.
 	Lookup *requirements.Lookup
-	// Provider is the answer of its DriftDetector; nil while it has not been asked.
+	// Provider is the answer of its DriftDetector, or nil while the provider has not been asked.
 	Provider *ProviderDrift
 }
 

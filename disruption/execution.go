@@ -84,12 +84,13 @@ type Observed struct {
 
 // MemberState is the observed state of a member.
 type MemberState struct {
-	// Node and Claim; nil if they are gone.
+	// Node and Claim of the member. Each is nil if it is gone.
 	Node  *corev1.Node
 	Claim *v1.NodeClaim
 	// Marked means that it is marked in memory.
 	Marked bool
-	// Err is why tainting it or setting its condition failed since the last step; nil otherwise. A missing object is no failure.
+	// Err is the error of tainting it or of setting its condition since the last step, or nil if both succeeded. A missing object is no
+	// failure.
 	Err error
 }
 

@@ -14,7 +14,7 @@ type Handler interface {
 	ValidateCommand(context.Context, ValidateCommand) error
 	// AskApproval asks the Approver, as Ask does; the answer is Observed.Approval.
 	AskApproval(context.Context, AskApproval) error
-	// WriteRecord puts a record on a NodeClaim, unless it is gone or another one.
+	// WriteRecord writes a record to a NodeClaim, unless the NodeClaim is gone or was replaced by another.
 	WriteRecord(context.Context, WriteRecord) error
 	// ClearRecord removes the record from a NodeClaim. It is no error if the NodeClaim is gone.
 	ClearRecord(context.Context, ClearRecord) error
@@ -24,9 +24,9 @@ type Handler interface {
 	UntaintNode(context.Context, UntaintNode) error
 	// CordonNode cordons a node. It is no error if the node is gone.
 	CordonNode(context.Context, CordonNode) error
-	// UncordonNode removes a cordon of CordonNode; a node that is gone is no error.
+	// UncordonNode removes a cordon of CordonNode. It is no error if the node is gone.
 	UncordonNode(context.Context, UncordonNode) error
-	// SetReason sets the condition of a NodeClaim, unless it is gone or another one.
+	// SetReason sets the condition of a NodeClaim, unless the NodeClaim is gone or was replaced by another.
 	SetReason(context.Context, SetReason) error
 	// ClearReason removes the condition of a NodeClaim. It is no error if the NodeClaim is gone.
 	ClearReason(context.Context, ClearReason) error

@@ -36,7 +36,7 @@ func (e *HistoryError) Error() string {
 	return fmt.Sprintf("nodepool %s: annotation %s: %v: remove it; disruptions before are forgotten then", e.Pool, v1.DisruptionHistoryAnnotationKey, e.Err)
 }
 
-// Unwrap is Err.
+// Unwrap returns Err.
 func (e *HistoryError) Unwrap() error { return e.Err }
 
 // Add returns the history with further disruptions. It skips entries of a command and node that it already has, so a command may be added
@@ -204,7 +204,7 @@ func (t *historyText) dropLabels() {
 	t.Labels = kept
 }
 
-// HistoryOf reads the pool's history; empty if it has none. The error is a *HistoryError.
+// HistoryOf returns the pool's history, which is empty if it has none. The error is a *HistoryError.
 func HistoryOf(pool *v1.NodePool) (History, error) {
 	if pool == nil || pool.Annotations[v1.DisruptionHistoryAnnotationKey] == "" {
 		return nil, nil

@@ -12,7 +12,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
-// Events are about a plan for the fleet: what keeps nodes from being candidates, or from consolidation, and which nodes go.
+// Events returns events about a plan for the fleet: what keeps nodes from being candidates, or from consolidation, and which nodes go.
 // Blocks that occur in normal operation cause no events.
 func (p *Plan) Events(f *Fleet) []Event {
 	seen := f.seen()
@@ -88,7 +88,7 @@ func nodeEvents(m *cluster.NodeState, e Event) []Event {
 	return out
 }
 
-// plannedEvents are about a planned consolidation command, with the scores that approved it.
+// plannedEvents returns events about a planned consolidation command, with the scores that approved it.
 func plannedEvents(c *Command) []Event {
 	if c.Reason != ReasonUnderutilized {
 		return nil

@@ -144,8 +144,8 @@ type Replacement = decision.Replacement
 // Command is one decision that is carried out as a whole: nodes to remove, and nodes to launch before.
 type Command = decision.Command
 
-// TerminationMode returns how a claim's node ends, as metrics spell it: gracefully, without a deadline; eventually, with one; or
-// forcefully, with a deadline at once.
+// TerminationMode returns how a claim's node is terminated, as metrics spell it: gracefully, without a deadline; eventually, with a
+// deadline; or forcefully, with a deadline at once.
 func TerminationMode(claim *v1.NodeClaim) string {
 	return decision.TerminationMode(claim)
 }

@@ -158,7 +158,7 @@ type Block struct {
 	Saving   float64 `json:"saving,omitempty"`
 	Required float64 `json:"required,omitempty"`
 	Floor    float64 `json:"floor,omitempty"`
-	// Proof of what new nodes cost at least; nil if there is none.
+	// Proof of the lowest cost of new nodes. It is nil if there is none.
 	Proof *Proof `json:"proof,omitempty"`
 	// Duration is how long something takes, in the form of time.Duration.String.
 	Duration string `json:"duration,omitempty"`
@@ -167,7 +167,7 @@ type Block struct {
 	Threshold float64 `json:"threshold,omitempty"`
 	// Detail completes the sentence of String.
 	Detail string `json:"detail,omitempty"`
-	// Because is why a gang can't be moved as a whole; nil if the code says everything.
+	// Because is the reason why a gang can't be moved as a whole. It is nil if the code says everything.
 	Because *Block `json:"because,omitempty"`
 }
 

@@ -55,7 +55,7 @@ func (c *Candidate) LegacyCost(now time.Time) float64 {
 	return legacyCost(c.State, now)
 }
 
-// legacyCost is Candidate.LegacyCost.
+// legacyCost implements Candidate.LegacyCost.
 func legacyCost(m *cluster.NodeState, now time.Time) float64 {
 	sum := 0.0
 	for _, pod := range m.Pods {

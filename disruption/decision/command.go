@@ -85,7 +85,7 @@ type Command struct {
 	Waves int `json:"waves,omitempty"`
 }
 
-// Decision is delete without replacements, else replace.
+// Decision returns delete if there are no replacements, and replace otherwise.
 func (c *Command) Decision() Decision {
 	if len(c.Replacements) > 0 {
 		return DecisionReplace

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// RejectionEvents are events on each member of a consolidation command: the command was no longer valid when it was about to
+// RejectionEvents returns events on each member of a consolidation command: the command was no longer valid when it was about to
 // start, and which kind of change is the cause. err is the error of disruption.Planner.Validate or disruption.Step.Err.
 func (c *Command) RejectionEvents(err error) []Event {
 	category := rejectionUnknown
@@ -28,8 +28,8 @@ func (c *Command) RejectionEvents(err error) []Event {
 // rejectionUnknown is the category if there is no RejectedError.
 const rejectionUnknown RejectionCategory = "unknown"
 
-// HeldBackEvents are events about the members: the command is not started, or undone, because its launches are held back for the reason in
-// err.
+// HeldBackEvents returns events about the members: the command is not started, or undone, because its launches are held back for the reason
+// in err.
 func (c *Command) HeldBackEvents(err error) []Event {
 	if err == nil {
 		return nil

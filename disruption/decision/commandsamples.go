@@ -103,7 +103,7 @@ func (c *Command) FailureSamples(cause string) []Sample {
 	return []Sample{{MetricCommandFailures, labels, 1}}
 }
 
-// DisruptedSamples are nodeclaims_disrupted_total and pods_disruption_initiated_total of one claim.
+// DisruptedSamples returns the samples of nodeclaims_disrupted_total and pods_disruption_initiated_total of one claim.
 func DisruptedSamples(claim *v1.NodeClaim, reason, policy string, moved int) []Sample {
 	if claim == nil {
 		return nil
