@@ -30,17 +30,18 @@ type Finder struct {
 // New returns a finder for nodes of the pass. With oneZone it keeps new nodes to one zone where no type is sure to pay in all of them.
 func New(p *reference.Pass, oneZone bool) *Finder { return &Finder{Pass: p, oneZone: oneZone} }
 
-// Apart returns a finder for a goroutine of its own, that reads but does not add to what is found: what it remembers is not shared.
+// Apart returns a finder for another goroutine. It reads shared results, but does not add to them.
 func (p *Finder) Apart() *Finder { return New(p.Pass.Apart(), p.oneZone) }
 
-// Group is what matters of the nodes that go.
+// Group contains the relevant properties of the nodes that go.
 type Group struct {
 	Method decision.Method
 	// Spot says that all of them are spot instances, Due says that one of them must go anyway, One says that there is only one.
 	Spot, Due, One bool
 }
 
-// Money is what a command may spend, in nano-USD per hour: Spent is what the nodes that go cost now, Most what new ones may cost in all.
+// Money is what a command may spend, in nano-USD per hour: Spent is the present cost of the nodes that go, Most is the largest total cost
+// of new nodes.
 type Money struct{ Spent, Most int64 }
 
 // Limits on the length of type lists, where no pool asks for more: one for the search, which only needs to know that a command is good, and

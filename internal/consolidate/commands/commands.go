@@ -20,7 +20,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Found is what a search has come to.
+// Found is the result of a search.
 type Found struct {
 	*searchcontext.Context
 	paying.Terms
@@ -28,7 +28,7 @@ type Found struct {
 	Trial *searchcontext.WhatIf
 	Start trial.Mark
 	Steps []*removing.Step
-	// Types finds what new nodes may be launched as.
+	// Types finds the instance types of new nodes.
 	Types      *allowedtypes.Finder
 	Components *components.Components
 	// Parallelism is how many goroutines write at most.
@@ -73,7 +73,7 @@ type writer struct {
 	method    []decision.Method
 	receivers [][]planning.ExistingNode
 	// planned are the new nodes with all types that would hold their pods, up to the length of a command's list. openedFor are the first
-	// members that they were opened for; from are the members that their pods come from, nil for pending pods.
+	// members that they were opened for; from are the members that their pods come from, or nil for pending pods.
 	planned   []planning.NewNode
 	openedFor []*searchcontext.Candidate
 	from      [][]*searchcontext.Candidate

@@ -87,7 +87,7 @@ func NewProver(snapshot *planning.Snapshot, m *model.Model, nodes []Node) *Prove
 	return out
 }
 
-// requestedBy sums the requests of the nodes' pods that move; empty if none moves.
+// requestedBy returns the sum of the requests of the nodes' pods that move. It is empty if none moves.
 func requestedBy(m *model.Model, nodes []Node) corev1.ResourceList {
 	names := make([]string, len(nodes))
 	for i := range nodes {
@@ -127,7 +127,7 @@ func addAmounts(into, amounts corev1.ResourceList) {
 	}
 }
 
-// pricesFor are prices for pods of these groups of nodes, each optimal for one of the directions.
+// pricesFor returns prices for pods of these groups of nodes, each optimal for one of the directions.
 func (p *Prover) pricesFor(groups []int) []decision.FloorPrices {
 	slices.Sort(groups)
 	groups = slices.Compact(groups)

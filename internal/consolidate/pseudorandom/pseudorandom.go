@@ -8,7 +8,7 @@ package pseudorandom
 // Source is a source of numbers; its value is the seed.
 type Source uint64
 
-// Draw is any number.
+// Draw returns any number.
 func (s *Source) Draw() uint64 {
 	*s += 0x9e3779b97f4a7c15
 	z := uint64(*s)

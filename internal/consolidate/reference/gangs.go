@@ -62,7 +62,7 @@ func (p *Pass) wholeGangs(ctx context.Context, tied []*survey.Tie, trials int) (
 	return nil, nil
 }
 
-// wholeGang is the command that removes the nodes, or what keeps them.
+// wholeGang returns the command that removes the nodes, or the block that keeps them.
 func (p *Pass) wholeGang(ctx context.Context, t *survey.Tie) (*decision.Command, *decision.Block, error) {
 	if why := p.room(t.Members, decision.ReasonUnderutilized); why != nil {
 		return nil, why, nil

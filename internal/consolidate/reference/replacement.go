@@ -19,7 +19,7 @@ import (
 // Priced is an instance type that a replacement may become.
 type Priced struct {
 	Option planning.InstanceTypeOption
-	// Worst is what a launch may cost at most, nano-USD per hour.
+	// Worst is the largest cost of a launch, in nano-USD per hour.
 	Worst int64
 }
 
@@ -178,7 +178,7 @@ func setTypes(pool *survey.Pool, node *planning.NewNode, list []Priced) {
 	}
 }
 
-// AllocatableOf returns the allocatable resources of a node of the option; nil for an offering that its type does not have.
+// AllocatableOf returns the allocatable resources of a node of the option, or nil if the type does not have the offering.
 func AllocatableOf(pool *survey.Pool, option *planning.InstanceTypeOption) (has corev1.ResourceList) {
 	t, key := pool.Types[option.Name], option.Offering()
 	for i := range t.Offerings {

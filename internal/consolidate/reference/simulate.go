@@ -203,7 +203,7 @@ func (s *simulator) ways(batch []*decision.Candidate) ([]*trial.GangWay, *decisi
 	return ways, nil
 }
 
-// cost returns what the new nodes cost at least, in nano-USD per hour.
+// cost returns the lowest possible cost of the new nodes, in nano-USD per hour.
 func (s *simulation) cost() (sum int64) {
 	for i := range s.newNodes {
 		sum += money.NanoUSD(s.newNodes[i].InstanceTypes[0].Price)

@@ -30,7 +30,8 @@ type Replay struct {
 	Known func(node string) *decision.Candidate
 }
 
-// Planned returns the new nodes that commands have opened since the mark, each with at most that many types; 0 for all.
+// Planned returns the new nodes that commands have opened since the mark, each with at most the given number of types, or with all types if
+// it is 0.
 func (r *Replay) Planned(since trial.Mark, types int) []planning.NewNode {
 	if r.written == nil {
 		r.written = answering.On(r.Trial)
@@ -322,7 +323,7 @@ func Restrict(ctx context.Context, o *reference.Options, f *survey.Fleet, comman
 	return good, rejected, nil
 }
 
-// NobodyMoves is for nodes whose pods all stay where they are.
+// NobodyMoves is used for nodes whose pods all stay where they are.
 func NobodyMoves(*corev1.Pod) bool { return false }
 
 // Carried executes the commands as planned, and leaves out those that are no longer possible because an earlier one was left out.

@@ -125,7 +125,7 @@ func (x *Context) weighTied(t *survey.Tie) {
 	}
 }
 
-// fill sets the candidate. was is the candidate in an earlier plan with the same PodDisruptionBudgets; nil if there was none.
+// fill sets the candidate. was is the candidate in an earlier plan with the same PodDisruptionBudgets, or nil if there was none.
 func (x *Context) fill(c *Candidate, from *decision.Candidate, moved map[types.UID]time.Time, was *Candidate) {
 	*c = Candidate{Candidate: from, Tie: x.Fleet.TieOf(from.Name), NanoPrice: money.NanoUSD(from.Price), PodWorth: money.NanoUSD(x.Worth.Node(from.Name)), Refused: x.Fleet.Refuses(from)}
 	c.Blocked = c.Refused[survey.Consolidating]

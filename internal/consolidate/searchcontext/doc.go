@@ -4,7 +4,7 @@
 // weighs, which is their prices, what their pods are worth, what these do when the node goes, and what keeps it from being removed; and
 // trials on which pods that wait anyway have their places. It never changes, so parallel searches share it.
 //
-// Each node and pod is looked at once; what an earlier plan knew of pods that are as they were is not worked out again.
+// Each node and pod is looked at once; what an earlier plan knew of unchanged pods is not computed again.
 //
 //	context      what searches share, and trials to begin with    context.go, whatif.go
 //	candidates   one node, a group of them, what their pods do    candidate.go, podmoves.go

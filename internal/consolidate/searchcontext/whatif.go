@@ -15,10 +15,10 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// WhatIf is the trial of a search, with what opens new nodes on it. What puts pods on nodes that are there is in package placing.
+// WhatIf is the trial of a search, with the code that opens new nodes on it. Package placing puts pods on existing nodes.
 type WhatIf struct {
 	*launching.Launching
-	// Written says what the trial has come to.
+	// Written describes the present state of the trial.
 	Written *answering.Answering
 }
 

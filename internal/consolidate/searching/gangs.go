@@ -65,7 +65,7 @@ func (s *Search) tryTied(ctx context.Context, group []*searchcontext.Candidate) 
 	return nil
 }
 
-// look is a removal with what its new nodes cost, in nano-USD per hour.
+// look is a removal with the cost of its new nodes, in nano-USD per hour.
 type look struct {
 	removal removing.Removal
 	kept    int
@@ -166,7 +166,7 @@ func (s *Search) bestOf(ctx context.Context, list []removing.Removal) (best *rem
 	return best, first, nil
 }
 
-// lookAtRemoval returns what would become of the removal. The trial is as before.
+// lookAtRemoval returns the result that the removal would have. The trial is as before.
 func (s *Search) lookAtRemoval(ctx context.Context, r removing.Removal) (*removing.Step, *decision.Block, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err

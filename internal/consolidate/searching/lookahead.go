@@ -61,7 +61,7 @@ func (l *lookahead) fill() {
 	}
 }
 
-// nextToTry returns the next group that is worth trying; false at the end.
+// nextToTry returns the next group that is worth trying. It returns false at the end.
 func (l *lookahead) nextToTry() (a *ahead, more bool) {
 	for bounded := false; ; {
 		t, more := l.rest.next(l.s, false)

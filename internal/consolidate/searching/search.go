@@ -14,8 +14,8 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/trial"
 )
 
-// Search looks for a plan by one strategy at a time: it chooses groups, and attempts says what becomes of them. It is not safe for concurrent
-// use.
+// Search looks for a plan by one strategy at a time: it chooses groups, and attempts decides which of them are removed. It is not safe for
+// concurrent use.
 type Search struct {
 	attempts
 	settings Settings
@@ -41,7 +41,7 @@ func (s *Search) better(other *Search) bool {
 	return cmp.Or(cmp.Compare(s.value, other.value), cmp.Compare(other.pods(), s.pods())) > 0
 }
 
-// run does first what costs nothing, then what must go, then what saves money.
+// run first does what costs nothing, then removes nodes that must go, then saves money.
 func (s *Search) run(ctx context.Context) error {
 	if err := s.removeUnneeded(ctx); err != nil {
 		return err
@@ -114,7 +114,7 @@ func (s *Search) removeEmpty(ctx context.Context) error {
 	return nil
 }
 
-// stays is for nodes all of whose pods stay where they are.
+// stays is used for nodes whose pods all stay where they are.
 func stays(*corev1.Pod) bool { return false }
 
 // removeDrifted removes drifted nodes at any cost, the ones drifted longest first.

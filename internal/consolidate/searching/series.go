@@ -43,7 +43,7 @@ func (l *singly) next(s *Search, _ bool) (t groupToTry, more bool) {
 // the list once one of these becomes a step, or not even the first candidate does.
 type rebuilt struct {
 	list []*searchcontext.Candidate
-	// last is how many were tried last; 0 if none of the present list was.
+	// last is how many were tried last, or 0 if none of the present list was tried.
 	last int
 	// begun means that some were tried.
 	begun bool

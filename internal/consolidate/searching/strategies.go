@@ -21,7 +21,7 @@ type strategy struct {
 	prepare func(context.Context, *Search) error
 }
 
-// usual returns the strategy that orders nodes by what they waste.
+// usual returns the strategy that orders nodes by their waste.
 func usual() strategy { return strategy{roomWeight: 1000} }
 
 // strategies are tried for each plan, and the best result is kept.
