@@ -25,7 +25,7 @@ const (
 	DefaultBatchMax  = 10 * time.Second
 )
 
-// DefaultBatchOptions are DefaultBatchIdle and DefaultBatchMax.
+// DefaultBatchOptions returns DefaultBatchIdle and DefaultBatchMax.
 func DefaultBatchOptions() BatchOptions {
 	return BatchOptions{Idle: DefaultBatchIdle, Max: DefaultBatchMax}
 }

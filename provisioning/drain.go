@@ -35,7 +35,7 @@ func DrainNode(list []*corev1.Pod, deadline, now time.Time) Drain {
 	return DrainMarkedNode(v1.MarkerTaint, list, deadline, now)
 }
 
-// DrainMarkedNode is DrainNode for a node with this marker. If the node is cordoned instead of tainted, pods that tolerate the
+// DrainMarkedNode is like DrainNode, for a node with this marker. If the node is cordoned instead of tainted, pods that tolerate the
 // cordon stay, for example those of DaemonSets.
 func DrainMarkedNode(marker v1.DisruptionMarker, list []*corev1.Pod, deadline, now time.Time) Drain {
 	d := Drain{Tier: pods.TierCriticalDaemon}

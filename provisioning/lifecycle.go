@@ -44,8 +44,8 @@ const mostProcessName = 253
 // DefaultRegistrationTimeout is how long a NodeClaim may be without a registered node by default.
 const DefaultRegistrationTimeout = 15 * time.Minute
 
-// DefaultLifecycleOptions are cloudprovider.DefaultLaunchTimeout, DefaultRegistrationTimeout and DefaultGroupTimeout; initialization has
-// no timeout.
+// DefaultLifecycleOptions returns cloudprovider.DefaultLaunchTimeout, DefaultRegistrationTimeout and DefaultGroupTimeout; initialization
+// has no timeout.
 func DefaultLifecycleOptions() LifecycleOptions {
 	return LifecycleOptions{
 		LaunchTimeout: cloudprovider.DefaultLaunchTimeout, RegistrationTimeout: DefaultRegistrationTimeout, GroupTimeout: DefaultGroupTimeout,

@@ -22,7 +22,7 @@ type StockEstimateOptions struct {
 	ProbeEvery time.Duration
 }
 
-// DefaultStockEstimateOptions are a half-life of ten minutes, a threshold of 0.3, and a probe every five minutes.
+// DefaultStockEstimateOptions returns a half-life of ten minutes, a threshold of 0.3, and a probe every five minutes.
 func DefaultStockEstimateOptions() StockEstimateOptions {
 	return StockEstimateOptions{HalfLife: 10 * time.Minute, Threshold: 0.3, ProbeEvery: 5 * time.Minute}
 }

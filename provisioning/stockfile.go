@@ -74,7 +74,7 @@ type StockFileError struct {
 	Rule string
 }
 
-// Error is "stock estimate: path rule".
+// Error returns "stock estimate: path rule".
 func (e *StockFileError) Error() string { return "stock estimate: " + e.Path + " " + e.Rule }
 
 // Import takes over what Export wrote in another replica. Of each observation and probe the later one stays, so that the same data may be
