@@ -39,7 +39,7 @@ type Regional struct {
 	Elsewhere map[string]bool
 }
 
-// RegionalPrices returns the built-in on-demand prices of a region; nil for other regions, such as those of China. They are older than
+// RegionalPrices returns the built-in on-demand prices of a region, or nil for other regions, such as those of China. They are older than
 // the catalogue's own prices: docs/catalog.md states their day.
 func RegionalPrices(region string) (*Regional, error) {
 	z, err := gzip.NewReader(strings.NewReader(regions))
