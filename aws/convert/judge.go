@@ -61,7 +61,7 @@ func (b *bundle) judge() {
 	}
 }
 
-// poolOf returns the pool that a document becomes, even if it has faults; nil for other kinds.
+// poolOf returns the pool that a document becomes, even if it has faults, or nil for other kinds.
 func (b *bundle) poolOf(o Object) *api.NodePool {
 	var pool *api.NodePool
 	switch o := o.(type) {

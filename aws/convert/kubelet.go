@@ -133,8 +133,8 @@ func (b *bundle) users(class *entry) []user {
 	return out
 }
 
-// misplaced returns the kubelet block of a v1 pool, which has no such field; empty for none, and for one that can't be parsed or means
-// nothing to a node class.
+// misplaced returns the kubelet block of a v1 pool, which has no such field, or "" if there is none, and for one that can't be parsed or
+// means nothing to a node class.
 func (b *bundle) misplaced(e *entry) string {
 	raw := b.documents[e.document].kubelet
 	if len(raw) == 0 || string(raw) == "null" {
@@ -153,7 +153,7 @@ func (b *bundle) misplaced(e *entry) string {
 	return canonical(string(raw))
 }
 
-// blockText returns a block in the form of a node class; empty for none.
+// blockText returns a block in the form of a node class, or "" if there is none.
 func blockText(k *v1beta1.KubeletConfiguration) string {
 	if k == nil {
 		return ""

@@ -15,7 +15,7 @@ import (
 	"github.com/drawknife/drawknife/internal/quantities"
 )
 
-// newWorkload returns an empty object of a Kubernetes kind that has pods; nil for every other kind.
+// newWorkload returns an empty object of a Kubernetes kind that has pods, or nil for every other kind.
 func newWorkload(kind schema.GroupVersionKind) any {
 	switch kind.GroupVersion() {
 	case corev1.SchemeGroupVersion:
