@@ -47,8 +47,8 @@ func gpusOnRoot() map[string]int {
 }
 
 // NVIDIADevices returns what NVIDIA's driver publishes on an instance of the type by default: a device for each whole GPU, with the
-// attributes that are known beforehand; nil for a nil type, for unknown models and for parts of GPUs. UUIDs, addresses and driver versions
-// are unknown, so selectors on these refuse the type.
+// attributes that are known beforehand, or nil for a nil type, for unknown models and for parts of GPUs. UUIDs, addresses and driver
+// versions are unknown, so selectors on these refuse the type.
 //
 // Names are taken from the driver's source, https://github.com/kubernetes-sigs/dra-driver-nvidia-gpu (before: NVIDIA/k8s-dra-driver-gpu).
 func NVIDIADevices(t *catalog.Type) []cloudprovider.DevicePool {
