@@ -28,7 +28,7 @@ type statusMemory struct {
 	// dealtWith are findings that were acknowledged and still last: they are returned again only after they have
 	// been gone.
 	dealtWith map[string]bool
-	// told are findings that OnUnhealthy was told of and that still last.
+	// told are findings that were reported to OnUnhealthy and still last.
 	told map[string]bool
 }
 

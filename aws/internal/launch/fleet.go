@@ -241,7 +241,7 @@ func (f *flight) failure(offers []offer, e ec2types.CreateFleetError) unavailabl
 	return failure
 }
 
-// find returns the override of a type in a zone, of the template of that name if EC2 told it.
+// find returns the override of a type in a zone, of the template of that name if EC2 returned the name.
 func find(offers []offer, template, instanceType, zone string) (override, bool) {
 	for _, o := range offers {
 		if template != "" && o.template.Name != template {

@@ -105,7 +105,7 @@ func tagQuery(tags map[string]string) query {
 	return q
 }
 
-// gathered returns one query for all values of a kind; none if there are no values.
+// gathered returns one query for all values of a kind, or none if there are no values.
 func gathered(name string, values []string) []query {
 	if len(values) == 0 {
 		return nil

@@ -156,7 +156,7 @@ func (r *Reconciler) resolve(ctx context.Context, o Observed, result *Result) er
 	return errors.Join(errs...)
 }
 
-// hashes keeps the annotations that drift is told by.
+// hashes updates the annotations with which drift is detected.
 func (w *round) hashes(claims []*v1.NodeClaim) error {
 	if w.clusterErr != nil {
 		return fmt.Errorf("reading the details of the cluster: %w", w.clusterErr)

@@ -40,7 +40,7 @@ func (w *round) validation(ctx context.Context) (time.Duration, error) {
 	}
 	if w.clusterErr != nil {
 		w.untold(condition, w.clusterErr)
-		return noVerdictEvery, nil // told as the error of the hashes
+		return noVerdictEvery, nil // reported as the error of the hashes
 	}
 	found, err := w.verdict(ctx)
 	var later *noVerdictError

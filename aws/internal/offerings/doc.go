@@ -19,5 +19,5 @@
 //     depends on is another value, and never otherwise. News show at once.
 //   - Offerings are listed in the zones that offer the type instead of in every zone of the region, and one without a
 //     price is left out instead of priced at 0: a price of zero draws every pod. Explain has both.
-//   - Zones are told by name, which every subnet has.
+//   - Zones are identified by name, which every subnet has.
 package offerings

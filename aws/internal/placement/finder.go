@@ -63,7 +63,7 @@ func NewFinder(api sdk.EC2API, now func() time.Time) *Finder {
 	return &Finder{api: api, now: now, answers: map[string]answer{}}
 }
 
-// Find returns the group that a selector names; nil without a selector. A group that is not there is a *NotFoundError. When EC2 can't be
+// Find returns the group that a selector names, or nil without a selector. A group that is not there is a *NotFoundError. When EC2 can't be
 // asked, the group of the last answer is returned together with the error, if that answer is less than Remember old. If several callers
 // need an answer, one calls EC2, and the others use its result. After a failure, EC2 is not called for a second, and after each further
 // failure for twice as long, up to Period; until then the failure is the answer. The group is shared and must not be changed.

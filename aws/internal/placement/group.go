@@ -29,7 +29,7 @@ type Group struct {
 	Partitions int32
 }
 
-// Allowed returns the partitions that requirements allow, from the lowest; nil for groups without partitions.
+// Allowed returns the partitions that requirements allow, from the lowest, or nil for groups without partitions.
 func (g *Group) Allowed(want requirements.Set) []int32 {
 	if g == nil || g.Strategy != StrategyPartition {
 		return nil

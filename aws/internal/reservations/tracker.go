@@ -22,7 +22,7 @@ type Tracker struct {
 
 	mu    sync.Mutex
 	rooms map[string]*room
-	gone  map[string]time.Time // instances that made room, and when that was told first
+	gone  map[string]time.Time // instances that made room, and when that was first reported
 }
 
 type room struct {
@@ -60,7 +60,7 @@ func (t *Tracker) Sync(at time.Time, list ...Reservation) {
 }
 
 // Gone says that an instance in a reservation is gone: there is room for one more, though never more than the reservation
-// is of. Each instance counts once, however often it is told.
+// is of. Each instance counts once, however often it is reported.
 func (t *Tracker) Gone(id, instance string) {
 	t.change(func() bool {
 		now := t.now()

@@ -103,7 +103,7 @@ func IsCapacityCode(code string) bool {
 	return false
 }
 
-// Judge returns the marks for a failure; none if its code is not about capacity.
+// Judge returns the marks for a failure, or none if its code is not about capacity.
 func Judge(f Failure) Effect {
 	var e Effect
 	reserved := f.CapacityType == "reserved"
