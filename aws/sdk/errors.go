@@ -16,7 +16,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// Code returns AWS's error code, for instance "InvalidInstanceID.NotFound"; empty for an error that did not come from a service.
+// Code returns AWS's error code, for instance "InvalidInstanceID.NotFound", or "" for an error that did not come from a service.
 func Code(err error) string {
 	var api smithy.APIError
 	if errors.As(err, &api) {
