@@ -179,7 +179,7 @@ func (p *DevicePool) qualified(name resourcev1.QualifiedName) string {
 	return p.Driver + "/" + string(name)
 }
 
-// textValue returns a string or a version; empty for other kinds.
+// textValue returns a string or a version, or "" for other kinds.
 func textValue(a resourcev1.DeviceAttribute) string {
 	switch {
 	case a.StringValue != nil:

@@ -28,7 +28,7 @@ type PriceBasis struct {
 	High float64 `json:"high,omitempty"`
 }
 
-// Repriced returns the basis of a price that was made of the one this is the basis of, by the function; nil for nil.
+// Repriced returns the basis of a price that was made of the one this is the basis of, by the function. It returns nil for a nil basis.
 func (b *PriceBasis) Repriced(reprice func(usd float64) float64) *PriceBasis {
 	if b == nil || b.Low == 0 && b.High == 0 || reprice == nil {
 		return b

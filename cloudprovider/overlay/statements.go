@@ -156,7 +156,8 @@ func (c *column) judge(labels requirements.Set, want requirements.Requirement) [
 	return met
 }
 
-// signature tells pools apart whose labels make a difference to some rule: all rules see those with one signature alike.
+// signature returns a string that differs for pools whose labels make a difference to some rule. Rules can't distinguish pools with equal
+// signatures.
 func (l *list) signature(labels requirements.Set, rules []*rule) string {
 	var text []byte
 	if labels.Len() == 0 {
