@@ -67,8 +67,8 @@ drawknife capacity-blocks --instance-type p5.48xlarge --instances 2 --hours 48 -
 	}
 }
 
-// Main runs the command with the arguments, input and output of the process, until it ends or the process is told to. It returns the exit
-// status.
+// Main runs the command with the arguments, input and output of the process, until it ends or the process is asked to end. It returns the
+// exit status.
 func Main(o Options) int {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 1)
