@@ -10,7 +10,7 @@ import (
 	"github.com/drawknife/drawknife/internal/printable"
 )
 
-// Main runs the program iam with the arguments and output of the process, until it ends or the process is told to. It returns the exit
+// Main runs the program iam with the arguments and output of the process, until it ends or the process is asked to end. It returns the exit
 // status.
 func Main() int {
 	return interrupt.Run("iam", os.Stderr, func(done *interrupt.Done) int {
