@@ -11,8 +11,8 @@ import (
 	"github.com/drawknife/drawknife/internal/printable"
 )
 
-// Main runs the program launchtemplate with the arguments, input and output of the process, until it ends or the process is told to. It
-// returns the exit status.
+// Main runs the program launchtemplate with the arguments, input and output of the process, until it ends or the process is asked to end.
+// It returns the exit status.
 func Main() int {
 	return interrupt.Run("launchtemplate", os.Stderr, func(done *interrupt.Done) int {
 		return run(os.Args[1:], os.Stdin, done.Printing(os.Stdout), os.Stderr)
