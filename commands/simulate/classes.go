@@ -12,7 +12,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/manifests"
 )
 
-// nodeClasses are the EC2NodeClasses of an input by name; those of v1alpha5 have separate names.
+// nodeClasses are the EC2NodeClasses of an input by name. Classes of v1alpha5 have separate names.
 type nodeClasses map[v1.PoolKey]*awsv1.EC2NodeClass
 
 func classesOf(loaded *manifests.Result) nodeClasses {

@@ -22,7 +22,7 @@ import (
 type consolidation struct {
 	snapshot *scheduling.Snapshot
 	plan     *disruption.Plan
-	// verdicts are the verdicts of the plan, and those of nodes that no pool owns, by name.
+	// verdicts are the verdicts of the plan and of nodes that no pool owns, by name.
 	verdicts []disruption.Verdict
 	// prices contains the prices of the nodes, and the costs before and after.
 	prices        nodePrices

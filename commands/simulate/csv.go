@@ -60,7 +60,7 @@ func writeCSV(w io.Writer, d tabular) error {
 	return out.Error()
 }
 
-// cellsOf returns the columns of a struct: its fields by the names that they have in JSON, embedded ones last and only if no outer field
+// cellsOf returns the columns of a struct: its fields by the names that they have in JSON, embedded fields last and only if no outer field
 // has their name.
 func cellsOf(t reflect.Type, at []int, taken map[string]bool) []cell {
 	var cells []cell

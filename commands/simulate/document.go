@@ -294,7 +294,7 @@ func newPodReasons(reasons []scheduling.Reason) []podReason {
 	return list
 }
 
-// reservation returns the name of the reservation of a reserved offering; empty for any other.
+// reservation returns the name of the reservation of a reserved offering, or "" for any other.
 func reservation(o scheduling.InstanceTypeOption) string {
 	if o.CapacityType != v1.CapacityTypeReserved {
 		return ""

@@ -22,7 +22,7 @@ const (
 	explainPool = "nodepool"
 )
 
-// explainOptions are what explain is asked.
+// explainOptions say what explain must explain.
 type explainOptions struct {
 	kind, name string
 	// maxPlans is how many rules are planned without.
@@ -154,9 +154,9 @@ type ruleDocument struct {
 // ruleCosts are rules with what they cost.
 type ruleCosts struct {
 	Rules []ruleDocument `json:"rules"`
-	// NotPlanned are the rules that were not looked at, because of --max-plans.
+	// NotPlanned are the rules that were not checked, because of --max-plans.
 	NotPlanned []string `json:"notPlanned"`
-	// Plans is how many plans were made, the one with all rules included.
+	// Plans is how many plans were made, including the plan with all rules.
 	Plans int `json:"plans"`
 }
 

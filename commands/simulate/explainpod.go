@@ -20,13 +20,14 @@ type podExplanation struct {
 	Pod string `json:"pod"`
 	// Workload is left out for a pod without a controller.
 	Workload string `json:"workload,omitempty"`
-	// RunsOn is the node that the pod runs on; empty for a pod that waits. The rest is about the plan without that node.
+	// RunsOn is the node that the pod runs on. It is empty if the pod is pending. The rest is about the plan without that node.
 	RunsOn string `json:"runsOn,omitempty"`
-	// Place is left out for a pod without one.
+	// Place is left out for a pod without a place.
 	Place *placeDocument `json:"place,omitempty"`
 	// Reasons are why there is no place.
 	Reasons []string `json:"reasons"`
-	// Alternatives are the next best instance types for the pods of the same node, cheapest first, and Types is how many would hold them.
+	// Alternatives are the next best instance types for the pods of the same node, cheapest first, and Types is the number of types that
+	// would hold them.
 	Alternatives []alternativeDocument `json:"alternatives"`
 	Types        int                   `json:"types"`
 	// HourlyCost of all new nodes of the plan.
@@ -114,7 +115,7 @@ func (s *simulation) explainPod(ctx context.Context, snapshot *scheduling.Snapsh
 	return d, nil
 }
 
-// findPod returns the pod of that name, and the node that it runs on; empty for a pod that waits. The name of a workload stands for its
+// findPod returns the pod of that name, and the node that it runs on, or "" if it is pending. The name of a workload stands for its
 // first pod.
 func (s *simulation) findPod(snapshot *scheduling.Snapshot) (found *corev1.Pod, node string, err error) {
 	deployments := deploymentsOf(snapshot)
@@ -157,7 +158,7 @@ func (s *simulation) findPod(snapshot *scheduling.Snapshot) (found *corev1.Pod, 
 		counted(len(snapshot.Pods), "pod"), counted(len(snapshot.Nodes), "node")+" have pods")
 }
 
-// placeIn returns where a plan puts a pod; nil for nowhere.
+// placeIn returns where a plan puts a pod, or nil if it has no place.
 func placeIn(plan *scheduling.Plan, key scheduling.PodKey) *placeDocument {
 	for i := range plan.NewNodes {
 		n := &plan.NewNodes[i]

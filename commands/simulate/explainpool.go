@@ -19,7 +19,8 @@ type poolExplanation struct {
 	NodePool string `json:"nodePool"`
 	// Pods that the plan puts on new nodes of the pool.
 	Pods int `json:"pods"`
-	// Now are the nodes that the pool has, and Planned those that it would get if all its nodes went and their pods were planned again.
+	// Now are the present nodes of the pool. Planned are the nodes that it would get if all its nodes were removed and their pods were
+	// planned again.
 	Now     fleetDocument `json:"now"`
 	Planned fleetDocument `json:"planned"`
 	ruleCosts
@@ -137,7 +138,7 @@ func (d *poolExplanation) write(w io.Writer, c canvas) {
 	d.ruleCosts.write(w, c)
 }
 
-// at returns what the nodes cost; empty for none.
+// at returns what the nodes cost, or "" if there is none.
 func (f fleetDocument) at() string {
 	if f.Nodes == 0 {
 		return ""

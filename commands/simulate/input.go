@@ -121,7 +121,7 @@ func (s *simulation) replaySnapshot() (*scheduling.Snapshot, error) {
 	return snapshot, nil
 }
 
-// sources reads the inputs, or takes the built-in cluster where there are none. A running cluster goes to the options.
+// sources reads the inputs, or takes the built-in cluster if there are none. It stores a running cluster in the options.
 func (s *simulation) sources(ctx context.Context, into *manifests.Options) ([]manifests.Source, error) {
 	if s.cluster.asked() {
 		cluster, err := s.readCluster(ctx)

@@ -14,7 +14,7 @@ type formed struct {
 	form outputFormat
 }
 
-// endless is the width of lines that nothing cuts.
+// endless is the width of lines that must not be wrapped.
 const endless = math.MaxInt32
 
 // boldMark stands for the beginning and the end of bold text until it is known what must be escaped.
@@ -34,7 +34,7 @@ func (s *simulation) form() (end func() error) {
 	return func() error { return nil }
 }
 
-// markdownWriter makes Markdown of text: lines stay lines, and tables, which table writes as Markdown, are set apart by empty lines.
+// markdownWriter converts text to Markdown: lines stay lines, and tables, which table writes as Markdown, are separated by empty lines.
 type markdownWriter struct {
 	to      io.Writer
 	line    bytes.Buffer
@@ -78,7 +78,7 @@ func (m *markdownWriter) print(text string) {
 	}
 }
 
-// end writes what has no end of line yet.
+// end writes the last line if it has no line break yet.
 func (m *markdownWriter) end() error {
 	if m.line.Len() > 0 {
 		m.put(m.line.String())
@@ -87,7 +87,7 @@ func (m *markdownWriter) end() error {
 	return m.err
 }
 
-// escapeMarkdown takes the meaning from characters that Markdown has one for.
+// escapeMarkdown escapes the characters that have a meaning in Markdown.
 func escapeMarkdown(text string) string {
 	var b strings.Builder
 	for _, r := range text {

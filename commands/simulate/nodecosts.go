@@ -268,7 +268,7 @@ func costOf(nodes int) string {
 	return counted(nodes, "node") + " cost"
 }
 
-// notes returns the notes about these nodes for a document; none if there are none.
+// notes returns the notes about these nodes for a document, or none if there are none.
 func (u unpriced) notes() []planNote {
 	if len(u) == 0 {
 		return nil

@@ -30,7 +30,7 @@ const (
 	outputText outputFormat = "text"
 	outputJSON outputFormat = "json"
 	outputYAML outputFormat = "yaml"
-	// outputWide is text with nothing cut short.
+	// outputWide is text without shortened lines.
 	outputWide     outputFormat = "wide"
 	outputMarkdown outputFormat = "markdown"
 	outputCSV      outputFormat = "csv"
@@ -50,7 +50,7 @@ type options struct {
 	region string
 	// catalog is the file of instance types; empty means the embedded catalogue.
 	catalog string
-	// prices is the file with the prices of catalog's types; empty when catalog carries its own.
+	// prices is the file with the prices of catalog's types. It is empty if catalog contains prices.
 	prices string
 	// zones are the only zones where nodes may be launched; if empty, all zones of the catalogue are allowed.
 	zones []string
@@ -66,7 +66,7 @@ type options struct {
 	verbose bool
 	// snapshot is the file of a saved snapshot that is planned instead of inputs; empty means none.
 	snapshot string
-	// saveSnapshot is the file the snapshot is written to; empty for nowhere.
+	// saveSnapshot is the file that the snapshot is written to. If it is empty, no file is written.
 	saveSnapshot string
 	// anonymize saves the snapshot with hashes instead of names; the hashes depend on anonymizeKey.
 	anonymize    bool

@@ -120,7 +120,7 @@ var (
 	zoneName = regexp.MustCompile(`^((?:[a-z]+-)+[0-9]+)[a-z]$`)
 )
 
-// regionOfZone returns the region of an availability zone; empty for other texts.
+// regionOfZone returns the region of an availability zone, or "" for other texts.
 func regionOfZone(zone string) string {
 	if found := zoneName.FindStringSubmatch(zone); found != nil {
 		return found[1]
@@ -128,7 +128,7 @@ func regionOfZone(zone string) string {
 	return ""
 }
 
-// zoneOfProviderID returns the zone of "aws:///eu-west-1a/i-0123"; empty without one.
+// zoneOfProviderID returns the zone of "aws:///eu-west-1a/i-0123", or "" without one.
 func zoneOfProviderID(id string) string {
 	rest, ok := strings.CutPrefix(id, "aws:///")
 	zone, _, found := strings.Cut(rest, "/")

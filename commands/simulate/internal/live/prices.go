@@ -114,7 +114,7 @@ func (w *writer) priceSpot(t *catalog.Type) {
 	w.setSpot(t, amounts, "on-demand price, for want of spot prices; "+w.out.Sources[t.OnDemandFrom], catalog.PriceFacts{Kind: catalog.PriceEstimated})
 }
 
-// knownSpot returns the built-in spot prices of a type by zone; none if the region or currency differs from the table's.
+// knownSpot returns the built-in spot prices of a type by zone, or none if the region or currency differs from the table's.
 func (w *writer) knownSpot(name string) map[string]float64 {
 	t, ok := w.builtIn.Lookup(name)
 	if !ok || w.out.Region != w.builtIn.Region || w.currency != dollars {

@@ -272,7 +272,7 @@ func (a *allocator) claimsOf(pod *corev1.Pod, hosted *v1.NodeClaim) ([]wanted, e
 	return append(out, extended), nil
 }
 
-// extendedClaim returns the claim for the extended resources that devices serve because the node has no device plugin for them; none if
+// extendedClaim returns the claim for the extended resources that devices serve because the node has no device plugin for them, or none if
 // there are none.
 func (a *allocator) extendedClaim(pod *corev1.Pod, hosted *v1.NodeClaim) (wanted, error) {
 	var spec resourcev1.ResourceClaimSpec
