@@ -34,8 +34,8 @@ const (
 	exitOutput   = 5
 )
 
-// Main runs the command with the arguments, input and output of the process, until it ends or the process is told to. It returns the exit
-// status.
+// Main runs the command with the arguments, input and output of the process, until it ends or the process is asked to end. It returns the
+// exit status.
 func Main() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -210,7 +210,7 @@ func (o options) details(ctx context.Context, clients *sdk.Clients, dns string) 
 	return cluster, nil
 }
 
-// policies returns the policies that the controller's role needs; nil without a role.
+// policies returns the policies that the controller's role needs, or nil without a role.
 func (o options) policies(region string, classes []*awsv1.EC2NodeClass) ([]iam.Policy, error) {
 	if o.controllerRole == "" {
 		return nil, nil
