@@ -53,7 +53,7 @@ func addWebhook(ctx context.Context, config *rest.Config, options *ctrl.Options,
 		options.WebhookServer = webhook.NewServer(server)
 		bundle, err := os.ReadFile(filepath.Join(dir, "ca.crt"))
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil, nil // the owner of the certificate tells the API server to trust it
+			return nil, nil // the owner of the certificate configures the API server to trust it
 		}
 		if err != nil {
 			return nil, fmt.Errorf("webhook-cert-dir: %w", err)

@@ -27,7 +27,7 @@ func countUnhealthy(registerer prometheus.Registerer) (func(aws.InterruptionKind
 	}, nil
 }
 
-// categoryOf returns the metric label of a poll's finding; empty for other messages.
+// categoryOf returns the metric label of a poll's finding, or "" for other messages.
 func categoryOf(kind aws.InterruptionKind) string {
 	switch kind {
 	case aws.InstanceStatus:

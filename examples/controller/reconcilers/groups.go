@@ -81,7 +81,7 @@ func (k groupKind) announce(log *slog.Logger, object *unstructured.Unstructured)
 // heldRetry is the time until another plan if a gang waits for nodes that were launched earlier for it.
 const heldRetry = 10 * time.Second
 
-// groupOf returns the claims of the same launch group; nil for a claim without a group.
+// groupOf returns the claims of the same launch group, or nil for a claim without a group.
 func (r *claimReconciler) groupOf(ctx context.Context, claim *v1.NodeClaim) ([]*v1.NodeClaim, error) {
 	group, ok := v1.LaunchGroupOf(claim)
 	if !ok {

@@ -7,7 +7,7 @@ import (
 	"github.com/drawknife/drawknife/provisioning"
 )
 
-// MarketObserver is told of the results of launches and of interruptions, in addition to the stock estimate. Package market of this
+// MarketObserver is notified of the results of launches and of interruptions, in addition to the stock estimate. Package market of this
 // module derives the spot risk from them. It must be safe for concurrent use and return quickly.
 type MarketObserver interface {
 	// Launched is called for each launch that found capacity.
