@@ -30,7 +30,7 @@ func addFlags(to *pflag.FlagSet, from *flag.FlagSet) {
 	})
 }
 
-// shortOf returns the short form of a flag; empty for none.
+// shortOf returns the short form of a flag, or "" if there is none.
 func shortOf(f *flag.Flag, short []*flag.Flag) string {
 	for _, s := range short {
 		if reflect.TypeOf(s.Value).Comparable() && s.Value == f.Value {
