@@ -6,7 +6,7 @@ import (
 	"github.com/drawknife/drawknife/aws/convert"
 )
 
-// Names of the ConfigMaps that releases up to 0.32 and 0.37 were told by how to behave and how to log.
+// Names of the ConfigMaps with the settings of releases up to 0.32, and with the logging settings of releases up to 0.37.
 const (
 	GlobalSettingsName = "karpenter-global-settings"
 	LoggingConfigName  = "config-logging"
@@ -39,7 +39,7 @@ func FromConfigMap(data map[string]string, alpha FirstGeneration) (*Loaded, erro
 	return loaded, nil
 }
 
-// ForConversion returns the settings for the conversion of node templates and Provisioners; nil for nil.
+// ForConversion returns the settings for the conversion of node templates and Provisioners. It returns nil for nil settings.
 func (l *Legacy) ForConversion() *convert.LegacySettings {
 	if l == nil {
 		return nil
