@@ -107,7 +107,7 @@ func (f *Fleet) HourlyCost() float64 {
 	return sum
 }
 
-// Check returns what a cluster would refuse of a step, and all other faults; nil for a valid step. It changes nothing.
+// Check returns what a cluster would refuse of a step, and all other faults, or nil for a valid step. It changes nothing.
 func (f *Fleet) Check(step *Step) []string {
 	now := *f.Snapshot
 	now.Nodes, now.Pods = nil, nil
