@@ -30,7 +30,7 @@ type DisruptionCommand struct {
 	Replacements []NewNode
 }
 
-// DisruptionAnswer is a plan, with what is told of it.
+// DisruptionAnswer is a plan, with what is reported of it.
 type DisruptionAnswer struct {
 	Commands []DisruptionCommand
 	Samples  []dkdisruption.Sample

@@ -42,7 +42,7 @@ type Question struct {
 	IgnorePreferences, BestEffortMinValues, StrictReservations bool
 	// Devices says that pods may claim some.
 	Devices bool
-	// Placeholder tells the pods of capacity buffers from others.
+	// Placeholder reports whether a pod belongs to a capacity buffer.
 	Placeholder func(*corev1.Pod) bool
 }
 
