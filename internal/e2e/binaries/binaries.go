@@ -45,7 +45,7 @@ func ControlPlane() Program {
 	return Program{
 		Name: "controlplane", Variable: "DRAWKNIFE_CONTROLPLANE", Module: "k8s.io/kubernetes", Package: ".",
 		Flag: "-build-only", Takes: "12 to 14 minutes of processor time and 3 GB of memory",
-		// Checks of the server's version fail if it is not told which it is.
+		// Checks of the server's version fail if the version is not linked in.
 		Versioned: func(version string) map[string]string {
 			number := strings.SplitN(strings.TrimPrefix(version, "v"), ".", 3)
 			const of = "k8s.io/component-base/version."

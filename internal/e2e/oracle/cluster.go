@@ -9,7 +9,7 @@ import (
 )
 
 // cluster is what kube-scheduler would hold in its cache: nodes with the pods bound to them. Its own cache snapshot
-// rebuilds whole lists for every pod bound; this one is told pod by pod.
+// rebuilds whole lists for every pod bound; this one is updated pod by pod.
 type cluster struct {
 	infos  []fwk.NodeInfo
 	byName map[string]*framework.NodeInfo

@@ -1,4 +1,4 @@
-// Command up builds the control plane for tests if need be, starts it, and keeps it until it is told to stop.
+// Command up builds the control plane for tests if necessary, starts it, and keeps it until it is asked to stop.
 //
 //	go -C internal/e2e run ./up               prints "READY <kubeconfig>", ends with Ctrl-C or at the end of standard input with -stdin
 //	go -C internal/e2e run ./up -build-only   prints the path of the binary
@@ -68,7 +68,7 @@ func run() (err error) {
 	c, err := plane.Start(ctx, plane.Options{Binary: binary, Dir: *dir, Verbosity: *verbosity})
 	if err != nil {
 		if ctx.Err() != nil {
-			return nil // told to stop while starting
+			return nil // asked to stop while starting
 		}
 		return err
 	}
