@@ -1,6 +1,6 @@
 // Command ec2catalog makes a catalogue file, the shape that package aws/catalog reads, of published facts: hardware and
 // zones from the data files of the Python package moto, prices from those of the Go module ec2-instances-info, at the
-// version that go.mod names, or from AWS's own price list file. It calls no AWS API. docs/catalog.md tells how the catalogue
+// version that go.mod names, or from AWS's own price list file. It calls no AWS API. docs/catalog.md says how the catalogue
 // that is built in came to be and how this command refreshes it.
 //
 //	pip install --no-deps --target DIR moto

@@ -33,7 +33,7 @@ type product struct {
 	Attributes    map[string]string `json:"attributes"`
 }
 
-// instanceType returns the type that the product is, as launches without further wishes get it; empty for all else.
+// instanceType returns the type that the product is, as launches without further wishes get it, or "" for all else.
 func (p *product) instanceType(region string) string {
 	if p.ProductFamily != "Compute Instance" && p.ProductFamily != "Compute Instance (bare metal)" {
 		return ""

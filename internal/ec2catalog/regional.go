@@ -11,7 +11,7 @@ import (
 	"strconv"
 )
 
-// isRegion tells regions from local and wavelength zones, which the prices are listed by as well.
+// isRegion reports whether the name is a region, not a local or wavelength zone. The list has prices for such zones as well.
 var isRegion = regexp.MustCompile(`^[a-z]{2}(-gov)?-[a-z]+-\d$`)
 
 // regional writes the on-demand prices of all regions as a table: a line with the day and the regions, then a line for
