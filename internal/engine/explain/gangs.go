@@ -166,7 +166,7 @@ func (t gangFaults) noDomain(ctx context.Context, number int32, inDepth bool, r 
 	}
 }
 
-// domainsCode tells domains without room for the gang from those that could hold it, if nothing else forbade that.
+// domainsCode distinguishes domains without room for the gang from domains that could hold it if nothing else forbade that.
 func (t gangFaults) domainsCode(number int32, r *planning.GangReason) planning.GangReasonCode {
 	room := func(reason planning.Reason) bool {
 		return reason.Code == planning.ReasonInstanceTypes || reason.Code == planning.ReasonExistingNodes || reason.Code == planning.ReasonReservationEnds
@@ -255,7 +255,7 @@ func (t gangFaults) explainMember(ctx context.Context, number int32, o *model.Ga
 	}
 }
 
-// runTimeReason says which reservations the waiting pod, by its place, is kept off; none if there is nothing to say.
+// runTimeReason says which reservations the waiting pod, by its place, is kept off, or none if there is nothing to say.
 func runTimeReason(m *model.Model, at int) []planning.Reason {
 	if ends := m.RunTimes.Why(at); ends != "" {
 		return []planning.Reason{{Code: planning.ReasonReservationEnds, Detail: ends}}

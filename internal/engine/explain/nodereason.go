@@ -263,7 +263,7 @@ func (x nodeFaults) admitsChanged(node int32, f *nodeFailings) bool {
 	return ruleFaultsOf(x.explainer).admitsAt(x.c.Topology, h.Domains, of, loosely)
 }
 
-// hostOf returns the node as topology rules see it; nil without any rules.
+// hostOf returns the node as topology rules see it, or nil without any rules.
 func (x nodeFaults) hostOf(node int32) *topology.Host {
 	if x.t.S.Topology == nil {
 		return nil

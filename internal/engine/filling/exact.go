@@ -64,7 +64,7 @@ func (k *Task) packExactly(g *Bins) {
 	}
 }
 
-// pods returns the items of all pods of the packing, one entry per pod; none if they are too many to pack exactly.
+// pods returns the items of all pods of the packing, one entry per pod, or none if they are too many to pack exactly.
 func (g *Bins) pods() []int32 {
 	var list []int32
 	for i := range g.List {

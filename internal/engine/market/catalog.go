@@ -264,7 +264,7 @@ func (c *Catalog) addVariants(typ int, it *cloudprovider.InstanceType, slotOf []
 	}
 }
 
-// OverrideText returns a text that differs for offerings with different overrides of capacity or overhead; empty for offerings without
+// OverrideText returns a text that differs for offerings with different overrides of capacity or overhead, or "" for offerings without
 // overrides.
 func OverrideText(o *cloudprovider.Offering) string {
 	if len(o.Capacity) == 0 && o.Overhead == nil {

@@ -252,7 +252,7 @@ func (c *Catalog) Lines(variant, slot int, shares []Share) []Line {
 	return c.costs.of.Lines(&o, c.Source, shares)
 }
 
-// Lines returns what each term adds to a price if commitments cover shares of the node; nil without a cost model.
+// Lines returns what each term adds to a price if commitments cover shares of the node, or nil without a cost model.
 func (c *Costs) Lines(o *Priced, source string, shares []Share) []Line {
 	out := []Line{{Name: listPrice, Source: source, Amount: float64(o.List) / NanoPerUSD}}
 	sums := make([]int64, len(c.Terms))

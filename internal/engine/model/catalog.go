@@ -31,7 +31,7 @@ func CompileCatalog(types []*cloudprovider.InstanceType) (*CompiledCatalog, erro
 	return &CompiledCatalog{compiled}, nil
 }
 
-// Types returns the list that the catalog was made of; nil for the zero CompiledCatalog. It must not be changed.
+// Types returns the list that the catalog was made of, or nil for the zero CompiledCatalog. It must not be changed.
 func (c *CompiledCatalog) Types() []*cloudprovider.InstanceType {
 	if c.catalog == nil {
 		return nil

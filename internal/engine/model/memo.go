@@ -57,7 +57,7 @@ type seat struct{ kind, labels int32 }
 // memoOwner gives the memo to its first caller; a second Update of the same model compiles again.
 type memoOwner struct{ atomic.Pointer[memo] }
 
-// take returns the memo to the first caller; nil for later callers and for a model that has none.
+// take returns the memo to the first caller, or nil for later callers and for a model that has none.
 func (o *memoOwner) take() *memo {
 	if o == nil {
 		return nil

@@ -127,7 +127,7 @@ func Concerns(s *planning.Snapshot, pod *corev1.Pod) bool {
 	return pod.Spec.ActiveDeadlineSeconds != nil && len(readMarket(s).ends) > 0
 }
 
-// Why says which reservations the waiting pod is kept off, by its place among those of the snapshot; empty for none.
+// Why says which reservations the waiting pod is kept off, by its place among those of the snapshot, or "" if there is none.
 func (x *Index) Why(at int) string {
 	if x == nil {
 		return ""

@@ -77,7 +77,7 @@ func (l *Limits) Affordable(pool, row int32) bool {
 	return l.Allows(pool, l.Usage[pool], p.RowCost(int(row)))
 }
 
-// Spare returns the most that a node may use of its pool's limits instead of node; nil for no limit.
+// Spare returns the most that a node may use of its pool's limits instead of node, or nil for no limit.
 func (l *Limits) Spare(node *Node) []int64 {
 	p := l.pools[node.Pool]
 	if p.Limits == nil {

@@ -118,7 +118,7 @@ func (w *GangWay) with(gang *planning.Gang, move *model.GangMove, number int) *G
 	return out
 }
 
-// as returns the class as which the pods become pending; nil for their own class.
+// as returns the class as which the pods become pending, or nil for their own class.
 func (w *GangWay) as() func(pod *corev1.Pod, class int32) int32 {
 	if w == nil {
 		return nil
