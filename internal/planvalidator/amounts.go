@@ -115,8 +115,8 @@ func requestsOf(pod *corev1.Pod) corev1.ResourceList {
 	return running
 }
 
-// daemonPod returns a pod that represents a DaemonSet: the newest one bound to a node that stays, with the template's node affinity, or
-// else one made from the template.
+// daemonPod returns a pod that represents a DaemonSet: its newest pod bound to a node that stays, with the template's node affinity, or
+// else a pod made from the template.
 func (c *checker) daemonPod(set *appsv1.DaemonSet) *corev1.Pod {
 	var newest *corev1.Pod
 	for i := range c.s.Nodes {

@@ -8,7 +8,7 @@ import (
 )
 
 // certificateRules checks that the classes name existing rules, and that no new node of the plan breaks one. Pods of classes that differ
-// only in a rule are counted as those that take least.
+// only in a rule are counted as pods of the class that takes least.
 func (c *checker) certificateRules(cert *scheduling.Certificate) {
 	for _, class := range cert.Classes {
 		for name, takes := range class.Takes {

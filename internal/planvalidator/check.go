@@ -148,7 +148,7 @@ func (c *checker) podsOnce() {
 	}
 }
 
-// typesOf returns the instance types that a pool may launch; none if it may launch nothing.
+// typesOf returns the instance types that a pool may launch, or none if it may launch nothing.
 func (c *checker) typesOf(np *scheduling.NodePool) []*cloudprovider.InstanceType {
 	if np.NotReady != "" || np.Object.DeletionTimestamp != nil || np.Object.Spec.Replicas != nil {
 		return nil

@@ -12,7 +12,7 @@ import (
 
 // attached is one volume of a pod, with what restricts the pod's node.
 type attached struct {
-	// driver and id identify what is attached to the node; no driver for volumes that are not counted.
+	// driver and id identify what is attached to the node. driver is empty for volumes that are not counted.
 	driver, id string
 	// onNodes and onNew are alternatives of which a node must meet one; nil for any node. New nodes can't be selected by hostname.
 	onNodes, onNew [][]expression

@@ -88,7 +88,7 @@ func (c *deviceChecker) newNode(n *scheduling.NewNode, it *cloudprovider.Instanc
 	})
 }
 
-// publishing returns what drivers will publish on an instance of the type bought as the offering; nil for an offering without bound
+// publishing returns what drivers will publish on an instance of the type bought as the offering, or nil for an offering without bound
 // attributes.
 func publishing(it *cloudprovider.InstanceType, o *cloudprovider.Offering) *deviceHost {
 	h := newDeviceHost()

@@ -39,7 +39,7 @@ func sameDisk(a, b *corev1.VolumeSource) string {
 	return ""
 }
 
-// takeAttached subtracts from the limits those volumes that VolumeAttachments attach to the node and none of its pods uses.
+// takeAttached subtracts the volumes from the limits that VolumeAttachments attach to the node although none of its pods uses them.
 func (c *checker) takeAttached(n *scheduling.Node, limits map[string]int64) {
 	type volume struct{ driver, id string }
 	seen := map[volume]bool{}

@@ -147,7 +147,7 @@ func (e *exhaustive) findKinds() {
 	})
 }
 
-// keep adds a kind unless an equivalent one has as much room, and drops those that it replaces.
+// keep adds a kind unless an equivalent kind has as much room, and drops the kinds that it replaces.
 func (e *exhaustive) keep(m *machine, texts map[*machine]string) {
 	if slices.ContainsFunc(e.kinds, func(k *machine) bool { return texts[k] == texts[m] && lackNew(m.room, k.room) == "" }) {
 		return

@@ -48,7 +48,7 @@ func (c *checker) view(n *scheduling.Node) view {
 	return out
 }
 
-// claimLabels returns the claim's labels and those that its requirements fix.
+// claimLabels returns the claim's labels, and the labels that its requirements fix.
 func (c *checker) claimLabels(claim *v1.NodeClaim) labels {
 	single := map[string]string{}
 	for _, r := range claim.Spec.Requirements {

@@ -53,7 +53,8 @@ func (c *checker) gangs() {
 	c.families()
 }
 
-// families checks that the gangs of a parent are placed all or none, in one domain of what they share, and spare ones only where the others are.
+// families checks that the gangs of a parent are placed all or none, in one domain of what they share, and spare gangs only where the
+// others are.
 func (c *checker) families() {
 	placed, shared := map[scheduling.GangKey]bool{}, map[scheduling.GangKey]string{}
 	for i := range c.s.Gangs {

@@ -336,7 +336,7 @@ func (c *checker) reservable(w *world, n *scheduling.NewNode, np *scheduling.Nod
 	return left > 0
 }
 
-// reservation names the reservation that an offering uses; empty for none.
+// reservation names the reservation that an offering uses, or "" if there is none.
 func reservation(o *cloudprovider.Offering) string {
 	if o == nil || o.CapacityType() != v1.CapacityTypeReserved {
 		return ""

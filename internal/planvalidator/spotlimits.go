@@ -116,7 +116,7 @@ func eachCounted(s *scheduling.Snapshot, f func(pod *corev1.Pod, node *schedulin
 	}
 }
 
-// poolsOfNode returns the node's spot pool; none if it is not spot.
+// poolsOfNode returns the node's spot pool, or none if it is not spot.
 func poolsOfNode(n *scheduling.Node) []spotPool {
 	label := func(key string) string {
 		if n.Object != nil && n.Object.Labels[key] != "" {
