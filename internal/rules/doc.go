@@ -13,7 +13,7 @@ import (
 
 // Fault is one place where the tree breaks a rule.
 type Fault struct {
-	// Where is a file of the tree, with a line where one can be told.
+	// Where is a file of the tree, with a line if it is known.
 	Where string
 	// What is wrong, and what to do.
 	What string

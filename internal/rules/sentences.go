@@ -79,7 +79,7 @@ func DrawSentences(all []Sentence, count int, seed uint64) []Sentence {
 	return drawn
 }
 
-// commentSentences returns the sentences of a file's comments. A doc comment of an exported name is told apart from all others.
+// commentSentences returns the sentences of a file's comments. It distinguishes the doc comments of exported names from all others.
 func commentSentences(t *Tree, f *File) []Sentence {
 	exported := exportedDocs(f.Syntax)
 	var all []Sentence

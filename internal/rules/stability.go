@@ -20,7 +20,7 @@ func CheckStability(t *Tree) []Fault {
 	return sorted(faults)
 }
 
-// libraryOf returns the files of a package that users of the library import; nil for a package that users can't import.
+// libraryOf returns the files of a package that users of the library import, or nil for a package that users can't import.
 func libraryOf(dir string, files []*File) []*File {
 	if dir == "" || private(dir) || within(dir, "examples") {
 		return nil

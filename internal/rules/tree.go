@@ -146,7 +146,7 @@ func (f *File) ignored() bool {
 	return false
 }
 
-// command tells a program from a library.
+// command distinguishes a program from a library.
 func (f *File) command() bool { return f.Syntax.Name.Name == "main" }
 
 // within reports whether dir is one of the folders or below one.
