@@ -22,7 +22,7 @@ type RegistrationHealth struct {
 }
 
 type poolHealth struct {
-	// outcomes are the last ones, the oldest first; true is registered.
+	// outcomes are the last outcomes, the oldest first. True means registered.
 	outcomes []bool
 	// pool and class are the generations they are of.
 	pool, class int64

@@ -60,7 +60,7 @@ func NewLauncher(o LauncherOptions) (*Launcher, error) {
 type Launched struct {
 	// Launch is the order.
 	Launch Launch
-	// Claim as stored; nil if Err is set.
+	// Claim is the claim as stored, or nil if Err is set.
 	Claim *v1.NodeClaim
 	// Err is why there is no claim: a *limits.ExceededError, a *RateLimitError, or the store's error. Then nothing stays reserved in
 	// the limits.
@@ -110,7 +110,7 @@ func (l *Launcher) Launch(ctx context.Context, pass string, orders []Launch, now
 			return nil // each order has its own error
 		})
 	}
-	_ = group.Wait() // no function returns one
+	_ = group.Wait() // no function returns an error
 	for i := range out.Launched {
 		out.Failed = out.Failed || out.Launched[i].Err != nil
 		out.Events = append(out.Events, eventsOf(&out.Launched[i])...)

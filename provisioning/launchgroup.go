@@ -46,8 +46,8 @@ const DefaultGroupTimeout = 10 * time.Minute
 // launchGroup is the present state of a claim's group.
 type launchGroup struct {
 	v1.LaunchGroup
-	// there counts the claims that are not being deleted, and kept those of them that no longer wait; begun counts those that have seen all
-	// others, joined those whose nodes have joined. gone means that one is being deleted.
+	// there counts the claims that are not being deleted, and kept the claims among them that no longer wait. begun counts the claims that
+	// have seen all others, joined the claims whose nodes have joined. gone means that a claim is being deleted.
 	there, kept, begun, joined int
 	gone                       bool
 	// registered means that a claim's node is or was registered: the group is complete.

@@ -84,8 +84,9 @@ type ClaimState struct {
 	// Nodes lists the nodes with the claim's provider ID, once it has one. A registered claim without a node here has lost its node: make
 	// sure that it is not merely missing in a cache.
 	Nodes []*corev1.Node
-	// Slices are the ResourceSlices that drivers published for the claim's node; others may be among them. They are read while the claim is not initialised
-	// and waits for drivers. Nil: they are not known, and not waited for; make an empty list where there are none yet.
+	// Slices are the ResourceSlices that drivers published for the claim's node; others may be among them. They are read while the claim is
+	// not initialised and waits for drivers. Nil means that they are not known, and not waited for. Pass an empty list if there are none
+	// yet.
 	Slices []*resourcev1.ResourceSlice
 	// Group are the claims of the same launch group (v1.LaunchGroupOf), those that are being deleted too; others may be among them. They are
 	// read until the claim is registered. Nil: they are not known, and the claim does not wait for them.

@@ -65,9 +65,10 @@ type Launch struct {
 	Capacity corev1.ResourceList
 	// Price of the cheapest offering, in USD per hour.
 	Price float64
-	// Offering is the cheapest one, which the plan counts on; the zero key where no plan does, as for static pools.
+	// Offering is the cheapest offering, which the plan counts on. It is the zero key if there is no plan, as for static pools.
 	Offering cloudprovider.OfferingKey
-	// Group names the launches that are of use only together; empty for one on its own. The claim says the same (v1.LaunchGroup).
+	// Group names the launches that are of use only together. It is empty for an independent launch. The claim says the same
+	// (v1.LaunchGroup).
 	Group string
 }
 

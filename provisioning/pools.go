@@ -15,7 +15,7 @@ import (
 
 // PoolSet has the NodePools of a pass and their instance types, for a Snapshot.
 type PoolSet struct {
-	// NodePools are all that own or may launch nodes, by key; those that must not launch now have a reason (NotReady).
+	// NodePools are all pools that own or may launch nodes, by key. Pools that must not launch now have a reason (NotReady).
 	NodePools []scheduling.NodePool
 	// Catalogs are the lists of instance types to which NodePools refer. Pools with the same types share a list.
 	Catalogs map[string][]*cloudprovider.InstanceType
@@ -25,7 +25,7 @@ type PoolSet struct {
 
 // ResolvePools asks the provider for the instance types of every pool that may launch nodes at the time now: the provider supports
 // its kind of node class, the pool is ready by the conditions that PoolStatus writes, and it is not being deleted. Static pools and
-// those that may not launch are included as owners of their nodes, with their instance types if the provider returns them. A pool whose
+// pools that may not launch are included as owners of their nodes, with their instance types if the provider returns them. A pool whose
 // types can't be read launches nothing, with the reason, and does not affect the others; it is an error only if ctx ended. estimate may be
 // nil; it closes offerings that are probably out of stock. The key of each pool contains the API version in which it was created
 // (v1.GenerationOf).
