@@ -97,7 +97,7 @@ func CompileCatalog(types []*cloudprovider.InstanceType) (*CompiledCatalog, erro
 	return &CompiledCatalog{*c}, nil
 }
 
-// Types returns the list that the catalog was made of; nil for the zero CompiledCatalog. It must not be changed.
+// Types returns the list that the catalog was made of, or nil for the zero CompiledCatalog. It must not be changed.
 func (c *CompiledCatalog) Types() []*cloudprovider.InstanceType { return c.c.Types() }
 
 // CompileOption changes how Compile works, but never the resulting plans. A nil option changes nothing.

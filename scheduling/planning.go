@@ -246,7 +246,7 @@ func ValidateDefaultTopologySpread(list []corev1.TopologySpreadConstraint, path 
 	return planning.ValidateDefaultTopologySpread(list, path)
 }
 
-// Diff tells what changes from plan a to plan b. A nil plan is one without nodes and pods. Neither is changed, and
+// Diff returns what changes from plan a to plan b. A nil plan is a plan without nodes and pods. Neither is changed, and
 // the result shares nothing that can be changed with them but the pool keys.
 func Diff(a, b *Plan) PlanDiff {
 	return planning.Diff(a, b)

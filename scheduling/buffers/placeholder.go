@@ -69,7 +69,7 @@ func mark(pod *corev1.Pod, b *v1beta1.CapacityBuffer) {
 	}
 }
 
-// placeholders are count pods like the prototype, told apart by their number.
+// placeholders returns count pods like the prototype, which differ in their number.
 func placeholders(b *v1beta1.CapacityBuffer, prototype *corev1.Pod, count int) []*corev1.Pod {
 	if count == 0 {
 		return nil

@@ -84,7 +84,7 @@ func pack(list []record) string {
 	return base64.StdEncoding.EncodeToString(out.Bytes())
 }
 
-// Kept returns the corrections in a pool's annotation; none for a nil pool. The error is an *AnnotationError.
+// Kept returns the corrections in a pool's annotation, or none for a nil pool. The error is an *AnnotationError.
 func Kept(key v1.PoolKey, pool *v1.NodePool) (Corrections, error) {
 	if pool == nil || pool.Annotations[v1.LearnedDevicesAnnotationKey] == "" {
 		return nil, nil

@@ -122,7 +122,7 @@ func (l *loader) noteGroup(d document, object any) {
 	}
 }
 
-// templateOf returns the pod spec of the object and its path; nil for an object without.
+// templateOf returns the pod spec of the object and its path, or nil for an object without.
 func templateOf(object any) (spec *corev1.PodSpec, path string) {
 	const template = "spec.template.spec"
 	switch o := object.(type) {

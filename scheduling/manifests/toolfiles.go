@@ -8,7 +8,7 @@ import (
 const kindKustomization = "Kustomization"
 
 // toolFile returns what to run instead of reading the file, if it belongs to a tool that writes manifests and the document is not a
-// Kubernetes object; empty for all other files.
+// Kubernetes object, or "" for all other files.
 func toolFile(name string, h header) string {
 	dir, base := filepath.Dir(name), strings.ToLower(filepath.Base(name))
 	group, _, _ := strings.Cut(h.apiVersion, "/")

@@ -188,7 +188,7 @@ const DevicesPrefix = "devices of "
 // other: a GPU and its partitions each take a share of the same counters.
 const DeviceSharesPrefix = DevicesPrefix + "shares of "
 
-// classesCounted returns the device classes that the resource counts; nil for other resources.
+// classesCounted returns the device classes that the resource counts, or nil for other resources.
 func classesCounted(resource string) []string {
 	text, ok := strings.CutPrefix(resource, DeviceSharesPrefix)
 	if !ok {

@@ -194,7 +194,7 @@ func (n *RemovedNodes) Count(c NodeCheck) *int {
 	return &n.NotPlaced
 }
 
-// sentence returns "of 5 existing nodes, 2 are cordoned (n1), …"; empty without nodes.
+// sentence returns "of 5 existing nodes, 2 are cordoned (n1), …", or "" without nodes.
 func (n *RemovedNodes) sentence() string {
 	if n == nil || n.Total == 0 {
 		return ""

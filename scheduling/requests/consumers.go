@@ -46,7 +46,7 @@ func findConsumers(s *scheduling.Snapshot) map[types.NamespacedName][]consumer {
 // used reports whether there are pods that use the request.
 func (d *demand) used() bool { return d.pods > 0 }
 
-// match tells which PodSets the consumers are of: the annotation names the request alone. Each is of the first one with the same
+// match finds the PodSets of the consumers: the annotation names the request alone. Each is of the first one with the same
 // requests that is not complete, else of the first that is not complete.
 func (d *demand) match(consumers []consumer) {
 	sets := d.given.Spec.PodSets

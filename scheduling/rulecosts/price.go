@@ -21,7 +21,7 @@ type Options struct {
 	Compile []scheduling.CompileOption
 	// MaxPlans is how many rules are planned without, at most; at least 0. The rules that come first in the list are planned first.
 	MaxPlans int
-	// Progress is called before each plan with the number of plans that are made and of all that will be. Nil: nobody is told.
+	// Progress is called before each plan with the number of plans that are made and of all that will be. It may be nil.
 	Progress func(made, all int)
 }
 
