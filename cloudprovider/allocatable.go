@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// Total is the sum of all parts, per resource. The caller owns the list.
+// Total returns the sum of all parts, per resource. The caller owns the list.
 func (o Overhead) Total() corev1.ResourceList {
 	total := corev1.ResourceList{}
 	for _, part := range []corev1.ResourceList{o.KubeReserved, o.SystemReserved, o.EvictionThreshold} {
@@ -21,14 +21,14 @@ func (o Overhead) Total() corev1.ResourceList {
 	return total
 }
 
-// Allocatable is what an instance of this type has for pods, if the offering does not override resources: capacity minus overhead,
+// Allocatable returns what an instance of this type has for pods, if the offering does not override resources: capacity minus overhead,
 // memory further reduced by every hugepages capacity, nothing below zero. The caller owns the list.
 func (t *InstanceType) Allocatable() corev1.ResourceList {
 	return allocatable(t.Capacity, t.Overhead)
 }
 
-// CapacityOf is the capacity of an instance bought by the offering: the type's capacity, in which the offering's entries replace
-// those of the same resource. The caller owns the list.
+// CapacityOf returns the capacity of an instance bought by the offering: the type's capacity, in which the offering's entries replace those
+// of the same resource. The caller owns the list.
 func (t *InstanceType) CapacityOf(o *Offering) corev1.ResourceList {
 	if o == nil {
 		return replaceEntries(t.Capacity, nil)
@@ -36,8 +36,8 @@ func (t *InstanceType) CapacityOf(o *Offering) corev1.ResourceList {
 	return replaceEntries(t.Capacity, o.Capacity)
 }
 
-// OverheadOf is the overhead of an instance bought by the offering: the type's overhead, in which the offering's entries replace
-// those of the same resource, part by part. The caller owns the lists.
+// OverheadOf returns the overhead of an instance bought by the offering: the type's overhead, in which the offering's entries replace those
+// of the same resource, part by part. The caller owns the lists.
 func (t *InstanceType) OverheadOf(o *Offering) Overhead {
 	var replacement Overhead
 	if o != nil && o.Overhead != nil {
@@ -50,8 +50,7 @@ func (t *InstanceType) OverheadOf(o *Offering) Overhead {
 	}
 }
 
-// AllocatableOf is what an instance bought by the offering has for pods, by the same formula as Allocatable. The list is the
-// caller's.
+// AllocatableOf returns what an instance bought by the offering has for pods, by the same formula as Allocatable. The list is the caller's.
 func (t *InstanceType) AllocatableOf(o *Offering) corev1.ResourceList {
 	if o == nil || !o.OverridesResources() {
 		return t.Allocatable()

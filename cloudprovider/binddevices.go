@@ -40,7 +40,8 @@ func (b *AttributeBinding) concerns(device string) bool {
 	return b.Devices == nil || slices.Contains(b.Devices, device)
 }
 
-// LabelOf is the value of a label on instances bought by the offering: the offering's own, else the type's. It is empty if neither has exactly one.
+// LabelOf returns the value of a label on instances bought by the offering: the offering's own, else the type's. It is empty if neither has
+// exactly one.
 func (t *InstanceType) LabelOf(o *Offering, key string) string {
 	if o != nil && o.Requirements.Has(key) {
 		return o.Value(key)
@@ -48,7 +49,7 @@ func (t *InstanceType) LabelOf(o *Offering, key string) string {
 	return single(t.Requirements, key)
 }
 
-// DeviceLabels are the keys of the labels that attributes of the type's devices are bound to, each once and sorted. Nil: none.
+// DeviceLabels returns the keys of the labels that attributes of the type's devices are bound to, each once and sorted. Nil: none.
 func (t *InstanceType) DeviceLabels() []string {
 	var keys []string
 	for i := range t.Devices {
@@ -60,8 +61,8 @@ func (t *InstanceType) DeviceLabels() []string {
 	return slices.Compact(keys)
 }
 
-// DevicesOf are the device pools of an instance bought by the offering: the type's, with the values of all bound attributes. It is Devices itself where
-// none is bound, and must not be changed.
+// DevicesOf returns the device pools of an instance bought by the offering: the type's, with the values of all bound attributes. It is
+// Devices itself where none is bound, and must not be changed.
 func (t *InstanceType) DevicesOf(o *Offering) []DevicePool {
 	return BindDevices(t.Devices, func(key string) string { return t.LabelOf(o, key) })
 }
@@ -160,7 +161,7 @@ func (p *DevicePool) boundTwice(b *AttributeBinding, bound map[string]bool, path
 	return nil
 }
 
-// bindingsOf is how many attributes of the device are bound.
+// bindingsOf returns how many attributes of the device are bound.
 func (p *DevicePool) bindingsOf(device string) int {
 	n := 0
 	for i := range p.Bindings {
@@ -171,7 +172,7 @@ func (p *DevicePool) bindingsOf(device string) int {
 	return n
 }
 
-// qualified is an attribute's name with its domain, which is the driver's where it has none.
+// qualified returns an attribute's name with its domain, which is the driver's where it has none.
 func (p *DevicePool) qualified(name resourcev1.QualifiedName) string {
 	if strings.Contains(string(name), "/") {
 		return string(name)

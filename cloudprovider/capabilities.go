@@ -66,7 +66,7 @@ func (c Capabilities) LaunchTimeoutOrDefault() time.Duration {
 	return c.LaunchTimeout.Duration
 }
 
-// DeepCopy is a copy that shares nothing with c.
+// DeepCopy returns a copy that shares nothing with c.
 func (c Capabilities) DeepCopy() Capabilities {
 	c.NodeClasses = slices.Clone(c.NodeClasses)
 	c.Vocabulary = requirements.Vocabulary{
@@ -132,7 +132,7 @@ func (c Capabilities) validateNodeClasses(path *field.Path) field.ErrorList {
 	return faults
 }
 
-// coreLabels are the keys that every instance of every provider states with a value.
+// coreLabels returns the keys that every instance of every provider states with a value.
 func coreLabels() []string {
 	return []string{
 		corev1.LabelInstanceTypeStable, corev1.LabelArchStable, corev1.LabelOSStable,

@@ -9,8 +9,9 @@ import (
 // deviceCountSuffix ends the names of resources that count the devices of a driver.
 const deviceCountSuffix = "/devices"
 
-// DeviceCount is the resource that counts the devices of a driver, "gpu.nvidia.com/devices" for instance. A provider that lists it in InstanceType.Capacity lets
-// NodePools limit them. Nodes don't report it, and no pod can ask for it: what a NodeClaim states counts for its node.
+// DeviceCount returns the resource that counts the devices of a driver, "gpu.nvidia.com/devices" for instance. A provider that lists it in
+// InstanceType.Capacity lets NodePools limit them. Nodes don't report it, and no pod can ask for it: what a NodeClaim states counts for its
+// node.
 func DeviceCount(driver string) corev1.ResourceName {
 	return corev1.ResourceName(driver + deviceCountSuffix)
 }
@@ -20,7 +21,8 @@ func IsDeviceCount(name corev1.ResourceName) bool {
 	return strings.HasSuffix(string(name), deviceCountSuffix)
 }
 
-// Count is how many devices of the pool there are: a device and its partitions, which share a set of counters, are one. 0 for a nil pool.
+// Count returns how many devices of the pool there are: a device and its partitions, which share a set of counters, are one. 0 for a nil
+// pool.
 func (p *DevicePool) Count() int64 {
 	if p == nil {
 		return 0

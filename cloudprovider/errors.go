@@ -258,13 +258,13 @@ func (e *UnauthorizedError) Is(target error) bool { return target == Unauthorize
 // Unwrap gives the cause.
 func (e *UnauthorizedError) Unwrap() error { return e.Cause }
 
-// TransientError marks a cause as passing by itself.
+// TransientError marks a cause as transient: it goes away by itself.
 type TransientError struct {
 	// Cause is what failed.
 	Cause error
 }
 
-// NewTransientError marks cause as passing by itself. Errors without a kind are read so anyway: the mark is for a
+// NewTransientError marks cause as transient. Errors without a kind count as transient anyway: the mark is for a
 // provider that has looked.
 func NewTransientError(cause error) error { return &TransientError{Cause: cause} }
 
@@ -299,8 +299,8 @@ func (e *PermanentError) Is(target error) bool { return target == Permanent }
 // Unwrap gives the cause.
 func (e *PermanentError) Unwrap() error { return e.Cause }
 
-// ExhaustedOfferings are the offerings that err names as without room, whether for stock or for quota, sorted and
-// without repetitions. Nil when it names none.
+// ExhaustedOfferings returns the offerings that err names as without room, whether for stock or for quota, sorted and without repetitions.
+// Nil when it names none.
 func ExhaustedOfferings(err error) []OfferingKey {
 	var keys []OfferingKey
 	walk(err, func(e error) {

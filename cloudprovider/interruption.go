@@ -17,9 +17,9 @@ const (
 	InterruptionReservationReclaim InterruptionKind = "ReservationReclaim"
 	// InterruptionMaintenance: the cloud will stop, restart or retire the instance for maintenance.
 	InterruptionMaintenance InterruptionKind = "Maintenance"
-	// InterruptionStopped: somebody stops or has stopped the instance.
+	// InterruptionStopped: the instance is being stopped, or was stopped.
 	InterruptionStopped InterruptionKind = "Stopped"
-	// InterruptionTerminated: somebody terminates or has terminated the instance.
+	// InterruptionTerminated: the instance is being terminated, or was terminated.
 	InterruptionTerminated InterruptionKind = "Terminated"
 	// InterruptionUnhealthy: the cloud reports that the instance is broken; its node can't be drained normally.
 	InterruptionUnhealthy InterruptionKind = "Unhealthy"

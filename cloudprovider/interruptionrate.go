@@ -16,7 +16,7 @@ type InterruptionRate struct {
 	Source string `json:"source,omitempty"`
 }
 
-// Share is the share to compute with: the middle of the band. Of a band without an upper end it is one and a half times the lower end,
+// Share returns the share to compute with: the middle of the band. Of a band without an upper end it is one and a half times the lower end,
 // which is an estimate. Nil has none: 0.
 func (r *InterruptionRate) Share() float64 {
 	switch {

@@ -53,7 +53,7 @@ func LaunchOrder(types []*InstanceType, want requirements.Set, requests corev1.R
 // is not a number, or below 0, counts as the price of the offering.
 type LaunchCost func(*InstanceType, *Offering) float64
 
-// Of is the cost of a candidate; its price if c is nil, and 0 if the candidate is none.
+// Of returns the cost of a candidate; its price if c is nil, and 0 if the candidate is none.
 func (c LaunchCost) Of(candidate Candidate) float64 {
 	if candidate.Type == nil || candidate.Offering == nil {
 		return 0
@@ -135,8 +135,8 @@ func fits(requests, allocatable corev1.ResourceList) bool {
 	return true
 }
 
-// CheapestPrice is the price of the type's cheapest available offering that meets the requirements, in USD per hour; +Inf if there
-// is none. Resources are not checked.
+// CheapestPrice returns the price of the type's cheapest available offering that meets the requirements, in USD per hour; +Inf if there is
+// none. Resources are not checked.
 func (t *InstanceType) CheapestPrice(want requirements.Set) float64 {
 	cheapest, m := math.Inf(1), newMatcher(t, want)
 	for o := range t.OfferingsWithRoom() {
@@ -147,7 +147,7 @@ func (t *InstanceType) CheapestPrice(want requirements.Set) float64 {
 	return cheapest
 }
 
-// SortByPrice is a new list of the types, cheapest first by CheapestPrice and by name where prices are equal; types without such an
+// SortByPrice returns a new list of the types, cheapest first by CheapestPrice and by name where prices are equal; types without such an
 // offering come last.
 func SortByPrice(types []*InstanceType, want requirements.Set) []*InstanceType {
 	price := make(map[*InstanceType]float64, len(types))
@@ -162,9 +162,9 @@ func SortByPrice(types []*InstanceType, want requirements.Set) []*InstanceType {
 	return sorted
 }
 
-// WorstLaunchPrice is the highest price of an instance of this type launched with the requirements, in USD per hour: of the
-// available offerings that meet them, those of the most preferred capacity type count, and of these the most expensive. +Inf if
-// there is none. Consolidation assumes this price for a replacement.
+// WorstLaunchPrice returns the highest price of an instance of this type launched with the requirements, in USD per hour: of the available
+// offerings that meet them, those of the most preferred capacity type count, and of these the most expensive. +Inf if there is none.
+// Consolidation assumes this price for a replacement.
 func (t *InstanceType) WorstLaunchPrice(want requirements.Set) float64 {
 	best, worst := math.MaxInt, math.Inf(1)
 	m := newMatcher(t, want)

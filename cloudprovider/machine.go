@@ -8,7 +8,7 @@ import (
 	"github.com/drawknife/drawknife/api/requirements"
 )
 
-// MachineRequirements are all labels of an instance of this type bought by this offering: the type's, overridden by the offering's.
+// MachineRequirements returns all labels of an instance of this type bought by this offering: the type's, overridden by the offering's.
 // Keys that only other offerings of the type state are absent.
 func (t *InstanceType) MachineRequirements(o *Offering) requirements.Set {
 	stated := t.offeringKeys()
@@ -34,7 +34,7 @@ func (t *InstanceType) Offers(o *Offering, want requirements.Set) bool {
 	return m.meets(o)
 }
 
-// offeringKeys are the label keys that at least one offering of the type states, sorted.
+// offeringKeys returns the label keys that at least one offering of the type states, sorted.
 func (t *InstanceType) offeringKeys() []string {
 	keys := make([]string, 0, 8)
 	for i := range t.Offerings {

@@ -14,10 +14,10 @@ import (
 // Value returns the offering's value of a label key, or "" if it has none.
 func (o *Offering) Value(key string) string { return single(o.Requirements, key) }
 
-// Zone is the offering's topology.kubernetes.io/zone.
+// Zone returns the offering's topology.kubernetes.io/zone.
 func (o *Offering) Zone() string { return o.Value(corev1.LabelTopologyZone) }
 
-// CapacityType is the offering's karpenter.sh/capacity-type: spot, on-demand or reserved.
+// CapacityType returns the offering's karpenter.sh/capacity-type: spot, on-demand or reserved.
 func (o *Offering) CapacityType() string { return o.Value(v1.CapacityTypeLabelKey) }
 
 // Reserved reports whether the instance would use a reservation.
@@ -42,7 +42,7 @@ type OfferingKey struct {
 	Others string `json:"others,omitempty"`
 }
 
-// KeyOf is the key of one of a type's offerings.
+// KeyOf returns the key of one of a type's offerings.
 func KeyOf(t *InstanceType, o *Offering) OfferingKey {
 	if t == nil || o == nil {
 		return OfferingKey{}

@@ -10,7 +10,7 @@ const (
 	PriceGiven PriceConfidence = "given"
 	// PriceDated: the price is from a public list of the day that the basis names, and may have changed since.
 	PriceDated PriceConfidence = "dated"
-	// PriceEstimated: nobody named the price; it is computed from others.
+	// PriceEstimated: the price is not known; it is computed from other prices.
 	PriceEstimated PriceConfidence = "estimated"
 )
 

@@ -101,7 +101,7 @@ func (l *lab) spotReclaimed() {
 	}
 }
 
-// room is the number of free instances of a reservation according to the catalogue.
+// room returns the number of free instances of a reservation according to the catalogue.
 func (l *lab) room(reservation string) int {
 	for _, t := range l.types() {
 		for i := range t.Offerings {

@@ -131,7 +131,7 @@ func (l *lab) catalogKeepsAll() {
 	})
 }
 
-// written is a type's content, for later comparison.
+// written returns a type's content, for later comparison.
 func written(t *cloudprovider.InstanceType) string {
 	data, err := json.Marshal(t)
 	if err != nil {

@@ -20,7 +20,7 @@ func concurrencyClauses() []clause {
 	}
 }
 
-// liveBytes is the size of the heap after garbage collection.
+// liveBytes returns the size of the heap after garbage collection.
 func liveBytes() int64 {
 	var m runtime.MemStats
 	for range 2 { // the first collection only runs finalizers

@@ -262,7 +262,7 @@ func pass(ctx context.Context, d time.Duration) {
 	<-timed.Done()
 }
 
-// patience is how long to wait for an instance.
+// patience returns how long to wait for an instance.
 func (l *lab) patience() time.Duration {
 	switch {
 	case l.Advance != nil:

@@ -22,7 +22,7 @@ type Correction struct {
 	Observed resource.Quantity `json:"observed"`
 }
 
-// Excess is what the model promises beyond what the node has; a negative amount is wasted.
+// Excess returns what the model promises beyond what the node has; a negative amount is wasted.
 func (c Correction) Excess() resource.Quantity {
 	excess := c.Modelled.DeepCopy()
 	excess.Sub(c.Observed)

@@ -48,7 +48,7 @@ func (r *Report) add(c clause, f finding) {
 	})
 }
 
-// Level is the result of a whole level: Failed if a clause failed, Passed if at least one passed, Skipped otherwise.
+// Level returns the result of a whole level: Failed if a clause failed, Passed if at least one passed, Skipped otherwise.
 func (r *Report) Level(level Level) Outcome {
 	outcome := Skipped
 	for _, result := range r.Results {

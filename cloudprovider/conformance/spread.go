@@ -54,7 +54,7 @@ func news(c cloudprovider.Candidate, shown map[string]bool) int {
 	return n
 }
 
-// facets are the properties by which providers distinguish instances: where they are, how they are bought, what they run.
+// facets returns the properties by which providers distinguish instances: where they are, how they are bought, what they run.
 func facets(c cloudprovider.Candidate) []string {
 	zone := stated(c, corev1.LabelTopologyZone)
 	return []string{

@@ -175,7 +175,7 @@ func outrank(o *cloudprovider.Offering, capacity []granted) {
 	}
 }
 
-// source is the provenance of a price that an overlay set.
+// source returns the provenance of a price that an overlay set.
 func (w *workshop) source(overlay, over string) string {
 	key := source{overlay, over}
 	if text, ok := w.sources[key]; ok {

@@ -37,7 +37,7 @@ type PoolTypes struct {
 	List int
 }
 
-// InstanceTypes are the types of the pool, overlays applied; read only. For a pool that was not evaluated the error has kind
+// InstanceTypes returns the types of the pool, overlays applied; read only. For a pool that was not evaluated the error has kind
 // [cloudprovider.UnevaluatedNodePool]: leave the pool out for now.
 func (r *Result) InstanceTypes(key v1.PoolKey) ([]*cloudprovider.InstanceType, error) {
 	if r != nil {

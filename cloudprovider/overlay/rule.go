@@ -74,7 +74,7 @@ func (t *taken) refuse(i int, reason Reason, message string) {
 	t.rules[i] = nil
 }
 
-// keys are all label keys that some rule asks about, sorted.
+// keys returns all label keys that some rule asks about, sorted.
 func (t *taken) keys() []string {
 	var keys []string
 	for _, r := range t.rules {
@@ -129,8 +129,8 @@ func (r *rule) readPrice(spec *v1.NodeOverlaySpec) error {
 	return nil
 }
 
-// StandInPrices are the prices that overlays state outright, by the names of the types that they are for: of several for one type that which
-// counts, as in Apply. Adjustments state none. Overlays that are invalid are passed over.
+// StandInPrices returns the prices that overlays state outright, by the names of the types that they are for: of several for one type that
+// which counts, as in Apply. Adjustments state none. Overlays that are invalid are passed over.
 func StandInPrices(overlays []*v1.NodeOverlay, lookup *requirements.Lookup, types []*cloudprovider.InstanceType) map[string]float64 {
 	prices := make(map[string]float64)
 	t := take(overlays, lookup)

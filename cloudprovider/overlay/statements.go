@@ -58,7 +58,7 @@ func newList(types []*cloudprovider.InstanceType, keys []string) *list {
 	return l
 }
 
-// offerings is how many the list has.
+// offerings returns how many the list has.
 func (l *list) offerings() int { return l.first[len(l.types)] }
 
 // column returns the column of a key that overlays ask about.

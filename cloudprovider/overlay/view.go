@@ -35,7 +35,7 @@ func (s *say) add(rule int) {
 	}
 }
 
-// rival is the earlier rule of the same weight, or nil.
+// rival returns the earlier rule of the same weight, or nil.
 func (s say) rival(rules []*rule, r *rule) *rule {
 	if s.last == 0 || rules[s.last-1].weight != r.weight {
 		return nil
@@ -78,7 +78,7 @@ func newViews(pools []Pool, taken taken, lookup *requirements.Lookup) []*view {
 	return views
 }
 
-// askedLabels are the labels each node of the pool has, as far as overlays ask about them.
+// askedLabels returns the labels each node of the pool has, as far as overlays ask about them.
 func askedLabels(p Pool, keys []string, lookup *requirements.Lookup) requirements.Set {
 	labels := map[string]string{}
 	if p.Object != nil {
@@ -123,7 +123,7 @@ func (v *view) match(r *rule) {
 	}
 }
 
-// conflict is the first thing in the list that the rule and an equally heavy one before it both state, or nil.
+// conflict returns the first thing in the list that the rule and an equally heavy one before it both state, or nil.
 func (v *view) conflict(rules []*rule, r *rule) *Conflict {
 	pool := v.pools[0].Key
 	if r.sets() && v.prices != nil {

@@ -313,7 +313,7 @@ func (w *world) look() {
 	}
 }
 
-// snapshot is the cluster as planners see it.
+// snapshot returns the cluster as planners see it.
 func (w *world) snapshot() *scheduling.Snapshot {
 	pools, err := provisioning.ResolvePools(w.t.Context(), w.Provider, []*v1.NodePool{w.pool}, nil, w.now)
 	if err != nil {

@@ -47,7 +47,7 @@ func (w *witness) Fatalf(format string, args ...any) {
 	w.Fatal(fmt.Sprintf(format, args...))
 }
 
-// result is how a scenario ended.
+// result returns how a scenario ended.
 func (w *witness) result(s scenario) conformance.Result {
 	r := conformance.Result{Level: conformance.Engine, Clause: s.name, Says: s.says, Outcome: conformance.Passed}
 	switch {

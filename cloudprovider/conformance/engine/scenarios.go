@@ -49,7 +49,7 @@ func (o *Options) check() error {
 	return nil
 }
 
-// Scenarios are the names of all scenarios, in the order in which Run runs them. The caller owns the slice.
+// Scenarios returns the names of all scenarios, in the order in which Run runs them. The caller owns the slice.
 func Scenarios() []string {
 	names := make([]string, 0, len(scenarios()))
 	for _, s := range scenarios() {
@@ -220,7 +220,7 @@ func repair(w *world) {
 	w.sound()
 }
 
-// received are the messages that there are, or come soon.
+// received returns the messages that there are, or come soon.
 func received(ctx context.Context, source cloudprovider.InterruptionSource, wait time.Duration) ([]cloudprovider.Interruption, error) {
 	soon, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
