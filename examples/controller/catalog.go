@@ -7,7 +7,7 @@ import (
 	"github.com/drawknife/drawknife/fake"
 )
 
-// simulatedTypes are the instance types of the fake cloud.
+// simulatedTypes returns the instance types of the fake cloud.
 func simulatedTypes(catalog string) ([]*cloudprovider.InstanceType, error) {
 	switch catalog {
 	case "generic":

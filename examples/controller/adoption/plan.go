@@ -47,7 +47,7 @@ type Finding struct {
 	Reason string
 }
 
-// String is the finding on one line.
+// String returns the finding on one line.
 func (f Finding) String() string {
 	text := fmt.Sprintf("%s/%s: %s", f.Kind, f.Name, f.Verdict)
 	if f.Reason != "" {
@@ -219,7 +219,7 @@ func (p planner) orphans() []Finding {
 	return out
 }
 
-// migrated is the observation as it is after Apply.
+// migrated returns the observation as it is after Apply.
 func migrated(o Observation) Observation {
 	claims := map[string]*v1.NodeClaim{}
 	for _, c := range o.Claims {

@@ -14,7 +14,7 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// DefinitionNames are the CustomResourceDefinitions of the kinds that are converted. The caller owns the slice.
+// DefinitionNames returns the CustomResourceDefinitions of the kinds that are converted. The caller owns the slice.
 func DefinitionNames() []string {
 	var out []string
 	for _, c := range crds.WithV1Beta1() {

@@ -44,7 +44,7 @@ type Keeper struct {
 	shown atomic.Pointer[tls.Certificate]
 }
 
-// ServiceNames are the DNS names by which an API server calls a service.
+// ServiceNames returns the DNS names by which an API server calls a service.
 func ServiceNames(service, namespace string) []string {
 	return []string{service + "." + namespace + ".svc"}
 }

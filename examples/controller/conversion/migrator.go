@@ -82,7 +82,7 @@ func (m *Migrator) toMigrate(ctx context.Context, name string) (*apiextensionsv1
 	return crd, nil
 }
 
-// storedVersion is the storage version of a CRD.
+// storedVersion returns the storage version of a CRD.
 func storedVersion(crd *apiextensionsv1.CustomResourceDefinition) string {
 	i := slices.IndexFunc(crd.Spec.Versions, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool { return v.Storage })
 	if i < 0 {

@@ -90,7 +90,7 @@ func stateOf(claim *v1.NodeClaim, p *v1alpha5.Provisioner) string {
 	return string(text)
 }
 
-// expireAfter is the maximum age of a Provisioner's nodes. Machines don't have this field, so the current value of their Provisioner
+// expireAfter returns the maximum age of a Provisioner's nodes. Machines don't have this field, so the current value of their Provisioner
 // counts.
 func expireAfter(p *v1alpha5.Provisioner) v1.NillableDuration {
 	if p == nil || p.Spec.TTLSecondsUntilExpired == nil {

@@ -18,7 +18,7 @@ func observed(conditions []metav1.Condition, generation int64) []metav1.Conditio
 	return conditions
 }
 
-// conditionsOfPool are a Provisioner's conditions without Active, which summarizes them.
+// conditionsOfPool returns a Provisioner's conditions without Active, which summarizes them.
 func conditionsOfPool(stored []v1beta1.Condition, generation int64) []metav1.Condition {
 	var out []metav1.Condition
 	for _, c := range stored {
@@ -35,7 +35,7 @@ func conditionsOfPool(stored []v1beta1.Condition, generation int64) []metav1.Con
 	return observed(out, generation)
 }
 
-// conditionsOfProvisioner are the conditions of a pool, and the stored condition Active.
+// conditionsOfProvisioner returns the conditions of a pool, and the stored condition Active.
 func conditionsOfProvisioner(pool []metav1.Condition, stored []v1beta1.Condition) []v1beta1.Condition {
 	var out []v1beta1.Condition
 	for _, c := range stored {

@@ -70,7 +70,7 @@ func (i *informers) GetInformer(ctx context.Context, object client.Object, optio
 	return out, nil
 }
 
-// sources are the stored kinds that become objects of a kind.
+// sources returns the stored kinds that become objects of a kind.
 func (i *informers) sources(ctx context.Context, object client.Object) []source {
 	switch object.(type) {
 	case *v1.NodePool:

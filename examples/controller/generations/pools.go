@@ -35,7 +35,7 @@ func newTranslator(has kinds, legacy *convert.LegacySettings) *translator {
 	return &translator{has: has, options: convert.Options{Legacy: legacy}, pools: map[types.UID]poolNotes{}, classes: map[string]classNotes{}}
 }
 
-// read is the result of converting one stored object.
+// read returns the result of converting one stored object.
 func (t *translator) read(object convert.Object, kind schema.GroupVersionKind, options convert.Options) convert.Result {
 	copied, _ := object.DeepCopyObject().(convert.Object)
 	copied.GetObjectKind().SetGroupVersionKind(kind)

@@ -85,7 +85,7 @@ func View(mgr ctrl.Manager, o Options) (ctrl.Manager, error) {
 	return out, nil
 }
 
-// view is nil for a cluster without any of the kinds.
+// view returns nil for a cluster without any of the kinds.
 func view(mgr ctrl.Manager, o Options) (*manager, error) {
 	has, err := kindsOf(mgr.GetRESTMapper())
 	if err != nil || !has.any() {

@@ -45,7 +45,7 @@ func mergeOf(object client.Object, patch client.Patch) (change, error) {
 	return out, nil
 }
 
-// wholly is the change that replaces the whole object.
+// wholly returns the change that replaces the whole object.
 func wholly(object client.Object) change {
 	fields, _ := asMap(object) // objects of this project are all JSON
 	return change{fields, object.GetResourceVersion(), true}
@@ -60,7 +60,7 @@ func asMap(object any) (map[string]any, error) {
 	return out, json.Unmarshal(text, &out)
 }
 
-// merged is a document with a merge patch applied (RFC 7386). Neither is changed.
+// merged returns a document with a merge patch applied (RFC 7386). Neither is changed.
 func merged(document, patch map[string]any) map[string]any {
 	out := maps.Clone(document)
 	if out == nil {

@@ -165,7 +165,7 @@ func (s *Simulator) SetBehaviour(name string, behaviour Behaviour) {
 	}
 }
 
-// Running are the names of the instances that are on, registered or not.
+// Running returns the names of the instances that are on, registered or not.
 func (s *Simulator) Running() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -178,7 +178,7 @@ func (s *Simulator) Running() []string {
 	return names
 }
 
-// runs is the behaviour of an instance that is on.
+// runs returns the behaviour of an instance that is on.
 func (s *Simulator) runs(name string) (Behaviour, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

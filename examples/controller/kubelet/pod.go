@@ -70,7 +70,7 @@ func saidUnready(pod *corev1.Pod) bool {
 	})
 }
 
-// stopsAt is when the containers of a terminating pod stop: by themselves, or killed at the end of the grace period.
+// stopsAt returns when the containers of a terminating pod stop: by themselves, or killed at the end of the grace period.
 func stopsAt(pod *corev1.Pod) time.Time {
 	grace := time.Duration(0)
 	if pod.DeletionGracePeriodSeconds != nil {

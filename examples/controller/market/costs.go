@@ -125,7 +125,7 @@ func (c *Costs) complain(err error) {
 	}
 }
 
-// paidTerms are the terms of commitments and discounts.
+// paidTerms returns the terms of commitments and discounts.
 func (c *Costs) paidTerms(s *scheduling.Snapshot) []planning.CostTerm {
 	if c.options.Commitments == nil {
 		return nil
@@ -149,7 +149,7 @@ func (c *Costs) paidTerms(s *scheduling.Snapshot) []planning.CostTerm {
 	return terms
 }
 
-// riskTerms are the terms of spot risk. Within a minute they are computed once for the same pools.
+// riskTerms returns the terms of spot risk. Within a minute they are computed once for the same pools.
 func (c *Costs) riskTerms(s *scheduling.Snapshot) []planning.CostTerm {
 	if c.options.SpotRisk == nil {
 		return nil

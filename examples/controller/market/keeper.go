@@ -39,7 +39,7 @@ type Part struct {
 	Import func([]byte) error
 }
 
-// SpotHistory is the part with the observations of spot markets.
+// SpotHistory returns the part with the observations of spot markets.
 func SpotHistory(m *spotrisk.Market) Part {
 	return Part{
 		Name: "spot-history",
@@ -69,7 +69,7 @@ type Keeper struct {
 	saved map[string][]byte // parts as they were saved or read last, packed
 }
 
-// NeedLeaderElection is true: one process writes.
+// NeedLeaderElection returns true: one process writes.
 func (k *Keeper) NeedLeaderElection() bool { return true }
 
 // Start loads, and then saves until ctx ends.

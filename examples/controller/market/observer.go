@@ -48,7 +48,7 @@ func marketOf(key cloudprovider.OfferingKey) (spotrisk.Key, bool) {
 	return spotrisk.Key{InstanceType: key.InstanceType, Zone: key.Zone}, key.CapacityType == v1.CapacityTypeSpot && key.InstanceType != "" && key.Zone != ""
 }
 
-// spotOf is the market of a spot node that has joined and stays.
+// spotOf returns the market of a spot node that has joined and stays.
 func spotOf(n *scheduling.Node) (spotrisk.Key, bool) {
 	if n.Object == nil || n.Leaving {
 		return spotrisk.Key{}, false

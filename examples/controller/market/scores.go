@@ -46,7 +46,7 @@ type Scores struct {
 	Clock option.Clock
 }
 
-// NeedLeaderElection is true: one process asks.
+// NeedLeaderElection returns true: one process asks.
 func (s *Scores) NeedLeaderElection() bool { return true }
 
 // Start asks until ctx ends.
@@ -134,7 +134,7 @@ func peersOf(s *scheduling.Snapshot) [][]string {
 	return out
 }
 
-// gibibytes is the memory, rounded: types of one size differ a little in what the hypervisor takes.
+// gibibytes returns the memory, rounded: types of one size differ a little in what the hypervisor takes.
 func gibibytes(capacity corev1.ResourceList) int64 {
 	const gib = 1 << 30
 	return (capacity.Memory().Value() + gib/2) / gib

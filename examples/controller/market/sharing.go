@@ -52,7 +52,7 @@ type Sharing struct {
 	reports []commitments.ClusterUse
 }
 
-// NeedLeaderElection is true: one process reports.
+// NeedLeaderElection returns true: one process reports.
 func (s *Sharing) NeedLeaderElection() bool { return true }
 
 // Start reports and reads until ctx ends.
@@ -94,7 +94,7 @@ func (s *Sharing) Reports() []commitments.ClusterUse {
 	return s.reports
 }
 
-// Clusters are the names of clusters that reported, for aws.Options.SharingClusters.
+// Clusters returns the names of clusters that reported, for aws.Options.SharingClusters.
 func (s *Sharing) Clusters() []string {
 	now := option.Time(s.Clock, time.Now)
 	var names []string

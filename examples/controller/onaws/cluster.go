@@ -78,7 +78,7 @@ func (c *Cluster) tell(err error) {
 		"error", err)
 }
 
-// currentVersion is the API server's version; while it does not respond, its last known version, or that from EKS.
+// currentVersion returns the API server's version; while it does not respond, its last known version, or that from EKS.
 func (c *Cluster) currentVersion(ofEKS string) (string, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -40,7 +40,7 @@ type duties struct {
 	log    *slog.Logger
 }
 
-// NeedLeaderElection is true.
+// NeedLeaderElection returns true.
 func (d *duties) NeedLeaderElection() bool { return true }
 
 // Start does the duties until ctx ends.
@@ -173,7 +173,7 @@ func (d *duties) collectProfiles(ctx context.Context) time.Duration {
 	return again
 }
 
-// profilesInUse are the profiles that classes and claims name.
+// profilesInUse returns the profiles that classes and claims name.
 func (d *duties) profilesInUse(ctx context.Context) ([]string, error) {
 	var classes awsv1.EC2NodeClassList
 	if err := d.reader.List(ctx, &classes); err != nil {

@@ -140,7 +140,7 @@ func (f onEveryReplica) NeedLeaderElection() bool { return false }
 // Start runs the loop.
 func (f onTheLeader) Start(ctx context.Context) error { return untilTold(ctx, f(ctx)) }
 
-// NeedLeaderElection is true.
+// NeedLeaderElection returns true.
 func (f onTheLeader) NeedLeaderElection() bool { return true }
 
 func untilTold(ctx context.Context, err error) error {

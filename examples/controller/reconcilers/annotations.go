@@ -25,7 +25,7 @@ type annotationWatcher struct {
 	leads    atomic.Bool
 }
 
-// NeedLeaderElection is true: only one process publishes events.
+// NeedLeaderElection returns true: only one process publishes events.
 func (w *annotationWatcher) NeedLeaderElection() bool { return true }
 
 // Start publishes events for existing pods, and for changed ones until ctx ends.

@@ -134,7 +134,7 @@ func (d *ApprovalDocument) shorten() {
 	d.Receivers = nil
 }
 
-// object is the ConfigMap of the command. While the command waits, only the ConfigMap's labels and annotations can be changed.
+// object returns the ConfigMap of the command. While the command waits, only the ConfigMap's labels and annotations can be changed.
 func (a *approvals) object(cmd *disruption.Command, digest string, deadline time.Time) (*corev1.ConfigMap, error) {
 	d := approvalDocument(cmd, digest)
 	text, err := yaml.Marshal(d)

@@ -85,7 +85,7 @@ func (b *bufferResolver) planned(ctx context.Context, plan *scheduling.Plan) {
 // bufferTicker triggers planning of buffers from time to time.
 type bufferTicker struct{ add func(types.UID) }
 
-// NeedLeaderElection is true, because planning needs it.
+// NeedLeaderElection returns true, because planning needs it.
 func (b bufferTicker) NeedLeaderElection() bool { return true }
 
 // Start triggers passes until ctx ends.

@@ -61,7 +61,7 @@ func (r *claimReconciler) setup(mgr ctrl.Manager, concurrency int) error {
 		Complete(r)
 }
 
-// claimsOfNode are the claims affected by a change of the node.
+// claimsOfNode returns the claims affected by a change of the node.
 func (r *claimReconciler) claimsOfNode(ctx context.Context, node client.Object) []reconcile.Request {
 	claims, err := claimsWithProviderID(ctx, r.client, node.(*corev1.Node).Spec.ProviderID)
 	if err != nil {
@@ -167,7 +167,7 @@ func (r *claimReconciler) readNode(ctx context.Context, claim *v1.NodeClaim) ([]
 	return []*corev1.Node{node}, nil
 }
 
-// next is the claim's next step; wait is how long to wait before a failed launch is retried.
+// next returns the claim's next step; wait is how long to wait before a failed launch is retried.
 func (r *claimReconciler) next(claim *v1.NodeClaim, work *round) (step provisioning.Step, wait time.Duration) {
 	now := r.now()
 	nodes := work.present()

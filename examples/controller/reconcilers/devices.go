@@ -33,7 +33,7 @@ func (o *Options) checkDevices(mapper meta.RESTMapper) error {
 	return nil
 }
 
-// claimsOfSlice are the claims whose node a slice is for.
+// claimsOfSlice returns the claims whose node a slice is for.
 func (r *claimReconciler) claimsOfSlice(ctx context.Context, object client.Object) []reconcile.Request {
 	name := object.(*resourcev1.ResourceSlice).Spec.NodeName
 	if name == nil {

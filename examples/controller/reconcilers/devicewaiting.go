@@ -42,7 +42,7 @@ func (m *metrics) devicelessShown(snapshot *scheduling.Snapshot, plan *schedulin
 	}
 }
 
-// reasonOfWaiting is the reason of a pod that claims devices.
+// reasonOfWaiting returns the reason of a pod that claims devices.
 func reasonOfWaiting(u *scheduling.Unschedulable) string {
 	if slices.ContainsFunc(u.Reasons, lacksDevices) {
 		return reasonDevices

@@ -91,7 +91,7 @@ func newDisruptor(o *Options, act *actor, reader client.Reader, state *cluster.S
 	return d
 }
 
-// NeedLeaderElection is true: one process disrupts.
+// NeedLeaderElection returns true: one process disrupts.
 func (d *disruptor) NeedLeaderElection() bool { return true }
 
 // Start plans and executes commands until ctx ends.

@@ -217,7 +217,7 @@ func (d *disruptor) observe(ctx context.Context, run *commandRun) (disruption.Ob
 	return out, nil
 }
 
-// nameOfMember is the name of a member's instance in the view: its claim's name, or its node's name without a claim.
+// nameOfMember returns the name of a member's instance in the view: its claim's name, or its node's name without a claim.
 func nameOfMember(m *disruption.Member, claim *v1.NodeClaim) string {
 	if claim != nil {
 		return v1.QualifiedName(claim)

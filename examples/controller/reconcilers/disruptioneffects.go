@@ -155,7 +155,7 @@ func (d *disruptor) launchReplacement(ctx context.Context, run *commandRun, e di
 	return nil
 }
 
-// order is a replacement in the form of the launcher.
+// order returns a replacement in the form of the launcher.
 func (d *disruptor) order(ctx context.Context, r disruption.Replacement) (provisioning.Launch, error) {
 	view, err := d.planner.view(ctx, d.now())
 	if err != nil {
@@ -214,7 +214,7 @@ func (d *disruptor) deleteReplacement(ctx context.Context, run *commandRun, e di
 	return nil
 }
 
-// reschedulableOn are the pods of a claim's instance that need another node when it is removed.
+// reschedulableOn returns the pods of a claim's instance that need another node when it is removed.
 func reschedulableOn(state *cluster.State, claim *v1.NodeClaim) []*corev1.Pod {
 	var moving []*corev1.Pod
 	if instance := state.Node(v1.QualifiedName(claim)); instance != nil {

@@ -136,5 +136,5 @@ func (m *metrics) disrupted(claim *v1.NodeClaim, reason string, pods int) {
 	m.podsDisrupted.WithLabelValues(labels...).Add(float64(pods))
 }
 
-// createdReason is the reason label of nodeclaims_created_total for a replacement.
+// createdReason returns the reason label of nodeclaims_created_total for a replacement.
 func createdReason(r disruption.Reason) string { return strings.ToLower(string(r)) }

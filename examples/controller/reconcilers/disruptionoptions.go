@@ -78,7 +78,7 @@ func withinRate(planner disruption.Planner, nodesPerMinute int) disruption.Plann
 // approvalTimeout is the time limit for one answer of an approver.
 const approvalTimeout = 10 * time.Second
 
-// longestWindow is how far back budgets with a rate look, and planners that let nodes cool down.
+// longestWindow returns how far back budgets with a rate look, and planners that let nodes cool down.
 func (d *DisruptionOptions) longestWindow() time.Duration {
 	longest := disruption.DefaultCoolDown
 	if global, ok := d.Planner.(*disruption.Global); ok {

@@ -70,7 +70,7 @@ func (e *evictions) remove(pods []*corev1.Pod) {
 	}
 }
 
-// NeedLeaderElection is true: one process evicts.
+// NeedLeaderElection returns true: one process evicts.
 func (e *evictions) NeedLeaderElection() bool { return true }
 
 // Start evicts until ctx ends.
@@ -148,7 +148,7 @@ func (e *evictions) evict(ctx context.Context, target provisioning.EvictPod) pro
 	return provisioning.EvictionFailed
 }
 
-// codeOf is the HTTP status of an answer.
+// codeOf returns the HTTP status of an answer.
 func codeOf(err error) string {
 	if err == nil {
 		return "200"

@@ -41,7 +41,7 @@ type watched struct {
 	object client.Object
 }
 
-// watchedKinds are the kinds that planning reads. Kinds for default spread constraints are watched only if there are such constraints,
+// watchedKinds returns the kinds that planning reads. Kinds for default spread constraints are watched only if there are such constraints,
 // because a cluster has many of these objects.
 func watchedKinds(o *Options) []watched {
 	kinds := []watched{

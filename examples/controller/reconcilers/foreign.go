@@ -44,7 +44,7 @@ func (a *actor) misspelt(pool *v1.NodePool) bool {
 	return slices.ContainsFunc(a.provider.Describe().NodeClasses, func(kind metav1.GroupKind) bool { return kind.Group == ref.Group })
 }
 
-// foreignPools are the pools of other providers.
+// foreignPools returns the pools of other providers.
 func (a *actor) foreignPools(ctx context.Context) (map[v1.PoolKey]bool, error) {
 	var list v1.NodePoolList
 	if err := a.client.List(ctx, &list); err != nil {

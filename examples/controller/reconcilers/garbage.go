@@ -41,7 +41,7 @@ const (
 	garbageWithin = time.Minute
 )
 
-// NeedLeaderElection is true: one process deletes.
+// NeedLeaderElection returns true: one process deletes.
 func (g *garbageCollector) NeedLeaderElection() bool { return true }
 
 // Start collects until ctx ends.

@@ -29,7 +29,7 @@ const (
 	interruptionRetryMost  = time.Minute
 )
 
-// NeedLeaderElection is true: one process reads.
+// NeedLeaderElection returns true: one process reads.
 func (r *interruptions) NeedLeaderElection() bool { return true }
 
 // Start reads until ctx ends.

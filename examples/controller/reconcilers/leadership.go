@@ -8,7 +8,7 @@ import (
 // leadership knows whether this process leads. Components that also watch on standbys publish only if it does.
 type leadership struct{ atomic.Bool }
 
-// NeedLeaderElection is true: it is started when the process has been elected.
+// NeedLeaderElection returns true: it is started when the process has been elected.
 func (l *leadership) NeedLeaderElection() bool { return true }
 
 // Start runs until ctx ends.

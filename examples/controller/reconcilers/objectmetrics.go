@@ -46,8 +46,8 @@ type stateMetrics struct {
 	keys []string
 }
 
-// shownLabels are the metric labels for the node labels of instance types, and the keys of these labels. A metric label is the part of the
-// key after the slash, in the spelling of metrics. If two keys result in the same metric label, the first counts.
+// shownLabels returns the metric labels for the node labels of instance types, and the keys of these labels. A metric label is the part of
+// the key after the slash, in the spelling of metrics. If two keys result in the same metric label, the first counts.
 func shownLabels(vocabulary []string, taken ...string) (names, keys []string) {
 	for _, key := range vocabulary {
 		name := strings.NewReplacer("-", "_", ".", "_").Replace(key[strings.LastIndex(key, "/")+1:])

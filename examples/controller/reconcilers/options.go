@@ -127,12 +127,13 @@ const (
 	leastNomination = 10 * time.Second
 )
 
-// nomination is how long instances that pods were planned for are not disrupted: the time that kube-scheduler may need to bind the pods.
+// nomination returns how long instances that pods were planned for are not disrupted: the time that kube-scheduler may need to bind the
+// pods.
 func (o *Options) nomination() time.Duration {
 	return max(2*option.Or(o.Batch, provisioning.DefaultBatchOptions()).Max, leastNomination)
 }
 
-// now is the time by the clock.
+// now returns the time by the clock.
 func (o *Options) now() time.Time { return option.Time(o.Clock, time.Now) }
 
 // complete checks the options and fills in defaults.

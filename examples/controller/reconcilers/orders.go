@@ -69,7 +69,7 @@ const reasonPlanned = "provisioned"
 // amounts are resources in the usual notation for logs: {"cpu":"2","memory":"4Gi"}.
 type amounts corev1.ResourceList
 
-// LogValue is a group with a value for each resource, by name.
+// LogValue returns a group with a value for each resource, by name.
 func (a amounts) LogValue() slog.Value {
 	var values []slog.Attr
 	for _, name := range slices.Sorted(maps.Keys(a)) {

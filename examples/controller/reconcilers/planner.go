@@ -65,7 +65,7 @@ type planner struct {
 // rePlan is how often pending pods are planned again without a trigger: changes of prices, stock and time trigger nothing.
 const rePlan = 10 * time.Second
 
-// NeedLeaderElection is true: one process plans.
+// NeedLeaderElection returns true: one process plans.
 func (p *planner) NeedLeaderElection() bool { return true }
 
 // Start plans until ctx ends.
@@ -229,7 +229,7 @@ func (p *planner) view(ctx context.Context, now time.Time) (*cluster.View, error
 	return p.requests.hold(ctx, view)
 }
 
-// bufferedNodes are the nodes on which the last pass put placeholders.
+// bufferedNodes returns the nodes on which the last pass put placeholders.
 func (p *planner) bufferedNodes() map[string]bool {
 	if nodes := p.buffered.Load(); nodes != nil {
 		return *nodes

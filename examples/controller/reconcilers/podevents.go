@@ -59,7 +59,7 @@ func (p *podEvents) seen(before, after client.Object) {
 	}
 }
 
-// NeedLeaderElection is true: one process writes.
+// NeedLeaderElection returns true: one process writes.
 func (p *podEvents) NeedLeaderElection() bool { return true }
 
 // Start stores until ctx ends.

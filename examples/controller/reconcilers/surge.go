@@ -66,7 +66,7 @@ func (s *surge) add(pod provisioning.EvictPod) {
 	}
 }
 
-// NeedLeaderElection is true: one process scales workloads.
+// NeedLeaderElection returns true: one process scales workloads.
 func (s *surge) NeedLeaderElection() bool { return true }
 
 // Start handles wanted evictions until ctx ends. The first look finds workloads that an earlier process has scaled.

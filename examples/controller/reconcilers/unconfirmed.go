@@ -38,7 +38,7 @@ const (
 	readWithin = 10 * time.Second
 )
 
-// NeedLeaderElection is true: only a process that plans assumes anything.
+// NeedLeaderElection returns true: only a process that plans assumes anything.
 func (c *confirmer) NeedLeaderElection() bool { return true }
 
 // Start checks objects until ctx ends.

@@ -52,7 +52,7 @@ func formsOf[T any]() forms {
 	return forms{reflect.TypeFor[T](), reflect.TypeFor[list[T]](), reflect.TypeFor[event[T]]()}
 }
 
-// kinds are the kinds whose CRDs may admit unbounded quantities, by group, version and resource.
+// kinds returns the kinds whose CRDs may admit unbounded quantities, by group, version and resource.
 func kinds() map[string]forms {
 	return map[string]forms{
 		v1.Group + "/v1/nodepools":                        formsOf[v1.NodePool](),
