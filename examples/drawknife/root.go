@@ -23,7 +23,7 @@ const usageStatus = 1
 // pluginName is the file name by which kubectl finds its plugin "drawknife".
 const pluginName = "kubectl-drawknife"
 
-// programName is what help and messages call the program: as kubectl's plugin, the words that the user types.
+// programName returns what help and messages call the program: as kubectl's plugin, the words that the user types.
 func programName(path string) string {
 	if strings.TrimSuffix(filepath.Base(path), ".exe") == pluginName {
 		return "kubectl drawknife"
@@ -42,7 +42,7 @@ type group struct {
 	commands []commands.Command
 }
 
-// groups are all commands, in the order of the help.
+// groups returns all commands, in the order of the help.
 func groups(options simulate.Options) []group {
 	return []group{
 		{"Questions on a cluster", simulate.Commands(options)},
@@ -96,7 +96,7 @@ func newCommand(c commands.Command, streams commands.Streams) *cobra.Command {
 	return command
 }
 
-// longHelp is the text of --help before the flags: what the command does, and its exit statuses.
+// longHelp returns the text of --help before the flags: what the command does, and its exit statuses.
 func longHelp(c commands.Command) string {
 	var b strings.Builder
 	if b.WriteString(c.Help); c.Help == "" {
