@@ -62,7 +62,7 @@ func newValuesReader(l *Layer) *valuesReader {
 	return r
 }
 
-// deployment are the paths (with everything below) of values about the controller's pods.
+// deployment returns the paths (with everything below) of values about the controller's pods.
 func deployment() []string {
 	return []string{
 		"additionalAnnotations", "additionalClusterRoleRules", "additionalLabels", "affinity", "dnsConfig", "dnsPolicy", "extraObjects",

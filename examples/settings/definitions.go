@@ -117,8 +117,8 @@ func (s *Settings) legacy() *Legacy {
 	return s.AWS.Legacy
 }
 
-// definitions are all settings, in the order in which they are listed. For a new setting, add an entry; a test compares the chart
-// of the controller with this list.
+// definitions returns all settings, in the order in which they are listed. For a new setting, add an entry; a test compares the chart of
+// the controller with this list.
 func definitions() []*setting {
 	keepEmpty := func(s *setting) { s.keepsEmpty = true }
 	shortened := func(s *setting) { s.shortened = true }

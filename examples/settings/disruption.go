@@ -102,7 +102,7 @@ type disruptionFlag struct {
 	into    *Disruption
 }
 
-// String is the current value.
+// String returns the current value.
 func (f *disruptionFlag) String() string {
 	if f == nil || f.into == nil {
 		return ""
@@ -174,7 +174,7 @@ func disruptionDefinitions() []*setting {
 	}
 }
 
-// faults are the invalid values, in the order of the fields.
+// faults returns the invalid values, in the order of the fields.
 func (d Disruption) faults() []fault {
 	var out []fault
 	refuse := func(ok bool, setting, kind, cure string) {

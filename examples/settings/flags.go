@@ -105,7 +105,7 @@ type flagValue struct {
 	shown string
 }
 
-// String is the effective default, for the usage text.
+// String returns the effective default, for the usage text.
 func (v *flagValue) String() string {
 	if v == nil {
 		return ""

@@ -34,7 +34,7 @@ type gate struct {
 	at   *bool
 }
 
-// gates are all gates, in the order in which String writes them.
+// gates returns all gates, in the order in which String writes them.
 func (g *FeatureGates) gates() []gate {
 	return []gate{
 		{"Drift", &g.Drift},
@@ -48,7 +48,7 @@ func (g *FeatureGates) gates() []gate {
 	}
 }
 
-// String is every gate as ParseFeatureGates reads it.
+// String returns every gate as ParseFeatureGates reads it.
 func (g FeatureGates) String() string {
 	var out []string
 	for _, gate := range g.gates() {

@@ -7,7 +7,7 @@ import (
 	"github.com/drawknife/drawknife/aws/instancetype"
 )
 
-// InstanceTypeFlags are the names of the flags that AddInstanceTypeFlags registers. The caller owns the slice.
+// InstanceTypeFlags returns the names of the flags that AddInstanceTypeFlags registers. The caller owns the slice.
 func InstanceTypeFlags() []string {
 	return []string{
 		"vpc-cni-prefix-delegation", "vpc-cni-custom-networking", "without-pod-eni", "measured-memory-overhead", "fractional-gpus",
@@ -15,8 +15,8 @@ func InstanceTypeFlags() []string {
 	}
 }
 
-// InstanceTypes are the options of instance types that the settings ask for. The memory overhead and the reserved interfaces are
-// not included, because providers have separate settings for them.
+// InstanceTypes returns the options of instance types that the settings ask for. The memory overhead and the reserved interfaces are not
+// included, because providers have separate settings for them.
 func (a AWS) InstanceTypes() instancetype.Options {
 	out := instancetype.Options{
 		WithoutPodENI: a.WithoutPodENI, FractionalGPUs: a.FractionalGPUs, DeviceDrivers: a.DeviceDrivers, NVIDIAMIG: a.NVIDIAMIG, NVIDIAShares: a.NVIDIAShares, DeviceResources: a.DeviceResources, HugePages: a.HugePages,
@@ -46,7 +46,7 @@ type awsFlag struct {
 	into    *AWS
 }
 
-// String is the current value.
+// String returns the current value.
 func (f *awsFlag) String() string {
 	if f == nil || f.into == nil {
 		return ""

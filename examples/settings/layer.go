@@ -65,7 +65,7 @@ func (l *Layer) setAs(s *setting, e entry, opposite bool) {
 	l.set(s, e)
 }
 
-// effect is the normalised value: values with the same effect have equal texts.
+// effect returns the normalised value: values with the same effect have equal texts.
 func (s *setting) effect(text string) (string, error) {
 	scratch := Default()
 	if err := s.parse(&scratch, text); err != nil {

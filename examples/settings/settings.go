@@ -174,7 +174,7 @@ func defaultProcess() Process {
 	}
 }
 
-// SoftMemoryLimit is the argument for debug.SetMemoryLimit: nine tenths of MemoryLimit, in bytes. ok is false without a limit.
+// SoftMemoryLimit returns the argument for debug.SetMemoryLimit: nine tenths of MemoryLimit, in bytes. ok is false without a limit.
 func (p Process) SoftMemoryLimit() (bytes int64, ok bool) {
 	if p.MemoryLimit < 0 {
 		return 0, false

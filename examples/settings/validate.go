@@ -86,7 +86,7 @@ func (s *Settings) settle(all []*setting, from map[string]Value, old map[string]
 	return problems
 }
 
-// shown is the formatted value of the setting of that name.
+// shown returns the formatted value of the setting of that name.
 func (s Settings) shown(name string) string {
 	for _, d := range definitions() {
 		if d.name == name {
@@ -96,7 +96,7 @@ func (s Settings) shown(name string) string {
 	return ""
 }
 
-// faults are the invalid values, in the order of the fields.
+// faults returns the invalid values, in the order of the fields.
 func (s *Settings) faults() []fault {
 	var out []fault
 	refuse := func(ok bool, setting, kind, cure string) {
