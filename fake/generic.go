@@ -38,7 +38,7 @@ const (
 // GenericRegion is the region of the generic catalogue.
 const GenericRegion = "test-region-1"
 
-// GenericZones are the zones of the generic catalogue. The caller owns the slice.
+// GenericZones returns the zones of the generic catalogue. The caller owns the slice.
 func GenericZones() []string {
 	return []string{GenericRegion + "a", GenericRegion + "b", GenericRegion + "c"}
 }

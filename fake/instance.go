@@ -69,7 +69,7 @@ type Instance struct {
 	GoneAt time.Time
 }
 
-// Node is the instance's Kubernetes node as its kubelet would create it, ready and with all resources.
+// Node returns the instance's Kubernetes node as its kubelet would create it, ready and with all resources.
 func (i Instance) Node() *corev1.Node {
 	labels := maps.Clone(i.Labels)
 	if labels == nil {

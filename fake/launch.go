@@ -205,7 +205,7 @@ func tags(cluster string, nodeClaim *v1.NodeClaim) map[string]string {
 	return tags
 }
 
-// bootTaints are the taints with which the kubelet registers its node.
+// bootTaints returns the taints with which the kubelet registers its node.
 func bootTaints(nodeClaim *v1.NodeClaim) []corev1.Taint {
 	unregistered := corev1.Taint{Key: v1.UnregisteredTaintKey, Effect: corev1.TaintEffectNoExecute}
 	return slices.Concat([]corev1.Taint{unregistered}, nodeClaim.Spec.Taints, nodeClaim.Spec.StartupTaints)
