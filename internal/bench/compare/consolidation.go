@@ -208,7 +208,7 @@ func (d *drive) follow(lines []lookedOnce, snapshot *scheduling.Snapshot) error 
 	return nil
 }
 
-// after is the hourly cost after at most that many rounds.
+// after returns the hourly cost after at most that many rounds.
 func (c *consolidation) after(d *drive, rounds int) float64 {
 	if n := min(rounds, len(d.CostByRound)); n > 0 {
 		return d.CostByRound[n-1]

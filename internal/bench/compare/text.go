@@ -58,7 +58,7 @@ func (c *comparison) text() string {
 	return b.String()
 }
 
-// version is the library's version without the version of Go that built it.
+// version returns the library's version without the version of Go that built it.
 func version(stated string) string {
 	v, _, _ := strings.Cut(stated, " ")
 	return v

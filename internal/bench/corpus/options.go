@@ -147,7 +147,7 @@ func isOrdinary(name string) bool {
 	return err == nil && !slices.Contains(scenario.Saved(), name)
 }
 
-// smallNames are the scenarios of the tests.
+// smallNames returns the scenarios of the tests.
 func smallNames() []string {
 	w := selection{set: "ordinary", families: "m5,c5+m5+r5", rules: strings.Join(workload.OrdinaryRules(), ","), zones: "3,6", seeds: "1,2"}
 	names, err := w.ordinary()

@@ -22,7 +22,7 @@ import (
 // MaxPods is the largest number of pods for Cost: it tries at most 3^12 partitions into one node and the rest.
 const MaxPods = 12
 
-// Cost is the hourly cost of the cheapest nodes that hold all pods, in USD; +Inf if there are none.
+// Cost returns the hourly cost of the cheapest nodes that hold all pods, in USD; +Inf if there are none.
 func Cost(s *scheduling.Snapshot) (float64, error) {
 	if err := refuse(s); err != nil {
 		return 0, err

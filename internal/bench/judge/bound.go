@@ -14,10 +14,10 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Bound is a lower bound on the hourly cost of any new nodes for those of the pods that do not fit on existing nodes. The certificate of a
-// plan is only a hint; the proof is made here from the workload. Each pod gets a value such that no node that can be bought can hold pods
-// worth more than it costs (values are lowered until that is true), and the most that existing nodes can hold is subtracted. Rules between
-// pods are ignored, except that equal pods may exclude each other on one node; ignoring rules can only lower the bound.
+// Bound returns a lower bound on the hourly cost of any new nodes for those of the pods that do not fit on existing nodes. The certificate
+// of a plan is only a hint; the proof is made here from the workload. Each pod gets a value such that no node that can be bought can hold
+// pods worth more than it costs (values are lowered until that is true), and the most that existing nodes can hold is subtracted. Rules
+// between pods are ignored, except that equal pods may exclude each other on one node; ignoring rules can only lower the bound.
 func (j *Judge) Bound(hint *scheduling.Certificate, pods []string) float64 {
 	if hint == nil {
 		return 0
@@ -75,7 +75,7 @@ type hints struct {
 // manyClasses is the number of classes from which guesses are no longer improved: the work grows with the square of the classes.
 const manyClasses = 200
 
-// proven is the bound that the values prove after they have been lowered as far as necessary.
+// proven returns the bound that the values prove after they have been lowered as far as necessary.
 func (j *Judge) proven(hinted []float64, classes []*class, multipliers hints, whole wholeUnits) float64 {
 	values := slices.Clone(hinted)
 	j.prove(values, classes, multipliers, whole)
@@ -208,7 +208,7 @@ func (p *pool) offer(o *option, shapes []*shape) *offer {
 	return out
 }
 
-// most is how many pods of the class a node of the offer holds if it holds no others.
+// most returns how many pods of the class a node of the offer holds if it holds no others.
 func (c *class) most(o *offer) int64 {
 	if !o.accepts[c.shape] {
 		return 0
@@ -216,7 +216,7 @@ func (c *class) most(o *offer) int64 {
 	return c.fitting(o.room)
 }
 
-// fitting is how many pods of the class the room holds.
+// fitting returns how many pods of the class the room holds.
 func (c *class) fitting(room amounts) int64 {
 	n := int64(c.count)
 	if n == 0 {
@@ -314,8 +314,9 @@ type pile struct {
 	counted wholePods
 }
 
-// worth is an upper bound on the value of any pods that fit. Any multipliers λ >= 0 prove it: Σ room·λ, the base, plus Σ fitting·max(0,
-// value - need·λ), the excess. If some resources are counted in whole pods, the excess is that of the best pods that fit there together.
+// worth returns an upper bound on the value of any pods that fit. Any multipliers λ >= 0 prove it: Σ room·λ, the base, plus Σ
+// fitting·max(0, value - need·λ), the excess. If some resources are counted in whole pods, the excess is that of the best pods that fit
+// there together.
 func (p *pile) worth() (base, excess float64) {
 	for r, l := range p.multipliers {
 		base += l * float64(max(p.room[r], 0))
@@ -407,7 +408,7 @@ func (p *pile) lower(share float64) {
 	}
 }
 
-// absorbed is an upper bound on the value of the pods that existing nodes can take.
+// absorbed returns an upper bound on the value of the pods that existing nodes can take.
 func (j *Judge) absorbed(classes []*class, values []float64, multipliers hints, whole wholeUnits) float64 {
 	// Any multipliers prove a bound; a sample of them limits the work.
 	names := slices.Sorted(maps.Keys(multipliers.l))

@@ -30,7 +30,7 @@ func (j *Judge) wholePods(t *planning.CertificateType) wholePods {
 	return out
 }
 
-// most is the largest value of whole pods that fit together; value is the value of one pod of each class. It fills a table of all
+// most returns the largest value of whole pods that fit together; value is the value of one pod of each class. It fills a table of all
 // combinations of units pod by pod; if the table would be too large, it does not count whole pods.
 func (w wholePods) most(classes []*class, value []float64, room amounts) float64 {
 	size, width := int64(1), make([]int64, len(w))

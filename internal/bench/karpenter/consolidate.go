@@ -121,7 +121,7 @@ func consolidate(ctx context.Context, w *workload, spotToSpot bool, begins func(
 	}
 }
 
-// timeouts is how often the library has stopped a search at its time limit, according to its metric.
+// timeouts returns how often the library has stopped a search at its time limit, according to its metric.
 func timeouts() (int, error) {
 	families, err := metrics.Registry.Gather()
 	if err != nil {

@@ -97,7 +97,7 @@ func pending(pod *corev1.Pod) *corev1.Pod {
 	return &p
 }
 
-// HourlyCost is the cost of the nodes, USD per hour, at the list prices of the offerings by which they were bought.
+// HourlyCost returns the cost of the nodes, USD per hour, at the list prices of the offerings by which they were bought.
 func (f *Fleet) HourlyCost() float64 {
 	sum := 0.0
 	for i := range f.Snapshot.Nodes {

@@ -152,7 +152,7 @@ func addTypes(s *scheduling.Snapshot, facts *catalog.Catalog, classes []kinds.No
 	return nil
 }
 
-// anyNode is the pool of an input without any: Linux on either architecture, with either capacity type.
+// anyNode returns the pool of an input without any: Linux on either architecture, with either capacity type.
 func anyNode() scheduling.NodePool {
 	np := &v1.NodePool{}
 	np.Name = "default"
