@@ -111,7 +111,7 @@ func (e edit) apply(dir string) error {
 	return os.WriteFile(path, []byte(strings.Replace(string(data), e.old, e.new, 1)), 0o644)
 }
 
-// moduleFolder is where the module cache has the module, at the version that go.mod states; it is downloaded if need be.
+// moduleFolder returns where the module cache has the module, at the version that go.mod states; it is downloaded if need be.
 func moduleFolder(here, module string) (string, error) {
 	cmd := exec.Command("go", "mod", "download", "-json", module)
 	cmd.Dir = here
@@ -123,7 +123,7 @@ func moduleFolder(here, module string) (string, error) {
 	return got.Dir, nil
 }
 
-// moduleVersion is the version that go.mod states.
+// moduleVersion returns the version that go.mod states.
 func moduleVersion(here, module string) (string, error) {
 	cmd := exec.Command("go", "list", "-m", "-f", "{{.Version}}", module)
 	cmd.Dir = here

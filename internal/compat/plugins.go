@@ -164,7 +164,7 @@ func (w *workspace) recordVerdicts(module, release, file, key string) error {
 	return os.WriteFile(file+".key", []byte(key), 0o644)
 }
 
-// contents is a checksum of files and folders.
+// contents returns a checksum of files and folders.
 func contents(paths ...string) (string, error) {
 	sum := sha256.New()
 	for _, path := range paths {

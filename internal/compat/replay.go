@@ -103,7 +103,7 @@ func (w *workspace) replay(folder string) (release, ours outcome, err error) {
 	return release, ours, lines.Err()
 }
 
-// question is the verdict without its test's name: listers have no order.
+// question returns the verdict without its test's name: listers have no order.
 func (v pluginVerdict) question() (string, error) {
 	v.Test = ""
 	data, err := json.Marshal(v)
@@ -167,7 +167,7 @@ func (v *pluginVerdict) place() (bool, string, error) {
 	return false, strings.Join(sentences, "; "), nil
 }
 
-// snapshot is the test's cluster. Room is what it has on the node in question alone, unless room is what the plugin looks at.
+// snapshot returns the test's cluster. Room is what it has on the node in question alone, unless room is what the plugin looks at.
 func (v *pluginVerdict) snapshot() *scheduling.Snapshot {
 	s := &scheduling.Snapshot{
 		Namespaces: v.Namespaces, PersistentVolumeClaims: v.Claims, PersistentVolumes: v.Volumes, StorageClasses: v.Classes, CSINodes: v.CSINodes,

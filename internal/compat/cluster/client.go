@@ -36,7 +36,7 @@ type Client struct {
 	uids   atomic.Int64
 }
 
-// New is an empty cluster that serves the definitions; extra are the test's own kinds with a status.
+// New returns an empty cluster that serves the definitions; extra are the test's own kinds with a status.
 func New(definitions []*apiextensionsv1.CustomResourceDefinition) (*Client, error) {
 	judges, err := judgesOf(definitions)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	dkclaims "github.com/drawknife/drawknife/scheduling/nodeclaims"
 )
 
-// devicesOf are the templates of a type as pools of devices.
+// devicesOf returns the templates of a type as pools of devices.
 func devicesOf(t *cloudprovider.InstanceType) []dkcp.DevicePool {
 	type key struct{ driver, pool string }
 	var order []key

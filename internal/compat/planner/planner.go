@@ -146,7 +146,7 @@ func queryOf(q *Question) (query dk.Query) {
 	return query
 }
 
-// newNodeOf is a planned node in Karpenter's terms, without its pods.
+// newNodeOf returns a planned node in Karpenter's terms, without its pods.
 func newNodeOf(q *Question, s *dk.Snapshot, n *dk.NewNode, minValues dk.MinValuesPolicy) (NewNode, error) {
 	var grace *dkv1.Duration
 	var err error
