@@ -65,7 +65,7 @@ func compare(w io.Writer, was, is *catalog.Catalog) (int, error) {
 	return len(differing), err
 }
 
-// fields are the facts of each type as JSON, by the names of the catalogue file.
+// fields returns the facts of each type as JSON, by the names of the catalogue file.
 func fields(c *catalog.Catalog) (map[string]map[string]json.RawMessage, error) {
 	types := make(map[string]map[string]json.RawMessage, len(c.Types))
 	for i := range c.Types {

@@ -109,7 +109,7 @@ func writeTable(pricesFile, out string, stdout io.Writer, table func(name, asOf 
 	return err
 }
 
-// build is the whole way from the sources to a catalogue.
+// build makes a catalogue from the sources.
 func build(moto, region, pricesFile, offers string, keep bool) (*catalog.Catalog, error) {
 	hw, err := readHardware(moto, region)
 	if err != nil {

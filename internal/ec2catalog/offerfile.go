@@ -133,7 +133,7 @@ func parseOfferFile(r io.Reader, region string) (*offerFile, error) {
 	return list, nil
 }
 
-// hourly is the price per hour of the only term that has one.
+// hourly returns the price per hour of the only term that has one.
 func hourly(terms map[string]offerTerm) (float64, error) {
 	var prices []float64
 	for _, term := range terms {

@@ -38,8 +38,8 @@ type quote struct {
 // stamp is the day within a module's version that was made from a commit.
 var stamp = regexp.MustCompile(`[-.](\d{4})(\d\d)(\d\d)\d{6}-[0-9a-f]{12}$`)
 
-// modulePrices is the path of the file with the prices in the module cache, where it is put if need be, and the day of
-// the commit it is of.
+// modulePrices returns the path of the file with the prices in the module cache, where it is put if need be, and the day of the commit it
+// is of.
 func modulePrices() (name, asOf string, err error) {
 	var stdout, stderr bytes.Buffer
 	cmd := exec.Command("go", "mod", "download", "-json", pricesModule)
