@@ -21,10 +21,10 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Now is the time of the fleets.
+// Now returns the time of the fleets.
 func Now() time.Time { return time.Date(2026, 5, 4, 10, 0, 0, 0, time.UTC) }
 
-// Times are how long nodes and pods take to be ready.
+// Times returns how long nodes and pods take to be ready.
 func Times() waves.Times { return waves.Times{Launch: 3 * time.Minute, Ready: time.Minute} }
 
 // Fleet is a cluster to put together. Its nodes are initialized, and a day old.
@@ -117,7 +117,7 @@ func (f *Fleet) Survey(t testing.TB) *survey.Fleet {
 	return out
 }
 
-// Context is what searches of the fleet start from.
+// Context returns what searches of the fleet start from.
 func (f *Fleet) Context(t testing.TB) *searchcontext.Context {
 	t.Helper()
 	return f.ContextWith(t, searchcontext.Settings{Times: Times()})
@@ -143,7 +143,7 @@ func Pass(t testing.TB, f *survey.Fleet, options reference.Options) *reference.P
 	return pass
 }
 
-// Candidates are the context's of these names.
+// Candidates returns the context's candidates with these names.
 func Candidates(t testing.TB, x *searchcontext.Context, names ...string) []*searchcontext.Candidate {
 	t.Helper()
 	out := make([]*searchcontext.Candidate, len(names))
