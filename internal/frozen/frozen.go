@@ -61,7 +61,7 @@ func Check(t *testing.T, r Recording) {
 	}
 }
 
-// Drawn is what a generator draws for a number, the same each time.
+// Drawn returns what a generator draws for a number, the same each time.
 func Drawn[T any](generate func(*rapid.T) T, number int) T {
 	return rapid.Custom(generate).Example(number)
 }
@@ -85,7 +85,7 @@ func parse(text string) map[string]string {
 	return out
 }
 
-// changes are the names of answers that are recorded otherwise, or not at all.
+// changes returns the names of answers that are recorded otherwise, or not at all.
 func changes(recorded map[string]string, got []line) []string {
 	var names []string
 	for _, l := range got {
@@ -99,7 +99,7 @@ func changes(recorded map[string]string, got []line) []string {
 	return names
 }
 
-// listed are the first names; the difference of the file has all.
+// listed returns the first names; the difference of the file has all.
 func listed(names []string) string {
 	const most = 50
 	if more := len(names) - most; more > 0 {
