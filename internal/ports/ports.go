@@ -41,7 +41,7 @@ func free(n, from, to int) ([]int, error) {
 		if err != nil {
 			continue
 		}
-		defer func() { _ = listener.Close() }() // not before all are found: they are to be different
+		defer func() { _ = listener.Close() }() // not before all are found, because they must be different
 		ports = append(ports, listener.Addr().(*net.TCPAddr).Port)
 	}
 	return ports, nil
