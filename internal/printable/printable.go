@@ -54,7 +54,7 @@ func NewWriter(w io.Writer) *Writer { return &Writer{w: w, mark: rand.Text()} }
 // from outside, because it has a mark that is drawn for each writer.
 func (w *Writer) Paint(rendition string) string { return "\x1b" + w.mark + "[" + rendition + "m" }
 
-// Unwrap is the writer below.
+// Unwrap returns the writer below.
 func (w *Writer) Unwrap() io.Writer { return w.w }
 
 // longestRendition is the length of "38;5;255".
