@@ -117,7 +117,7 @@ func suspectText(text []byte) bool {
 	return i < len(text) && (text[i] == 'e' || text[i] == 'E') && beyond(string(text))
 }
 
-// textEnd is where the text in quotes that starts at pos ends.
+// textEnd returns where the text in quotes that starts at pos ends.
 func textEnd(data []byte, pos int) int {
 	pos++
 	for pos < len(data) {
@@ -133,7 +133,7 @@ func textEnd(data []byte, pos int) int {
 	return len(data)
 }
 
-// numberEnd is where what is not in quotes ends.
+// numberEnd returns where what is not in quotes ends.
 func numberEnd(data []byte, pos int) int {
 	for pos < len(data) && strings.IndexByte(" \t\r\n,:]}\"[{", data[pos]) < 0 {
 		pos++
@@ -266,7 +266,7 @@ func member(t reflect.Type, quoted []byte, path string) (reflect.Type, string) {
 	return fieldType(t, key), path + key
 }
 
-// fieldType is the type of a struct's field by its name in JSON, also in embedded structs. Nil when it has none.
+// fieldType returns the type of a struct's field by its name in JSON, also in embedded structs. Nil when it has none.
 func fieldType(t reflect.Type, name string) reflect.Type {
 	for i := range t.NumField() {
 		field := t.Field(i)
