@@ -16,7 +16,7 @@ import (
 // change of it breaks those who implement it.
 type API map[string]string
 
-// Exported is the API of each package that users import, generated code and mocks included only as far as they declare types that
+// Exported returns the API of each package that users import, generated code and mocks included only as far as they declare types that
 // others name.
 func Exported(t *Tree) map[string]API {
 	out := map[string]API{}
@@ -46,7 +46,7 @@ func Exported(t *Tree) map[string]API {
 // aliased is a type of another package of ours, and where it has its other name.
 type aliased struct{ dir, name, at string }
 
-// aliases are the types of a package that are only another name for a type of another package of ours: users who name them get that
+// aliases returns the types of a package that are only another name for a type of another package of ours: users who name them get that
 // type, with its fields and methods.
 func aliases(t *Tree, library []*File) map[string]aliased {
 	out := map[string]aliased{}
@@ -176,7 +176,7 @@ func typeParameters(s *ast.TypeSpec) string {
 	return "[" + strings.Join(list, ", ") + "]"
 }
 
-// written is an expression on one line; "" for none.
+// written returns an expression on one line; "" for none.
 func written(e ast.Expr) string {
 	if e == nil {
 		return ""

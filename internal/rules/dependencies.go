@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Banned are the packages that nothing in the root module may need, not even for a test: users' own versions of them
-// must stay free, and what needs them is a nested module.
+// Banned returns the packages that nothing in the root module may need, not even for a test: users' own versions of them must stay free,
+// and what needs them is a nested module.
 func Banned() []string {
 	return []string{
 		"k8s.io/client-go",

@@ -14,7 +14,7 @@ func lines(text string) []string { return strings.Split(strings.TrimSuffix(text,
 
 var inBackquotes = regexp.MustCompile("`([^`]+)`")
 
-// backquoted are the pieces of Markdown in backquotes.
+// backquoted returns the pieces of Markdown in backquotes.
 func backquoted(text string) []string {
 	var pieces []string
 	for _, m := range inBackquotes.FindAllStringSubmatch(text, -1) {
@@ -36,7 +36,7 @@ func tableRow(line string) []string {
 	return cells
 }
 
-// anchors are what links call the headings of Markdown: lower case, with hyphens for spaces, and no other punctuation.
+// anchors returns what links call the headings of Markdown: lower case, with hyphens for spaces, and no other punctuation.
 func anchors(markdown string) []string {
 	var all []string
 	inFence := false
@@ -78,7 +78,7 @@ func Fence(markdown, marker, language string) (string, error) {
 	return markdown[from:to], nil
 }
 
-// SetFence is the Markdown with other text in that block.
+// SetFence returns the Markdown with other text in that block.
 func SetFence(markdown, marker, language, text string) (string, error) {
 	from, to, err := fence(markdown, marker, language)
 	if err != nil {
@@ -87,7 +87,7 @@ func SetFence(markdown, marker, language, text string) (string, error) {
 	return markdown[:from] + text + markdown[to:], nil
 }
 
-// fence is where the text of a block begins and ends.
+// fence returns where the text of a block begins and ends.
 func fence(markdown, marker, language string) (from, to int, err error) {
 	at := strings.Index(markdown, "\n"+marker+"\n")
 	if at < 0 {

@@ -14,7 +14,7 @@ type room struct {
 	folders  []string
 }
 
-// rooms are the boxes, from above to below. A package belongs to the room with its longest folder; one of no room is not drawn.
+// rooms returns the boxes, from above to below. A package belongs to the room with its longest folder; one of no room is not drawn.
 func rooms() []room {
 	return []room{
 		{"examples", "examples, commands", []string{"examples", "commands"}},
@@ -36,7 +36,7 @@ func rooms() []room {
 	}
 }
 
-// roomOf is the id of the room of a package; "" for none.
+// roomOf returns the id of the room of a package; "" for none.
 func roomOf(dir string) string {
 	best, id := -1, ""
 	for _, r := range rooms() {
@@ -49,7 +49,7 @@ func roomOf(dir string) string {
 	return id
 }
 
-// DrawImports is a Mermaid flowchart of which room imports which. An arrow is left out if others lead there as well.
+// DrawImports returns a Mermaid flowchart of which room imports which. An arrow is left out if others lead there as well.
 func DrawImports(t *Tree) string {
 	var b strings.Builder
 	b.WriteString("flowchart TD\n")
@@ -84,7 +84,7 @@ func CheckDrawing(t *Tree, name, page string) []Fault {
 	return sorted(faults)
 }
 
-// roomImports are the pairs of rooms of which one has a package, tests aside, that imports one of the other.
+// roomImports returns the pairs of rooms of which one has a package, tests aside, that imports one of the other.
 func roomImports(t *Tree) map[[2]string]bool {
 	out := make(map[[2]string]bool)
 	for _, f := range t.Files {

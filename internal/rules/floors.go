@@ -72,8 +72,8 @@ func floors() map[string]int {
 	}
 }
 
-// hubs are the packages on the same floor that one may import all the same: a generation knows the later ones, by which
-// it is converted to v1 step by step.
+// hubs returns the packages on the same floor that one may import all the same: a generation knows the later ones, by which it is converted
+// to v1 step by step.
 func hubs() map[string][]string {
 	return map[string][]string{
 		"internal/fieldtypes":   {"internal/quantities"},
@@ -99,7 +99,7 @@ func hubs() map[string][]string {
 	}
 }
 
-// floorOf is the floor of a package and the entry of floors it belongs to.
+// floorOf returns the floor of a package and the entry of floors it belongs to.
 func floorOf(dir string) (floor int, entry string, ok bool) {
 	all := floors()
 	for entry = dir; ; entry = parent(entry) {

@@ -38,7 +38,7 @@ func CheckDocs(t *Tree) []Fault {
 	return sorted(faults)
 }
 
-// funcName is the name of a function, or "Type.Method"; methods of unexported types are not exported.
+// funcName returns the name of a function, or "Type.Method"; methods of unexported types are not exported.
 func funcName(d *ast.FuncDecl) (name string, exported bool) {
 	if d.Recv == nil {
 		return d.Name.Name, d.Name.IsExported()
@@ -143,7 +143,7 @@ func hasExample(files []*File) bool {
 	return slices.ContainsFunc(doc.Examples(syntax...), func(e *doc.Example) bool { return e.Output != "" || e.EmptyOutput })
 }
 
-// testFunctions are the names of the tests, fuzz targets, examples and benchmarks in a package's files.
+// testFunctions returns the names of the tests, fuzz targets, examples and benchmarks in a package's files.
 func testFunctions(files []*File) map[string]bool {
 	names := make(map[string]bool)
 	for _, f := range files {
@@ -165,7 +165,7 @@ func testFunctions(files []*File) map[string]bool {
 	return names
 }
 
-// stringLiterals are all strings written in a package's tests: names of cases are among them.
+// stringLiterals returns all strings written in a package's tests: names of cases are among them.
 func stringLiterals(files []*File) map[string]bool {
 	literals := make(map[string]bool)
 	for _, f := range files {

@@ -11,7 +11,7 @@ import (
 	"unicode"
 )
 
-// logMethods are the methods of log/slog's Logger that write a record, with the index of the message among their arguments.
+// logMethods returns the methods of log/slog's Logger that write a record, with the index of the message among their arguments.
 func logMethods() map[string]int {
 	return map[string]int{
 		"Debug": 0, "Info": 0, "Warn": 0, "Error": 0,
@@ -59,7 +59,7 @@ func CheckLogs(t *Tree, retired []string) []Fault {
 	return sorted(faults)
 }
 
-// messageOf is the index of the message of a call that writes a log record.
+// messageOf returns the index of the message of a call that writes a log record.
 func messageOf(call *ast.CallExpr) (int, bool) {
 	method, ok := call.Fun.(*ast.SelectorExpr)
 	if !ok {
@@ -114,7 +114,7 @@ func wrongMessage(e ast.Expr, retired []string) []string {
 	return wrong
 }
 
-// constantText is a string literal, or several added.
+// constantText returns a string literal, or several added.
 func constantText(e ast.Expr) (string, bool) {
 	switch e := e.(type) {
 	case *ast.BasicLit:

@@ -98,7 +98,7 @@ func commentSentences(t *Tree, f *File) []Sentence {
 	return all
 }
 
-// exportedDocs are the doc comments of a file that users of the package see.
+// exportedDocs returns the doc comments of a file that users of the package see.
 func exportedDocs(syntax *ast.File) map[*ast.CommentGroup]bool {
 	docs := map[*ast.CommentGroup]bool{syntax.Doc: true}
 	ast.Inspect(syntax, func(n ast.Node) bool {
@@ -133,7 +133,7 @@ func exportedDocs(syntax *ast.File) map[*ast.CommentGroup]bool {
 	return docs
 }
 
-// messageSentences are a file's log messages, constant texts of errors, and usages of settings.
+// messageSentences returns a file's log messages, constant texts of errors, and usages of settings.
 func messageSentences(t *Tree, f *File) []Sentence {
 	var all []Sentence
 	add := func(kind SentenceKind, at ast.Node, e ast.Expr) {
@@ -161,7 +161,7 @@ func messageSentences(t *Tree, f *File) []Sentence {
 	return all
 }
 
-// literal is the text of a string constant that is written in place.
+// literal returns the text of a string constant that is written in place.
 func literal(e ast.Expr) (string, bool) {
 	lit, ok := e.(*ast.BasicLit)
 	if !ok || lit.Kind != token.STRING {
@@ -181,7 +181,7 @@ func makesError(call *ast.CallExpr) bool {
 	return ok && (p.Name == "fmt" && f.Sel.Name == "Errorf" || p.Name == "errors" && f.Sel.Name == "New")
 }
 
-// usageOf is the index of the usage among the arguments of a call that defines a setting: define(name, field, kind, at, usage).
+// usageOf returns the index of the usage among the arguments of a call that defines a setting: define(name, field, kind, at, usage).
 func usageOf(call *ast.CallExpr) (int, bool) {
 	f, ok := call.Fun.(*ast.Ident)
 	return 4, ok && f.Name == "define" && len(call.Args) > 4

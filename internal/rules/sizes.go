@@ -66,7 +66,7 @@ func CheckSizes(t *Tree) []Fault {
 	return sorted(faults)
 }
 
-// exportedNames are the names that a file declares for others, methods aside.
+// exportedNames returns the names that a file declares for others, methods aside.
 func exportedNames(f *ast.File) (out []*ast.Ident) {
 	for _, d := range f.Decls {
 		switch d := d.(type) {
@@ -88,7 +88,7 @@ func exportedNames(f *ast.File) (out []*ast.Ident) {
 	return slices.DeleteFunc(out, func(name *ast.Ident) bool { return !name.IsExported() })
 }
 
-// receiverName is the name of the type that a method is of.
+// receiverName returns the name of the type that a method is of.
 func receiverName(fn *ast.FuncDecl) string {
 	of := fn.Recv.List[0].Type
 	for {

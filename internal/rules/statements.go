@@ -20,7 +20,7 @@ type Statements struct {
 	Optional bool
 }
 
-// Specification is the lists that the tree must answer for in full. A new list is one more line.
+// Specification returns the lists that the tree must answer for in full. A new list is one more line.
 func Specification() []Statements {
 	const spec = "docs/spec/"
 	return []Statements{
@@ -150,7 +150,7 @@ func (s Statements) number(n int) string {
 	return fmt.Sprintf("%s-%03d", s.Prefix, n)
 }
 
-// namedIn are the numbers that a text names, ranges spelled out.
+// namedIn returns the numbers that a text names, ranges spelled out.
 func (s Statements) namedIn(text string) []int {
 	digits := "[0-9]{3}"
 	if s.Optional {

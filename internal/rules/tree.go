@@ -93,8 +93,8 @@ func skipped(fsys fs.FS, dir string) bool {
 	return err == nil
 }
 
-// With is the tree with the files of a nested module as well, whose folder is dir. Its files are parsed again, so that faults in them say
-// where they are.
+// With returns the tree with the files of a nested module as well, whose folder is dir. Its files are parsed again, so that faults in them
+// say where they are.
 func (t *Tree) With(dir string, nested *Tree) (*Tree, error) {
 	all := &Tree{Files: slices.Clone(t.Files), fset: t.fset}
 	for _, f := range nested.Files {
@@ -105,7 +105,7 @@ func (t *Tree) With(dir string, nested *Tree) (*Tree, error) {
 	return all, nil
 }
 
-// at is the file and line of a node.
+// at returns the file and line of a node.
 func (t *Tree) at(n ast.Node) string {
 	p := t.fset.Position(n.Pos())
 	return p.Filename + ":" + strconv.Itoa(p.Line)
@@ -120,7 +120,7 @@ func (t *Tree) packages() map[string][]*File {
 	return packages
 }
 
-// imports are the paths a file imports, with the place of each.
+// imports returns the paths a file imports, with the place of each.
 func (f *File) imports() map[string]ast.Node {
 	paths := make(map[string]ast.Node)
 	for _, spec := range f.Syntax.Imports {

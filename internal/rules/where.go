@@ -48,7 +48,7 @@ func CheckWhere(t *Tree, document, text string) []Fault {
 	return sorted(faults)
 }
 
-// declarations are the names that a file declares, methods with their type before them.
+// declarations returns the names that a file declares, methods with their type before them.
 func declarations(f *ast.File) map[string]bool {
 	names := make(map[string]bool)
 	for _, d := range f.Decls {

@@ -50,7 +50,7 @@ func CountWords(words []string, texts map[string]string) map[string]int {
 	return counts
 }
 
-// split are the words of a text, in lower case; a capital letter after a small one begins another.
+// split returns the words of a text, in lower case; a capital letter after a small one begins another.
 func split(text string) []string {
 	var words []string
 	var word []rune

@@ -71,7 +71,7 @@ func zeroIsDefault(comment string) bool {
 		MatchString(strings.Join(strings.Fields(comment), " "))
 }
 
-// replacesZero is the name of the field that a statement sets to a constant Default… if it is 0 or less, or "".
+// replacesZero returns the name of the field that a statement sets to a constant Default… if it is 0 or less, or "".
 func replacesZero(s *ast.IfStmt) string {
 	condition, ok := s.Cond.(*ast.BinaryExpr)
 	if !ok || condition.Op != token.EQL && condition.Op != token.LEQ || len(s.Body.List) != 1 {

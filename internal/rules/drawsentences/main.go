@@ -65,7 +65,7 @@ func moduleSentences(fsys fs.FS, dir string, documents map[string]string) ([]rul
 	return all, nil
 }
 
-// pages are the documents that people read: those of docs, without the list of the specification, and those at the root.
+// pages returns the documents that people read: those of docs, without the list of the specification, and those at the root.
 func pages(fsys fs.FS) (map[string]string, error) {
 	all := make(map[string]string)
 	for _, pattern := range []string{"*.md", "docs/*.md", "docs/conformance/*.md"} {
