@@ -68,7 +68,7 @@ func near(name string, known []string) []candidate {
 	return slices.Compact(list)
 }
 
-// distance is how far apart two names are, and whether that is near. Names that differ only in what stands before the slash are near.
+// distance returns how far apart two names are, and whether that is near. Names that differ only in what stands before the slash are near.
 func distance(a, b string) (n int, near bool) {
 	a, b = strings.ToLower(a), strings.ToLower(b)
 	n, near = Edits(a, b, min(maxEdits, max(1, len(a)/4)))
