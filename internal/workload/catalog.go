@@ -10,7 +10,7 @@ import (
 // Seed is the seed of every scenario.
 const Seed = 42
 
-// Zones are the zones of every scenario.
+// Zones returns the zones of every scenario.
 func Zones() []string { return []string{"zone-a", "zone-b", "zone-c"} }
 
 // Offering is one way to buy a type.
@@ -36,10 +36,10 @@ type Type struct {
 	Offerings                          []Offering
 }
 
-// AllocCPUm is what pods can have of the CPU, in millicores.
+// AllocCPUm returns what pods can have of the CPU, in millicores.
 func (t *Type) AllocCPUm() int64 { return t.CapCPUm - t.ReservedCPUm }
 
-// AllocMemMi is what pods can have of the memory, in MiB.
+// AllocMemMi returns what pods can have of the memory, in MiB.
 func (t *Type) AllocMemMi() int64 { return t.CapMemMi - t.ReservedMemMi }
 
 // unit hashes s to [0,1) with FNV-1a 64 followed by one splitmix64 finaliser.

@@ -39,7 +39,7 @@ func newMersenne(seed uint64) *mersenne {
 	return m
 }
 
-// uint32 is the next output.
+// uint32 returns the next output.
 func (m *mersenne) uint32() uint32 {
 	if m.at == len(m.state) {
 		m.refill()
@@ -65,7 +65,7 @@ func (m *mersenne) refill() {
 	m.at = 0
 }
 
-// below is a number from 0 to n-1, n > 0: as many of the highest bits of an output as n has, drawn again while too large.
+// below returns a number from 0 to n-1, n > 0: as many of the highest bits of an output as n has, drawn again while too large.
 func (m *mersenne) below(n int) int {
 	bits := 0
 	for rest := n; rest > 0; rest >>= 1 {

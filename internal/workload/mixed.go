@@ -13,10 +13,9 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// Mixed is the mix of Karpenter's own scheduling benchmark on its 400 types: a fifth of the pods plain, a fifth spread
-// over zones, a fifth spread over hosts, a fifth drawn together in a zone by affinity, a fifth kept apart by hostname.
-// Labels and what spreads select are drawn independently, as they are there: some pods don't count themselves.
-// Sizes and labels come from a stream of the seed.
+// Mixed returns the mix of Karpenter's own scheduling benchmark on its 400 types: a fifth of the pods plain, a fifth spread over zones, a
+// fifth spread over hosts, a fifth drawn together in a zone by affinity, a fifth kept apart by hostname. Labels and what spreads select are
+// drawn independently, as they are there: some pods don't count themselves. Sizes and labels come from a stream of the seed.
 func Mixed(n int, seed uint64) *scheduling.Snapshot {
 	s := snapshot(plainTypes(400))
 	r := rng(seed, 4)
@@ -46,8 +45,8 @@ func Mixed(n int, seed uint64) *scheduling.Snapshot {
 	return s
 }
 
-// Preferring is the preference mix of the same benchmark: identical pods that would rather be in the first zone, away
-// from each other by zone, which can't be, and away from each other by hostname.
+// Preferring returns the preference mix of the same benchmark: identical pods that would rather be in the first zone, away from each other
+// by zone, which can't be, and away from each other by hostname.
 func Preferring(n int, seed uint64) *scheduling.Snapshot {
 	s := snapshot(plainTypes(400))
 	first := drawn("", rng(seed, 5))
@@ -73,7 +72,7 @@ func Preferring(n int, seed uint64) *scheduling.Snapshot {
 
 func letter(r *rand.Rand) string { return string(rune('a' + r.IntN(7))) }
 
-// drawn is a pod of a random size.
+// drawn returns a pod of a random size.
 func drawn(name string, r *rand.Rand) *corev1.Pod {
 	cpu := []int64{100, 250, 500, 1000, 1500}
 	mem := []int64{100, 256, 512, 1024, 2048, 4096}
@@ -87,14 +86,13 @@ func spread(pod *corev1.Pod, key, selects string) {
 	}}
 }
 
-// itself is a term that selects pods with the pod's labels.
+// itself returns a term that selects pods with the pod's labels.
 func itself(pod *corev1.Pod, key string) corev1.PodAffinityTerm {
 	return corev1.PodAffinityTerm{TopologyKey: key, LabelSelector: &metav1.LabelSelector{MatchLabels: pod.Labels}}
 }
 
-// plainTypes are the types of Karpenter's benchmark: the i-th has i CPUs, 2i GiB and room for 10i pods, keeps a tenth of
-// a CPU and 10 MiB to itself, and costs ten cents an hour per CPU and per 10^9 bytes, on-demand in three zones and at
-// the same price as spot in two.
+// plainTypes returns the types of Karpenter's benchmark: the i-th has i CPUs, 2i GiB and room for 10i pods, keeps a tenth of a CPU and 10
+// MiB to itself, and costs ten cents an hour per CPU and per 10^9 bytes, on-demand in three zones and at the same price as spot in two.
 func plainTypes(n int) []*cloudprovider.InstanceType {
 	types := make([]*cloudprovider.InstanceType, n)
 	for i := range types {

@@ -44,7 +44,7 @@ func ordinaryFamilies() []ordinaryFamily {
 	}
 }
 
-// OrdinaryFamilies are the families that Ordinary knows.
+// OrdinaryFamilies returns the families that Ordinary knows.
 func OrdinaryFamilies() []string {
 	var names []string
 	for _, f := range ordinaryFamilies() {
@@ -53,8 +53,8 @@ func OrdinaryFamilies() []string {
 	return names
 }
 
-// OrdinaryRules are the rules that Ordinary knows: none; anti, every seventh deployment of at most 20 pods keeps them on
-// nodes of their own; spread, every fourth spreads them over zones; both.
+// OrdinaryRules returns the rules that Ordinary knows: none; anti, every seventh deployment of at most 20 pods keeps them on nodes of their
+// own; spread, every fourth spreads them over zones; both.
 func OrdinaryRules() []string { return []string{"none", "anti", "spread", "both"} }
 
 // Name is FAMILY+FAMILY-RULES-ZONESz-SEED, with -PODSp appended for another number of pods than OrdinaryPods.

@@ -51,7 +51,7 @@ func pool() *v1.NodePool {
 	return p
 }
 
-// InstanceTypes are the catalog's types as a provider would list them.
+// InstanceTypes returns the catalog's types as a provider would list them.
 func InstanceTypes(catalog []*Type) []*cloudprovider.InstanceType {
 	out := make([]*cloudprovider.InstanceType, len(catalog))
 	for i, t := range catalog {

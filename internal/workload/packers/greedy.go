@@ -69,8 +69,8 @@ func (p *Problem) greedyFrom(start *Type) Packing {
 	return out
 }
 
-// norm is the weighted square of the share of a node that remains once a pod is on it. The conversions keep a compiler
-// from fusing multiplications and additions, which would give other results on other nodes.
+// norm returns the weighted square of the share of a node that remains once a pod is on it. The conversions keep a compiler from fusing
+// multiplications and additions, which would give other results on other nodes.
 func norm(weights []float64, need, room, whole []int64) float64 {
 	sum := 0.0
 	for r, w := range weights {
