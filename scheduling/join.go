@@ -63,6 +63,6 @@ func CompleteNode(object *corev1.Node) *corev1.Node {
 	return &complete
 }
 
-// PoolLabel is the key of the label with the pool's name on nodes: karpenter.sh/provisioner-name for pools created as v1alpha5,
+// PoolLabel returns the key of the label with the pool's name on nodes: karpenter.sh/provisioner-name for pools created as v1alpha5,
 // karpenter.sh/nodepool for later generations.
 func PoolLabel(pool v1.PoolKey) string { return pool.LabelKey() }

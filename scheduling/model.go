@@ -21,8 +21,8 @@ import (
 // safe for concurrent use; any number of Solve and Trial calls may run on one Model.
 type Model struct{ c *model.Model }
 
-// Engine is the internal model, for the other planners of this module. Its type is internal: code outside the module can't do anything with
-// it.
+// Engine returns the internal model, for the other planners of this module. Its type is internal: code outside the module can't do anything
+// with it.
 func (m *Model) Engine() *model.Model {
 	if m == nil {
 		return nil
@@ -140,20 +140,20 @@ func PodRequests(pod *corev1.Pod) corev1.ResourceList {
 	return resources.OfPod(pod)
 }
 
-// CheckNode is the error that Compile would return because of this node: an amount that planning can't compute with. The error is a
+// CheckNode returns the error that Compile would return because of this node: an amount that planning can't compute with. The error is a
 // *SnapshotError.
 func CheckNode(n *Node) error {
 	return model.CheckNode(n)
 }
 
-// CheckNodePool is what Compile would refuse about one pool: no object, requirements that can't be read, negative limits.
-// lookup is the snapshot's vocabulary. The error is a *SnapshotError.
+// CheckNodePool returns what Compile would refuse about one pool: no object, requirements that can't be read, negative limits. lookup is
+// the snapshot's vocabulary. The error is a *SnapshotError.
 func CheckNodePool(np *NodePool, lookup *requirements.Lookup) error {
 	return model.CheckNodePool(np, lookup)
 }
 
-// CheckNodeOverlay is the error that Compile would return because of this overlay: an amount that planning can't compute with. Overlays that are
-// invalid otherwise are left out by Compile itself, with a note. The error is a *SnapshotError.
+// CheckNodeOverlay returns the error that Compile would return because of this overlay: an amount that planning can't compute with.
+// Overlays that are invalid otherwise are left out by Compile itself, with a note. The error is a *SnapshotError.
 func CheckNodeOverlay(o *v1.NodeOverlay) error {
 	return model.CheckNodeOverlay(o)
 }

@@ -30,9 +30,9 @@ func NewOfferingCosts(s *Snapshot) (*OfferingCosts, error) {
 	return &OfferingCosts{costs}, nil
 }
 
-// Of is what a node of the pool costs that is bought as the offering, in USD per hour: the price that plans count with before commitments,
-// which change it only while something of them is unused. If no term applies, it is exactly the offering's price. It is 0 if the type or the
-// offering is nil.
+// Of returns what a node of the pool costs that is bought as the offering, in USD per hour: the price that plans count with before
+// commitments, which change it only while something of them is unused. If no term applies, it is exactly the offering's price. It is 0 if
+// the type or the offering is nil.
 func (c *OfferingCosts) Of(pool v1.PoolKey, t *cloudprovider.InstanceType, o *cloudprovider.Offering) float64 {
 	switch {
 	case t == nil || o == nil:

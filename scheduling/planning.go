@@ -47,7 +47,7 @@ type (
 type (
 	// Gang is pods that are useful only together: a plan places at least Minimum of them, or none.
 	Gang = planning.Gang
-	// GangTemplate is members of a gang that are alike and that nobody has made yet.
+	// GangTemplate stands for equal members of a gang that do not exist yet.
 	GangTemplate = planning.GangTemplate
 	// GangTopology keeps all members of a gang in one domain: on nodes that have the same value of a label.
 	GangTopology = planning.GangTopology

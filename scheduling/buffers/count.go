@@ -33,7 +33,7 @@ func countPods(spec *v1beta1.CapacityBufferSpec, replicas int32, pod *corev1.Pod
 	return size, "", nil
 }
 
-// sizeOf is the larger of replicas and percentage; sized is false when neither is given.
+// sizeOf returns the larger of replicas and percentage; sized is false when neither is given.
 func sizeOf(spec *v1beta1.CapacityBufferSpec, replicas int32) (size int64, sized bool) {
 	if spec.Replicas != nil {
 		size, sized = int64(*spec.Replicas), true
@@ -45,8 +45,8 @@ func sizeOf(spec *v1beta1.CapacityBufferSpec, replicas int32) (size int64, sized
 	return size, sized
 }
 
-// fitting is how many times requests fit in limits, and the resource that says so first; it is empty when no resource
-// is both limited and requested.
+// fitting returns how many times requests fit in limits, and the resource that says so first; it is empty when no resource is both limited
+// and requested.
 func fitting(limits, requests corev1.ResourceList) (fit int64, tightest corev1.ResourceName) {
 	for _, name := range slices.Sorted(maps.Keys(limits)) {
 		request := requests[name]

@@ -50,8 +50,8 @@ func Locate(resolved []Resolved, plan *scheduling.Plan) []Places {
 	return places
 }
 
-// Hosts are the names of the snapshot's nodes on which the plan has put placeholders, in the order of the plan.
-// They are not empty for disruption, even if no pod runs on them.
+// Hosts returns the names of the snapshot's nodes on which the plan has put placeholders, in the order of the plan. They are not empty for
+// disruption, even if no pod runs on them.
 func Hosts(placeholders []*corev1.Pod, plan *scheduling.Plan) []string {
 	if plan == nil || len(placeholders) == 0 {
 		return nil

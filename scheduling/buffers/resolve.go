@@ -71,7 +71,7 @@ func Resolve(in Input) []Resolved {
 	return resolved
 }
 
-// Placeholders are the pods of all buffers, in the order of the buffers: what Snapshot.Placeholders takes.
+// Placeholders returns the pods of all buffers, in the order of the buffers: what Snapshot.Placeholders takes.
 func Placeholders(resolved []Resolved) []*corev1.Pod {
 	var pods []*corev1.Pod
 	for i := range resolved {
@@ -151,7 +151,7 @@ func newResolver(in Input) *resolver {
 	return r
 }
 
-// wanted is the API's default for a count that is not given: one.
+// wanted returns the API's default for a count that is not given: one.
 func wanted(replicas *int32) int32 {
 	if replicas == nil {
 		return 1

@@ -77,7 +77,7 @@ func keyOfClaim(claim *v1.NodeClaim) nodeKey {
 	return nodeKey{byClaim, v1.QualifiedName(claim)}
 }
 
-// claimKey is the key of the NodeClaim with the qualified name: see v1.QualifiedName.
+// claimKey returns the key of the NodeClaim with the qualified name: see v1.QualifiedName.
 func claimKey(name string) types.NamespacedName {
 	if generation, rest, older := strings.Cut(name, "/"); older {
 		return types.NamespacedName{Namespace: generation, Name: rest}

@@ -164,7 +164,7 @@ func (g *groups) gangs() []scheduling.Gang {
 	return g.made
 }
 
-// partOf is the group with its members. If pods describe the group differently, the first pod counts.
+// partOf returns the group with its members. If pods describe the group differently, the first pod counts.
 func (g *groups) partOf(key podgroups.Key) (podgroups.Part, bool) {
 	var members []podgroups.Member
 	var first types.NamespacedName
@@ -185,7 +185,7 @@ func (g *groups) partOf(key podgroups.Key) (podgroups.Part, bool) {
 	return podgroups.Part{}, false
 }
 
-// taskOf is the pod's task in the group.
+// taskOf returns the pod's task in the group.
 func (g *groups) taskOf(pod types.NamespacedName, key podgroups.Key) string {
 	for i := range g.named[pod] {
 		if n := &g.named[pod][i]; n.Group == key {

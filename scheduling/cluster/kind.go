@@ -105,7 +105,7 @@ func KindOf(object metav1.Object) Kind {
 	return ""
 }
 
-// groupKindOf is the kind of an object that makes gangs.
+// groupKindOf returns the kind of an object that makes gangs.
 func groupKindOf(object *unstructured.Unstructured) Kind {
 	if object == nil {
 		return KindPodGroup // Apply says what is wrong with it
@@ -119,7 +119,7 @@ func groupKindOf(object *unstructured.Unstructured) Kind {
 	return ""
 }
 
-// groupKinds are the kinds that make gangs.
+// groupKinds returns the kinds that make gangs.
 func groupKinds() map[Kind]podgroups.Kind {
 	return map[Kind]podgroups.Kind{
 		KindPodGroup: podgroups.PodGroup, KindWorkload: podgroups.Workload, KindCompositePodGroup: podgroups.CompositePodGroup,

@@ -38,7 +38,7 @@ type answer struct {
 	err     error
 }
 
-// New is a Matcher.
+// New returns an empty Matcher.
 func New() *Matcher {
 	return &Matcher{
 		compiled: cel.NewCache(maxExpressions, cel.Features{EnableConsumableCapacity: true}),

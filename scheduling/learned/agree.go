@@ -130,7 +130,7 @@ func totalOf(s shape) map[resourcev1.QualifiedName]*resource.Quantity {
 	return out
 }
 
-// leastOf is the first of shapes that are alike, with the least capacity of all, device by device. If nodes use different names for
+// leastOf returns the first of shapes that are alike, with the least capacity of all, device by device. If nodes use different names for
 // devices, the devices are numbered.
 func leastOf(alike []shape) []cloudprovider.DevicePool {
 	first := alike[0]
@@ -159,7 +159,7 @@ func leastOf(alike []shape) []cloudprovider.DevicePool {
 	return out
 }
 
-// namesOf are the names of devices with their pools, sorted.
+// namesOf returns the names of devices with their pools, sorted.
 func namesOf(s *shape) []string {
 	var out []string
 	for i := range s.devices {

@@ -121,7 +121,7 @@ func dropUnused(catalogs map[string][]*cloudprovider.InstanceType, pools []sched
 	return catalogs
 }
 
-// corrected is the instance type with what its nodes publish.
+// corrected returns the instance type with what its nodes publish.
 func (c *Corrector) corrected(it *cloudprovider.InstanceType, list Corrections, types map[typeKey]*cloudprovider.InstanceType) *cloudprovider.InstanceType {
 	var text strings.Builder
 	for i := range list {

@@ -41,8 +41,8 @@ func textOf(a resourcev1.DeviceAttribute) string {
 	return ""
 }
 
-// repeatedValues are the values that at least two nodes have published. A value of a single node may belong to this node only, such as a
-// serial number.
+// repeatedValues returns the values that at least two nodes have published. A value of a single node may belong to this node only, such as
+// a serial number.
 func repeatedValues(all map[kind][]published) map[value]bool {
 	first, out := map[value]string{}, map[value]bool{}
 	for _, nodes := range all {

@@ -49,7 +49,7 @@ func compareCorrections(a, b Correction) int {
 // Corrections are sorted by pool, instance type and driver.
 type Corrections []Correction
 
-// Since are the corrections that another list has not, or with other devices.
+// Since returns the corrections that another list lacks, or has with other devices.
 func (c Corrections) Since(before Corrections) Corrections {
 	return slices.DeleteFunc(slices.Clone(c), func(one Correction) bool {
 		return slices.ContainsFunc(before, func(old Correction) bool { return compareCorrections(old, one) == 0 && same(old.Pools, one.Pools) })
@@ -121,7 +121,7 @@ func put(known map[kind]map[string]*Correction, c *Correction) {
 	known[c.kind()][c.Driver] = c
 }
 
-// observed is what the nodes that are there say.
+// observed returns the corrections that the existing nodes show.
 func observed(s *scheduling.Snapshot, templates map[kind]*cloudprovider.InstanceType) []*Correction {
 	all := publications(s)
 	if len(all) == 0 {
@@ -155,7 +155,7 @@ func observed(s *scheduling.Snapshot, templates map[kind]*cloudprovider.Instance
 	return out
 }
 
-// templatesOf are the instance types of the pools' catalogs.
+// templatesOf returns the instance types of the pools' catalogs.
 func templatesOf(s *scheduling.Snapshot) map[kind]*cloudprovider.InstanceType {
 	out := map[kind]*cloudprovider.InstanceType{}
 	for i := range s.NodePools {

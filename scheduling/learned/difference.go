@@ -58,7 +58,7 @@ func countOf(pools []cloudprovider.DevicePool) string {
 	return fmt.Sprintf("%d %s, partitions included,", total, unit)
 }
 
-// valuesOf are the different values of each attribute and capacity, sorted.
+// valuesOf returns the different values of each attribute and capacity, sorted.
 func valuesOf(pools []cloudprovider.DevicePool) map[string][]string {
 	sets := map[string]map[string]bool{}
 	add := func(name resourcev1.QualifiedName, text string) {

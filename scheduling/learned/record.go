@@ -50,8 +50,8 @@ type record struct {
 	Pools        []cloudprovider.DevicePool `json:"pools"`
 }
 
-// Annotation are the corrections of a pool, for v1.LearnedDevicesAnnotationKey: JSON, packed by gzip, as base64. The annotation is empty if
-// there are none, and has at most MaxAnnotationBytes.
+// Annotation returns the corrections of a pool, for v1.LearnedDevicesAnnotationKey: JSON, packed by gzip, as base64. The annotation is
+// empty if there are none, and has at most MaxAnnotationBytes.
 func (c Corrections) Annotation(pool v1.PoolKey) string {
 	var list []record
 	for i := range c {

@@ -18,7 +18,7 @@ const (
 	Leaving
 )
 
-// String is the phase in lower case.
+// String returns the phase in lower case.
 func (p Phase) String() string {
 	switch p {
 	case Planned:

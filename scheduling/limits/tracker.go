@@ -173,7 +173,7 @@ type Entry struct {
 	Phase Phase
 }
 
-// Entries lists all nodes by ID: to see which the tracker knows that nobody else does.
+// Entries lists all nodes by ID: to find nodes that only the tracker knows.
 func (t *Tracker) Entries() []Entry {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -272,7 +272,7 @@ func (a *account) room(pool v1.PoolKey, capacity corev1.ResourceList) error {
 	return nil
 }
 
-// withNode is a copy of the capacity that counts as one node.
+// withNode returns a copy of the capacity that counts as one node.
 func withNode(capacity corev1.ResourceList) corev1.ResourceList {
 	own := capacity.DeepCopy()
 	if own == nil {

@@ -29,7 +29,7 @@ type WorkloadPart struct {
 	Counts []string
 }
 
-// CommonWorkloadKinds are the kinds of well-known projects that keep pods by template: Argo Rollouts, OpenKruise, JobSet and Ray. The
+// CommonWorkloadKinds returns the kinds of well-known projects that keep pods by template: Argo Rollouts, OpenKruise, JobSet and Ray. The
 // slice is the caller's.
 func CommonWorkloadKinds() []WorkloadKind {
 	plain := []WorkloadPart{{Template: "spec.template", Counts: []string{"spec.replicas"}}}

@@ -266,7 +266,7 @@ func (l *loader) accept(d document, object decodable) bool {
 	return false
 }
 
-// keptVersion is the version that the object says it is of once it is decoded.
+// keptVersion returns the version that the object says it is of once it is decoded.
 func (d document) keptVersion() string {
 	if d.kind.converted[d.version] != nil {
 		return d.version

@@ -37,7 +37,7 @@ func (l *loader) readSource(source int) {
 // takes is half as long.
 const maxLine = 8 << 20
 
-// longLine is where a line that is too long begins, or -1.
+// longLine returns where a line that is too long begins, or -1.
 func longLine(data []byte, at span) int {
 	for pos := at.start; at.end-pos > maxLine; {
 		end := bytes.LastIndexByte(data[pos:pos+maxLine], '\n')

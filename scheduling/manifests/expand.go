@@ -128,8 +128,8 @@ func (l *loader) expandWorkload(w *workload, prefixes map[podPrefix]bool, given 
 	}
 }
 
-// freePrefix is the workload's name, followed by its kind as often as it takes to keep its pods apart from all others. Two prefixes give
-// the same name only if they are equal, because a number follows.
+// freePrefix returns the workload's name, followed by its kind as often as it takes to keep its pods apart from all others. Two prefixes
+// give the same name only if they are equal, because a number follows.
 func (l *loader) freePrefix(w *workload, prefixes map[podPrefix]bool, given int) string {
 	namespace, name := w.object.GetNamespace(), w.object.GetName()
 	for ; ; name += "-" + strings.ToLower(w.kind) {

@@ -39,7 +39,7 @@ func splitPath(path string) []string {
 	return steps
 }
 
-// lineOf is the line of the field at path, or of the closest thing around it that exists.
+// lineOf returns the line of the field at path, or of the closest thing around it that exists.
 func lineOf(root *yaml.Node, path string) int {
 	line := root.Line
 	node := resolveAlias(root)

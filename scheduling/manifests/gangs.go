@@ -11,7 +11,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// gangs are the groups of the pods that wait or are bound. Groups without a minimum number of pods and without a domain are not gangs.
+// gangs returns the groups of the pods that wait or are bound. Groups without a minimum number of pods and without a domain are not gangs.
 func (l *loader) gangs(s *scheduling.Snapshot) []scheduling.Gang {
 	b := &gangReader{
 		l: l, reader: podgroups.NewReader(l.opts.InferGangs), known: map[podgroups.Key]*podgroups.Object{},
@@ -36,7 +36,7 @@ func (l *loader) gangs(s *scheduling.Snapshot) []scheduling.Gang {
 	return b.gangs()
 }
 
-// withPriority is the group with the priority of the PriorityClass that it names, if the input has that.
+// withPriority returns the group with the priority of the PriorityClass that it names, if the input has that.
 func (l *loader) withPriority(o *podgroups.Object) *podgroups.Object {
 	if o.Spec.Priority != nil || o.Spec.PriorityClassName == "" {
 		return o
@@ -97,7 +97,7 @@ func (b *gangReader) missing(pod *corev1.Pod, object podgroups.Key) {
 	})
 }
 
-// originOf is where the pod, or the workload that it is made of, is written.
+// originOf returns where the pod, or the workload that it is made of, is written.
 func (b *gangReader) originOf(pod *corev1.Pod) origin {
 	if b.origins == nil {
 		b.origins = make(map[scheduling.PodKey]origin, len(b.l.objects.pods))
@@ -108,7 +108,7 @@ func (b *gangReader) originOf(pod *corev1.Pod) origin {
 	return b.origins[scheduling.PodKey{Namespace: pod.Namespace, Name: pod.Name}]
 }
 
-// gangs are the groups in the order of their names.
+// gangs returns the groups in the order of their names.
 func (b *gangReader) gangs() []scheduling.Gang {
 	keys := make([]podgroups.Key, 0, len(b.first))
 	for key := range b.first {
@@ -140,7 +140,7 @@ func keyOfGroup(o *podgroups.Object) podgroups.Key {
 	return podgroups.Key{Kind: o.Kind, Namespace: o.Namespace, Name: o.Name}
 }
 
-// originWhere is where the first such group is written.
+// originWhere returns where the first such group is written.
 func (b *gangReader) originWhere(is func(*podgroups.Object) bool) origin {
 	for _, e := range b.l.objects.podGroups {
 		if is(&e.object.Object) {

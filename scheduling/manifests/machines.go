@@ -113,7 +113,7 @@ func (c *claimIndex) sameProviderID(node *corev1.Node) *v1.NodeClaim {
 	return c.byProvider[node.Spec.ProviderID] // nothing is kept under the empty ID
 }
 
-// stated is the claim that names the node as its own.
+// stated returns the claim that names the node as its own.
 func (c *claimIndex) stated(node *corev1.Node) *v1.NodeClaim {
 	return unlessOther(c.byNode[node.Name], node)
 }

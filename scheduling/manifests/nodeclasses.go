@@ -71,13 +71,13 @@ type classKey struct {
 	name string
 }
 
-// kindOf is what the object says it is.
+// kindOf returns what the object says it is.
 func kindOf(object decodable) groupKind {
 	gvk := object.GetObjectKind().GroupVersionKind()
 	return groupKind{gvk.Group, gvk.Kind}
 }
 
-// classKeyOf is the identity of a node class of the input.
+// classKeyOf returns the identity of a node class of the input.
 func classKeyOf(e entry[kinds.NodeClass]) classKey {
 	return classKey{kindOf(e.object), cmp.Or(e.born, v1.GenerationV1), e.object.GetName()}
 }

@@ -78,7 +78,7 @@ func (l *loader) lineAt(source, offset int) int {
 	return 1 + bytes.Count(data[:min(offset, len(data))], []byte{'\n'})
 }
 
-// child is the value of a field of a mapping, or nil.
+// child returns the value of a field of a mapping, or nil.
 func child(n *yaml.Node, name string) *yaml.Node {
 	n = resolveAlias(n)
 	if n.Kind != yaml.MappingNode {

@@ -104,7 +104,7 @@ func (own *ownership) hasJobs(c *batchv1.CronJob) bool {
 	return own.jobs[keyOf(groupBatch, kindCronJob, c)] || len(own.orphans[keyOf(groupBatch, kindJob, c)]) > 0
 }
 
-// stem is a generated name without its last part.
+// stem returns a generated name without its last part.
 func stem(name string) string {
 	if i := strings.LastIndexByte(name, '-'); i >= 0 {
 		return name[:i]

@@ -24,7 +24,7 @@ func addRequestKind(kinds map[groupKind]kind) {
 	}
 }
 
-// requests are the ProvisioningRequests of the input, and the PodTemplates that they refer to, completed as pods of workloads are.
+// requests returns the ProvisioningRequests of the input, and the PodTemplates that they refer to, completed as pods of workloads are.
 func (l *loader) requests() ([]*autoscalingv1.ProvisioningRequest, []*corev1.PodTemplate) {
 	if len(l.objects.requests) == 0 {
 		return nil, nil

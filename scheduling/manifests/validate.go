@@ -200,5 +200,5 @@ func (l *loader) validateCounts() {
 	}
 }
 
-// objectName is a kind and name as messages give them.
+// objectName returns a kind and name as messages give them.
 func objectName(kind, name string) string { return strings.TrimSpace(kind + " " + name) }

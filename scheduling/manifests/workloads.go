@@ -99,7 +99,7 @@ func newWorkload(o origin, kind, apiVersion string, object metav1.Object, templa
 	}
 }
 
-// admissible is the workload's template as the API server would see a pod made from it.
+// admissible returns the workload's template as the API server would see a pod made from it.
 func (w *workload) admissible() admissible {
 	return admissible{
 		origin: w.origin, kind: w.kind, name: qualifiedName(w.object), namespace: w.object.GetNamespace(),
@@ -115,7 +115,7 @@ func ownerReference(apiVersion, kind, name string, object metav1.Object) metav1.
 	}
 }
 
-// replicas is the API's default for a count that is not given: one.
+// replicas returns the API's default for a count that is not given: one.
 func replicas(count *int32) int {
 	if count == nil {
 		return 1

@@ -177,7 +177,7 @@ func isContinuation(line []byte) bool {
 	return strings.IndexByte(" \t\r\n#", line[0]) >= 0
 }
 
-// endOfLine is where the line at pos ends, the line end included.
+// endOfLine returns where the line at pos ends, the line end included.
 func endOfLine(text []byte, pos int) int {
 	if end := bytes.IndexByte(text[pos:], '\n'); end >= 0 {
 		return pos + end + 1

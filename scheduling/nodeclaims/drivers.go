@@ -66,7 +66,7 @@ func poolsOf(t *cloudprovider.InstanceType) iter.Seq[*cloudprovider.DevicePool] 
 	}
 }
 
-// requestsOf are the selectors of each request and alternative of the pods' claims, those of its class first.
+// requestsOf returns the selectors of each request and alternative of the pods' claims, those of its class first.
 func requestsOf(s *scheduling.Snapshot, pods []scheduling.PodKey) [][][]resourcev1.DeviceSelector {
 	claiming := claimingPods(s, pods)
 	if len(claiming) == 0 {

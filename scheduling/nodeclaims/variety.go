@@ -19,7 +19,7 @@ type demand struct {
 	n   int
 }
 
-// demandsOf are the pool's, one a key, by key: of several entries for a key the largest wins.
+// demandsOf returns the pool's demands by key, one for each key: of several entries for a key the largest counts.
 func demandsOf(pool *scheduling.NodePool, lookup *requirements.Lookup) []demand {
 	var list []demand
 	for _, entry := range pool.Object.Spec.Template.Spec.Requirements {
@@ -172,7 +172,7 @@ func brings(values [][]string, seen []map[string]bool, demands []demand) bool {
 	return false
 }
 
-// distinct is how many values of the i-th demanded key the types offer.
+// distinct returns how many values of the i-th demanded key the types offer.
 func (v *variety) distinct(i int, chosen []scheduling.InstanceTypeOption) int {
 	seen := map[string]bool{}
 	for _, option := range chosen {

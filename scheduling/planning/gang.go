@@ -103,7 +103,7 @@ func (k GangKey) String() string { return k.Namespace + "/" + k.Name }
 // Key names the gang.
 func (g *Gang) Key() GangKey { return GangKey{g.Namespace, g.Name} }
 
-// Size is the number of members of the gang: existing ones and those of its templates.
+// Size returns the number of members of the gang: existing ones and those of its templates.
 func (g *Gang) Size() int {
 	n := len(g.Members)
 	for i := range g.Templates {

@@ -167,7 +167,7 @@ func (r *GangReason) closest() string {
 	return text + ", none of which has room for all"
 }
 
-// noSuchDomain is the sentence of GangNoSuchDomain.
+// noSuchDomain returns the sentence of GangNoSuchDomain.
 func (r *GangReason) noSuchDomain() string {
 	if len(r.Unknown) == 0 {
 		return "no node and no instance type states " + strings.Join(r.Keys, " and ") + " together, as its topology constraints need"
@@ -182,7 +182,7 @@ func (r *GangReason) noSuchDomain() string {
 	return "no node and no instance type states " + strings.Join(parts, " or ") + ", which its topology constraint needs"
 }
 
-// closed is the sentence of GangDomainsClosed.
+// closed returns the sentence of GangDomainsClosed.
 func (r *GangReason) closed() string {
 	text := fmt.Sprintf("none of %d domains of %s is open to it", r.Known, strings.Join(r.Keys, " and "))
 	if r.Known == 1 {

@@ -35,7 +35,7 @@ const (
 // of spot or a more expensive zone, not for a node of its own.
 const DefaultPreferencePremium = 3.0
 
-// Premium is the PreferencePremium that planning uses: 0 if preferences are ignored.
+// Premium returns the PreferencePremium that planning uses: 0 if preferences are ignored.
 func (q *Query) Premium() float64 {
 	switch {
 	case q.Preferences == PreferencesIgnore:

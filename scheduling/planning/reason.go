@@ -158,7 +158,7 @@ func (r Reason) sentence() string {
 	return text
 }
 
-// main is the sentence without Also.
+// main returns the sentence without Also.
 func (r Reason) main() string {
 	switch r.Code {
 	case ReasonTaint:

@@ -106,7 +106,7 @@ type NodePool struct {
 	NotReady string `json:"notReady,omitempty"`
 }
 
-// Identity is the pool's complete key, as in plans: Key, with missing parts filled in. It is zero if Key is zero and Object is nil.
+// Identity returns the pool's complete key, as in plans: Key, with missing parts filled in. It is zero if Key is zero and Object is nil.
 func (p *NodePool) Identity() v1.PoolKey {
 	key := p.Key
 	if key.IsZero() {

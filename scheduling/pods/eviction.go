@@ -153,8 +153,8 @@ const (
 	maxEvictionCost = 10
 )
 
-// EvictionCost is the cost of evicting the pod, in units of an ordinary pod: 1 + d/2²⁷ + p/2²⁵, limited to the range from -10 to 10. d is
-// the number in its annotation controller.kubernetes.io/pod-deletion-cost, and p is its priority. A missing value, or one that is not a
+// EvictionCost returns the cost of evicting the pod, in units of an ordinary pod: 1 + d/2²⁷ + p/2²⁵, limited to the range from -10 to 10. d
+// is the number in its annotation controller.kubernetes.io/pod-deletion-cost, and p is its priority. A missing value, or one that is not a
 // finite number, counts as 0.
 func EvictionCost(pod *corev1.Pod) float64 {
 	if pod == nil {
@@ -170,8 +170,8 @@ func EvictionCost(pod *corev1.Pod) float64 {
 	return min(max(cost, minEvictionCost), maxEvictionCost)
 }
 
-// RescheduleCost is the cost of disrupting a node with these pods, in units of an ordinary pod: 1 for the node, plus the eviction cost of
-// each reschedulable pod if it is positive. A node whose cost is 1 counts as empty.
+// RescheduleCost returns the cost of disrupting a node with these pods, in units of an ordinary pod: 1 for the node, plus the eviction cost
+// of each reschedulable pod if it is positive. A node whose cost is 1 counts as empty.
 func RescheduleCost(list []*corev1.Pod) float64 {
 	cost := 1.0
 	for _, pod := range list {
@@ -182,8 +182,8 @@ func RescheduleCost(list []*corev1.Pod) float64 {
 	return cost
 }
 
-// RemainingLifetime is the share of its lifetime that a node still has: (expireAfter - age) / expireAfter, limited to the range from 0 to
-// 1. It is 1 if expireAfter is nil, which means that the node never expires.
+// RemainingLifetime returns the share of its lifetime that a node still has: (expireAfter - age) / expireAfter, limited to the range from 0
+// to 1. It is 1 if expireAfter is nil, which means that the node never expires.
 func RemainingLifetime(created, now time.Time, expireAfter *time.Duration) float64 {
 	switch {
 	case expireAfter == nil:

@@ -92,8 +92,8 @@ func (p places) each() []string {
 	return out
 }
 
-// Hosts are the names of the snapshot's nodes that bookings hold room on, or that the plan puts pods of requests on, in order: they
-// are not empty for disruption, even if no pod runs on them. They are those of the answers once Answer has returned.
+// Hosts returns the names of the snapshot's nodes that bookings hold room on, or that the plan puts pods of requests on, in order: they are
+// not empty for disruption, even if no pod runs on them. They are those of the answers once Answer has returned.
 func (r *Round) Hosts(plan *scheduling.Plan) []string {
 	hosts := map[string]bool{}
 	for node := range r.held {

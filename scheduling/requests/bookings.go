@@ -21,7 +21,7 @@ type slot struct {
 	taker *corev1.Pod
 }
 
-// slots are the room that the booking holds still, in a fixed order. Consumers that have a node hold it themselves, so that as much of
+// slots returns the room that the booking holds still, in a fixed order. Consumers that have a node hold it themselves, so that as much of
 // the booking is let go as is theirs: on their nodes first, then where they come last.
 func (d *demand) slots() []slot {
 	var out []slot
@@ -60,7 +60,7 @@ func (d *demand) slots() []slot {
 	return out
 }
 
-// asPod is the slot as a pod that is nominated for its node. It preempts nothing.
+// asPod returns the slot as a pod that is nominated for its node. It preempts nothing.
 func (d *demand) asPod(s slot) *corev1.Pod {
 	if s.taker != nil {
 		return nominated(s.taker, s.node)
@@ -72,7 +72,7 @@ func (d *demand) asPod(s slot) *corev1.Pod {
 	return pod
 }
 
-// nominated is the pod, nominated for the node unless it is for another.
+// nominated returns the pod, nominated for the node unless it is for another.
 func nominated(pod *corev1.Pod, node string) *corev1.Pod {
 	if pod.Status.NominatedNodeName != "" {
 		return pod
@@ -153,7 +153,7 @@ func Held(in Input) map[string][]*corev1.Pod {
 	return r.held
 }
 
-// With is the snapshot with pods on its nodes that stand for room which is booked. It shares with s what it does not change.
+// With returns the snapshot with pods on its nodes that stand for room which is booked. It shares with s what it does not change.
 func With(s *scheduling.Snapshot, held map[string][]*corev1.Pod) *scheduling.Snapshot {
 	if s == nil || len(held) == 0 {
 		return s

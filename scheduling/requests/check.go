@@ -100,7 +100,7 @@ func missingRoom(reason *scheduling.GangReason) string {
 	return text + ": " + last.String()
 }
 
-// placementsOf are what the plan does with gangs, by name.
+// placementsOf returns what the plan does with gangs, by name.
 func placementsOf(plan *scheduling.Plan) map[scheduling.GangKey]*scheduling.GangPlacement {
 	out := make(map[scheduling.GangKey]*scheduling.GangPlacement, len(plan.Gangs))
 	for i := range plan.Gangs {
@@ -109,7 +109,7 @@ func placementsOf(plan *scheduling.Plan) map[scheduling.GangKey]*scheduling.Gang
 	return out
 }
 
-// placesIn are the places of the demand's pods among those of a plan.
+// placesIn returns the places of the demand's pods among those of a plan.
 func (d *demand) placesIn(at map[scheduling.PodKey]string) places {
 	p := places{}
 	for set := range d.moulds {

@@ -20,7 +20,7 @@ func (c consumer) key() scheduling.PodKey {
 	return scheduling.PodKey{Namespace: c.pod.Namespace, Name: c.pod.Name}
 }
 
-// findConsumers are the pods of the snapshot that use requests, by the request: those with a node first.
+// findConsumers returns the pods of the snapshot that use requests, by the request: those with a node first.
 func findConsumers(s *scheduling.Snapshot) map[types.NamespacedName][]consumer {
 	found := map[types.NamespacedName][]consumer{}
 	note := func(pod *corev1.Pod, node string) {

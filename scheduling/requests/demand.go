@@ -45,7 +45,7 @@ func (d *demand) String() string {
 	return v1.KindProvisioningRequest + " " + d.given.Namespace + "/" + d.given.Name
 }
 
-// count is how many pods the request asks for.
+// count returns the number of pods that the request asks for.
 func (d *demand) count() int {
 	n := 0
 	for _, set := range d.given.Spec.PodSets {
@@ -54,7 +54,7 @@ func (d *demand) count() int {
 	return n
 }
 
-// want is how many pods of the PodSet have no node yet.
+// want returns how many pods of the PodSet have no node yet.
 func (d *demand) want(set int) int {
 	return max(int(d.given.Spec.PodSets[set].Count)-len(d.bound[set]), 0)
 }
@@ -140,7 +140,7 @@ func (d *demand) adopt(pod *corev1.Pod) {
 // setName begins the names of the pods of a PodSet.
 func (d *demand) setName(set int) string { return d.prefix + "-" + strconv.Itoa(set) }
 
-// pod is the pod of that number of a PodSet.
+// pod returns the pod of that number of a PodSet.
 func (d *demand) pod(set, number int) *corev1.Pod {
 	pod := *d.moulds[set]
 	uid := string(d.given.UID)
@@ -166,7 +166,7 @@ func (d *demand) heldPod(set, number int, node string) *corev1.Pod {
 	return pod
 }
 
-// gang is the request as pods that are placed together: of the PodSets, or of one if only is not negative. Pods that use it already
+// gang returns the request as pods that are placed together: of the PodSets, or of one if only is not negative. Pods that use it already
 // and wait are members, unless they are in another gang.
 func (d *demand) gang(only int, inGang map[scheduling.PodKey]bool) (scheduling.Gang, bool) {
 	g := scheduling.Gang{Namespace: d.given.Namespace, Name: d.prefix, Source: d.String()}

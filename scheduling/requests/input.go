@@ -61,7 +61,7 @@ type Answer struct {
 	Changed bool
 }
 
-// mine are the requests to answer, the oldest first.
+// mine returns the requests to answer, the oldest first.
 func (in *Input) mine() []*v1.ProvisioningRequest {
 	var list []*v1.ProvisioningRequest
 	for _, r := range in.Requests {

@@ -21,7 +21,7 @@ func (p places) add(node string, set, sets, pods int) {
 	p[node][set] += pods
 }
 
-// nodes are their names, in order.
+// nodes returns the names of the nodes, in order.
 func (p places) nodes() []string { return slices.Sorted(maps.Keys(p)) }
 
 // maxDetail is how long a detail may be, and maxBookingDetails how many of the 64 a booking may take.

@@ -75,7 +75,7 @@ func (r *Round) answerPlan(ctx context.Context, d *demand) error {
 	return nil
 }
 
-// plannedNodes are the new nodes of the plan that pods of the demand are on, what they cost together, and how many pods are on nodes of
+// plannedNodes returns the new nodes of the plan that pods of the demand are on, what they cost together, and how many pods are on nodes of
 // the snapshot.
 func (d *demand) plannedNodes(plan *scheduling.Plan) (list []PlannedNodes, cost float64, existing int) {
 	own := d.own()
@@ -107,7 +107,7 @@ func (d *demand) plannedNodes(plan *scheduling.Plan) (list []PlannedNodes, cost 
 	return list, cost, existing
 }
 
-// own are the pods of the demand that have no node yet.
+// own returns the pods of the demand that have no node yet.
 func (d *demand) own() map[scheduling.PodKey]bool {
 	own := map[scheduling.PodKey]bool{}
 	for set := range d.moulds {
@@ -121,7 +121,7 @@ func (d *demand) own() map[scheduling.PodKey]bool {
 	return own
 }
 
-// launchedIn is how many pods of the demand are on new nodes of the plan.
+// launchedIn returns how many pods of the demand are on new nodes of the plan.
 func (d *demand) launchedIn(plan *scheduling.Plan) int {
 	n, own := 0, d.own()
 	for i := range plan.NewNodes {
@@ -134,7 +134,7 @@ func (d *demand) launchedIn(plan *scheduling.Plan) int {
 	return n
 }
 
-// encodeNodes is the list as a detail: as much of it as one may hold, those of which there are most.
+// encodeNodes returns the list as a detail: as much of it as one may hold, those of which there are most.
 func encodeNodes(list []PlannedNodes) (v1.Detail, error) {
 	for {
 		text, err := json.Marshal(list)

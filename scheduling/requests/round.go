@@ -60,7 +60,7 @@ func Begin(ctx context.Context, in Input) (*Round, error) {
 	return r, nil
 }
 
-// newRound sorts the requests by what is to be done with them, and ends those whose time is over.
+// newRound sorts the requests by what must be done with them, and ends the requests whose time is over.
 func newRound(in Input) *Round {
 	r := &Round{
 		in: in, held: map[string][]*corev1.Pod{}, nominee: map[scheduling.PodKey]string{},
@@ -168,7 +168,7 @@ func (r *Round) assign(d *demand, left *int) {
 	}
 }
 
-// bookedUntil is when the booking ends: as its status says, else a booking's time after it began.
+// bookedUntil returns when the booking ends: as its status says, else a booking's time after it began.
 func (r *Round) bookedUntil(request *v1.ProvisioningRequest) time.Time {
 	if until, err := time.Parse(time.RFC3339, string(request.Status.ProvisioningClassDetails[v1.DetailBookedUntil])); err == nil {
 		return until
@@ -202,7 +202,7 @@ func (r *Round) pickPods() {
 	r.Snapshot = &s
 }
 
-// existing is the snapshot with nothing but the nodes that are there, and bookings on them.
+// existing returns the snapshot with only the existing nodes, and bookings on them.
 func (r *Round) existing(pods []*corev1.Pod, gangs []scheduling.Gang) *scheduling.Snapshot {
 	s := *With(r.in.Snapshot, r.held)
 	s.Nodes = slices.DeleteFunc(slices.Clone(s.Nodes), func(n scheduling.Node) bool { return !r.ready[n.Name] })
@@ -220,7 +220,7 @@ func (r *Round) solve(ctx context.Context, s *scheduling.Snapshot) (*scheduling.
 	return m.Solve(ctx, r.in.Query)
 }
 
-// placeOnExisting is where pods have room on nodes that are there.
+// placeOnExisting returns where pods have room on existing nodes.
 func (r *Round) placeOnExisting(ctx context.Context, pods []*corev1.Pod) (map[scheduling.PodKey]string, error) {
 	plan, err := r.solve(ctx, r.existing(pods, nil))
 	if err != nil {
@@ -229,7 +229,7 @@ func (r *Round) placeOnExisting(ctx context.Context, pods []*corev1.Pod) (map[sc
 	return hostsOf(plan), nil
 }
 
-// hostsOf are the nodes of the snapshot that the plan puts pods on.
+// hostsOf returns the nodes of the snapshot that the plan puts pods on.
 func hostsOf(plan *scheduling.Plan) map[scheduling.PodKey]string {
 	at := map[scheduling.PodKey]string{}
 	for i := range plan.Existing {
@@ -240,7 +240,7 @@ func hostsOf(plan *scheduling.Plan) map[scheduling.PodKey]string {
 	return at
 }
 
-// last is the priority of requests that are to come after all pods.
+// last returns the priority of requests that come after all pods.
 func last() *int32 {
 	lowest := int32(math.MinInt32)
 	return &lowest

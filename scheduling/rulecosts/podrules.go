@@ -29,7 +29,7 @@ func OfPod(s *scheduling.Snapshot, key scheduling.PodKey) []Rule {
 	return l.rules
 }
 
-// alike are the waiting pods of the pod's workload, the pod included.
+// alike returns the waiting pods of the pod's workload, the pod included.
 func alike(s *scheduling.Snapshot, pod *corev1.Pod) map[scheduling.PodKey]bool {
 	out := map[scheduling.PodKey]bool{{Namespace: pod.Namespace, Name: pod.Name}: true}
 	owner := ownerOf(pod)
@@ -44,7 +44,7 @@ func alike(s *scheduling.Snapshot, pod *corev1.Pod) map[scheduling.PodKey]bool {
 	return out
 }
 
-// ownerOf is the pod's controller, else its first owner; the zero reference without one.
+// ownerOf returns the pod's controller, else its first owner; the zero reference without one.
 func ownerOf(pod *corev1.Pod) metav1.OwnerReference {
 	if c := metav1.GetControllerOf(pod); c != nil {
 		return *c

@@ -57,7 +57,7 @@ type Rule struct {
 // String is Text.
 func (r Rule) String() string { return r.Text }
 
-// Without is the snapshot without the rule. It shares everything else with s, which it does not change.
+// Without returns the snapshot without the rule. It shares everything else with s, which it does not change.
 func (r Rule) Without(s *scheduling.Snapshot) *scheduling.Snapshot {
 	if s == nil || r.without == nil {
 		return s

@@ -28,8 +28,8 @@ type Cost struct {
 	Total float64 `json:"total"`
 }
 
-// Cost is what a node costs that is bought so at a time, when an interruption costs what the loss says. An offering that is not spot costs
-// its price. The type and the offering must be a catalog's.
+// Cost returns what a node costs that is bought so at a time, when an interruption costs what the loss says. An offering that is not spot
+// costs its price. The type and the offering must be a catalog's.
 func (m *Market) Cost(t *cloudprovider.InstanceType, o *cloudprovider.Offering, loss Loss, at time.Time) Cost {
 	if t == nil || o == nil {
 		return Cost{}
@@ -53,7 +53,7 @@ func (m *Market) Cost(t *cloudprovider.InstanceType, o *cloudprovider.Offering, 
 	return c
 }
 
-// seen is what the market knows, as it counts at the time.
+// seen returns what the market knows, as it counts at the time.
 func (m *Market) seen(key Key, at time.Time) record {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -75,9 +75,9 @@ func (m *Market) seen(key Key, at time.Time) record {
 // scoreLife is how long a placement score is used.
 const scoreLife = 24 * time.Hour
 
-// perMonth is how many times a node is interrupted in a month: the rate of the offering, corrected by the market's own history as far as
-// there is one: the mean of a Gamma distribution, which the rate gives its mean and PriorInterruptions its shape, after counting interruptions
-// in the time that nodes ran.
+// perMonth returns how many times a node is interrupted in a month: the rate of the offering, corrected by the market's own history as far
+// as there is one: the mean of a Gamma distribution, which the rate gives its mean and PriorInterruptions its shape, after counting
+// interruptions in the time that nodes ran.
 func (m *Market) perMonth(seen record, rate *cloudprovider.InterruptionRate) float64 {
 	share := m.options.UnknownRate
 	if rate != nil {
@@ -91,7 +91,8 @@ func (m *Market) perMonth(seen record, rate *cloudprovider.InterruptionRate) flo
 // minPerHour is how often nodes are interrupted that never are: once in a thousand years, so that own history can correct it.
 const minPerHour = 1e-7
 
-// refused is the share of launches that find no capacity: what the placement score says, or a tenth, corrected by the market's own launches.
+// refused returns the share of launches that find no capacity: what the placement score says, or a tenth, corrected by the market's own
+// launches.
 func (m *Market) refused(seen record) float64 {
 	prior := 0.1
 	if seen.Score > 0 {
@@ -100,7 +101,7 @@ func (m *Market) refused(seen record) float64 {
 	return (prior*m.options.PriorLaunches + seen.Refused) / (m.options.PriorLaunches + seen.Launches)
 }
 
-// averageWeight is how much of a deviation is left, on average, during a time in which it halves again and again.
+// averageWeight returns how much of a deviation is left, on average, during a time in which it halves again and again.
 func averageWeight(during, halfLife time.Duration) float64 {
 	x := max(during, 0).Hours() / halfLife.Hours() * math.Ln2
 	if x < 1e-9 {

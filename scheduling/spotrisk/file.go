@@ -189,7 +189,7 @@ func (r *record) fault(newest time.Time) (field, rule string) {
 	return "", ""
 }
 
-// bad is the field if its text is no name.
+// bad returns the field if its text is no name.
 func bad(text, field string) string {
 	if text == "" || len(text) > maxName || strings.IndexFunc(text, func(c rune) bool { return c <= ' ' || c > '~' }) >= 0 {
 		return field

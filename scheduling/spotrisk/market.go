@@ -133,13 +133,13 @@ func (r *record) decayTo(at time.Time, halfLife time.Duration) {
 	r.HistoryAt = at
 }
 
-// levelAt is the level when the last price has held until a time.
+// levelAt returns the level when the last price has held until a time.
 func (r *record) levelAt(at time.Time, halfLife time.Duration) float64 {
 	weight := halved(at.Sub(r.PriceAt), halfLife)
 	return weight*r.Level + (1-weight)*r.Price
 }
 
-// halved is what is left of 1 after a time.
+// halved returns what is left of 1 after a time.
 func halved(after, halfLife time.Duration) float64 {
 	return math.Exp2(-max(after, 0).Hours() / halfLife.Hours())
 }

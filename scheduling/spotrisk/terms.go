@@ -30,9 +30,9 @@ type TermsInput struct {
 	Loss Loss
 }
 
-// Terms are the terms of the cost model with which all planners count the expected cost of spot nodes instead of their price: for the
-// choice of nodes, consolidation, prices in plans and the lower bound. Put them before commitments and fees. An offering whose price
-// does not change is not in them. Amounts are whole millionths of a USD, so that what hardly changes leaves a model as it is.
+// Terms returns the terms of the cost model with which all planners count the expected cost of spot nodes instead of their price: for the
+// choice of nodes, consolidation, prices in plans and the lower bound. Put them before commitments and fees. An offering whose price does
+// not change is not in them. Amounts are whole millionths of a USD, so that what hardly changes leaves a model as it is.
 func (m *Market) Terms(in TermsInput) []planning.CostTerm {
 	suffix := ""
 	if len(in.NodePools) > 0 {
