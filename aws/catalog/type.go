@@ -48,7 +48,7 @@ type Type struct {
 	Accelerators Accelerators `json:"accel,omitzero"`
 	// PlacementStrategies of placement groups the type can join: "cluster", "partition", "spread".
 	PlacementStrategies []string `json:"placement,omitempty"`
-	// UsageClasses are the ways EC2 sells the type: "on-demand", "spot", "capacity-block".
+	// UsageClasses are the purchase options in which EC2 sells the type: "on-demand", "spot", "capacity-block".
 	UsageClasses []string `json:"usage,omitempty"`
 	// Zones that offer the type: indexes into Catalog.Zones, in rising order.
 	Zones []int `json:"zones,omitempty"`
