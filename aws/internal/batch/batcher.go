@@ -39,7 +39,7 @@ type Options[Req, Res any] struct {
 	Bucket func(Req) string
 	// Do makes the merged call and answers each request at its index. The context ends when no caller waits any more.
 	Do func(context.Context, []Req) []Answer[Res]
-	// Retry says which errors pass by themselves, so that the request is tried again. Nil means none.
+	// Retry says which errors are transient, so that the request is tried again. Nil means none.
 	Retry func(error) bool
 	// Attempts is how often a request is tried. Zero means DefaultAttempts.
 	Attempts int
@@ -323,7 +323,7 @@ func Fail[Res any](n int, err error) []Answer[Res] {
 	return answers
 }
 
-// Retryable reports whether an error passes by itself: throttling and transient trouble do, a context that ended does
+// Retryable reports whether an error is transient: throttling and transient failures are, a context that has ended is
 // not. It fits Options.Retry.
 func Retryable(err error) bool {
 	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {

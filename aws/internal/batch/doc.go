@@ -9,6 +9,6 @@
 //
 // The first call opens a window; it closes after Idle without another call, Max after the first, or with MaxItems calls,
 // and never holds more. Each caller waits under its own context: leaving early ends nobody else's call, and the merged
-// call itself runs until its last caller has left. What passes by itself, throttling above all, is tried again within the
+// call itself runs until its last caller has left. Transient errors, mainly throttling, are retried within the
 // batch, with jitter, so that a thousand callers don't come back at once. A Batcher has no goroutine while nobody waits.
 package batch

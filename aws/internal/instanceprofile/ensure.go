@@ -156,7 +156,7 @@ func (m *Manager) empty(ctx context.Context, p Profile) error {
 	return nil
 }
 
-// undo deletes a profile that was made and can't be used. It is no failure of its own: the name is the same next time.
+// undo deletes a profile that was made and can't be used. A failure is only logged, because the name is the same next time.
 func (m *Manager) undo(ctx context.Context, name string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime)
 	defer cancel()

@@ -35,7 +35,7 @@ func (d Difference) String() string {
 }
 
 // IsForeignSecurityGroups reports whether the instance has all security groups of the class, and others in addition to them, which
-// somebody else must have added.
+// someone else must have added.
 func (d Difference) IsForeignSecurityGroups() bool {
 	return d.Field == "status.securityGroups" && len(d.Have) > 0 && len(d.Want) == 0
 }

@@ -12,7 +12,7 @@
 //   - The first mark of an offering lasts [DefaultFirst], each further mark twice as long as the one before, up to [DefaultLongest], all
 //     with a jitter that follows from a seed. Marks of things that were closed at once thus don't open at once.
 //   - When a mark has ended, the offering is on probation: one launch at a time may try it (see [Memory.Begin]), and it looks closed to
-//     everybody else until that launch has ended. Success forgets it, failure marks it again.
+//     all others until that launch has ended. Success forgets it, failure marks it again.
 //   - Larger sizes of a family that had no room for a smaller one go on probation too, without being closed.
 //   - A vCPU quota closes all types of its class that have at least as many vCPUs as the refused type.
 //
