@@ -12,7 +12,7 @@
 //
 // # Sharing
 //
-// Instance types are shared by pools and recognised by pointer, so a type that no overlay touches stays the very
+// Instance types are shared by pools and recognised by pointer, so a type that no overlay touches stays exactly the
 // object it was, a list in which nothing was touched stays a slice that was given, and pools that see one list under
 // the same overlays get one list back. A type that is touched is copied once for all pools that see it alike, with everything
 // it has: overrides of single offerings, reservations and availability included. [Input].Previous carries

@@ -30,7 +30,7 @@ type Result struct {
 type PoolTypes struct {
 	// Key is the pool's.
 	Key v1.PoolKey
-	// Types are in the order they were given in. When no overlay touches any of them it is the very slice that was
+	// Types are in the order in which they were given. If no overlay changes any of them, it is exactly the slice that was
 	// given, or that of another pool with the same types. Read only.
 	Types []*cloudprovider.InstanceType
 	// List is the number of Types in Result.Lists: pools with one number see one slice.
@@ -115,7 +115,7 @@ type Verdict struct {
 	Reason Reason
 	// Message says why it was refused and what to do; empty when it was applied.
 	Message string
-	// Conflict is with whom and over what; nil unless Reason is ReasonConflict.
+	// Conflict says with which overlay and over what there is a conflict. It is nil unless Reason is ReasonConflict.
 	Conflict *Conflict
 	// Offerings is how many offerings the overlay selects, summed over pools, whether or not its price is the final one. 0 for an
 	// applied overlay means that its requirements match nothing, probably by mistake; a refused overlay has no count.
