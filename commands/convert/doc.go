@@ -4,7 +4,7 @@
 //
 //	convert.Decode → convert.Rewrite → convert.WriteYAML
 //
-// examples/convert is the command as a program of its own, examples/drawknife has it among its commands.
+// examples/convert is the command as a separate program, examples/drawknife has it among its commands.
 //
 // Stability: beta.
 package convert
