@@ -6,7 +6,7 @@
 //	_ = run.Flags.Parse([]string{"--cluster-name", "demo", "--region", "eu-central-1", "--account-id", "111122223333", "--node-roles", "demo-nodes"})
 //	status := run.Do(ctx, nil, commands.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr})
 //
-// examples/iam is the command as a program of its own, examples/drawknife has it among its commands.
+// examples/iam is the command as a separate program, examples/drawknife has it among its commands.
 //
 // Stability: beta.
 package iam
