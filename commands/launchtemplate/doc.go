@@ -3,7 +3,7 @@
 //
 //	EC2NodeClass, NodePool → instancetype.Resolve → launchtemplate.Build
 //
-// examples/launchtemplate is the command as a program of its own, examples/drawknife has it among its commands with the name "template".
+// examples/launchtemplate is the command as a separate program, examples/drawknife has it among its commands with the name "template".
 //
 // Stability: beta.
 package launchtemplate
