@@ -123,7 +123,7 @@ func (c canvas) fit(items []string, sep string, columns int) string {
 	return shown
 }
 
-// wrap breaks text at spaces into lines of at most columns; a longer word gets a line of its own.
+// wrap breaks text at spaces into lines of at most columns; a longer word gets a separate line.
 func wrap(text string, columns int) []string {
 	var lines []string
 	line := ""

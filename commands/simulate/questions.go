@@ -12,7 +12,7 @@ import (
 // inputs are the arguments of commands that read a cluster.
 const inputs = "[FILE|DIR|- ...]"
 
-// Commands returns the questions that simulate answers, each as a command of its own: plan, consolidate, diff, drain, explain and replay.
+// Commands returns the questions that simulate answers, each as a separate command: plan, consolidate, diff, drain, explain and replay.
 func Commands(own Options) []commands.Command {
 	return []commands.Command{planCommand(own), consolidateCommand(own), diffCommand(own), drainCommand(own), explainCommand(own), replayCommand(own)}
 }
