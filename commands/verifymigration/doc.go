@@ -3,7 +3,7 @@
 //
 //	func main() { os.Exit(verifymigration.Main()) }
 //
-// examples/verifymigration is the command as a program of its own, examples/drawknife has it among its commands with the name
+// examples/verifymigration is the command as a separate program, examples/drawknife has it among its commands with the name
 // "verify-migration".
 //
 // Stability: beta.
