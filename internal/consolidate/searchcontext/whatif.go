@@ -28,7 +28,7 @@ func newWhatIf(m *model.Model) *WhatIf {
 	return &WhatIf{launching.On(t), answering.On(t)}
 }
 
-// Clone returns a trial of its own that is as this one is now. What was remembered to save time is not taken along, but for answers, which
+// Clone returns an independent trial in the same state. What was remembered to save time is not taken along, but for answers, which
 // both share.
 func (t *WhatIf) Clone() *WhatIf {
 	out := t.Launching.Clone()

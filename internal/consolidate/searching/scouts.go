@@ -22,7 +22,7 @@ type scouts struct {
 	all     sync.WaitGroup
 }
 
-// scout tries groups on a trial of its own. Everything else that determines the result of a group it gets from the search each time it is
+// scout tries groups on a separate trial. Everything else that determines the result of a group it gets from the search each time it is
 // sent.
 type scout struct {
 	*removing.Trier
