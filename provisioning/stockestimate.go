@@ -260,7 +260,7 @@ func (e evidence) plus(more float64, now time.Time, halfLife time.Duration) evid
 }
 
 // familyOf returns the neighbourhood of an offering's family in its zone: the part of the type's name before the first dot. A name without
-// a dot is a family of its own.
+// a dot is a separate family.
 func familyOf(key cloudprovider.OfferingKey) cloudprovider.OfferingKey {
 	family, _, _ := strings.Cut(key.InstanceType, ".")
 	return cloudprovider.OfferingKey{InstanceType: family, Zone: key.Zone, CapacityType: key.CapacityType}
