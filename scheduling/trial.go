@@ -50,7 +50,7 @@ func (t *Trial) Rollback(to Mark) error {
 	return t.t.Rollback(to.mark)
 }
 
-// Clone returns a trial of its own that is as this one is now: the same nodes are hidden and opened, the same pods wait. Both give the same
+// Clone returns an independent trial in the same state: the same nodes are hidden and opened, the same pods wait. Both give the same
 // answers to the same questions from now on, and may be used side by side. Marks of one are none of the other.
 func (t *Trial) Clone() *Trial {
 	return &Trial{t.t.Clone()}
