@@ -106,7 +106,7 @@ func (c *Cloud) ReceiveInterruptions(ctx context.Context) ([]cloudprovider.Inter
 	return messages, nil
 }
 
-// receive returns the first attempt of a reader.
+// receive makes the first attempt of a reader.
 func (c *Cloud) receive(ctx context.Context) (messages []cloudprovider.Interruption, changed <-chan struct{}, err error) {
 	e := &Event{Name: string(MethodReceiveInterruptions)}
 	err = c.call(ctx, e, func(now time.Time) error {
@@ -122,7 +122,7 @@ func (c *Cloud) receive(ctx context.Context) (messages []cloudprovider.Interrupt
 // lookAgain is the name of the event of a waiting reader that gets something.
 const lookAgain = "LookAgain"
 
-// look returns the next attempt of a waiting reader. It is part of the same call, so no fault strikes.
+// look makes the next attempt of a waiting reader. It is part of the same call, so no fault strikes.
 func (c *Cloud) look() ([]cloudprovider.Interruption, <-chan struct{}) {
 	now := c.clock.Now()
 	defer c.runHooks()
