@@ -13,7 +13,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// maxOptions bounds how many different nodes one planned node is tried as, and so the number of replays of a
+// maxOptions bounds the number of different nodes that are tried for one planned node, and so the number of replays of a
 // plan. Types come before zones, zones before capacity types.
 const maxOptions = 16
 
@@ -26,9 +26,9 @@ type Choice struct {
 	Label int
 }
 
-// Option is one way to create a planned node.
+// Option is an instance type and an offering as which a planned node can be created.
 type Option struct {
-	// Type and Offering are those that the pool may launch: the snapshot's own, or what its NodeOverlays make of them.
+	// Type and Offering may be launched by the pool: they are the snapshot's own, or the results of its NodeOverlays.
 	// They must not be changed.
 	Type     *cloudprovider.InstanceType
 	Offering *cloudprovider.Offering
@@ -43,7 +43,7 @@ func (o Option) String() string {
 }
 
 // Choices returns the replays a plan has to stand: first every node as what the plan reckons with, then as many as it takes until each node
-// was every one of its minimal types (those of its remaining types with no more room in any resource than another one has) and its cheapest
+// was every one of its minimal types (remaining types that have in no resource more room than another type) and its cheapest
 // in every zone and capacity type left open. Nodes are turned through their options at different positions, so that equal nodes land in
 // different zones.
 //
@@ -138,7 +138,7 @@ func promisedOption(catalog []*cloudprovider.InstanceType, node *scheduling.NewN
 	if at < 0 {
 		return Option{}, errors.New("its pool has no such type")
 	}
-	// Several reservations may be for one zone.
+	// A zone may have several reservations.
 	var found Option
 	excluded := false
 	for o := range catalog[at].OfferingsWithRoom() {
@@ -204,7 +204,7 @@ func add(sum, amounts corev1.ResourceList, times int64) {
 }
 
 // launchable returns the offerings of the promised option's type by which the provider could create the node: in stock, allowed by the
-// requirements, and large enough for the requests of the claim. The promised one comes first, then those in other zones.
+// requirements, and large enough for the requests of the claim. The promised offering comes first, then the offerings in other zones.
 func launchable(promised Option, node *scheduling.NewNode, requests corev1.ResourceList) []Option {
 	out := []Option{promised}
 	zones := map[string]bool{promised.Offering.Zone(): true}
@@ -250,7 +250,7 @@ func only(r requirements.Requirement) (string, bool) {
 	return "", false
 }
 
-// exceeds returns a resource of which a has more than b; empty when there is none. One that is not named is zero.
+// exceeds returns a resource of which a has more than b, or "" if there is none. A resource that is not named is zero.
 func exceeds(a, b corev1.ResourceList) corev1.ResourceName {
 	for _, name := range slices.Sorted(maps.Keys(a)) {
 		if quantity := a[name]; quantity.Cmp(b[name]) > 0 {

@@ -11,8 +11,8 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// daemonPods returns the pods that the DaemonSet controller would make for the node: one for each set whose selector and required affinity
-// match its labels and that tolerates its taints.
+// daemonPods returns the pods that the DaemonSet controller would make for the node: a pod for each set whose selector and required
+// affinity match its labels and that tolerates its taints.
 func daemonPods(sets []*appsv1.DaemonSet, node *corev1.Node) []*corev1.Pod {
 	var out []*corev1.Pod
 	for _, set := range sets {

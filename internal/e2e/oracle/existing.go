@@ -44,8 +44,9 @@ func (s *stage) addExisting(n *scheduling.Node) error {
 	return nil
 }
 
-// settled returns the node's Node once it is initialized: an initialized or foreign node is what it is, a cordon with its taint; of one
-// that is coming up the startup and ephemeral taints are gone, and what its kubelet has not reported yet is as the NodeClaim says.
+// settled returns the node's Node once it is initialized: an initialized or foreign node is unchanged, except that a cordon has its taint.
+// On a node that is coming up the startup and ephemeral taints are gone, and what its kubelet has not reported yet is as the NodeClaim
+// says.
 func settled(n *scheduling.Node) *corev1.Node {
 	out := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: n.Name}}
 	if n.Object != nil {
@@ -77,7 +78,7 @@ func settled(n *scheduling.Node) *corev1.Node {
 	return out
 }
 
-// cordoned returns the node's taints with the one that follows a cordon.
+// cordoned returns the node's taints with the taint that follows a cordon.
 func cordoned(node *corev1.Node) []corev1.Taint {
 	cordon := corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule}
 	if !node.Spec.Unschedulable || slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool { return t.MatchTaint(&cordon) }) {

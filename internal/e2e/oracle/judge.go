@@ -69,7 +69,7 @@ func Plugins() []string {
 // judge is kube-scheduler's opinion on a cluster: its plugins with default arguments and default feature gates.
 type judge struct {
 	cluster *cluster
-	// objects are the informers the plugins read from. They are never started: what they know is put there by hand.
+	// objects are the informers the plugins read from. They are never started: the judge fills their stores itself.
 	objects informers.SharedInformerFactory
 	plugins []fwk.Plugin
 }
@@ -127,8 +127,8 @@ type verdict struct {
 	message string
 }
 
-// ask runs the plugins for a pod on a node. Unlike kube-scheduler it goes on after the first no, so that all that speaks
-// against the place is known.
+// ask runs the plugins for a pod on a node. Unlike kube-scheduler it continues after the first refusal, so that all reasons
+// against the place are known.
 func (j *judge) ask(ctx context.Context, pod *corev1.Pod, node string) ([]verdict, error) {
 	info, ok := j.cluster.byName[node]
 	if !ok {

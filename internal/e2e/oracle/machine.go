@@ -38,7 +38,7 @@ func (s *stage) addMachine(node *scheduling.NewNode, option Option, label int) e
 	return nil
 }
 
-// nodeOf returns the Node of a planned node once it is initialized: startup taints and those of a node that comes up are gone.
+// nodeOf returns the Node of a planned node once it is initialized: startup taints, and the taints of a node that is not ready, are gone.
 func nodeOf(pool *scheduling.NodePool, node *scheduling.NewNode, option Option, label int) (*corev1.Node, error) {
 	labels, err := labelsOf(pool, node, option, label)
 	if err != nil {
@@ -100,7 +100,7 @@ func labelsOf(pool *scheduling.NodePool, node *scheduling.NewNode, option Option
 	return out, nil
 }
 
-// pick returns the n-th value the requirement allows, counted round; for an open one a number that nothing excludes.
+// pick returns the n-th value the requirement allows, counted round; for an open requirement, it is a number that nothing excludes.
 func pick(r requirements.Requirement, n int) (string, bool) {
 	if !r.Complement() {
 		values := r.Values()

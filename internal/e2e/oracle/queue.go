@@ -41,9 +41,9 @@ type Queued struct {
 }
 
 // Queue binds the plan's pods once its nodes are there, as the choice has them, in the order of kube-scheduler's queue: by
-// priority, then by creation, then by name (w-2 before w-10), placeholders last. Each goes to a node that all filter plugins
-// accept, by preference; pods without one are tried again after the others, as long as some pod is bound. Pods without a place
-// in the plan take no part. Errors are those of Replay.
+// priority, then by creation, then by name (w-2 before w-10), placeholders last. Each is bound to a node that all filter plugins
+// accept, by preference; pods without such a node are tried again after the others, as long as some pod is bound. Pods without a place
+// in the plan take no part. Errors are the same as Replay's.
 func Queue(ctx context.Context, snapshot *scheduling.Snapshot, plan *scheduling.Plan, choice Choice, prefer Preference) (Queued, error) {
 	s, err := newStage(ctx, snapshot, plan, choice)
 	if err != nil {
@@ -120,8 +120,8 @@ func priorityOf(pod *corev1.Pod) int32 {
 	return *pod.Spec.Priority
 }
 
-// takers returns the nodes that all plugins accept for the pod, in the order of the cluster. Volumes that are made by hand are there for
-// the planned one.
+// takers returns the nodes that all plugins accept for the pod, in the order of the cluster. Manually created volumes exist for
+// the planned node.
 func (s *stage) takers(ctx context.Context, pod *corev1.Pod, planned string) ([]string, error) {
 	if _, isNew := s.machines[planned]; isNew {
 		if err := s.judge.supplyVolumes(pod, planned); err != nil {
@@ -142,7 +142,7 @@ func (s *stage) takers(ctx context.Context, pod *corev1.Pod, planned string) ([]
 	return out, nil
 }
 
-// preferred returns the node that the pod goes to, of at least one.
+// preferred returns the node that the pod is bound to. There must be at least one node.
 func (s *stage) preferred(prefer Preference, lots *rand.Rand, nodes []string, planned string) string {
 	switch prefer {
 	case LeastAllocated:

@@ -34,7 +34,7 @@ func (r Refusal) String() string {
 
 // Replay binds the plan's pods one after another, each only if all of kube-scheduler's filter plugins accept it, on the
 // snapshot's nodes and on all planned nodes as the choice has them. It returns what was refused; a refused pod is
-// not bound and the rest goes on without it. An error says that plan and snapshot don't belong together, or that the
+// not bound, and the replay continues without it. An error says that plan and snapshot don't belong together, or that the
 // snapshot holds something the oracle can't act out.
 //
 // It changes neither snapshot nor plan.
@@ -119,7 +119,7 @@ func (s *stage) play(ctx context.Context) ([]Refusal, error) {
 	return refusals, nil
 }
 
-// tryBind binds the pod if all plugins accept it there; else it returns what speaks against the place.
+// tryBind binds the pod if all plugins accept it there. Otherwise it returns the reasons against the place.
 func (s *stage) tryBind(ctx context.Context, pod *corev1.Pod, node string) ([]verdict, error) {
 	if _, planned := s.machines[node]; planned {
 		if err := s.judge.supplyVolumes(pod, node); err != nil {

@@ -12,10 +12,10 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// Rollout acts commands of a disruption plan out, one after another: its replacements join, its members go with all their
-// pods, and each pod that the command plans a place for is bound there if all of kube-scheduler's filter plugins accept it.
-// Pods of one command are asked about until none more is accepted, since kube-scheduler too tries again. So every prefix of
-// the list is looked at. It returns what was refused; a refused pod is not bound and the rest goes on without it.
+// Rollout simulates the commands of a disruption plan, one after another: its replacements join, its members go with all their
+// pods, and each pod for which the command plans a place is bound there if all of kube-scheduler's filter plugins accept it.
+// Pods of one command are tried until no other pod is accepted, since kube-scheduler tries again, too. So every prefix of
+// the list is checked. It returns the refusals; a refused pod is not bound, and the rollout continues without it.
 //
 // The snapshot must not have waiting pods, whose places a plan of disruption takes for granted. The choice settles what the
 // replacements are created as: see RolloutChoices. Neither snapshot nor commands are changed.
@@ -67,8 +67,8 @@ func RolloutChoices(snapshot *scheduling.Snapshot, commands []*disruption.Comman
 	return Choices(moved, plan)
 }
 
-// Homeless returns the pods of the commands' members that no place is planned for, though one has to be: what emptiness and static pools
-// move is nobody's concern. Pods that are protected or fully blocked, which drift leaves where they are, are told as well.
+// Homeless returns the pods of the commands' members that have no planned place although they need one. Pods that emptiness and static
+// pools move need none. It also returns pods that are protected or fully blocked, which drift leaves where they are.
 func Homeless(snapshot *scheduling.Snapshot, commands []*disruption.Command) []string {
 	moved, _ := moves(snapshot, commands)
 	placed := podsOf(moved)

@@ -47,7 +47,7 @@ func (s *stock) of(node *scheduling.NewNode) (*scheduling.NodePool, []*cloudprov
 	return nil, nil, fmt.Errorf("node %s: the snapshot has no pool %s", node.Name, node.Pool)
 }
 
-// keyOf returns the pool's key; a zero one reads as that of a pool of the current generation.
+// keyOf returns the pool's key; a zero key counts as the key of a pool of the current generation.
 func keyOf(p *scheduling.NodePool) v1.PoolKey {
 	if p.Key.IsZero() {
 		return v1.NewPoolKey(p.Object.Name)

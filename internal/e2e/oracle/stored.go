@@ -35,7 +35,7 @@ func mergeTerms(labels map[string]string, required []corev1.PodAffinityTerm, pre
 	}
 }
 
-// mergeLabelKeys adds one expression for each key that the pod has a label for. Without a selector the keys do nothing.
+// mergeLabelKeys adds one expression for each key that the pod has a label for. Without a selector the keys have no effect.
 // Merging twice changes nothing.
 func mergeLabelKeys(labels map[string]string, term *corev1.PodAffinityTerm) {
 	if term.LabelSelector == nil {

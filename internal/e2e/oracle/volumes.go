@@ -14,7 +14,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// noProvisioner marks storage classes whose volumes are made by hand.
+// noProvisioner marks storage classes whose volumes are created manually.
 const noProvisioner = "kubernetes.io/no-provisioner"
 
 // addObjects gives the plugins the other objects of the snapshot, in addition to nodes and pods.

@@ -36,7 +36,7 @@ const (
 	Limits Feature = "limits"
 	// Daemons: DaemonSets.
 	Daemons Feature = "daemons"
-	// Nodes: nodes that are there or on their way, with pods on them.
+	// Nodes: nodes that exist or are being launched, with pods on them.
 	Nodes Feature = "nodes"
 	// Offerings: offerings out of stock, and such with resources of their own.
 	Offerings Feature = "offerings"

@@ -97,7 +97,7 @@ func (m *maker) capacityTypes() []string {
 	return kinds
 }
 
-// taint draws one of a few, so that tolerations and taints meet.
+// taint draws one of a few taints, so that tolerations match some of them.
 func (m *maker) taint() corev1.Taint {
 	return corev1.Taint{
 		Key:    choose(m, "taint key", "example.com/dedicated", "example.com/rank"),

@@ -82,12 +82,12 @@ func (m *maker) chance(label string, percent int) bool {
 	return rapid.IntRange(0, 99).Draw(m.t, label) >= 100-percent
 }
 
-// with is chance, and false when the snapshot is to be without the feature.
+// with is like chance, but returns false if the snapshot must not have the feature.
 func (m *maker) with(f Feature, label string, percent int) bool {
 	return m.has(f) && m.chance(label, percent)
 }
 
-// choose draws one of the list; shrinks to the first.
+// choose draws an element of the list. It shrinks to the first element.
 func choose[T any](m *maker, label string, list ...T) T {
 	return list[m.number(label, 0, len(list)-1)]
 }

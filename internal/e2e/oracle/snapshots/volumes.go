@@ -16,7 +16,7 @@ type volume struct {
 	name string
 	// shared: one claim for all pods.
 	shared bool
-	// class of a claim that waits for its first consumer; empty when it is bound.
+	// class of a claim that waits for its first consumer. It is empty if the claim is bound.
 	class string
 	// ephemeral: the claim belongs to the pod.
 	ephemeral bool
