@@ -87,7 +87,7 @@ type togetherTrial struct {
 	done        state.Record
 }
 
-// cheapestTogether returns the cheapest way that was found, or nil if there is none. It restores the trial.
+// cheapestTogether returns the cheapest combination that was found, or nil if there is none. It restores the trial.
 func (t Gangs) cheapestTogether(ctx context.Context, family *model.Family) *togetherTrial {
 	x := t.M.Gangs
 	s := &together{Gangs: t, order: slices.Clone(family.Needed), start: t.Mark().At, cost: newnodes.Of(t.Trial).NewCost()}

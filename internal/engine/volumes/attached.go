@@ -62,7 +62,7 @@ type attachment struct {
 	last *corev1.Pod
 }
 
-// attachedVolume returns what a volume attaches to a node; zero if it attaches nothing, or nothing that is counted.
+// attachedVolume returns what a volume attaches to a node. It returns the zero value if the volume attaches nothing that is counted.
 func attachedVolume(pv *corev1.PersistentVolume) ID {
 	switch s := &pv.Spec.PersistentVolumeSource; {
 	case s.CSI != nil:
@@ -74,7 +74,7 @@ func attachedVolume(pv *corev1.PersistentVolume) ID {
 	}
 }
 
-// inlineVolume returns what a pod's volume without a claim attaches; zero if it attaches nothing.
+// inlineVolume returns what a pod's volume without a claim attaches. It returns the zero value if the volume attaches nothing.
 func inlineVolume(v *corev1.Volume) ID {
 	if v.Cinder != nil {
 		return ID{driverCinder, v.Cinder.VolumeID}
@@ -171,8 +171,8 @@ func attachmentText(buf []byte, id ID, shared bool) []byte {
 	return appendText(append(buf, 's'), id.Handle)
 }
 
-// NodeLimits returns how many volumes of each driver the node can attach; a driver that is not listed is unlimited. Nil without limits, or
-// without a CSINode.
+// NodeLimits returns how many volumes of each driver the node can attach; a driver that is not listed is unlimited. It returns nil without
+// limits, or without a CSINode.
 func NodeLimits(csiNode *storagev1.CSINode) map[string]int64 {
 	if csiNode == nil {
 		return nil

@@ -29,10 +29,10 @@ type Index struct {
 	unsupported Unsupported
 	volumes     map[string]*corev1.PersistentVolume
 	classes     map[string]*storagev1.StorageClass
-	// defaultClass is the class of claims that name none; empty if there is no default.
+	// defaultClass is the class of claims that name no class. It is empty if there is no default.
 	defaultClass string
 	claims       map[claimKey]*claim
-	// unmade are claims that will be made for generic ephemeral volumes, by StorageClass.
+	// unmade are claims that will be created for generic ephemeral volumes, by StorageClass.
 	unmade map[string]*claim
 	// attachments are the attachable volumes that pods of the snapshot use.
 	attachments map[ID]*attachment
@@ -46,9 +46,9 @@ type Index struct {
 // claimKey names a PersistentVolumeClaim.
 type claimKey struct{ namespace, name string }
 
-// claim are a PersistentVolumeClaim, or one that will be made, with all that planning needs to know of it.
+// claim is a PersistentVolumeClaim that exists or will be created, with everything that planning needs to know of it.
 type claim struct {
-	// object is nil for a claim that is not made yet.
+	// object is nil for a claim that does not exist yet.
 	object *corev1.PersistentVolumeClaim
 	// used is true if a pod of the snapshot uses the claim.
 	used bool
@@ -70,9 +70,9 @@ type claim struct {
 type claimPlace struct {
 	// onNodes and onNew are indices into Index.topologies, for existing nodes and for new nodes.
 	onNodes, onNew int32
-	// noNode says why no existing node is possible; empty if one may be.
+	// noNode says why no existing node is possible. It is empty if existing nodes are possible.
 	noNode string
-	// needsVolume: a pod on a new node waits there for a volume that isn't made by dynamic provisioning.
+	// needsVolume means that a pod on a new node waits there for a volume that dynamic provisioning does not create.
 	needsVolume bool
 }
 
@@ -95,7 +95,7 @@ type Constraints struct {
 type Error struct {
 	// claim is the namespace/name of the PersistentVolumeClaim; empty if it does not exist yet.
 	claim string
-	// ephemeral is the name of the pod's volume, for a claim that is not made yet.
+	// ephemeral is the name of the pod's volume, for a claim that does not exist yet.
 	ephemeral string
 	// volume and class are names of PersistentVolume and StorageClass; empty if they don't matter.
 	volume, class string
@@ -267,8 +267,8 @@ func (x *Index) claimed(pod *corev1.Pod, v *corev1.Volume) (*claim, bool) {
 
 func (k claimKey) String() string { return k.namespace + "/" + k.name }
 
-// madeFor reports whether a claim is the pod's own. A pod without UID is not made yet, nor is then its claim; it must
-// only not belong to something else.
+// madeFor reports whether a claim is the pod's own. A pod without UID does not exist yet, and neither does its claim. It is then
+// enough that the claim belongs to nothing else.
 func madeFor(pod *corev1.Pod, pvc *corev1.PersistentVolumeClaim) bool {
 	for i := range pvc.OwnerReferences {
 		if owner := &pvc.OwnerReferences[i]; owner.Controller != nil && *owner.Controller {

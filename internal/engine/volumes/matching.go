@@ -40,7 +40,7 @@ func newFreeVolumes(volumes []*corev1.PersistentVolume) *freeVolumes {
 
 // assignFreeVolumes assigns a manually created volume to each claim of a class that creates none: small claims first, each the smallest
 // suitable volume. kube-scheduler takes the smallest volume on the node that it checks, so on every single node it assigns at least as
-// many, and no two pods are promised the same volume. Claims that get none can't be used on nodes that are there. A pod with several such
+// many, and no two pods are promised the same volume. Claims without a volume can't be used on existing nodes. A pod with several such
 // claims may get volumes on different nodes, because each claim is assigned separately.
 func (x *Index) assignFreeVolumes(volumes []*corev1.PersistentVolume, waiting []*claim) {
 	if len(waiting) == 0 {
