@@ -11,7 +11,7 @@
 // A profile holds one role. When the role of a node class changes, the class gets another profile, because running instances still use the
 // old profile. The old profile is deleted when it is unused.
 //
-// Only where IAM can be reached is a manager of use. In an isolated network node classes name profiles that somebody else
+// A manager is useful only if IAM can be reached. In an isolated network, node classes name profiles that someone else
 // manages.
 //
 // # Differences from Karpenter
