@@ -45,7 +45,7 @@ type placeDocument struct {
 	InstanceType string `json:"instanceType,omitempty"`
 	Zone         string `json:"zone,omitempty"`
 	CapacityType string `json:"capacityType,omitempty"`
-	// Price of the node, USD per hour; left out for a node that is there already.
+	// Price of the node, USD per hour. It is left out for an existing node.
 	Price float64 `json:"price,omitempty"`
 	// Pods is how many pods the plan puts there, this one included.
 	Pods int `json:"pods"`
