@@ -25,7 +25,7 @@ func ExpiryOf(claim *v1.NodeClaim) (Due, bool) {
 	return Due{At: claim.CreationTimestamp.Add(life), Reason: ReasonExpired}, true
 }
 
-// lifetime returns how long the claim's node may live. It returns false if forever. A missing value is the API's default.
+// lifetime returns how long the claim's node may live. It returns false if the node may live forever. A missing value is the API's default.
 func lifetime(claim *v1.NodeClaim) (time.Duration, bool) {
 	if claim.Spec.ExpireAfter.IsZero() {
 		return v1.DefaultExpireAfter, true
