@@ -104,7 +104,7 @@ func (p Program) Build(ctx context.Context, progress io.Writer) (string, error) 
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return "", err
 	}
-	// Built in addition to its place and moved there, so that a build that is broken off leaves nothing that looks whole.
+	// The program is built under another name and then moved, so that an interrupted build leaves no incomplete program.
 	half, err := os.MkdirTemp(filepath.Dir(path), "build-")
 	if err != nil {
 		return "", err
