@@ -6,7 +6,7 @@
 // the reservations on sale. Output are patterns of these pods that also require the reservation of their node to be none of these.
 //
 // The method: such a requirement is a node affinity like any other, on the label that names a reservation. So planned nodes, their claims
-// and nodes that are there all follow it, and no other part of planning needs to know.
+// and existing nodes all follow it, and no other part of planning needs to know.
 //
 // The cost: pods without a known run time cost nothing beyond one look at a mark. A snapshot with such pods costs one look at each offering.
 package runtimes
