@@ -69,7 +69,7 @@ func messageOf(call *ast.CallExpr) (int, bool) {
 	return at, ok && len(call.Args) > at && isLogger(method.X)
 }
 
-// isLogger goes by the name of what has the method: log, logger, x.log, x.Logger, x.log().
+// isLogger reports whether the receiver of a method is a logger, by its name: log, logger, x.log, x.Logger, x.log().
 func isLogger(e ast.Expr) bool {
 	switch e := e.(type) {
 	case *ast.CallExpr:

@@ -171,7 +171,7 @@ func literal(e ast.Expr) (string, bool) {
 	return text, err == nil
 }
 
-// makesError goes by the names of the two functions of the standard library.
+// makesError reports whether a call makes an error, by the names of the two functions of the standard library.
 func makesError(call *ast.CallExpr) bool {
 	f, ok := call.Fun.(*ast.SelectorExpr)
 	if !ok || len(call.Args) == 0 {
