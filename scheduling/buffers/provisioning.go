@@ -78,7 +78,7 @@ func keyOf(pod *corev1.Pod) scheduling.PodKey {
 
 // Provisioning is the condition Provisioning of a buffer after a pass.
 type Provisioning struct {
-	// Status is True when the nodes that are there have room for the whole buffer, else False.
+	// Status is True if the existing nodes have room for the whole buffer, and False otherwise.
 	Status metav1.ConditionStatus
 	// Reason is one of the reasons of v1beta1.ConditionProvisioning.
 	Reason string
