@@ -82,7 +82,7 @@ func nominated(pod *corev1.Pod, node string) *corev1.Pod {
 	return &out
 }
 
-// holdBookings looks whether the room of all bookings is there still. Room that has gone is looked for on other nodes that are there;
+// holdBookings checks whether the room of all bookings still exists. If room is gone, it looks for room on other existing nodes;
 // where there is none, the booking ends.
 func (r *Round) holdBookings(ctx context.Context) error {
 	slots := map[*demand][]slot{}

@@ -9,7 +9,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// checkCapacity answers the requests of v1.ClassCheckCapacity: on nodes that are there, after all pods that wait. Nothing is launched.
+// checkCapacity answers the requests of v1.ClassCheckCapacity: on existing nodes, after all pending pods. Nothing is launched.
 func (r *Round) checkCapacity(ctx context.Context) error {
 	if len(r.checks) == 0 {
 		return nil

@@ -19,11 +19,11 @@
 // A round goes through these steps:
 //
 //  1. Bookings whose time is over end. The others hold their room on the nodes that the request's status names; pods that use a
-//     booking take its place. If room has gone, the booking moves to other nodes that are there, or ends.
-//  2. Requests of v1.ClassCheckCapacity are tried on nodes that are there, after all pods that wait, the oldest first. No NodePool
+//     booking take its place. If room is gone, the booking moves to other existing nodes, or ends.
+//  2. Requests of v1.ClassCheckCapacity are tried on existing nodes, after all pending pods, the oldest first. No NodePool
 //     takes part.
 //  3. Requests of v1.ClassBestEffortAtomicScaleUp join Round.Snapshot as gangs. They are provisioned once all their pods have room
-//     on nodes that are there; until then each round plans them again, on the nodes that are being launched.
+//     on existing nodes; until then each round plans them again, on the nodes that are being launched.
 //  4. Requests of v1.ClassPlan are planned one by one on top of all that.
 //
 // All a round knows is in its input, and all it finds out is in the answers, which are for the status of the objects: a program that
