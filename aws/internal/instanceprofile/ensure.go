@@ -70,7 +70,7 @@ func (m *Manager) ensure(ctx context.Context, w Wanted) (string, error) {
 		return "", roleNotFound(w.Role)
 	}
 	name := m.Name(w.UID, role)
-	// Before anything is made: anyone who collects must not see it unprotected.
+	// This comes before anything is created, so that no collection sees the profile unprotected.
 	m.protect(name, w.Current)
 	end, err := m.begin(ctx)
 	if err != nil {
@@ -176,7 +176,7 @@ func (m *Manager) retag(ctx context.Context, p Profile, tags map[string]string) 
 	if right {
 		return
 	}
-	// All of them, since the policy wants to see in a request whose the profile is.
+	// The request needs all of them, because the policy checks by tags to whom the profile belongs.
 	_, err := m.options.IAM.TagInstanceProfile(ctx, &iam.TagInstanceProfileInput{InstanceProfileName: &p.Name, Tags: tagList(tags)})
 	if err != nil {
 		m.log.Warn("cannot update tags of instance profile", "profile", p.Name, "error", err)

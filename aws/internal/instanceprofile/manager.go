@@ -30,7 +30,7 @@ type Options struct {
 	IAM sdk.IAMAPI
 	// Region the instances are in. IAM is the same in all regions, so that it is part of names and paths.
 	Region string
-	// ClusterName is whose profiles these are.
+	// ClusterName is the name of the cluster to which the profiles belong.
 	ClusterName string
 	// Now is the clock. Nil means time.Now.
 	Now func() time.Time

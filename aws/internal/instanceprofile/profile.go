@@ -21,13 +21,13 @@ type Profile struct {
 	Name string
 	// Path it is below, "/karpenter/us-east-1/demo/…/".
 	Path string
-	// Roles in it, by their names without paths. IAM lets a profile have one at most.
+	// Roles in it, by their names without paths. IAM allows at most one role in a profile.
 	Roles []string
 	// Tags of the profile. List leaves them out, because IAM's lists do not contain tags.
 	Tags map[string]string
 }
 
-// has reports whether a role, given without its path, is the one in the profile.
+// has reports whether the profile has this role, which is given without its path.
 func (p Profile) has(role string) bool { return len(p.Roles) == 1 && p.Roles[0] == role }
 
 func fromIAM(in *iamtypes.InstanceProfile) Profile {

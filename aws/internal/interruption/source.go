@@ -22,7 +22,7 @@ import (
 const (
 	receiveMost = 10
 	waitSeconds = 20
-	// visibility is how long a message is one reader's before it comes again. It is longer than a receive waits.
+	// visibility is how long a message is reserved for one reader before it is delivered again. It is longer than a receive waits.
 	visibility = 30 * time.Second
 	// rememberFor is for how long an event that was dealt with is known when it is delivered again.
 	rememberFor = 10 * time.Minute

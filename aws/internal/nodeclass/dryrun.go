@@ -126,7 +126,7 @@ func (w *round) fleet(template string, instance *cloudprovider.InstanceType) *ec
 	return in
 }
 
-// runInstances tries one subnet after another until one succeeds; the verdict is that of the first.
+// runInstances tries one subnet after another until one succeeds. Otherwise the verdict is the verdict of the first subnet.
 func (w *round) runInstances(ctx context.Context, template string, machine *cloudprovider.InstanceType) (verdict, error) {
 	var (
 		first    verdict

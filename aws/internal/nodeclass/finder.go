@@ -63,7 +63,7 @@ type filter struct {
 	values []string
 }
 
-// query is one question: filters that must all hold. Equal questions have equal keys.
+// query is a query to EC2: filters that must all hold. Equal queries have equal keys.
 type query []filter
 
 func (q query) key() string {
@@ -114,7 +114,7 @@ func gathered(name string, values []string) []query {
 	return []query{{{name, slices.Compact(values)}}}
 }
 
-// answers remembers for a period what EC2 said, by question.
+// answers remembers EC2's answers for a period, by query.
 type answers[T any] struct {
 	period time.Duration
 	mu     sync.Mutex

@@ -57,7 +57,7 @@ type Options struct {
 // Cluster returns the cluster details for nodes, and the Kubernetes version that determines the images.
 type Cluster struct {
 	launchtemplate.Cluster
-	// Version of Kubernetes, "1.35". Required for classes whose images follow it, those with an alias.
+	// Version of Kubernetes, "1.35". It is required for classes with an alias, whose images follow the version.
 	Version string
 }
 
@@ -94,7 +94,7 @@ type Profiles interface {
 
 // Templates makes and deletes launch templates. *launchtemplates.Store implements it.
 type Templates interface {
-	// Ensure sees to it that templates exist and returns those that do.
+	// Ensure creates missing templates, and returns the templates that exist then.
 	Ensure(context.Context, []launchtemplate.Template) ([]launchtemplate.Template, error)
 	// DeleteNodeClass deletes all templates that were made for a class. Deleting a missing profile is not an error.
 	DeleteNodeClass(ctx context.Context, nodeClass string) error

@@ -31,14 +31,14 @@ type Observed struct {
 	NodePools []*v1.NodePool
 }
 
-// Result has the objects to write: NodeClaims first, then the changed parts of NodeClass, each with its resource version as a
+// Result contains the objects to write: NodeClaims first, then the changed parts of NodeClass, each with its resource version as a
 // precondition. After a conflict, reconcile again.
 type Result struct {
 	// NodeClaims are annotations to write.
 	NodeClaims []ClaimAnnotations
 	// NodeClass is the new version of the class: a changed copy of the observed one.
 	NodeClass *awsv1.EC2NodeClass
-	// MetadataChanged says that finalizers or annotations differ from those observed, StatusChanged that the status does.
+	// MetadataChanged says that finalizers or annotations differ from the observed ones, StatusChanged says that the status differs.
 	MetadataChanged, StatusChanged bool
 	// Events to publish about the class.
 	Events []Event
@@ -170,7 +170,7 @@ func (w *round) hashes(claims []*v1.NodeClaim) error {
 	return nil
 }
 
-// conditions returns the class's, with those that depend on settings.
+// conditions returns the class's conditions, including the conditions that depend on settings.
 func (w *round) conditions() conditions.Conditions {
 	if w.options.Reservations != nil {
 		return w.class.Conditions(awsv1.ConditionCapacityReservationsReady)

@@ -91,7 +91,7 @@ func (w *round) reservations(ctx context.Context) (time.Duration, error) {
 	if rejected != nil {
 		w.log.Warn("rejected capacity reservations", "nodeClass", w.class.Name, "error", rejected)
 	}
-	// That none matches is healthy: instances are then bought otherwise.
+	// It is no error if none matches: instances are then not bought as reserved.
 	w.class.Status.CapacityReservations = found.Status()
 	w.isTrue(condition)
 	return max(reservations.NextLook(w.class.Status.CapacityReservations, w.now).Sub(w.now), soon), nil

@@ -22,7 +22,7 @@ type subnet struct {
 	free int64
 }
 
-// Subnets returns the subnets that any of the terms matches: those with most free addresses first, equal ones by id. Answers are reused for
+// Subnets returns the subnets that any of the terms matches, by descending number of free addresses and then by id. Answers are reused for
 // FinderOptions.SubnetsEvery; free addresses in new answers are passed to the finder's Counts.
 func (f *Finder) Subnets(ctx context.Context, terms []awsv1.SubnetSelectorTerm) ([]awsv1.Subnet, error) {
 	byID := map[string]subnet{}

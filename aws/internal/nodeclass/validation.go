@@ -133,7 +133,7 @@ func (w *round) dependencies() (metav1.ConditionStatus, string) {
 	return metav1.ConditionTrue, ""
 }
 
-// Fault is what is wrong with a class, as its condition says it.
+// Fault is an error in a class, in the words of its condition.
 type Fault struct {
 	// Reason is one of the reasons of condition ValidationSucceeded.
 	Reason string

@@ -14,7 +14,7 @@ import (
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 )
 
-// VerdictLifetime is how long it is believed what dry runs found.
+// VerdictLifetime is how long the results of dry runs are used.
 const VerdictLifetime = 30 * time.Minute
 
 // verdict is the result of a class's dry runs.
@@ -31,7 +31,7 @@ func refused(reason, message string) verdict {
 	return verdict{status: metav1.ConditionFalse, reason: reason, message: message, keep: true}
 }
 
-// verdicts remembers one for each class. The zero value is empty.
+// verdicts remembers one verdict for each class. The zero value is empty.
 type verdicts struct {
 	mu    sync.Mutex
 	known map[types.UID]remembered

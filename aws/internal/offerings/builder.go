@@ -209,7 +209,7 @@ func orStandIn(price float64, source string, standIn float64) (float64, string) 
 // sourceOverlay is the source of prices that an overlay sets: they are taken as they are.
 const sourceOverlay = "NodeOverlay"
 
-// priced is a price with what it rests on.
+// priced is a price with its basis.
 type priced struct {
 	usd    float64
 	source string
@@ -217,7 +217,7 @@ type priced struct {
 	rate   *cloudprovider.InterruptionRate
 }
 
-// buy gives the offerings of a zone and capacity type, one for each partition.
+// buy passes the offerings of a zone and capacity type to give, one for each partition.
 func (b *builder) buy(shape *instancetype.Shape, z *zone, capacityType string, sets []requirements.Set, p priced, give func(cloudprovider.Offering, string)) {
 	reason := cmp.Or(shape.Incompatible, z.reason)
 	if reason == "" && b.market.Unavailable.QuotaClosed(capacityType, shape.Type.Name, shape.Facts.VCPUs) {
@@ -255,7 +255,7 @@ func (b *builder) closed(shape *instancetype.Shape, zoneName, capacityType strin
 	return reason
 }
 
-// reserve gives the offerings of a reservation, one for each partition.
+// reserve passes the offerings of a reservation to give, one for each partition.
 func (b *builder) reserve(shape *instancetype.Shape, r awsv1.CapacityReservation, onDemandUSD float64, give func(cloudprovider.Offering, string)) {
 	room := b.market.Rooms.Room(r.ID)
 	reason := cmp.Or(shape.Incompatible, b.zoneReason(r.AvailabilityZone))

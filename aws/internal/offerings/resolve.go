@@ -146,7 +146,7 @@ func (a *arena) put(t cloudprovider.InstanceType, offerings []cloudprovider.Offe
 	}
 	start := len(a.offerings)
 	a.offerings = append(a.offerings, offerings...)
-	// Cut off, so that appending to one type's offerings can't write into the next one's.
+	// The capacity is limited, so that appending to one type's offerings can't overwrite the offerings of the next type.
 	t.Offerings = a.offerings[start:len(a.offerings):len(a.offerings)]
 	a.types = append(a.types, t)
 	return &a.types[len(a.types)-1]

@@ -100,7 +100,7 @@ func (f *Finder) known(key string) (answer, bool) {
 	return a, !a.at.IsZero() && now.Sub(a.at) < Period || a.err != nil && now.Before(a.again)
 }
 
-// learn takes in what EC2 said at a time.
+// learn records EC2's answer at a time.
 func (f *Finder) learn(key string, at time.Time, out *ec2.DescribePlacementGroupsOutput, err error) answer {
 	f.mu.Lock()
 	defer f.mu.Unlock()

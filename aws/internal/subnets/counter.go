@@ -19,7 +19,7 @@ import (
 // CountEvery is how old a count may be before a launch asks EC2 for a new one.
 const CountEvery = time.Minute
 
-// mostIDs is how many values EC2 takes in one filter.
+// mostIDs is the number of values that EC2 allows in one filter.
 const mostIDs = 200
 
 // Counter asks EC2 for the free addresses of subnets if a tracker has no recent count because no node class has resolved them recently. It

@@ -14,7 +14,7 @@ const DefaultLifetime = 5 * time.Minute
 
 // Options of a Tracker; the zero value takes the defaults.
 type Options struct {
-	// Lifetime of a count; a subnet whose count is older counts as unknown. Zero: DefaultLifetime.
+	// Lifetime of a count; a subnet whose count is older counts as unknown. Zero means DefaultLifetime.
 	Lifetime time.Duration
 	// Now is the clock. Nil means time.Now.
 	Now func() time.Time

@@ -46,7 +46,7 @@ type Failure struct {
 	VolumeTypes []string
 }
 
-// Effect is what a failure teaches.
+// Effect is what follows from a failure.
 type Effect struct {
 	// Keys of offerings without capacity.
 	Keys []Key
@@ -62,7 +62,7 @@ type Effect struct {
 	Quotas []QuotaHit
 }
 
-// volumes returns the launch's volume types in its zone: those that EC2 names, or all if it names none.
+// volumes returns the launch's volume types in its zone: the types that EC2 names, or all if it names none.
 func (f Failure) volumes() []Volume {
 	var all, named []Volume
 	for _, kind := range f.VolumeTypes {

@@ -84,7 +84,7 @@ func (l *tracker[K]) chance(key K, strikes int) float64 {
 		h.Write(word[:])
 	}
 	h.Write([]byte(l.name(key)))
-	// Its low bits vary more than its high ones between short texts.
+	// Between short strings, its low bits vary more than its high bits.
 	return float64(h.Sum64()&(1<<32-1))/(1<<31) - 1
 }
 

@@ -47,9 +47,9 @@ func (m *Memory) Flush() {
 	m.reset()
 }
 
-// Observe judges failures of launches and remembers what they teach. It is called for every error of an answer, also when there was an
-// instance in it. The effects are returned in the order of the failures: the caller must apply those for reservations and for subnets'
-// addresses.
+// Observe judges failures of launches and remembers what follows from them. It is called for every error of an answer, also when there was
+// an instance in it. The effects are returned in the order of the failures: the caller must apply the effects for reservations and for
+// subnets' addresses.
 func (m *Memory) Observe(failures ...Failure) []Effect {
 	effects := make([]Effect, len(failures))
 	var suspects []Key

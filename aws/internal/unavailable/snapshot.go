@@ -39,8 +39,8 @@ const (
 )
 
 // Closed reports whether an offering has no room, and why. The key names the group and the partition of a launch: marks for the type
-// without a group, for the group and for the partition all count. subnets are those of the class in the zone: if there are any and none has
-// free addresses, the offering is closed. Quotas and volumes are not looked at; see QuotaClosed and VolumesClosed.
+// without a group, for the group and for the partition all count. subnets are the class's subnets in the zone: if there are any and none
+// has free addresses, the offering is closed. Quotas and volumes are not looked at; see QuotaClosed and VolumesClosed.
 func (s *Snapshot) Closed(key Key, subnets []string) (reason string, closed bool) {
 	if s == nil {
 		return "", false
