@@ -35,7 +35,12 @@ import (
 	cloudprovider_overlay "github.com/drawknife/drawknife/cloudprovider/overlay"
 	commands "github.com/drawknife/drawknife/commands"
 	commands_capacityblocks "github.com/drawknife/drawknife/commands/capacityblocks"
+	commands_convert "github.com/drawknife/drawknife/commands/convert"
+	commands_iam "github.com/drawknife/drawknife/commands/iam"
+	commands_launchtemplate "github.com/drawknife/drawknife/commands/launchtemplate"
+	commands_settings "github.com/drawknife/drawknife/commands/settings"
 	commands_simulate "github.com/drawknife/drawknife/commands/simulate"
+	commands_verifymigration "github.com/drawknife/drawknife/commands/verifymigration"
 	disruption "github.com/drawknife/drawknife/disruption"
 	disruption_decision "github.com/drawknife/drawknife/disruption/decision"
 	fake "github.com/drawknife/drawknife/fake"
@@ -57,6 +62,7 @@ import (
 	scheduling_pods "github.com/drawknife/drawknife/scheduling/pods"
 	scheduling_redact "github.com/drawknife/drawknife/scheduling/redact"
 	scheduling_requests "github.com/drawknife/drawknife/scheduling/requests"
+	scheduling_rulecosts "github.com/drawknife/drawknife/scheduling/rulecosts"
 	scheduling_spotlimits "github.com/drawknife/drawknife/scheduling/spotlimits"
 	scheduling_spotrisk "github.com/drawknife/drawknife/scheduling/spotrisk"
 )
@@ -298,9 +304,19 @@ func publicFunctions() map[string]any {
 		"commands/capacityblocks.Main":                      commands_capacityblocks.Main,
 		"commands/capacityblocks.New":                       commands_capacityblocks.New,
 		"commands/capacityblocks.Run":                       commands_capacityblocks.Run,
+		"commands/convert.Command":                          commands_convert.Command,
+		"commands/convert.Main":                             commands_convert.Main,
+		"commands/iam.Command":                              commands_iam.Command,
+		"commands/iam.Main":                                 commands_iam.Main,
+		"commands/launchtemplate.Command":                   commands_launchtemplate.Command,
+		"commands/launchtemplate.Main":                      commands_launchtemplate.Main,
+		"commands/settings.Command":                         commands_settings.Command,
 		"commands/simulate.Commands":                        commands_simulate.Commands,
 		"commands/simulate.Main":                            commands_simulate.Main,
 		"commands/simulate.Run":                             commands_simulate.Run,
+		"commands/verifymigration.Command":                  commands_verifymigration.Command,
+		"commands/verifymigration.Main":                     commands_verifymigration.Main,
+		"commands/verifymigration.Run":                      commands_verifymigration.Run,
 		"disruption.Ask":                                    disruption.Ask,
 		"disruption.CleanUp":                                disruption.CleanUp,
 		"disruption.DisruptionOf":                           disruption.DisruptionOf,
@@ -537,6 +553,10 @@ func publicFunctions() map[string]any {
 		"scheduling/requests.Begin":                         scheduling_requests.Begin,
 		"scheduling/requests.Held":                          scheduling_requests.Held,
 		"scheduling/requests.With":                          scheduling_requests.With,
+		"scheduling/rulecosts.DefaultOptions":               scheduling_rulecosts.DefaultOptions,
+		"scheduling/rulecosts.New":                          scheduling_rulecosts.New,
+		"scheduling/rulecosts.OfPod":                        scheduling_rulecosts.OfPod,
+		"scheduling/rulecosts.OfPool":                       scheduling_rulecosts.OfPool,
 		"scheduling/spotlimits.Asks":                        scheduling_spotlimits.Asks,
 		"scheduling/spotlimits.Read":                        scheduling_spotlimits.Read,
 		"scheduling/spotlimits.WorkloadOf":                  scheduling_spotlimits.WorkloadOf,
@@ -1382,6 +1402,12 @@ func publicTypes() map[string]reflect.Type {
 		"scheduling/requests.Input":                        reflect.TypeFor[scheduling_requests.Input](),
 		"scheduling/requests.PlannedNodes":                 reflect.TypeFor[scheduling_requests.PlannedNodes](),
 		"scheduling/requests.Round":                        reflect.TypeFor[scheduling_requests.Round](),
+		"scheduling/rulecosts.Base":                        reflect.TypeFor[scheduling_rulecosts.Base](),
+		"scheduling/rulecosts.Cost":                        reflect.TypeFor[scheduling_rulecosts.Cost](),
+		"scheduling/rulecosts.Kind":                        reflect.TypeFor[scheduling_rulecosts.Kind](),
+		"scheduling/rulecosts.Options":                     reflect.TypeFor[scheduling_rulecosts.Options](),
+		"scheduling/rulecosts.Report":                      reflect.TypeFor[scheduling_rulecosts.Report](),
+		"scheduling/rulecosts.Rule":                        reflect.TypeFor[scheduling_rulecosts.Rule](),
 		"scheduling/spotlimits.Error":                      reflect.TypeFor[scheduling_spotlimits.Error](),
 		"scheduling/spotlimits.Limits":                     reflect.TypeFor[scheduling_spotlimits.Limits](),
 		"scheduling/spotlimits.Workload":                   reflect.TypeFor[scheduling_spotlimits.Workload](),
