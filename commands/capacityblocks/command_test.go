@@ -155,7 +155,7 @@ func TestHelp(t *testing.T) {
 	if r := c.Begin(); code != 0 || r.Flags.Lookup("buy") == nil || r.Do == nil {
 		t.Errorf("status %d, run %+v", code, r)
 	}
-	if code := capacityblocks.Run(nil, nil, nil, nil, capacityblocks.Options{}); code != 2 { //nolint:staticcheck // a nil context on purpose
+	if code := capacityblocks.Run(t.Context(), nil, nil, nil, capacityblocks.Options{}); code != 2 {
 		t.Errorf("status %d without anything", code)
 	}
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
-// The input is everything that decisions depend on: disruption.Input explains each field. It is not changed.
+// Input is everything that decisions depend on: disruption.Input explains each field. It is not changed.
 type Input struct {
 	View      *cluster.View
 	Model     *model.Model
