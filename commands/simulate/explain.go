@@ -194,7 +194,7 @@ func (c ruleCosts) write(w io.Writer, canvas canvas) {
 	case saves >= 0:
 		fmt.Fprintf(w, " The most is saved without %s: %s less a month.", c.Rules[saves].Text, monthly(c.Rules[saves].Saving))
 	case len(c.Rules) > 0:
-		fmt.Fprint(w, " No rule alone makes the plan more expensive.")
+		fmt.Fprint(w, " No rule alone makes the plan more expensive or keeps a pod from a place.")
 	}
 	if n := len(c.NotPlanned); n > 0 {
 		fmt.Fprintf(w, " %s not looked at: a larger --max-plans does.", counted(n, "more rule"))

@@ -50,6 +50,9 @@ func (s *simulation) explainNode(ctx context.Context, snapshot *scheduling.Snaps
 		for i := range snapshot.Nodes {
 			names = append(names, snapshot.Nodes[i].Name)
 		}
+		if len(names) == 0 {
+			return nil, fmt.Errorf("the input has no node %s, and no other nodes either: add the manifests of nodes, or read a running cluster", s.explain.name)
+		}
 		slices.Sort(names)
 		return nil, fmt.Errorf("the input has no node %s, but %s: %s", s.explain.name, counted(len(names), "node"), strings.Join(mostOf(names, mostNamed), ", "))
 	}

@@ -97,7 +97,7 @@ func (l *podRules) labels() {
 		}
 	}
 	for _, key := range sortedKeys(said) {
-		l.add(NodeLabels, path[key], "node label "+strings.Join(said[key], " or "), func(p *corev1.Pod) { dropLabel(p, key) })
+		l.add(NodeLabels, path[key], "node label "+strings.Join(said[key], ", "), func(p *corev1.Pod) { dropLabel(p, key) })
 	}
 }
 
@@ -109,11 +109,15 @@ func requiredTerms(p *corev1.Pod) []corev1.NodeSelectorTerm {
 	return a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms
 }
 
-// dropLabel removes what a pod asks of one label. A term that asks for nothing else is met by every node then, and so is the whole selector.
+// dropLabel removes what a pod asks of one label. A term that asks for nothing else is met by every node then, and so is the whole selector. A
+// term that was empty before matches no node, and stays.
 func dropLabel(p *corev1.Pod, key string) {
 	delete(p.Spec.NodeSelector, key)
 	terms := requiredTerms(p)
 	for i := range terms {
+		if len(terms[i].MatchExpressions) == 0 {
+			continue
+		}
 		terms[i].MatchExpressions = slices.DeleteFunc(terms[i].MatchExpressions, func(e corev1.NodeSelectorRequirement) bool { return e.Key == key })
 		if len(terms[i].MatchExpressions)+len(terms[i].MatchFields) == 0 {
 			p.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution = nil

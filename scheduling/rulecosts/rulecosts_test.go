@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/drawknife/drawknife/api/option"
 	v1 "github.com/drawknife/drawknife/api/v1"
@@ -55,7 +56,7 @@ func TestRules(t *testing.T) {
 	}
 	want := []string{
 		"NodeLabels: node label team In [v, w, x, y and 1 more]",
-		"NodeLabels: node label topology.kubernetes.io/zone = a or topology.kubernetes.io/zone NotIn [c]",
+		"NodeLabels: node label topology.kubernetes.io/zone = a, topology.kubernetes.io/zone NotIn [c]",
 		"TopologySpread: spread over topology.kubernetes.io/zone, maxSkew 1",
 		"PodAffinity: affinity to pods in topology.kubernetes.io/zone",
 		"PodAntiAffinity: anti-affinity to pods in kubernetes.io/hostname",
@@ -166,5 +167,25 @@ func TestRefusals(t *testing.T) {
 	cancel()
 	if _, err := base.Without(ctx, rulecosts.OfPod(base.Snapshot, web0)); !errors.Is(err, context.Canceled) {
 		t.Error(err)
+	}
+}
+
+// A term of a node selector without expressions matches no node. It does not come to match all when a label is left out of another term.
+func TestEmptyTermsStay(t *testing.T) {
+	arch := corev1.NodeSelectorRequirement{Key: corev1.LabelArchStable, Operator: corev1.NodeSelectorOpIn, Values: []string{"arm64"}}
+	zone := corev1.NodeSelectorRequirement{Key: corev1.LabelTopologyZone, Operator: corev1.NodeSelectorOpIn, Values: []string{"a"}}
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web-0"}}
+	pod.Spec.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{
+		NodeSelectorTerms: []corev1.NodeSelectorTerm{{}, {MatchExpressions: []corev1.NodeSelectorRequirement{arch, zone}}},
+	}}}
+	s := &scheduling.Snapshot{Pods: []*corev1.Pod{pod}}
+	rules := rulecosts.OfPod(s, web0)
+	if len(rules) != 2 {
+		t.Fatal(rules)
+	}
+	want := []corev1.NodeSelectorTerm{{}, {MatchExpressions: []corev1.NodeSelectorRequirement{arch}}}
+	got := rules[1].Without(s).Pods[0].Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution
+	if got == nil || !cmp.Equal(want, got.NodeSelectorTerms) {
+		t.Errorf("without %s the pod requires %v", rules[1], got)
 	}
 }

@@ -42,7 +42,7 @@ func (o Option) String() string {
 	return cloudprovider.KeyOf(o.Type, o.Offering).String()
 }
 
-// Choices returns the replays a plan has to stand: first every node as what the plan reckons with, then as many as it takes until each node
+// Choices returns the replays in which a plan must hold: in the first every node is what the plan assumes, then as many as it takes until each node
 // was every one of its minimal types (remaining types that have in no resource more room than another type) and its cheapest
 // in every zone and capacity type left open. Nodes are turned through their options at different positions, so that equal nodes land in
 // different zones.

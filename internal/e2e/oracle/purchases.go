@@ -106,7 +106,7 @@ func reservationOf(o *cloudprovider.Offering) string {
 	return o.Requirements.Without(corev1.LabelTopologyZone, v1.CapacityTypeLabelKey).String()
 }
 
-// compare checks the figures of the node that the plan reckons with.
+// compare checks the figures of the node that the plan assumes.
 func (c *clerk) compare(node *scheduling.NewNode, promised Option) {
 	if price := node.InstanceTypes[0].Price; !same(price, promised.Offering.Price) {
 		c.complain("node %s: the plan reckons with a price of %v, %s costs %v", node.Name, price, promised, promised.Offering.Price)
