@@ -45,6 +45,9 @@ func Main() int {
 // Run is the program verifymigration: it reads args, without the program's name, and returns the exit status. What it prints steers no terminal. It ends
 // early when ctx does.
 func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	if ctx == nil || stdin == nil || stdout == nil || stderr == nil {
+		return exitInput // there may be nowhere to say why
+	}
 	out, messages := printable.NewWriter(stdout), printable.NewWriter(stderr)
 	code := run(ctx, args, stdin, out, messages)
 	if err := errors.Join(out.Flush(), messages.Flush()); err != nil && code != exitInput {

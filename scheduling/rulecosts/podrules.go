@@ -17,7 +17,7 @@ func OfPod(s *scheduling.Snapshot, key scheduling.PodKey) []Rule {
 	if s == nil {
 		return nil
 	}
-	i := slices.IndexFunc(s.Pods, func(p *corev1.Pod) bool { return p.Namespace == key.Namespace && p.Name == key.Name })
+	i := slices.IndexFunc(s.Pods, func(p *corev1.Pod) bool { return p != nil && p.Namespace == key.Namespace && p.Name == key.Name })
 	if i < 0 {
 		return nil
 	}
@@ -37,6 +37,9 @@ func alike(s *scheduling.Snapshot, pod *corev1.Pod) map[scheduling.PodKey]bool {
 		return out
 	}
 	for _, other := range s.Pods {
+		if other == nil {
+			continue
+		}
 		if o := ownerOf(other); other.Namespace == pod.Namespace && o.Kind == owner.Kind && o.Name == owner.Name {
 			out[scheduling.PodKey{Namespace: other.Namespace, Name: other.Name}] = true
 		}

@@ -71,7 +71,7 @@ func ofPods(keys map[scheduling.PodKey]bool, change func(*corev1.Pod)) func(*sch
 		out := *s
 		out.Pods = slices.Clone(s.Pods)
 		for i, pod := range out.Pods {
-			if keys[scheduling.PodKey{Namespace: pod.Namespace, Name: pod.Name}] {
+			if pod != nil && keys[scheduling.PodKey{Namespace: pod.Namespace, Name: pod.Name}] {
 				out.Pods[i] = pod.DeepCopy()
 				change(out.Pods[i])
 			}
