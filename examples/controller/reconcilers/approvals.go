@@ -355,8 +355,11 @@ func (a *approvals) tidy(ctx context.Context, object *corev1.ConfigMap, now time
 	}
 	switch {
 	case now.Sub(last) >= approvalKept:
+		if err := a.remove(ctx, object); err != nil {
+			return client.IgnoreNotFound(err)
+		}
 		a.log.Info("deleted ConfigMap of command", "configMap", object.Name, "state", state)
-		return client.IgnoreNotFound(a.remove(ctx, object))
+		return nil
 	case state == ApprovalWaiting && !now.Before(deadline):
 		return client.IgnoreNotFound(a.save(ctx, object, approvalOutcome{state: ApprovalExpired, why: "nobody approved in time"}))
 	case state == ApprovalWaiting && now.Sub(a.began) >= unplannedAfter:

@@ -171,7 +171,7 @@ func findSource() (string, error) {
 			}
 		}
 		if filepath.Dir(dir) == dir {
-			return "", errors.New("internal/bench/karpenter is not above this folder: run from internal/bench, or give --karpenter")
+			return "", errors.New("there is no module internal/bench/karpenter in this folder or one above it: run inside the repository, or give --karpenter")
 		}
 		dir = filepath.Dir(dir)
 	}

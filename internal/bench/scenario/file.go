@@ -199,7 +199,7 @@ func (f *File) check() error {
 // scale scales the deployments' counts proportionally so that they add up to the number of pods.
 func (f *File) scale(pods int) error {
 	if pods < 0 || pods > maxPods {
-		return fmt.Errorf("%d pods: give 1 to %d", pods, maxPods)
+		return fmt.Errorf("%d pods: give 1 to %d, or 0 for those of the file", pods, maxPods)
 	}
 	total := 0
 	for _, d := range f.Deployments {
