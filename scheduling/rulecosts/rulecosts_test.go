@@ -189,3 +189,22 @@ func TestEmptyTermsStay(t *testing.T) {
 		t.Errorf("without %s the pod requires %v", rules[1], got)
 	}
 }
+
+// A nil pod among the waiting pods is no pod: rules of the others are found, counted and left out as without it.
+func TestNilPods(t *testing.T) {
+	want := rulecosts.OfPod(shop(), web0)
+	s := shop()
+	s.Pods = append([]*corev1.Pod{nil}, s.Pods...)
+	got := rulecosts.OfPod(s, web0)
+	if len(want) == 0 || len(got) != len(want) {
+		t.Fatalf("%d rules, without the nil pod %d", len(got), len(want))
+	}
+	for i, rule := range got {
+		if rule.Pods != want[i].Pods || rule.String() != want[i].String() {
+			t.Errorf("%s of %d pods, without the nil pod %s of %d", rule, rule.Pods, want[i], want[i].Pods)
+		}
+		if out := rule.Without(s); len(out.Pods) != len(s.Pods) || out.Pods[0] != nil || out.Pods[1] == s.Pods[1] {
+			t.Errorf("%s: the pod has not become a copy, or the nil pod has", rule)
+		}
+	}
+}
