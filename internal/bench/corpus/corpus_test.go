@@ -229,6 +229,42 @@ func TestRunWithoutData(t *testing.T) {
 	}
 }
 
+// A table is not written without the rows of scenarios that were left out.
+func TestTableWithoutData(t *testing.T) {
+	t.Setenv(scenario.DataVariable, "")
+	name, page := filepath.Join(t.TempDir(), "page.md"), tablesBegin+"\nold\n"+tablesEnd+"\n"
+	if err := os.WriteFile(name, []byte(page), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var stdout, stderr bytes.Buffer
+	if status := run(context.Background(), []string{"--scenarios", "h,a-30", "--table", name}, &stdout, &stderr); status != exitError {
+		t.Errorf("status %d: %s", status, &stderr)
+	}
+	if !strings.Contains(stderr.String(), "would lose the rows of h: set $"+scenario.DataVariable) {
+		t.Errorf("%s", &stderr)
+	}
+	if got, err := os.ReadFile(name); err != nil || string(got) != page {
+		t.Errorf("%v: the file has become %q", err, got)
+	}
+}
+
+// The document shows every scenario that is recorded and is no ordinary cluster.
+func TestDocumentHasAllRows(t *testing.T) {
+	known, err := readRecords()
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "benchmarks.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range known.names() {
+		if !isOrdinary(name) && !strings.Contains(string(page), "| `"+name+"` |") {
+			t.Errorf("docs/benchmarks.md has no row of %s", name)
+		}
+	}
+}
+
 func TestWorse(t *testing.T) {
 	for name, c := range map[string]struct {
 		r    row

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"strings"
 	"syscall"
 
 	"github.com/drawknife/drawknife/internal/bench/scenario"
@@ -72,12 +73,14 @@ func runAll(ctx context.Context, args []string, stdout, stderr io.Writer) (worse
 	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(o.procs))
 	var rows []*row
+	var leftOut []string
 	text := newTable(stdout)
 	for _, name := range o.names {
 		r, err := p.measure(ctx, name, done)
 		var missing *scenario.NoDataError
 		if errors.As(err, &missing) {
 			fmt.Fprintf(stderr, "corpus: left out: %s\n", missing)
+			leftOut = append(leftOut, name)
 			continue
 		}
 		if err != nil {
@@ -107,6 +110,9 @@ func runAll(ctx context.Context, args []string, stdout, stderr io.Writer) (worse
 		}
 	}
 	if o.table != "" {
+		if len(leftOut) > 0 {
+			return false, fmt.Errorf("--table %s: the tables would lose the rows of %s: set $%s, or select scenarios that need no data", o.table, strings.Join(leftOut, ", "), scenario.DataVariable)
+		}
 		if err := writeTables(o.table, rows, known, args); err != nil {
 			return false, err
 		}
