@@ -43,10 +43,13 @@ func Main() int {
 }
 
 // Run is the program verifymigration: it reads args, without the program's name, and returns the exit status. What it prints steers no terminal. It ends
-// early when ctx does.
+// early when ctx does. A nil stdin is empty.
 func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	if ctx == nil || stdin == nil || stdout == nil || stderr == nil {
+	if ctx == nil || stdout == nil || stderr == nil {
 		return exitInput // there may be nowhere to say why
+	}
+	if stdin == nil {
+		stdin = strings.NewReader("")
 	}
 	out, messages := printable.NewWriter(stdout), printable.NewWriter(stderr)
 	code := run(ctx, args, stdin, out, messages)

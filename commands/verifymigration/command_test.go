@@ -51,6 +51,21 @@ func TestUsage(t *testing.T) {
 	}
 }
 
+// Without standard input it is empty; without a place for the output the command does nothing.
+func TestMissingStreams(t *testing.T) {
+	args := []string{"--cluster-name", "demo", "-f", "-"}
+	var empty, none, stdout bytes.Buffer
+	if code := Run(t.Context(), args, strings.NewReader(""), &stdout, &empty); code != exitInput || empty.Len() == 0 {
+		t.Errorf("status %d, %s", code, &empty)
+	}
+	if code := Run(t.Context(), args, nil, &stdout, &none); code != exitInput || none.String() != empty.String() {
+		t.Errorf("status %d, %s, with empty input %s", code, &none, &empty)
+	}
+	if code := Run(t.Context(), args, nil, nil, nil); code != exitInput {
+		t.Errorf("status %d", code)
+	}
+}
+
 // Objects are read from lists and documents, in YAML and JSON; other kinds are passed over, and the address of the DNS service is kept.
 func TestReadCluster(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "cluster.yaml")
