@@ -375,7 +375,7 @@ func TestProcessDiesAnywhere(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			deaths, launches := 0, 0
-			seeded.Times(t, 25, func(rt *rapid.T) {
+			seeded.Times(t, seeded.Draws(6, 25), func(rt *rapid.T) {
 				c := drawnChaos(rt)
 				all, alone := c.run(t, planner, nil, func(format string, args ...any) { rt.Fatalf("one process: "+format, args...) })
 				launches += alone.launches

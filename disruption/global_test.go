@@ -25,7 +25,10 @@ func referenceOf() *disruption.Reference {
 func TestGlobalFleets(t *testing.T) {
 	specs := []fleetSpec{{nodes: 10, fill: 0.4}, {nodes: 10, fill: 0.4, mixed: true}}
 	if !testing.Short() {
-		specs = append(specs, fleetSpec{nodes: 25, fill: 0.4}, fleetSpec{nodes: 15, fill: 0.6, mixed: true})
+		specs = append(specs, fleetSpec{nodes: 25, fill: 0.4})
+	}
+	if seeded.Long() {
+		specs = append(specs, fleetSpec{nodes: 15, fill: 0.6, mixed: true})
 	}
 	for _, spec := range specs {
 		t.Run(spec.String(), func(t *testing.T) {
@@ -80,10 +83,12 @@ func comesToRest(t failing, tb testing.TB, planner *disruption.Global, s *schedu
 func TestGlobalComesToRest(t *testing.T) {
 	specs := []fleetSpec{{nodes: 10, fill: 0.4}, {nodes: 25, fill: 0.5, mixed: true}, {nodes: 60, fill: 0.4}}
 	if !testing.Short() {
-		for _, n := range []int{100, 200, 300, 500} {
-			specs = append(specs, fleetSpec{nodes: n, fill: 0.4, mixed: true})
-		}
-		specs = append(specs, fleetSpec{nodes: 25, fill: 0.4}, fleetSpec{nodes: 500, fill: 0.4})
+		specs = append(specs, fleetSpec{nodes: 25, fill: 0.4}, fleetSpec{nodes: 100, fill: 0.4, mixed: true},
+			fleetSpec{nodes: 300, fill: 0.4, mixed: true})
+	}
+	if seeded.Long() {
+		specs = append(specs, fleetSpec{nodes: 200, fill: 0.4, mixed: true}, fleetSpec{nodes: 500, fill: 0.4, mixed: true},
+			fleetSpec{nodes: 500, fill: 0.4})
 	}
 	for _, spec := range specs {
 		t.Run(spec.String(), func(t *testing.T) { comesToRest(t, t, restless(), spec.snapshot(), 3) })
@@ -96,7 +101,11 @@ func TestGlobalLeavesLittleForAFourthPlan(t *testing.T) {
 	if testing.Short() {
 		t.Skip("four plans for each of two large fleets take seconds; run without -short")
 	}
-	for _, spec := range []fleetSpec{{nodes: 350, fill: 0.4, mixed: true}, {nodes: 450, fill: 0.4, mixed: true}} {
+	specs := []fleetSpec{{nodes: 350, fill: 0.4, mixed: true}}
+	if seeded.Long() {
+		specs = append(specs, fleetSpec{nodes: 450, fill: 0.4, mixed: true})
+	}
+	for _, spec := range specs {
 		t.Run(spec.String(), func(t *testing.T) {
 			if saving, cost := leftAfter(t, spec, 3); saving > cost/500 {
 				t.Errorf("a fourth plan still saves %.4f of %.2f USD/h", saving, cost)

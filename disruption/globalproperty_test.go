@@ -203,7 +203,7 @@ func TestGlobalIsDeterministic(t *testing.T) {
 func TestGlobalAgainstOthers(t *testing.T) {
 	total, optimal, worse := 0, 0, 0
 	sum, sumBest := 0.0, 0.0
-	seeded.Check(t, func(rt *rapid.T) {
+	seeded.Times(t, seeded.Draws(30, 100), func(rt *rapid.T) {
 		w := drawnWorld(rt)
 		w.pool("default", budgets([]v1.Budget{}...))
 		w.pool("other", policy(v1.ConsolidationPolicyWhenEmptyOrUnderutilized))

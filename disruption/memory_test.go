@@ -207,7 +207,7 @@ func TestPlansAgainAreWorthAsMuch(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	rounds, looked := 0, 0
 	sum, sumNothing := 0.0, 0.0
-	seeded.Times(t, 10, func(rt *rapid.T) {
+	seeded.Times(t, seeded.Draws(4, 10), func(rt *rapid.T) {
 		s := workload.Fleet{
 			Nodes: rapid.IntRange(100, 150).Draw(rt, "nodes"), Fill: rapid.SampledFrom([]float64{0.2, 0.4, 0.7}).Draw(rt, "fill"),
 			Mixed: rapid.Bool().Draw(rt, "mixed"), Seed: rapid.Uint64Range(1, 1000).Draw(rt, "seed"),

@@ -98,10 +98,7 @@ func TestPlansNeedNoFurtherNodes(t *testing.T) {
 
 // So it is on larger fleets, whose pods fill new nodes almost wholly.
 func TestTightPlansNeedNoFurtherNodes(t *testing.T) {
-	seeds := uint64(3)
-	if testing.Short() {
-		seeds = 1
-	}
+	seeds := uint64(seeded.Draws(1, 3))
 	for seed := range seeds {
 		for _, fill := range []float64{0.1, 0.4, 0.7} {
 			s := workload.Fleet{Nodes: 25, Fill: fill, Mixed: true, Seed: seed + 1}.Snapshot()

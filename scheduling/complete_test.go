@@ -21,7 +21,7 @@ import (
 //
 //	go test ./scheduling -run TestPlansAreComplete -rapid.checks 20000
 func TestPlansAreComplete(t *testing.T) {
-	seeded.Times(t, 400, func(t *rapid.T) {
+	seeded.Times(t, seeded.Draws(150, 400), func(t *rapid.T) {
 		s := randomRuledSnapshot(t)
 		p := solved(t, s)
 		for i, fault := range planvalidator.Check(s, p) {

@@ -16,7 +16,7 @@ import (
 // While pods claim devices, updates give the model that compiling gives. Those that have nothing to do with devices need no compiling.
 func TestUpdatesWithDevicesEqualCompile(t *testing.T) {
 	inPlace, steps := 0, 0
-	seeded.Check(t, func(t *rapid.T) {
+	seeded.Times(t, seeded.Draws(40, 100), func(t *rapid.T) {
 		s := generated(randomRuledSnapshot(t))
 		s.DeviceClasses = []*resourcev1.DeviceClass{{ObjectMeta: metav1.ObjectMeta{Name: "gpu"}}}
 		template(s, "t", nil, gpuRequest("r", int64(number(t, 1, 3))))

@@ -75,7 +75,7 @@ func sortedText(t *rapid.T, p *scheduling.Plan) string {
 //
 //	go test ./scheduling -run TestOrderOfInputDoesNotChangeThePlan -rapid.checks 20000
 func TestOrderOfInputDoesNotChangeThePlan(t *testing.T) {
-	seeded.Times(t, 300, func(t *rapid.T) {
+	seeded.Times(t, seeded.Draws(120, 300), func(t *rapid.T) {
 		s := randomRuledSnapshot(t)
 		want := sortedText(t, solved(t, s))
 		o := shuffled(s, rapid.Uint64().Draw(t, "order"))

@@ -148,7 +148,7 @@ func strangers(t *rapid.T, s *scheduling.Snapshot, moment int) *scheduling.Snaps
 // the models before it plan what they planned.
 func TestUpdatesWithStrangersEqualCompile(t *testing.T) {
 	inPlace, steps := 0, 0
-	seeded.Check(t, func(t *rapid.T) {
+	seeded.Times(t, seeded.Draws(40, 100), func(t *rapid.T) {
 		s := generated(randomRuledSnapshot(t))
 		model, err := scheduling.Compile(s)
 		if err != nil {
@@ -199,7 +199,7 @@ func TestUpdatesWithStrangersEqualCompile(t *testing.T) {
 
 // Models are used while later ones are made of them.
 func TestModelsAreUsedWhileTheyAreUpdated(t *testing.T) {
-	seeded.Check(t, func(t *rapid.T) {
+	seeded.Times(t, seeded.Draws(25, 100), func(t *rapid.T) {
 		s := generated(randomRuledSnapshot(t))
 		model, err := scheduling.Compile(s)
 		if err != nil {
