@@ -256,6 +256,12 @@ func (r *archiveReader) readHeaders(boundary string) (headerBlock, error) {
 				r.note("is indented like the second line of a header, there is no first, and it is left out")
 				continue
 			}
+			if hasControl(strings.ReplaceAll(line, "\t", " ")) {
+				r.note("continues a header with characters that not every reader takes, and the header is left out: write Name: value")
+				left = true
+				b.headers = b.headers[:len(b.headers)-1]
+				continue
+			}
 			last := &b.headers[len(b.headers)-1]
 			last.value = strings.TrimSpace(last.value + " " + strings.TrimSpace(line))
 			continue

@@ -306,6 +306,8 @@ func TestOddArchives(t *testing.T) {
 		{"continued nothing", al2, head + "--b\n  x: secret\nContent-Type: x/y\n\nz\n--b--", []instancePart{{"x/y", "z"}}, []string{"line 4: is indented"}},
 		{"a header that some refuse, twice", al2, head + "--b\n(secret): x\n more\n[secret]: y\nContent-Type: x/y\n\nz\n--b--", []instancePart{{"x/y", "z"}},
 			[]string{"line 4: is a header that not every reader takes"}},
+		{"a header continued by what some refuse", al2023, head + "--b\nX-Note: x\n secret\x14\n more\nContent-Type: x/y\n\nz\n--b--", []instancePart{{"x/y", "z"}},
+			[]string{"line 5: continues a header with characters that not every reader takes"}},
 		{"the boundary twice", al2, head + "--b\n--b\nContent-Type: x/y\n\nz\n--b--", []instancePart{{"x/y", "z"}}, []string{"line 4: the boundary stands twice"}},
 		{"no boundary", al2, head + "-- b\nsecret", nil, []string{"line 4: no line is the boundary"}},
 		{"closed first", al2, head + "--b--\nsecret", nil, []string{"line 3: closes the archive before its first part"}},

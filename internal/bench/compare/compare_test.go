@@ -404,7 +404,7 @@ func TestWorks(t *testing.T) {
 		{"--scenario B", "b"},
 		{"--scenario h --pods-file x.json", "h"},
 		{"--scenario h", "needs --pods-file"},
-		{"--scenario x", "there are a to h"},
+		{"--scenario x", "choose one of a to h"},
 		{"--scenario " + file, "mine"},
 		{"--scenario consolidate", "consolidate-500 consolidate-mixed-500 consolidate-2000 consolidate-mixed-2000"},
 		{"--scenario consolidate --small", "consolidate-60 consolidate-mixed-30 consolidate-m5-both-3z-1-20n"},
@@ -413,7 +413,7 @@ func TestWorks(t *testing.T) {
 		{"--scenario consolidate-ordinary-9 --seed 2", "consolidate-m5-none-3z-2-9n consolidate-m5-none-6z-2-9n consolidate-m5-both-3z-2-9n " +
 			"consolidate-m5-both-6z-2-9n consolidate-m5+c5+r5-none-3z-2-9n consolidate-m5+c5+r5-none-6z-2-9n consolidate-m5+c5+r5-both-3z-2-9n " +
 			"consolidate-m5+c5+r5-both-6z-2-9n"},
-		{"--scenario consolidate-x", "there are a to h"},
+		{"--scenario consolidate-x", "choose one of a to h"},
 		{"--scenario m5-both-3z-4-20p", "m5-both-3z-4-20p"},
 		{"--scenario fa-10", "fa-10"},
 		{"--scenario fa-10 --pods 3", "--pods does not apply to"},

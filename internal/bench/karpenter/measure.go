@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// usage is what a piece of work used. Both sides of a comparison are measured by this file: its copies in both modules are equal, byte for
-// byte.
+// usage is the processor time and memory that a piece of work used. Both sides of a comparison are measured by this file: its copies in
+// both modules are equal, byte for byte.
 type usage struct {
 	WallSeconds float64 `json:"wallSeconds"`
 	// CPUSeconds is user and system time of the whole process, including the garbage collector.
@@ -51,7 +51,8 @@ func newMeter() *meter {
 	return &meter{}
 }
 
-// add does a piece of work. What the garbage collector does for it later is not counted; what it does meanwhile for other work is.
+// add runs a piece of work, and adds its usage to the meter. What the garbage collector does for it later is not counted; what it does
+// meanwhile for other work is.
 func (m *meter) add(work func() error) error {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
