@@ -85,7 +85,11 @@ func (c *impatient) Err() error {
 // BenchmarkGlobalSideBySide plans from nothing with more and more ways and scouts side by side: ns/op is the time by the clock, cpu-ms what
 // all processors spend.
 func BenchmarkGlobalSideBySide(b *testing.B) {
-	for _, nodes := range []int{500, 1000, 5000} {
+	sizes := []int{500, 1000, 5000}
+	if testing.Short() {
+		sizes = sizes[:1]
+	}
+	for _, nodes := range sizes {
 		f := surveyed(b, fleetSpec{nodes: nodes, fill: 0.4, mixed: true}.snapshot())
 		for _, parallelism := range []int{1, 2, 4} {
 			b.Run(fmt.Sprintf("mixed/nodes=%d/parallelism=%d", nodes, parallelism), func(b *testing.B) {
