@@ -116,6 +116,14 @@ func (v *pluginVerdict) sort() error {
 	for i := range v.Nodes {
 		errs = append(errs, byContent(v.Nodes[i].Pods))
 	}
+	// The tests make the expressions of a volume's node affinity from a map, too.
+	for _, volume := range v.Volumes {
+		if affinity := volume.Spec.NodeAffinity; affinity != nil && affinity.Required != nil {
+			for _, term := range affinity.Required.NodeSelectorTerms {
+				slices.SortStableFunc(term.MatchExpressions, func(a, b corev1.NodeSelectorRequirement) int { return cmp.Compare(a.Key, b.Key) })
+			}
+		}
+	}
 	errs = append(errs, byContent(v.Nodes), byContent(v.Namespaces), byContent(v.Claims), byContent(v.Volumes), byContent(v.Classes),
 		byContent(v.CSINodes), byContent(v.Attachments))
 	return errors.Join(errs...)
