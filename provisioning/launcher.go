@@ -86,29 +86,33 @@ type Outcome struct {
 // twice. When ctx ends, orders that were not started fail with its error.
 func (l *Launcher) Launch(ctx context.Context, pass string, orders []Launch, now time.Time) Outcome {
 	out := Outcome{Launched: make([]Launched, len(orders))}
-	var group errgroup.Group
-	group.SetLimit(l.parallelism)
 	groups := l.admitGroups(ctx, pass, orders, now)
 	for i := range orders {
 		done := &out.Launched[i]
 		done.Launch = orders[i]
-		token := tokenOf(pass, i)
 		if err, grouped := groups[orders[i].Group]; grouped {
 			done.Err = err
 		} else {
-			done.Err = l.admit(ctx, token, &orders[i], now)
+			done.Err = l.admit(ctx, tokenOf(pass, i), &orders[i], now)
 		}
 		if done.Err != nil {
 			var limited *RateLimitError
 			if errors.As(done.Err, &limited) {
 				done.RetryAt = limited.RetryAt
 			}
-			continue
 		}
-		group.Go(func() error {
-			done.Claim, done.Err = l.create(ctx, token, &orders[i])
-			return nil // each order has its own error
-		})
+	}
+	// No claim is created before all orders were checked: what a failed request releases would otherwise be given to a later order, or
+	// not, depending on which was faster.
+	var group errgroup.Group
+	group.SetLimit(l.parallelism)
+	for i := range out.Launched {
+		if done := &out.Launched[i]; done.Err == nil {
+			group.Go(func() error {
+				done.Claim, done.Err = l.create(ctx, tokenOf(pass, i), &orders[i])
+				return nil // each order has its own error
+			})
+		}
 	}
 	_ = group.Wait() // no function returns an error
 	for i := range out.Launched {
@@ -150,7 +154,10 @@ func (l *Launcher) create(ctx context.Context, token string, order *Launch) (*v1
 	if !slices.Contains(wanted.Finalizers, v1.TerminationFinalizer) {
 		wanted.Finalizers = append(wanted.Finalizers, v1.TerminationFinalizer)
 	}
-	claim, err := l.options.Claims.CreateNodeClaim(ctx, token, wanted)
+	claim, err := (*v1.NodeClaim)(nil), ctx.Err()
+	if err == nil {
+		claim, err = l.options.Claims.CreateNodeClaim(ctx, token, wanted)
+	}
 	if err == nil && claim == nil {
 		err = errors.New("the store returned no claim")
 	}

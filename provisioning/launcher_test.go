@@ -109,6 +109,22 @@ func TestLaunch(t *testing.T) {
 	}
 }
 
+// What a failed request releases is left to the next pass: the refusals don't depend on how fast the store answers.
+func TestLaunchChecksAllOrdersFirst(t *testing.T) {
+	ledger, store := limits.NewTracker(), &claimStore{fail: map[string]error{"pass-1/0": errors.New("admission webhook says no")}}
+	if err := ledger.SetLimits(v1.NewPoolKey("default"), corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("12")}); err != nil {
+		t.Fatal(err)
+	}
+	one := 1
+	// With one request at a time, the second order waits until the first has failed.
+	launcher := newLauncher(t, provisioning.LauncherOptions{Claims: store, Limits: ledger, Parallelism: &one})
+	out := launcher.Launch(t.Context(), "pass-1", []provisioning.Launch{orderOf(8, 1), orderOf(4, 1), orderOf(4, 1)}, start)
+	var exceeded *limits.ExceededError
+	if out.Launched[0].Err == nil || out.Launched[1].Err != nil || !errors.As(out.Launched[2].Err, &exceeded) {
+		t.Errorf("%v, %v, %v", out.Launched[0].Err, out.Launched[1].Err, out.Launched[2].Err)
+	}
+}
+
 // A pass that is repeated because its answers were lost creates nothing twice and counts nothing twice.
 func TestLaunchIsRepeatable(t *testing.T) {
 	ledger, store := limits.NewTracker(), &claimStore{}
