@@ -154,7 +154,8 @@ func (l *Launcher) create(ctx context.Context, token string, order *Launch) (*v1
 	if !slices.Contains(wanted.Finalizers, v1.TerminationFinalizer) {
 		wanted.Finalizers = append(wanted.Finalizers, v1.TerminationFinalizer)
 	}
-	claim, err := (*v1.NodeClaim)(nil), ctx.Err()
+	var claim *v1.NodeClaim
+	err := ctx.Err()
 	if err == nil {
 		claim, err = l.options.Claims.CreateNodeClaim(ctx, token, wanted)
 	}

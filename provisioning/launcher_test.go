@@ -111,17 +111,43 @@ func TestLaunch(t *testing.T) {
 
 // What a failed request releases is left to the next pass: the refusals don't depend on how fast the store answers.
 func TestLaunchChecksAllOrdersFirst(t *testing.T) {
-	ledger, store := limits.NewTracker(), &claimStore{fail: map[string]error{"pass-1/0": errors.New("admission webhook says no")}}
-	if err := ledger.SetLimits(v1.NewPoolKey("default"), corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("12")}); err != nil {
+	tracker, store := limits.NewTracker(), &claimStore{fail: map[string]error{"pass-1/0": errors.New("admission webhook says no")}}
+	if err := tracker.SetLimits(v1.NewPoolKey("default"), corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("12")}); err != nil {
 		t.Fatal(err)
 	}
 	one := 1
 	// With one request at a time, the second order waits until the first has failed.
-	launcher := newLauncher(t, provisioning.LauncherOptions{Claims: store, Limits: ledger, Parallelism: &one})
+	launcher := newLauncher(t, provisioning.LauncherOptions{Claims: store, Limits: tracker, Parallelism: &one})
 	out := launcher.Launch(t.Context(), "pass-1", []provisioning.Launch{orderOf(8, 1), orderOf(4, 1), orderOf(4, 1)}, start)
 	var exceeded *limits.ExceededError
 	if out.Launched[0].Err == nil || out.Launched[1].Err != nil || !errors.As(out.Launched[2].Err, &exceeded) {
 		t.Errorf("%v, %v, %v", out.Launched[0].Err, out.Launched[1].Err, out.Launched[2].Err)
+	}
+}
+
+// endingStore ends the context of the launches when the first claim is created.
+type endingStore struct {
+	claimStore
+	end context.CancelFunc
+}
+
+func (s *endingStore) CreateNodeClaim(ctx context.Context, token string, claim *v1.NodeClaim) (*v1.NodeClaim, error) {
+	s.end()
+	return s.claimStore.CreateNodeClaim(ctx, token, claim)
+}
+
+// If the context ends after all orders were checked, claims that were not begun are not created, and nothing stays reserved for them.
+func TestLaunchEndsEarly(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	tracker, store := limits.NewTracker(), &endingStore{end: cancel}
+	one := 1
+	launcher := newLauncher(t, provisioning.LauncherOptions{Claims: store, Limits: tracker, Parallelism: &one})
+	out := launcher.Launch(ctx, "pass-1", []provisioning.Launch{orderOf(4, 1), orderOf(4, 1), orderOf(4, 1)}, start)
+	if out.Launched[0].Err != nil || !errors.Is(out.Launched[1].Err, context.Canceled) || !errors.Is(out.Launched[2].Err, context.Canceled) {
+		t.Errorf("%v, %v, %v", out.Launched[0].Err, out.Launched[1].Err, out.Launched[2].Err)
+	}
+	if u := tracker.Usage(v1.NewPoolKey("default")); len(store.byToken) != 1 || u.Launching != 1 || u.Planned != 0 {
+		t.Errorf("%d claims, counted as %+v", len(store.byToken), u)
 	}
 }
 
