@@ -227,7 +227,7 @@ func leaf(value any) (string, error) {
 		for _, item := range v {
 			piece, err := leaf(item)
 			if _, nested := item.([]any); err != nil || nested {
-				return "", fmt.Errorf("write a list of texts")
+				return "", fmt.Errorf("write a list of single values, such as [a, b]")
 			}
 			pieces = append(pieces, piece)
 		}
@@ -242,7 +242,7 @@ func pairs(values map[string]any) (string, error) {
 	for _, key := range slices.Sorted(maps.Keys(values)) {
 		text, err := leaf(values[key])
 		if _, isList := values[key].([]any); err != nil || isList {
-			return "", fmt.Errorf("write a text for %s", key)
+			return "", fmt.Errorf("write a single value for %s", key)
 		}
 		list = append(list, key+"="+text)
 	}

@@ -37,7 +37,7 @@ func NewFlags(fs *flag.FlagSet, below ...Layer) *Flags {
 		}
 	}
 	for _, u := range unusedSettings() {
-		fs.Var(&flagValue{flags: f, given: given{unused: &u, name: u.name}}, u.name, "accepted for Karpenter's sake, has no effect")
+		fs.Var(&flagValue{flags: f, given: given{unused: &u, name: u.name}}, u.name, "accepted for compatibility with Karpenter; has no effect")
 	}
 	return f
 }
