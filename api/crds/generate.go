@@ -32,7 +32,7 @@ const chart = "../../examples/controller/charts/drawknife-crd/files"
 // generation is one run of the generator: it writes the definitions of some packages into a folder.
 type generation struct {
 	paths, folder string
-	// next to is the folder to whose definitions these versions are added. They are not served until there is a conversion webhook.
+	// nextTo is the folder of the definitions to which this version is added. It is not served until there is a conversion webhook.
 	nextTo, version string
 }
 

@@ -44,8 +44,9 @@ func (e *IncompatibleError) Error() string {
 	return fmt.Sprintf("key %s, %s not in %s", e.Key, e.Want.Summary(), e.Have.Summary())
 }
 
-// Hint returns a known key that the user may have meant instead of an undefined key. It ends with the same name part, contains it, or
-// differs in at most a fifth of its characters and at most two. It is empty if no key is similar, or if the key is defined.
+// Hint returns a known key that the user may have meant instead of an undefined key. A known key is similar if it has the same name part,
+// contains the undefined key, or differs from it in at most a fifth of its characters and at most two. The hint is empty if no key is similar, or
+// if the key is defined.
 func (e *IncompatibleError) Hint() string {
 	if e.Reason != ReasonUndefined {
 		return ""

@@ -11,10 +11,11 @@ import (
 )
 
 // ValidateNodePool returns the errors in the labels, taints and requirements of a pool's template. lookup is the vocabulary of the
-// provider that launches its nodes. The pool's condition ValidationSucceeded is the result of both. Paths begin at spec.
+// provider that launches its nodes. The condition ValidationSucceeded of the pool depends on these errors and those of the pool's own
+// Validate, which checks the rest of the pool. Paths begin at spec.
 //
-// The pool's own Validate checks the rest of the pool. Both check the form of labels and taints and the range of minValues. They report
-// these faults in the same words, so ToAggregate of both lists contains each only once.
+// Both check the form of labels and taints and the range of minValues. They report these faults in the same words, so ToAggregate of both
+// lists contains each only once.
 func ValidateNodePool(pool *v1.NodePool, lookup *Lookup) field.ErrorList {
 	if pool == nil {
 		return nil

@@ -178,8 +178,8 @@ type NodeSelectorRequirementWithMinValues struct {
 
 // Disruption says when nodes may be disrupted voluntarily.
 type Disruption struct {
-	// ConsolidateAfter is how long no pod may have been bound to a node or left it before the node may be consolidated, or Never, which
-	// turns consolidation off. Unset means 0s.
+	// ConsolidateAfter is how long a node must have been quiet before it may be consolidated: no pod was bound to it, and none left it.
+	// Never turns consolidation off. Unset means 0s.
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:Pattern=`^(([0-9]+[smh])+|Never)$`

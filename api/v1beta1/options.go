@@ -13,8 +13,8 @@ type ConvertOptions struct {
 	// NodeClass is the provider's own kind of node class, to which a reference without apiVersion or kind refers. With the zero value
 	// such a reference stays incomplete, and v1 refuses it.
 	NodeClass schema.GroupKind
-	// OwnerExpireAfter is the expireAfter of the pool that owns the claim, because v1beta1 has it only in the pool. Unset, for a claim
-	// without a pool, reads as Never. Only NodeClaim.ToV1 reads it.
+	// OwnerExpireAfter is the expireAfter of the pool that owns the claim, because v1beta1 has it only in the pool. If it is unset, as for
+	// a claim without a pool, the claim never expires. Only NodeClaim.ToV1 reads it.
 	OwnerExpireAfter v1.NillableDuration
 	// ReferenceCompat produces the result of Karpenter's conversion webhook where it differs: see the package comment.
 	ReferenceCompat bool

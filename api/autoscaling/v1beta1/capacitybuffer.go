@@ -39,12 +39,12 @@ type CapacityBufferList struct {
 }
 
 // CapacityBufferSpec says how much room to keep free. The number of pods is the larger of Replicas and Percentage, reduced to what fits
-// in Limits. Without both, it is as many as fit in Limits; without Limits too, it is none.
+// in Limits. Without both, it is as many as fit in Limits; if Limits are missing, too, it is 0.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.podTemplateRef) != has(self.scalableRef)",message="give exactly one of podTemplateRef and scalableRef"
 // +kubebuilder:validation:XValidation:rule="!has(self.podTemplateRef) || has(self.replicas) || has(self.limits) && size(self.limits) > 0",message="say by replicas or limits how many pods of the PodTemplate there shall be room for"
 type CapacityBufferSpec struct {
-	// ProvisioningStrategy says how room is kept. Only StrategyActiveCapacity is known, and which is also the default.
+	// ProvisioningStrategy says how room is kept. The only known strategy, and the default, is StrategyActiveCapacity.
 	// +optional
 	// +kubebuilder:validation:Enum=buffer.x-k8s.io/active-capacity
 	// +kubebuilder:default:="buffer.x-k8s.io/active-capacity"
