@@ -33,12 +33,13 @@ const (
 )
 
 // burst merges equal launches into fleets of many instances. Create is called for one claim at a time; calls that arrive together and ask
-// for the same are one CreateFleet call if there are enough of them. What EC2 has is assigned to the claims, the rest is asked for again
-// as long as EC2 has any, and the claims that get nothing fail with EC2's reasons.
+// for the same are one CreateFleet call if there are enough of them. The instances that EC2 launches are assigned to the claims, and the
+// missing instances are requested again as long as EC2 launches any. Claims that get no instance fail with EC2's reasons.
 //
-// No answer that is lost leaves an instance that nobody finds: all instances of a fleet have the UIDs of all its claims as tags (see
-// launch.TagBatch). A process that doubts the outcome of a call repeats exactly that call, so that EC2 answers it with the same instances;
-// a process that has restarted finds the instances by their tags, and those whose claims have others by then are collected.
+// If an answer is lost, its instances can still be found: all instances of a fleet have the UIDs of all its claims as tags (see
+// launch.TagBatch). If a process does not know the outcome of a call, it repeats exactly that call, so that EC2 answers it with the same
+// instances. A process that has restarted finds the instances by their tags. Instances whose claims have other instances by then are
+// collected as garbage.
 type burst struct {
 	provider *Provider
 	least    int
@@ -77,12 +78,12 @@ func (b *burst) launch(ctx context.Context, r launch.Request) (*launch.Instance,
 	return launched, err
 }
 
-// errAlone is the answer to a request that no fleet serves. Its caller launches the instance by a separate call, so that it waits for no
-// other.
+// errAlone is the answer to a request that no fleet serves. Its caller launches the instance by a separate call, which waits for no other
+// launch.
 var errAlone = errors.New("launched alone")
 
-// do launches the requests of a window by fleets. It leaves requests to their callers if they are too few for a fleet, and as many as there
-// are places in capacity reservations, because each takes its place in one of them.
+// do launches the requests of a window by fleets. It leaves requests to their callers if they are too few for a fleet. It also leaves as
+// many requests as capacity reservations have room for, because each of these is launched into a reservation.
 func (b *burst) do(ctx context.Context, requests []*launch.Request) []batch.Answer[*launch.Instance] {
 	answers := make([]batch.Answer[*launch.Instance], len(requests))
 	left := make([]int, len(requests))
@@ -100,8 +101,8 @@ func (b *burst) do(ctx context.Context, requests []*launch.Request) []batch.Answ
 	return answers
 }
 
-// fleets launches requests by CreateFleet calls as long as EC2 has any instances and there are enough requests left. It returns those that
-// were not asked for: too few, or such as no fleet serves. All others have their answers.
+// fleets launches requests by CreateFleet calls as long as EC2 has any instances and there are enough requests left. It returns the
+// requests that it did not launch: too few are left, or no fleet can serve them. All others have their answers.
 func (b *burst) fleets(ctx context.Context, requests []*launch.Request, left []int, answers []batch.Answer[*launch.Instance]) []int {
 	for len(left) >= b.least {
 		rest, err := b.fleet(ctx, requests, left, answers)
@@ -138,7 +139,7 @@ func (b *burst) fleet(ctx context.Context, requests []*launch.Request, some []in
 	return rest, err
 }
 
-// remember notes that it is not known what became of a call, unless its error is definite.
+// remember records that the outcome of a call is unknown, unless its error is definite.
 func (b *burst) remember(t launch.Together, err error) {
 	lost := errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, cloudprovider.Transient)
 	if err == nil || !lost || errors.Is(err, errors.ErrUnsupported) {
@@ -152,7 +153,8 @@ func (b *burst) remember(t launch.Together, err error) {
 	}
 }
 
-// doubtOf returns the call of unknown outcome in which the claim was, or nil if there is none, or if its instances would be visible by now.
+// doubtOf returns the call of unknown outcome that contained the claim. It is nil if there is none, or if the instances of the call would
+// be visible by now.
 func (b *burst) doubtOf(uid types.UID) *doubt {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -161,7 +163,7 @@ func (b *burst) doubtOf(uid types.UID) *doubt {
 	return b.doubts[uid]
 }
 
-// settle repeats a call of unknown outcome, for all of its claims, and returns the instance of one.
+// settle repeats a call of unknown outcome, for all of its claims, and returns the instance of one claim.
 func (b *burst) settle(ctx context.Context, uid types.UID, d *doubt) (*launch.Instance, error) {
 	claims := d.request.NodeClaims
 	uids := make([]types.UID, len(claims))
@@ -188,7 +190,7 @@ func (b *burst) settle(ctx context.Context, uid types.UID, d *doubt) (*launch.In
 	return nil, err
 }
 
-// forget ends a doubt: the outcome is known.
+// forget removes a call whose outcome is known now.
 func (b *burst) forget(uids []types.UID, d *doubt) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -76,7 +76,7 @@ func (p *Provider) typeOf(ctx context.Context, i instances.Instance, class *awsv
 	return byName[i.Type]
 }
 
-// offeringOf returns the offering as which an instance was bought, or nil if its type does not have it (any more).
+// offeringOf returns the offering under which an instance was launched, or nil if its type does not have this offering (any more).
 func (p *Provider) offeringOf(i instances.Instance, t *cloudprovider.InstanceType) *cloudprovider.Offering {
 	if t == nil {
 		return nil
@@ -144,7 +144,7 @@ func (p *Provider) labels(i instances.Instance, class *awsv1.EC2NodeClass, t *cl
 			}
 		}
 	}
-	// These describe the actual instance, not what could have been bought.
+	// These labels describe the actual instance, not the offerings that were allowed.
 	for _, key := range []string{
 		awsv1.LabelPlacementGroupID, awsv1.LabelPlacementGroupPartition,
 		awsv1.LabelCapacityReservationID, awsv1.LabelCapacityReservationType, awsv1.LabelCapacityReservationInterruptible, awsv1.LabelTopologyZoneID,

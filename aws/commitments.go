@@ -25,7 +25,7 @@ var _ BillingClients = (*sdk.Clients)(nil)
 
 // Commitments returns what the account has committed to pay for compute, and how much of it is used outside the cluster: Savings Plans,
 // Reserved Instances and, with Config.CostExplorer, discounts. Refresh reads it every quarter of an hour. It is nil without
-// Config.Commitments, and until it was read once; it must not be changed. Package scheduling/discounts makes terms of the cost model from
+// Config.Commitments, and before the first read. It must not be changed. Package scheduling/discounts makes terms of the cost model from
 // it.
 func (p *Provider) Commitments() *neutral.Account {
 	if p.committed == nil {
@@ -41,7 +41,7 @@ func (p *Provider) assembleCommitments() error {
 	}
 	clients, ok := p.options.Clients.(BillingClients)
 	if !ok {
-		return &option.Error{Package: "aws", Option: "Clients", Rule: "must implement BillingClients with Config.Commitments: use sdk.Load, or leave commitments out"}
+		return &option.Error{Package: "aws", Option: "Clients", Rule: "must implement BillingClients because Config.Commitments is set: use sdk.Load, or leave Config.Commitments unset"}
 	}
 	o := commitments.Options{
 		Plans: clients.SavingsPlans(sdk.Background), EC2: clients.ReservedInstances(sdk.Background), Region: p.options.Clients.Region(),

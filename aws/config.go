@@ -39,9 +39,9 @@ type Config struct {
 	// BurstLaunches is the smallest number of equal, simultaneous launches that share one CreateFleet call: 0
 	// means that each launch has its own call. Nil means DefaultBurstLaunches.
 	BurstLaunches *int
-	// ServeAlpha serves Provisioners (v1alpha5) in addition to NodePools: their instances have the tags of that API version, and
-	// are listed by these, which takes a second call. Instances launched for Provisioners have these tags even if ServeAlpha is
-	// off, but then they are not found: set it while Provisioners, or claims or instances of them, exist.
+	// ServeAlpha serves Provisioners (v1alpha5) in addition to NodePools: their instances have the tags of that API version, so a second
+	// call lists them by these tags. Instances launched for Provisioners have these tags even if ServeAlpha is off, but then they are not
+	// found: set it while Provisioners, or claims or instances of them, exist.
 	ServeAlpha bool
 	// ZonalShift avoids zones that a zonal shift moves the EKS cluster away from.
 	ZonalShift bool

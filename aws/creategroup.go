@@ -13,9 +13,10 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// CreateGroup launches the instances of the claims by one CreateFleet call that launches all of them or nothing, of one type in one zone;
-// if EC2 has not enough of the cheapest, the next cheapest are tried. Claims that need different instances, whose minValues one type can't
-// satisfy, that suit capacity reservations none of which has room for all, whose UIDs take more tags than EC2 allows, or of a Provisioner are unsupported (CP-GROUP).
+// CreateGroup launches the instances of the claims by one CreateFleet call that launches all of them or nothing, of one type in one zone.
+// If EC2 does not have enough instances of the cheapest type and zone, it tries the next cheapest. These claims are unsupported (CP-GROUP):
+// claims that need different instances, claims whose minValues one type can't satisfy, claims that fit capacity reservations none of which
+// has room for all, claims of a Provisioner, and more claims than their UIDs fit into the tags that EC2 allows.
 func (p *Provider) CreateGroup(ctx context.Context, nodeClaims []*v1.NodeClaim) ([]*v1.NodeClaim, error) {
 	created, err := p.createGroup(ctx, nodeClaims)
 	if err != nil {
@@ -94,7 +95,7 @@ func (p *Provider) adoptAll(ctx context.Context, nodeClaims []*v1.NodeClaim, liv
 	return created
 }
 
-// aloneAlready refuses a group of which a claim has an instance that was launched for it alone, when the claims could not be launched
+// aloneAlready refuses a group if one of its claims already has an instance of its own, from a time when the claims could not be launched
 // together. The error matches errors.ErrUnsupported.
 func (p *Provider) aloneAlready(ctx context.Context, nodeClaims []*v1.NodeClaim) error {
 	found := make([]instances.Claim, len(nodeClaims))
@@ -113,8 +114,8 @@ func (p *Provider) aloneAlready(ctx context.Context, nodeClaims []*v1.NodeClaim)
 	return nil
 }
 
-// unwanted terminates the instances that a group got although EC2 did not have all of them. What can't be terminated now is found by its
-// tags and collected once the claims are gone.
+// unwanted terminates the instances that a group got although EC2 did not have all of them. Instances that can't be terminated now are
+// found by their tags and collected once the claims are gone.
 func (p *Provider) unwanted(ctx context.Context, launched []*launch.Instance, err error) error {
 	for _, m := range launched {
 		if m == nil {

@@ -121,7 +121,7 @@ func (p *Provider) CollectOrphans(ctx context.Context, claims func(context.Conte
 }
 
 // tagNode sets the missing tags. A policy of an older release does not permit the tag with the claim's UID, which instances of batches
-// lack: they get the others then.
+// lack: these then get only the other tags.
 func (p *Provider) tagNode(ctx context.Context, i instances.Instance, nodeClaim *v1.NodeClaim) error {
 	missing := p.instances.MissingTags(i, nodeClaim.Name, nodeClaim.UID, nodeClaim.Status.NodeName)
 	err := p.instances.Tag(ctx, i, missing)

@@ -23,9 +23,10 @@ type Options struct {
 	Cluster ClusterInfoSource
 	// Overlays change instance types for NodePools. Nil means none.
 	Overlays Overlayer
-	// LaunchCost returns what nodes of a NodePool are expected to cost, which decides the order in which launches ask for offerings, and
-	// which are left out: provisioning.LaunchCosts gives what plans count with, such as interruptions of spot instances. It is called once
-	// for each launch, and must be safe for concurrent use. Nil, and a nil answer: the cheapest by price first.
+	// LaunchCost returns the expected costs of nodes of a NodePool. These decide in which order launches ask for offerings, and which
+	// offerings are left out. provisioning.LaunchCosts returns the costs that plans use, such as the cost of interruptions of spot
+	// instances. It is called once for each launch, and must be safe for concurrent use. If it is nil, or returns nil, offerings are
+	// ordered by price.
 	LaunchCost func(v1.PoolKey) cloudprovider.LaunchCost
 	// Clients create the AWS clients. If it is nil, sdk.Load creates them from Config.SDK.
 	Clients Clients
@@ -38,8 +39,8 @@ type Options struct {
 	// BuiltIn has data that AWS does not provide, and prices to use until better ones were read. Nil means the catalogue embedded in
 	// package catalog. A program that has already decoded that catalogue can pass it to save time.
 	BuiltIn *catalog.Catalog
-	// ExtendLaunchTemplate may add to the data of launch templates what node classes have no field for; see
-	// launchtemplate.Request. Nil adds nothing.
+	// ExtendLaunchTemplate may add settings to launch templates for which node classes have no field; see launchtemplate.Request. Nil adds
+	// nothing.
 	ExtendLaunchTemplate func(*ec2types.RequestLaunchTemplateData)
 	// Clock is the clock. Nil means the system clock. Waiting always uses real time.
 	Clock option.Clock

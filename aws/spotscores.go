@@ -47,7 +47,7 @@ func (p *Provider) assembleScores() error {
 	}
 	clients, ok := p.options.Clients.(SpotScoreClients)
 	if !ok {
-		return &option.Error{Package: "aws", Option: "Clients", Rule: "must implement SpotScoreClients with Config.SpotScoreConfigurations: use sdk.Load, or leave scores out"}
+		return &option.Error{Package: "aws", Option: "Clients", Rule: "must implement SpotScoreClients because Config.SpotScoreConfigurations is set: use sdk.Load, or leave Config.SpotScoreConfigurations unset"}
 	}
 	p.scorer = spotscores.New(spotscores.Options{
 		API: clients.SpotScores(sdk.Background), Region: p.options.Clients.Region(), Configurations: p.config.SpotScoreConfigurations, Now: p.now,
