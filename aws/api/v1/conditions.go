@@ -2,8 +2,8 @@ package v1
 
 import "github.com/drawknife/drawknife/api/conditions"
 
-// Conditions returns a view of the node class' conditions. Ready depends on all of them except the one on capacity reservations; if
-// reserved capacity is in use, pass ConditionCapacityReservationsReady as further.
+// Conditions returns a view of the node class' conditions. Ready depends on all of them except the condition about capacity reservations;
+// if reserved capacity is in use, pass ConditionCapacityReservationsReady in further.
 func (c *EC2NodeClass) Conditions(further ...string) conditions.Conditions {
 	dependents := append([]string{
 		ConditionSubnetsReady,

@@ -73,8 +73,8 @@ type EC2NodeClassSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.all(x, !(has(x.ssmParameter) && (has(x.alias) || has(x.tags) || has(x.id) || has(x.name) || has(x.owner))))",message="ssmParameter can't be combined with other fields of its term"
 	// +kubebuilder:validation:XValidation:rule="!(self.exists(x, has(x.alias)) && size(self) > 1)",message="an alias stands alone: remove the other terms"
 	AMISelectorTerms []AMISelectorTerm `json:"amiSelectorTerms"`
-	// AMIFamily determines the format of user data, default volumes and the image's features; never which image is used. Required unless a
-	// term has an alias; empty then means the alias' family.
+	// AMIFamily determines the format of user data, default volumes and the image's features; never which image is used. It is required
+	// unless a term has an alias; if it is empty then, the alias determines the family.
 	// +optional
 	AMIFamily AMIFamily `json:"amiFamily,omitempty"`
 	// UserData is the user's own start-up configuration, in the format of the family. Nil: none.

@@ -190,8 +190,8 @@ func validateOther(other map[string]RawJSON, path *field.Path) field.ErrorList {
 	return errs
 }
 
-// validateFamilySupport refuses settings that a family's start-up configuration can't express. AL2023 can express everything; Custom
-// nothing, so the user's own user data must do it.
+// validateFamilySupport refuses settings that a family's start-up configuration can't express. AL2023 can express every key. Custom can
+// express none, so the user's own user data must contain them.
 func validateFamilySupport(k *KubeletConfiguration, family AMIFamily, path *field.Path) field.ErrorList {
 	if family == AMIFamilyAL2023 || family == AMIFamilyCustom {
 		return nil

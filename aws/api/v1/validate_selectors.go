@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Forms of ids. Those of subnets, security groups and images may be part of a text, as in the API's own schema.
+// Forms of ids. The forms of subnets, security groups and images also match inside a longer text, as in the API's own schema.
 var (
 	subnetIDForm              = regexp.MustCompile(`subnet-[0-9a-z]+`)
 	securityGroupIDForm       = regexp.MustCompile(`sg-[0-9a-z]+`)

@@ -82,8 +82,8 @@ type term struct {
 	tags            map[string]string
 }
 
-// expand converts a selector map to terms that select the same: owners vary slowest, then ids, then names, then tags, of whose keys the
-// first varies fastest.
+// expand converts a selector map to terms that select the same. Owners vary slowest, then ids, then names, then tags; of the tags, the
+// first key varies fastest.
 func expand(selector map[string]string, of resource, options ConvertOptions, path *field.Path, warnings *conversion.Recorder) []term {
 	if len(selector) == 0 {
 		return nil

@@ -24,7 +24,8 @@ var amiIDForm = regexp.MustCompile(`ami-[0-9a-z]+`)
 // checked with their defaults. If releases of the generation differ, the most lenient rule counts, so that objects stored under any of them
 // are valid; volumes may have any size from 1G to 64Ti.
 func (c *EC2NodeClass) Validate() field.ErrorList {
-	// Fields with the same place and rules in v1 are checked by v1's rules. Any valid images stand for those of the class.
+	// Fields with the same place and rules in v1 are checked by v1's rules. Valid images replace those of the class here, because v1 has
+	// other rules for them.
 	same := &v1.EC2NodeClass{ObjectMeta: c.ObjectMeta, Spec: v1.EC2NodeClassSpec{
 		SubnetSelectorTerms:        c.Spec.SubnetSelectorTerms,
 		SecurityGroupSelectorTerms: c.Spec.SecurityGroupSelectorTerms,
