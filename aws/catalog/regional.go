@@ -90,7 +90,7 @@ func parseTable(r io.Reader, region string) (*Regional, error) {
 	return list, lines.Err()
 }
 
-// isPrice reports whether an amount can be a price. Zero can't: planners would put every pod on instances that cost nothing.
+// isPrice reports whether an amount can be a price. A price of 0 is invalid: planners would put every pod on instances that cost nothing.
 func isPrice(perHour float64) bool {
 	return perHour > 0 && perHour <= maxPerHour && !math.IsNaN(perHour)
 }
