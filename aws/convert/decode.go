@@ -66,7 +66,7 @@ type Document struct {
 	Warnings conversion.Warnings
 	// kubelet is the block of a NodePool of v1, which has no such field, or nil if there is none.
 	kubelet json.RawMessage
-	// strayed is the problem for strict reading, unless the pool's node class is in the input; empty for none.
+	// strayed is the error that strict reading reports unless the pool's node class is in the input; empty if there is none.
 	strayed string
 }
 

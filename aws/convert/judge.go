@@ -39,8 +39,8 @@ func (b *bundle) judge() {
 				errs = append(errs, b.options.ValidatePool(pool)...)
 			}
 		}
-		// For faults that a conversion has already found, an equal field is enough, whatever the message; two checkers may report the same
-		// fault.
+		// Two checkers may report the same fault in different words. A fault therefore counts as found by a conversion if the field is
+		// equal, whatever the message.
 		known, judged := make(map[string]bool), make(map[string]bool)
 		for _, w := range b.said[i] {
 			known[w.Path] = known[w.Path] || w.Code == conversion.CodeResultInvalid

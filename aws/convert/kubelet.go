@@ -188,7 +188,7 @@ func (b *bundle) moveTo(class *entry) {
 		b.keepOwn(class, own, users)
 		return
 	}
-	// Maps each block to its node class; the original has the block of the first pool.
+	// The map has the node class for each block; the original node class has the block of the first pool.
 	classes := map[string]string{users[0].block: class.object.GetName()}
 	original := deepCopy(class.object)
 	b.giveBlock(class, users[0].block)
