@@ -153,7 +153,8 @@ func (s *Settings) readKubelet(k *awsv1.KubeletConfiguration) error {
 	return nil
 }
 
-// readImages takes the requirements of the images, each once and sorted: which image of a kind is the newest changes no type.
+// readImages copies the requirements of the images, sorted and without duplicates, so that a newer image with the same requirements changes
+// no instance type.
 func (s *Settings) readImages(amis []awsv1.AMI) {
 	byText := map[string][]corev1.NodeSelectorRequirement{}
 	for _, ami := range amis {
