@@ -258,7 +258,7 @@ func (c *cache[T]) drop(key string) {
 	delete(c.entries, key)
 }
 
-// values returns a copy of what is held and has not had its time.
+// values returns a copy of the answers that have not expired.
 func (c *cache[T]) values(now time.Time) map[string]T {
 	c.mu.Lock()
 	defer c.mu.Unlock()

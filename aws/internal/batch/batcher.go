@@ -28,14 +28,14 @@ const (
 type Options[Req, Res any] struct {
 	// Name of the batcher, for Observe.
 	Name string
-	// Idle closes a window if no call came for this time; zero merges only what arrives while a window is being closed,
-	// which is hardly anything.
+	// Idle closes a window if no call came for this time. With 0, hardly any calls are merged: only those that arrive while a window is
+	// being closed.
 	Idle time.Duration
 	// Max closes a window this time after its first call; less than Idle is read as Idle.
 	Max time.Duration
 	// MaxItems closes a window with this number of calls; zero means no bound.
 	MaxItems int
-	// Bucket keeps apart what can't be merged: calls of one bucket share a window. Nil: all calls do.
+	// Bucket separates calls that can't be merged: only calls of the same bucket share a window. Nil means that all calls share a window.
 	Bucket func(Req) string
 	// Do makes the merged call and answers each request at its index. The context ends when no caller waits any more.
 	Do func(context.Context, []Req) []Answer[Res]
@@ -252,7 +252,7 @@ func (b *Batcher[Req, Res]) run(ctx context.Context, w *window[Req, Res]) {
 	}
 }
 
-// do makes one attempt and sees to it that there is an answer for each request.
+// do makes one attempt and ensures that there is an answer for each request.
 func (b *Batcher[Req, Res]) do(ctx context.Context, requests []Req) []Answer[Res] {
 	answers := b.options.Do(ctx, requests)
 	for len(answers) < len(requests) {
@@ -294,8 +294,8 @@ func (b *Batcher[Req, Res]) deliver(w *window[Req, Res], c *call[Req, Res], a An
 	c.answer <- a
 }
 
-// pause returns how long to wait after the attempt of that number: twice the mean at most and exponentially more each time, evenly spread
-// so that batches which failed together don't come back together.
+// pause returns how long to wait after the attempt of that number: at most twice the mean, which grows exponentially. The time is random,
+// so that batches that failed together are not repeated together.
 func (b *Batcher[Req, Res]) pause(number int, asked time.Duration) time.Duration {
 	mean := b.options.Backoff << min(number-1, 16)
 	spread := time.Duration(rand.Float64() * float64(min(2*mean, b.options.MaxBackoff)))

@@ -89,7 +89,7 @@ type Status struct {
 	Types, Pairs, Zones int
 	// Skipped lists types whose description by EC2 is unusable, and why.
 	Skipped []error
-	// ZoneIDs is why the ids of zones could not be read; nil when they were. They are not needed: subnets name them too.
+	// ZoneIDs is the error of reading the ids of zones; nil if they were read. The ids are not needed, because subnets contain them, too.
 	ZoneIDs error
 	// Failures in a row, and the last error; 0 and nil after a success.
 	Failures int

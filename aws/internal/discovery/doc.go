@@ -6,15 +6,15 @@
 //	next, err := d.Refresh(ctx) // call it again at next
 //	facts, err := d.Catalog()   // never waits for EC2
 //
-// A refresh is put together aside and published at once: readers see the old catalogue or the new one, and never wait. If a refresh finds
-// no change, the catalogue stays the same pointer. If it fails, or returns no types, the catalogue also stays, and the refresh returns an
-// error. A catalogue that was saved (catalog.Write) is a seed to start from while EC2 can't be reached.
+// A refresh builds a new catalogue and publishes it as a whole: readers see the old catalogue or the new one, and never wait. If a refresh
+// finds no change, the catalogue stays the same pointer. If it fails, or returns no types, the catalogue also stays, and the refresh
+// returns an error. A catalogue that was saved (catalog.Write) is a seed to start from while EC2 can't be reached.
 //
 // [Memory] keeps the memory that kubelets reported, by instance type and set of images.
 //
 // # Deliberate differences
 //
-//   - An empty answer leaves what was known instead of replacing it.
+//   - An empty answer does not replace the known data.
 //   - No lock is held while EC2 is asked.
 //   - There is one refresh at the start, not two, and callers need not wait for it: a seed catalogue is used until then. Back-off begins at
 //     a second.

@@ -19,7 +19,7 @@ func ImageKey(ids ...string) string {
 	return strings.Join(slices.Compact(slices.Sorted(slices.Values(ids))), ",")
 }
 
-// Sighting is the memory that a registered node reported.
+// - Memory that was seen with other images of a family is used until a node contradicts it.
 type Sighting struct {
 	// InstanceType of the instance.
 	InstanceType string `json:"type"`
@@ -92,7 +92,7 @@ func (m *Memory) Observe(s Sighting) bool {
 
 // For returns the memory in bytes of instances of a family with a set of images, by instance type. If a type was not seen with these
 // images, but with others of the family, it has the smallest memory seen there: a new image version changes little, and the first node with
-// another value counts at once. The map is shared, the same until something changes, and not to be written to.
+// another value counts at once. The map is shared and stays the same until something changes. Callers must not write to it.
 func (m *Memory) For(family, images string) map[string]int64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -133,7 +133,7 @@ func (m *Memory) sweep(now time.Time) {
 	maps.DeleteFunc(m.views, func(_ viewKey, v view) bool { return m.changes > v.changes+1 })
 }
 
-// Export returns all that is known, in a fixed order: to be saved, so that it outlives the process.
+// Export returns all known memory, in a fixed order, to be saved for later processes.
 func (m *Memory) Export() ([]byte, error) {
 	m.mu.Lock()
 	m.sweep(m.now())
@@ -160,7 +160,7 @@ func (m *Memory) Import(text []byte) error {
 	}
 	for i, s := range all {
 		if s.InstanceType == "" || s.Bytes <= 0 {
-			return fmt.Errorf("reading the memory of instances: entry %d has type %q and %d bytes; both are needed", i, s.InstanceType, s.Bytes)
+			return fmt.Errorf("reading the memory of instances: entry %d has type %q and %d bytes: it needs a type and more than 0 bytes", i, s.InstanceType, s.Bytes)
 		}
 	}
 	m.mu.Lock()

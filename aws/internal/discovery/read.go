@@ -24,7 +24,7 @@ type answers struct {
 	skipped    []error
 }
 
-// read asks EC2 all there is to ask, at once, and makes a catalogue of it.
+// read sends all queries to EC2 in parallel, and makes a catalogue of the answers.
 func (d *Discoverer) read(ctx context.Context) (*catalog.Catalog, *answers, error) {
 	var (
 		a                  answers
@@ -108,8 +108,8 @@ func (d *Discoverer) offerings(ctx context.Context) (map[string][]string, error)
 	return zones, err
 }
 
-// zoneIDs reads the ids of the account's zones. Credentials that may not are good enough: then only the ids that
-// subnets name are known.
+// zoneIDs reads the ids of the account's zones. Credentials without this permission are sufficient: then only the ids that subnets contain
+// are known.
 func (d *Discoverer) zoneIDs(ctx context.Context) (map[string]string, error) {
 	out, err := d.options.API.DescribeAvailabilityZones(ctx, &ec2.DescribeAvailabilityZonesInput{})
 	if err != nil {

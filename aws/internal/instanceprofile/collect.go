@@ -14,8 +14,8 @@ import (
 
 // Collect deletes unused profiles of the cluster. It calls inUse after listing the profiles. inUse returns the names in the status of all
 // node classes and in the annotation karpenter.k8s.aws/instance-profile-name of all NodeClaims; it must be complete. Profiles that were
-// made or gave way to others less than Protection ago stay. It returns the names of the deleted profiles. It stops at the first failure:
-// call it again after a pause, else after CollectEvery.
+// created or replaced less than Protection ago stay. It returns the names of the deleted profiles. It stops at the first failure: call it
+// again after a pause, else after CollectEvery.
 func (m *Manager) Collect(ctx context.Context, inUse func(context.Context) ([]string, error)) (deleted []string, err error) {
 	found, err := m.List(ctx)
 	if err != nil {
@@ -60,8 +60,8 @@ func (m *Manager) collect(ctx context.Context, name string) (bool, error) {
 	return true, m.remove(ctx, name)
 }
 
-// DeleteNodeClass deletes all profiles that were made for a class, also by older releases. An error, which
-// joins all that failed, means that some are left: keep the class's finalizer and call again.
+// DeleteNodeClass deletes all profiles that were made for a class, also by older releases. An error joins all failures, and means that some
+// profiles are left: keep the class's finalizer and call again.
 func (m *Manager) DeleteNodeClass(ctx context.Context, name string, uid types.UID) error {
 	if uid == "" {
 		return fmt.Errorf("deleting instance profiles of node class %q: its UID is required", name)

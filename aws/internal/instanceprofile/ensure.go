@@ -29,7 +29,7 @@ type Wanted struct {
 	Tags map[string]string
 }
 
-// RoleNotFoundError says that the role of a node class is not there.
+// RoleNotFoundError says that the role of a node class does not exist.
 type RoleNotFoundError struct {
 	// Role as the class names it.
 	Role string
@@ -83,7 +83,7 @@ func (m *Manager) ensure(ctx context.Context, w Wanted) (string, error) {
 	return name, nil
 }
 
-// look is read with a memory for profiles that are there.
+// look is read with a cache of existing profiles.
 func (m *Manager) look(ctx context.Context, name string) (Profile, bool, error) {
 	if p, ok := m.recall(name); ok {
 		return p, true, nil
@@ -95,7 +95,7 @@ func (m *Manager) look(ctx context.Context, name string) (Profile, bool, error) 
 	return p, ok, err
 }
 
-// make makes the profile of a name be there with its role.
+// make ensures that the profile of that name exists with its role.
 func (m *Manager) make(ctx context.Context, name string, w Wanted, tags map[string]string) error {
 	m.forget(name)
 	p, there, err := m.read(ctx, name)
@@ -128,7 +128,7 @@ func (m *Manager) make(ctx context.Context, name string, w Wanted, tags map[stri
 	return nil
 }
 
-// give puts a role into a profile, in the place of others.
+// give puts a role into a profile and removes other roles.
 func (m *Manager) give(ctx context.Context, p *Profile, role string) error {
 	if p.has(role) {
 		return nil
@@ -161,7 +161,7 @@ func (m *Manager) undo(ctx context.Context, name string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime)
 	defer cancel()
 	if err := m.remove(ctx, name); err != nil {
-		m.log.Warn("cannot delete instance profile without a role", "profile", name, "error", err)
+		m.log.Warn("cannot delete unusable instance profile", "profile", name, "error", err)
 	}
 }
 

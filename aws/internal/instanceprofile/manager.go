@@ -18,9 +18,9 @@ const (
 	CollectEvery = 30 * time.Minute
 	// Protection is how long a profile is not collected after it was created or replaced: the list of used profiles may not contain it yet.
 	Protection = time.Hour
-	// Remember is how long a profile that was found right is not looked at again.
+	// Remember is how long a profile that was found correct is not read again.
 	Remember = 15 * time.Minute
-	// roleMemory is how long a role that is not there is not asked for again.
+	// roleMemory is how long a missing role is not looked up again.
 	roleMemory = time.Minute
 )
 
@@ -28,7 +28,7 @@ const (
 type Options struct {
 	// IAM is asked.
 	IAM sdk.IAMAPI
-	// Region the instances are in. IAM is the same in all regions, so that it is part of names and paths.
+	// Region the instances are in. IAM is the same in all regions, so the region is part of names and paths.
 	Region string
 	// ClusterName is the name of the cluster to which the profiles belong.
 	ClusterName string
@@ -137,7 +137,7 @@ func (m *Manager) forget(name string) {
 	delete(m.known, name)
 }
 
-// roleMissing reports whether a role was not there a moment ago.
+// roleMissing reports whether a role was missing a moment ago.
 func (m *Manager) roleMissing(role string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()

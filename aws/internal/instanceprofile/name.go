@@ -16,14 +16,14 @@ func (m *Manager) Name(class types.UID, role string) string {
 	return m.options.ClusterName + "_" + drifthash.Of([]string{m.options.Region + "\x00" + string(class) + "\x00" + bare(role)})
 }
 
-// Path returns what the profiles of the cluster are below: "/karpenter/us-east-1/demo/".
+// Path returns the path of the cluster's profiles: "/karpenter/us-east-1/demo/".
 func (m *Manager) Path() string {
 	return "/karpenter/" + m.options.Region + "/" + m.options.ClusterName + "/"
 }
 
 func (m *Manager) classPath(class types.UID) string { return m.Path() + string(class) + "/" }
 
-// legacyName returns the name of a class's profile in releases that served v1beta1. It is empty when IAM can't have such a name.
+// legacyName returns the name of a class's profile in releases that served v1beta1. It is empty if IAM does not allow such a name.
 func (m *Manager) legacyName(class string) string {
 	name := m.options.ClusterName + "_" + drifthash.Of(m.options.Region+class)
 	if !validName(name) {

@@ -10,7 +10,7 @@ import (
 	"github.com/drawknife/drawknife/aws/internal/launch"
 )
 
-// assignWindow is how long after its launch a batch of which EC2 launched only a part is assigned. EC2 shows an instance for about an hour
+// assignWindow is how long after its launch a batch is assigned if EC2 launched only a part of it. EC2 shows an instance for about an hour
 // after its termination, so until then every process sees all instances of the batch and assigns them in the same way. A claim without an
 // instance lives shorter.
 const assignWindow = 45 * time.Minute
@@ -118,14 +118,14 @@ func (c *Client) splitOpen(found []Instance) (rest, open []Instance) {
 	return rest, open
 }
 
-// ofClaims returns the instances of the batches in which at least one of the claims is.
+// ofClaims returns the instances of the batches that contain at least one of the claims.
 func ofClaims(open []Instance, uids []types.UID) []Instance {
 	wanted := make(map[types.UID]bool, len(uids))
 	for _, uid := range uids {
 		wanted[uid] = true
 	}
 	var found []Instance
-	looked := map[string]bool{} // at the tags of a batch, which all of its instances have; true if a claim is among them
+	looked := map[string]bool{} // by the tags of a batch, which all of its instances have; true if the batch contains one of the claims
 	for _, i := range open {
 		id := i.Tags[launch.TagBatch]
 		of, known := looked[id]

@@ -21,8 +21,8 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// Terminate terminates an instance without checking its owner: check first (see Get). Nil means that EC2 is terminating it; an error
-// of kind NodeClaimNotFound that EC2 does not know it. It may be repeated.
+// Terminate terminates an instance without checking its owner: check first (see Get). Nil means that EC2 is terminating it. An error of
+// kind NodeClaimNotFound means that EC2 does not know it. It may be repeated.
 func (c *Client) Terminate(ctx context.Context, i Instance) error {
 	if err := c.reachable(i, "terminated"); err != nil {
 		return err

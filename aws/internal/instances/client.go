@@ -37,8 +37,8 @@ type Options struct {
 	// Cluster is the name of the instances' cluster.
 	Cluster string
 	// ServeAlpha has instances of pools that were created as v1alpha5 listed, and found by their claims: those of
-	// release 0.28 and later, which say that this cluster manages them. What is listed may be
-	// collected: what an older release left, or another cluster manages, is not listed.
+	// release 0.28 and later, which say that this cluster manages them. Listed instances may be collected as garbage. Therefore instances
+	// that an older release left, or that another cluster manages, are not listed.
 	ServeAlpha bool
 	// Shifted reports whether traffic is shifted away from a zone. In such a zone nothing is terminated or tagged. Nil means no zone.
 	Shifted func(zone, zoneID string) bool
@@ -59,7 +59,7 @@ type Client struct {
 	mu     sync.Mutex
 	recent map[string]*Instance // launched in the last moments, by id; what it points to is not changed
 	swept  time.Time
-	// open are the instances of batches without tags of their own claims, as they were seen at openedAt.
+	// open lists the instances of batches that are not yet tagged with their own claim. It was read at openedAt.
 	open     []Instance
 	openedAt time.Time
 }
@@ -92,8 +92,8 @@ func New(o Options) (*Client, error) {
 	return c, nil
 }
 
-// Remember says that this process has just launched an instance: for a minute (see launch.Visibility) it is known by its
-// id, by its claim and in List even while EC2 does not show it yet.
+// Remember records that this process has just launched an instance: for a minute (see launch.Visibility) the instance is found by its id,
+// by its claim and in List even while EC2 does not show it yet.
 func (c *Client) Remember(i Instance) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

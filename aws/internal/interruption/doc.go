@@ -13,8 +13,8 @@
 //
 // Parse reads the body of one message, and can be used alone. A Source implements cloudprovider.InterruptionSource. It removes irrelevant
 // and unreadable messages from the queue itself, so that no message comes back forever. A returned message is returned again until it is
-// acknowledged. The queue needs no other for dead letters: give it a short retention, since what is older than five minutes is no news.
-// Package iam generates the queue with its policy and the rules that fill it.
+// acknowledged. The queue needs no dead-letter queue. Give it a short retention, because messages are useless after five minutes. Package
+// iam generates the queue with its policy and the rules that fill it.
 //
 // # Differences from Karpenter
 //

@@ -6,8 +6,8 @@ import corev1 "k8s.io/api/core/v1"
 // publishes about its NodeClaim and Node.
 const TerminatingOnInterruption = "TerminatingOnInterruption"
 
-// KubernetesEvent returns the type and the reason of the event to publish about a NodeClaim and its Node when they are hit, before anything
-// is done about it, from Options.OnEvent for instance. Both are empty for NoOp.
+// KubernetesEvent returns the type and the reason of the event to publish about an affected NodeClaim and its Node before anything else is
+// done, for instance in Options.OnEvent. Both are empty for NoOp.
 func (k Kind) KubernetesEvent() (eventType, reason string) {
 	switch k {
 	case SpotInterrupted:

@@ -18,16 +18,16 @@ type Options struct {
 	Queue string
 	// SQS reads the queue. Required with Queue.
 	SQS sdk.SQSAPI
-	// EC2 reports instances that are impaired or due for maintenance. Nil: it is not asked.
+	// EC2 reports instances that are impaired or due for maintenance. Nil means that EC2 is not asked.
 	EC2 sdk.EC2API
-	// Find looks an instance of the cluster up by its EC2 ID; false if it has no such instance: the message is another
-	// cluster's. It must not call AWS, since it is asked for every message.
+	// Find looks up an instance of the cluster by its EC2 ID. It returns false if the cluster has no such instance: the message is for
+	// another cluster. It must not call AWS, since it is asked for every message.
 	Find func(instanceID string) (Instance, bool)
 	// OnEvent is called for each event about an instance of the cluster, before it is delivered, and again if it is redelivered:
 	// information about offerings and reservations is recorded at once. It may be nil. It must be safe for concurrent use.
 	OnEvent func(ctx context.Context, kind Kind, instance Instance)
-	// OnUnhealthy is called for each finding of a poll once while it lasts, whether it is dealt with or not.
-	// Nil: nobody is. It must be safe for concurrent use, as the next.
+	// OnUnhealthy is called for each finding of a poll, once for as long as the finding lasts, whether it is handled or not. Nil: nobody
+	// is. It must be safe for concurrent use, as the next.
 	OnUnhealthy func(kind Kind, instance Instance)
 	// OnMessage is called for each message of the queue that can be read. It may be nil.
 	OnMessage func(Message)
@@ -52,7 +52,7 @@ type Options struct {
 type Message struct {
 	// Kind of its event.
 	Kind Kind
-	// Latency is how long it took to arrive; negative if it does not say when it was sent.
+	// Latency is the time between sending and receiving the message; negative if the message does not say when it was sent.
 	Latency time.Duration
 	// Ours says that it is about at least one instance of the cluster.
 	Ours bool
@@ -101,7 +101,7 @@ func (o Options) complete() (Options, error) {
 	case o.Queue != "" && !regexp.MustCompile(queueName).MatchString(o.Queue):
 		return o, &option.Error{Package: "interruption", Option: "Queue", Rule: misnamed(o.Queue)}
 	case o.Queue != "" && o.SQS == nil:
-		return o, &option.Error{Package: "interruption", Option: "SQS", Rule: "nobody can read queue " + o.Queue}
+		return o, &option.Error{Package: "interruption", Option: "SQS", Rule: "is required to read queue " + o.Queue}
 	case o.Find == nil:
 		return o, &option.Error{Package: "interruption", Option: "Find", Rule: "a function that returns the cluster's instances is required"}
 	case o.StatusEvery < 0:

@@ -24,7 +24,7 @@ const (
 	waitSeconds = 20
 	// visibility is how long a message is reserved for one reader before it is delivered again. It is longer than a receive waits.
 	visibility = 30 * time.Second
-	// rememberFor is for how long an event that was dealt with is known when it is delivered again.
+	// rememberFor is how long a handled event is remembered, so that it is recognised when it is delivered again.
 	rememberFor = 10 * time.Minute
 	sweepEvery  = time.Minute
 	// statusPrefix distinguishes results of polling from messages, whose receipts never begin with it.
@@ -65,7 +65,7 @@ func New(o Options) (*Source, error) {
 }
 
 // ReceiveInterruptions waits for messages about instances of the cluster and returns at least one, or an error. It ends
-// with ctx's error when ctx does. A queue that does not exist (yet) is an error each time, not for good.
+// with ctx's error when ctx does. A queue that does not exist is an error of each call until the queue has been created.
 func (s *Source) ReceiveInterruptions(ctx context.Context) ([]cloudprovider.Interruption, error) {
 	for {
 		if err := ctx.Err(); err != nil {
@@ -88,7 +88,7 @@ func (s *Source) ReceiveInterruptions(ctx context.Context) ([]cloudprovider.Inte
 	}
 }
 
-// receive reads the queue once and returns what is for readers; the rest is removed.
+// receive reads the queue once, returns the messages for readers, and removes the others.
 func (s *Source) receive(ctx context.Context) ([]cloudprovider.Interruption, error) {
 	url, err := s.queueURL(ctx)
 	if err != nil {
@@ -118,7 +118,7 @@ func (s *Source) receive(ctx context.Context) ([]cloudprovider.Interruption, err
 	return list, nil
 }
 
-// take reads a message; none if it is of no use to the cluster.
+// take parses a message; it returns nothing if the message does not concern the cluster.
 func (s *Source) take(ctx context.Context, body, receipt string) []cloudprovider.Interruption {
 	now := s.options.Now()
 	event, err := Parse([]byte(body))
@@ -249,8 +249,8 @@ func (s *Source) forgetURL(err error) {
 	}
 }
 
-// forget drops what can't be acknowledged any more, since its message has come again under another receipt, and events
-// that are remembered no longer.
+// forget drops messages that can't be acknowledged any more, because they have come again with another receipt, and events that were
+// remembered long enough.
 func (s *Source) forget(now time.Time) {
 	if now.Sub(s.swept) < sweepEvery {
 		return

@@ -68,7 +68,7 @@ func (s *Source) poll(ctx context.Context) ([]cloudprovider.Interruption, error)
 	return s.findings(ctx, statuses), nil
 }
 
-// pollDue takes the turn to poll, if it has come.
+// pollDue reports whether a poll is due, and reserves it for the caller.
 func (s *Source) pollDue() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -18,9 +18,8 @@ const (
 	memory = time.Hour
 )
 
-// attempts remember, claim by claim, what was asked of EC2 under which client token. Without them a definite failure
-// would be repeated word for word by EC2 for as long as it knows the token, and an instance that EC2 does not show yet
-// would be launched twice.
+// attempts record for each claim which request was sent to EC2 with which client token. Without this record, EC2 would repeat a definite
+// failure for as long as it knows the token, and a claim whose instance EC2 does not show yet would get a second instance.
 type attempts struct {
 	now func() time.Time
 
@@ -34,7 +33,7 @@ type attempt struct {
 	generation int
 	// launched are the instances that EC2 gave last, or nil if there are none.
 	launched []*Instance
-	// disputed is since when EC2 has said that the token was used for another request; zero if it does not.
+	// disputed is the time since which EC2 has reported that the token was used for another request; zero if it does not report that.
 	disputed time.Time
 	touched  time.Time
 }
@@ -43,14 +42,14 @@ func newAttempts(now func() time.Time) *attempts {
 	return &attempts{now: now, claims: map[types.UID]*attempt{}}
 }
 
-// token returns what EC2 recognises a repeated request by: at most 64 characters.
+// token returns the client token by which EC2 recognises a repeated request: at most 64 characters.
 func token(uid types.UID, generation int) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s/%d", uid, generation))
 	return "drawknife-" + hex.EncodeToString(sum[:16])
 }
 
-// begin returns the state of a launch. dead are former instances of the claim, each of which used up a token. If the last instance is
-// not among them and may just not be visible yet, it is the answer.
+// begin returns the state of a launch. dead are former instances of the claim, each of which used up a token. If the last instance is not
+// among them, it may not be visible yet, and it is the answer.
 func (a *attempts) begin(uid types.UID, dead []string) (generation int, launched *Instance) {
 	generation, all := a.beginFrom(uid, dead, len(dead))
 	if len(all) > 0 {
@@ -82,7 +81,7 @@ func (a *attempts) generation(uid types.UID) int {
 	return a.of(uid, a.now()).generation
 }
 
-// succeed remembers instances. Their token is used up: a launch after they are gone needs other instances.
+// succeed remembers instances. Their token is used up: a launch after they are gone needs another token.
 func (a *attempts) succeed(uid types.UID, launched ...*Instance) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -91,7 +90,7 @@ func (a *attempts) succeed(uid types.UID, launched ...*Instance) {
 	at.launched, at.disputed = launched, time.Time{}
 }
 
-// fail returns a definite answer without an instance: the next attempt needs another token. It returns its generation.
+// fail records a definite answer without an instance: the next attempt needs another token. It returns its generation.
 func (a *attempts) fail(uid types.UID) int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -101,9 +100,9 @@ func (a *attempts) fail(uid types.UID) int {
 	return at.generation
 }
 
-// dispute is EC2's word that the token was used for another request, by a process before this one: its instance, if there
-// was one, is about to be seen. It reports how much longer to wait for that; zero once the wait is over, and then the
-// next attempt has another token.
+// dispute records that EC2 has reported the token as used for another request, by an earlier process. The instance of that request, if
+// there was one, will soon be visible. It reports how much longer to wait for that; zero once the wait is over, and then the next attempt
+// has another token.
 func (a *attempts) dispute(uid types.UID) time.Duration {
 	a.mu.Lock()
 	defer a.mu.Unlock()

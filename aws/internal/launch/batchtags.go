@@ -37,8 +37,8 @@ const (
 	mostInFleet = 1000
 )
 
-// BatchID identifies a launch of several claims: a hash of their UIDs, whatever their order, the generation, which grows with each attempt
-// that is known to have launched nothing that is left, and whether it launches all or nothing. It has at most 64 characters.
+// BatchID identifies a launch of several claims: a hash of their UIDs in any order, the generation, and whether it launches all or nothing.
+// The generation grows with each attempt of which no instance is left. It has at most 64 characters.
 func BatchID(uids []types.UID, generation int, whole bool) string {
 	id := setHash(uids) + "-" + strconv.Itoa(generation)
 	if whole {

@@ -32,7 +32,7 @@ type Wish struct {
 	MinValuesRelaxed bool
 	// WithoutReserved leaves reserved offerings out as if they were full.
 	WithoutReserved bool
-	// Cost is what offerings are expected to cost, by which they are ordered and chosen. Nil means their prices. See roughly.
+	// Cost contains the expected costs of offerings, by which they are ordered and chosen. Nil means their prices. See roughly.
 	Cost cloudprovider.LaunchCost
 }
 
@@ -71,8 +71,8 @@ func (r Ruling) String() string {
 	return fmt.Sprintf("%s: %s and %d more", r.Stage, strings.Join(names[:5], ", "), len(names)-5)
 }
 
-// InstanceTypes returns the candidates' types by name, each with none but its candidates as offerings. The types are copies; what they
-// point to is shared.
+// InstanceTypes returns the candidates' types by name, each with only its candidates as offerings. The types are copies; what they point to
+// is shared.
 func (c *Choice) InstanceTypes() []*cloudprovider.InstanceType {
 	byName := map[string]*cloudprovider.InstanceType{}
 	var types []*cloudprovider.InstanceType
@@ -228,7 +228,7 @@ func (s *selection) oneBlock() {
 	}
 }
 
-// place is what a fleet may name only once.
+// place is an instance type in a zone. A fleet may contain each place only once.
 type place struct{ instanceType, zone string }
 
 func placeOf(c cloudprovider.Candidate) place { return place{c.Type.Name, c.Offering.Zone()} }

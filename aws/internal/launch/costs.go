@@ -7,9 +7,9 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// roughly rounds costs to three significant digits, and remembers them. What nodes are expected to cost changes from minute to minute,
-// because older prices and interruptions count less: without rounding, the same launch a moment later would be another request for EC2,
-// which refuses it under the same client token. Offerings that cost their price keep it as it is.
+// roughly rounds costs to three significant digits, and remembers them. Expected costs change from minute to minute, because older prices
+// and interruptions count less. Without rounding, the same launch a moment later would be another request, which EC2 refuses under the same
+// client token. Offerings that cost their price keep it as it is.
 func roughly(cost cloudprovider.LaunchCost) cloudprovider.LaunchCost {
 	if cost == nil {
 		return nil

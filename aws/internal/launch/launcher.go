@@ -106,8 +106,8 @@ type Request struct {
 	InstanceTypes []*cloudprovider.InstanceType
 	// PlacementGroupID is the group the class selects; empty for none.
 	PlacementGroupID string
-	// Cost is what offerings are expected to cost, by which EC2 is asked for them. Nil means their prices. It must give the same answers
-	// for as long as the launch is repeated.
+	// Cost contains the expected costs of offerings. EC2 is asked for offerings in the order of these costs. Nil means their prices. It
+	// must give the same answers for as long as the launch is repeated.
 	Cost cloudprovider.LaunchCost
 	// Dead are the ids of the claim's instances that are shutting down or gone, as far as they are known.
 	Dead []string
@@ -139,8 +139,8 @@ type Instance struct {
 	LaunchedAt time.Time
 }
 
-// mostCalls bounds the CreateFleet calls of one launch: the first, one after launch templates were gone, and
-// one for each token that turned out to be used up or reservation that turned out to be full, for which two are plenty.
+// mostCalls bounds the CreateFleet calls of one launch: the first call, one after missing launch templates were created, and two for tokens
+// that turn out to be used up or reservations that turn out to be full.
 const mostCalls = 4
 
 // Launch launches exactly one instance for the claim, or returns the one launched by an earlier call for this UID that EC2 does not
@@ -197,7 +197,7 @@ type flight struct {
 	Request
 	wish      Wish
 	choice    Choice
-	place     *reservations.Hold // of the call in progress; nil where nobody counts
+	place     *reservations.Hold // places held by the call in progress; nil if room is not counted
 	retriedLT bool
 	// claims of a batch, sorted by UID, of which NodeClaim is the combination; nil for a launch of one claim. whole is Together.Whole.
 	claims []*v1.NodeClaim
@@ -242,7 +242,7 @@ const (
 	retryNewToken retry = true
 )
 
-// try makes one CreateFleet call with everything around it.
+// try makes one CreateFleet call, with its preparation and the handling of its answer.
 func (l *Launcher) try(ctx context.Context, f *flight, generation int) ([]*Instance, retry, error) {
 	l.reserve(f)
 	defer f.settle("", 0, time.Time{})
@@ -304,7 +304,7 @@ func (f *flight) podsPerNode() int64 {
 	return max(least, 0)
 }
 
-// keyOf returns the name package unavailable has for a candidate; a reserved candidate has none.
+// keyOf returns the key of a candidate in package unavailable; a reserved candidate has none.
 func (f *flight) keyOf(c cloudprovider.Candidate) (unavailable.Key, bool) {
 	if c.Offering.Reserved() {
 		return unavailable.Key{}, false

@@ -44,7 +44,7 @@ func (q *accountQuotas) hit(code string, now time.Time) {
 		w = &quotaWait{wait: firstQuotaWait}
 		q.known[code] = w
 	case now.Before(w.until):
-		return // said to a launch that was in progress together with the one before
+		return // reported to a launch that was in progress at the same time as the previous one
 	default:
 		w.wait = min(2*w.wait, longestQuotaWait)
 	}

@@ -10,10 +10,9 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// reserve takes the place of a launch of reserved capacity: one in the first reservation, in launch order, that has any
-// left in addition to the places of other launches in progress. EC2 would choose among several; but then each launch of a burst would
-// have to reserve a place in all of them, and the launches would exclude each other. For a claim with minValues, EC2
-// chooses, so it takes a place in each.
+// reserve takes the place of a launch of reserved capacity: in the first reservation, in launch order, that has a place left after those of
+// other launches in progress. EC2 would choose among several; but then each launch of a burst would have to reserve a place in all of them,
+// and the launches would exclude each other. For a claim with minValues, EC2 chooses, so it takes a place in each.
 func (l *Launcher) reserve(f *flight) {
 	f.place = nil
 	if l.options.Reservations == nil || f.choice.CapacityType != v1.CapacityTypeReserved {
@@ -24,7 +23,7 @@ func (l *Launcher) reserve(f *flight) {
 		ids[i] = reservationOf(c)
 	}
 	if f.claims != nil {
-		// One reservation for all of them; if others took its places meanwhile, nothing is launched.
+		// All instances go into one reservation; if others have taken its places in the meantime, nothing is launched.
 		f.place = l.options.Reservations.HoldTogether(f.count(), ids...)
 		return
 	}
@@ -36,8 +35,7 @@ func (l *Launcher) reserve(f *flight) {
 	if !f.place.Empty() {
 		return
 	}
-	// Launches of the same burst have them all. What else the claim allows is as good as it was planned to be; a claim that
-	// allows nothing else is refused.
+	// Launches of the same burst have them all. The launch then uses the claim's other offerings; a claim without others is refused.
 	wish := f.wish
 	wish.WithoutReserved = true
 	if choice, err := Choose(f.InstanceTypes, wish); err == nil {
@@ -59,7 +57,8 @@ func (f *flight) hasPlace(c cloudprovider.Candidate) bool {
 	return f.place == nil || f.place.Has(reservationOf(c))
 }
 
-// settle ends the hold on places, of which that many were used; see reservations.Hold. More calls do nothing.
+// settle ends the hold on places: used is the reservation that was used, by that many instances; see reservations.Hold. More calls do
+// nothing.
 func (f *flight) settle(used string, instances int, at time.Time) {
 	if f.place != nil {
 		f.place.SettleTogether(used, instances, at)
@@ -106,7 +105,7 @@ func reservationOf(c cloudprovider.Candidate) string {
 	return c.Offering.Value(awsv1.LabelCapacityReservationID)
 }
 
-// ReservedPlaces returns how many instances the launch could have in capacity reservations now, or 0 if it suits none with room.
+// ReservedPlaces returns how many instances the launch could have in capacity reservations now, or 0 if no suitable reservation has room.
 func (l *Launcher) ReservedPlaces(r Request) int {
 	f, err := l.prepare(r)
 	if err != nil {

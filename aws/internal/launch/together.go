@@ -28,11 +28,11 @@ type Together struct {
 	InstanceTypes    []*cloudprovider.InstanceType
 	PlacementGroupID string
 	Cost             cloudprovider.LaunchCost
-	// Whole launches all or nothing: all instances are of one type in one zone, and if EC2 has not all of them, it launches none. Else what
-	// EC2 has is taken, of different types and zones.
+	// Whole launches all or nothing: all instances are of one type in one zone, and if EC2 has not all of them, it launches none. Otherwise
+	// EC2 launches as many instances as it has, of different types and zones.
 	Whole bool
-	// WithoutReserved leaves reserved offerings out. Else claims that suit a capacity reservation with room are launched into a reservation
-	// that has room for all of them if they are Whole, and are unsupported if they are not, or if there is none.
+	// WithoutReserved leaves reserved offerings out. Otherwise, if a capacity reservation with room suits the claims, they are launched
+	// into a reservation that has room for all of them. They are unsupported if they are not Whole, or if no reservation has room for all.
 	WithoutReserved bool
 	// Generation is the lowest generation to begin with: higher than the generations of former batches of the same claims. See BatchID.
 	Generation int
@@ -41,9 +41,9 @@ type Together struct {
 // mostWays bounds the offerings that a launch of all or nothing tries, one after another.
 const mostWays = 3
 
-// LaunchTogether launches one instance for each of the claims and returns them at the indexes of their claims. Of a launch that is not
-// Whole, some may be nil, because EC2 did not have them; the error says why, and there may be instances in addition to it. An error for
-// which errors.Is(err, errors.ErrUnsupported) holds means that these claims must be launched one by one.
+// LaunchTogether launches one instance for each of the claims and returns them at the indexes of their claims. If the launch is not Whole,
+// some may be nil, because EC2 did not have them. The error then says why; it may be returned together with instances. An error for which
+// errors.Is(err, errors.ErrUnsupported) holds means that these claims must be launched one by one.
 func (l *Launcher) LaunchTogether(ctx context.Context, t Together) ([]*Instance, error) {
 	instances, err := l.launchTogether(ctx, t)
 	if err != nil {
@@ -96,7 +96,7 @@ func (l *Launcher) launchTogether(ctx context.Context, t Together) ([]*Instance,
 	return f.inOrder(t.NodeClaims, launched), err
 }
 
-// tryWay makes CreateFleet calls until one is answered for good.
+// tryWay makes CreateFleet calls until one has a definite answer.
 func (l *Launcher) tryWay(ctx context.Context, f *flight, generation int) ([]*Instance, int, error) {
 	for calls := 0; ; calls++ {
 		launched, again, err := l.try(ctx, f, generation)
@@ -144,7 +144,8 @@ func (l *Launcher) prepareTogether(t Together) (*flight, error) {
 	return f, nil
 }
 
-// combined returns a claim that is satisfied by what satisfies each of the claims. The error is for claims whose instances would differ.
+// combined returns a claim that an instance satisfies if it satisfies each of the claims. The error is for claims whose instances would
+// differ.
 func combined(claims []*v1.NodeClaim) (*v1.NodeClaim, error) {
 	one := claims[0].DeepCopy()
 	if v1.PoolOf(one.Labels).Generation == v1.GenerationV1Alpha5 {
@@ -164,7 +165,7 @@ func combined(claims []*v1.NodeClaim) (*v1.NodeClaim, error) {
 	return one, nil
 }
 
-// differs names the first thing in which two claims differ that is the same for all instances of a fleet, or "" if there is none.
+// differs names the first property in which two claims differ although all instances of a fleet share it, or "" if there is none.
 func differs(a, b *v1.NodeClaim) string {
 	switch {
 	case a.Spec.NodeClassRef != b.Spec.NodeClassRef:
@@ -217,7 +218,7 @@ func (f *flight) needsVariety() bool {
 	return false
 }
 
-// key returns what the attempts of a launch are remembered by.
+// key returns the key under which the attempts of a launch are recorded.
 func (f *flight) key() types.UID {
 	if f.claims == nil {
 		return f.NodeClaim.UID
@@ -289,7 +290,7 @@ func (f *flight) inOrder(claims []*v1.NodeClaim, launched []*Instance) []*Instan
 	return ordered
 }
 
-// assign gives the instances of an answer to the claims of the batch. Instances that are too many are left to the garbage collection.
+// assign gives the instances of an answer to the claims of the batch. Surplus instances are left to the garbage collection.
 func (f *flight) assign(launched []*Instance) []*Instance {
 	if f.claims == nil {
 		return launched[:min(1, len(launched))]

@@ -17,7 +17,7 @@ const (
 	minBreak, maxBreak = time.Second, 30 * time.Second
 )
 
-// breaker keeps calls back while EC2 can't serve them anyway. The zero value lets all pass.
+// breaker refuses calls while EC2 can't serve them anyway. The zero value lets all pass.
 type breaker struct {
 	mu       sync.Mutex
 	failures int
@@ -50,6 +50,6 @@ func (b *breaker) report(now time.Time, err error) {
 		return
 	}
 	wait := min(minBreak<<min(b.failures-breakAfter, 10), maxBreak)
-	// Half of it is left to chance, so that several processes don't come back at once.
+	// Half of the wait is random, so that several processes don't call again at the same time.
 	b.closedTo = now.Add(wait/2 + rand.N(wait/2+1))
 }

@@ -17,9 +17,9 @@ import (
 // quotaCode is EC2's word for an account that has all the templates it may have.
 const quotaCode = "MaxTemplateLimitExceeded"
 
-// Ensure sees to it that templates exist and returns those that do, in their order. Templates that can't be created are left out if at
-// least one exists, because an instance can be launched from it; if none exists, the error joins all causes. Each is of the kind of its
-// cause (see sdk.Wrap), a full account QuotaExceeded. An existing template's life starts again.
+// Ensure creates missing templates, and returns the templates that exist then, in their order. Templates that can't be created are left out
+// if at least one exists, because an instance can be launched from it; if none exists, the error joins all causes. Each is of the kind of
+// its cause (see sdk.Wrap), a full account QuotaExceeded. An existing template's life starts again.
 func (s *Store) Ensure(ctx context.Context, templates []launchtemplate.Template) ([]launchtemplate.Template, error) {
 	errs := make([]error, len(templates))
 	s.each(len(templates), func(i int) { errs[i] = s.ensure(ctx, templates[i]) })
@@ -49,7 +49,7 @@ func (s *Store) ensure(ctx context.Context, t launchtemplate.Template) error {
 		return err
 	}
 	if !found {
-		// The claim is ours, so nobody else writes the id; lastUsed is read by others.
+		// This goroutine has claimed the entry, so nobody else writes the id; others read lastUsed.
 		var id string
 		if id, err = s.create(ctx, t); err != nil {
 			s.release(t.Name, e, false)
@@ -107,7 +107,7 @@ func (s *Store) adopt(ctx context.Context, name string) (id string, err error) {
 		return "", sdk.Wrap(doing, err)
 	}
 	if len(out.LaunchTemplates) != 1 || out.LaunchTemplates[0].LaunchTemplateId == nil {
-		return "", fmt.Errorf("%s: EC2 reports that it exists, but lists %d", doing, len(out.LaunchTemplates))
+		return "", fmt.Errorf("%s: EC2 reports that the launch template exists, but lists %d launch templates of this name", doing, len(out.LaunchTemplates))
 	}
 	if owner := tag(out.LaunchTemplates[0].Tags, awsv1.TagClusterName); owner != s.options.ClusterName {
 		return "", cloudprovider.NewPermanentError(fmt.Errorf("%s: its tag %s=%q names another cluster than %q: delete it or restore its tags",

@@ -11,7 +11,7 @@ import (
 	"github.com/drawknife/drawknife/aws/launchtemplate"
 )
 
-// Launches makes a store the source of the templates of launches: it has them built for each claim and made in EC2.
+// Launches provides launches with templates of a store: it builds the templates for each claim and creates them in EC2.
 type Launches struct {
 	// Store of the cluster's templates. Required.
 	Store *Store
@@ -65,7 +65,7 @@ func (l *Launches) Ensure(ctx context.Context, r launch.TemplateRequest) ([]laun
 	return templates, nil
 }
 
-// Forget says that EC2 does not know these templates any more.
+// Forget records that EC2 does not have these templates any more.
 func (l *Launches) Forget(names ...string) {
 	if l.Store != nil {
 		l.Store.Forget(names...)

@@ -16,9 +16,8 @@ import (
 // pageSize is the most that EC2 lists at once.
 const pageSize = 200
 
-// Hydrate reads which templates of the cluster there are: what an earlier process left is used again, or deleted once
-// its lifetime is over. Call it once at start, where leadership is won. After an error the store works all the
-// same, and Hydrate can be called again.
+// Hydrate reads which templates of the cluster exist: templates of an earlier process are used again, or deleted once their lifetime is
+// over. Call it once at start, where leadership is won. The store also works after an error, and Hydrate can be called again.
 func (s *Store) Hydrate(ctx context.Context) error {
 	found, err := s.list(ctx, s.ofCluster())
 	if err != nil {
@@ -35,8 +34,8 @@ func (s *Store) Hydrate(ctx context.Context) error {
 	return nil
 }
 
-// DeleteNodeClass deletes all templates that were made for a node class, known to this store or not. An error, which joins all that failed,
-// means that some are left: keep the class's finalizer and call again. Deleting a missing template is not an error.
+// DeleteNodeClass deletes all templates that were made for a node class, known to this store or not. An error joins all failures, and means
+// that some templates are left: keep the class's finalizer and call again. Deleting a missing template is not an error.
 func (s *Store) DeleteNodeClass(ctx context.Context, nodeClass string) error {
 	if nodeClass == "" {
 		return errors.New("deleting launch templates: the node class has no name")
@@ -44,7 +43,7 @@ func (s *Store) DeleteNodeClass(ctx context.Context, nodeClass string) error {
 	return s.deleteListed(ctx, append(s.ofCluster(), byTag(awsv1.TagNodeClass, nodeClass)))
 }
 
-// DeleteAll deletes all templates of the cluster: for taking the installation away.
+// DeleteAll deletes all templates of the cluster, for an uninstallation.
 func (s *Store) DeleteAll(ctx context.Context) error { return s.deleteListed(ctx, s.ofCluster()) }
 
 func (s *Store) deleteListed(ctx context.Context, filters []ec2types.Filter) error {

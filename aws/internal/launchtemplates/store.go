@@ -26,12 +26,12 @@ const (
 
 // Options of a Store. Only ClusterName is required.
 type Options struct {
-	// ClusterName is whose templates the store manages: those tagged with it.
+	// ClusterName is the cluster whose templates the store manages: those with its tag.
 	ClusterName string
 	// Lifetime is how long a template stays after it was last used; 0 means DefaultLifetime. At least a minute.
 	Lifetime time.Duration
-	// MaxTemplates is how many the store keeps at most: beyond that those not used for longest go before their time. 0
-	// means DefaultMaxTemplates.
+	// MaxTemplates is how many templates the store keeps at most: beyond that, the templates that were unused for longest are deleted
+	// before their lifetime ends. 0 means DefaultMaxTemplates.
 	MaxTemplates int
 	// Parallelism bounds the calls that one method makes at once; 0 means DefaultParallelism.
 	Parallelism int
@@ -44,7 +44,7 @@ type Options struct {
 	OnCreate func(launchtemplate.Template)
 }
 
-// Store knows which launch templates of a cluster there are in EC2.
+// Store tracks which launch templates of a cluster exist in EC2.
 type Store struct {
 	api     sdk.EC2API
 	options Options
@@ -54,7 +54,7 @@ type Store struct {
 	entries map[string]*entry
 }
 
-// entry is one template that is there, is being made, or is being deleted.
+// entry is one template that exists, is being created, or is being deleted.
 type entry struct {
 	// id is "lt-…".
 	id string
@@ -77,7 +77,7 @@ func New(api sdk.EC2API, o Options) (*Store, error) {
 		o.Lifetime = DefaultLifetime
 	}
 	if o.Lifetime < minIdle {
-		return nil, fmt.Errorf("launch templates: lifetime %s is shorter than %s: a launch may still use a template", o.Lifetime, minIdle)
+		return nil, fmt.Errorf("launch templates: lifetime %s is shorter than %s, so a template could be deleted while a launch still uses it", o.Lifetime, minIdle)
 	}
 	if o.MaxTemplates == 0 {
 		o.MaxTemplates = DefaultMaxTemplates
@@ -104,7 +104,7 @@ func (s *Store) Len() int {
 	return len(s.entries)
 }
 
-// Forget says that EC2 does not know these templates any more: the next Ensure makes them again. It deletes nothing in EC2.
+// Forget records that EC2 does not have these templates any more: the next Ensure creates them again. It deletes nothing in EC2.
 func (s *Store) Forget(names ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -151,7 +151,7 @@ func (s *Store) release(name string, e *entry, exists bool) {
 	}
 }
 
-// use notes that a template that is there is used now. It returns false when it is not, or a call about it is in progress.
+// use records that an existing template is used now. It returns false if the template does not exist, or a call about it is in progress.
 func (s *Store) use(name string, now time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -14,7 +14,7 @@ import (
 // other for the same instances. Their entries in the status are flagged.
 const EventDeprecatedImage = "AMIDeprecated"
 
-// tellDeprecated has an event published about images that were not known to be deprecated before.
+// tellDeprecated publishes an event about images that were not known to be deprecated before.
 func (w *round) tellDeprecated(before, now []awsv1.AMI) {
 	var ids []string
 	for _, image := range now {

@@ -115,13 +115,13 @@ func ids[T any](list []T, id func(T) string) []string {
 	return slices.Compact(found)
 }
 
-// without returns what of a list is not in another.
+// without returns the elements of a list that are not in another list.
 func without(list, other []string) []string {
 	return slices.DeleteFunc(slices.Clone(list), func(id string) bool { return slices.Contains(other, id) })
 }
 
 // ChangedFields returns the paths of spec fields whose change makes instances drift, such as "spec.tags". Fields that the hash
-// leaves out are never among them. It is pure; an error is about a class that can't be written as JSON.
+// leaves out are never among them. It is pure. It fails only for a class that can't be written as JSON.
 func ChangedFields(launched, now *awsv1.EC2NodeClass) ([]string, error) {
 	if launched == nil || now == nil {
 		return nil, nil

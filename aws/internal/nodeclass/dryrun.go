@@ -56,7 +56,7 @@ func (w *round) dryRun(ctx context.Context) (verdict, error) {
 
 func withoutRetries(o *ec2.Options) { o.RetryMaxAttempts = 1 }
 
-// template makes a launch template, really, since EC2 has no dry run for it. A verdict without a status is none yet.
+// template really creates a launch template, because EC2 has no dry run for that. A verdict without a status is none yet.
 func (w *round) template(ctx context.Context, instance *cloudprovider.InstanceType, claim *v1.NodeClaim) (string, verdict, error) {
 	request := launchtemplate.Request{
 		Cluster: w.cluster.Cluster, NodeClass: w.class, NodeClaim: claim, InstanceTypes: []*cloudprovider.InstanceType{instance},
@@ -91,7 +91,7 @@ const EventUserDataWarning = "UserDataWarning"
 // maxUserDataWarning is the most bytes of such an event: an API server takes at most 1,024.
 const maxUserDataWarning = 1000
 
-// tellUserData has an event published about the class's user data, each time that launches are tried dry.
+// tellUserData publishes an event about the class's user data with each dry run.
 func (w *round) tellUserData(warnings []string) {
 	if len(warnings) == 0 {
 		return
@@ -205,7 +205,7 @@ func (w *round) judge(err error, denied string) (verdict, error) {
 		v.keep = false
 		return v, nil
 	case reason == sdk.ReasonInstanceProfile:
-		// IAM has made it, and EC2 has not heard of it yet.
+		// IAM has created it, but EC2 does not know it yet.
 		return verdict{}, &noVerdictError{err}
 	}
 	return verdict{}, err

@@ -44,7 +44,7 @@ type Options struct {
 	InstanceTypes func(context.Context, *awsv1.EC2NodeClass) ([]*cloudprovider.InstanceType, error)
 	// Extend is passed to launchtemplate.Request; nil adds nothing.
 	Extend func(*ec2types.RequestLaunchTemplateData)
-	// WithoutDryRuns takes it for granted that instances may be launched.
+	// WithoutDryRuns assumes that instances may be launched.
 	WithoutDryRuns bool
 	// Features of the API that are on.
 	Features awsv1.Features
@@ -69,7 +69,7 @@ type Network interface {
 	SecurityGroups(context.Context, []awsv1.SecurityGroupSelectorTerm) ([]awsv1.SecurityGroup, error)
 }
 
-// Images finds what instances boot from. *amis.Resolver implements it.
+// Images finds the images from which instances boot. *amis.Resolver implements it.
 type Images interface {
 	Resolve(ctx context.Context, terms []awsv1.AMISelectorTerm, kubernetes string) (amis.Result, error)
 }
@@ -86,7 +86,7 @@ type Groups interface {
 
 // Profiles makes and deletes instance profiles. *instanceprofile.Manager implements it.
 type Profiles interface {
-	// Ensure sees to it that there is a profile with the class's role, and returns its name.
+	// Ensure ensures that a profile with the class's role exists, and returns its name.
 	Ensure(context.Context, instanceprofile.Wanted) (string, error)
 	// DeleteNodeClass deletes all profiles that were made for a class. Deleting a missing template is not an error.
 	DeleteNodeClass(ctx context.Context, name string, uid types.UID) error

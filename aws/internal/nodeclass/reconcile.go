@@ -86,9 +86,8 @@ func New(o Options) (*Reconciler, error) {
 // soon is when to look again after a write that is needed before anything else is done.
 const soon = time.Second
 
-// Reconcile manages one class. The result counts whether there is an error or not: write it
-// first, then look again after a pause that grows with each error that follows on another. The error joins all that
-// could not be done, each of its cause's kind (see sdk.Wrap).
+// Reconcile manages one class. The result is valid with and without an error: write it first, then call again after a pause that grows with
+// each consecutive error. The error joins all that could not be done, each of its cause's kind (see sdk.Wrap).
 func (r *Reconciler) Reconcile(ctx context.Context, o Observed) (Result, error) {
 	if o.NodeClass == nil {
 		return Result{}, cloudprovider.NewPermanentError(errors.New("reconciling a node class: it is nil"))
@@ -139,7 +138,7 @@ type round struct {
 func (r *Reconciler) resolve(ctx context.Context, o Observed, result *Result) error {
 	w := &round{Reconciler: r, pools: o.NodePools, claims: o.NodeClaims, result: result, class: result.NodeClass, now: r.now()}
 	if r.options.Reservations == nil {
-		// The condition may be there from a time when it was managed.
+		// The condition may exist from a time when it was managed.
 		w.class.Conditions().Clear(awsv1.ConditionCapacityReservationsReady, w.now)
 	}
 	w.cluster, w.clusterErr = r.options.Cluster(ctx)
@@ -184,7 +183,7 @@ func (w *round) isFalse(condition, reason, message string) {
 	w.conditions().SetFalse(condition, reason, message, w.now)
 }
 
-// untold keeps a condition that is known for the current class, and sets others to Unknown with the reason.
+// untold keeps a condition that is known for the current class, and otherwise sets it to Unknown with the reason.
 func (w *round) untold(condition string, err error) {
 	have := w.conditions().Get(condition)
 	if have.ObservedGeneration == w.class.Generation && have.Status != metav1.ConditionUnknown {

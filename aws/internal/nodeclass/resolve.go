@@ -153,7 +153,7 @@ func (w *round) securityGroups(ctx context.Context) (time.Duration, error) {
 	return groupsEvery, nil
 }
 
-// instanceProfile takes the class's own profile over unseen, or has one made of its role.
+// instanceProfile uses the profile that the class names without reading it, or has a profile created with the class's role.
 func (w *round) instanceProfile(ctx context.Context) (time.Duration, error) {
 	const condition = awsv1.ConditionInstanceProfileReady
 	name, err := w.profile(ctx)

@@ -66,7 +66,7 @@ func (w *round) validation(ctx context.Context) (time.Duration, error) {
 	return validationEvery, nil
 }
 
-// overtaken forgets a condition that says that something is missing which is there now.
+// overtaken clears a condition that reports something as missing that exists now.
 func (w *round) overtaken() {
 	switch w.conditions().Get(awsv1.ConditionValidationSucceeded).Reason {
 	case awsv1.ReasonDependenciesNotReady, awsv1.ReasonClusterCIDRResolutionFailed:
@@ -74,7 +74,7 @@ func (w *round) overtaken() {
 	}
 }
 
-// verdict returns the verdict of the last dry runs, or of a launch that proves as much, or of new dry runs.
+// verdict returns the verdict of the last dry runs, or of a launch that proves the same, or of new dry runs.
 func (w *round) verdict(ctx context.Context) (verdict, error) {
 	key, ok := verdictKey(w.class)
 	if known, have := w.verdicts.recall(w.class.UID, key, w.now); ok && have {

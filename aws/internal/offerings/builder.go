@@ -144,7 +144,7 @@ func reservationLabels(r awsv1.CapacityReservation) []requirements.Requirement {
 	return reqs
 }
 
-// typeOf returns the shape with what reservations add to its labels.
+// typeOf returns the shape with the labels that reservations add.
 func (b *builder) typeOf(shape *instancetype.Shape) cloudprovider.InstanceType {
 	t := shape.Type
 	list := b.reserved[t.Name]

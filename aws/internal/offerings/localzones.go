@@ -11,8 +11,8 @@ import (
 // us-west-2-lax-1a, and not with a letter, as us-west-2a.
 func isLocal(region, zone string) bool { return strings.HasPrefix(zone, region+"-") }
 
-// inLocalZone returns the price in a Local Zone. The price list has prices of the region; in Local Zones AWS asks more, so that it is an
-// estimate.
+// inLocalZone returns the price in a Local Zone. The price list has prices of the region; in Local Zones AWS charges more, so the price is
+// an estimate.
 func inLocalZone(q prices.Quote) prices.Quote {
 	if q.USD > 0 {
 		q.Source, q.Confidence = q.Source+", of the region: Local Zones cost more", cloudprovider.PriceEstimated

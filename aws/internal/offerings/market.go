@@ -27,7 +27,7 @@ type Market struct {
 	Time time.Time
 }
 
-// Sources are the parts of a running provider that know EC2. Only Discovery is required.
+// Sources are the parts of a running provider that read EC2. Only Discovery is required.
 type Sources struct {
 	Discovery    *discovery.Discoverer
 	Prices       *prices.Board

@@ -111,7 +111,7 @@ func (b *builder) types(earlier ...[]*cloudprovider.InstanceType) []*cloudprovid
 	return out
 }
 
-// take finds a name in a sorted list and cuts off all up to it.
+// take finds a name in a sorted list and removes all entries up to it.
 func take(list *[]*cloudprovider.InstanceType, name string) *cloudprovider.InstanceType {
 	for len(*list) > 0 && (*list)[0].Name <= name {
 		first := (*list)[0]

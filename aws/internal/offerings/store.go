@@ -67,7 +67,7 @@ func (s *Store) Types(m Market, v View) ([]*cloudprovider.InstanceType, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Classes that differ only in what makes no difference now, such as their subnets, share types too.
+	// Classes whose differences have no effect now, such as other subnets, share types, too.
 	a.types = b.types(a.types, sh.last())
 	sh.keep(a.types)
 	a.market, a.states = m, states
@@ -97,7 +97,7 @@ func (s *Store) Type(m Market, v View, name string) (*cloudprovider.InstanceType
 	return types[i], nil
 }
 
-// sameMarket compares all of a market but the time, whose effect is in the states of reservations.
+// sameMarket compares two markets without their times, which only affect the states of reservations.
 func sameMarket(a, b Market) bool {
 	return a.Catalog == b.Catalog && a.Prices == b.Prices && a.Unavailable == b.Unavailable && a.Rooms == b.Rooms && a.Shifted == b.Shifted
 }

@@ -21,11 +21,11 @@ import (
 const (
 	// Period is how long an answer of EC2's is good for.
 	Period = time.Minute
-	// Remember is how long an answer stands in while EC2 does not answer.
+	// Remember is how long an earlier answer is used while EC2 does not answer.
 	Remember = 24 * time.Hour
 )
 
-// NotFoundError says that the group a class selects is not there, or not available.
+// NotFoundError says that the group a class selects does not exist, or is not available.
 type NotFoundError struct {
 	// Selector names the group: `id "pg-1"`.
 	Selector string
@@ -49,7 +49,7 @@ type Finder struct {
 type answer struct {
 	at    time.Time // time of EC2's answer; zero if there was none
 	group *Group    // nil means that the group does not exist
-	// Of questions that failed since: how many in a row, the last error, and when to ask again.
+	// About failures since then: how many in a row, the last error, and when to ask again.
 	failures int
 	err      error
 	again    time.Time
@@ -63,8 +63,8 @@ func NewFinder(api sdk.EC2API, now func() time.Time) *Finder {
 	return &Finder{api: api, now: now, answers: map[string]answer{}}
 }
 
-// Find returns the group that a selector names, or nil without a selector. A group that is not there is a *NotFoundError. When EC2 can't be
-// asked, the group of the last answer is returned together with the error, if that answer is less than Remember old. If several callers
+// Find returns the group that a selector names, or nil without a selector. A group that does not exist is a *NotFoundError. When EC2 can't
+// be asked, the group of the last answer is returned together with the error, if that answer is less than Remember old. If several callers
 // need an answer, one calls EC2, and the others use its result. After a failure, EC2 is not called for a second, and after each further
 // failure for twice as long, up to Period; until then the failure is the answer. The group is shared and must not be changed.
 func (f *Finder) Find(ctx context.Context, selector *awsv1.PlacementGroupSelector) (*Group, error) {

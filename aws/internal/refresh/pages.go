@@ -25,7 +25,7 @@ func (e *PageError) Error() string {
 }
 
 // Pages reads an answer page by page. read gets the token of the page to read, nil for the first page, and returns the token of the next
-// page, nil or empty after the last page. An answer is whole or it is an error: that of read, of the context, or a *PageError.
+// page, nil or empty after the last page. The answer is complete, or there is an error: of read, of the context, or a *PageError.
 func Pages(ctx context.Context, read func(token *string) (next *string, err error)) error {
 	if ctx == nil || read == nil {
 		return errors.New("reading pages: the context or the function that reads a page is missing")

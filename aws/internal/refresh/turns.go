@@ -12,7 +12,7 @@ type Turns[K comparable] struct {
 	held map[K]chan struct{}
 }
 
-// Begin waits for a turn. The function it returns ends it and must be called; the error is ctx's.
+// Begin waits for a turn. Call the returned function to end the turn. The error is ctx's.
 func (t *Turns[K]) Begin(ctx context.Context, key K) (end func(), err error) {
 	for {
 		t.mu.Lock()

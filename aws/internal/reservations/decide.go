@@ -9,7 +9,7 @@ import (
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 )
 
-// Instance is what EC2 says of an instance, as far as reservations go.
+// Instance is the part of EC2's description of an instance that concerns reservations.
 type Instance struct {
 	// CapacityType is "reserved", "on-demand" or "spot".
 	CapacityType string

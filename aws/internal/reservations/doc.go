@@ -11,6 +11,6 @@
 // # Deliberate differences
 //
 //   - Lookups of different classes don't wait for each other.
-//   - A launch that is in progress holds its place ([Tracker.Hold]), and a count never passes what the reservation is of.
-//   - Demotion takes the interruptible label off too, and instances that a reservation of the class takes in are promoted.
+//   - A launch that is in progress holds its place ([Tracker.Hold]), and a count never exceeds the size of the reservation.
+//   - Demotion also removes the interruptible label, and instances that a reservation of the class takes in are promoted.
 package reservations

@@ -55,7 +55,7 @@ func (f *Finder) Find(ctx context.Context, terms []awsv1.CapacityReservationSele
 	return f.find(ctx, terms, f.now().Add(-Period))
 }
 
-// FindNow is Find with fresh answers: an instance may be drifted only if it still is when EC2 is asked.
+// FindNow is Find with new answers of EC2, because drift must be confirmed by the current state.
 func (f *Finder) FindNow(ctx context.Context, terms []awsv1.CapacityReservationSelectorTerm) (found Found, rejected, err error) {
 	return f.find(ctx, terms, f.now())
 }

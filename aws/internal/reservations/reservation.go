@@ -13,11 +13,11 @@ import (
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 )
 
-// ExpiringBefore is how long before its end a capacity block is not launched into any more, and its instances are
-// drained: ten minutes before EC2 starts to take them.
+// ExpiringBefore is the time before the end of a capacity block at which launches into it stop and its instances are drained: ten minutes
+// before EC2 starts to take them back.
 const ExpiringBefore = 40 * time.Minute
 
-// UltraServersExpiringBefore is likewise of blocks of UltraServers, whose instances EC2 starts to take half an hour sooner.
+// UltraServersExpiringBefore is the same for blocks of UltraServers, whose instances EC2 starts to take back half an hour earlier.
 const UltraServersExpiringBefore = 70 * time.Minute
 
 // expiringBefore depends on the instance type: UltraServers are only sold in these families.

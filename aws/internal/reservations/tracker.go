@@ -8,11 +8,10 @@ import (
 	"time"
 )
 
-// Remember is how long the room in a reservation is known for without EC2 saying it again: longer than any outage of
-// its API.
+// Remember is how long the room in a reservation counts as known without a new answer of EC2: longer than any outage of its API.
 const Remember = 24 * time.Hour
 
-// rememberGone is how long an instance that made room is known: longer than a claim outlives its instance.
+// rememberGone is how long an ended instance is remembered: longer than a claim outlives its instance.
 const rememberGone = time.Hour
 
 // Tracker counts the room in reservations between EC2's answers. It is safe for concurrent use.
@@ -59,8 +58,8 @@ func (t *Tracker) Sync(at time.Time, list ...Reservation) {
 	})
 }
 
-// Gone says that an instance in a reservation is gone: there is room for one more, though never more than the reservation
-// is of. Each instance counts once, however often it is reported.
+// Gone records that an instance in a reservation is gone: there is room for one more, but never more than the size of the reservation. Each
+// instance counts once, however often it is reported.
 func (t *Tracker) Gone(id, instance string) {
 	t.change(func() bool {
 		now := t.now()
@@ -105,8 +104,8 @@ func (t *Tracker) Hold(most int, ids ...string) *Hold {
 	return h
 }
 
-// HoldTogether is Hold for a launch of several instances that is made whole or not at all: it books that many places in the first of the named
-// reservations that has room for all of them, or nothing.
+// HoldTogether is Hold for a launch of several instances, all or nothing: it books that many places in the first of the named reservations
+// that has room for all of them, or nothing.
 func (t *Tracker) HoldTogether(places int, ids ...string) *Hold {
 	h := &Hold{tracker: t, each: max(places, 0)}
 	t.change(func() bool {

@@ -43,7 +43,7 @@ type Options struct {
 	API sdk.SpotScoresAPI
 	// Region whose zones get scores.
 	Region string
-	// Configurations is how many different configurations may be used within 24 hours.
+	// Configurations is the maximum number of different sets of instance types for which scores may be requested within 24 hours.
 	Configurations int
 	// Now is the clock.
 	Now func() time.Time

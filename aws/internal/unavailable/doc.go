@@ -7,7 +7,7 @@
 //	_, closed := memory.Snapshot().Closed(effect.Keys[0], nil)
 //
 // [Judge] is a pure function that turns a failure into marks: it closes an offering, a capacity type, a subnet, a quota or a reservation.
-// How long is the [Memory]'s business:
+// The [Memory] decides how long:
 //
 //   - The first mark of an offering lasts [DefaultFirst], each further mark twice as long as the one before, up to [DefaultLongest], all
 //     with a jitter that follows from a seed. Marks of things that were closed at once thus don't open at once.

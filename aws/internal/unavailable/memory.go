@@ -90,7 +90,7 @@ func (m *Memory) Observe(failures ...Failure) []Effect {
 	return effects
 }
 
-// suspects returns the neighbours of what is out of stock.
+// suspects returns the neighbours of an offering that is out of stock.
 func (m *Memory) suspects(keys []Key) []Key {
 	if m.options.Neighbours == nil {
 		return nil
@@ -106,7 +106,7 @@ func (m *Memory) suspects(keys []Key) []Key {
 	return out
 }
 
-// quotaHit closes a quota's types from the smallest one on that was refused while it was closed.
+// quotaHit closes the types of a quota, from the smallest type on that was refused while the quota was closed.
 func (m *Memory) quotaHit(hit QuotaHit, now time.Time) {
 	var vcpus int64
 	if m.options.VCPUs != nil {
@@ -133,8 +133,8 @@ func (m *Memory) Mark(keys ...Key) {
 	m.current.Store(nil)
 }
 
-// Snapshot returns the offerings that are currently out of stock. It is the same pointer as long as nothing changes. Everything marked by a
-// call that returned before this one is in it.
+// Snapshot returns the offerings that are currently out of stock. It is the same pointer as long as nothing changes. The snapshot contains
+// everything marked by calls that returned before this one.
 func (m *Memory) Snapshot() *Snapshot {
 	now := m.options.Now()
 	if s := m.current.Load(); s != nil && s.holds(now) {

@@ -28,7 +28,7 @@ const (
 	ReasonOffering = "out of stock"
 	// ReasonGroup: its placement group, or partition, had no room for it.
 	ReasonGroup = "out of stock in the placement group"
-	// ReasonCapacityType: its capacity type can't be had.
+	// ReasonCapacityType: its capacity type is not available.
 	ReasonCapacityType = "capacity type can't be had"
 	// ReasonSubnets: no subnet of the class has free addresses in its zone.
 	ReasonSubnets = "no free addresses in the zone's subnets"

@@ -75,8 +75,8 @@ type Change struct {
 	Ended []string
 }
 
-// Poll asks ARC, and says what changed since the last Poll that did, ends by the clock included. When ARC does not
-// answer, what is known stays, and ends when it was to end.
+// Poll asks ARC, and returns what changed since the last successful Poll, including shifts that have expired by the clock. If ARC does not
+// answer, the known shifts stay until their end.
 func (w *Watcher) Poll(ctx context.Context) (Change, error) {
 	arn, err := w.name(ctx)
 	if err != nil {
@@ -185,7 +185,7 @@ func (w *Watcher) Snapshot() *Snapshot {
 
 func (s *Snapshot) holds(now time.Time) bool { return s.until.IsZero() || now.Before(s.until) }
 
-// snapshot makes one if the last is out of date. The lock is held.
+// snapshot makes a new snapshot if the last one is out of date. The lock is held.
 func (w *Watcher) snapshot(now time.Time) *Snapshot {
 	last := w.current.Load()
 	if last != nil && last.holds(now) {
