@@ -71,7 +71,7 @@ func (v *verifier) compareTypes(pool *v1.NodePool, class *awsv1.EC2NodeClass, wa
 }
 
 // karpenterTypes returns the names of the types that Karpenter offers for a class and the requirements of a pool. Karpenter also lists
-// types on which no pod fits after what the class reserves.
+// types on which no pod fits because of what the class reserves.
 func (v *verifier) karpenterTypes(class *awsv1.EC2NodeClass, want requirements.Set) ([]string, error) {
 	relaxed := class.DeepCopy()
 	if k := relaxed.Spec.Kubelet; k != nil {
