@@ -67,7 +67,7 @@ type List struct {
 // maxPerHour is more than any instance costs, in any currency.
 const maxPerHour = 1e9
 
-// usable reports whether an amount can be a price. Zero can't: planners would put every pod on instances that cost nothing.
+// usable reports whether an amount can be a price. A price of 0 is invalid: planners would put every pod on instances that cost nothing.
 func usable(perHour float64) bool {
 	return perHour > 0 && perHour <= maxPerHour && !math.IsNaN(perHour)
 }

@@ -55,7 +55,8 @@ func (s Spot) Prices(ctx context.Context) (*List, error) {
 	return list, nil
 }
 
-// takeSpot adds a record of EC2. If several are for one pair, the latest counts, and of equally old ones the highest, whatever the order.
+// takeSpot adds a record of EC2. If several records have the same instance type and zone, the latest is used, and of equally old records
+// the one with the highest price, whatever their order.
 func (l *List) takeSpot(record ec2types.SpotPrice) {
 	amount, err := strconv.ParseFloat(aws.ToString(record.SpotPrice), 64)
 	if err != nil || record.Timestamp == nil || !usable(amount) || record.InstanceType == "" || aws.ToString(record.AvailabilityZone) == "" {
