@@ -17,8 +17,8 @@ import (
 type AttributeBinding struct {
 	// Attribute is the name of the attribute in resourcev1.Device.Attributes. The devices themselves don't state it.
 	Attribute resourcev1.QualifiedName `json:"attribute"`
-	// Label is the key of a label that each offering of the type states, such as topology.kubernetes.io/zone, karpenter.sh/capacity-type or that of a
-	// reservation, or of one that the type states for all.
+	// Label is the key of a label that the type or each of its offerings states, such as topology.kubernetes.io/zone,
+	// karpenter.sh/capacity-type or the label of a reservation.
 	Label string `json:"label"`
 	// Values are the values of the attribute by the label's value. If nil, the attribute is a string with the label's value.
 	Values map[string]resourcev1.DeviceAttribute `json:"values,omitempty"`
@@ -61,15 +61,15 @@ func (t *InstanceType) DeviceLabels() []string {
 	return slices.Compact(keys)
 }
 
-// DevicesOf returns the device pools of an instance bought by the offering: the type's, with the values of all bound attributes. It is
-// Devices itself where none is bound, and must not be changed.
+// DevicesOf returns the device pools of an instance bought by the offering: the type's, with the values of all bound attributes. Without
+// bound attributes it is Devices itself. It must not be changed.
 func (t *InstanceType) DevicesOf(o *Offering) []DevicePool {
 	return BindDevices(t.Devices, func(key string) string { return t.LabelOf(o, key) })
 }
 
-// BindDevices returns the pools with the values of their bound attributes on a node with those labels, and without bindings; label is empty
-// for a label that the node lacks; nil stands for a node without labels. If nothing is bound, it returns the pools themselves. Neither must
-// be changed.
+// BindDevices returns the pools without bindings, and with the values of their bound attributes on a node with those labels. label returns
+// "" for a label that the node lacks; nil stands for a node without labels. If nothing is bound, it returns the pools themselves. Neither
+// must be changed.
 func BindDevices(pools []DevicePool, label func(key string) string) []DevicePool {
 	if !slices.ContainsFunc(pools, func(p DevicePool) bool { return len(p.Bindings) > 0 }) {
 		return pools
@@ -108,7 +108,7 @@ func (p *DevicePool) bind(label func(key string) string) {
 	p.Bindings = nil
 }
 
-// validateBindings checks them. names are those of the pool's devices.
+// validateBindings checks the bindings of a pool. names are the names of the pool's devices.
 func (p *DevicePool) validateBindings(names map[string]bool, path *field.Path) field.ErrorList {
 	var faults field.ErrorList
 	bound := map[string]bool{}
@@ -139,7 +139,7 @@ func (p *DevicePool) validateBindings(names map[string]bool, path *field.Path) f
 	return faults
 }
 
-// boundTwice finds the devices that have the binding's attribute already: of their own, or by a binding before.
+// boundTwice finds the devices that already have the binding's attribute: as their own, or by an earlier binding.
 func (p *DevicePool) boundTwice(b *AttributeBinding, bound map[string]bool, path *field.Path) field.ErrorList {
 	for i := range p.Devices {
 		d := &p.Devices[i]

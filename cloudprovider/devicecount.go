@@ -10,8 +10,8 @@ import (
 const deviceCountSuffix = "/devices"
 
 // DeviceCount returns the resource that counts the devices of a driver, "gpu.nvidia.com/devices" for instance. A provider that lists it in
-// InstanceType.Capacity lets NodePools limit them. Nodes don't report it, and no pod can ask for it: what a NodeClaim states counts for its
-// node.
+// InstanceType.Capacity lets NodePools limit them. Nodes don't report it, and pods can't request it: the number in a NodeClaim counts for
+// its node.
 func DeviceCount(driver string) corev1.ResourceName {
 	return corev1.ResourceName(driver + deviceCountSuffix)
 }
@@ -21,8 +21,8 @@ func IsDeviceCount(name corev1.ResourceName) bool {
 	return strings.HasSuffix(string(name), deviceCountSuffix)
 }
 
-// Count returns how many devices of the pool there are: a device and its partitions, which share a set of counters, are one. 0 for a nil
-// pool.
+// Count returns the number of devices in the pool: a device and its partitions, which share a set of counters, count as one. It is 0 for a
+// nil pool.
 func (p *DevicePool) Count() int64 {
 	if p == nil {
 		return 0

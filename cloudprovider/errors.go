@@ -264,8 +264,7 @@ type TransientError struct {
 	Cause error
 }
 
-// NewTransientError marks cause as transient. Errors without a kind count as transient anyway: the mark is for a
-// provider that has looked.
+// NewTransientError marks cause as transient. Errors without a kind also count as transient; this type is for a provider that knows it.
 func NewTransientError(cause error) error { return &TransientError{Cause: cause} }
 
 func (e *TransientError) Error() string { return because("transient", e.Cause) }
@@ -299,8 +298,8 @@ func (e *PermanentError) Is(target error) bool { return target == Permanent }
 // Unwrap gives the cause.
 func (e *PermanentError) Unwrap() error { return e.Cause }
 
-// ExhaustedOfferings returns the offerings that err names as without room, whether for stock or for quota, sorted and without repetitions.
-// Nil when it names none.
+// ExhaustedOfferings returns the offerings that err names as having no room, because of stock or of a quota, sorted and without
+// repetitions. Nil when it names none.
 func ExhaustedOfferings(err error) []OfferingKey {
 	var keys []OfferingKey
 	walk(err, func(e error) {
@@ -328,8 +327,8 @@ func walk(err error, visit func(error)) {
 	}
 }
 
-// because appends the cause to a message. A missing cause adds nothing, so that a literal without one prints well, nor does
-// one that the message has said already.
+// because appends the cause to a message. A missing cause adds nothing, so that a literal without a cause prints well. A cause that the
+// message already contains adds nothing either.
 func because(what string, cause error) string {
 	if cause == nil || strings.HasSuffix(what, cause.Error()) {
 		return what

@@ -28,24 +28,24 @@ type InstanceType struct {
 	// report in CSINode.spec.drivers[].allocatable.count once the instance has joined. A driver that is not listed is
 	// unlimited; nil limits none (CP-CATALOG-15).
 	VolumeLimits map[string]int32 `json:"volumeLimits,omitempty"`
-	// NotKnown are resources of which the provider does not know how many an instance has, sorted. Capacity has none of them, so that
-	// no pod is planned there that asks for one; explanations say so. Nil: all is known.
+	// NotKnown are the resources whose amount the provider does not know, sorted. Capacity does not contain them, so no pod that requests
+	// one of them is planned there; explanations say so. Nil means that all amounts are known.
 	NotKnown []corev1.ResourceName `json:"notKnown,omitempty"`
-	// Devices are what drivers of Dynamic Resource Allocation will publish on an instance of the type, once they run there. Nil: nothing, so
-	// that no pod whose claims need devices is planned there (CP-CATALOG-16).
+	// Devices are what drivers of Dynamic Resource Allocation will publish on an instance of the type, once they run there. Nil means no
+	// devices: no pod whose claims need devices is planned there (CP-CATALOG-16).
 	Devices []DevicePool `json:"devices,omitempty"`
 }
 
-// DevicePool is what one driver will publish in ResourceSlices for an instance: a pool of its own, complete, for that instance alone.
+// DevicePool is what one driver will publish in ResourceSlices for an instance: a complete pool, for that instance alone.
 type DevicePool struct {
 	// Driver is the name of the driver, "gpu.nvidia.com" for instance. Several pools of one driver differ in their Suffix.
 	Driver string `json:"driver"`
-	// Suffix follows the instance's name in the name of the pool. Most drivers have one pool, named as the instance is.
+	// Suffix follows the instance's name in the name of the pool. Most drivers have one pool, named after the instance.
 	Suffix string `json:"suffix,omitempty"`
-	// Devices have unique names within the pool. What differs from instance to instance, such as a serial number, is left out. An
-	// attribute that is only compared among the devices of an instance, such as the PCIe root, may have a stand-in for a value.
+	// Devices have unique names within the pool. Values that differ from instance to instance, such as a serial number, are left out. An
+	// attribute that is only compared among the devices of an instance, such as the PCIe root, may have a placeholder value.
 	Devices []resourcev1.Device `json:"devices"`
-	// SharedCounters are what partitions of devices share; Devices consume no others.
+	// SharedCounters are the counters that partitions of devices share; Devices consume no other counters.
 	SharedCounters []resourcev1.CounterSet `json:"sharedCounters,omitempty"`
 	// Bindings are attributes of devices whose values depend on the offering that is launched. Nil: none do.
 	Bindings []AttributeBinding `json:"bindings,omitempty"`
@@ -70,19 +70,19 @@ type Offering struct {
 	Price float64 `json:"price"`
 	// PriceSource is the source of the price and its date, for people. Optional.
 	PriceSource string `json:"priceSource,omitempty"`
-	// PriceBasis says how far the price can be relied on; nil where that is not known. Plans sum it up: see Plan.Prices in package
+	// PriceBasis says how reliable the price is; nil if that is not known. Plans summarize it: see Plan.Prices in package
 	// scheduling/planning.
 	PriceBasis *PriceBasis `json:"priceBasis,omitempty"`
-	// InterruptionRate says how often such instances are taken back; nil where that is not known, and where they are not taken back.
-	// Planners don't look at it: package scheduling/spotrisk makes terms of the cost model of it, for those who want them.
+	// InterruptionRate says how often such instances are taken back; nil if that is not known, or if they are never taken back. Planners
+	// don't use it directly: package scheduling/spotrisk can make terms of the cost model from it.
 	InterruptionRate *InterruptionRate `json:"interruptionRate,omitempty"`
 	// Available is false while the provider expects launches to fail because of missing capacity.
 	Available bool `json:"available"`
 	// ReservationCapacity is the number of instances left in the reservation; used only if the capacity type is reserved.
 	ReservationCapacity int `json:"reservationCapacity,omitempty"`
 	// ReservationEnds is when instances of the reservation must be free of pods because they are taken back with its end; all offerings of a
-	// reservation have the same time. Pods whose run time is known are planned there only if they would be done by then. Zero: the
-	// reservation is open ended, or its instances outlive it. Used only if the capacity type is reserved.
+	// reservation have the same time. Pods whose run time is known are planned there only if they would be done by then. Zero means that
+	// the reservation has no end, or that its instances outlive it. Used only if the capacity type is reserved.
 	ReservationEnds time.Time `json:"reservationEnds,omitzero"`
 	// Capacity overrides entries of the type's Capacity for instances bought this way; nil changes nothing.
 	Capacity corev1.ResourceList `json:"capacity,omitempty"`

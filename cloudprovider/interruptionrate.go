@@ -5,19 +5,19 @@ import "math"
 // InterruptionRate says how often the cloud takes back instances that are bought as the same offering. Offerings share it: it must not be
 // changed.
 //
-// What is known publicly is a band: of so many instances in a hundred that ran in a month of 730 hours, the cloud took one away. It is
-// an average of the past, not a promise.
+// Clouds publish only a band: the share of instances that were taken back within a month of 730 hours. It is an average of the past, not a
+// promise.
 type InterruptionRate struct {
-	// Low and High are the ends of the band, as shares of instances per month, from 0 to 1. Equal ends are an exact share. High is 1
-	// where no upper end is known.
+	// Low and High are the ends of the band, as shares of instances per month, from 0 to 1. Equal ends are an exact share. High is 1 if no
+	// upper end is known.
 	Low  float64 `json:"low"`
 	High float64 `json:"high"`
 	// Source of the figures and their date, for people. Optional.
 	Source string `json:"source,omitempty"`
 }
 
-// Share returns the share to compute with: the middle of the band. Of a band without an upper end it is one and a half times the lower end,
-// which is an estimate. Nil has none: 0.
+// Share returns the share to compute with: the middle of the band. For a band without an upper end it is one and a half times the lower
+// end, which is an estimate. Nil has none: 0.
 func (r *InterruptionRate) Share() float64 {
 	switch {
 	case r == nil:

@@ -48,12 +48,12 @@ func LaunchOrder(types []*InstanceType, want requirements.Set, requests corev1.R
 	return LaunchOrderBy(types, want, requests, nil)
 }
 
-// LaunchCost returns what an instance bought as the offering of the type is expected to cost, in USD per hour: its price, and for example
-// what interruptions of spot instances cost. It gives the same answer whenever it is asked, and is safe for concurrent use. An answer that
-// is not a number, or below 0, counts as the price of the offering.
+// LaunchCost returns the expected cost of an instance bought as the offering of the type, in USD per hour: its price, and for example the
+// cost of interruptions of spot instances. It gives the same answer whenever it is asked, and is safe for concurrent use. An answer that is
+// not a number, or below 0, counts as the price of the offering.
 type LaunchCost func(*InstanceType, *Offering) float64
 
-// Of returns the cost of a candidate; its price if c is nil, and 0 if the candidate is none.
+// Of returns the cost of a candidate; its price if c is nil, and 0 if there is no candidate.
 func (c LaunchCost) Of(candidate Candidate) float64 {
 	if candidate.Type == nil || candidate.Offering == nil {
 		return 0
@@ -68,8 +68,7 @@ func (c LaunchCost) Of(candidate Candidate) float64 {
 	return price
 }
 
-// LaunchOrderBy is LaunchOrder with what nodes are expected to cost in place of their prices: the cheapest by cost comes first. A nil cost
-// is LaunchOrder.
+// LaunchOrderBy is LaunchOrder by expected cost instead of price: the cheapest by cost comes first. A nil cost is LaunchOrder.
 func LaunchOrderBy(types []*InstanceType, want requirements.Set, requests corev1.ResourceList, cost LaunchCost) []Candidate {
 	var suitable []keyedCandidate
 	for _, t := range types {

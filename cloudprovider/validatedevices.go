@@ -29,7 +29,7 @@ func (c *catalogCheck) devices() {
 	}
 }
 
-// binding checks that each offering has a value for the attribute, and one that an attribute can have.
+// binding checks that each offering has a value for the attribute, and that the value is valid for an attribute.
 func (c *catalogCheck) binding(b *AttributeBinding, path string) {
 	for i := range c.t.Offerings {
 		o := &c.t.Offerings[i]
