@@ -119,7 +119,7 @@ func (l *lab) classUnknown() {
 	}
 	defer heal()
 	if r, err := classes.NodeClassStatus(l.Context(), l.NodeClass); err == nil && !r.Ready() {
-		l.Errorf("the cloud could not be read, and the node class is said to be %q, %q", r.Status, r.Reason)
+		l.Errorf("the cloud could not be read, but NodeClassStatus reports the status %q with reason %q", r.Status, r.Reason)
 	}
 }
 
@@ -179,7 +179,7 @@ func (l *lab) gateUnknown() {
 	defer heal()
 	instance := l.specOf(l.create(l.claim()))
 	if result, err := gate.Registered(l.Context(), instance); result.Open {
-		l.Errorf("the cloud could not be read, and gate %q is open (error %v)", gate.Name(), err)
+		l.Errorf("the cloud could not be read, but gate %q is open (error %v)", gate.Name(), err)
 	}
 }
 
@@ -256,7 +256,7 @@ func (l *lab) driftUnknown() {
 	}
 	defer heal()
 	if reason, err := detector.IsDrifted(l.Context(), instance); err == nil && reason == "" {
-		l.Error("the cloud could not be read, and a drifted instance is said not to have drifted")
+		l.Error("the cloud could not be read, but IsDrifted reports that a drifted instance has not drifted")
 	}
 }
 
@@ -269,8 +269,7 @@ func hollow(p cloudprovider.RepairPolicy) bool {
 	return p.ConditionType == "" || p.ConditionStatus == ""
 }
 
-// repairOff holds a list to having no entry that is no policy; and, where the provider itself turns repair off, that one to
-// having none at all.
+// repairOff checks that no repair policy is empty, and that a provider with repair turned off returns no policies.
 func (l *lab) repairOff() {
 	policies := l.repairer().RepairPolicies()
 	for i, p := range policies {

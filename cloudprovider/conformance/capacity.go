@@ -72,7 +72,7 @@ func (l *lab) spotStockOut() {
 	before := shelf(l.types())
 	_, err := l.tryCreate(l.claim(in(corev1.LabelInstanceTypeStable, candidate.Type.Name), in(v1.CapacityTypeLabelKey, v1.CapacityTypeSpot)))
 	if err == nil {
-		l.Error("spot is sold out, and an instance was launched")
+		l.Error("spot is sold out, but Create launched an instance")
 	}
 	l.closed(before, l.NodePool, isOne, "after spot was found out of stock")
 }

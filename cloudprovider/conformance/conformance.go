@@ -89,7 +89,7 @@ func (o Options) checked() (Options, error) {
 		}
 	}
 	if o.Poll <= 0 || option.Or(o.Patience, DefaultPatience) <= 0 {
-		return o, &option.Error{Package: "conformance", Option: "Poll, Patience", Rule: "one is not more than 0: start from DefaultOptions"}
+		return o, &option.Error{Package: "conformance", Option: "Poll, Patience", Rule: "both must be more than 0: start from DefaultOptions"}
 	}
 	if o.Levels == nil {
 		o.Levels = Levels()

@@ -281,10 +281,10 @@ func (l *lab) createSharesNothing() {
 		l.Fatalf("getting the instance: %v", err)
 	}
 	if _, spoilt := got.Labels["scribbled"]; spoilt {
-		l.Error("a label written to the answer, or to the claim, is in what Get gives")
+		l.Error("Get returns a label that was written to the claim or to the answer of Create")
 	}
 	if q := got.Status.Capacity[corev1.ResourcePods]; q.Value() == scribbled {
-		l.Error("an amount written to the answer is in what Get gives")
+		l.Error("Get returns an amount that was written to the answer of Create")
 	}
 }
 

@@ -137,7 +137,7 @@ func (l *lab) createLeavesNoOrphan() {
 	cancel()
 	claim := l.claim()
 	if _, err := l.Provider.Create(ended, claim); err == nil {
-		l.Error("a context that has ended launched an instance")
+		l.Error("Create launched an instance although its context had ended")
 	}
 	l.findable(claim)
 

@@ -78,7 +78,7 @@ func (l *lab) describeAlone() {
 		l.Skip("the factory gives the same provider each time")
 	}
 	if !reflect.DeepEqual(before, first.Describe().DeepCopy()) {
-		l.Error("making a second provider changes what the first declares")
+		l.Error("making a second provider changes the description of the first")
 	}
 	for _, t := range l.types() {
 		for i := range t.Offerings {

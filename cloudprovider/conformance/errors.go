@@ -81,7 +81,7 @@ func (l *lab) struck(fault Fault, look func(call, error)) {
 	}
 	if met == 0 {
 		if skipped == nil {
-			skipped = errors.New("no method has to ask the cloud")
+			skipped = errors.New("no method of the provider asks the cloud")
 		}
 		l.Skip(skipped)
 	}
@@ -121,8 +121,8 @@ func (l *lab) errorKinds() {
 	}
 }
 
-// keeps reports whether a launch has failed with an error that a NodeClaim's condition can show and that keeps the kind
-// inside. An error without a kind is transient.
+// keeps reports whether a launch has failed with an error that a condition of a NodeClaim can show and that still has its kind. An error
+// without a kind is transient.
 func keeps(method Method, err error, kind cloudprovider.ErrorKind) bool {
 	if method != MethodCreate || cloudprovider.KindOf(err) != cloudprovider.CreateFailed {
 		return false

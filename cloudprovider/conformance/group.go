@@ -28,7 +28,7 @@ func (l *lab) groups() cloudprovider.GroupCreator {
 	return ability[cloudprovider.GroupCreator](l, "GroupCreator")
 }
 
-// group returns claims that are alike, on demand: what is not interrupted while the clause looks at it.
+// group returns equal claims for on-demand instances, which are not interrupted during the clause.
 func (l *lab) group() []*v1.NodeClaim {
 	claims := make([]*v1.NodeClaim, groupSize)
 	for i := range claims {

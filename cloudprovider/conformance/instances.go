@@ -347,7 +347,7 @@ func (l *lab) listWhole() {
 		provider = l.Restart() // a provider without memory
 	}
 	if all, err := provider.List(l.Context()); err == nil {
-		l.Errorf("the cloud could not be read, and List gives %d instances without an error", len(all))
+		l.Errorf("the cloud could not be read, but List returns %d instances without an error", len(all))
 	}
 }
 

@@ -18,7 +18,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/nodeclaims"
 )
 
-// step is one look at everything, after some time.
+// step lets some time pass, and then reconciles every object once.
 func (w *world) step() {
 	w.pass(w.options.Step)
 	w.steps++
@@ -225,7 +225,7 @@ func (w *world) reconcileNode(name string) {
 	w.t.Fatalf("node %q never settles: %q", name, w.log[max(0, len(w.log)-10):])
 }
 
-// do carries out one effect and gives what was learnt of the instance.
+// do carries out one effect, and returns what it found out about the instance.
 func (w *world) do(effect provisioning.Effect) provisioning.InstanceState {
 	w.note("%s", effect)
 	switch e := effect.(type) {
@@ -237,7 +237,7 @@ func (w *world) do(effect provisioning.Effect) provisioning.InstanceState {
 			w.ended = true
 			break
 		} else if there.ResourceVersion != e.Claim.ResourceVersion {
-			w.ended = true // a conflict: it is looked at again
+			w.ended = true // a conflict: the object is reconciled again
 			break
 		}
 		w.putClaim(e.Claim.DeepCopy())
@@ -341,7 +341,7 @@ func (w *world) snapshot() *scheduling.Snapshot {
 	return s
 }
 
-// schedule binds pods to nodes that are ready, and launches what the others need.
+// schedule binds pods to nodes that are ready, and launches nodes for the others.
 func (w *world) schedule() {
 	if len(w.podsOn("")) == 0 || w.steps < w.poolBack {
 		return

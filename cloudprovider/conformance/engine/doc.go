@@ -1,14 +1,14 @@
-// Package engine plugs a provider into the planners and has them run a small cluster on it, with a stepped clock: it scales
-// up, falls back when instances are out of stock, consolidates, and replaces instances that drift, are interrupted or break;
-// and it comes through when objects vanish: a Node, a NodeClaim, an instance or the NodePool, at each step in turn.
+// Package engine connects a provider to the planners, and lets them run a small cluster on it, with a stepped clock. The cluster scales up,
+// uses other offerings when instances are out of stock, consolidates, and replaces instances that drift, are interrupted or break. It also
+// recovers when objects vanish: a Node, a NodeClaim, an instance or the NodePool, at each step in turn.
 //
 //	func TestEngine(t *testing.T) {
 //		engine.Run(t, newSubject, engine.DefaultOptions())
 //	}
 //
 // The factory is the one of package conformance. The hook Advance is required: nothing here waits in real time. The API
-// server, the kubelets and the workloads are in memory; the instances are the provider's. A scenario that needs a hook or an
-// ability that is not there is skipped with the reason.
+// server, the kubelets and the workloads are in memory; the instances are the provider's. A scenario that needs a missing hook or ability
+// is skipped with the reason.
 //
 // Stability: beta.
 package engine

@@ -7,7 +7,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider/conformance"
 )
 
-// witness is a test that what was said to is remembered.
+// witness wraps a test and remembers its messages.
 type witness struct {
 	testing.TB
 	reason string

@@ -18,27 +18,27 @@ import (
 
 // Options of a run. Start from DefaultOptions.
 type Options struct {
-	// Start is where the clock of the provider and its cloud stands when the factory has made them; zero means midnight UTC
-	// of 2026-03-01. Deadlines of interruptions are compared with it.
+	// Start is the time on the clock of the provider and its cloud after the factory has made them; zero means midnight UTC of 2026-03-01.
+	// Deadlines of interruptions are compared with it.
 	Start time.Time
-	// Step is how far the clock goes between two looks at the cluster; more than 0.
+	// Step is how far the clock advances between two passes over the cluster; more than 0.
 	Step time.Duration
-	// Steps is how many looks a scenario may take to get somewhere, at least 1.
+	// Steps is the number of passes after which a scenario must have reached its next goal, at least 1.
 	Steps int
-	// Listen is how long each look waits for interruptions, in real time; more than 0. A source that is far away
-	// needs longer; what it has given in the meantime must come again.
+	// Listen is how long each pass waits for interruptions, in real time; more than 0. A remote source needs a longer time. Messages that
+	// it has returned in the meantime must be delivered again.
 	Listen time.Duration
-	// VanishEvery has Vanish try every so many steps of the life of a node and not each of them, for clouds that are slow;
-	// 1 is each.
+	// VanishEvery makes Vanish test only every n-th step of the life of a node, for clouds that are slow; 1 tests each step.
 	VanishEvery int
 }
 
-// DefaultOptions look every 10 seconds, 200 times at most, wait 50 milliseconds for interruptions, and have something vanish at each step.
+// DefaultOptions make a pass every 10 seconds, 200 times at most, wait 50 milliseconds for interruptions, and let something vanish at each
+// step.
 func DefaultOptions() Options {
 	return Options{Step: 10 * time.Second, Steps: 200, Listen: 50 * time.Millisecond, VanishEvery: 1}
 }
 
-// check says what is wrong with the options, with an *option.Error.
+// check returns an *option.Error if an option is invalid.
 func (o *Options) check() error {
 	if o.Step <= 0 || o.Steps < 1 || o.Listen <= 0 || o.VanishEvery < 1 {
 		return &option.Error{
@@ -77,7 +77,7 @@ func scenarios() []scenario {
 	}
 }
 
-// Run plays every scenario as a sub-test of t, and reports what came of each, as the clauses of level conformance.Engine.
+// Run runs every scenario as a sub-test of t, and reports the result of each, as the clauses of level conformance.Engine.
 func Run(t *testing.T, factory conformance.Factory, options Options) *conformance.Report {
 	t.Helper()
 	report := &conformance.Report{}
@@ -95,7 +95,7 @@ func Run(t *testing.T, factory conformance.Factory, options Options) *conformanc
 	return report
 }
 
-// Play plays one scenario, which fails or skips t. An unknown name fails it.
+// Play runs one scenario, which may fail or skip t. An unknown name fails it.
 func Play(t testing.TB, name string, factory conformance.Factory, options Options) {
 	t.Helper()
 	for _, s := range scenarios() {
@@ -107,7 +107,7 @@ func Play(t testing.TB, name string, factory conformance.Factory, options Option
 	t.Fatalf("there is no scenario %q; there are %q", name, Scenarios())
 }
 
-// scaleUp: pods that wait get instances, run, and once they are gone so are the instances.
+// scaleUp: pending pods get instances and run; when the pods are gone, the instances are removed.
 func scaleUp(w *world) {
 	w.run("web", 6, "500m")
 	w.until("all pods run", w.allRun)
@@ -116,7 +116,7 @@ func scaleUp(w *world) {
 	w.until("no instance is left", w.empty)
 }
 
-// fallBack: what is out of stock is planned around; pods run elsewhere.
+// fallBack: plans avoid offerings that are out of stock, and the pods run on other offerings.
 func fallBack(w *world) {
 	if w.SellOut == nil {
 		w.t.Skip("needs the hook SellOut")
@@ -134,7 +134,7 @@ func fallBack(w *world) {
 	w.sound()
 }
 
-// consolidate: instances that are hardly used any more go, and the pods that stay run.
+// consolidate: instances with few pods are removed, and the remaining pods run.
 func consolidate(w *world) {
 	w.run("stays", 1, "200m")
 	w.until("all pods run", w.allRun)

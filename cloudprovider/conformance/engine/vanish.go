@@ -13,11 +13,11 @@ import (
 )
 
 const (
-	// collectEvery is how many steps lie between two looks for garbage: two minutes of the usual ten seconds.
+	// collectEvery is the number of steps between two garbage collections: two minutes, with the usual steps of ten seconds.
 	collectEvery = 12
 	// poolAway is for how many steps a NodePool that vanished is away.
 	poolAway = 3
-	// leastVanishSteps is how many effects the life of a node has at least: with fewer the scenario shows nothing.
+	// leastVanishSteps is the smallest number of effects in the life of a node; with fewer effects the scenario would test nothing.
 	leastVanishSteps = 12
 )
 
@@ -46,8 +46,8 @@ func vanish(w *world) {
 	}
 }
 
-// beforeEffect has an object vanish when its time has come: at the effect it is due, or the first after it at which there is
-// one.
+// beforeEffect lets an object vanish when it is due: before the effect with its number, or before the first later effect at which the
+// object exists.
 func (w *world) beforeEffect() {
 	if w.vanish != nil && w.effects >= w.vanishAt && w.vanish() {
 		w.note("(vanished at step %d)", w.effects)
@@ -56,7 +56,7 @@ func (w *world) beforeEffect() {
 	w.effects++
 }
 
-// takeClaim takes a claim away whatever its finalizers say.
+// takeClaim deletes a claim regardless of its finalizers.
 func (w *world) takeClaim() bool {
 	if len(w.claims) == 0 {
 		return false

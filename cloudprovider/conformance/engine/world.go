@@ -37,19 +37,19 @@ type world struct {
 	version   int
 	named     int
 	log       []string
-	// steps are counted; ended says that an object of the step was gone or changed: the rest of it was not done.
+	// steps counts the steps; ended is true if an object of the step was gone or had changed, so that the rest of the step was left out.
 	steps int
 	ended bool
 
-	// vanish takes an object away before effect number vanishAt of this round, counted by effects. It is nil if no object vanishes.
+	// vanish deletes an object before effect number vanishAt of this round; effects counts the effects. It is nil if no object vanishes.
 	vanish            func() bool
 	effects, vanishAt int
-	// silent are instances whose Node was taken away: their kubelets do not make it again.
+	// silent are instances whose Node was deleted: their kubelets do not create it again.
 	silent map[string]bool
-	// poolBack is the step at which a NodePool that was deleted is there again.
+	// poolBack is the step at which a deleted NodePool is created again.
 	poolBack int
 
-	// disrupts is whether nodes are consolidated and drifted ones replaced; commands are in progress.
+	// disrupts is true if nodes are consolidated and drifted nodes are replaced; commands are the commands in progress.
 	disrupts bool
 	commands map[string]*command
 	detector cloudprovider.DriftDetector
@@ -57,7 +57,7 @@ type world struct {
 	policies []cloudprovider.RepairPolicy
 }
 
-// command is a disruption whose replacements are coming up.
+// command is a disruption whose replacements are starting.
 type command struct {
 	*disruption.Command
 	launched []string // names of claims
@@ -158,7 +158,7 @@ func (w *world) anyInstance() string {
 	return best
 }
 
-// has reports whether a claim or a node of the instance is there.
+// has reports whether a claim or a node of the instance exists.
 func (w *world) has(providerID string) bool {
 	for _, n := range w.nodes {
 		if n.Spec.ProviderID == providerID {
@@ -205,8 +205,8 @@ func (w *world) price() float64 {
 	return sum
 }
 
-// sound holds the cluster to what must be true whenever all pods run: no node has more than it has room for, each instance of
-// the provider has one claim, and each claim an instance.
+// sound checks what must be true whenever all pods run: no node has more than it has room for, each instance of the provider has one claim,
+// and each claim an instance.
 func (w *world) sound() {
 	for name, node := range w.nodes {
 		var used resource.Quantity
@@ -251,7 +251,7 @@ func (w *world) until(what string, so func() bool) {
 		what, w.options.Steps, w.options.Step, len(w.claims), len(w.nodes), len(w.pods), w.log[max(0, len(w.log)-15):])
 }
 
-// pass lets time pass without a look at anything.
+// pass lets time pass without reconciling anything.
 func (w *world) pass(d time.Duration) {
 	w.Advance(d)
 	w.now = w.now.Add(d)
