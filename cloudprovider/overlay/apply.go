@@ -15,27 +15,27 @@ type Input struct {
 	Overlays []*v1.NodeOverlay
 	// Pools in any order; keys are unique. All pools belong in one call: an overlay is applied to all or to none.
 	Pools []Pool
-	// Lookup is the provider's vocabulary: requirements are validated under it, and aliases in requirements and labels
-	// are read as what they stand for. Nil knows no aliases and restricts no keys.
+	// Lookup is the provider's vocabulary: requirements are validated with it, and aliases in requirements and labels are replaced by the
+	// names that they stand for. Nil knows no aliases and restricts no keys.
 	Lookup *requirements.Lookup
-	// Previous is the result of an earlier call, or nil. Types that come out as they did then keep their identity, so
-	// that planners recognise them.
+	// Previous is the result of an earlier call, or nil. Types with the same result as then keep their identity, so that planners recognise
+	// them.
 	Previous *Result
 }
 
 // Pool is a NodePool and the instances it may launch.
 type Pool struct {
-	// Key is the pool's identity. Its name is the value of the label Key.LabelKey, which overlays may ask about.
+	// Key is the pool's identity. Its name is the value of the label Key.LabelKey, which requirements of overlays may use.
 	Key v1.PoolKey
-	// Object gives the labels of the template, which overlays may ask about in addition to what types and offerings state. Nil
+	// Object has the labels of the template, which requirements of overlays may use in addition to the labels of types and offerings. Nil
 	// has none.
 	Object *v1.NodePool
 	// Types are the instances as the provider lists them, possibly shared with other pools.
 	Types []*cloudprovider.InstanceType
 }
 
-// Apply applies overlays to the instance types of pools. It never fails as a whole: what is wrong with an overlay is
-// in its verdict, and the others are applied without it.
+// Apply applies overlays to the instance types of pools. It never fails as a whole: the faults of an overlay are in its verdict, and the
+// others are applied without it.
 func Apply(in Input) *Result {
 	taken := take(in.Overlays, in.Lookup)
 	views := newViews(in.Pools, taken, in.Lookup)
@@ -56,7 +56,7 @@ func Apply(in Input) *Result {
 	return newResult(views, taken, in)
 }
 
-// firstConflict matches the rule with all views and returns where it meets an equal one, or nil.
+// firstConflict matches the rule with all views, and returns the first conflict with another rule of equal weight, or nil.
 func firstConflict(views []*view, rules []*rule, r *rule) *Conflict {
 	for _, v := range views {
 		v.match(r)
@@ -90,7 +90,7 @@ func newResult(views []*view, taken taken, in Input) *Result {
 	return result
 }
 
-// number files the list of types that came of base, unless an equal one is filed already.
+// number stores the list of types that results from base, unless an equal list is stored already.
 func (r *Result) number(made map[*list][]int, base *list, types []*cloudprovider.InstanceType) int {
 	for _, number := range made[base] {
 		if slices.Equal(r.Lists[number], types) {

@@ -10,10 +10,11 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// corrected is a copy of an instance type, and what was done to it. It is never changed once made.
+// corrected is a copy of an instance type, with the changes that were made to it. It is never changed once made.
 type corrected struct {
 	base, made *cloudprovider.InstanceType
-	// prices are the rules that set the prices, by offering, nil where none does; the whole is nil where no rule does.
+	// prices are the rules that set the prices, by offering; nil for an offering without such a rule, and nil as a whole if no rule sets a
+	// price.
 	prices []*rule
 	// capacity are the resources that were set, sorted by name.
 	capacity []granted
@@ -51,18 +52,18 @@ func (c *corrected) overlaid() Overlaid {
 	return o
 }
 
-// workshop makes the copies of one result, each once.
+// workshop makes the changed copies for one result, each once.
 type workshop struct {
 	result, previous *Result
 	sources          map[source]string
 }
 
-// source is what the provenance of a price is made of; few differ, so their texts are made once.
+// source determines the text of a price's provenance; there are few different ones, so each text is made once.
 type source struct {
 	overlay, over string
 }
 
-// correct returns the types of the view with everything applied: the given slice when nothing was done.
+// correct returns the types of the view with all changes applied; without changes it returns the given slice.
 func (w *workshop) correct(v *view, rules []*rule) []*cloudprovider.InstanceType {
 	if v.prices == nil && v.capacity == nil {
 		return v.list.types
@@ -133,7 +134,7 @@ func (r *Result) find(c *corrected) *corrected {
 	return nil
 }
 
-// make copies a type and corrects the copy. What stays as it was is shared with the original: neither ever changes.
+// make copies a type and corrects the copy. Unchanged parts are shared with the original: neither ever changes.
 func (w *workshop) make(c *corrected) *cloudprovider.InstanceType {
 	t := *c.base
 	t.Offerings = slices.Clone(c.base.Offerings)
@@ -160,8 +161,7 @@ func (w *workshop) make(c *corrected) *cloudprovider.InstanceType {
 	return &t
 }
 
-// outrank sets those entries that an offering would otherwise put in the place of the overlay's: the capacity is that
-// of the whole type.
+// outrank also sets the entries that an offering would otherwise override: the overlay's capacity is for the whole type.
 func outrank(o *cloudprovider.Offering, capacity []granted) {
 	shared := true
 	for _, g := range capacity {

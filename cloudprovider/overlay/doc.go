@@ -12,18 +12,18 @@
 //
 // # Sharing
 //
-// Instance types are shared by pools and recognised by pointer, so a type that no overlay touches stays exactly the
-// object it was, a list in which nothing was touched stays a slice that was given, and pools that see one list under
-// the same overlays get one list back. A type that is touched is copied once for all pools that see it alike, with everything
-// it has: overrides of single offerings, reservations and availability included. [Input].Previous carries
-// the copies over from one call to the next.
+// Instance types are shared by pools and recognised by pointer. So a type that no overlay changes stays the same object, and a list without
+// changed types stays a slice that was given. Pools that have one list and the same overlays get one list back. A changed type is copied
+// once for all pools with the same result, with all of its content: overrides of single offerings, reservations and availability included.
+// [Input].Previous lets a call reuse the copies of the previous call.
 //
 // # Order and conflicts
 //
-// Overlays are sorted by weight, the highest first, and then by name in reverse alphabetical order. Per offering the first overlay with a
-// price counts, per resource of a type the first with a capacity; different resources add up. When two overlays of one weight select the
-// same offering and both state a price, or the same type and both state one resource, the later one is refused whole, for all pools, even
-// where a heavier overlay had the last word anyway: what happens must not hang on whether a third overlay is there.
+// Overlays are sorted by weight, the highest first, and then by name in reverse alphabetical order. For each offering the first overlay
+// with a price applies, and for each resource of a type the first overlay with a capacity; capacities for different resources add up. If
+// two overlays of equal weight select the same offering and both state a price, or the same type and both state one resource, the later one
+// is refused as a whole, for all pools. That is so even where an overlay of higher weight takes precedence: the result must not depend on a
+// third overlay.
 //
 // Stability: beta.
 package overlay

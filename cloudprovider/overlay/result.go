@@ -10,15 +10,15 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// Result is what overlays make of the instance types of pools. It is never changed and safe for concurrent use. A nil
-// Result knows no pool.
+// Result contains the instance types of pools after overlays were applied. It is never changed and safe for concurrent use. A nil Result
+// knows no pool.
 type Result struct {
 	// Pools are the pools of the input, ordered by key.
 	Pools []PoolTypes
 	// Lists are the distinct lists of instance types that Pools see; PoolTypes.List is an index into it.
 	Lists [][]*cloudprovider.InstanceType
-	// Verdicts say of each overlay whether it was applied, in the order in which overlays were taken: by weight, the
-	// heavier first, then by name, the last first.
+	// Verdicts say of each overlay whether it was applied, in the order of application: by weight, the highest first, then by name, the
+	// last first.
 	Verdicts []Verdict
 
 	byPool map[v1.PoolKey]int
@@ -26,18 +26,18 @@ type Result struct {
 	known  map[*cloudprovider.InstanceType]*corrected
 }
 
-// PoolTypes are the instance types of one pool, overlays applied.
+// PoolTypes are the instance types of one pool, with overlays applied.
 type PoolTypes struct {
 	// Key is the pool's.
 	Key v1.PoolKey
 	// Types are in the order in which they were given. If no overlay changes any of them, it is exactly the slice that was
 	// given, or that of another pool with the same types. Read only.
 	Types []*cloudprovider.InstanceType
-	// List is the number of Types in Result.Lists: pools with one number see one slice.
+	// List is the index of Types in Result.Lists: pools with the same index share one slice.
 	List int
 }
 
-// InstanceTypes returns the types of the pool, overlays applied; read only. For a pool that was not evaluated the error has kind
+// InstanceTypes returns the types of the pool, with overlays applied; read only. For a pool that was not evaluated the error has kind
 // [cloudprovider.UnevaluatedNodePool]: leave the pool out for now.
 func (r *Result) InstanceTypes(key v1.PoolKey) ([]*cloudprovider.InstanceType, error) {
 	if r != nil {
@@ -58,7 +58,7 @@ type Overlaid struct {
 	Capacity []string
 }
 
-// Overlaid says what was done to a type of the result; nothing for any other type.
+// Overlaid returns the changes to a type of the result; the zero value for any other type.
 func (r *Result) Overlaid(t *cloudprovider.InstanceType) Overlaid {
 	if r == nil || r.known[t] == nil {
 		return Overlaid{}
@@ -99,11 +99,11 @@ func (r *Result) Annotations(types []*cloudprovider.InstanceType) map[string]str
 type Reason string
 
 const (
-	// ReasonApplied: the overlay is sound and applied wherever it matches and no heavier one comes first.
+	// ReasonApplied: the overlay is valid, and applied wherever it matches and no overlay of higher weight takes precedence.
 	ReasonApplied Reason = v1.ConditionValidationSucceeded
 	// ReasonInvalid: the overlay breaks a rule of its kind, or shares its name with another.
 	ReasonInvalid Reason = "Invalid"
-	// ReasonConflict: an overlay of the same weight that was taken before it states the same price or resource.
+	// ReasonConflict: an earlier overlay of the same weight states the same price or resource.
 	ReasonConflict Reason = "Conflict"
 )
 
@@ -115,7 +115,7 @@ type Verdict struct {
 	Reason Reason
 	// Message says why it was refused and what to do; empty when it was applied.
 	Message string
-	// Conflict says with which overlay and over what there is a conflict. It is nil unless Reason is ReasonConflict.
+	// Conflict says with which overlay there is a conflict, and about what. It is nil unless Reason is ReasonConflict.
 	Conflict *Conflict
 	// Offerings is how many offerings the overlay selects, summed over pools, whether or not its price is the final one. 0 for an
 	// applied overlay means that its requirements match nothing, probably by mistake; a refused overlay has no count.
@@ -153,7 +153,7 @@ func (v Verdict) String() string {
 	return fmt.Sprintf("overlay %s is applied; offerings it matches: %d", name, v.Offerings)
 }
 
-// Conflict is what two overlays of one weight both state: the first such thing that was met.
+// Conflict is the first price or resource that two overlays of equal weight both state.
 type Conflict struct {
 	// With names the overlay that was taken before.
 	With string

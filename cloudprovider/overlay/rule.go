@@ -24,7 +24,7 @@ type rule struct {
 	// price is the text that sets or adjusts prices; empty when the overlay leaves them.
 	price   string
 	reprice func(price float64) float64
-	// given: the overlay states the price, whatever it was.
+	// given is true if the overlay sets the price instead of adjusting it.
 	given    bool
 	capacity []amount
 }
@@ -74,7 +74,7 @@ func (t *taken) refuse(i int, reason Reason, message string) {
 	t.rules[i] = nil
 }
 
-// keys returns all label keys that some rule asks about, sorted.
+// keys returns all label keys that rules use, sorted.
 func (t *taken) keys() []string {
 	var keys []string
 	for _, r := range t.rules {
@@ -86,7 +86,7 @@ func (t *taken) keys() []string {
 	return slices.Compact(keys)
 }
 
-// newRule reads an overlay; the error says all that is wrong with it.
+// newRule reads an overlay; the error lists all of its faults.
 func newRule(o *v1.NodeOverlay, lookup *requirements.Lookup) (*rule, error) {
 	errs := o.Validate()
 	errs = append(errs, requirements.ValidateRequirements(o.Spec.Requirements, lookup, field.NewPath("spec", "requirements"))...)
@@ -129,8 +129,8 @@ func (r *rule) readPrice(spec *v1.NodeOverlaySpec) error {
 	return nil
 }
 
-// StandInPrices returns the prices that overlays state outright, by the names of the types that they are for: of several for one type that
-// which counts, as in Apply. Adjustments state none. Overlays that are invalid are passed over.
+// StandInPrices returns the prices that overlays set, by name of the instance type. If several overlays set the price of one type, the
+// overlay that Apply would use counts. Adjustments state none. Overlays that are invalid are passed over.
 func StandInPrices(overlays []*v1.NodeOverlay, lookup *requirements.Lookup, types []*cloudprovider.InstanceType) map[string]float64 {
 	prices := make(map[string]float64)
 	t := take(overlays, lookup)
@@ -164,7 +164,7 @@ func (r *rule) rebase(basis *cloudprovider.PriceBasis) *cloudprovider.PriceBasis
 // sets reports whether the overlay has a say in prices.
 func (r *rule) sets() bool { return r.reprice != nil }
 
-// samePrice reports whether two rules, maybe of different calls, leave the same trace in a price.
+// samePrice reports whether two rules, maybe of different calls, change a price in the same way and with the same provenance.
 func samePrice(a, b *rule) bool {
 	return a == b || a != nil && b != nil && a.name == b.name && a.price == b.price
 }

@@ -9,12 +9,12 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// list is one list of instance types, read once for all pools that see it: its offerings laid end to end, and of each
-// label key that overlays ask about, what each offering's instance says of it. Thousands of offerings say a handful of
-// different things, so each thing is compared with an overlay once.
+// list is one list of instance types, read once for all pools that have it: all offerings in a row, and for each label key that overlays
+// use, what the instance of each offering states. Thousands of offerings have only a few different statements, so each statement is
+// compared with an overlay once.
 type list struct {
 	types []*cloudprovider.InstanceType
-	// first[i] is the place of the first offering of types[i] among all offerings; one more entry ends it.
+	// first[i] is the index of the first offering of types[i] among all offerings; one more entry marks the end.
 	first []int
 	// columns are the columns of keys, in their order.
 	keys    []string
@@ -25,10 +25,10 @@ type list struct {
 type column struct {
 	// says[offering] is an index into statements.
 	says []int32
-	// statements[0] stands for silence: neither the type nor any of its offerings states the key.
+	// statements[0] means no statement: neither the type nor any of its offerings states the key.
 	statements []requirements.Requirement
-	// numbers finds a statement by its one value, as nearly all have, or else by its text after a NUL, which no label
-	// value has. The last one found is kept aside, because neighbours often say the same.
+	// numbers finds a statement by its value if it has exactly one, as nearly all have; otherwise by its text after a NUL, which no label
+	// value contains. The last statement found is cached, because neighbours often have the same.
 	numbers    map[string]int32
 	lastValue  string
 	lastNumber int32
@@ -61,18 +61,18 @@ func newList(types []*cloudprovider.InstanceType, keys []string) *list {
 // offerings returns how many the list has.
 func (l *list) offerings() int { return l.first[len(l.types)] }
 
-// column returns the column of a key that overlays ask about.
+// column returns the column of a key that overlays use.
 func (l *list) column(key string) *column {
 	k, _ := slices.BinarySearch(l.keys, key)
 	return &l.columns[k]
 }
 
-// readType collects what instances of a type say, by the rule of InstanceType.MachineRequirements: the offering has the
-// word, what only other offerings state is absent, and what no offering states is the type's to state.
+// readType collects the statements of instances of a type, by the rule of InstanceType.MachineRequirements: the offering's statement takes
+// precedence, a key that only other offerings state is absent, and a key that no offering states comes from the type.
 func (l *list) readType(t *cloudprovider.InstanceType, first int) {
 	for i := range t.Offerings {
 		for r := range t.Offerings[i].Requirements.All {
-			// A plain search: overlays ask about few keys, and strings of different length differ at once.
+			// A linear search: overlays use few keys, and strings of different lengths are quickly compared.
 			if k := slices.Index(l.keys, r.Key()); k >= 0 {
 				c := &l.columns[k]
 				c.says[first+i] = c.number(r)
@@ -123,15 +123,15 @@ func (c *column) number(r requirements.Requirement) int32 {
 	return number
 }
 
-// condition is one requirement of an overlay, judged against all that instances of a list can say of its key in pools
+// condition is one requirement of an overlay, with the result for each statement that instances of a list can make about its key, in pools
 // with the same labels.
 type condition struct {
 	says []int32
 	met  []bool
 }
 
-// conditions are those of want that some offerings of the list meet and some don't; none says that one of them is met
-// by no offering.
+// conditions are the conditions of want that some offerings of the list meet and others don't; none is true if no offering meets one of the
+// conditions.
 func (l *list) conditions(want requirements.Set, labels requirements.Set) (open []condition, none bool) {
 	for r := range want.All {
 		c := l.column(r.Key())
@@ -147,7 +147,7 @@ func (l *list) conditions(want requirements.Set, labels requirements.Set) (open 
 	return open, false
 }
 
-// judge is, by statement, whether it meets the requirement in a pool with these labels.
+// judge says for each statement whether it meets the requirement in a pool with these labels.
 func (c *column) judge(labels requirements.Set, want requirements.Requirement) []bool {
 	met := make([]bool, len(c.statements))
 	for i, statement := range c.statements {
@@ -180,8 +180,8 @@ func (l *list) signature(labels requirements.Set, rules []*rule) string {
 	return string(text)
 }
 
-// meets reports whether an instance that makes the statement, in a pool with these labels, meets the requirement. A key
-// that neither states is undefined and meets only what accepts its absence: nothing is let pass for being well known.
+// meets reports whether an instance that makes the statement, in a pool with these labels, meets the requirement. A key that neither states
+// is undefined, and meets only a requirement that accepts its absence, even if the key is well known.
 func meets(statement requirements.Requirement, stated bool, labels requirements.Set, want requirements.Requirement) bool {
 	key := want.Key()
 	have := labels.Get(key)

@@ -9,23 +9,22 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// view is a list of instance types as all those pools see it whose labels make no difference to any overlay, and what
-// overlays have done to it so far.
+// view is a list of instance types for all pools whose labels make no difference to any overlay, with the changes of overlays so far.
 type view struct {
 	list *list
-	// labels are the labels of one of the pools, as far as overlays ask about them.
+	// labels are those labels of one of the pools that overlays use.
 	labels requirements.Set
 	pools  []Pool
-	// prices are by place of the offering; nil while no overlay states a price.
+	// prices are by index of the offering; nil while no overlay states a price.
 	prices []say
-	// capacity is by number of the type; nil while no overlay states a capacity.
+	// capacity is by index of the type; nil while no overlay states a capacity.
 	capacity [][]share
 	// matches are the places of the offerings that the overlay at hand selects, ascending.
 	matches []int32
 }
 
-// say is which overlays state one thing, as numbers of rules counted from 1; 0 is none. The first takes effect; the
-// last, being the lightest yet, is the one that the next may be in conflict with.
+// say records which overlays state one price or resource, as numbers of rules counted from 1; 0 means none. The first takes effect. The
+// last has the lowest weight so far, and only with it can the next one conflict.
 type say struct{ first, last int32 }
 
 func (s *say) add(rule int) {
@@ -49,7 +48,7 @@ type share struct {
 	say
 }
 
-// newViews groups pools, ordered by key, so that each thing is looked at once.
+// newViews groups pools, ordered by key, so that pools without a difference are processed once.
 func newViews(pools []Pool, taken taken, lookup *requirements.Lookup) []*view {
 	sorted := slices.Clone(pools)
 	slices.SortStableFunc(sorted, func(a, b Pool) int { return a.Key.Compare(b.Key) })
@@ -78,7 +77,7 @@ func newViews(pools []Pool, taken taken, lookup *requirements.Lookup) []*view {
 	return views
 }
 
-// askedLabels returns the labels each node of the pool has, as far as overlays ask about them.
+// askedLabels returns those labels of each node of the pool that overlays use.
 func askedLabels(p Pool, keys []string, lookup *requirements.Lookup) requirements.Set {
 	labels := map[string]string{}
 	if p.Object != nil {
@@ -123,7 +122,7 @@ func (v *view) match(r *rule) {
 	}
 }
 
-// conflict returns the first thing in the list that the rule and an equally heavy one before it both state, or nil.
+// conflict returns the first price or resource in the list that both the rule and an earlier one of equal weight state, or nil.
 func (v *view) conflict(rules []*rule, r *rule) *Conflict {
 	pool := v.pools[0].Key
 	if r.sets() && v.prices != nil {
@@ -151,7 +150,7 @@ func (v *view) conflict(rules []*rule, r *rule) *Conflict {
 	return nil
 }
 
-// apply gives the rule, whose matches were found and which has no conflict, its say.
+// apply applies a rule whose matches were found and which has no conflict.
 func (v *view) apply(number int, r *rule) {
 	if len(v.matches) == 0 {
 		return
@@ -186,7 +185,7 @@ func (v *view) shareOf(t int, name corev1.ResourceName) *share {
 	return &v.capacity[t][i]
 }
 
-// matchedTypes yields the number of each type of which some offering matches, with the places of those offerings.
+// matchedTypes yields the index of each type with a matching offering, and the indexes of these offerings.
 func (v *view) matchedTypes(yield func(number int, places []int32) bool) {
 	number := 0
 	for from := 0; from < len(v.matches); {
