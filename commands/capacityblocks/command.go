@@ -17,7 +17,7 @@ import (
 	"github.com/drawknife/drawknife/internal/spelling"
 )
 
-// Options are what a program hands to the command. The zero value is the program capacityblocks.
+// Options are what a program passes to the command. The zero value is the program capacityblocks.
 type Options struct {
 	// Connect returns a client of EC2 for a region; empty is the region of the environment. Nil: sdk.Load, with the credentials of the
 	// environment.

@@ -23,7 +23,7 @@ func (e *usageError) Error() string { return e.text }
 
 var (
 	errNone = errors.New("EC2 offers no such block: try another --hours, fewer --instances, or a later --until")
-	errGone = errors.New("EC2 does not offer it any more, and nothing was bought: list the offerings again, and have another one approved")
+	errGone = errors.New("EC2 no longer offers this capacity block, and nothing was bought: list the offerings again and get another one approved")
 )
 
 // run is one run of the command.
