@@ -141,7 +141,7 @@ func validatePool() func(*api.NodePool) field.ErrorList {
 	return func(pool *api.NodePool) field.ErrorList { return requirements.ValidateNodePool(pool, lookup) }
 }
 
-// validateRequirements is validatePool for what NodeClaims and NodeOverlays select by.
+// validateRequirements is validatePool for the requirements of NodeClaims and NodeOverlays.
 func validateRequirements() func([]api.NodeSelectorRequirementWithMinValues, *field.Path) field.ErrorList {
 	lookup := instancetype.Vocabulary().Compile()
 	return func(entries []api.NodeSelectorRequirementWithMinValues, path *field.Path) field.ErrorList {
