@@ -196,7 +196,7 @@ func show(output string, s iam.Settings, setup iam.Setup, stdout io.Writer) erro
 	return nil
 }
 
-// document is what -o json prints: a setup that says what it is. Keys are only ever added.
+// document is what -o json prints: a setup with apiVersion and kind. Keys are only ever added.
 type document struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
