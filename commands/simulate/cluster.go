@@ -109,7 +109,7 @@ func (s *simulation) kubectl(ctx context.Context, args ...string) ([]byte, error
 	err := command.Run()
 	switch {
 	case errors.Is(err, exec.ErrNotFound):
-		return nil, withStatus(exitCloud, fmt.Errorf("reading the cluster takes kubectl, which the search path does not have: install it, or give this program the output of \"kubectl get -A -o json ...\": %w", err))
+		return nil, withStatus(exitCloud, fmt.Errorf("reading the cluster needs kubectl, which is in no folder of PATH: install it, or give this program the output of \"kubectl get -A -o json ...\": %w", err))
 	case err != nil && ctx.Err() != nil:
 		return nil, fmt.Errorf("kubectl %s: %w", args[0], context.Cause(ctx))
 	case err != nil:

@@ -72,7 +72,7 @@ func (e *explainOptions) take(o *options) error {
 		"nodepool": explainPool, "nodepools": explainPool, "provisioner": explainPool,
 	}
 	if e.kind = kinds[strings.ToLower(kind)]; e.kind == "" {
-		return fmt.Errorf("%q is no kind that can be explained: %s", kind, usage)
+		return fmt.Errorf("%q is not a kind that explain knows: %s", kind, usage)
 	}
 	if name == "" {
 		return errors.New(usage)

@@ -81,7 +81,7 @@ func (s *simulation) explainPod(ctx context.Context, snapshot *scheduling.Snapsh
 	key := scheduling.PodKey{Namespace: pod.Namespace, Name: pod.Name}
 	if node != "" {
 		if !pods.Reschedulable(pod) {
-			return nil, fmt.Errorf("pod %s runs on %s, and is no pod that would be planned elsewhere: a DaemonSet or a kubelet keeps it there, or it has ended", key, node)
+			return nil, fmt.Errorf("pod %s runs on %s and would not be rescheduled: it belongs to a DaemonSet, is a static pod, is terminating, or has ended", key, node)
 		}
 		snapshot = withoutNodes(snapshot, map[string]bool{node: true})
 	}
@@ -154,7 +154,7 @@ func (s *simulation) findPod(snapshot *scheduling.Snapshot) (found *corev1.Pod, 
 		s.note("PodOfWorkload", "%s is a workload: its pod %s/%s stands for the others", s.explain.name, ofWorkload.Namespace, ofWorkload.Name)
 		return ofWorkload, its, nil
 	}
-	return nil, "", fmt.Errorf("the input has no pod and no workload %s: %s wait for a place, and %s", s.explain.name,
+	return nil, "", fmt.Errorf("the input has no pod and no workload %s: %s pending, and %s", s.explain.name,
 		counted(len(snapshot.Pods), "pod"), counted(len(snapshot.Nodes), "node")+" have pods")
 }
 

@@ -259,7 +259,7 @@ func (o options) check(given map[string]bool) error {
 		return errors.New(`"-": standard input can be read only once`)
 	}
 	if o.cluster.save != "" && !o.cluster.asked() {
-		return errors.New("--save: keeps what is read of a running cluster; give --context, -n or -A as well")
+		return errors.New("--save: saves the objects of a running cluster; give --context, -n or -A as well")
 	}
 	if o.snapshot == "" {
 		return nil

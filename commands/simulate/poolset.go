@@ -21,7 +21,7 @@ import (
 
 // These reasons for the removal of a node are not conditions of its NodeClaim.
 const (
-	// poolGone means that the other set lacks this pool; a pool's nodes are removed with it.
+	// poolGone means that the NodePools given by --diff lack this pool, so that its nodes are removed.
 	poolGone cloudprovider.DriftReason = "NodePoolGone"
 	// nodeClassDrift means that the settings of its node class differ.
 	nodeClassDrift cloudprovider.DriftReason = "NodeClassDrift"

@@ -72,7 +72,7 @@ func (r *Result) charts() []chart {
 	return out
 }
 
-// path goes through the values of the series, as steps.
+// path draws the values of the series as steps.
 func (r *Result) path(value func(*Point) float64, top float64) string {
 	var b strings.Builder
 	width := (chartRight - chartLeft) / float64(len(r.Series))

@@ -228,7 +228,7 @@ func (e *engine) arrive(object *corev1.Pod, until time.Time, departs bool) error
 	p := &pod{object: object, since: e.now}
 	key := keyOf(object)
 	if e.pods[key] != nil {
-		return fmt.Errorf("pod %s comes twice: the trace and the input both have one of that name", key)
+		return fmt.Errorf("pod %s occurs twice: the trace and the input both have a pod of this name", key)
 	}
 	e.pods[key], e.waiting[key] = p, p
 	e.record.arrived++

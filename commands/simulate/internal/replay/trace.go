@@ -184,7 +184,7 @@ func (c columns) arrivalOf(row []string) (Arrival, error) {
 	}
 	for i, name := range a.Claims {
 		if slices.Contains(a.Claims[:i], name) {
-			return a, fmt.Errorf("claim %q occurs twice: name it once, a pod has its devices once", name)
+			return a, fmt.Errorf("claim %q occurs twice: name each claim once", name)
 		}
 	}
 	return a, nil
