@@ -244,7 +244,7 @@ func (o options) policies(region string, classes []*awsv1.EC2NodeClass) ([]iam.P
 		WithoutEKS: o.apiServer != "",
 	})
 	if err != nil {
-		return nil, fmt.Errorf("the policies to compare the controller's role with: %w", err)
+		return nil, fmt.Errorf("computing the policies that the controller's role needs: %w", err)
 	}
 	return setup.ControllerPolicies, nil
 }
