@@ -39,14 +39,14 @@ func ParseCalendar(schedule string, duration time.Duration, timeZone string) (*C
 		return nil, &CalendarError{"schedule", err}
 	}
 	if duration <= 0 {
-		return nil, &CalendarError{"duration", fmt.Errorf("%s is not positive: say for how long the budget counts, such as 8h", duration)}
+		return nil, &CalendarError{"duration", fmt.Errorf("%s is not positive: write how long the budget applies, such as 8h", duration)}
 	}
 	if timeZone == "Local" {
-		return nil, &CalendarError{"timeZone", fmt.Errorf("%q differs between computers: write an IANA name like Europe/Berlin", timeZone)}
+		return nil, &CalendarError{"timeZone", fmt.Errorf("%q means another time zone on each computer: write an IANA name like Europe/Berlin", timeZone)}
 	}
 	location, err := time.LoadLocation(timeZone)
 	if err != nil {
-		return nil, &CalendarError{"timeZone", fmt.Errorf("%q is no time zone that is known: write an IANA name like Europe/Berlin: %w", timeZone, err)}
+		return nil, &CalendarError{"timeZone", fmt.Errorf("%q is not a known time zone: write an IANA name like Europe/Berlin: %w", timeZone, err)}
 	}
 	return &Calendar{parsed, duration, location, fmt.Sprintf("%q for %s in %s", schedule, duration, location)}, nil
 }

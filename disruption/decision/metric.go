@@ -12,7 +12,8 @@ const (
 	Histogram MetricKind = "histogram"
 )
 
-// Metric describes one of the metrics of disruption. It is data: anyone who has a registry registers it.
+// Metric describes one of the metrics of disruption. It is only a description: the program that exports metrics registers it with its
+// registry.
 type Metric struct {
 	// Name with the prefix MetricPrefix; one of the Metric constants.
 	Name string
