@@ -50,7 +50,7 @@ func newAdoptionGuard(config *rest.Config, options *ctrl.Options, p settings.Pro
 	}
 	own := types.NamespacedName{Namespace: p.LeaderElectionNamespace, Name: p.LeaderElectionName}
 	if p.KarpenterLease == settings.LeaseIgnored {
-		log.Info("ignoring Karpenter's lease: that Karpenter must manage no NodePools")
+		log.Info("ignoring Karpenter's lease: a Karpenter that runs in parallel must manage no NodePools")
 	}
 	out := &adoptionGuard{guard: &adoption.Guard{Reader: c, Lease: p.KarpenterLease, Own: own, Ignored: p.KarpenterLease == settings.LeaseIgnored, Logger: log}, client: c, adopt: p.Adopt, log: log, end: end}
 	if p.Adopt == settings.AdoptDryRun {
@@ -151,7 +151,7 @@ func (w watchman) NeedLeaderElection() bool { return false }
 // nobody is a leader election lock that is never acquired.
 type nobody struct{}
 
-var errDryRun = errors.New("nothing is done in a dry run")
+var errDryRun = errors.New("a dry run never becomes the leader")
 
 // Get waits until ctx ends.
 func (nobody) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
@@ -175,7 +175,7 @@ func (nobody) Identity() string { return "dry-run" }
 func (nobody) Describe() string { return "dry run" }
 
 // errFindings means that a dry run found an object that would be replaced, terminated or refused.
-var errFindings = errors.New("taking the cluster over would change objects or instances: see the table")
+var errFindings = errors.New("adopting the cluster would change objects or instances: see the table")
 
 // dryRun prints what a takeover of the cluster would change, and returns.
 func (t *adoptionGuard) dryRun(ctx context.Context, mgr ctrl.Manager, provider cloudprovider.CloudProvider, out io.Writer) error {

@@ -22,7 +22,7 @@ type className struct{ template, provisioner string }
 
 const classPrefix = string(v1.GenerationV1Alpha5) + "/"
 
-// String returns the name of the node class in memory.
+// String returns the name that the v1 node class of this v1alpha5 class has in the controller's memory.
 func (n className) String() string {
 	if n.provisioner == "" {
 		return classPrefix + n.template
@@ -30,7 +30,7 @@ func (n className) String() string {
 	return classPrefix + n.template + "/" + n.provisioner
 }
 
-// parseClass parses the name of a node class in memory.
+// parseClass parses a result of className.String.
 func parseClass(name string) className {
 	rest, first := strings.CutPrefix(name, classPrefix)
 	if !first {

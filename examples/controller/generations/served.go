@@ -100,7 +100,7 @@ func view(mgr ctrl.Manager, o Options) (*manager, error) {
 	}, nil
 }
 
-// manager wraps a manager; its parts read and write both generations.
+// manager is a ctrl.Manager whose client, reader and cache read and write objects of v1 and of v1alpha5.
 type manager struct {
 	ctrl.Manager
 	*translator

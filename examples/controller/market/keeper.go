@@ -142,7 +142,7 @@ func (k *Keeper) Save(ctx context.Context) error {
 			packed, err = pack(text)
 		}
 		if err == nil && total+len(packed) > maxKept {
-			err = fmt.Errorf("it takes %d KiB, and parts may take %d KiB together", len(packed)>>10, maxKept>>10)
+			err = fmt.Errorf("it has %d KiB, and all parts together may have at most %d KiB", len(packed)>>10, maxKept>>10)
 		}
 		if err != nil {
 			errs = append(errs, fmt.Errorf("part %s: %w", part.Name, err))

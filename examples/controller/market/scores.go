@@ -36,7 +36,7 @@ type Scores struct {
 	Peers func() [][]string
 	// Market receives the scores. Required.
 	Market *spotrisk.Market
-	// Configurations is the largest number of groups that are requested.
+	// Configurations is the largest number of groups of instance types for which scores are requested.
 	Configurations int
 	// Metrics counts requests; nil means no metrics.
 	Metrics *Metrics

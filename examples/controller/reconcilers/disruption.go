@@ -331,7 +331,7 @@ func (d *disruptor) beginning() bool {
 		case now.Sub(run.undoing) < longestUndo:
 			return true
 		default:
-			d.log.Warn("planning although the undo of a command takes too long", "command", id)
+			d.log.Warn("planning although undoing a command takes too long", "command", id)
 		}
 	}
 	return false

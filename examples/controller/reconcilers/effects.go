@@ -68,5 +68,5 @@ func (h roundEffects) DeletePod(ctx context.Context, e provisioning.DeletePod) e
 
 // ScaleWorkload is only used by surgeEffects: no step of a claim or node scales workloads.
 func (h roundEffects) ScaleWorkload(_ context.Context, e provisioning.ScaleWorkload) error {
-	return fmt.Errorf("no round scales %s %s", e.Kind, e.Key)
+	return fmt.Errorf("only surge eviction scales workloads, but a step asked to scale %s %s", e.Kind, e.Key)
 }

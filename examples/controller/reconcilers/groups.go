@@ -75,7 +75,7 @@ func (k groupKind) served(mapper meta.RESTMapper) (*unstructured.Unstructured, e
 }
 
 func (k groupKind) announce(log *slog.Logger, object *unstructured.Unstructured) {
-	log.Info("planning pods of groups together", "groupVersion", object.GetAPIVersion(), "kind", k.of.Kind)
+	log.Info("found kind of pod groups, planning their pods together", "groupVersion", object.GetAPIVersion(), "kind", k.of.Kind)
 }
 
 // heldRetry is the time until another plan if a gang waits for nodes that were launched earlier for it.

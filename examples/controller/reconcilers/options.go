@@ -142,7 +142,7 @@ func (o *Options) complete() error {
 		return &option.Error{Package: "reconcilers", Option: "Provider", Rule: "is required, for example a fake.Cloud or an aws.Provider"}
 	}
 	if err := o.Provider.Describe().Validate(); err != nil {
-		return &option.Error{Package: "reconcilers", Option: "Provider", Rule: "what it declares of itself is not sound: " + err.Error()}
+		return &option.Error{Package: "reconcilers", Option: "Provider", Rule: "its description is invalid: " + err.Error()}
 	}
 	if o.PassTimeout != nil && *o.PassTimeout <= 0 || o.Concurrency != nil && *o.Concurrency <= 0 {
 		return &option.Error{Package: "reconcilers", Option: "PassTimeout, Concurrency", Rule: "they must be more than 0: leave them nil for the defaults"}

@@ -141,7 +141,7 @@ func (p *planner) bringBooksUpToDate(leaving map[types.UID]bool) error {
 			phase = limits.Launching
 		}
 		if phase == limits.Launching && len(m.Claim.Status.Capacity) == 0 {
-			continue // the values of the order are kept
+			continue // the status has no capacity yet: keep the amounts that were recorded with the order of the NodeClaim
 		}
 		errs = append(errs, p.limits.Observe(m.Pool, id, phase, view.Snapshot.Nodes[i].Capacity()))
 	}
