@@ -1,12 +1,13 @@
-// Command drawknife answers questions on the nodes of a Kubernetes cluster: which nodes pending pods need and what they cost, which
-// nodes could go, what a change of NodePools would do. It reads manifests, or a running cluster with kubectl, and changes nothing.
+// Command drawknife answers questions about the nodes of a Kubernetes cluster: which nodes pending pods need and what they cost, which
+// nodes could be removed, and what a change of NodePools would do. It reads manifests, or a running cluster with kubectl, and changes
+// nothing.
 //
 //	go -C examples/drawknife build -o ~/bin/drawknife .
 //	drawknife plan deploy/ nodepool.yaml
 //	drawknife consolidate -A
 //
-// A copy of the program under the name kubectl-drawknife on the search path is kubectl's plugin: kubectl drawknife plan -A. The commands
-// are those of the packages below commands; this module gives them cobra's help, completion and flags.
+// A copy of the program named kubectl-drawknife, in a folder of PATH, is a plugin of kubectl: kubectl drawknife plan -A. The commands are
+// those of the packages below commands; this module gives them cobra's help, completion and flags.
 package main
 
 import (
