@@ -14,9 +14,9 @@
 //
 // If the input has no NodePool, simulate uses one named "default" and prints a note: linux, amd64 or arm64, spot or on-demand, any instance
 // type, no limits (default-nodepool.yaml). A NodePool whose EC2NodeClass is not in the input gets a class with default settings, with a
-// note. Instance types and prices are built in (package aws/catalog). The region is that of --region, or that of the nodes, by their labels
-// and provider IDs. If there are no nodes, or the nodes are in several regions or outside of AWS, it is us-east-1. The output lists all
-// assumptions.
+// note. Instance types and prices are built in (package aws/catalog). The region is given by --region, or else by the labels and provider
+// IDs of the nodes. If there are no nodes, or the nodes are in several regions or outside of AWS, the region is us-east-1. The output lists
+// all assumptions.
 //
 // # Generations
 //
@@ -30,7 +30,7 @@
 // # AWS
 //
 // With --provider aws, instance types, zones and prices are read from AWS. Credentials, region and endpoints (AWS_ENDPOINT_URL) are found
-// as by the AWS command line. The AWS policy must allow these actions:
+// in the same way as by the AWS command line. The AWS policy must allow these actions:
 //
 //	ec2:DescribeInstanceTypes, ec2:DescribeInstanceTypeOfferings
 //
@@ -73,25 +73,26 @@
 //	  source: price list of the vendor, per host
 //	  perNode: 0.02
 //
-// The built-in spot prices are of a single day, long ago. Plans take the median of a type's zones, and no less than a share of the
-// on-demand price, see docs/catalog.md; estimates are marked ~. --spot-prices seen plans with each zone's price of that day.
+// The built-in spot prices were recorded on a single day and are old. Plans use the median price of an instance type's zones, but at least
+// a share of the on-demand price (see docs/catalog.md); the output marks such estimates with ~. With --spot-prices seen, plans use each
+// zone's price of that day.
 //
-// --fees adds what nodes cost beyond their instances, with built-in figures: public-ipv4, root-volume, cross-zone-traffic, eks-auto-mode,
-// and licences of the operating system of the images: rhel, sles, ubuntu-pro. No fee is counted unless it is named. root-volume=100 is for
-// 100 GB, rhel@linux+batch for nodes of these NodePools. docs/costs.md has the figures with their sources. They are terms of the cost
-// model, after those of --cost-model.
+// --fees adds costs of nodes beyond their instances, with built-in prices: public-ipv4, root-volume, cross-zone-traffic, eks-auto-mode, and
+// the operating system licences rhel, sles and ubuntu-pro. Only the named fees are counted. A fee can have an amount and NodePools:
+// root-volume=100 is for a volume of 100 GB, and rhel@linux+batch is for nodes of the NodePools linux and batch. The prices and their
+// sources are in docs/costs.md. The fees become terms of the cost model, after the terms of --cost-model.
 //
-// --spot-risk counts the expected cost of interruptions of spot nodes, and expected price rises after momentary low prices, as terms of the
-// cost model before all others; notes say which lower prices are not used, and why. docs/spot.md explains the figures.
+// --spot-risk adds the expected cost of interruptions of spot nodes, and expected price rises after momentary low prices. Both become terms
+// of the cost model, before all others. Notes say which low prices are not used, and why. The figures are explained in docs/spot.md.
 //
-// A snapshot saved with --cost-model, --fees or --spot-risk contains the model. With another --cost-model, the same snapshot is priced by
-// the other model.
+// A snapshot saved with --cost-model, --fees or --spot-risk contains the model. If --cost-model is given with such a snapshot, its model
+// replaces the saved one.
 //
 // # Settings of old releases
 //
-// A ConfigMap karpenter-global-settings in the input is read as by the controller, with the same codes (W701 to W708). The memory
-// overhead and the reserved network interfaces apply to all nodes, the settings of pod density and branch interfaces to nodes of
-// Provisioners, and if drift is off, no node counts as drifted. The other settings, and the ConfigMap config-logging, do not affect
+// A ConfigMap karpenter-global-settings in the input is read in the same way as by the controller, with the same codes (W701 to W708). Its
+// memory overhead and reserved network interfaces apply to all nodes. Its settings of pod density and branch interfaces apply to nodes of
+// Provisioners. If it turns drift off, no node counts as drifted. The other settings, and the ConfigMap config-logging, do not affect
 // planning; a note says so.
 //
 // # Consolidation and comparison
@@ -103,11 +104,11 @@
 // controller's settings, with the same names and defaults: see examples/settings.Disruption.
 //
 // --diff compares the NodePools of the input with another complete set in one file, which may also contain changed node classes. It prints
-// which nodes would drift, and the cost before and after they have been replaced.
+// which nodes would drift, and the cost before and after their replacement.
 //
 // --replace-nodes removes the nodes that match a label selector and treats their pods as pending. It prints which nodes would be
-// launched instead, and their price. Nodes without a capacity type count as on-demand, except that nodes of EKS node groups have
-// the label eks.amazonaws.com/capacityType. If no node matches the selector, the input is refused.
+// launched instead, and their price. Nodes without the label karpenter.sh/capacity-type count as on-demand, unless EKS has labelled them
+// eks.amazonaws.com/capacityType=SPOT (managed node groups). If no node matches the selector, the command fails.
 //
 // # Replay
 //
@@ -124,12 +125,12 @@
 //	llm-1,3600,,4,8Gi,,one-gpu,
 //	llm-2,3600,,4,8Gi,,,team/shared-gpu
 //
-// Times are seconds since the start, or durations; departure may be empty, and the columns after memory may be missing. The openb trace is
-// accepted unchanged. The columns resourceclaimtemplates and resourceclaims name the ResourceClaimTemplates and ResourceClaims of the input
-// that the pod uses: as namespace/name or, in the namespace default, as name; several are separated by spaces. A pod has its devices while
-// it is on a node. A ResourceClaim has its devices while a pod that uses it is on a node. The simulation is simplified: a node is ready a
-// minute after its launch, and its pods start at that moment; an evicted pod starts again and ends at its original time; DaemonSets reserve
-// room but do not run; pods have no owners, so moving a pod starts no cool-down for pods of the same owner.
+// Times are seconds since the start, or durations; departure may be empty, and the columns after memory may be missing. The format
+// of Alibaba's openb trace (cluster-trace-gpu-v2023) is accepted, too. The columns resourceclaimtemplates and resourceclaims name the ResourceClaimTemplates and ResourceClaims of the input that the pod uses: as namespace/name or, in the namespace
+// default, as name; several are separated by spaces. A pod has its devices while it is on a node. A ResourceClaim has its devices while a
+// pod that uses it is on a node. The simulation is simplified: a node is ready a minute after its launch, and its pods start at that
+// moment; an evicted pod starts again and ends at its original time; DaemonSets reserve room but do not run; pods have no owners, so moving
+// a pod starts no cool-down for pods of the same owner.
 //
 // # Exit status
 //
