@@ -30,7 +30,7 @@ func (c *Cloud) CreateGroup(ctx context.Context, nodeClaims []*v1.NodeClaim) ([]
 		}
 		instances, err := c.group(nodeClaims, orders, now)
 		if err != nil {
-			return fmt.Errorf("launching %d nodeclaims as one: %w", len(nodeClaims), err)
+			return fmt.Errorf("launching %d nodeclaims as one group: %w", len(nodeClaims), err)
 		}
 		for _, m := range instances {
 			created = append(created, m.claim())
