@@ -9,12 +9,12 @@
 //	go run ./corpus --set all --record --table ../../docs/benchmarks.md   # plan all, keep the figures, write the tables there
 //	go run ./corpus --set all --runs 0 --table ../../docs/benchmarks.md   # the tables from what is recorded, without planning
 //
-// The processor time of all ordinary clusters against Karpenter's takes minutes on an idle computer. With a file for the results it may be
-// ended at any time and started again, and several runs with other seeds may write other files, which are joined with cat:
+// A comparison of the CPU time of all ordinary clusters with Karpenter's takes minutes on an idle computer. If the results go to a file,
+// the run can be stopped at any time and started again. Runs with other seeds can write to other files; cat joins the files:
 //
 //	go run ./corpus --seeds 1-20 --runs 5 --check=false --karpenter run --karpenter-runs 3 --measured all.jsonl
 //
-// It prints the ratio for each cluster, and at the end the mean, the least, and all clusters below 10.
+// It prints the ratio for each cluster, and at the end the mean ratio, the lowest ratio, and all clusters with a ratio below 10.
 //
 // Scenarios are planned one after the other, on one core or the number given by --procs. CPU time is that of the process for
 // compiling and solving, including garbage collection; the median of --runs is shown.

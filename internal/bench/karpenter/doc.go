@@ -12,18 +12,18 @@
 // worker, as in a controller with a request of one CPU. The measured time begins when the objects exist and ends with the plan: topology,
 // scheduler, solve. It does not include reading the workload, building the state of the cluster, and its deep copy.
 //
-// If the file is preceded by "consolidate" and whether spot nodes may be replaced by spot nodes, it consolidates a fleet instead:
+// With the arguments "consolidate", true or false (whether spot nodes may replace spot nodes) and a file, it consolidates a fleet instead:
 //
 //	karpenter consolidate true < fleet.json
 //
 // It tries the library's consolidation methods (emptiness, multi-node, single-node) in the order of its controller, on its own cluster
 // state, and executes each command at once in memory: nodes disappear, launched nodes are ready, and pods are bound where the library's
-// simulation put them. It continues until every method calls the fleet consolidated. There is no waiting: the clock is a fake one, which
-// the delay before the validation of a command advances. So the time limits, three minutes for single-node consolidation and one for
+// simulation put them. It continues until every method calls the fleet consolidated. It never waits: its clock is a fake one, and only the
+// delay before the validation of a command advances this clock. So the time limits, three minutes for single-node consolidation and one for
 // multi-node consolidation, are never reached: the result does not depend on how busy the computer is. The search for commands is measured,
 // including validation, but not their execution. Each search prints a line of JSON with its result and the measurements so far; the last
 // line has "done".
 //
-// The line "planning" on standard error says that the measured part begins. The exit status is 0 for a plan, also one
-// that leaves pods out, and 1 for a workload that can't be planned.
+// The line "planning" on standard error says that the measured part begins. The exit status is 0 if there is a plan, even one that leaves
+// pods out, and 1 if the workload can't be planned.
 package main

@@ -96,7 +96,7 @@ func readWorkload(r io.Reader) (*workload, error) {
 		{"defaultTopologySpread", len(w.DefaultTopologySpread)},
 	} {
 		if unknown.count > 0 {
-			return nil, fmt.Errorf("the workload has %s, which Karpenter's scheduler knows nothing of: leave them out", unknown.field)
+			return nil, fmt.Errorf("the workload has %s, which Karpenter's scheduler does not support: leave them out", unknown.field)
 		}
 	}
 	for i, p := range w.NodePools {
