@@ -50,7 +50,7 @@ type Fleet struct {
 	// Ties are the candidates that go together or not at all, in the order of their first nodes; ties finds them by node.
 	Ties []*Tie
 	ties map[string]*Tie
-	// plainBlocks are blocks by their code, for those that say no more.
+	// plainBlocks has one shared Block for each code, for blocks that set no field other than the code.
 	plainBlocks map[decision.BlockCode]*decision.Block
 }
 
