@@ -1,7 +1,6 @@
-// Command ec2catalog makes a catalogue file, the shape that package aws/catalog reads, of published facts: hardware and
-// zones from the data files of the Python package moto, prices from those of the Go module ec2-instances-info, at the
-// version that go.mod names, or from AWS's own price list file. It calls no AWS API. docs/catalog.md says how the catalogue
-// that is built in came to be and how this command refreshes it.
+// Command ec2catalog creates a catalogue file for package aws/catalog from published facts. Hardware and zones come from the data files of
+// the Python package moto. Prices come from the Go module ec2-instances-info, at the version that go.mod names, or from AWS's own price
+// list file. It calls no AWS API. How the built-in catalogue was created, and how this command refreshes it, is in docs/catalog.md.
 //
 //	pip install --no-deps --target DIR moto
 //	go run . -moto DIR/moto -o catalog.json             # what these two sources say
