@@ -100,8 +100,8 @@ func touched(set kindSet, masks []kindSet) kindSet {
 	return out
 }
 
-// closed adds the kinds that are served only by devices which also serve the set: they need no other room. A kind without devices stays
-// alone. Sets are closed only over kinds that are not varied, because what a varied kind adds to the room of a set is for that kind only.
+// closed adds to a set the kinds that only devices of the set can serve, because these kinds need no other devices. A kind without devices
+// stays alone. It never adds a varied kind, because the devices that a varied kind adds can be used by that kind only.
 func (k *Kinds) closed(set kindSet, masks []kindSet) kindSet {
 	out := set
 	for at := range k.list {

@@ -46,8 +46,8 @@ func (t Spreads) Tightly(class int32) bool {
 	return t.S.Topology != nil && t.S.Topology.Binding && spreadHard(t.M, t.M.Classes[class].Topology)
 }
 
-// Disturbs reports whether the last node opened would prevent a pod placed before from being bound: by a domain that it adds, or by its
-// DaemonSet pods.
+// Disturbs reports whether the last planned node would keep a pod that was placed earlier from being bound, because the node adds a domain
+// or because of its DaemonSet pods.
 func (t Spreads) Disturbs(host int32) bool {
 	if t.S.Topology == nil {
 		return false

@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// Certified is the proof of a bound: values of the items, and a price for each unit of limited things, such that no node holds more value
-// than its price plus the price of the limited things it uses. Any nodes that hold all pods then cost at least the pods' values minus the
-// price of everything limited.
+// Certified proves a lower bound. It has a value for each item, and a price for each unit of something limited, such as a reservation. No
+// node holds items of more value than the node's price plus the price of the limited units that it uses. Any nodes that hold all pods
+// therefore cost at least the value of the pods minus the price of all limited units.
 type Certified struct {
 	// Item is the certificate's value of one pod of each item, nano-USD per hour; scale multiplies the options' resource prices, 0 to 1.
 	Item   []int64

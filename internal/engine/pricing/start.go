@@ -59,8 +59,8 @@ func (pr *Program) seed() {
 }
 
 // startCenter sets center to the pods' values at one price for each resource, equal for all options: the duals of buying everything that
-// the pods need together. By these values, no option can hold more than its price; and if prices grow with size, hardly any filling is
-// worth more. It returns how many nodes of which options this buys.
+// the pods need together. At these values, the pods that fill an option's room are worth at most its price, so few fillings can improve the
+// first solution. It returns how many nodes of which options this buys.
 func (pr *Program) startCenter() []bought {
 	p := pr.p
 	var rows []int // dimensions that pods need

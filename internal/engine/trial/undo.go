@@ -15,7 +15,7 @@ type Mark struct {
 
 // ErrStaleMark is returned by Trial.Rollback for a mark that it can't go back to: it is from before a Commit, was undone itself, or
 // belongs to another trial. Take a new mark after Commit and after rolling back behind a mark.
-var ErrStaleMark = errors.New("the trial cannot roll back to this mark: take a new mark after Commit and after each rollback behind a mark")
+var ErrStaleMark = errors.New("the trial cannot roll back to this mark: take a new mark after Commit, and after a rollback to an earlier mark")
 
 // Mark returns the present point.
 func (t *Trial) Mark() Mark { return Mark{t, t.S.Log.Now(), t.Proof} }
