@@ -196,7 +196,8 @@ func (c *checker) certificateTypes(cert *scheduling.Certificate) {
 	}
 }
 
-// allowance is how much a node may be worth beyond its price, and whose multipliers may prove it.
+// allowance says by how much the value of a node's pods may exceed its price because the node uses something limited. draws are the entries
+// of the certificate for this limit.
 type allowance struct {
 	limited bool
 	beyond  float64
