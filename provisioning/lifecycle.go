@@ -70,7 +70,7 @@ func NewLifecycle(o LifecycleOptions) (*Lifecycle, error) {
 	case o.InitializationTimeout < 0:
 		return nil, &option.Error{Package: "provisioning", Option: "Lifecycle.InitializationTimeout", Rule: "is negative: 0 waits forever"}
 	case o.GroupTimeout < 0:
-		return nil, &option.Error{Package: "provisioning", Option: "Lifecycle.GroupTimeout", Rule: "is negative: 0 has the timeouts of each claim alone"}
+		return nil, &option.Error{Package: "provisioning", Option: "Lifecycle.GroupTimeout", Rule: "is negative: 0 applies only the timeouts of each claim"}
 	case len(o.Process) > mostProcessName:
 		return nil, &option.Error{Package: "provisioning", Option: "Lifecycle.Process", Rule: fmt.Sprintf("has %d bytes, and at most %d: it is part of messages", len(o.Process), mostProcessName)}
 	}

@@ -100,7 +100,7 @@ func NewRateLimiter(o RateLimiterOptions) (*RateLimiter, error) {
 	case o.FailureRate > 0 && (o.FailureWindow == 0 || o.FailureSamples == 0):
 		return nil, &option.Error{
 			Package: "provisioning", Option: "RateLimiter.FailureWindow, RateLimiter.FailureSamples",
-			Rule: "one is 0: set the number of launches and the period of FailureRate, or start from DefaultRateLimiterOptions",
+			Rule: "both must be set with FailureRate: set them, or start from DefaultRateLimiterOptions",
 		}
 	case !(o.FailureRate >= 0 && o.FailureRate <= 1):
 		return nil, &option.Error{Package: "provisioning", Option: "RateLimiter.FailureRate", Rule: fmt.Sprintf("%v is not within 0 and 1", o.FailureRate)}
