@@ -53,7 +53,7 @@ func (m *Matcher) Matches(expression, driver string, device *resourcev1.Device) 
 		return false, fmt.Errorf("selector %q: there is no device", expression)
 	}
 	if len(expression) > resourcev1.CELSelectorExpressionMaxLength {
-		return false, fmt.Errorf("selector of %d bytes: the API server takes %d", len(expression), resourcev1.CELSelectorExpressionMaxLength)
+		return false, fmt.Errorf("selector has %d bytes: the API server accepts at most %d", len(expression), resourcev1.CELSelectorExpressionMaxLength)
 	}
 	q := question{expression, describe(driver, device)}
 	m.mutex.Lock()

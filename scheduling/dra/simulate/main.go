@@ -1,5 +1,5 @@
-// Command simulate is examples/simulate that also evaluates selectors of devices: it plans pods that claim devices of Dynamic Resource
-// Allocation, and takes the same flags and inputs.
+// Command simulate does what examples/simulate does, with the same flags and inputs. It also evaluates selectors of devices, to plan pods
+// that claim devices of Dynamic Resource Allocation.
 //
 //	go build -C scheduling/dra -o "$PWD/simulate-dra" ./simulate
 //	./simulate-dra --device-drivers nvidia=gpu.nvidia.com deploy/
