@@ -190,7 +190,7 @@ func (t *Tracker) free(id string) error {
 	case id == "":
 		return &EntryError{ID: id, Rule: "the new id is empty"}
 	case t.entries[id] != nil:
-		return &EntryError{ID: id, Rule: "there is one already, which is " + t.entries[id].phase.String()}
+		return &EntryError{ID: id, Rule: "there is already an entry with the new id, which is " + t.entries[id].phase.String()}
 	}
 	return nil
 }
