@@ -157,7 +157,7 @@ func (l *loader) checkListMetadata(o origin, h header, metadata []byte) {
 }
 
 var (
-	errLongLine   = fmt.Errorf("a line of YAML or a text of JSON has more than %d bytes", maxLine)
+	errLongLine   = fmt.Errorf("a line of YAML or a string in JSON is longer than %d bytes", maxLine)
 	errNestedList = errors.New("a List may not be an item of another List")
 	errItems      = errors.New("items must be a list")
 	errItem       = errors.New("each item of a List must be an object")
