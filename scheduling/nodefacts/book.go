@@ -81,7 +81,7 @@ func New(o Options) (*Book, error) {
 	case o.Lifetime <= 0:
 		return nil, &option.Error{Package: "nodefacts", Option: "Lifetime", Rule: "must be more than 0: start from DefaultOptions"}
 	case !(o.MinShare >= 0 && o.MinShare <= 1 && o.MaxShare >= 1 && o.MaxShare <= 10):
-		return nil, &option.Error{Package: "nodefacts", Option: "MinShare, MaxShare", Rule: "must be from 0 to 1, and from 1 to 10"}
+		return nil, &option.Error{Package: "nodefacts", Option: "MinShare, MaxShare", Rule: "MinShare must be from 0 to 1, and MaxShare from 1 to 10"}
 	}
 	return &Book{options: o, facts: map[Key]*Fact{}, counted: map[string]bool{}, types: map[typeKey]*cloudprovider.InstanceType{}}, nil
 }
