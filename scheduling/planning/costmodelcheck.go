@@ -66,7 +66,7 @@ func DecodeCostModel(r io.Reader) (*CostModel, error) {
 		dec.DisallowUnknownFields()
 		if err = dec.Decode(c); err == nil {
 			if _, more := dec.Token(); !errors.Is(more, io.EOF) {
-				err = errors.New("something follows the document: a cost model is one document")
+				err = errors.New("more data follows the document: a cost model must be a single document")
 			}
 		}
 	} else if len(trimmed) == 0 {
@@ -74,7 +74,7 @@ func DecodeCostModel(r io.Reader) (*CostModel, error) {
 	} else {
 		var n int
 		if n, err = countDocuments(data); err == nil && n != 1 {
-			err = fmt.Errorf("it has %d documents: a cost model is one", n)
+			err = fmt.Errorf("it has %d documents: a cost model must be a single document", n)
 		}
 		if err == nil {
 			err = yaml.UnmarshalStrict(data, c)

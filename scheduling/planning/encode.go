@@ -118,7 +118,7 @@ func decodeDocument(data []byte) (*Snapshot, error) {
 			return nil, err
 		}
 		if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-			return nil, errors.New("something follows the document: a snapshot is one document")
+			return nil, errors.New("more data follows the document: a snapshot must be a single document")
 		}
 		return s, nil
 	}
@@ -127,7 +127,7 @@ func decodeDocument(data []byte) (*Snapshot, error) {
 		return nil, err
 	}
 	if docs != 1 {
-		return nil, fmt.Errorf("it has %d documents: a snapshot is one", docs)
+		return nil, fmt.Errorf("it has %d documents: a snapshot must be a single document", docs)
 	}
 	text, err := yaml.YAMLToJSONStrict(data)
 	if err != nil {

@@ -43,8 +43,8 @@ const (
 	GangDeadlinePassed GangReasonCode = "DeadlinePassed"
 	// GangNoSuchDomain: no node and no instance type has the labels that the gang's topology needs.
 	GangNoSuchDomain GangReasonCode = "NoSuchDomain"
-	// GangDomainsClosed: there are such domains, and none is open to the gang: members run in several of them, or on a node that is in none, or
-	// their node selectors leave none.
+	// GangDomainsClosed: there are domains with the labels that the gang's topology needs, but the gang can use none of them. Its running
+	// members are in several domains or on a node outside of all domains, or the node selectors of its members exclude every domain.
 	GangDomainsClosed GangReasonCode = "DomainsClosed"
 	// GangDomainsTooSmall: none of the domains that are open to it has room for all members that it needs, and no node can be launched there that would
 	// hold them.

@@ -16,7 +16,7 @@ func checkTexts(data []byte) error {
 		longest = longestText
 	}
 	if longest(data) > maxText {
-		return fmt.Errorf("a line of YAML or a text of JSON has more than %d bytes", maxText)
+		return fmt.Errorf("a line of YAML or a string in JSON is longer than %d bytes", maxText)
 	}
 	return nil
 }
