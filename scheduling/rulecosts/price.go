@@ -94,7 +94,7 @@ func (b *Base) Without(ctx context.Context, rules []Rule) (Report, error) {
 		}
 		plan, err := b.plan(ctx, rule.Without(b.Snapshot))
 		if err != nil {
-			return Report{}, fmt.Errorf("without %s of %s: %w", rule.Path, rule.Object, err)
+			return Report{}, fmt.Errorf("planning without %s of %s: %w", rule.Path, rule.Object, err)
 		}
 		c := Cost{Rule: rule, Saving: b.Plan.HourlyCost - plan.HourlyCost, MorePods: len(b.Plan.Unschedulable) - len(plan.Unschedulable), Plan: plan}
 		if c.MorePods <= 0 && rule.Kind != Taints {
