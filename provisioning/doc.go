@@ -17,18 +17,18 @@
 //	pools    which pools take part in a pass, with which instances       pools.go
 //	pass     what of a plan is ordered: claims, nominations, events     pass.go
 //	launcher limits and rate limiter asked, claims created              launcher.go
-//	lifecycle from a claim's creation to a node that is ready            lifecycle.go, launch.go, registration.go,
-//	                                                                    initialization.go, liveness.go
+//	lifecycle from a claim's creation to a node that is ready            lifecycle.go, launch.go, launchgroup.go,
+//	                                                                    registration.go, initialization.go
 //	termination of a claim and of its node: drain, evictions, volumes    termination.go, nodetermination.go, drain.go,
 //	                                                                    evictionqueue.go
 //	evictor  how pods are made to leave: at once, or their replacements   evictor.go, workload.go
 //	         first
-//	upkeep   garbage, consistency, health, static pools                  garbage.go, consistency.go, health.go, static.go
-//	effects  what a state machine may ask for                           effects.go, events.go
+//	upkeep   garbage, consistency, health, static pools                  garbage.go, claimupkeep.go, health.go, static.go
+//	effects  what a state machine may ask for                           effects.go
 //	batch    when a planning pass is due                                 batch.go
 //	rates    how much may change in how short a time                     ratelimiter.go
-//	stock    estimate of the cloud's stock, offering by offering         stockestimate.go
-//	costs    what plans count with, for the order of launches            launchcosts.go
+//	stock    estimate of the cloud's stock, offering by offering         stockestimate.go, stockfile.go
+//	costs    what plans count with, for the order of launches            launch.go
 //
 // # Differences from Karpenter
 //

@@ -1,11 +1,16 @@
 package provisioning
 
 import (
+	"errors"
+	"fmt"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/scheduling/limits"
 )
 
 // The number of remembered results of a pool, and the number of failures that make it unhealthy.
@@ -112,4 +117,139 @@ func (p *poolHealth) healthy() bool {
 		}
 	}
 	return failures < healthFailures
+}
+
+// Reasons of a pool's condition LaunchHealthy. Failures of the provider have the error's kind or its own reason.
+const (
+	// LaunchReasonRefused: the NodeClaim could not be stored; the message has the API server's error.
+	LaunchReasonRefused = "NodeClaimRefused"
+	// LaunchReasonLimit: the pool's limits have no room for the node.
+	LaunchReasonLimit = "LimitExceeded"
+	// LaunchReasonHeldBack: the launch rate limiter allows no more nodes at present.
+	LaunchReasonHeldBack = "HeldBack"
+)
+
+// launchFailureShown is how long a failure is shown if no launch follows.
+const launchFailureShown = time.Hour
+
+// LaunchHealth remembers why the last launch of each pool failed, and shows it as the pool's condition LaunchHealthy, so that a
+// pool without nodes shows the reason even if no pod is pending. It has no clock and no lock: only one goroutine may use it. The
+// zero value is empty.
+type LaunchHealth struct {
+	pools map[v1.PoolKey]*launchOutcome
+}
+
+// Minimum and maximum pause of a pool after its NodeClaims could not be stored. What the API server refused it will refuse again;
+// other failures may be short.
+const (
+	closedFirst        = time.Second
+	closedMost         = 5 * time.Minute
+	closedMostByFaults = 10 * time.Second
+)
+
+// launchOutcome is the result of a pool's last launches. Storing a NodeClaim and launching its instance are recorded separately.
+type launchOutcome struct {
+	order, launch *launchFailure
+	// refused is how many orders in a row could not be stored; until is the end of the pause.
+	refused int
+	until   time.Time
+}
+
+type launchFailure struct {
+	reason, message string
+	at              time.Time
+}
+
+// Ordered records the result of storing a NodeClaim of the pool at the time now: err as in Launched, nil if it was stored.
+func (h *LaunchHealth) Ordered(pool v1.PoolKey, err error, now time.Time) {
+	if err == nil {
+		outcome := h.of(pool)
+		outcome.order, outcome.refused, outcome.until = nil, 0, time.Time{}
+		return
+	}
+	var exceeded *limits.ExceededError
+	var limited *RateLimitError
+	reason := LaunchReasonRefused
+	switch {
+	case errors.As(err, &exceeded):
+		reason = LaunchReasonLimit
+	case errors.As(err, &limited):
+		reason = LaunchReasonHeldBack
+	}
+	outcome := h.of(pool)
+	outcome.order = &launchFailure{reason, shortened(err.Error()), now}
+	if reason == LaunchReasonRefused && !now.Before(outcome.until) { // all orders of one pass count as one failure
+		outcome.refused++
+		outcome.until = now.Add(closedFor(outcome.refused, err))
+	}
+}
+
+// closedFor returns the pause of a pool after that many failures in a row.
+func closedFor(failures int, err error) time.Duration {
+	most := closedMostByFaults
+	if apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) {
+		most = closedMost
+	}
+	if failures > 16 {
+		return most
+	}
+	return min(closedFirst<<(failures-1), most)
+}
+
+// Closed returns why the pool must not launch at the time now, and until when: its last NodeClaims could not be stored, so another
+// pool should launch. The pauses get longer with each failure. Empty: it may. See scheduling.NodePool.NotReady.
+func (h *LaunchHealth) Closed(pool v1.PoolKey, now time.Time) (why string, until time.Time) {
+	known := h.pools[pool]
+	if known == nil || known.order == nil || !now.Before(known.until) {
+		return "", time.Time{}
+	}
+	return fmt.Sprintf("its NodeClaims could not be stored, %d times in a row: %s; next try at %s", known.refused, known.order.message, known.until.UTC().Format(time.RFC3339)), known.until
+}
+
+// Launched records the result of launching an instance for the pool at the time now; err is the provider's error.
+func (h *LaunchHealth) Launched(pool v1.PoolKey, err error, now time.Time) {
+	if err == nil {
+		h.of(pool).launch = nil
+		return
+	}
+	reason := string(cloudprovider.KindOf(err))
+	var create *cloudprovider.CreateError
+	if errors.As(err, &create) && create.Reason != "" {
+		reason = create.Reason
+	}
+	if reason == "" {
+		reason = "LaunchFailed"
+	}
+	h.of(pool).launch = &launchFailure{reason, shortened(err.Error()), now}
+}
+
+// Forget drops a pool that is gone.
+func (h *LaunchHealth) Forget(pool v1.PoolKey) { delete(h.pools, pool) }
+
+// Update writes the condition to the pool, as of now, and reports whether that changed it. pool must not be shared. If nothing is
+// known, for example after a restart, the condition stays.
+func (h *LaunchHealth) Update(pool *v1.NodePool, now time.Time) bool {
+	if pool == nil {
+		return false
+	}
+	known := h.pools[pool.Key()]
+	if known == nil {
+		return false
+	}
+	for _, failure := range []*launchFailure{known.order, known.launch} {
+		if failure != nil && now.Sub(failure.at) < launchFailureShown {
+			return pool.Conditions().SetFalse(v1.ConditionLaunchHealthy, failure.reason, failure.message, now)
+		}
+	}
+	return pool.Conditions().SetTrue(v1.ConditionLaunchHealthy, now)
+}
+
+func (h *LaunchHealth) of(pool v1.PoolKey) *launchOutcome {
+	if h.pools == nil {
+		h.pools = make(map[v1.PoolKey]*launchOutcome)
+	}
+	if h.pools[pool] == nil {
+		h.pools[pool] = &launchOutcome{}
+	}
+	return h.pools[pool]
 }
