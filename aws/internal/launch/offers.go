@@ -1,0 +1,123 @@
+package launch
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
+	"github.com/drawknife/drawknife/aws/internal/unavailable"
+	"github.com/drawknife/drawknife/cloudprovider"
+)
+
+// keyOf returns the name package unavailable has for a candidate; a reserved candidate has none.
+func (f *flight) keyOf(c cloudprovider.Candidate) (unavailable.Key, bool) {
+	if c.Offering.Reserved() {
+		return unavailable.Key{}, false
+	}
+	return unavailable.Key{
+		CapacityType: c.Offering.CapacityType(),
+		InstanceType: c.Type.Name,
+		Zone:         c.Offering.Zone(),
+		GroupID:      f.PlacementGroupID,
+		Partition:    f.partition(),
+	}, true
+}
+
+// keys of the candidates in zones that have a subnet.
+func (f *flight) keys(zones map[string]awsv1.Subnet) []unavailable.Key {
+	var keys []unavailable.Key
+	for _, c := range f.choice.Candidates {
+		if _, ok := zones[c.Offering.Zone()]; !ok {
+			continue
+		}
+		if key, ok := f.keyOf(c); ok {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
+
+// closed returns the suitable offerings that planners see without room now.
+func (l *Launcher) closed(f *flight) []cloudprovider.OfferingKey {
+	snapshot, rooms := l.options.Unavailable.Snapshot(), l.rooms()
+	subnetsIn := map[string][]string{}
+	for _, s := range f.NodeClass.Status.Subnets {
+		subnetsIn[s.Zone] = append(subnetsIn[s.Zone], s.ID)
+	}
+	var keys []cloudprovider.OfferingKey
+	for _, c := range f.choice.Suited {
+		closed := !c.Offering.HasRoom() || rooms != nil && c.Offering.Reserved() && rooms.Room(reservationOf(c)) == 0
+		if key, ok := f.keyOf(c); ok && !closed {
+			_, closed = snapshot.Closed(key, subnetsIn[key.Zone])
+			cpu := c.Type.Capacity[corev1.ResourceCPU]
+			closed = closed || snapshot.QuotaClosed(key.CapacityType, key.InstanceType, cpu.Value())
+		}
+		closed = closed || snapshot.VolumesClosed(c.Offering.Zone(), f.NodeClass.Spec.VolumeTypes())
+		if closed {
+			keys = append(keys, c.Key())
+		}
+	}
+	return keys
+}
+
+// offer is a launch template with the offerings and subnets to launch it with.
+type offer struct {
+	template  Template
+	overrides []override
+}
+
+// override is a candidate and a subnet, with which a fleet may launch it.
+type override struct {
+	candidate cloudprovider.Candidate
+	subnet    awsv1.Subnet
+	subnetID  string // empty when the template pins one
+}
+
+// offers ensures the launch templates and distributes the candidates over them, in a fixed order.
+func (l *Launcher) offers(ctx context.Context, f *flight, zones map[string]awsv1.Subnet, leaveOut []unavailable.Key) ([]offer, error) {
+	choice := f.choice
+	choice.Candidates = slices.DeleteFunc(slices.Clone(choice.Candidates), func(c cloudprovider.Candidate) bool {
+		key, ok := f.keyOf(c)
+		_, hasSubnet := zones[c.Offering.Zone()]
+		return !hasSubnet || ok && slices.Contains(leaveOut, key) || !f.hasPlace(c)
+	})
+	if len(choice.Candidates) == 0 {
+		return nil, nil
+	}
+	templates, err := l.options.Templates.Ensure(ctx, TemplateRequest{
+		NodeClass: f.NodeClass, NodeClaim: f.NodeClaim, InstanceTypes: choice.InstanceTypes(),
+		CapacityType: choice.CapacityType, PlacementGroupID: f.PlacementGroupID,
+	})
+	if err != nil {
+		return nil, launchError("preparing launch templates", err)
+	}
+	var offers []offer
+	for _, t := range templates {
+		o := offer{template: t}
+		for _, c := range choice.Candidates {
+			if !slices.Contains(t.InstanceTypes, c.Type.Name) ||
+				t.ReservationID != c.Offering.Value(awsv1.LabelCapacityReservationID) ||
+				t.Zone != "" && t.Zone != c.Offering.Zone() {
+				continue
+			}
+			subnet := zones[c.Offering.Zone()]
+			next := override{candidate: c, subnet: subnet, subnetID: subnet.ID}
+			if t.Zone != "" {
+				next.subnetID = ""
+			}
+			o.overrides = append(o.overrides, next)
+		}
+		if len(o.overrides) == 0 {
+			continue
+		}
+		slices.SortFunc(o.overrides, func(a, b override) int {
+			x, y := placeOf(a.candidate), placeOf(b.candidate)
+			return cmp.Or(cmp.Compare(x.instanceType, y.instanceType), cmp.Compare(x.zone, y.zone))
+		})
+		offers = append(offers, o)
+	}
+	return offers, nil
+}
