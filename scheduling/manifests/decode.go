@@ -12,6 +12,7 @@ import (
 	sigsjson "sigs.k8s.io/json"
 
 	"github.com/drawknife/drawknife/internal/quantities"
+	"github.com/drawknife/drawknife/scheduling/manifests/internal/doctree"
 )
 
 // document is an object that was found but not decoded.
@@ -181,13 +182,13 @@ func (l *loader) undecodable(d document, into reflect.Type, err error) {
 	}
 	name := l.nameOf(d)
 	if syntax, offset := sigsjson.SyntaxErrorOffset(err); syntax && d.origin.json {
-		l.malformedAt(d.origin, d.origin.at.start+max(int(offset)-1, 0), err)
+		l.malformedAt(d.origin, d.origin.at.Start+max(int(offset)-1, 0), err)
 		return
 	}
 	root, offset := l.tree(d.origin)
-	var wrong []wrongField
+	var wrong []doctree.WrongField
 	if root != nil {
-		wrong = wrongFields(root, into)
+		wrong = doctree.WrongFields(root, into)
 	}
 	if len(wrong) == 0 {
 		l.problem(d.origin, ProblemType, name, "", strings.TrimPrefix(err.Error(), "json: "))
@@ -195,8 +196,8 @@ func (l *loader) undecodable(d document, into reflect.Type, err error) {
 	}
 	for _, w := range wrong {
 		position := l.position(d.origin, "")
-		position.Line = offset + w.line
-		l.problems.add(&Problem{Position: position, Code: ProblemType, Object: name, Path: w.path, Message: w.message})
+		position.Line = offset + w.Line
+		l.problems.add(&Problem{Position: position, Code: ProblemType, Object: name, Path: w.Path, Message: w.Message})
 	}
 }
 

@@ -2,11 +2,14 @@ package manifests
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"strings"
 
+	"github.com/drawknife/drawknife/scheduling/manifests/internal/doctree"
 	sigsjson "sigs.k8s.io/json"
 )
 
@@ -16,7 +19,7 @@ func (l *loader) readSource(source int) {
 	document := 0
 	for start := len(byteOrderMark(data)); start < len(data); {
 		end := nextDocument(data, start)
-		at := span{start, end}
+		at := doctree.Span{Start: start, End: end}
 		switch {
 		case isBlank(data[start:end]):
 		case isJSON(data[start:end]):
@@ -24,7 +27,7 @@ func (l *loader) readSource(source int) {
 		default:
 			document++
 			if pos := longLine(data, at); pos >= 0 {
-				l.malformedAt(origin{source: source, document: document, at: at}, pos, errLongLine)
+				l.malformedAt(origin{source: source, document: document, at: at}, pos, doctree.ErrLongLine)
 				break
 			}
 			l.readYAML(origin{source: source, document: document, at: at})
@@ -33,14 +36,10 @@ func (l *loader) readSource(source int) {
 	}
 }
 
-// maxLine bounds the lines of YAML and the strings of JSON, which a parser copies several times. No object that an API server
-// takes is half as long.
-const maxLine = 8 << 20
-
 // longLine returns where a line that is too long begins, or -1.
-func longLine(data []byte, at span) int {
-	for pos := at.start; at.end-pos > maxLine; {
-		end := bytes.LastIndexByte(data[pos:pos+maxLine], '\n')
+func longLine(data []byte, at doctree.Span) int {
+	for pos := at.Start; at.End-pos > doctree.MaxLine; {
+		end := bytes.LastIndexByte(data[pos:pos+doctree.MaxLine], '\n')
 		if end < 0 {
 			return pos
 		}
@@ -102,9 +101,9 @@ func (l *loader) malformedAt(o origin, offset int, err error) {
 	if l.problems.full() {
 		return
 	}
-	var located *scanError
+	var located *doctree.ScanError
 	if errors.As(err, &located) {
-		offset = located.offset
+		offset = located.Offset
 	}
 	l.malformedLine(o, l.lineAt(o.source, offset), err)
 }
@@ -113,9 +112,9 @@ func (l *loader) malformedLine(o origin, line int, err error) {
 	code := ProblemMalformed
 	message := err.Error()
 	switch {
-	case errors.Is(err, errTooDeep):
+	case errors.Is(err, doctree.ErrTooDeep):
 		code, message = ProblemTooLarge, fmt.Sprintf("objects and lists are nested more than %d deep", l.limits.Depth)
-	case errors.Is(err, errAliases), errors.Is(err, errLongLine):
+	case errors.Is(err, doctree.ErrAliases), errors.Is(err, doctree.ErrLongLine):
 		code = ProblemTooLarge
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		message = "the text ends in the middle of an object"
@@ -157,9 +156,151 @@ func (l *loader) checkListMetadata(o origin, h header, metadata []byte) {
 }
 
 var (
-	errLongLine   = fmt.Errorf("a line of YAML or a string in JSON is longer than %d bytes", maxLine)
 	errNestedList = errors.New("a List may not be an item of another List")
 	errItems      = errors.New("items must be a list")
 	errItem       = errors.New("each item of a List must be an object")
 	errNotObject  = errors.New("a document must be an object with apiVersion, kind and metadata")
 )
+
+const kindKustomization = "Kustomization"
+
+// toolFile returns what to run instead of reading the file, if it belongs to a tool that writes manifests and the document is not a
+// Kubernetes object, or "" for all other files.
+func toolFile(name string, h header) string {
+	dir, base := filepath.Dir(name), strings.ToLower(filepath.Base(name))
+	group, _, _ := strings.Cut(h.apiVersion, "/")
+	if h.kind == kindKustomization && group == "kustomize.config.k8s.io" {
+		base = "kustomization.yaml"
+	} else if h.kind != "" && h.apiVersion != "" {
+		return ""
+	}
+	stem := strings.TrimSuffix(strings.TrimSuffix(base, ".yaml"), ".yml")
+	switch {
+	case stem == base: // the name of a stream, or a file of another kind
+		return ""
+	case stem == "kustomization":
+		return "it lists files for Kustomize and is no object; plan what \"kubectl kustomize " + dir + "\" prints"
+	case stem == "chart" || stem == "values" || strings.HasPrefix(stem, "values-") || strings.HasPrefix(stem, "values.") || strings.HasSuffix(stem, "-values") || strings.HasSuffix(stem, ".values"):
+		return "it belongs to a Helm chart and is no object; plan what \"helm template " + dir + "\" prints"
+	}
+	return ""
+}
+
+// readJSON reads objects that follow each other with or without space between them, and returns the number of the
+// last document.
+func (l *loader) readJSON(source, document int, at doctree.Span) int {
+	data := l.sources[source].Data
+	s := doctree.JSONScanner{Data: data, End: at.End, MaxDepth: l.limits.Depth}
+	pos := at.Start
+	if bytes.HasPrefix(data[pos:at.End], []byte("---")) {
+		pos += len("---")
+	}
+	for pos = s.SkipSpace(pos); pos < at.End; pos = s.SkipSpace(pos) {
+		document++
+		o := origin{source: source, document: document, at: doctree.Span{Start: pos, End: at.End}, json: true}
+		if data[pos] != '{' {
+			l.malformedAt(o, pos, fmt.Errorf("a document must be an object, and can't start with %q", data[pos]))
+			return document
+		}
+		end, err := s.Value(pos)
+		if err != nil {
+			l.malformedAt(o, end, explainJSON(data[pos:at.End], pos, err))
+			return document
+		}
+		o.at.End = end
+		l.readJSONObject(o, header{})
+		pos = end
+	}
+	return document
+}
+
+// explainJSON prefers the words of a real parser, which knows what it expected, for text that can't be cut up.
+func explainJSON(text []byte, start int, err error) error {
+	if errors.Is(err, doctree.ErrTooDeep) || errors.Is(err, doctree.ErrLongLine) {
+		return err
+	}
+	var whole json.RawMessage
+	parserErr := json.NewDecoder(bytes.NewReader(text)).Decode(&whole)
+	var syntax *json.SyntaxError
+	switch {
+	case errors.As(parserErr, &syntax):
+		return &doctree.ScanError{Offset: start + max(int(syntax.Offset)-1, 0), Cause: syntax}
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return errors.New("the text ends in the middle of an object")
+	}
+	return err
+}
+
+// readJSONObject reads the object at o, a list or a single one. A list hands the kind of its items down to items
+// that don't state their own, as those of a PodList don't.
+func (l *loader) readJSONObject(o origin, inherited header) {
+	data := l.sources[o.source].Data
+	s := doctree.JSONScanner{Data: data, End: o.at.End, MaxDepth: l.limits.Depth}
+	h := inherited
+	var items, metadata doctree.Span
+	err := s.Members(o.at.Start, func(key, value doctree.Span) error {
+		switch string(data[key.Start:key.End]) {
+		case "apiVersion":
+			return scalarText(data, value, &h.apiVersion)
+		case "kind":
+			return scalarText(data, value, &h.kind)
+		case "items":
+			items = value
+		case "metadata":
+			metadata = value
+		}
+		return nil
+	})
+	if err != nil {
+		l.malformedAt(o, o.at.Start, err)
+		return
+	}
+	itemHeader, isList := h.list(items.End > 0)
+	if !isList {
+		l.readObject(o, h, data[o.at.Start:o.at.End])
+		return
+	}
+	if o.item > 0 {
+		l.malformedAt(o, o.at.Start, errNestedList)
+		return
+	}
+	l.checkListMetadata(o, h, data[metadata.Start:metadata.End])
+	l.readJSONItems(o, items, itemHeader)
+}
+
+func (l *loader) readJSONItems(o origin, items doctree.Span, inherited header) {
+	data := l.sources[o.source].Data
+	if items.Start == items.End || string(data[items.Start:items.End]) == "null" {
+		return
+	}
+	if data[items.Start] != '[' {
+		l.malformedAt(o, items.Start, errItems)
+		return
+	}
+	s := doctree.JSONScanner{Data: data, End: items.End, MaxDepth: l.limits.Depth}
+	err := s.Elements(items.Start, func(value doctree.Span) error {
+		o.item++
+		item := o
+		item.at = value
+		if data[value.Start] != '{' {
+			l.malformedAt(item, value.Start, errItem)
+			return nil
+		}
+		l.readJSONObject(item, inherited)
+		return nil
+	})
+	if err != nil {
+		l.malformedAt(o, items.Start, err)
+	}
+}
+
+// scalarText decodes a JSON string; for other values it leaves into unchanged, which is later refused as missing.
+func scalarText(data []byte, at doctree.Span, into *string) error {
+	if data[at.Start] != '"' {
+		return nil
+	}
+	if err := json.Unmarshal(data[at.Start:at.End], into); err != nil {
+		return &doctree.ScanError{Offset: at.Start, Cause: err}
+	}
+	return nil
+}

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"github.com/drawknife/drawknife/internal/manifesttest"
 )
 
 func FuzzLoad(f *testing.F) {
@@ -13,7 +15,7 @@ func FuzzLoad(f *testing.F) {
 	for _, seed := range []string{
 		podList(2),
 		"apiVersion: v1\nitems:\n- apiVersion: v1\n  kind: Pod\n  metadata: {name: a}\nkind: List\n",
-		aliasBomb(5), mergeBomb(5), "a: &a [*a]", "{\"kind\":", "---\n---\n", "? [a]\n: b", "\xef\xbb\xbf{}", "!!bool \"\"",
+		manifesttest.AliasBomb(5), manifesttest.MergeBomb(5), "a: &a [*a]", "{\"kind\":", "---\n---\n", "? [a]\n: b", "\xef\xbb\xbf{}", "!!bool \"\"",
 		"kind: Pod\napiVersion: v1\nmetadata: {name: a}\nspec: {containers: [{resources: {requests: {cpu: 1e9}}}]}\n",
 		"kind: Pod\r\napiVersion: v1\r\nmetadata: [1]\r\n", "\r\r0",
 		"apiVersion: karpenter.sh/\nkind: Unknown",

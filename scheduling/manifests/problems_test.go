@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/drawknife/drawknife/internal/manifesttest"
 )
 
 func TestLoadRefusesAndSaysWhere(t *testing.T) {
@@ -147,7 +149,7 @@ func TestLoadRefusesAndSaysWhere(t *testing.T) {
 			ProblemInvalid, `in.yaml: document 1, line 5: PodDisruptionBudget default/a: spec.selector: "Near" is not a valid label selector operator`,
 		},
 		"alias bomb": {
-			"apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n" + aliasBomb(30),
+			"apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n" + manifesttest.AliasBomb(30),
 			ProblemTooLarge, "in.yaml: document 1, line %d: the aliases in the document unfold to far more data than the document holds",
 		},
 	} {

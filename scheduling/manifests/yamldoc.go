@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/drawknife/drawknife/scheduling/manifests/internal/doctree"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -19,11 +20,11 @@ const (
 
 // readYAML reads one YAML document.
 func (l *loader) readYAML(o origin) {
-	text := l.sources[o.source].Data[o.at.start:o.at.end]
+	text := l.sources[o.source].Data[o.at.Start:o.at.End]
 	if head, items, ok := splitBlockList(text); ok && l.readYAMLItems(o, head, items) {
 		return
 	}
-	docs, err := parseYAML(text)
+	docs, err := doctree.ParseYAML(text)
 	if err != nil {
 		l.malformedYAML(o, err)
 		return
@@ -41,25 +42,25 @@ func (l *loader) malformedYAML(o origin, err error) {
 	if l.problems.full() {
 		return
 	}
-	line := l.lineAt(o.source, o.at.start)
-	var syntax *syntaxError
-	var node *nodeError
+	line := l.lineAt(o.source, o.at.Start)
+	var syntax *doctree.SyntaxError
+	var node *doctree.NodeError
 	switch {
-	case errors.As(err, &syntax) && syntax.line > 0:
-		line += syntax.line - 1
+	case errors.As(err, &syntax) && syntax.Line > 0:
+		line += syntax.Line - 1
 	case errors.As(err, &node):
-		line += node.node.Line - 1
+		line += node.Node.Line - 1
 	}
 	l.malformedLine(o, line, err)
 }
 
 func (l *loader) readYAMLNode(o origin, n *yaml.Node) {
-	n = resolveAlias(n)
+	n = doctree.ResolveAlias(n)
 	switch {
 	case n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null":
 		return
 	case n.Kind != yaml.MappingNode:
-		l.malformedYAML(o, &nodeError{n, fmt.Errorf("%w, not %s", errNotObject, describe(n))})
+		l.malformedYAML(o, &doctree.NodeError{Node: n, Cause: fmt.Errorf("%w, not %s", errNotObject, doctree.Describe(n))})
 		return
 	}
 	h := yamlHeader(n, header{})
@@ -74,23 +75,23 @@ func (l *loader) readYAMLNode(o origin, n *yaml.Node) {
 	case items == nil || items.ShortTag() == "!!null":
 		return
 	case items.Kind != yaml.SequenceNode:
-		l.malformedYAML(o, &nodeError{items, errItems})
+		l.malformedYAML(o, &doctree.NodeError{Node: items, Cause: errItems})
 		return
 	}
 	for i, item := range items.Content {
 		o.item, o.steps = i+1, stepItem
-		l.readYAMLItem(o, resolveAlias(item), inherited)
+		l.readYAMLItem(o, doctree.ResolveAlias(item), inherited)
 	}
 }
 
 func (l *loader) readYAMLItem(o origin, n *yaml.Node, inherited header) {
 	if n.Kind != yaml.MappingNode {
-		l.malformedYAML(o, &nodeError{n, errItem})
+		l.malformedYAML(o, &doctree.NodeError{Node: n, Cause: errItem})
 		return
 	}
 	h := yamlHeader(n, inherited)
 	if _, isList := h.list(child(n, "items") != nil); isList {
-		l.malformedYAML(o, &nodeError{n, errNestedList})
+		l.malformedYAML(o, &doctree.NodeError{Node: n, Cause: errNestedList})
 		return
 	}
 	l.readYAMLObject(o, n, h)
@@ -116,11 +117,11 @@ func yamlHeader(n *yaml.Node, h header) header {
 }
 
 func (l *loader) toJSON(o origin, n *yaml.Node) ([]byte, error) {
-	limit := unfoldFloor + unfoldFactor*int64(o.at.end-o.at.start)
-	w := jsonWriter{limit: int(min(limit, max(l.unfoldBudget()-l.unfolded, 0))), maxDepth: l.limits.Depth}
-	err := w.write(n, 1)
-	l.unfolded += int64(len(w.out))
-	return w.out, err
+	limit := unfoldFloor + unfoldFactor*int64(o.at.End-o.at.Start)
+	w := doctree.JSONWriter{Limit: int(min(limit, max(l.unfoldBudget()-l.unfolded, 0))), MaxDepth: l.limits.Depth}
+	err := w.Write(n, 1)
+	l.unfolded += int64(len(w.Out))
+	return w.Out, err
 }
 
 // unfoldBudget limits the total expansion of all documents.
@@ -132,7 +133,7 @@ var anchor = regexp.MustCompile(`(?m)(?:^|[\s\[{,])&[^\s&]`)
 // splitBlockList splits a list as kubectl writes it ("items:" at the margin, each item starting with "- " at the margin) into items without
 // parsing it, so that they can be parsed one at a time. It returns the rest of the document, which contains its kind, and the positions of
 // the items, counted from the start of text.
-func splitBlockList(text []byte) (head []byte, items []span, ok bool) {
+func splitBlockList(text []byte) (head []byte, items []doctree.Span, ok bool) {
 	const title = "items:"
 	start := 0
 	if !bytes.HasPrefix(text, []byte(title)) {
@@ -144,20 +145,20 @@ func splitBlockList(text []byte) (head []byte, items []span, ok bool) {
 	if anchor.Match(text) {
 		return nil, nil, false
 	}
-	lineEnd := endOfLine(text, start)
+	lineEnd := doctree.EndOfLine(text, start)
 	if len(bytes.TrimSpace(text[start+len(title):lineEnd])) > 0 {
 		return nil, nil, false
 	}
 	pos := lineEnd
 	for pos < len(text) {
-		end := endOfLine(text, pos)
+		end := doctree.EndOfLine(text, pos)
 		line := text[pos:end]
 		switch {
 		case bytes.HasPrefix(line, []byte("- ")):
-			items = append(items, span{pos, end})
+			items = append(items, doctree.Span{Start: pos, End: end})
 		case isContinuation(line):
 			if len(items) > 0 {
-				items[len(items)-1].end = end
+				items[len(items)-1].End = end
 			} else if len(bytes.TrimSpace(line)) > 0 {
 				return nil, nil, false // items that are indented
 			}
@@ -177,17 +178,9 @@ func isContinuation(line []byte) bool {
 	return strings.IndexByte(" \t\r\n#", line[0]) >= 0
 }
 
-// endOfLine returns where the line at pos ends, the line end included.
-func endOfLine(text []byte, pos int) int {
-	if end := bytes.IndexByte(text[pos:], '\n'); end >= 0 {
-		return pos + end + 1
-	}
-	return len(text)
-}
-
 // readYAMLItems reads a list that was cut up. It does nothing and returns false for other text.
-func (l *loader) readYAMLItems(o origin, head []byte, items []span) bool {
-	docs, err := parseYAML(head)
+func (l *loader) readYAMLItems(o origin, head []byte, items []doctree.Span) bool {
+	docs, err := doctree.ParseYAML(head)
 	if err != nil || len(docs) != 1 || docs[0].Kind != yaml.MappingNode {
 		return false
 	}
@@ -197,18 +190,18 @@ func (l *loader) readYAMLItems(o origin, head []byte, items []span) bool {
 		return false
 	}
 	l.readYAMLListMetadata(o, docs[0], h)
-	start := o.at.start
+	start := o.at.Start
 	for i, at := range items {
 		item := o
-		item.item, item.steps, item.at = i+1, stepElement, span{start + at.start, start + at.end}
-		docs, err := parseYAML(l.sources[o.source].Data[item.at.start:item.at.end])
+		item.item, item.steps, item.at = i+1, stepElement, doctree.Span{Start: start + at.Start, End: start + at.End}
+		docs, err := doctree.ParseYAML(l.sources[o.source].Data[item.at.Start:item.at.End])
 		switch {
 		case err != nil:
 			l.malformedYAML(item, err)
 		case len(docs) != 1 || docs[0].Kind != yaml.SequenceNode || len(docs[0].Content) != 1:
 			l.malformedYAML(item, errItem)
 		default:
-			l.readYAMLItem(item, resolveAlias(docs[0].Content[0]), inherited)
+			l.readYAMLItem(item, doctree.ResolveAlias(docs[0].Content[0]), inherited)
 		}
 	}
 	return true

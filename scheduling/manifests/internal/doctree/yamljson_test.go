@@ -1,4 +1,4 @@
-package manifests
+package doctree
 
 import (
 	"encoding/json"
@@ -8,17 +8,19 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	sigsyaml "sigs.k8s.io/yaml"
+
+	"github.com/drawknife/drawknife/internal/manifesttest"
 )
 
 // yamlToJSON writes the JSON of a document with one document.
 func yamlToJSON(text string, limit int) (string, error) {
-	docs, err := parseYAML([]byte(text))
+	docs, err := ParseYAML([]byte(text))
 	if err != nil || len(docs) == 0 {
 		return "null", err
 	}
-	w := jsonWriter{limit: limit, maxDepth: DefaultMaxDepth}
-	err = w.write(docs[0], 0)
-	return string(w.out), err
+	w := JSONWriter{Limit: limit, MaxDepth: mostDepth}
+	err = w.Write(docs[0], 0)
+	return string(w.Out), err
 }
 
 // What kubectl makes of a document is the measure: it reads YAML with the library that this test compares with.
@@ -80,18 +82,18 @@ func TestYAMLRefusesWhatIsNotJSON(t *testing.T) {
 		want error
 	}{
 		"complex key":    {"? [a, b]\n: c\n", errComplexKey},
-		"too deep":       {strings.Repeat("[", DefaultMaxDepth+2) + strings.Repeat("]", DefaultMaxDepth+2), errTooDeep},
-		"endless alias":  {"a: &a [*a]\n", errTooDeep},
-		"alias bomb":     {aliasBomb(20), errAliases},
-		"alias of text":  {"a: &a " + strings.Repeat("x", 1000) + "\nb: [" + strings.Repeat("*a,", 10_000) + "]\n", errAliases},
-		"merge bomb":     {mergeBomb(40), errAliases},
-		"endless merge":  {"a: &a\n  <<: *a\n", errTooDeep},
+		"too deep":       {strings.Repeat("[", mostDepth+2) + strings.Repeat("]", mostDepth+2), ErrTooDeep},
+		"endless alias":  {"a: &a [*a]\n", ErrTooDeep},
+		"alias bomb":     {manifesttest.AliasBomb(20), ErrAliases},
+		"alias of text":  {"a: &a " + strings.Repeat("x", 1000) + "\nb: [" + strings.Repeat("*a,", 10_000) + "]\n", ErrAliases},
+		"merge bomb":     {manifesttest.MergeBomb(40), ErrAliases},
+		"endless merge":  {"a: &a\n  <<: *a\n", ErrTooDeep},
 		"merge of text":  {"a: {<<: 1}\n", errMerge},
 		"merge of texts": {"a: {<<: [1]}\n", errMerge},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := yamlToJSON(c.text, 1<<20)
-			var syntax *syntaxError
+			var syntax *SyntaxError
 			if errors.As(err, &syntax) && strings.Contains(syntax.message, "anchor 'a' value contains itself") {
 				return // the parser is quicker to refuse it
 			}
@@ -100,26 +102,4 @@ func TestYAMLRefusesWhatIsNotJSON(t *testing.T) {
 			}
 		})
 	}
-}
-
-// aliasBomb doubles a list in each of n lines.
-func aliasBomb(n int) string {
-	var b strings.Builder
-	name := func(i int) string { return "a" + strings.Repeat("a", i) }
-	b.WriteString(name(0) + ": &" + name(0) + " [x, x]\n")
-	for i := 1; i < n; i++ {
-		b.WriteString(name(i) + ": &" + name(i) + " [*" + name(i-1) + ", *" + name(i-1) + "]\n")
-	}
-	return b.String()
-}
-
-// mergeBomb merges a mapping twice into the next, n times: nothing grows but the work.
-func mergeBomb(n int) string {
-	var b strings.Builder
-	name := func(i int) string { return "m" + strings.Repeat("m", i) }
-	b.WriteString(name(0) + ": &" + name(0) + " {x: 1}\n")
-	for i := 1; i < n; i++ {
-		b.WriteString(name(i) + ": &" + name(i) + " {<<: [*" + name(i-1) + ", *" + name(i-1) + "]}\n")
-	}
-	return b.String()
 }

@@ -1,4 +1,4 @@
-package manifests
+package doctree
 
 import (
 	"bytes"
@@ -18,8 +18,8 @@ import (
 // YAML is read the way kubectl reads it: as a way of writing JSON. The parser's nodes have line numbers; they are written as JSON, which is
 // then decoded like any other JSON. Unquoted words follow YAML 1.1, where yes, no, on and off are booleans, as in the API server's clients.
 
-// errAliases is what a document gets that unfolds to far more than was written.
-var errAliases = errors.New("the aliases in the document unfold to far more data than the document holds")
+// ErrAliases is what a document gets that unfolds to far more than was written.
+var ErrAliases = errors.New("the aliases in the document unfold to far more data than the document holds")
 
 // errComplexKey refuses mappings whose keys are not scalars.
 var errComplexKey = errors.New("a key of a mapping must be a single word or number")
@@ -27,22 +27,22 @@ var errComplexKey = errors.New("a key of a mapping must be a single word or numb
 // errMerge refuses merge keys without a mapping to merge.
 var errMerge = errors.New("a merge key (<<) needs a mapping or a list of mappings")
 
-// syntaxError is a YAML syntax error. line counts from 1 in the text that was parsed; 0 is unknown.
-type syntaxError struct {
-	line    int
+// SyntaxError is a YAML syntax error. line counts from 1 in the text that was parsed; 0 is unknown.
+type SyntaxError struct {
+	Line    int
 	message string
 }
 
-func (e *syntaxError) Error() string { return e.message }
+func (e *SyntaxError) Error() string { return e.message }
 
 var yamlErrorLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
 
-// parseYAML reads every document of text, normally one.
-func parseYAML(text []byte) ([]*yaml.Node, error) {
+// ParseYAML reads every document of text, normally one.
+func ParseYAML(text []byte) ([]*yaml.Node, error) {
 	docs, err := decodeYAML(text)
-	var syntax *syntaxError
+	var syntax *SyntaxError
 	if errors.As(err, &syntax) && len(text) <= maxBisected {
-		syntax.line = offendingLine(text, syntax)
+		syntax.Line = offendingLine(text, syntax)
 	}
 	return docs, err
 }
@@ -52,18 +52,18 @@ const maxBisected = 256 << 10
 
 // offendingLine finds the line with which the error comes up. For an unfinished construct the parser names the line where it began; some
 // errors count lines from 0, others from 1.
-func offendingLine(text []byte, syntax *syntaxError) int {
+func offendingLine(text []byte, syntax *SyntaxError) int {
 	var ends []int
-	for pos := 0; pos < len(text); pos = endOfLine(text, pos) {
-		ends = append(ends, endOfLine(text, pos))
+	for pos := 0; pos < len(text); pos = EndOfLine(text, pos) {
+		ends = append(ends, EndOfLine(text, pos))
 	}
 	i := sort.Search(len(ends), func(i int) bool {
 		_, err := decodeYAML(text[:ends[i]])
-		var other *syntaxError
+		var other *SyntaxError
 		return errors.As(err, &other) && other.message == syntax.message
 	})
 	if i == len(ends) {
-		return syntax.line // errors without a fixed line
+		return syntax.Line // errors without a fixed line
 	}
 	return i + 1
 }
@@ -72,7 +72,7 @@ func decodeYAML(text []byte) (docs []*yaml.Node, err error) {
 	// The parser is known to panic on some malformed input; a library must not.
 	defer func() {
 		if cause := recover(); cause != nil {
-			docs, err = nil, &syntaxError{message: fmt.Sprintf("the document can't be parsed: %v", cause)}
+			docs, err = nil, &SyntaxError{message: fmt.Sprintf("the document can't be parsed: %v", cause)}
 		}
 	}()
 	decoder := yaml.NewDecoder(bytes.NewReader(text))
@@ -95,18 +95,18 @@ func newSyntaxError(err error) error {
 	text := err.Error()
 	match := yamlErrorLine.FindStringSubmatch(text)
 	if match == nil {
-		return &syntaxError{message: text}
+		return &SyntaxError{message: text}
 	}
 	line, _ := strconv.Atoi(match[1]) // empty when there is no line: 0
-	return &syntaxError{line: line, message: text[len(match[0]):]}
+	return &SyntaxError{Line: line, message: text[len(match[0]):]}
 }
 
-// jsonWriter turns YAML nodes into JSON.
-type jsonWriter struct {
-	out []byte
-	// limit bounds len(out): aliases may make a small document big.
-	limit    int
-	maxDepth int
+// JSONWriter turns YAML nodes into JSON.
+type JSONWriter struct {
+	Out []byte
+	// Limit bounds len(out): aliases may make a small document big.
+	Limit    int
+	MaxDepth int
 	// merges bounds the work on merge keys, which can multiply without writing anything.
 	merges mergeBudget
 }
@@ -116,73 +116,74 @@ type mergeBudget int
 
 const maxMerges mergeBudget = 100_000
 
-// nodeError is an error of the document's form, with the node it is about.
-type nodeError struct {
-	node  *yaml.Node
-	cause error
+// NodeError is an error of the document's form, with the node it is about.
+type NodeError struct {
+	Node  *yaml.Node
+	Cause error
 }
 
-func (e *nodeError) Error() string { return e.cause.Error() }
-func (e *nodeError) Unwrap() error { return e.cause }
+func (e *NodeError) Error() string { return e.Cause.Error() }
+func (e *NodeError) Unwrap() error { return e.Cause }
 
-func (w *jsonWriter) write(n *yaml.Node, depth int) error {
+// Write appends the JSON of the node, which is nested that deep.
+func (w *JSONWriter) Write(n *yaml.Node, depth int) error {
 	// An alias that leads back to itself ends here too.
-	if depth > w.maxDepth {
-		return &nodeError{n, errTooDeep}
+	if depth > w.MaxDepth {
+		return &NodeError{n, ErrTooDeep}
 	}
-	if len(w.out) > w.limit {
-		return &nodeError{n, errAliases}
+	if len(w.Out) > w.Limit {
+		return &NodeError{n, ErrAliases}
 	}
 	switch n.Kind {
 	case yaml.AliasNode:
-		return w.write(n.Alias, depth+1)
+		return w.Write(n.Alias, depth+1)
 	case yaml.SequenceNode:
 		return w.writeSequence(n, depth)
 	case yaml.MappingNode:
 		return w.writeMapping(n, depth)
 	case yaml.ScalarNode:
-		w.out = appendScalar(w.out, n)
+		w.Out = appendScalar(w.Out, n)
 	default:
-		w.out = append(w.out, "null"...)
+		w.Out = append(w.Out, "null"...)
 	}
 	return nil
 }
 
-func (w *jsonWriter) writeSequence(n *yaml.Node, depth int) error {
-	w.out = append(w.out, '[')
+func (w *JSONWriter) writeSequence(n *yaml.Node, depth int) error {
+	w.Out = append(w.Out, '[')
 	for i, item := range n.Content {
 		if i > 0 {
-			w.out = append(w.out, ',')
+			w.Out = append(w.Out, ',')
 		}
-		if err := w.write(item, depth+1); err != nil {
+		if err := w.Write(item, depth+1); err != nil {
 			return err
 		}
 	}
-	w.out = append(w.out, ']')
+	w.Out = append(w.Out, ']')
 	return nil
 }
 
-func (w *jsonWriter) writeMapping(n *yaml.Node, depth int) error {
-	pairs, err := w.merges.flatten(n, 0, w.maxDepth)
+func (w *JSONWriter) writeMapping(n *yaml.Node, depth int) error {
+	pairs, err := w.merges.flatten(n, 0, w.MaxDepth)
 	if err != nil {
 		return err
 	}
-	w.out = append(w.out, '{')
+	w.Out = append(w.Out, '{')
 	for i := 0; i+1 < len(pairs); i += 2 {
 		if i > 0 {
-			w.out = append(w.out, ',')
+			w.Out = append(w.Out, ',')
 		}
 		key, ok := keyText(pairs[i])
 		if !ok {
-			return &nodeError{pairs[i], errComplexKey}
+			return &NodeError{pairs[i], errComplexKey}
 		}
-		w.out = appendText(w.out, key)
-		w.out = append(w.out, ':')
-		if err := w.write(pairs[i+1], depth+1); err != nil {
+		w.Out = appendText(w.Out, key)
+		w.Out = append(w.Out, ':')
+		if err := w.Write(pairs[i+1], depth+1); err != nil {
 			return err
 		}
 	}
-	w.out = append(w.out, '}')
+	w.Out = append(w.Out, '}')
 	return nil
 }
 
@@ -197,10 +198,10 @@ func (b *mergeBudget) flatten(n *yaml.Node, depth, maxDepth int) ([]*yaml.Node, 
 		return n.Content, nil
 	}
 	if depth > maxDepth {
-		return nil, &nodeError{n, errTooDeep}
+		return nil, &NodeError{n, ErrTooDeep}
 	}
 	if *b++; *b > maxMerges {
-		return nil, &nodeError{n, errAliases}
+		return nil, &NodeError{n, ErrAliases}
 	}
 	stated := make(map[string]bool)
 	var pairs []*yaml.Node
@@ -218,7 +219,7 @@ func (b *mergeBudget) flatten(n *yaml.Node, depth, maxDepth int) ([]*yaml.Node, 
 		}
 		for _, source := range mergeSources(n.Content[i+1]) {
 			if source.Kind != yaml.MappingNode {
-				return nil, &nodeError{n.Content[i], errMerge}
+				return nil, &NodeError{n.Content[i], errMerge}
 			}
 			brought, err := b.flatten(source, depth+1, maxDepth)
 			if err != nil {
@@ -241,19 +242,19 @@ func isMerge(key *yaml.Node) bool {
 }
 
 func mergeSources(n *yaml.Node) []*yaml.Node {
-	n = resolveAlias(n)
+	n = ResolveAlias(n)
 	if n.Kind != yaml.SequenceNode {
 		return []*yaml.Node{n}
 	}
 	sources := make([]*yaml.Node, len(n.Content))
 	for i, item := range n.Content {
-		sources[i] = resolveAlias(item)
+		sources[i] = ResolveAlias(item)
 	}
 	return sources
 }
 
-// resolveAlias follows an alias. The parser never makes an alias of an alias.
-func resolveAlias(n *yaml.Node) *yaml.Node {
+// ResolveAlias follows an alias. The parser never makes an alias of an alias.
+func ResolveAlias(n *yaml.Node) *yaml.Node {
 	if n.Kind == yaml.AliasNode {
 		return n.Alias
 	}
@@ -262,7 +263,7 @@ func resolveAlias(n *yaml.Node) *yaml.Node {
 
 // keyText returns the field name for a key; numbers and booleans become text.
 func keyText(n *yaml.Node) (string, bool) {
-	n = resolveAlias(n)
+	n = ResolveAlias(n)
 	if n.Kind != yaml.ScalarNode {
 		return "", false
 	}
@@ -349,4 +350,12 @@ func appendText(out []byte, text string) []byte {
 	out = append(out, '"')
 	out = append(out, text...)
 	return append(out, '"')
+}
+
+// EndOfLine returns where the line at pos ends, the line end included.
+func EndOfLine(text []byte, pos int) int {
+	if end := bytes.IndexByte(text[pos:], '\n'); end >= 0 {
+		return pos + end + 1
+	}
+	return len(text)
 }

@@ -1,4 +1,4 @@
-package manifests
+package doctree
 
 import (
 	"fmt"
@@ -39,10 +39,10 @@ func splitPath(path string) []string {
 	return steps
 }
 
-// lineOf returns the line of the field at path, or of the closest thing around it that exists.
-func lineOf(root *yaml.Node, path string) int {
+// LineOf returns the line of the field at path, or of the closest thing around it that exists.
+func LineOf(root *yaml.Node, path string) int {
 	line := root.Line
-	node := resolveAlias(root)
+	node := ResolveAlias(root)
 	for _, step := range splitPath(path) {
 		var next *yaml.Node
 		switch node.Kind {
@@ -62,28 +62,34 @@ func lineOf(root *yaml.Node, path string) int {
 		if next == nil {
 			return line
 		}
-		node = resolveAlias(next)
+		node = ResolveAlias(next)
 	}
 	return line
 }
 
-// wrongField is a field whose value does not have the type it should.
-type wrongField struct {
-	path    string
-	line    int
-	message string
+// WrongField is a field whose value does not have the type it should.
+type WrongField struct {
+	Path    string
+	Line    int
+	Message string
 }
 
-// wrongFields compares a document with the type it was to be decoded into and returns every field that does not fit.
+// WrongFields compares a document with the type it was to be decoded into and returns every field that does not fit.
 // A decoder stops at the first and, for quantities and durations, does not say where it is.
-func wrongFields(root *yaml.Node, into reflect.Type) []wrongField {
+func WrongFields(root *yaml.Node, into reflect.Type) []WrongField {
 	var d typeDiagnosis
 	d.visit(root, into, "", root.Line, 0)
 	return d.found
 }
 
+// mostDepth and mostBytes bound a diagnosis as the default limits bound reading.
+const (
+	mostDepth = 128
+	mostBytes = 512 << 20
+)
+
 type typeDiagnosis struct {
-	found  []wrongField
+	found  []WrongField
 	steps  int
 	merges mergeBudget
 }
@@ -93,10 +99,10 @@ const maxDiagnosisSteps = 200_000
 
 func (d *typeDiagnosis) visit(n *yaml.Node, t reflect.Type, path string, line, depth int) {
 	d.steps++
-	if d.steps > maxDiagnosisSteps || depth > DefaultMaxDepth {
+	if d.steps > maxDiagnosisSteps || depth > mostDepth {
 		return
 	}
-	n = resolveAlias(n)
+	n = ResolveAlias(n)
 	if n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null" {
 		return
 	}
@@ -143,7 +149,7 @@ func (d *typeDiagnosis) fields(n *yaml.Node, t reflect.Type, path string, line, 
 }
 
 func (d *typeDiagnosis) eachPair(n *yaml.Node, visit func(key string, line int, value *yaml.Node)) {
-	pairs, err := d.merges.flatten(n, 0, DefaultMaxDepth)
+	pairs, err := d.merges.flatten(n, 0, mostDepth)
 	if err != nil {
 		return // its form was refused before its types were checked
 	}
@@ -156,31 +162,31 @@ func (d *typeDiagnosis) eachPair(n *yaml.Node, visit func(key string, line int, 
 
 func (d *typeDiagnosis) expect(n *yaml.Node, kind yaml.Kind, want, path string, line int) bool {
 	if n.Kind != kind {
-		d.add(path, line, fmt.Sprintf("must be %s, not %s", want, describe(n)))
+		d.add(path, line, fmt.Sprintf("must be %s, not %s", want, Describe(n)))
 		return false
 	}
 	return true
 }
 
 func (d *typeDiagnosis) add(path string, line int, message string) {
-	d.found = append(d.found, wrongField{path, line, message})
+	d.found = append(d.found, WrongField{path, line, message})
 }
 
 // leaf tries to decode one value on its own.
 func (d *typeDiagnosis) leaf(n *yaml.Node, t reflect.Type, path string, line int) {
-	w := jsonWriter{limit: DefaultMaxBytes, maxDepth: DefaultMaxDepth}
-	if err := w.write(n, 0); err != nil {
+	w := JSONWriter{Limit: mostBytes, MaxDepth: mostDepth}
+	if err := w.Write(n, 0); err != nil {
 		return
 	}
-	if err := quantities.CheckJSON(w.out, t); err != nil {
+	if err := quantities.CheckJSON(w.Out, t); err != nil {
 		d.add(path, line, "must be "+fieldtypes.Wanted(t)+": "+err.Error())
 		return
 	}
-	err := sigsjson.UnmarshalCaseSensitivePreserveInts(w.out, reflect.New(t).Interface())
+	err := sigsjson.UnmarshalCaseSensitivePreserveInts(w.Out, reflect.New(t).Interface())
 	if err == nil {
 		return
 	}
-	message := fmt.Sprintf("must be %s, not %s", fieldtypes.Wanted(t), describe(n))
+	message := fmt.Sprintf("must be %s, not %s", fieldtypes.Wanted(t), Describe(n))
 	switch {
 	case t.Kind() == reflect.String && n.Kind == yaml.ScalarNode:
 		message += "; put it in quotes"
@@ -190,8 +196,8 @@ func (d *typeDiagnosis) leaf(n *yaml.Node, t reflect.Type, path string, line int
 	d.add(path, line, message)
 }
 
-// describe names the value in the document.
-func describe(n *yaml.Node) string {
+// Describe names the value in the document.
+func Describe(n *yaml.Node) string {
 	switch n.Kind {
 	case yaml.MappingNode:
 		return "an object"
