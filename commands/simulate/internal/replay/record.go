@@ -121,7 +121,7 @@ type record struct {
 	gone      []*scheduling.Unschedulable
 	waits     []time.Duration
 	lookAgain time.Time
-	// sums over time, of each stretch; width is a stretch's.
+	// sums over time, one for each stretch; width is the length of a stretch
 	sums  []Point
 	width time.Duration
 	cost  float64
