@@ -152,7 +152,7 @@ func show(report migration.Report, output string, stdout io.Writer) error {
 	return encoder.Encode(document{"migration.drawknife.dev/v1", "Report", report})
 }
 
-// document is what -o json prints: a report that says what it is. Keys are only ever added.
+// document is what -o json prints: a report with apiVersion and kind. Keys are only ever added.
 type document struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
