@@ -96,7 +96,7 @@ func (e *Execution) undo(o Observed, step *Step) {
 		switch {
 		case r.Pods || e.cmd.Replacements[i].Static:
 		case r.Stored == nil && r.Known:
-			clean = false // it is just being added or removed: otherwise it would come up unnoticed
+			clean = false // the claim is just being added or removed: without waiting, its instance would start unnoticed
 		case r.Stored == nil || r.Stored.DeletionTimestamp != nil:
 		case going && isReady(r.Stored):
 		default:

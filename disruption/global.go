@@ -74,9 +74,9 @@ type Global struct {
 	// the best result is refined; at least 1. Nil is GOMAXPROCS. Plans do not depend on it.
 	Parallelism *int
 	// Robustness is the number of random orders in which the pods of each wave are scattered over nodes by kube-scheduler's
-	// scores, instead of filling nodes as planned. Commands leave a wave until each order has a place for all pods; the next plan
-	// has them. With 0 nothing is scattered: in the worst case, pods without a place get a new node. The time it takes is
-	// proportional to pods times nodes.
+	// scores, instead of filling nodes as planned. Commands are taken out of a wave until each order has a place for all pods; the next
+	// plan may contain them again. With 0 nothing is scattered: in the worst case, pods without a place get a new node. The time it takes
+	// is proportional to pods times nodes.
 	Robustness int
 	// Checks is how often a plan may be checked with provisioning's planner before it is returned: without the removed nodes of a
 	// wave and with its new ones, all pods must have places. Further nodes that provisioning asks for become part of the command;
