@@ -1,9 +1,8 @@
-// Package drawknife is a library for node autoscaling on Kubernetes: it decides which machines a cluster should have. It
-// packs pending pods onto the machines that are there and onto new ones, picks the cheapest that fit, and explains every
-// pod it can't place. It reads Karpenter's objects (NodePool, NodeClaim, EC2NodeClass), needs no cluster to run, and
-// keeps no state of its own.
+// Package drawknife is a library for node autoscaling on Kubernetes: it decides which nodes a cluster should have. It packs pending pods
+// onto existing nodes and onto new ones, picks the cheapest nodes that fit, and explains every pod that it can't place. It reads
+// Karpenter's objects (NodePool, NodeClaim, EC2NodeClass), needs no cluster to run, and keeps no state of its own.
 //
-// This package holds nothing but this page; the work is in the packages below it.
+// This package contains only this page; the code is in the packages below it.
 //
 // # The flow
 //
