@@ -14,7 +14,7 @@ import (
 
 // Observation is the state of a cluster before it is taken over. This package does not change it.
 type Observation struct {
-	// Pools, Claims and Nodes are all such objects of the cluster.
+	// Pools, Claims and Nodes are all NodePools, NodeClaims and Nodes of the cluster.
 	Pools  []*v1.NodePool
 	Claims []*v1.NodeClaim
 	Nodes  []*corev1.Node

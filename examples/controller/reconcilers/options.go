@@ -35,8 +35,8 @@ type Options struct {
 	// snapshot, also in parallel, and must not change earlier results; return the same pointer if the model has not changed. Nil and a
 	// nil model mean that only list prices count. A model that is not valid fails the pass.
 	CostModel func(*scheduling.Snapshot) *scheduling.CostModel
-	// LaunchCosts notes the cost model of each snapshot, for the provider that launches what was planned; see aws.Options.LaunchCost. Nil:
-	// nobody notes it.
+	// LaunchCosts notes the cost model of each snapshot, for the provider that launches what was planned; see aws.Options.LaunchCost. Nil
+	// means that it is not noted.
 	LaunchCosts *provisioning.LaunchCosts
 	// DefaultTopologySpread are the cluster's default spread constraints, as kube-scheduler's configuration has them.
 	DefaultTopologySpread []corev1.TopologySpreadConstraint
@@ -52,8 +52,9 @@ type Options struct {
 	// Stock is the stock estimate, for programs that keep it over restarts (StockEstimate.Export); StockEstimate must be nil then. Nil: a new
 	// one. Launches, planning and disruption use the same estimate.
 	Stock *provisioning.StockEstimate
-	// NodeFacts learns from nodes what instance types really have, which plans then count on (package scheduling/nodefacts), and how long nodes
-	// take to register, which the registration timeout follows. Nil: plans count on the provider's estimates.
+	// NodeFacts learns from nodes how much their instance types really have, and how long nodes take to register (package
+	// scheduling/nodefacts). Plans then use the learned amounts, and the registration timeout follows the learned time. Nil: plans count on
+	// the provider's estimates.
 	NodeFacts *nodefacts.Book
 	// Market is notified of launches and interruptions. It may be nil.
 	Market MarketObserver
