@@ -65,7 +65,7 @@ type wantedKey struct {
 	requirements string
 }
 
-// lately is how many entries are searched by comparing them.
+// lately is the number of the latest entries that are searched by comparing them.
 const lately = 8
 
 // wants finds the entry of nodes like this one: nodes of a plan have few different requirements.

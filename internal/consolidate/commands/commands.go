@@ -35,9 +35,9 @@ type Found struct {
 	Parallelism int
 }
 
-// Write makes commands of the steps, and returns the nodes that are left for the next plan because they are not worth it alone: nodes that
-// share a new one go together, others apart where each is worth it without the rest. Components have nothing to do with each other and are
-// written side by side.
+// Write makes commands of the steps. Nodes that share a new node go together; other nodes go in separate commands if each is worth it
+// without the rest. It returns the nodes that are left for the next plan because they are not worth it alone. Components have nothing to do
+// with each other and are written side by side.
 func Write(f *Found) (list []*decision.Command, left []*searchcontext.Candidate) {
 	w := newWriter(f)
 	parts := w.parts()

@@ -1,8 +1,8 @@
 // Package components answers one question: which nodes must go together, and which planned nodes replace them?
 //
 // The input is the accepted steps of a search. The output is, for a group of nodes, the component that it would become part of, with the
-// number of nodes which that removes and launches. A command is a component or a part of one, so no component may become larger than a
-// command.
+// number of nodes that this component removes and launches. A command is a component or a part of one, so no component may become larger
+// than a command.
 //
 // Nodes belong together if they were exchanged for one another, directly or in several exchanges, or if their pods share a new node. Their
 // sets are kept as a forest (union-find; Galler and Fischer, An Improved Equivalence Algorithm, 1964). A query takes as long as the paths

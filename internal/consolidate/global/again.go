@@ -13,7 +13,8 @@ import (
 	"github.com/drawknife/drawknife/internal/consolidate/survey"
 )
 
-// reachLess is how far the share of possible savings that a plan finds may be below that of the last plan made without a memory.
+// reachLess is how much smaller the share of possible savings that a plan finds may be than the share that the last plan without a memory
+// found.
 const reachLess = 0.003
 
 // Limits of plans that continue an earlier plan.

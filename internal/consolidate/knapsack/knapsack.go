@@ -4,10 +4,10 @@
 // The input is choices with their value and their use of each budget, and the room of each budget, all as whole numbers; the output is
 // the numbers of the chosen ones. It knows nothing of nodes.
 //
-// This is the multidimensional 0-1 knapsack problem (Kellerer, Pferschy and Pisinger, Knapsack Problems, 2004, chapter 9). Where one budget
-// alone binds, as where one NodePool has one, it is solved exactly by dynamic programming (Bellman), which takes choices times units of the
-// budget. Where several bind, choices are taken by value for their share of the scarcest budget, and exchanged in pairs while that gains;
-// the work of that is bounded by a count.
+// This is the multidimensional 0-1 knapsack problem (Kellerer, Pferschy and Pisinger, Knapsack Problems, 2004, chapter 9). If a single
+// budget is binding, for instance because only one NodePool has a budget, the problem is solved exactly by dynamic programming (Bellman).
+// The time is in proportion to choices times units of the budget. If several are binding, choices are taken in the order of their value per
+// share of the scarcest budget, and exchanged in pairs while that increases the value. The number of exchanges is limited.
 package knapsack
 
 import (

@@ -50,8 +50,8 @@ func (t *Trier) launch(ctx context.Context, where Places, most int64, waiting in
 	return t.launchFully(ctx, most)
 }
 
-// unusedCommitments reports whether new nodes could use commitments. Their savings are known to a full placement alone: Launch and
-// LaunchSome, and the values of pods, go by the prices of nodes that no commitment covers.
+// unusedCommitments reports whether new nodes could use commitments. Only a full placement knows their savings: Launch and LaunchSome, and
+// the values of pods, use the prices of nodes that no commitment covers.
 func (t *Trier) unusedCommitments() bool {
 	return slices.ContainsFunc(newnodes.Of(t.Trial.Trial).CommitmentsLeft(), func(left int64) bool { return left > 0 })
 }

@@ -191,6 +191,6 @@ func (x *Context) coolsDown(c *decision.Candidate, moved map[types.UID]time.Time
 // ThoroughFleet is the number of candidates up to which a fleet is searched thoroughly.
 const ThoroughFleet = 750
 
-// Many reports whether the fleet has too many candidates for that, however few of them are left. A fleet of 1,000 nodes would gain a
-// thousandth of its savings, and need seven times as long as for everything else.
+// Many reports whether the fleet has too many candidates for a thorough search, however few of them are left. A fleet of 1,000 nodes would
+// gain a thousandth of its savings, and need seven times as long as for everything else.
 func (x *Context) Many() bool { return len(x.Candidates) > ThoroughFleet }

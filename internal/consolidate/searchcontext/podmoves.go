@@ -38,7 +38,7 @@ func (x *Context) movesOf(c *decision.Candidate) (out PodMoves) {
 			out.stay(pod)
 		}
 	}
-	for _, pod := range c.Pods { // in an order of their own, whatever the node's is
+	for _, pod := range c.Pods { // in an order that does not depend on the node's
 		if out.Stays[pod] {
 			continue
 		}

@@ -28,8 +28,7 @@ func newWhatIf(m *model.Model) *WhatIf {
 	return &WhatIf{launching.On(t), answering.On(t)}
 }
 
-// Clone returns an independent trial in the same state. What was remembered to save time is not taken along, but for answers, which
-// both share.
+// Clone returns an independent trial in the same state. Cached data is not copied, except for answers, which both share.
 func (t *WhatIf) Clone() *WhatIf {
 	out := t.Launching.Clone()
 	return &WhatIf{out, answering.On(out.Trial)}

@@ -119,10 +119,10 @@ func (a *attempts) accept(st *removing.Step, since trial.Mark) {
 	a.failed.forget()
 }
 
-// worthTrying reports whether it is worth trying the group again during refinement. It is not, while no member has received pods since any
-// strategy tried it without success, until all groups are tried again at the end. Large fleets have no such end, and later rounds look only
-// at groups with a member that is new or has received pods: other changes took room, or opened nodes, which are looked at themselves. A few
-// nodes are checked each time, as is whether all pods of one node have room elsewhere.
+// worthTrying reports whether it is worth trying the group again during refinement. It is not if some strategy has tried the group without
+// success and no member has received pods since then; at the end, all groups are tried again. In large fleets all groups are not tried
+// again, and later rounds only try groups with a member that is new or has received pods: other changes took room, or opened nodes that are
+// tried themselves. A few nodes are checked each time, as is whether all pods of one node have room elsewhere.
 func (a *attempts) worthTrying(r removing.Removal) bool {
 	many := a.Many()
 	switch {

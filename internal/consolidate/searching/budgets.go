@@ -9,9 +9,9 @@ import (
 )
 
 // withinBudgets searches again if budgets kept the search from some nodes. It searches without budgets for consolidation, chooses the steps
-// that are worth most within the budgets, and starts a search with these. Going node by node takes what comes first, which need not be
-// worth most. Groups that are exchanged for new nodes leave little to choose from, so if the best strategy makes such groups, one without
-// them runs, too. The best of all these searches is returned.
+// that are worth most within the budgets, and starts a search with these. A search node by node accepts the first steps that it finds,
+// which need not be worth most. Groups that are exchanged for new nodes leave little to choose from, so if the best strategy makes such
+// groups, one without them runs, too. The best of all these searches is returned.
 func (p *Planner) withinBudgets(ctx context.Context, best *Search) (*Search, error) {
 	if !best.heldByBudgets() {
 		return best, nil

@@ -73,8 +73,8 @@ type look struct {
 }
 
 // bestWay returns the removal with the highest value among the moves that keep the most preferred domains within the premium, as
-// provisioning would, or nil if there is none, with a block. The trial is as before. What preferences cost is looked at without a limit on
-// the cost: one within the premium is not given up for a saving.
+// provisioning would, or nil if there is none, with a block. The trial is as before. The cost of preferences is computed without a limit on
+// the cost of the move: a preference within the premium is not given up for a saving.
 func (s *Search) bestWay(ctx context.Context, method decision.Method, group []*searchcontext.Candidate, ways []*trial.GangWay) (*removing.Removal, *decision.Block, error) {
 	wishes := trial.Wishes(ways, s.Query)
 	if wishes == 0 {
@@ -191,7 +191,7 @@ func (s *Search) within(ctx context.Context, r removing.Removal) (*removing.Step
 	return st, why, err
 }
 
-// driftTied has the group go because one of it has drifted, or says what prevents it.
+// driftTied removes the group because one of its nodes has drifted, or returns what prevents that.
 func (s *Search) driftTied(ctx context.Context, group []*searchcontext.Candidate) (*decision.Block, error) {
 	ways := s.waysOf(group)
 	switch len(ways) {
@@ -207,7 +207,7 @@ func (s *Search) driftTied(ctx context.Context, group []*searchcontext.Candidate
 	return s.attempt(ctx, *best)
 }
 
-// tied returns the groups that could still be consolidated, those first that waste most.
+// tied returns the groups that could still be consolidated, the groups that waste most first.
 func (s *Search) tied() [][]*searchcontext.Candidate {
 	considered := map[*searchcontext.Candidate]bool{}
 	for _, c := range s.considered {

@@ -23,7 +23,7 @@ type Tie struct {
 	text  string
 }
 
-// String names the nodes and the gangs with the domains that they need, so that ties that say the same are the same; "" for nil.
+// String names the nodes and the gangs with the domains that they need, so that equal ties have equal strings; "" for nil.
 func (t *Tie) String() string {
 	if t == nil {
 		return ""

@@ -16,8 +16,8 @@ const (
 	backOffMost  = 10 * time.Minute
 )
 
-// BackOff remembers the pools whose replacements for drift fail, so that a pool that keeps failing does not keep other pools from theirs.
-// It has no clock, and is safe for concurrent use. A nil *BackOff remembers nothing; the zero value has seed 0.
+// BackOff remembers the pools whose replacements for drift fail, so that a pool that keeps failing does not delay the replacements of other
+// pools. It has no clock, and is safe for concurrent use. A nil *BackOff remembers nothing; the zero value has seed 0.
 type BackOff struct {
 	mu    sync.Mutex
 	pools map[v1.PoolKey]PoolPause
