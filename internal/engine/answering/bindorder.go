@@ -20,7 +20,7 @@ import (
 // Plan.Order is an order in which kube-scheduler would bind the pods exactly as planned, once all planned nodes exist. Pods are usually
 // placed in such an order. But if a node's labels are decided only when a later pod joins it, the node adds a domain that spreads of
 // earlier pods did not count: then the pod that fills this domain must be bound before them. kube-scheduler also has its own order, that of
-// its queue. If the places of a plan are assigned to equal pods in that order, most plans come true.
+// its queue. If the places of a plan are assigned to equal pods in that order, kube-scheduler can follow most plans.
 
 // bindOrder returns what the trial has placed in an order in which it can be bound. If there are not too many pods, that is the order of
 // kube-scheduler's queue as far as rules allow; otherwise it is as close as possible to the order of placing. Pods that can't be bound in

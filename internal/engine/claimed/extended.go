@@ -19,7 +19,8 @@ import (
 // before; other nodes serve it with devices of the class, as in kube-scheduler.
 type extendedResource struct {
 	name corev1.ResourceName
-	// class is the class of the devices; one is the need of a pod for one of the resource; err says why devices can't serve it.
+	// class is the class of the devices; one is the need of a pod that requests one unit of the resource; err says why devices can't serve
+	// it.
 	class string
 	one   devices.Needs
 	err   error

@@ -13,10 +13,10 @@ import (
 // resources. If a kind is a special case of another, the two resources are "special" and "any".
 //
 // A request of a varied kind takes a different number of devices on each node, but needs must be equal everywhere: the need is the largest
-// number, the kind's weight. A node where the request takes fewer devices gets the difference added, in each set that contains such a kind
-// of which it can meet a request. With one such request the count is exact. Without such a request, only the sets without the kind
-// matter. With several, the count is less than what could be allocated. The set of only that kind has as much as all requests of the kind
-// that the node can meet need, and nothing if it can meet none.
+// number, the kind's weight. If the request takes fewer devices on a node, the difference is added to the node's amount, in each set with a
+// kind of which the node can meet a request. With one such request the count is exact. If a pod has no such request, only the sets without
+// the kind matter. If several requests are on the node, the count is less than what could be allocated. The set with only that kind has the
+// amount that all requests of the kind that the node can meet need together; 0 if the node can meet none.
 //
 // Devices that use the same counters, such as a GPU and its partitions, can't all be allocated at once, whatever kinds they serve. If
 // several kinds compete for them there are more resources, see shares: necessary for claims to fit, but not always sufficient.

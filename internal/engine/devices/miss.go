@@ -53,7 +53,7 @@ type Miss struct {
 	Wanted, Found, Of int
 	// Driver of the closest devices.
 	Driver string
-	// Selector is a CEL expression, and Met how many before it enough devices meet.
+	// Selector is a CEL expression; Met is the number of selectors before it that enough devices meet.
 	Selector string
 	Met      int
 	// Detail depends on Code.

@@ -9,8 +9,8 @@ import (
 // node with n GPUs, and a kind of partition of which p fit on one GPU, a whole GPU weighs p and a partition 1: the weight of both together
 // is at most n·p. That limit is one resource, called a share. For any weights of kinds, claims can only be met if they weigh no more than
 // the heaviest devices that can be allocated together. So a share never excludes what is possible. Weights are chosen so that a share
-// excludes much of what is impossible. Each kind in turn gets the weight at which as many of it as a group has room for weigh 1; every
-// other kind gets the largest weight with which the group still has no room for more.
+// excludes much of what is impossible. Each kind in turn gets a weight such that all of its devices that fit in a group together weigh 1.
+// Every other kind gets the largest weight with which no devices that fit in the group together weigh more than 1.
 
 // weighted gives each kind a weight.
 type weighted struct {
@@ -116,15 +116,15 @@ func (g *counterGroup) shares() []weighted {
 	return out
 }
 
-// lifting gives weights to kinds one after another. The weight that the group has room for never exceeds unit.
+// lifting gives weights to kinds one after another. Devices that fit in the group together never weigh more than unit.
 type lifting struct {
 	g    *counterGroup
 	unit int64
 	w    weighted
 }
 
-// lift gives the kind the largest weight with which the group still has room for no more than the unit: what the other kinds leave, divided
-// by the number of devices of the kind, in the worst combination. most is how many devices of only that kind fit.
+// lift gives the kind the largest weight with which no devices that fit in the group together weigh more than the unit: what the other
+// kinds leave, divided by the number of devices of the kind, in the worst combination. most is how many devices of only that kind fit.
 func (l *lifting) lift(kind int, most int64) {
 	l.w.kinds.add(kind)
 	l.share(kind, l.unit, most)

@@ -22,7 +22,7 @@ type Regrouping struct {
 	buf        []byte
 }
 
-// NewRegrouping finds in next the groups of nodes that were in one of was, when pods asked about the given labels.
+// NewRegrouping finds the groups in next for nodes whose groups were in was, when pods asked about the given labels.
 func NewRegrouping(next *Groups, was []Group, asked map[string]bool) *Regrouping {
 	r := &Regrouping{Groups: next, was: was, Same: maps.Equal(asked, next.Asked)}
 	if r.Same {

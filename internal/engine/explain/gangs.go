@@ -188,7 +188,7 @@ func (t gangFaults) couldHold(number int32, o *model.GangOption) bool {
 	if !slices.ContainsFunc(shares, func(s state.Share) bool {
 		return len(t.M.Classes[s.Class].Stages) > 0 || t.M.Classes[s.Class].Topology != nil
 	}) {
-		return false // there is nothing but the room of nodes, which is counted last: it is the most work
+		return false // only the room of nodes can be the cause; it is counted last because that is the most work
 	}
 	return !slices.ContainsFunc(shares, func(s state.Share) bool {
 		c := t.M.Classes[s.Class]
@@ -255,7 +255,7 @@ func (t gangFaults) explainMember(ctx context.Context, number int32, o *model.Ga
 	}
 }
 
-// runTimeReason says which reservations the waiting pod, by its place, is kept off, or none if there is nothing to say.
+// runTimeReason returns the reservations that the pending pod of this index can't use because of its run time, or nil if there are none.
 func runTimeReason(m *model.Model, at int) []planning.Reason {
 	if ends := m.RunTimes.Why(at); ends != "" {
 		return []planning.Reason{{Code: planning.ReasonReservationEnds, Detail: ends}}

@@ -74,8 +74,9 @@ const (
 	manyPods  = 600
 )
 
-// First returns the packing to improve: the initial one, or one with nodes of a single price, if it is close to the bound; the initial one
-// also if it is much cheaper than what the packer finds by value; otherwise the packer's, refined. If limits bind, only the packer is used.
+// First returns the packing to improve. It returns the initial packing, or one with nodes of a single price, if that is close to the bound.
+// It also returns the initial packing if that is much cheaper than what the packer finds by value. Otherwise it returns the packer's
+// packing, refined. If limits bind, only the packer is used.
 func (k *Packer) First(ctx context.Context) *Bins {
 	p, v := k.p, k.v
 	var seeded *Bins
@@ -159,8 +160,8 @@ func (k *Task) refine(ctx context.Context, g *Bins) {
 	k.packExactly(g)
 }
 
-// fair reports whether repacking bins by value is hardly worth its time: the values only steer, the options are few, and the packing of
-// many pods costs hardly more than its bound.
+// fair reports whether repacking bins by value is hardly worth its time: the values are only a guide, the options are few, and the packing
+// of many pods costs hardly more than its bound.
 func (k *Task) fair(g *Bins) bool {
 	return k.p.Rough && len(k.p.Options) <= fewOptions && float64(g.cost(k.p)) <= k.v.Bound*(1+fairStart) && podsOf(k.p) > manyPods
 }

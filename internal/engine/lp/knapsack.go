@@ -176,7 +176,7 @@ func (s *Knapsack) choose(value []float64) (class, slack int, up bool, worth flo
 	if dims == 3 {
 		l0, l1, l2 = s.lambda[0], s.lambda[1], s.lambda[2]
 	}
-	// Whether a gain is positive follows no pattern that a processor could foresee, so nothing branches on it but what is best so far.
+	// A processor can't predict whether a gain is positive, so the only branch on a gain is the comparison with the best so far.
 	for _, c := range s.open {
 		v := value[c]
 		gain := v

@@ -91,16 +91,16 @@ type GangOption struct {
 	likes, Classes []int32
 }
 
-// gangPods are the pods of a snapshot while its gangs are read. Pods that are alike have a number in common: that of a pattern of the roster
-// where a model is compiled, that of a kind where it is updated.
+// gangPods are the pods of a snapshot while its gangs are read. Equal pods share a number: the number of a pattern of the roster if the
+// model is compiled, the number of a kind if it is updated.
 type gangPods interface {
 	// waiting is the number of a pod of Snapshot.Pods, bound that of a pod of a node, by their indices.
 	waiting(pod int32) int32
 	bound(node, pod int) int32
-	// readAs is what pods of that number, of which the pod is one, are read from: not the pod itself if limits on spot nodes or its run time
-	// narrow where it may run.
+	// readAs is the pod from which pods of that number are read. It is not the pod itself if limits on spot nodes or its run time narrow
+	// where it may run.
 	readAs(like int32, pod *corev1.Pod) *corev1.Pod
-	// variant is the number of pods of that number in a domain: one of them is the pod, whose original states their rules.
+	// variant is the number of pods of that number in a domain. The pod is one of them; its original states their rules.
 	variant(like int32, original, pod *corev1.Pod) int32
 }
 
@@ -436,7 +436,7 @@ func domainsWith(keys, values []string) []planning.GangDomain {
 	return out
 }
 
-// variant returns the number of pods like the pod in the domains, whose text is in. They are open to it.
+// variant returns the number of pods like the pod in the domains; in is the text of the domains. They are open to it.
 func (b *gangBuilder) variant(like int32, pod *corev1.Pod, domains []planning.GangDomain, in string) int32 {
 	if len(domains) == 0 {
 		return like

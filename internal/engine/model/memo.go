@@ -47,7 +47,7 @@ type memo struct {
 	fixed map[corev1.ResourceName]struct{}
 	// gangs is how the gangs were read; nil without any.
 	gangs *gangMemo
-	// promised says that volumes have yet to be made that a node was chosen for: whether it is there matters.
+	// promised says that a node was chosen for volumes that don't exist yet, so that it matters whether this node exists.
 	promised bool
 }
 

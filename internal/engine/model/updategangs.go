@@ -12,9 +12,9 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// An Update reads gangs again after all pods have their kinds. The variants of members in domains count as members of their kinds, so those
-// of kinds that are not needed any more go, as kinds without pods do. What most updates leave as it is, is taken over: which pods are
-// members, the nodes without any, which domains are sold, and variants.
+// An Update reads gangs again after all pods have their kinds. The variants of members in domains count as members of their kinds. So kinds
+// of variants that are not needed any more are removed, like kinds without pods. Data that most updates leave unchanged is reused: which
+// pods are members, the nodes without members, which domains are sold, and variants.
 
 // gangMemo is how the gangs of the latest model were read.
 type gangMemo struct {
@@ -34,7 +34,8 @@ func gangMemoOf(b *gangBuilder) *gangMemo {
 	}
 }
 
-// keepGangs remembers how the gangs were read when the model was compiled. Patterns of the roster may be of one class, so may be variants.
+// keepGangs remembers how the gangs were read when the model was compiled. Several patterns of the roster may be of one class, and so may
+// several variants.
 func (k *memo) keepGangs(b *gangBuilder, classOf func(like int32) int32) {
 	k.gangs = gangMemoOf(b)
 	k.gangs.rename(func(like *int32) { *like = classOf(*like) }, &GangIndex{})
@@ -44,8 +45,8 @@ func (k *memo) keepGangs(b *gangBuilder, classOf func(like int32) int32) {
 	}
 }
 
-// rename gives pods that are alike other numbers. Variants that come to be the same are one, read from the first pod; it returns the numbers
-// of those that are no more. The index has no classes yet.
+// rename gives pods that are alike other numbers. Variants that become equal are merged, and are read from the first pod. It returns the
+// numbers of variants that no longer exist. The index has no classes yet.
 func (g *gangMemo) rename(rename func(like *int32), x *GangIndex) (gone []int32) {
 	list := g.list
 	g.list, g.variants = nil, make(map[variantKey]*gangVariant, len(list))
@@ -161,7 +162,7 @@ func sameLabels(u *update) bool {
 	})
 }
 
-// swapVariants notes the pods from which variants are read no more, and those from which they are read now. Either memo may be nil.
+// swapVariants records the pods from which variants are no longer read, and those from which they are read now. Either memo may be nil.
 func swapVariants(u *update, was, now *gangMemo) {
 	is := map[*corev1.Pod]int32{}
 	if now != nil {

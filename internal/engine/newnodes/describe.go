@@ -144,7 +144,7 @@ func (t NewNodes) Describe(node *planning.NewNode, mc *state.Node, loads []state
 	return d
 }
 
-// Keep leaves a described node some of its options, which may have another one first.
+// Keep reduces a described node to some of its options, so that its first option may change.
 func (t NewNodes) Keep(node *planning.NewNode, options []planning.InstanceTypeOption, mc *state.Node, loads []state.Binding, d Description, described *Descriptions) Description {
 	first := node.InstanceTypes[0]
 	node.InstanceTypes = options
@@ -169,7 +169,7 @@ func (d *Description) assume(m *model.Model, mc *state.Node, slots bitset.Set) {
 	d.slot, _ = p.Table.Catalog.Cheapest(p.Table.Rows[d.row].Variant, p.Table.Rows[d.row].Slots, slots)
 }
 
-// request adds up what the node's claim asks for: what its pods and, on its row, DaemonSets do.
+// request adds up the requests of the node's claim: those of its pods and of the DaemonSets on its row.
 func (d *Description) request(m *model.Model, mc *state.Node) {
 	p := m.Pools[mc.Pool]
 	used, dims := slices.Clone(mc.Used), m.Resources.Len()

@@ -40,8 +40,8 @@ func (t NewNodes) leftBefore(number int) []int64 {
 	return t.M.Costs.FillNew(t.CommitmentsLeft(), earlier)
 }
 
-// marginalOptions returns the options with what each would cost with so much left of the commitments, and what the first leaves of them. The
-// first stays first, because it is planned; the others are sorted by price.
+// marginalOptions returns the options with their costs for the given rest of the commitments, and what the first option leaves of this
+// rest. The first stays first, because it is planned; the others are sorted by price.
 func marginalOptions(m *model.Model, n *BoughtNode, options []planning.InstanceTypeOption, left []int64) (out []planning.InstanceTypeOption, rest []int64) {
 	p := m.Pools[n.Planned.Pool]
 	rest = left

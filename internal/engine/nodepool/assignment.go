@@ -189,7 +189,7 @@ func (p *Pool) WithRows(sets []requirements.Set) []Assignment {
 }
 
 // Decides reports whether the assignment fixes each label that the profile asks about, to a value or to absence, or leaves it only values
-// that the profile accepts. An open label may have any value: if another pod treats it as absent, that binds no one.
+// that the profile accepts. An open label may have any value: a pod that treats it as absent restricts no other pod.
 func (a *Assignment) Decides(p *Profile) bool {
 	for _, r := range p.Open { // without a closure: this is asked very often
 		if !a.Labels.Has(r.Key()) || !match.SingleValued(a.Labels.Get(r.Key())) && !match.Ensures(a.Labels, r) {

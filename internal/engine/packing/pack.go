@@ -18,8 +18,8 @@ type Effort struct {
 	Steps, Improve int
 	// Rounds is how many times in a row, for each node, repacking may gain nothing before the search ends; 0 means no repacking.
 	Rounds int
-	// Enough bounds the items examined while nodes are repacked, and FairRounds is what Rounds is, as long as the packing costs at most
-	// 1/fairGap more than its bound; a packing that costs more gets all Rounds, and unfairSteps times as many items. 0 means that only
+	// Enough bounds the items examined while nodes are repacked, and FairRounds replaces Rounds, as long as the packing costs at most
+	// 1/fairGap more than its bound. A more expensive packing gets all Rounds, and unfairSteps times as many items. 0 means that only
 	// Improve and Rounds bound the repacking.
 	Enough, FairRounds int
 	// HandOver bounds the pods tried on other nodes when nodes hand pods over; 0 means a third of the other steps.

@@ -27,7 +27,7 @@ const (
 	gapShare = 1.0 / 3
 	// progress is by which share of the cost the mix or the bound must improve within idleColumns fillings per row, and gapProgress by
 	// which share of their difference. If hundreds of mixes cost the same, the search may make no progress. roughProgress and roughIdle
-	// apply instead if values only steer.
+	// apply instead if values are only a guide.
 	progress      = 1e-5
 	gapProgress   = 1.0 / 50
 	idleColumns   = 4
