@@ -13,10 +13,10 @@ import (
 // catalog stores two things separately: the real stock, which only launches discover, and what the provider believes and shows (closed).
 type catalog struct {
 	// types are the cloud's own instance types, and are never returned. New prices replace the slice and the changed types, so code that
-	// got the slice under the lock may read it later without the lock. generation counts these changes.
+	// got the slice under the lock may still read the old one without the lock. generation counts these changes.
 	types      []*cloudprovider.InstanceType
 	generation int
-	// published are the last returned types, one for each of types. An entry is replaced, never changed.
+	// published are the types as they were last returned, in the order of types. An entry is replaced, never changed.
 	published []*cloudprovider.InstanceType
 	// states has one entry for each offering of each type, and offerings has the same entries by key. Both maps are never changed.
 	states    [][]*offeringState
@@ -32,7 +32,7 @@ type catalog struct {
 type reservation struct {
 	room  int
 	types []int
-	// ends is when its instances are taken back; zero for never.
+	// ends is when the cloud takes its instances back; zero for never.
 	ends time.Time
 }
 
@@ -48,7 +48,7 @@ type offeringState struct {
 	reservation *reservation
 	// stock is how many more launches succeed; negative means any number.
 	stock int
-	// closed is whether the offering is believed to be unavailable, until then if that is not zero.
+	// closed is whether the offering is believed to be unavailable. If until is not zero, the offering counts as available again after that time.
 	closed bool
 	until  time.Time
 	// emptyUntil is when the stock that the fault model removed comes back; zero if none was removed.
@@ -180,7 +180,7 @@ func (c *catalog) publish(now time.Time) []*cloudprovider.InstanceType {
 	return slices.Clone(c.published)
 }
 
-// republish replaces one published type if it is out of date. It returns false if the type will change without another event, because an
+// republish replaces one published type if it is out of date. It returns false if the type will change again without an event, because an
 // offering is closed only for some time.
 func (c *catalog) republish(i int, now time.Time) (settled bool) {
 	settled = true
@@ -240,7 +240,7 @@ func (c *Cloud) SetStock(n int, match func(cloudprovider.OfferingKey) bool) int 
 	return c.setStock(n, c.matching(match))
 }
 
-// SetAvailable sets whether matching offerings are shown as available, until the next call or a launch that shows otherwise. The
+// SetAvailable sets whether matching offerings are shown as available, until the next call, or until a launch changes what is shown. The
 // result is the number of offerings that match.
 func (c *Cloud) SetAvailable(available bool, match func(cloudprovider.OfferingKey) bool) int {
 	return c.setAvailable(available, c.matching(match))

@@ -41,25 +41,25 @@ type Options struct {
 	LaunchLatency time.Duration
 	// ShutdownLatency is the time from the first Delete until the instance is gone.
 	ShutdownLatency time.Duration
-	// StockOutMemory is how long an offering found out of stock is shown as unavailable: 0 not at all, nil for
+	// StockOutMemory is how long an offering is shown as unavailable after it was found out of stock: 0 means not at all, and nil means
 	// DefaultStockOutMemory.
 	StockOutMemory *time.Duration
-	// RedeliverAfter is when an unacknowledged interruption is delivered again: 0 at the next read, nil after
+	// RedeliverAfter is when an unacknowledged interruption is delivered again: 0 means at the next read, and nil means after
 	// DefaultRedeliverAfter.
 	RedeliverAfter *time.Duration
-	// ImageID that instances boot from at first; empty means DefaultImageID. See Cloud.SetImageID.
+	// ImageID is the image of new instances; empty means DefaultImageID. See Cloud.SetImageID.
 	ImageID string
 	// KubeletVersion that instances run at first; empty means DefaultKubeletVersion. See Cloud.SetKubeletVersion.
 	KubeletVersion string
-	// RepairPolicies of the provider; nil means DefaultRepairPolicies, an empty list none. Copied.
+	// RepairPolicies of the provider; nil means DefaultRepairPolicies, and an empty list means none. Copied.
 	RepairPolicies []cloudprovider.RepairPolicy
 	// ListLag is the delay after which List shows a launch, a shutdown, and the end of an instance. The cloud declares a consistency
 	// window of at least that.
 	ListLag time.Duration
 	// FaultModel makes random faults; zero means none.
 	FaultModel FaultModel
-	// OnEvent is called for each event, including calls and changes by tests: a log of events can be replayed (Replay). Nil for
-	// nothing. Objects in an Event must not be changed.
+	// OnEvent is called for each event, including calls and changes by tests. Replay can repeat a log of events. Nil for nothing. Objects
+	// in an Event must not be changed.
 	OnEvent func(Event)
 	// OnLaunch is called once for each instance when it is running. Nil for nothing.
 	OnLaunch func(Instance)

@@ -17,10 +17,9 @@
 //
 // # Time
 //
-// No method sleeps, and nothing runs in the background. An instance runs, or is gone, when the
-// clock has passed the time for it. The cloud notices this at the next call of any method, or of [Cloud.Settle]. [Cloud.NextChange] says
-// when something will happen next, so that a simulation can jump there. With a [SimClock] and calls from one goroutine everything is
-// reproducible, including the names of instances.
+// No method sleeps, and nothing runs in the background. An instance runs, or is gone, as soon as the clock has passed the planned time. The
+// cloud notices this at the next call of any method, or of [Cloud.Settle]. [Cloud.NextChange] says when something will happen next, so that
+// a simulation can jump there. With a [SimClock] and calls from one goroutine everything is reproducible, including the names of instances.
 //
 // # Trouble
 //

@@ -29,7 +29,7 @@ type Event struct {
 	Seq int `json:"seq"`
 	// At is the cloud's time.
 	At time.Time `json:"at"`
-	// Kind and Name: a Method, the name of a lever, or what happened ("Running", "Gone").
+	// Kind and Name of the event. The name is that of a Method, that of a test's change, or what happened ("Running", "Gone").
 	Kind EventKind `json:"kind"`
 	Name string    `json:"name"`
 	// Cluster that called.
@@ -54,7 +54,7 @@ type Event struct {
 	IDs []string `json:"ids,omitempty"`
 	// Fault that was injected.
 	Fault *LoggedFault `json:"fault,omitempty"`
-	// Error is the error of the call or lever; Result its result: provider IDs, or a text.
+	// Error is the error of the call or of the test's change; Result is its result: provider IDs, or a text.
 	Error  string   `json:"error,omitempty"`
 	Result []string `json:"result,omitempty"`
 }

@@ -39,7 +39,7 @@ type Fault struct {
 	Skip int
 	// More is how many further calls fail after the first; negative means all.
 	More int
-	// Lost carries out the call and only replaces the answer: a timeout after success.
+	// Lost means that the call is carried out and only its answer is replaced, like a timeout after success.
 	Lost bool
 }
 
@@ -90,7 +90,7 @@ func (m Method) known() bool {
 	return false
 }
 
-// Calls returns how often a method was called, by all clusters, including failed calls, but not calls with an ended context.
+// Calls returns how often a method was called, by all clusters. Failed calls count; calls with an ended context don't.
 func (c *Cloud) Calls(method Method) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -143,8 +143,8 @@ func (c *Cloud) call(ctx context.Context, e *Event, work func(now time.Time) err
 	return err
 }
 
-// answer does the work, unless there is a fault before it. Injected faults come first, then errors by the cloud's own state, then the
-// fault model.
+// answer does the work, unless there is a fault before it. Injected faults come first, then errors that the cloud's own state causes, then
+// the fault model.
 func (c *Cloud) answer(method Method, now time.Time, work func(now time.Time) error) error {
 	fault := c.nextFault(method)
 	if fault == nil {
@@ -173,7 +173,7 @@ func (c *Cloud) strike(method Method, fault *Fault, now time.Time) error {
 	return fmt.Errorf("calling %s: %w", method, fault.Err)
 }
 
-// Heal removes all pending faults of the methods; of every method if none is named.
+// Heal removes all pending faults of the methods; without methods, it removes those of every method.
 func (c *Cloud) Heal(methods ...Method) {
 	e := Event{Name: "Heal"}
 	for _, m := range methods {

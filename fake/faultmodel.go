@@ -23,8 +23,8 @@ const (
 type FaultModel struct {
 	// Seed of chance.
 	Seed uint64
-	// Throttled, Failed and Lost are the shares of calls that are throttled, that fail for no reason, and that succeed but return
-	// an error. Their sum is at most 1.
+	// Throttled, Failed and Lost are shares of the calls: those that are throttled, that fail for no reason, and that succeed but return an
+	// error. Their sum is at most 1.
 	Throttled, Failed, Lost float64
 	// ThrottleWait is how long a throttled caller should wait, according to the error. Nil is DefaultThrottleWait.
 	ThrottleWait *time.Duration

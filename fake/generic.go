@@ -25,7 +25,7 @@ const (
 	LabelInstanceCPU = "fake.drawknife.test/instance-cpu"
 	// LabelInstanceMemory is the memory in MiB, before the overhead of virtualisation.
 	LabelInstanceMemory = "fake.drawknife.test/instance-memory"
-	// LabelReservationID names a reservation. GenericTypes does not use it; types with reserved offerings do.
+	// LabelReservationID names a reservation. GenericTypes does not use this key; types with reserved offerings do.
 	LabelReservationID = "fake.drawknife.test/reservation-id"
 )
 

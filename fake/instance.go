@@ -20,7 +20,7 @@ const (
 	Pending Phase = "Pending"
 	// Running: booted.
 	Running Phase = "Running"
-	// ShuttingDown: being terminated; it still costs money and keeps its resources.
+	// ShuttingDown: the cloud is terminating the instance, which still costs money and keeps its resources.
 	ShuttingDown Phase = "ShuttingDown"
 	// Gone: terminated, and the cloud has forgotten it.
 	Gone Phase = "Gone"

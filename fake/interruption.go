@@ -122,7 +122,7 @@ func (c *Cloud) receive(ctx context.Context) (messages []cloudprovider.Interrupt
 // lookAgain is the name of the event of a waiting reader that gets something.
 const lookAgain = "LookAgain"
 
-// look makes the next attempt of a waiting reader. It is part of the same call, so no fault strikes.
+// look makes the next attempt of a waiting reader. It is part of the same call, so no fault is injected into it.
 func (c *Cloud) look() ([]cloudprovider.Interruption, <-chan struct{}) {
 	now := c.clock.Now()
 	defer c.runHooks()

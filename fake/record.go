@@ -21,7 +21,7 @@ type instance struct {
 	// reservation that the instance uses, or nil if there is none.
 	reservation *reservation
 	drift       cloudprovider.DriftReason
-	// gateHeld is why the registration gate is kept closed; empty if it is not.
+	// gateHeld is why the registration gate is kept closed; empty if the gate is not.
 	gateHeld string
 	// gateOpened says whether the gate was once reported open. After that it can't be closed any more.
 	gateOpened bool

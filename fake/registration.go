@@ -8,8 +8,8 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// HoldRegistration keeps the registration gate of an instance closed, with that reason, until it is called with an empty one. A
-// gate that was reported open stays open. The error is of kind NodeClaimNotFound when there is no such instance.
+// HoldRegistration keeps the registration gate of an instance closed, for the given reason, until it is called with an empty reason. A gate
+// that was reported open stays open. The error is of kind NodeClaimNotFound when there is no such instance.
 func (c *Cloud) HoldRegistration(providerID, reason string) error {
 	e := Event{Name: "HoldRegistration", ProviderID: providerID, Text: reason}
 	return c.change("holding registration", e, func(m *instance) { m.gateHeld = reason })

@@ -39,7 +39,7 @@ func (c *Cloud) setQuota(name string, most int, keys []cloudprovider.OfferingKey
 	return len(keys)
 }
 
-// usedUp returns a quota that does not allow another instance of the offering, or nil if all do.
+// usedUp returns a quota that does not allow another instance of the offering, or nil if all quotas do.
 func (a *account) usedUp(key cloudprovider.OfferingKey) *quota {
 	for _, q := range a.quotas {
 		if !q.of[key] {

@@ -86,7 +86,7 @@ func Created(at time.Time) MetaOption {
 	return func(m *metav1.ObjectMeta) { m.CreationTimestamp = metav1.NewTime(at) }
 }
 
-// Deleted sets the deletion timestamp: the object is being deleted since then.
+// Deleted sets the deletion timestamp: deletion of the object began then.
 func Deleted(at time.Time) MetaOption {
 	return func(m *metav1.ObjectMeta) { m.DeletionTimestamp = &metav1.Time{Time: at} }
 }
@@ -96,7 +96,7 @@ func Finalizers(names ...string) MetaOption {
 	return func(m *metav1.ObjectMeta) { m.Finalizers = append(m.Finalizers, names...) }
 }
 
-// OwnedBy sets the controller of the object; the controller's UID is "uid-" and its name.
+// OwnedBy sets the controller of the object; the controller's UID is its name with the prefix "uid-".
 func OwnedBy(apiVersion, kind, name string) MetaOption {
 	return func(m *metav1.ObjectMeta) {
 		controller := true

@@ -19,7 +19,7 @@ func Pod(name string, options ...PodOption) *corev1.Pod {
 	return pod
 }
 
-// Pods returns n pods that differ only in their names: "web-0", "web-1". n is limited to the range from 0 to 100,000.
+// Pods returns n pods that differ only in their names: "web-0", "web-1". n is at most 100,000; a negative n counts as 0.
 func Pods(name string, n int, options ...PodOption) []*corev1.Pod {
 	const most = 100_000
 	list := make([]*corev1.Pod, 0, min(max(n, 0), most))
