@@ -35,7 +35,7 @@ type comparison struct {
 	Karpenter  string   `json:"karpenter"`
 }
 
-// outcome is the result of one side; all numbers are null for a side that was cut off.
+// outcome is the result of one side; all its numbers are null if the side was cut off.
 type outcome struct {
 	CutOff        string   `json:"cutOff,omitempty"`
 	WallSeconds   *float64 `json:"wallSeconds"`
@@ -141,7 +141,7 @@ func ratio(a, b float64) *float64 {
 	return &q
 }
 
-// placedByBoth returns the pods that neither side leaves out; a side that was cut off leaves none out.
+// placedByBoth returns the pods that neither side leaves out. A side that was cut off counts as leaving none out.
 func placedByBoth(ours, theirs *result) []string {
 	leftOut := make(map[string]bool)
 	var all []string

@@ -9,9 +9,9 @@
 //	go run ./compare --table ../../docs/benchmarks.md  # writes the table there
 //	go run ./compare --scenario consolidate-500        # consolidates a fleet; consolidate stands for the published ones
 //
-// Both sides get the same JSON document, a saved scheduling.Snapshot. Each plans it in its own process, one after the other:
-// drawknife in this program, Karpenter in that of internal/bench/karpenter, which is built first. The time from objects to a plan
-// is measured (drawknife: compile and solve; Karpenter: topology, scheduler, solve), without reading the document. With several
+// Both sides get the same JSON document, a saved scheduling.Snapshot. Each scheduler plans the workload in its own process, one after the
+// other: drawknife in this program, Karpenter in the program of internal/bench/karpenter, which is built first. The time from objects to a
+// plan is measured (drawknife: compile and solve; Karpenter: topology, scheduler, solve), without reading the document. With several
 // --runs, the run with the least CPU time is shown for each side.
 //
 // Package judge computes the cost of both plans by the same rule: each node is priced at the cheapest available offering that the

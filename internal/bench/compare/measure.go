@@ -51,8 +51,8 @@ func newMeter() *meter {
 	return &meter{}
 }
 
-// add runs a piece of work, and adds its usage to the meter. What the garbage collector does for it later is not counted; what it does
-// meanwhile for other work is.
+// add runs a piece of work, and adds its usage to the meter. Work of the garbage collector afterwards is not counted, even if it is for
+// garbage of this work; its work meanwhile is counted, even if it is for other garbage.
 func (m *meter) add(work func() error) error {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

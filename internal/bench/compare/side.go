@@ -129,7 +129,7 @@ func oursSide() (*side, error) {
 	return &side{name: "drawknife", command: []string{program, planCommand}}, nil
 }
 
-// theirsSide builds the program of internal/bench/karpenter into a folder, unless it gets a built one.
+// theirsSide builds the program of internal/bench/karpenter into a folder, unless the options name a built program.
 func theirsSide(ctx context.Context, program, folder string, stderr io.Writer) (*side, error) {
 	if program == "" {
 		source, err := findSource()

@@ -25,7 +25,7 @@ type karpenter struct {
 	runs                     int
 }
 
-// newKarpenter builds the program into a folder, unless it gets a built one.
+// newKarpenter builds the program into a folder, unless it is given a built program.
 func newKarpenter(ctx context.Context, program, folder string, stderr io.Writer) (*karpenter, error) {
 	if program == "run" {
 		source := "karpenter"

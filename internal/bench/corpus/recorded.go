@@ -17,7 +17,7 @@ var recordedJSON []byte
 // records contains what is known of scenarios, by name.
 type records map[string]*record
 
-// record is what is known of one scenario; unknown values are omitted. Costs are USD per hour.
+// record contains the known facts about one scenario; unknown values are omitted. Costs are USD per hour.
 type record struct {
 	Pods int `json:"pods"`
 	// Cost of drawknife's plan, its bound, its CPU time and its other results, from the last recording. A bound of a plan that leaves pods
@@ -59,7 +59,7 @@ func readRecords() (records, error) {
 
 func (r records) names() []string { return slices.Sorted(maps.Keys(r)) }
 
-// of returns the record of a scenario; it makes one if there is none.
+// of returns the record of a scenario, and makes an empty record if there is none.
 func (r records) of(name string) *record {
 	if r[name] == nil {
 		r[name] = &record{}
@@ -67,14 +67,14 @@ func (r records) of(name string) *record {
 	return r[name]
 }
 
-// found keeps a packing if it is the cheapest so far, by more than rounding.
+// found keeps a packing if it is cheaper than all earlier ones by more than rounding.
 func (r *record) found(cost float64, by string) {
 	if cost > 0 && !math.IsInf(cost, 1) && (r.Best == 0 || cost < r.Best*(1-1e-6)) {
 		r.Best, r.BestBy = rounded(cost), by
 	}
 }
 
-// proved keeps a bound if it is the highest so far, by more than rounding.
+// proved keeps a bound if it is higher than all earlier ones by more than rounding.
 func (r *record) proved(bound float64, by string) {
 	if bound > r.ProvenBound*(1+1e-6) {
 		r.ProvenBound, r.ProvenBy = rounded(bound), by

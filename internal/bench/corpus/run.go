@@ -200,7 +200,7 @@ func (r *row) worse() string {
 	return strings.Join(why, "; ")
 }
 
-// quotient returns a divided by b, or 0 if one is missing, 1 for two zeros.
+// quotient returns a divided by b: 0 if either is missing, and 1 if both are zero.
 func quotient(a, b float64) float64 {
 	switch {
 	case a == 0 && b == 0:

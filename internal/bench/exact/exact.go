@@ -44,7 +44,7 @@ func Cost(s *scheduling.Snapshot) (float64, error) {
 		}
 		node[set] = j.CheapestNode(pods)
 	}
-	// best[set] is the price of the cheapest partition of the set: one node takes its first pod, and perhaps others.
+	// best[set] is the price of the cheapest partition of the set: one node takes the set's first pod, and perhaps others.
 	best := make([]float64, 1<<n)
 	for set := 1; set < 1<<n; set++ {
 		best[set] = math.Inf(1)

@@ -81,8 +81,8 @@ func (a amounts) lacking(b amounts) int {
 	return -1
 }
 
-// allocatable returns what a node bought as the offering has for pods: capacity without the node's own reserves and without memory reserved
-// for huge pages.
+// allocatable returns the resources for pods of a node bought as the offering: capacity without the node's own reserves and without memory
+// reserved for huge pages.
 func allocatable(it *cloudprovider.InstanceType, o *cloudprovider.Offering) corev1.ResourceList {
 	out := maps.Clone(it.Capacity)
 	maps.Copy(out, o.Capacity)

@@ -156,7 +156,7 @@ type candidate struct {
 	on   *machine
 }
 
-// bindAll refuses what a node can never take, and binds as many of the rest as possible, with the pods that later selects last.
+// bindAll refuses pods that the node can never take, and binds as many of the rest as possible; it tries the pods that later selects last.
 func (b *binding) bindAll(waiting []*candidate, later func(*candidate) bool) []string {
 	var refused []string
 	var first, last []*candidate

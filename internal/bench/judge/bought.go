@@ -9,8 +9,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// Now returns the judge of the same pools and instance types at another time, with the nodes and pending pods of s. These may request only
-// resources that those of New's workload request.
+// Now returns the judge of the same pools and instance types at another time, with the nodes and pending pods of s. The pending pods of s
+// may request only resources that those of New's workload request.
 func (j *Judge) Now(s *scheduling.Snapshot) *Judge {
 	now := &Judge{
 		s: s, resources: j.resources, daemons: j.daemons, pools: j.pools, shapes: j.shapes, bought: j.bought,

@@ -49,7 +49,7 @@ func (j *Judge) Bound(hint *scheduling.Certificate, pods []string) float64 {
 	if len(classes) > manyClasses {
 		return best
 	}
-	// The assignment of values to several classes with equal requests is a guess: exchange values if that proves more.
+	// The assignment of values to several classes with equal requests is a guess; the values are exchanged if that proves a higher bound.
 	for a := range classes {
 		for b := range a {
 			if values[a] == values[b] || !slices.Equal(classes[a].need, classes[b].need) {
@@ -195,8 +195,8 @@ func (j *Judge) offers() []*offer {
 	return j.bought
 }
 
-// offer converts an option to a node. Labels that the option does not state could get any value, so shapes that require them count as
-// accepted.
+// offer converts an option to a node. An option's node could get any value for labels that the option does not state, so shapes that
+// require such labels count as accepted.
 func (p *pool) offer(o *option, shapes []*shape) *offer {
 	out := &offer{name: o.it.Name, node: &corev1.Node{}, room: slices.Clone(o.room), price: o.offering.Price, accepts: make(map[*shape]bool, len(shapes))}
 	out.node.Labels, out.node.Spec.Taints = o.labels, p.object.Spec.Template.Spec.Taints
@@ -347,8 +347,8 @@ func (p *pile) paid(c *class) float64 {
 	return sum
 }
 
-// improve searches for multipliers that prove a lower worth. The worth is convex in them; the search goes along the present ones, and along
-// each resource in turn.
+// improve searches for multipliers that prove a lower worth. The worth is convex in the multipliers. The search scales all of them
+// together, and then changes each in turn.
 func (p *pile) improve(price float64) {
 	start := p.multipliers
 	if base, _ := p.worth(); base > 0 {
@@ -375,7 +375,7 @@ func (p *pile) improve(price float64) {
 	}
 }
 
-// search takes the best multipliers that at makes from the numbers 0 to high, if they are better than the present ones.
+// search takes the best of the multipliers that at makes from the numbers 0 to high, if these are better than the present multipliers.
 func (p *pile) search(high float64, at func(float64) []float64) {
 	value := func(l []float64) float64 {
 		q := *p

@@ -11,5 +11,6 @@
 //
 // Pods are then bound one after the other, each where the plan puts it, with the rules of kube-scheduler: resources, taints, node selector
 // and affinity, host ports, hard spread constraints, and required affinity and anti-affinity of both sides. A pod that is refused at first
-// is tried again after others are bound, so that only pods that fit in no order tried count as refused. Volumes are ignored.
+// is tried again after others are bound. So a pod counts as refused only if it can't be bound in any of the orders that are tried. Volumes
+// are ignored.
 package judge

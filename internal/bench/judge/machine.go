@@ -83,7 +83,7 @@ func (j *Judge) newPool(np *scheduling.NodePool) *pool {
 	return p
 }
 
-// state adds labels: a single value is the label's, no value makes it absent, and with several the value is unknown.
+// state adds labels: a single value becomes the label's value, no value makes the label absent, and with several values it is unknown.
 func (o *option) state(entries []v1.NodeSelectorRequirementWithMinValues) {
 	for _, e := range entries {
 		switch {

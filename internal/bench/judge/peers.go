@@ -36,7 +36,7 @@ type kind struct {
 // asks reports whether the pod has rules of its own.
 func (k *kind) asks() bool { return len(k.spreads)+len(k.together)+len(k.apart) > 0 }
 
-// minds reports whether one of its rules uses that key.
+// minds reports whether a rule of the pod uses that key.
 func (k *kind) minds(key string) bool {
 	for _, rules := range [][]rule{k.spreads, k.together, k.apart} {
 		if slices.ContainsFunc(rules, func(r rule) bool { return r.group.key == key }) {
@@ -77,8 +77,8 @@ func newPeers(j *Judge, nodes []*machine) *peers {
 	return p
 }
 
-// kindOf finds or makes the kind of a pod. All pods with rules must be registered before pods are placed, because earlier pods would be
-// missing in their groups; place also checks groups that are new.
+// kindOf finds or makes the kind of a pod. All pods with rules must be registered before any pod is placed, because otherwise the counts of
+// their groups would lack earlier pods; place also checks groups that are new.
 func (p *peers) kindOf(pod *corev1.Pod) *kind {
 	rules := struct {
 		Namespace string

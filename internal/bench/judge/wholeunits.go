@@ -8,8 +8,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// wholeUnits are the resources that a certificate counts in whole units, which is a hint like its values. Pods that fit on a node
-// together also fit in whole units, with each need and the node's room rounded down: so the proof may count them as further resources.
+// wholeUnits are the resources that a certificate counts in whole units, which is a hint like its values. Pods that fit on a node together
+// also fit in whole units if each need and the node's room are rounded down. So the proof may count whole units as further resources.
 type wholeUnits []wholeUnit
 
 type wholeUnit struct {

@@ -62,9 +62,9 @@ func (c *steppingClock) After(d time.Duration) <-chan time.Time {
 	return fired
 }
 
-// unhurried is a context without time limits: a context derived from it with a limit takes its parent's deadline as the nearer one, and
-// that one never comes. Multi-node consolidation has a limit of one minute on the real clock, which on a busy computer would decide what it
-// finds.
+// unhurried is a context without time limits. A context that is derived from it with a limit takes the deadline of its parent, because that
+// seems to be earlier; it is never reached. Multi-node consolidation has a limit of one minute on the real clock, which on a busy computer
+// would decide what it finds.
 type unhurried struct{ context.Context }
 
 func (unhurried) Deadline() (time.Time, bool) { return time.Time{}, true }
@@ -182,8 +182,8 @@ func defaultPool(p *v1.NodePool) {
 	p.StatusConditions().SetTrue(v1.ConditionTypeNodeClassReady)
 }
 
-// look tries one method after the other, as the library's controller does. The first that finds commands ends it, and by is its name.
-// settled is true if all methods found nothing and call the fleet consolidated.
+// look tries one method after the other, as the library's controller does. It stops at the first that finds commands; by is the name of
+// that method. settled is true if all methods found nothing and call the fleet consolidated.
 func (d *drive) look(ctx context.Context) (found []disruption.Command, by string, settled bool, err error) {
 	settled = true
 	for _, m := range d.methods {

@@ -19,7 +19,7 @@ import (
 type Fleet struct {
 	// Snapshot of its present state. It is replaced by Apply, never changed.
 	Snapshot *scheduling.Snapshot
-	// Evictions so far: the number of pods that had to move.
+	// Evictions is how many pods had to move so far.
 	Evictions int
 	// Launched and Removed nodes so far.
 	Launched, Removed int
@@ -74,7 +74,7 @@ func Waiting(s *scheduling.Snapshot) *scheduling.Snapshot {
 	return &out
 }
 
-// InStock returns the workload with everything available: a bound for it also holds for nodes that were bought while they were available.
+// InStock returns the workload with everything available. Its bound is also valid for nodes that were bought while they were available.
 func InStock(s *scheduling.Snapshot) *scheduling.Snapshot {
 	out := *s
 	out.Catalogs = make(map[string][]*cloudprovider.InstanceType, len(s.Catalogs))
