@@ -170,7 +170,7 @@ func (pr *Program) converge(ctx context.Context, options []int32) {
 }
 
 // sweep examines the options once, with values between the master's and the best known ones. The master's values alone oscillate while
-// hundreds of fillings are about equally good; values in between get there with a fraction of the columns.
+// hundreds of fillings are about equally good; values in between need a fraction of the columns.
 //
 // Source: P. Wentges, "Weighted Dantzig-Wolfe decomposition for linear mixed-integer programming", 1997.
 func (pr *Program) sweep(options []int32) bool {
@@ -270,7 +270,7 @@ func (pr *Program) scan() []worthMore {
 	var found []worthMore
 	for i := range pr.p.Options {
 		o := int32(i)
-		// Limited nodes are few, so they are no measure of what pods are worth.
+		// Limited nodes are few, so they don't show what pods are worth.
 		if pr.p.Options[o].Limited || !pr.pays(o) {
 			continue
 		}

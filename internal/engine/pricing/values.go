@@ -199,8 +199,8 @@ func (pr *Program) lower(u, lambda []float64) (values, prices []float64) {
 	return values, prices
 }
 
-// lowerOption leaves the option no more than a share of its worth. It scales the resource prices l by that share, and also the values of
-// pods that were worth more than what they use; the other pods are then worth no more than what they use.
+// lowerOption leaves the option no more than a share of its worth. It scales the resource prices l by that share, and so the values of pods
+// that were worth more than what they use; afterwards, the other pods are worth at most what they use.
 func (pr *Program) lowerOption(o int, share float64, values, l []float64) {
 	opt := &pr.p.Options[o]
 	for b := range pr.Bundles {

@@ -21,7 +21,7 @@ const mostNamed = 4
 
 // Index is what a model knows of pods with run times.
 type Index struct {
-	// runs has what is known of pods that are kept off something, by their place in the roster.
+	// runs contains the known run times and limits of pods, by their place in the roster.
 	runs map[int]run
 	// ends are the reservations that end, the first to end first.
 	ends []reservation
@@ -127,7 +127,7 @@ func Concerns(s *planning.Snapshot, pod *corev1.Pod) bool {
 	return pod.Spec.ActiveDeadlineSeconds != nil && len(readMarket(s).ends) > 0
 }
 
-// Why says which reservations the waiting pod is kept off, by its place among those of the snapshot, or "" if there is none.
+// Why says which reservations the waiting pod may not use, by its place among those of the snapshot, or "" if there is none.
 func (x *Index) Why(at int) string {
 	if x == nil {
 		return ""

@@ -78,8 +78,8 @@ func note(known map[string]reservation, o *cloudprovider.Offering) bool {
 // zoneIDLabel names a zone by the ID that all accounts share.
 const zoneIDLabel = "topology.k8s.aws/zone-id"
 
-// without returns the requirement that a node is of none of the reservations, which are the reservations that end first. It goes by the
-// label that has most values, the ID; if no label differs between the reservations and others, all reserved nodes are excluded.
+// without returns the requirement that a node belongs to none of the reservations, which are those that end first. It goes by the label
+// that has most values, the ID; if no label differs between the reservations and others, all reserved nodes are excluded.
 func (m market) without(short []reservation) corev1.NodeSelectorRequirement {
 	rest := slices.Concat(m.ends[len(short):], m.others)
 	all := slices.Concat(short, rest)

@@ -19,8 +19,8 @@ const maxPreemptors = 1000
 // expectedPreemptions are the preemptions that kube-scheduler would make.
 type expectedPreemptions struct {
 	List []planning.Preemption
-	// classes counts the pods by class; holds is what they take of each node beyond the room of their victims there; placed says where they
-	// go.
+	// classes counts the pods by class; holds is what they take of each node in addition to the room of their victims there; placed says
+	// where they go.
 	classes map[int32]int32
 	holds   map[int32][]int64
 	placed  []state.Binding

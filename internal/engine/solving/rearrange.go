@@ -60,7 +60,7 @@ type rearranging struct {
 	broken int
 	cost   int64
 	ranks  map[int32]int
-	// spans is true if pods on nodes of the snapshot may take the places of others.
+	// spans is true if pods on nodes of the snapshot may take each other's places.
 	spans bool
 	// steps counts the nodes tried and the pods moved back so far; limit is the maximum.
 	steps, limit int

@@ -252,8 +252,8 @@ func (t Solving) itemFor(c *layout.Cells, w *placing.Wish, stageNo *int) (pricin
 	return pricing.Item{}, false
 }
 
-// classWorth returns what a pod of each class would cost on a new node, in nano-USD per hour, or 0 where pods of one class alone wait,
-// which compete with no others.
+// classWorth returns what a pod of each class would cost on a new node, in nano-USD per hour, or 0 if pods of only one class wait, because
+// they compete with no others.
 func (t Solving) classWorth(ctx context.Context, c *layout.Cells, wishes []placing.Wish) []int64 {
 	worth := make([]int64, len(t.M.Classes))
 	if !slices.ContainsFunc(wishes, func(w placing.Wish) bool { return w.Class != wishes[0].Class }) {

@@ -55,8 +55,8 @@ type victims struct {
 }
 
 // choose returns the victims on the node that kube-scheduler would choose for one more pod of the class, or nil if preemption helps on no
-// node. It prefers the fewest violations of budgets, then the lowest highest priority, the lowest sum of priorities, the fewest victims,
-// and the victims that started last.
+// node. It prefers the fewest violations of budgets. If these are equal, it compares the highest priority of the victims (lower is better),
+// the sum of their priorities, their number, and last when they started (later is better).
 func (e *preemptor) choose(class int32) *victims {
 	m := e.t.M
 	c := m.Classes[class]

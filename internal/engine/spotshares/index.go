@@ -19,7 +19,7 @@ import (
 // Index contains a model's workloads with limits.
 type Index struct {
 	List []Workload
-	// of is the workload of each pod of Snapshot.Pods, or -1; parts is the pod's part of it.
+	// of is the workload of each pod of Snapshot.Pods, or -1; parts is the part of the workload that the pod belongs to.
 	of, parts []int32
 }
 

@@ -65,8 +65,8 @@ func (t *Trial) WaitingClasses() []int32 {
 	return out
 }
 
-// Ruled reports whether any pod has a rule about where other pods are: without rules, places that were taken in one order can be taken in
-// any.
+// Ruled reports whether any pod has a rule about where other pods are. Without rules, pods that took places in one order can take them in
+// any order.
 func (t *Trial) Ruled() bool { return t.S.Topology != nil }
 
 // Expect reserves memory for pods that will be hidden and placed, so that it need not grow step by step.

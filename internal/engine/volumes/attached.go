@@ -144,7 +144,7 @@ func (x *Index) isShared(id ID) bool {
 	return a != nil && a.pods > 1
 }
 
-// repeated reports whether a volume of the pod before the i-th attaches the same thing.
+// repeated reports whether an earlier volume of the pod than the i-th attaches the same thing.
 func (x *Index) repeated(pod *corev1.Pod, i int, id ID) bool {
 	if id.Handle == "" {
 		return false
