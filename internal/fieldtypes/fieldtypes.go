@@ -1,5 +1,5 @@
-// Package fieldtypes says of a document that can't be decoded which fields have values of the wrong type. A decoder stops at the
-// first and, for quantities and durations, does not say where it is.
+// Package fieldtypes reports which fields of a document that can't be decoded have values of the wrong type. A decoder stops at the first
+// such field and, for quantities and durations, does not name it.
 package fieldtypes
 
 import (
@@ -21,7 +21,7 @@ import (
 type Fault struct {
 	// Path of the field: "spec.limits[cpu]".
 	Path string
-	// Message says what it must be and what it is.
+	// Message says what the value must be and what it is.
 	Message string
 }
 
@@ -126,7 +126,7 @@ func describe(value any) string {
 	return fmt.Sprintf("the number %v", value)
 }
 
-// DecodesItself reports whether the type has its own way of reading JSON or text.
+// DecodesItself reports whether the type has its own method to read JSON or text.
 func DecodesItself(t reflect.Type) bool {
 	p := reflect.PointerTo(t)
 	return p.Implements(reflect.TypeFor[json.Unmarshaler]()) || p.Implements(reflect.TypeFor[encoding.TextUnmarshaler]())
