@@ -1,4 +1,5 @@
-// Package fleettest makes small fleets for tests of the rooms in internal/consolidate: nodes in a line each, and what the rooms start from.
+// Package fleettest makes small fleets for tests of the packages in internal/consolidate: nodes, each in one line, and the other inputs of
+// these packages.
 package fleettest
 
 import (
@@ -32,12 +33,12 @@ type Fleet struct {
 	Snapshot *planning.Snapshot
 	// Pool is the only NodePool.
 	Pool *v1.NodePool
-	// Input is what survey.Of is given in addition to the nodes.
+	// Input is the input of survey.Of apart from the nodes.
 	Input survey.Input
 }
 
-// New has no nodes. Its pool "default" has no budgets, and the instance types c2, c4, c8 and c16: of so many cores with 4Gi each, on demand
-// in the zones a and b at 0.05 USD per hour for a core.
+// New has no nodes. Its pool "default" has no budgets. Its instance types are c2, c4, c8 and c16, with as many cores as their names say and
+// 4Gi for each core. They are sold on demand in the zones a and b at 0.05 USD per hour for a core.
 func New() *Fleet {
 	f := &Fleet{Pool: build.Pool("default", build.UID("pool-default"))}
 	f.Pool.Spec.Disruption.Budgets = []v1.Budget{}
