@@ -1,6 +1,6 @@
-// Package frozen records what planners and converters answer, as digests in files, so that a change that must not change any
-// answer can show that it did not: a move, a new name, a faster way. A change that is meant to change answers records them
-// again, and the difference of the file says which.
+// Package frozen records the answers of planners and converters, as digests in files. So the tests of a change that must not change any
+// answer (a move, a new name, faster code) can check that it does not. A change that is meant to change answers records them again, and the
+// difference of the file shows which answers changed.
 //
 //	go test ./internal/frozen ./scheduling ./disruption -run TestFrozen                                  # the first of each
 //	DRAWKNIFE_FROZEN=all go test ./internal/frozen ./scheduling ./disruption -run TestFrozen -timeout 1h # all of them
@@ -22,13 +22,13 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Recording is a list of answers whose digests are kept in a file.
+// Recording is a list of answers whose digests are stored in a file.
 type Recording struct {
 	// File has a line "name digest" for each answer. It lies under testdata.
 	File string
 	// Count is how many answers there are, Short how many of them are compared unless DRAWKNIFE_FROZEN is "all".
 	Count, Short int
-	// Answer gives a name without blanks and the answer itself. The same number must give the same.
+	// Answer returns the name of the i-th answer, without blanks, and the answer. The same number must give the same.
 	Answer func(t *testing.T, i int) (name string, answer []byte)
 	// Update writes the file instead of failing, with all answers, and logs which have changed.
 	Update bool
@@ -99,7 +99,7 @@ func changes(recorded map[string]string, got []line) []string {
 	return names
 }
 
-// listed returns the first names; the difference of the file has all.
+// listed returns the first names; the difference of the file contains all.
 func listed(names []string) string {
 	const most = 50
 	if more := len(names) - most; more > 0 {
