@@ -54,7 +54,7 @@ func Run(t *testing.T, command string, all bool, lines ...string) {
 	}
 }
 
-// RunOne is Run for only the input with that name, for a line that only one command has.
+// RunOne is Run for only the input with that name, for a command line that no other command has.
 func RunOne(t *testing.T, name, command, line string) {
 	inputs, err := Inputs()
 	if err != nil {
