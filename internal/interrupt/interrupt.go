@@ -1,5 +1,5 @@
-// Package interrupt ends a command that its user interrupts with a word on what was done. It is for commands that read, think and
-// then write, and hold nothing open that somebody would have to close.
+// Package interrupt ends a command that its user interrupts, and prints what the command has done so far. It is for commands that read,
+// compute and then write, and that hold no open resources.
 package interrupt
 
 import (
@@ -13,10 +13,10 @@ import (
 	"syscall"
 )
 
-// Status is the exit status of a command that was interrupted, as a shell would say it.
+// Status is the exit status of an interrupted command, as in shells.
 const Status = 130
 
-// Done is what a command has come to so far. The zero value is nothing; it is safe for concurrent use.
+// Done describes what a command has done so far. The zero value is nothing; it is safe for concurrent use.
 type Done struct {
 	mu      sync.Mutex
 	printed bool
@@ -62,8 +62,8 @@ func (d *Done) String() string {
 	return strings.Join(parts, "; ")
 }
 
-// Run runs a command and returns its exit status, unless its user, or anyone who sends SIGTERM, interrupts it: then it says on
-// stderr what was done, and returns Status while the command may still be running. End the process with what it returns.
+// Run runs a command and returns its exit status. If the user or another program sends SIGINT or SIGTERM, Run prints on stderr what was
+// done, and returns Status, while the command may still be running. End the process with what it returns.
 func Run(name string, stderr io.Writer, command func(*Done) int) int {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
@@ -75,8 +75,8 @@ func run(name string, stderr io.Writer, signals <-chan os.Signal, command func(*
 	return await(name, stderr, signals, command)
 }
 
-// Until runs a command and returns its exit status, unless ctx ends first: then it says on stderr what was done, and returns Status while
-// the command may still be running. A program whose own function has caught the signal ends ctx.
+// Until runs a command and returns its exit status. If ctx ends first, Until prints on stderr what was done, and returns Status, while the
+// command may still be running. A program whose own function has caught the signal ends ctx.
 func Until(ctx context.Context, name string, stderr io.Writer, command func(*Done) int) int {
 	return await(name, stderr, ctx.Done(), command)
 }
