@@ -52,8 +52,8 @@ func (f *Seen) note(v reflect.Value, path string) {
 	}
 }
 
-// Complete fails t for each field of the object's kind that no noted object set, except for fields at or below the given paths, such as
-// "spec.requirements[].minValues".
+// Complete fails t for each field of the object's kind that was set in no noted object, except for fields at or below the given paths, such
+// as "spec.requirements[].minValues".
 func (f *Seen) Complete(t testing.TB, object any, except ...string) {
 	t.Helper()
 	all := make(map[string]bool)
