@@ -41,8 +41,8 @@ func Metadata() *rapid.Generator[metav1.ObjectMeta] {
 	})
 }
 
-// UndrawnMetadata returns the fields that Metadata leaves out: what objects of a cluster don't have, and what is inside of those that are
-// copied as they are.
+// UndrawnMetadata returns the fields that Metadata leaves out: fields that objects of a cluster don't have, and the inner fields of those
+// that are copied unchanged.
 func UndrawnMetadata() []string {
 	return []string{
 		"apiVersion", "kind", "metadata.generateName", "metadata.namespace", "metadata.selfLink", "metadata.managedFields[].apiVersion",

@@ -1,5 +1,5 @@
-// Package manifesttest holds what the tests of every kind of the API check alike: a manifest is read, understood and written
-// again without a change, by itself and through a scheme.
+// Package manifesttest contains the checks that the tests of every kind of the API share: that a manifest can be read and written again
+// without a change, by itself and through a scheme.
 package manifesttest
 
 import (
@@ -23,9 +23,9 @@ type Object interface {
 	Validate() field.ErrorList
 }
 
-// RoundTrip reads testdata/file strictly into o, an empty object, and reports as errors of t what differs once it is written
-// again, copied, or decoded through a scheme to which add adds its kind; and what Validate refuses. With update it rewrites
-// the file as o is written, and checks nothing more. It reports whether o can be gone on with.
+// RoundTrip reads testdata/file strictly into o, an empty object. It reports as errors of t what differs after the object is written again,
+// copied, or decoded through a scheme to which add adds its kind; and the errors of Validate. With update it rewrites the file as o is
+// written, and checks nothing more. It reports whether o can be gone on with.
 func RoundTrip(t *testing.T, file string, o Object, add func(*runtime.Scheme) error, update bool) bool {
 	t.Helper()
 	path := filepath.Join("testdata", file)
@@ -69,7 +69,7 @@ func RoundTrip(t *testing.T, file string, o Object, add func(*runtime.Scheme) er
 	return true
 }
 
-// sameJSON compares blocks that are kept as they were written, whatever their spaces and the order of their keys.
+// sameJSON compares blocks that are kept as they were written, regardless of their spaces and the order of their keys.
 func sameJSON(a, b runtime.RawExtension) bool {
 	var x, y any
 	return json.Unmarshal(a.Raw, &x) == nil && json.Unmarshal(b.Raw, &y) == nil && cmp.Equal(x, y)
@@ -91,8 +91,8 @@ func Seed(f *testing.F) {
 	}
 }
 
-// Reread reads any bytes strictly into o and, if that can be done, fails t unless what is written then can be read into
-// again, as empty as o was, and is written the same. It reports whether o was read.
+// Reread reads any bytes strictly into o. If that succeeds, it writes o, reads the result into an empty object and writes that again; it
+// fails t if this can't be done or if the two results differ. It reports whether o was read.
 func Reread(t *testing.T, manifest []byte, o, again runtime.Object) bool {
 	t.Helper()
 	if yaml.UnmarshalStrict(manifest, o) != nil {
@@ -111,7 +111,7 @@ func Reread(t *testing.T, manifest []byte, o, again runtime.Object) bool {
 	return true
 }
 
-// DefaultTwice fails t if filling in the defaults of o once more changes anything. o has them then.
+// DefaultTwice fills in the defaults of o twice, and fails t if the second time changes anything.
 func DefaultTwice(t *testing.T, o interface {
 	runtime.Object
 	Default()
