@@ -1,5 +1,5 @@
-// Package parts makes snapshots for tests of the planner and of its rooms out of parts: pods, pools, nodes, instance types, by hand or
-// drawn at random.
+// Package parts makes snapshots for tests of the planner and of its packages. Their parts are pods, pools, nodes and instance types, made
+// by hand or drawn at random.
 package parts
 
 import (
@@ -44,7 +44,7 @@ func Amounts(pairs ...string) corev1.ResourceList {
 // PodOption changes a pod.
 type PodOption func(*corev1.Pod)
 
-// Pod is a pod in the namespace "default" that requests one core and 1Gi, unless an option says otherwise.
+// Pod returns a pod in the namespace "default" that requests one core and 1Gi, unless an option changes this.
 func Pod(name string, options ...PodOption) *corev1.Pod {
 	p := build.Pod(name, build.UID(name), build.CPU("1"), build.Memory("1Gi"))
 	for _, o := range options {
@@ -99,7 +99,7 @@ func In(key string, values ...string) corev1.NodeSelectorRequirement {
 	return Expression(key, corev1.NodeSelectorOpIn, values...)
 }
 
-// Required adds one term of required node affinity: a further alternative.
+// Required adds one term of required node affinity, which is a further alternative.
 func Required(expressions ...corev1.NodeSelectorRequirement) PodOption {
 	return func(p *corev1.Pod) {
 		a := NodeAffinity(p)
@@ -148,7 +148,8 @@ func Taints(texts ...string) []corev1.Taint {
 	return out
 }
 
-// InstanceType is an amd64 linux type with 110 pods, sold on demand at price in zones a and b and as spot at 0.4 of it.
+// InstanceType returns an amd64 linux type with room for 110 pods. It is sold on demand in zones a and b at the given price, and as spot at
+// 0.4 of that price.
 func InstanceType(name string, price float64, capacity ...string) *cloudprovider.InstanceType {
 	it := build.InstanceType(name)
 	it.Capacity = Amounts(append([]string{"pods=110"}, capacity...)...)
@@ -175,8 +176,8 @@ func Sold(it *cloudprovider.InstanceType, offerings ...cloudprovider.Offering) *
 	return it
 }
 
-// Catalogue is small, medium and large of one family (2, 4 and 8 cores with 4Gi a core) and an arm64 node like
-// medium that is a little cheaper.
+// Catalogue returns the types small, medium and large of one family (2, 4 and 8 cores with 4Gi a core) and an arm64 type like medium that
+// is a little cheaper.
 func Catalogue() []*cloudprovider.InstanceType {
 	return []*cloudprovider.InstanceType{
 		InstanceType("small", 0.10, "cpu=2", "memory=8Gi"),
@@ -261,7 +262,7 @@ func NodeTaints(texts ...string) NodeOption {
 	return func(n *scheduling.Node) { n.Object.Spec.Taints = Taints(texts...) }
 }
 
-// Allocatable is what the node has for pods, and its capacity.
+// Allocatable sets the node's allocatable resources and its capacity.
 func Allocatable(pairs ...string) NodeOption {
 	return func(n *scheduling.Node) {
 		n.Object.Status.Allocatable = Amounts(append([]string{"pods=110"}, pairs...)...)
@@ -280,7 +281,7 @@ func Bound(list ...*corev1.Pod) NodeOption {
 	}
 }
 
-// OfPool makes the node one of the pool's, registered and initialised, with a NodeClaim like the Node.
+// OfPool makes the node a registered and initialised one of the pool, with a NodeClaim that agrees with the Node.
 func OfPool(name string) NodeOption {
 	return func(n *scheduling.Node) {
 		n.Pool = v1.NewPoolKey(name)
@@ -295,7 +296,7 @@ func OfPool(name string) NodeOption {
 	}
 }
 
-// DaemonSet has one pod a node that requests the amounts.
+// DaemonSet returns a DaemonSet whose pods request the amounts.
 func DaemonSet(name string, amounts []string, options ...PodOption) *appsv1.DaemonSet {
 	d := &appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: name, UID: types.UID("ds-" + name)}}
 	d.Spec.Template.Spec = Pod(name, append([]PodOption{Requests(amounts...)}, options...)...).Spec
@@ -311,8 +312,8 @@ func OwnedBy(d *appsv1.DaemonSet) PodOption {
 	}
 }
 
-// Cluster is a snapshot with the catalogue above, one pool "default" if no part is a pool, and the given parts: pools,
-// nodes, pods, DaemonSets and instance types, which replace the catalogue.
+// Cluster returns a snapshot of the given parts: pools, nodes, pods, DaemonSets and instance types. Without instance types it has the
+// catalogue above, and without pools one pool "default".
 func Cluster(parts ...any) *scheduling.Snapshot {
 	s := &scheduling.Snapshot{Time: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), Vocabulary: requirements.CoreVocabulary()}
 	var types []*cloudprovider.InstanceType
@@ -333,7 +334,7 @@ func Cluster(parts ...any) *scheduling.Snapshot {
 		case []*cloudprovider.InstanceType:
 			types = append(types, x...)
 		default:
-			// A node that is nothing but its name is refused by Compile, which says so.
+			// Compile reports an error for a node that has nothing but a name.
 			s.Nodes = append(s.Nodes, scheduling.Node{Name: fmt.Sprintf("no part of a cluster: %T", part)})
 		}
 	}
@@ -347,7 +348,7 @@ func Cluster(parts ...any) *scheduling.Snapshot {
 	return s
 }
 
-// Place is where a pod went: "new <type>/<zone>/<capacity type>", "on <node>" or "nowhere".
+// Place returns where a pod went: "new <type>/<zone>/<capacity type>", "on <node>" or "nowhere".
 func Place(p *scheduling.Plan, name string) string {
 	key := scheduling.PodKey{Namespace: "default", Name: name}
 	for i := range p.Existing {

@@ -16,8 +16,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// Draw is a number below n, evenly spread. Rapid's own ranges favour small values, which makes every rare feature common
-// and every list short; a drawn zero stays zero, so that failures still shrink towards the simplest snapshot.
+// Draw is a number below n, evenly spread. Rapid's own ranges favour small values, so rare features would be frequent and lists short. A
+// drawn zero stays zero, so that failures still shrink towards the simplest snapshot.
 func Draw(t *rapid.T, n int) int {
 	x := rapid.Uint64().Draw(t, "draw")
 	if x == 0 {
@@ -149,7 +149,7 @@ func RandomPool(t *rapid.T, name string) scheduling.NodePool {
 // GPULimit allows one GPU.
 const GPULimit = "example.com/gpu=1"
 
-// RandomExpression is one that some nodes meet and some don't.
+// RandomExpression draws an expression that some nodes meet and others don't.
 func RandomExpression(t *rapid.T) corev1.NodeSelectorRequirement {
 	switch Number(t, 0, 8) {
 	case 0:
@@ -244,13 +244,12 @@ func RandomNode(t *rapid.T, name string, spec [][]PodOption) scheduling.Node {
 	return n
 }
 
-// RandomSnapshot has up to five instance types, three pools, three DaemonSets, five nodes and 30 pods of up to six
-// kinds.
+// RandomSnapshot draws a snapshot with up to five instance types, three pools, three DaemonSets, five nodes and 30 pods of up to six kinds.
 func RandomSnapshot(t *rapid.T) *scheduling.Snapshot {
 	return RandomSnapshotOf(t, func(int) []PodOption { return RandomSpec(t) })
 }
 
-// RandomSnapshotOf is a random snapshot with pods of the kinds that spec makes, given their numbers.
+// RandomSnapshotOf draws a snapshot with pods of the kinds that spec makes, given their numbers.
 func RandomSnapshotOf(t *rapid.T, spec func(kind int) []PodOption) *scheduling.Snapshot {
 	s := &scheduling.Snapshot{Time: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), Vocabulary: requirements.CoreVocabulary()}
 	s.Vocabulary.WellKnown = append(s.Vocabulary.WellKnown, "example.com/gen")
@@ -299,7 +298,7 @@ func RandomSnapshotOf(t *rapid.T, spec func(kind int) []PodOption) *scheduling.S
 	return s
 }
 
-// RandomCostModel has up to four terms, about half of them commitments.
+// RandomCostModel draws a cost model with up to four terms, about half of them commitments.
 func RandomCostModel(t *rapid.T) *scheduling.CostModel {
 	out := &scheduling.CostModel{}
 	for i := range Number(t, 1, 4) {

@@ -55,8 +55,8 @@ func Matching(key, value string) *metav1.LabelSelector {
 	return &metav1.LabelSelector{MatchLabels: map[string]string{key: value}}
 }
 
-// Ruled adds rules between pods to a kind of pod: constraints on its spread, affinity and anti-affinity, host ports,
-// volumes, a priority. kind is the value of its label app; other kinds have "k0" and on.
+// Ruled adds rules to a kind of pod: topology spread, affinity and anti-affinity, host ports, volumes, a priority. kind is the value of its
+// label app; other kinds have the values "k0", "k1" and so on.
 func Ruled(t *rapid.T, kind string, options []PodOption) []PodOption {
 	group := OneOf(t, "g0", "g1")
 	options = append(options, Label("app", kind), Label("group", group))
@@ -121,7 +121,8 @@ func Ruled(t *rapid.T, kind string, options []PodOption) []PodOption {
 	return options
 }
 
-// Volume gives the pod a claim of the mode, which withClaims makes: its own, or one that all of its kind share.
+// Volume gives the pod a claim with that volume binding mode, which withClaims makes. Either the pod has its own claim, or all pods of its
+// kind share one.
 func Volume(mode string, shared bool, kind string) PodOption {
 	return func(p *corev1.Pod) {
 		claim := "of-" + p.Name
@@ -166,7 +167,7 @@ func WithClaims(t *rapid.T, s *scheduling.Snapshot) {
 	}
 }
 
-// MakeClaims makes the claims of a pod that are not there yet, and their volumes: those of a pod that runs are bound.
+// MakeClaims makes the missing claims of a pod, and their volumes. The claims of a running pod are bound.
 func MakeClaims(s *scheduling.Snapshot, p *corev1.Pod, runs bool) {
 	for _, v := range p.Spec.Volumes {
 		if v.PersistentVolumeClaim == nil {
@@ -202,8 +203,8 @@ func MakeClaims(s *scheduling.Snapshot, p *corev1.Pod, runs bool) {
 	}
 }
 
-// RandomRuledSnapshot is a random snapshot with everything that planning knows: also rules between pods, volumes, host
-// ports, priorities, minValues and reservations.
+// RandomRuledSnapshot draws a snapshot with every feature that planning supports, including rules between pods, volumes, host ports,
+// priorities, minValues and reservations.
 func RandomRuledSnapshot(t *rapid.T) *scheduling.Snapshot {
 	s := RandomSnapshotOf(t, func(i int) []PodOption { return Ruled(t, fmt.Sprintf("k%d", i), RandomSpec(t)) })
 	WithClaims(t, s)

@@ -10,7 +10,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// Labelled gives the pod its value of the label app.
+// Labelled sets the pod's label app.
 func Labelled(app string) PodOption {
 	return func(p *corev1.Pod) { p.Labels = map[string]string{"app": app} }
 }
@@ -20,7 +20,7 @@ func Selecting(app string) *metav1.LabelSelector {
 	return &metav1.LabelSelector{MatchLabels: map[string]string{"app": app}}
 }
 
-// SpreadBy adds a spread of pods with that value of the label app that must be kept.
+// SpreadBy adds a required topology spread of pods with that value of the label app.
 func SpreadBy(key string, maxSkew int32, app string) PodOption {
 	return func(p *corev1.Pod) {
 		p.Spec.TopologySpreadConstraints = append(p.Spec.TopologySpreadConstraints, corev1.TopologySpreadConstraint{

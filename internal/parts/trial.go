@@ -59,7 +59,7 @@ func MustPlace(t testing.TB, trial interface {
 	return out
 }
 
-// MustHide hides a node in the trial, and returns how many pods wait for a place then.
+// MustHide hides a node in the trial, and returns how many pods wait for a place afterwards.
 func MustHide(t testing.TB, trial interface{ Hide(string) (int, error) }, name string) int {
 	t.Helper()
 	n, err := trial.Hide(name)
@@ -113,7 +113,7 @@ func KeysOf(names string) []scheduling.PodKey {
 	return out
 }
 
-// Show adds the snapshot to what a failing test prints.
+// Show adds the snapshot to the output of a failing test.
 func Show(t *rapid.T, s *scheduling.Snapshot) {
 	var b bytes.Buffer
 	if err := s.Encode(&b); err == nil {
