@@ -56,7 +56,7 @@ func lackNew(need, have corev1.ResourceList) string {
 }
 
 // lack returns the name of a resource of which need exceeds have, or "" if there is none. Only requested resources are compared, as in
-// kube-scheduler's NodeResourcesFit: a node that is overcommitted in another resource still takes the pods.
+// kube-scheduler's NodeResourcesFit: a node that is overcommitted in a resource still takes pods that don't request it.
 func lack(need, have corev1.ResourceList) string {
 	for name, q := range need {
 		if h := have[name]; q.Sign() > 0 && q.Cmp(h) > 0 {

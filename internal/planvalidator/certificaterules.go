@@ -56,7 +56,7 @@ func ruleOf(cert *scheduling.Certificate, name string) *planning.CertificateRule
 	return nil
 }
 
-// amountOf returns the amount of a rule on a node with that room; -1 if the certificate has no such rule.
+// amountOf returns the amount of a rule on a node with that room, or -1 if the certificate has no such rule.
 func amountOf(cert *scheduling.Certificate, name string, have corev1.ResourceList) int64 {
 	switch r := ruleOf(cert, name); {
 	case r == nil:

@@ -41,8 +41,8 @@ func Check(s *scheduling.Snapshot, p *scheduling.Plan) []Fault {
 	return c.faults
 }
 
-// CheckBound returns the faults in the plan's cost, its bound and the bound's certificate: the part of Check that is fast even for hundreds
-// of nodes.
+// CheckBound returns the faults in the plan's cost, its bound and the bound's certificate. This part of Check is fast even for hundreds of
+// nodes.
 func CheckBound(s *scheduling.Snapshot, p *scheduling.Plan) []Fault {
 	c := newChecker(s, p)
 	c.costs()
@@ -148,7 +148,7 @@ func (c *checker) podsOnce() {
 	}
 }
 
-// typesOf returns the instance types that a pool may launch, or none if it may launch nothing.
+// typesOf returns the instance types that a pool may launch, or nothing if it may not launch nodes.
 func (c *checker) typesOf(np *scheduling.NodePool) []*cloudprovider.InstanceType {
 	if np.NotReady != "" || np.Object.DeletionTimestamp != nil || np.Object.Spec.Replicas != nil {
 		return nil

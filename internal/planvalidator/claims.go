@@ -14,7 +14,8 @@ import (
 type attached struct {
 	// driver and id identify what is attached to the node. driver is empty for volumes that are not counted.
 	driver, id string
-	// onNodes and onNew are alternatives of which a node must meet one; nil for any node. New nodes can't be selected by hostname.
+	// onNodes and onNew are the alternatives for existing and new nodes: a node must meet one of them. nil means any node. New nodes can't
+	// be selected by hostname.
 	onNodes, onNew [][]expression
 	// unmade volumes will be created in the zone of the first pod that uses them.
 	unmade bool

@@ -115,7 +115,7 @@ func (c *deviceChecker) possible(where string, claims []hostedClaim) {
 	}
 }
 
-// labelsOf returns what is known of the new node's labels, for each offering that its claim allows.
+// labelsOf returns the known labels of the new node, for each offering that its claim allows.
 func (c *deviceChecker) labelsOf(n *scheduling.NewNode) []labels {
 	var out []labels
 	c.eachOpen(n, func(_ *cloudprovider.InstanceType, _ *cloudprovider.Offering, m labels) { out = append(out, m) })

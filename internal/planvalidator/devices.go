@@ -11,10 +11,10 @@ import (
 )
 
 // CheckDevices returns the plan's faults in devices that pods claim. On each node, whichever of its types is launched, all claims must be
-// able to get their devices, which it tries; pods that share a claim must be on one node, and pods whose claims have devices must be where
-// these are. Devices that several nodes can use are assigned once for all nodes together. No new node that could be launched may hold pods
-// that, by the certificate's values, are worth more than the node costs. The matcher's verdicts on selectors are trusted. Capacity with a
-// request policy and extended resources are not supported.
+// able to get their devices, which this file tries. Pods that share a claim must be on one node, and pods whose claims have devices must be
+// on a node that can use them. Devices that several nodes can use are assigned once for all nodes together. The certificate's values must
+// not make the pods of a new node that could be launched worth more than the node costs. The matcher's verdicts on selectors are trusted.
+// Capacity with a request policy and extended resources are not supported.
 func CheckDevices(s *scheduling.Snapshot, p *scheduling.Plan, matcher scheduling.DeviceMatcher) []Fault {
 	c := &deviceChecker{checker: newChecker(s, p), matcher: matcher, hosts: map[string]string{}}
 	c.network = c.newNetwork()
@@ -162,7 +162,7 @@ func (c *deviceChecker) claimsOn(where string, devices []*hostDevice, pods []sch
 	return out
 }
 
-// apart checks that pods that share a claim are where they can use its devices.
+// apart checks that pods that share a claim are on nodes that can use its devices.
 func (c *deviceChecker) apart(host string, pods []scheduling.PodKey) {
 	for _, key := range pods {
 		pod := c.pods[key]

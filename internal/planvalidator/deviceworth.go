@@ -26,7 +26,7 @@ type valuedPods struct {
 }
 
 // deviceWorth checks that no node that could be launched holds pods worth more than it costs. It is skipped if more than amounts and
-// devices decides that: rules, limits, several pools, a cost model, DaemonSets, and claims that pods share.
+// devices matters: rules, limits, several pools, a cost model, DaemonSets, or claims that pods share.
 func (c *deviceChecker) deviceWorth() {
 	cert := c.p.Certificate
 	if cert == nil || len(cert.Rules)+len(cert.Limits)+len(c.s.DaemonSets) > 0 || len(c.pools) != 1 || c.s.CostModel != nil || c.network != nil {
@@ -125,8 +125,8 @@ type worthSearch struct {
 	worth   float64
 }
 
-// from tries all numbers of pods of each group from that index on, in addition to pods that are worth have. It reports whether the node
-// holds too much. A node that needs too many steps is skipped.
+// from tries all numbers of pods of each group from that index on, in addition to the pods on the node, which are worth have. It reports
+// whether the node holds too much. A node that needs too many steps is skipped.
 func (w *worthSearch) from(at int, have float64) bool {
 	if have > w.price*(1+1e-6)+1e-8 {
 		w.worth = have

@@ -13,8 +13,8 @@ import (
 
 // Better searches for nodes and an order of binding that place more pods than the plan: more of the highest priority, or equally many and
 // more of the next, and so on. It tries everything: every set of nodes that the pools could launch, up to one for each pod, and every order
-// on every such set. It is for a handful of pods, without limits, reservations or minValues. The result describes what it found; it is
-// empty for nothing.
+// on every such set. It is for a handful of pods, without limits, reservations or minValues. The result describes the better solution, and
+// is empty if there is none.
 func Better(s *scheduling.Snapshot, p *scheduling.Plan) string {
 	e := newExhaustive(newChecker(s, p))
 	if e.compare(e.possible(), e.best) <= 0 {
@@ -30,9 +30,9 @@ func Better(s *scheduling.Snapshot, p *scheduling.Plan) string {
 type exhaustive struct {
 	c    *checker
 	pods []*corev1.Pod
-	// alike is indexed like pods: the first pod that is equal except for its name.
+	// alike is indexed like pods; it contains the first pod that is equal except for its name.
 	alike []int
-	// priorities of the pods, highest first; counts have the same index.
+	// priorities are those of the pods, highest first; counts have the same index.
 	priorities []int32
 	// kinds are the nodes worth launching.
 	kinds []*machine
@@ -147,7 +147,7 @@ func (e *exhaustive) findKinds() {
 	})
 }
 
-// keep adds a kind unless an equivalent kind has as much room, and drops the kinds that it replaces.
+// keep adds a kind unless a known kind that rules can't distinguish has as much room, and drops kinds that the new one replaces.
 func (e *exhaustive) keep(m *machine, texts map[*machine]string) {
 	if slices.ContainsFunc(e.kinds, func(k *machine) bool { return texts[k] == texts[m] && lackNew(m.room, k.room) == "" }) {
 		return

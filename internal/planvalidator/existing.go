@@ -87,8 +87,8 @@ func fill(have, from corev1.ResourceList) corev1.ResourceList {
 	return out
 }
 
-// freeOn returns what pending pods can use of a node: bound pods are subtracted, and for each DaemonSet that belongs there what it will
-// need beyond its bound pods.
+// freeOn returns what pending pods can use of a node: without the requests of bound pods, and without what each DaemonSet that belongs
+// there will need in addition to its bound pods.
 func (c *checker) freeOn(n *scheduling.Node, v view) corev1.ResourceList {
 	free := copyOf(v.room)
 	for _, pod := range n.Pods {

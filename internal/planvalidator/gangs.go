@@ -53,8 +53,8 @@ func (c *checker) gangs() {
 	c.families()
 }
 
-// families checks that the gangs of a parent are placed all or none, in one domain of what they share, and spare gangs only where the
-// others are.
+// families checks the gangs with the same parent: they are placed all or none, in one domain of each label that they share, and spare gangs
+// only where the others are.
 func (c *checker) families() {
 	placed, shared := map[scheduling.GangKey]bool{}, map[scheduling.GangKey]string{}
 	for i := range c.s.Gangs {
@@ -186,7 +186,8 @@ func ofGang(u *scheduling.Unschedulable) bool {
 	return len(u.Reasons) == 1 && u.Reasons[0].Code == scheduling.ReasonGang
 }
 
-// withinGang returns the pod with requirements for the domains of its gang. They say where the pod may go, not what its spreads count.
+// withinGang returns the pod with requirements for the domains of its gang. They determine where the pod may go, but not which domains its
+// spreads count.
 func (c *checker) withinGang(key scheduling.PodKey, pod *corev1.Pod) *corev1.Pod {
 	for i := range c.p.Gangs {
 		if len(c.p.Gangs[i].Domains) == 0 || !slices.Contains(c.s.Gangs[i].Members, key) {

@@ -8,7 +8,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// used returns the usage of a pool by nodes of the snapshot; leaving nodes count for nothing.
+// used returns the usage of a pool by nodes of the snapshot; leaving nodes don't count.
 func (c *checker) used(key v1.PoolKey) corev1.ResourceList {
 	out := corev1.ResourceList{}
 	for i := range c.s.Nodes {

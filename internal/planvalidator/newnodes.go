@@ -166,8 +166,8 @@ func (c *checker) newNode(n *scheduling.NewNode, np *scheduling.NodePool) {
 	}
 }
 
-// claim returns the labels that the node's claim requires. If neither pool nor instance types state a label and the claim allows its
-// absence, it is absent: nothing gives it a value.
+// claim returns the labels that the node's claim requires. If neither pool nor instance types state a label, nothing gives it a value; it
+// is absent if the claim allows this.
 func (c *checker) claim(n *scheduling.NewNode, np *scheduling.NodePool) labels {
 	out := c.template(np, n.Pool)
 	ofPool := maps.Clone(out)
@@ -185,7 +185,7 @@ func (c *checker) claim(n *scheduling.NewNode, np *scheduling.NodePool) labels {
 	return out
 }
 
-// variety checks that the listed types have the variety that the pool's minValues ask for, or that the plan says they don't.
+// variety checks that the listed types have the variety that the pool's minValues require, or that the plan says that they don't.
 func (c *checker) variety(n *scheduling.NewNode, np *scheduling.NodePool, claim labels) {
 	relaxed := false
 	for _, r := range np.Object.Spec.Template.Spec.Requirements {
@@ -222,8 +222,8 @@ func (c *checker) variety(n *scheduling.NewNode, np *scheduling.NodePool, claim 
 	}
 }
 
-// option checks one instance type of a new node: whichever of its offerings the claim leaves open is bought, the
-// pods are accepted and fit; and the one named is the cheapest of them.
+// option checks one instance type of a new node: for each offering that the claim allows, the pods are accepted and fit, and the offering
+// that the plan names is the cheapest of them.
 func (c *checker) option(n *scheduling.NewNode, np *scheduling.NodePool, it *cloudprovider.InstanceType, named scheduling.InstanceTypeOption, claim labels, sum corev1.ResourceList, pods []*corev1.Pod) {
 	cheapest, found := 0.0, false
 	for j := range it.Offerings {

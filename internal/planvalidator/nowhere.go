@@ -76,8 +76,7 @@ type demand struct {
 	all   []expression
 }
 
-// on returns what is known of the labels of the node for the demand, the type and the offering. It returns false if they exclude each
-// other.
+// on returns the known labels of the node for the demand, the type and the offering. It returns false if they exclude each other.
 func (d demand) on(c *checker, it *cloudprovider.InstanceType, o *cloudprovider.Offering) (labels, bool) {
 	known, ok := c.nodeLabels(d.claim, it, o)
 	if !ok {
@@ -92,8 +91,8 @@ func (d demand) on(c *checker, it *cloudprovider.InstanceType, o *cloudprovider.
 	return known, true
 }
 
-// demands returns what a pod asks of a new node of the pool, in alternatives: its own, with and without its wishes, each with each of its
-// volumes'.
+// demands returns the pod's alternative requirements for a new node of the pool: those with and without its preferences, each combined with
+// the alternatives of its volumes.
 func (c *checker) demands(pod *corev1.Pod, np *scheduling.NodePool) [][]expression {
 	out := c.wished(pod, np, c.alternatives(&pod.Spec))
 	volumes, _ := c.volumesOf(pod)
@@ -170,7 +169,7 @@ func (c *checker) decisions(known labels) []labels {
 }
 
 // spokenOf returns the values of the label that rules list and that nodes of the snapshot have. It also returns the number of further
-// values to distinguish, for a label of which nothing else is known. If both a pod and the pool require the label without a fixed value,
+// values to distinguish, for a label of which nothing else is known. If both a pod and the pool require the label without fixing its value,
 // this counts as one value. A value that no pod requires counts as another.
 func (c *checker) spokenOf(key string, l label) []string {
 	out, open := []string{"0"}, 0
@@ -215,9 +214,9 @@ func (c *checker) topologyKeys() map[string]bool {
 	return out
 }
 
-// noticedKeys returns the labels of the node that rules between pods may use while the pods are on it: a spread may count a domain even
-// without pods; other rules concern the pods that have them and those that they select. For pods that share a volume which does not exist
-// yet, the zone must be known.
+// noticedKeys returns the labels of the node that rules between pods may use while the pods are on it. A spread may count a domain even if
+// the domain has no pods; other rules concern the pods that have them and the pods that they select. For pods that share a volume which
+// does not exist yet, the zone must be known.
 func (c *checker) noticedKeys(m *machine, pods []*corev1.Pod) map[string]bool {
 	on := slices.Concat(m.pods, pods)
 	out := map[string]bool{}
@@ -311,7 +310,7 @@ func (c *checker) affordable(key v1.PoolKey, n *scheduling.NewNode, it *cloudpro
 }
 
 // reservable reports whether the offering is not reserved, or its reservation has instances left. A node planned for a reservation keeps
-// it, and other nodes can't get one.
+// it, and other nodes can't get the same place in the reservation.
 func (c *checker) reservable(w *world, n *scheduling.NewNode, np *scheduling.NodePool, it *cloudprovider.InstanceType, o *cloudprovider.Offering) bool {
 	id := reservation(o)
 	if n != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// makesRoom reports whether the pod is being deleted for a pod of higher priority that is nominated for its node.
+// makesRoom reports whether the pod is being deleted so that a pod of higher priority, which is nominated for its node, fits.
 func (c *checker) makesRoom(n *scheduling.Node, pod *corev1.Pod) bool {
 	return pod.DeletionTimestamp != nil && slices.ContainsFunc(c.s.Pods, func(p *corev1.Pod) bool {
 		return p.Spec.NodeName == "" && p.Status.NominatedNodeName == n.Name && priorityOf(p) > priorityOf(pod)
@@ -17,8 +17,8 @@ func (c *checker) makesRoom(n *scheduling.Node, pod *corev1.Pod) bool {
 
 // preemptions checks that the victims are on the node and of lower priority than their pod, that this pod may preempt, and that it could go
 // there without them, by resources and by what preemption can't change. Several pods may use the room of one victim. If the plan relies on
-// preemptions, these pods and those that it places on the node must be compatible. It does not rely on one for a pod that it also places or
-// lists as unschedulable: then pods are placed as if nothing were preempted.
+// preemptions, these pods and those that it places on the node must be compatible. It does not rely on a preemption for a pod that it also
+// places or lists as unschedulable: then it places pods as if there were no preemption.
 func (c *checker) preemptions() {
 	gone := map[scheduling.PodKey]bool{}
 	came := map[string]corev1.ResourceList{}

@@ -213,7 +213,7 @@ func (c *checker) boughtAs(n *scheduling.Node) (it *cloudprovider.InstanceType, 
 	return nil, nil
 }
 
-// prices checks, with a cost model, that each node costs what the model says, and that the listed terms add up to that.
+// prices checks, with a cost model, that each node costs what the model says, and that the terms listed by the plan add up to this cost.
 func (c *checker) prices() {
 	if c.s.CostModel == nil || len(c.s.CostModel.Terms) == 0 {
 		return

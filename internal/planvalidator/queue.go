@@ -42,7 +42,7 @@ func AsPlanned() Chooser {
 	}}
 }
 
-// left returns the mean free share of the node's CPU and memory with the pod on it.
+// left returns the mean of the free shares of the node's CPU and memory if the pod were on it.
 func (m *machine) left(pod *corev1.Pod) float64 {
 	need, sum := requestsOf(pod), 0.0
 	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
@@ -56,7 +56,7 @@ func (m *machine) left(pod *corev1.Pod) float64 {
 
 // Queued is the result of a plan after its nodes have joined and kube-scheduler has bound its pods.
 type Queued struct {
-	// Refused pods could not go where the plan has them when they were first tried.
+	// Refused pods could not go to their planned places when they were first tried.
 	Refused []scheduling.PodKey
 	// Moved pods were bound to another node than planned.
 	Moved []scheduling.PodKey

@@ -30,8 +30,8 @@ func (c *checker) spotLimits() {
 	c.spotPrices(limits)
 }
 
-// SpotLimits returns the faults of a plan that moves pods: no workload has more pods on spot afterwards than its limits allow, or than before. In the second
-// snapshot, the pods that move wait.
+// SpotLimits returns the faults of a plan that moves pods: workloads that have more pods on spot afterwards than their limits allow and
+// than before. In the second snapshot, the pods that move wait.
 func SpotLimits(before, after *scheduling.Snapshot, p *scheduling.Plan) []Fault {
 	was, limits := countOnSpot(before)
 	c := newChecker(after, p)
@@ -89,7 +89,7 @@ func (c *checker) holdSpotLimits(was map[spotlimits.Workload]*onSpot, limits map
 	}
 }
 
-// add counts a pod on a node of one of the pools; none is a node that is not spot.
+// add counts a pod on a node of one of the pools; without pools, the node is not spot.
 func (s *onSpot) add(pools []spotPool) {
 	if len(pools) > 0 {
 		s.spot++
@@ -175,8 +175,8 @@ func (c *checker) spotPrices(limits map[spotlimits.Workload]spotlimits.Limits) {
 	}
 }
 
-// priceShare returns the pool's highest price as a share of the price on demand of the type in the zone; 2 where the type is not sold on
-// demand there.
+// priceShare returns the pool's highest price as a share of the price on demand of the type in the zone. It returns 2 if the type is not
+// sold on demand there.
 func (c *checker) priceShare(catalog string, pool spotPool) float64 {
 	for _, it := range c.s.Catalogs[catalog] {
 		if it.Name != pool.instanceType {

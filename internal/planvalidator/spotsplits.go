@@ -9,8 +9,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// withSpotSplits returns the snapshot with pods that ask for the nodes that the plan's splits leave to them, and the pods themselves for
-// each of these.
+// withSpotSplits returns the snapshot with pods that require the nodes that the plan's splits leave to them. It maps these pods to the
+// given ones.
 func withSpotSplits(s *scheduling.Snapshot, p *scheduling.Plan) (*scheduling.Snapshot, map[*corev1.Pod]*corev1.Pod) {
 	itself := map[*corev1.Pod]*corev1.Pod{}
 	asks := map[scheduling.PodKey][]corev1.NodeSelectorTerm{}
@@ -63,7 +63,7 @@ func asked(key string, op corev1.NodeSelectorOperator, values ...string) corev1.
 	return corev1.NodeSelectorRequirement{Key: key, Operator: op, Values: values}
 }
 
-// require makes the pod require one of the alternatives, in each of its own.
+// require combines each alternative of the pod with one of the given alternatives.
 func require(spec *corev1.PodSpec, alternatives []corev1.NodeSelectorTerm) {
 	if spec.Affinity == nil {
 		spec.Affinity = &corev1.Affinity{}

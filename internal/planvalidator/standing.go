@@ -18,7 +18,7 @@ type machine struct {
 	taints []corev1.Taint
 	// whole is the capacity of a new node.
 	whole corev1.ResourceList
-	// size is what it has for pods when it is empty.
+	// size is what an empty node has for pods.
 	size corev1.ResourceList
 	// room is what is free for pending pods: bound pods and DaemonSets are subtracted.
 	room corev1.ResourceList
@@ -43,7 +43,7 @@ type world struct {
 	byName   map[string]*machine
 }
 
-// domain returns the node's value of a topology key, or "" if it has none or the value is open.
+// domain returns the node's value of a topology key, or "" if the node lacks it or its value is open.
 func (w *world) domain(m *machine, key string) string {
 	key, _ = w.c.canonical(key)
 	if key == corev1.LabelHostname {

@@ -37,11 +37,11 @@ func unitsOf(counted []planning.CertificateCount, list corev1.ResourceList) [2]i
 	return out
 }
 
-// mostStates bounds the table of mostFilling: certificates never count in units as small as that.
+// mostStates bounds the table of mostFilling. Certificates count in units that are too large to reach it.
 const mostStates = 1 << 20
 
-// mostFilling returns the value of the most valuable whole pods that fit into the room together; infinite if that is too much to compute.
-// It works pod by pod: worth[a][b] is the most that the pods so far are worth in a and b units.
+// mostFilling returns the value of the most valuable whole pods that fit into the room together, or infinity if the table would be too
+// large. It works pod by pod: worth[a][b] is the most that the pods so far are worth in a and b units.
 func mostFilling(pods []wholePods, room [2]int64) float64 {
 	if room[0] < 0 || room[1] < 0 || room[0] >= mostStates || (room[0]+1)*(room[1]+1) > mostStates {
 		return math.Inf(1)

@@ -8,10 +8,11 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// wished returns the alternatives, as they are and with each of the pod's preferred terms that asks for a label by which rules between pods
-// group nodes. Where pool and instance type leave the label's value open, a new node that keeps the wish has a value of its own, and so is
-// a place that the pod has not without the wish: where others keep away from it by that label, say. Wishes are given up before pods go to a
-// pool that would rather not have them, and so make no places there.
+// wished returns the alternatives unchanged, and combined with each of the pod's preferred terms that asks for a label by which rules
+// between pods group nodes. Pool and instance type may leave the value of such a label open. A new node that keeps the preference then has
+// its own value, so it can be a place that the pod would not have without the preference, for example because others keep away from the pod
+// by that label. The planner gives up preferences before it puts pods on nodes of a pool that they tolerate only reluctantly, so such nodes
+// give no places here.
 func (c *checker) wished(pod *corev1.Pod, np *scheduling.NodePool, alternatives [][]expression) [][]expression {
 	a := pod.Spec.Affinity
 	if a == nil || a.NodeAffinity == nil || unwelcome(&pod.Spec, np.Object.Spec.Template.Spec.Taints) {
