@@ -35,8 +35,8 @@ func (r *Reader) SchedulingGroup(pod *corev1.Pod) string {
 	return text(field(pod, r.group), "PodGroupName")
 }
 
-// WorkloadRef returns spec.workloadRef of a pod of Kubernetes v1.35: the name of its Workload, the pod group in it, and the group's
-// replica. The name is empty if the pod or the library does not have the field.
+// WorkloadRef returns spec.workloadRef of a pod of Kubernetes v1.35: the name of its Workload, the pod group in that Workload, and the
+// replica of the group. The name is empty if the pod or the library does not have the field.
 func (r *Reader) WorkloadRef(pod *corev1.Pod) (workload, group, replica string) {
 	ref := field(pod, r.workload)
 	return text(ref, "Name"), text(ref, "PodGroup"), text(ref, "PodGroupReplicaKey")

@@ -106,7 +106,7 @@ func (t *terms) inTasks(members []Member) ([]planning.PodKey, int) {
 	return keys, max(need, t.minimum)
 }
 
-// share is a set of pods of which a number is needed, however many other pods exist.
+// share is a set of pods of which a certain number is needed; pods outside of the set don't count.
 type share struct {
 	members []planning.PodKey
 	need    int

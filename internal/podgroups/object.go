@@ -168,7 +168,7 @@ func (o *Object) check() (field, rule string) {
 
 func isLabelKey(key string) bool { return len(validation.IsQualifiedName(key)) == 0 }
 
-// Unreadable returns an object of the kind that stands for one that can't be read. It describes no group.
+// Unreadable returns an object of the kind that represents an object that can't be read. It describes no group.
 func Unreadable(kind Kind, object metav1.Object) *Object {
 	return &Object{Kind: kind, unreadable: true, ObjectMeta: metav1.ObjectMeta{
 		Namespace: object.GetNamespace(), Name: object.GetName(), UID: object.GetUID(), ResourceVersion: object.GetResourceVersion(),
