@@ -20,9 +20,9 @@ const (
 	portAttempts = 1000
 )
 
-// Free are n different TCP ports that nobody listened on a moment ago, at any address. The kernel gives them to nobody who does
-// not name them: neither to a listener that takes any port nor to a connection, of which a busy machine makes many between the
-// moment that a port is chosen and that its process listens.
+// Free are n different TCP ports that nobody listened on a moment ago, at any address. The kernel gives these ports only to processes that
+// name them: neither to a listener on any port nor to a connection. So no other process gets the port between its choice and the start of
+// the process that listens on it.
 func Free(n int) ([]int, error) {
 	return free(n, firstPort, anyPort())
 }
@@ -47,7 +47,7 @@ func free(n, from, to int) ([]int, error) {
 	return ports, nil
 }
 
-// anyPort is the first port that the kernel gives to anyone who asks for any.
+// anyPort is the first of the ports that the kernel chooses for processes that name none.
 func anyPort() int {
 	text, err := os.ReadFile("/proc/sys/net/ipv4/ip_local_port_range")
 	if err != nil {
