@@ -1,5 +1,5 @@
-// Package printable keeps text of any origin from steering the terminal that it is printed on: no colours, titles, cursor moves or
-// reversed lines but the program's own.
+// Package printable prevents text of any origin from controlling the terminal that it is printed on: it can't change colours or titles,
+// move the cursor or reverse lines.
 package printable
 
 import (
@@ -26,7 +26,7 @@ func steers(r rune) bool {
 	return false
 }
 
-// Text returns the text with every character that steers written as in JSON: \u001b. Line ends and tabs stay.
+// Text returns the text with every control character written as in JSON: \u001b. Line ends and tabs stay.
 func Text(text string) string {
 	if strings.IndexFunc(text, steers) < 0 && utf8.ValidString(text) {
 		return text
@@ -43,15 +43,15 @@ type Writer struct {
 	w io.Writer
 	// mark follows the escape character of the program's own sequences.
 	mark string
-	// held is the end of what was written, as long as it may be the beginning of a character or a sequence.
+	// held is the end of the written text while it may be the beginning of a character or a sequence.
 	held []byte
 }
 
 // NewWriter returns a writer to w. Flush it at the end.
 func NewWriter(w io.Writer) *Writer { return &Writer{w: w, mark: rand.Text()} }
 
-// Paint returns the sequence that chooses a rendition, as "1" for bold, which this writer passes on. It can't be in text that comes
-// from outside, because it has a mark that is drawn for each writer.
+// Paint returns the sequence that chooses a rendition, such as "1" for bold. This writer passes the sequence on. The sequence can't be in
+// text that comes from outside, because it has a mark that is drawn for each writer.
 func (w *Writer) Paint(rendition string) string { return "\x1b" + w.mark + "[" + rendition + "m" }
 
 // Unwrap returns the writer below.
