@@ -14,16 +14,16 @@ import (
 // Found is a quantity in a document that is out of bounds.
 type Found struct {
 	Error
-	// Start and End are where it stands in the document, quotes included.
+	// Start and End are its place in the document, including quotes.
 	Start, End int
 }
 
-// maxFound bounds what is found in one document: more than anybody reads.
+// maxFound bounds how many values are found in one document: more than anybody reads.
 const maxFound = 100
 
-// CheckJSON returns an error if a value in the document that stands where the type has a quantity is out of bounds: every such
-// value as an *Error, joined. It must be called before the document is decoded into the type. Text in other places, such as an
-// annotation, may be anything. The document need not be JSON: what is not is for the decoder to refuse.
+// CheckJSON returns an error if a quantity in the document is out of bounds: every such value as an *Error, joined. Quantities are the
+// values at places where the type has a quantity. It must be called before the document is decoded into the type. Text in other places,
+// such as an annotation, may have any form. The document need not be JSON; the decoder refuses it then.
 func CheckJSON(document []byte, into reflect.Type) error {
 	found := Find(document, into)
 	if len(found) == 0 {
@@ -36,8 +36,8 @@ func CheckJSON(document []byte, into reflect.Type) error {
 	return errors.Join(all...)
 }
 
-// Find returns the first hundred values that are out of bounds, in the order of the document. It looks closer only at
-// documents that have such a text anywhere, so that it costs little more than to read through them once.
+// Find returns the first hundred values that are out of bounds, in the order of the document. It looks closer only at documents that
+// contain such a text anywhere, so that it costs little more than reading the document once.
 func Find(document []byte, into reflect.Type) []Found {
 	if !suspect(document) {
 		return nil
@@ -57,8 +57,8 @@ func FindAll(document []byte, into reflect.Type) []Found {
 	return w.found
 }
 
-// Bound returns the document with 0 in the place of every quantity that is out of bounds, and what was replaced, in the order of the
-// document. The document is returned as it is when there is none.
+// Bound returns the document with 0 in the place of every quantity that is out of bounds, and the replaced quantities, in the order of the
+// document. If there is none, the document is returned unchanged.
 func Bound(document []byte, into reflect.Type) ([]byte, []Found) {
 	found := FindAll(document, into)
 	if len(found) == 0 {
@@ -95,7 +95,7 @@ func suspect(document []byte) bool {
 	return false
 }
 
-// suspectText is quick to say no, which is the answer for all but a few texts.
+// suspectText is fast for all texts except the few that are out of bounds.
 func suspectText(text []byte) bool {
 	if len(text) <= len("1e99") {
 		return beyond(string(text))
@@ -141,7 +141,7 @@ func numberEnd(data []byte, pos int) int {
 	return pos
 }
 
-// maxDepth is how deep the decoder of the standard library goes, which refuses what is nested deeper.
+// maxDepth is the greatest depth for the decoder of the standard library, which refuses values that are nested deeper.
 const maxDepth = 10_000
 
 // walker goes through a document along its type. It stops where the text is not JSON.

@@ -1,5 +1,5 @@
-// Package quantities reads resource quantities that somebody else wrote. The parser of Kubernetes writes out every digit that an
-// exponent stands for, so that "1e-999999999" keeps it busy for minutes. Whatever decodes untrusted text looks here first.
+// Package quantities reads resource quantities that somebody else wrote. The parser of Kubernetes writes out every digit that an exponent
+// represents, so that "1e-999999999" takes it minutes. Whatever decodes untrusted text looks here first.
 package quantities
 
 import (
@@ -35,8 +35,8 @@ func (e *Error) Error() string {
 	return message
 }
 
-// Parse is resource.ParseQuantity for text of any origin. What is out of bounds is an *Error; what is no quantity gets the error
-// of Kubernetes.
+// Parse is resource.ParseQuantity for text of any origin. A quantity that is out of bounds gets an *Error; text that is no quantity gets
+// the error of Kubernetes.
 func Parse(text string) (resource.Quantity, error) {
 	if err := Check(text); err != nil {
 		return resource.Quantity{}, err
@@ -44,7 +44,8 @@ func Parse(text string) (resource.Quantity, error) {
 	return resource.ParseQuantity(text)
 }
 
-// Check returns an *Error if the text is too much for resource.ParseQuantity. Nil does not mean that it is a quantity.
+// Check returns an *Error if the text is too long or its exponent is out of bounds for resource.ParseQuantity. Nil does not mean that it is
+// a quantity.
 func Check(text string) error {
 	if !beyond(text) {
 		return nil
@@ -52,8 +53,8 @@ func Check(text string) error {
 	return &Error{Text: inShort(text)}
 }
 
-// Computable reports whether the digits of a quantity are few enough to compute with. Of one that was read by other means than Parse, a
-// short text ("1e99999999") can stand for digits that would fill the memory, and a comparison would write them out.
+// Computable reports whether the digits of a quantity are few enough to compute with. If the quantity was not read by Parse, a short text
+// ("1e99999999") can represent more digits than fit into memory, and a comparison would write them out.
 func Computable(quantity resource.Quantity) bool {
 	q := quantity.DeepCopy() // AsDec changes the quantity's inner form
 	scale := q.AsDec().Scale()
