@@ -12,12 +12,12 @@ import (
 )
 
 // API is what a package exports: a line for each function, method, type, field, constant and variable, by its name, "Model.Solve" for a
-// method or a field. A line is the declaration without comments and values; an interface is one line with its methods, since any
-// change of it breaks those who implement it.
+// method or a field. A line is the declaration without comments and values. An interface is one line with its methods, because any change
+// to it breaks its implementations.
 type API map[string]string
 
-// Exported returns the API of each package that users import, generated code and mocks included only as far as they declare types that
-// others name.
+// Exported returns the API of each package that users import. It includes generated code and mocks only if they declare types that other
+// code names.
 func Exported(t *Tree) map[string]API {
 	out := map[string]API{}
 	for dir, files := range t.packages() {
@@ -43,10 +43,10 @@ func Exported(t *Tree) map[string]API {
 	return out
 }
 
-// aliased is a type of another package of ours, and where it has its other name.
+// aliased is a type of another package of ours, and the package and name of its alias.
 type aliased struct{ dir, name, at string }
 
-// aliases returns the types of a package that are only another name for a type of another package of ours: users who name them get that
+// aliases returns the types of a package that are only another name for a type of another package of ours. Users of the alias get that
 // type, with its fields and methods.
 func aliases(t *Tree, library []*File) map[string]aliased {
 	out := map[string]aliased{}
@@ -75,7 +75,7 @@ func aliases(t *Tree, library []*File) map[string]aliased {
 	return out
 }
 
-// CheckAliases finds types that users import and that are only another name for one of a package that they can't.
+// CheckAliases finds types that users can import and that are only another name for a type of a package that they can't import.
 func CheckAliases(t *Tree) []Fault {
 	var faults []Fault
 	for dir, files := range t.packages() {
@@ -94,8 +94,8 @@ func cutLast(text string) (before, after string) {
 	return text[:max(i, 0)], text[i+1:]
 }
 
-// adopt declares the type of another API, with its members, under the name of an alias, as if it was declared here. An alias of the
-// same name leaves users what they had.
+// adopt declares the type of another API, with its members, under the name of an alias, as if the type was declared here. An alias of the
+// same name changes nothing for users.
 func (a API) adopt(alias string, other API, name string) {
 	if alias != name || other[name] == "" {
 		return
@@ -224,9 +224,9 @@ func ParseAPI(text string) API {
 	return a
 }
 
-// CheckAPI finds what users of the recorded API would miss, or find otherwise, without a word about it under Unreleased of the
-// changelog. A word is the name in backquotes, alone or after its package or type; of a package that is gone, its path. What is new
-// breaks nobody.
+// CheckAPI finds changes of the recorded API that remove or change something for users and are not mentioned under Unreleased of the
+// changelog. A change is mentioned by the name in backquotes, alone or after its package or type; a removed package by its path. What is
+// new breaks nobody.
 func CheckAPI(recorded, now map[string]API, changelog string) []Fault {
 	const file = "CHANGELOG.md"
 	_, unreleased, _ := strings.Cut(changelog, "## [Unreleased]")

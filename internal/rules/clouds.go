@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// CheckNoCloud finds what knows a cloud in packages that are to serve any: imports of AWS's packages, and the names of its kinds
-// of node classes in code. Who calls them brings what a cloud has (api/kinds, cloudprovider.Capabilities).
+// CheckNoCloud finds code that depends on a cloud in packages for any cloud: imports of AWS's packages, and the names of AWS's kinds of
+// node classes. The callers of these packages pass the facts about a cloud (api/kinds, cloudprovider.Capabilities).
 func CheckNoCloud(t *Tree) []Fault {
 	var faults []Fault
 	for _, f := range t.Files {

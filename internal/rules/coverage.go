@@ -12,11 +12,10 @@ var (
 	openProof    = regexp.MustCompile(`^open: issue [2-9]$`)
 )
 
-// CheckCoverage finds rows of docs/coverage.md that prove nothing. A row's first cell is the id of a line of the
-// checklist, its last the proof: tests as `package: TestName` or `package: TestName "case"`, commands as `$ go run ./…`,
-// sections of documents as `docs/NAME.md#heading`, each in backquotes; or "open: issue N" with the title number of the issue
-// that will bring it. Tests must exist in the tree, cases must be written in the package's tests, headings in the documents,
-// which are handed in by their paths, and a row may appear once.
+// CheckCoverage finds rows of docs/coverage.md that prove nothing. The first cell of a row is the id of a line of the checklist. The last
+// is the proof: tests as `package: TestName` or `package: TestName "case"`, commands as `$ go run ./…`, sections of documents as
+// `docs/NAME.md#heading`, each in backquotes; or "open: issue N" with the title number of an open issue. Tests must exist in the tree,
+// cases must be written in the package's tests, headings must be in the documents, which are passed by path, and a row must be unique.
 func CheckCoverage(t *Tree, documents map[string]string, coverage string) []Fault {
 	packages := t.packages()
 	var faults []Fault
@@ -51,7 +50,7 @@ func CheckCoverage(t *Tree, documents map[string]string, coverage string) []Faul
 	return sorted(faults)
 }
 
-// unproven says what is wrong with one proof; "" when it stands.
+// unproven says what is wrong with one proof; "" for a valid proof.
 func unproven(packages map[string][]*File, documents map[string]string, proof string) string {
 	if document, anchor, ok := strings.Cut(proof, ".md#"); ok {
 		text, ok := documents[document+".md"]

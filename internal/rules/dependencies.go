@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Banned returns the packages that nothing in the root module may need, not even for a test: users' own versions of them must stay free,
-// and what needs them is a nested module.
+// Banned returns the packages that nothing in the root module may need, not even for a test. Users must be free to choose their versions;
+// code that needs these packages is in a nested module.
 func Banned() []string {
 	return []string{
 		"k8s.io/client-go",
@@ -41,7 +41,7 @@ func CheckBanned(list string) []Fault {
 	return sorted(faults)
 }
 
-// Requirements are what a module depends on by its own will.
+// Requirements are the direct requirements of a module.
 type Requirements struct {
 	// GoMod is the path of its go.mod from the root of the repository.
 	GoMod string
@@ -49,8 +49,8 @@ type Requirements struct {
 	Paths []string
 }
 
-// ParseRequirements reads what "go mod edit -json" prints. Requirements that are replaced by a folder of the repository
-// are the project itself, and left out.
+// ParseRequirements reads what "go mod edit -json" prints. Requirements that are replaced by a folder of the repository are part of the
+// project, so they are left out.
 func ParseRequirements(goMod string, printed []byte) (Requirements, error) {
 	var m struct {
 		Require []struct {
@@ -84,9 +84,9 @@ func ParseRequirements(goMod string, printed []byte) (Requirements, error) {
 	return r, nil
 }
 
-// CheckDependencyReasons finds direct dependencies of a module without a line in CONTRIBUTING.md, and lines for what is
-// no longer one. A module's lines are the rows of the table below the heading that holds its go.mod in backquotes; the
-// first cell of a row is the dependency's path in backquotes, and the other two, what for and why this one, are not empty.
+// CheckDependencyReasons finds direct dependencies of a module without a line in CONTRIBUTING.md, and lines whose dependency is no longer
+// direct. A module's lines are the rows of the table below the heading that has the module's go.mod in backquotes. The first cell of a row
+// is the dependency's path in backquotes; the second (what for) and the third (why this one) are not empty.
 func CheckDependencyReasons(contributing string, modules []Requirements) []Fault {
 	const file = "CONTRIBUTING.md"
 	var faults []Fault

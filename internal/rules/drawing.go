@@ -7,14 +7,15 @@ import (
 	"strings"
 )
 
-// room is what one box of the drawing of imports stands for: folders with all that is below them.
+// room is what one box of the drawing of imports represents: folders with all their subfolders.
 type room struct {
 	// id of the box, and the text in it.
 	id, text string
 	folders  []string
 }
 
-// rooms returns the boxes, from above to below. A package belongs to the room with its longest folder; one of no room is not drawn.
+// rooms returns the boxes, from above to below. A package belongs to the room with the longest of its folders; a package without a room is
+// not drawn.
 func rooms() []room {
 	return []room{
 		{"examples", "examples, commands", []string{"examples", "commands"}},
@@ -49,7 +50,7 @@ func roomOf(dir string) string {
 	return id
 }
 
-// DrawImports returns a Mermaid flowchart of which room imports which. An arrow is left out if others lead there as well.
+// DrawImports returns a Mermaid flowchart of which room imports which. An arrow is left out if a longer way leads to the same room.
 func DrawImports(t *Tree) string {
 	var b strings.Builder
 	b.WriteString("flowchart TD\n")
@@ -84,7 +85,7 @@ func CheckDrawing(t *Tree, name, page string) []Fault {
 	return sorted(faults)
 }
 
-// roomImports returns the pairs of rooms of which one has a package, tests aside, that imports one of the other.
+// roomImports returns the pairs of rooms where a package of the first imports a package of the second, apart from tests.
 func roomImports(t *Tree) map[[2]string]bool {
 	out := make(map[[2]string]bool)
 	for _, f := range t.Files {
@@ -102,7 +103,7 @@ func roomImports(t *Tree) map[[2]string]bool {
 	return out
 }
 
-// reduced leaves out arrows that longer ways replace, in the order of the rooms. There are no circles among packages, and CheckFloors
+// reduced leaves out the arrows that longer ways replace. Rooms keep their order. There are no circles among packages, and CheckFloors
 // finds any among rooms.
 func reduced(arrows map[[2]string]bool) [][2]string {
 	var reaches func(from, to string, seen map[string]bool) bool
@@ -136,8 +137,8 @@ func reduced(arrows map[[2]string]bool) [][2]string {
 	return out
 }
 
-// CheckFloorTable compares the table after the line <!-- floors -->, whose rows are a floor and packages in backquotes, with the
-// floors that imports are held to.
+// CheckFloorTable compares the table after the line <!-- floors -->, whose rows are a floor and packages in backquotes, with the floors
+// that the rules use for imports.
 func CheckFloorTable(name, page string) []Fault {
 	_, table, found := strings.Cut(page, "\n<!-- floors -->\n")
 	if !found {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// engine and consolidate are the folders of the rooms that the planner, and the planners of disruption, are made of.
+// engine and consolidate are the folders of the packages (rooms) that the planner and the disruption planners consist of.
 const (
 	engine      = "internal/engine"
 	consolidate = "internal/consolidate"
@@ -14,19 +14,19 @@ const (
 // mostFiles is how many files a room has at most, tests aside.
 const mostFiles = 25
 
-// CheckEngine holds the rooms of the engine to the table after the line <!-- engine -->.
+// CheckEngine compares the rooms of the engine with the table after the line <!-- engine -->.
 func CheckEngine(t *Tree, name, page string) []Fault {
 	return checkRooms(t, engine, "engine", name, page)
 }
 
-// CheckConsolidate holds the rooms of the planners of disruption to the table after the line <!-- consolidate -->, and to what they and
-// the package of their answers import: the engine's rooms and the data, not the facade that users call.
+// CheckConsolidate compares the rooms of the disruption planners with the table after the line <!-- consolidate -->. It also checks their
+// imports and those of the package of their answers: they may import the engine's rooms and the data, but not the facade that users call.
 func CheckConsolidate(t *Tree, name, page string) []Fault {
 	return sorted(append(checkRooms(t, consolidate, "consolidate", name, page), checkAroundFacade(t, consolidate, "disruption/decision")...))
 }
 
-// checkAroundFacade finds imports of the planner's facade in the folders. What is only for planners of this module would have to become
-// part of the facade otherwise.
+// checkAroundFacade finds imports of the planner's facade in the folders. Otherwise, functions that only planners of this module need would
+// become part of the facade.
 func checkAroundFacade(t *Tree, folders ...string) []Fault {
 	var faults []Fault
 	for _, f := range t.Files {
@@ -40,8 +40,8 @@ func checkAroundFacade(t *Tree, folders ...string) []Fault {
 	return faults
 }
 
-// checkRooms compares the table after a marker, whose rows begin with a link to a room, from above to below, with the packages of a
-// folder. It finds rooms that import one above them, and rooms with too many files.
+// checkRooms compares the table after a marker, whose rows begin with a link to a room, the highest first, with the packages of a folder.
+// It finds rooms that import a higher room, and rooms with too many files.
 func checkRooms(t *Tree, parent, marker, name, page string) []Fault {
 	_, table, found := strings.Cut(page, "\n<!-- "+marker+" -->\n")
 	if !found {

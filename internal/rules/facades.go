@@ -5,12 +5,12 @@ import (
 	"slices"
 )
 
-// mostFilesOfFacade is how many files a package has at most that rooms are behind.
+// mostFilesOfFacade is how many files a package may have if its implementation is in rooms.
 const mostFilesOfFacade = 30
 
-// CheckFacades finds packages that have grown beyond what one reader keeps in mind: packages with rooms behind them that have too many files,
-// and types with too many methods. Types that had more when the rule was made may have as many as then, by package and name; a type that
-// has fewer now is a fault too, so that its entry is lowered.
+// CheckFacades finds packages that are too large to understand as a whole: packages with rooms that have too many files, and types with too
+// many methods. Types that had more methods when the rule was made are listed by package and name, with their number. If such a type has
+// fewer now, this is a fault, too, so that the number in the list is lowered.
 func CheckFacades(t *Tree, facades, rooms []string, then map[string]int) []Fault {
 	files, methods, places := map[string]int{}, map[string]int{}, map[string]string{}
 	for _, f := range t.Files {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// foundation is below floor 0: packages that know nothing of the project and are shared by it.
+// foundation is below floor 0: shared packages that don't depend on the project.
 const foundation = -1
 
 // floors says on which floor a package stands (docs/architecture.md). The longest path that is the package's own or
@@ -40,20 +40,20 @@ func floors() map[string]int {
 
 		"cloudprovider": 2,
 
-		// What the scheduler is made of, a room for each question (engine.go).
+		// The rooms of the scheduler, one for each question (engine.go).
 		"internal/engine": 3,
 		// Pods that belong together, for all that makes snapshots.
 		"internal/podgroups": 3,
-		// What planners read and write, below the rooms that make one of the other.
+		// The inputs and outputs of planners. The rooms that compute outputs from inputs are above.
 		"scheduling/planning": 3,
-		// What pods say about spot nodes, which the planner and its users read.
+		// The requests of pods about spot nodes, which the planner and its users read.
 		"scheduling/spotlimits": 3,
 
 		"scheduling": 4,
 
 		"provisioning": 5,
 		"disruption":   5,
-		// What planners of disruption answer with, and the planners, a room for each question (engine.go).
+		// The answers of disruption planners, and these planners, a room for each question (engine.go).
 		"disruption/decision":  5,
 		"internal/consolidate": 5,
 		"aws":                  5,
@@ -66,14 +66,14 @@ func floors() map[string]int {
 		"fake/world":                6,
 		"":                          6,
 
-		// What only tests and benchmarks use stands on top, so that no package can come to need it.
+		// Packages that only tests and benchmarks use are on the highest floor, so that no other package can need them.
 		"internal":              6,
 		"aws/internal/mototest": 6,
 	}
 }
 
-// hubs returns the packages on the same floor that one may import all the same: a generation knows the later ones, by which it is converted
-// to v1 step by step.
+// hubs returns the packages on the same floor that a package may import nevertheless: a generation imports the later ones, through which it
+// is converted to v1 step by step.
 func hubs() map[string][]string {
 	return map[string][]string{
 		"internal/fieldtypes":   {"internal/quantities"},
@@ -82,7 +82,7 @@ func hubs() map[string][]string {
 		"internal/engine":       {"scheduling/planning", "scheduling/spotlimits"},
 		"internal/podgroups":    {"scheduling/planning"},
 
-		// Programs are made of commands, and those read the controller's settings.
+		// Programs consist of commands, and commands read the controller's settings.
 		"examples": {"commands", "examples/settings"},
 		"commands": {"examples/settings"},
 
@@ -119,9 +119,9 @@ func parent(dir string) string {
 	return ""
 }
 
-// CheckFloors finds imports that don't point down: from a package to a higher floor, or to another package of its own
-// floor that is neither above nor below it in one folder nor its hub. Providers may use floors 0 to 2 alone, so that
-// they and the planners stay strangers. Tests may look up; the code that users get may not.
+// CheckFloors finds imports that don't point down: from a package to a higher floor, or to another package of its own floor. On its own
+// floor, a package may import its parent folder, its subfolders and its hubs. Providers may import only floors 0 to 2, so that they and the
+// planners don't depend on each other. Tests may import higher floors; code for users may not.
 func CheckFloors(t *Tree) []Fault {
 	var faults []Fault
 	for dir, files := range t.packages() {
@@ -148,7 +148,7 @@ func CheckFloors(t *Tree) []Fault {
 	return sorted(faults)
 }
 
-// upward says why a package of that floor and entry may not import the other; "" when it may.
+// upward says why a package of that floor and entry may not import the other; "" if it may.
 func upward(floor int, entry, imported string) string {
 	other, otherEntry, ok := floorOf(imported)
 	switch {
@@ -173,7 +173,7 @@ func nameOf(dir string) string {
 	return dir
 }
 
-// CheckAWSSDK finds imports of the AWS SDK outside package aws and the programs: what is planned offline must not need it.
+// CheckAWSSDK finds imports of the AWS SDK outside package aws and the programs: offline planning must not need the SDK.
 func CheckAWSSDK(t *Tree) []Fault {
 	var faults []Fault
 	for _, f := range t.Files {

@@ -9,10 +9,9 @@ import (
 	"strings"
 )
 
-// CheckDocs finds exported identifiers of libraries without a doc comment. A group of constants may share one, and so
-// may an interface and its only method; what Error, String and Unwrap do is said by the standard library. Fields of
-// structs are a matter of judgement and are not looked at. (That a comment begins with the name it is about is
-// staticcheck's to say.)
+// CheckDocs finds exported identifiers of libraries without a doc comment. A group of constants may share one comment, and so may an
+// interface and its only method. Error, String and Unwrap need no comment, because the standard library documents them. Fields of structs
+// are a matter of judgement and are not checked. (staticcheck checks that a comment begins with the name that it describes.)
 func CheckDocs(t *Tree) []Fault {
 	var faults []Fault
 	missing := func(n ast.Node, name string) {
@@ -65,7 +64,7 @@ func standard(d *ast.FuncDecl) bool {
 	return d.Recv != nil && slices.Contains([]string{"Error", "String", "Unwrap"}, d.Name.Name)
 }
 
-// undocumented calls missing for what a spec declares without a comment on itself or its group.
+// undocumented calls missing for each name that a spec declares without a comment on itself or its group.
 func undocumented(group *ast.GenDecl, spec ast.Spec, missing func(ast.Node, string)) {
 	switch s := spec.(type) {
 	case *ast.TypeSpec:
@@ -88,8 +87,8 @@ func undocumented(group *ast.GenDecl, spec ast.Spec, missing func(ast.Node, stri
 	}
 }
 
-// CheckPackageDocs finds public packages whose comment shows no code, the smallest real use, or that have no Example
-// which is run. Programs need a comment alone; internal packages a comment alone.
+// CheckPackageDocs finds public packages whose comment shows no code, which should be the smallest realistic use, or that have no Example
+// which is run. Programs and internal packages need only a comment.
 func CheckPackageDocs(t *Tree) []Fault {
 	var faults []Fault
 	for dir, files := range t.packages() {
@@ -132,7 +131,7 @@ func showsCode(text string) bool {
 	})
 }
 
-// hasExample reports whether "go test" runs an example of the package: one that states its output.
+// hasExample reports whether "go test" runs an example of the package, which is one that states its output.
 func hasExample(files []*File) bool {
 	var syntax []*ast.File
 	for _, f := range files {

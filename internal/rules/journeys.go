@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// CheckJourneys finds rows of the table of Examples (docs/examples.md) that no Example stands behind. The second cell of a row is
-// `package: ExampleName`, with "." for the root package; the Example must be there, and be run: say what it prints.
+// CheckJourneys finds rows of the table of Examples (docs/examples.md) without an Example. The second cell of a row is `package:
+// ExampleName`, with "." for the root package. The Example must exist and state its output, so that it is run.
 func CheckJourneys(t *Tree, name, page string) []Fault {
 	packages := t.packages()
 	var faults []Fault
@@ -31,7 +31,7 @@ func CheckJourneys(t *Tree, name, page string) []Fault {
 	return faults
 }
 
-// notRun says why an Example does not count; "" if it does.
+// notRun says why an Example does not count; "" if it counts.
 func notRun(packages map[string][]*File, example string) string {
 	dir, function, ok := strings.Cut(example, ": ")
 	suffix, isExample := strings.CutPrefix(function, "Example")

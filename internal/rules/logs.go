@@ -19,7 +19,7 @@ func logMethods() map[string]int {
 	}
 }
 
-// logKeys are keys with one spelling: programs that read logs rely on it.
+// logKeys are keys with a fixed spelling, which programs that read logs rely on.
 func logKeys() []string {
 	return []string{
 		"capacityType", "configMap", "error", "instanceID", "instanceType", "launchTemplate", "node", "nodeClaim", "nodeClass", "nodeOverlay",
@@ -32,9 +32,9 @@ func irregularPasts() []string {
 	return []string{"began", "cut", "found", "gave", "kept", "left", "lost", "made", "put", "read", "sent", "set", "shut", "took", "undid", "wrote"}
 }
 
-// CheckLogs finds log messages of another form than docs/glossary.md and CONTRIBUTING.md ask for: a constant text that begins with what
-// was done ("launched instance"), what is being done ("waiting for …") or with "cannot", without a full stop or a retired word; data in
-// pairs whose keys are camelCase, each spelled in one way.
+// CheckLogs finds log messages that differ from the form in docs/glossary.md and CONTRIBUTING.md: a constant text without a full stop or
+// retired words that begins with what was done ("launched instance"), what is being done ("waiting for …") or with "cannot"; and data in
+// pairs whose keys are in camelCase with one spelling each.
 func CheckLogs(t *Tree, retired []string) []Fault {
 	var faults []Fault
 	for _, f := range t.Files {
@@ -82,7 +82,7 @@ func isLogger(e ast.Expr) bool {
 	return false
 }
 
-// handed are messages that a caller handed over: a parameter of this name is checked where it is given.
+// handed are messages that a caller passed: the caller's argument for a parameter of this name is checked instead.
 const handed = "failure"
 
 func wrongMessage(e ast.Expr, retired []string) []string {
@@ -128,7 +128,7 @@ func constantText(e ast.Expr) (string, bool) {
 	return "", false
 }
 
-// wrongKeys finds keys among the pairs after a message that are given as they are; pairs made elsewhere are not seen.
+// wrongKeys finds wrong keys among the pairs after a message if they are written there as constants; pairs made elsewhere are not checked.
 func wrongKeys(args []ast.Expr) []string {
 	camelCase := regexp.MustCompile(`^[a-z][a-zA-Z0-9]*$`)
 	var wrong []string

@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// CheckOptions finds options that nobody can reach: exported fields of the Options of packages below the outer one, such as "aws",
-// that no code outside the package sets, tests left out. What an outer package offers as a field of its own, Options as a
-// whole, is reachable with all its fields. reasons are the fields that stay as they are, "aws/prices.FeedOptions.Now", each
-// with why; one that is reachable, or is no field, is a fault too.
+// CheckOptions finds options that nobody can set: exported fields of the Options of packages below an outer one, such as "aws", that no
+// code outside the package sets, apart from tests. If an outer package has a field that is such Options as a whole, all of their fields can
+// be set. reasons are the fields that may stay, such as "aws/prices.FeedOptions.Now", each with a reason; a reason for a field that can be
+// set, or that does not exist, is a fault, too.
 func CheckOptions(t *Tree, outer string, reasons map[string]string) []Fault {
 	fields := optionFields(t, outer)
 	set := make(map[string]bool)

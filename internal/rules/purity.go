@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// CheckHiddenCode finds what runs without being asked or ends what was not asked to end: init functions anywhere, and in
-// libraries panics and the end of the whole process.
+// CheckHiddenCode finds code that runs or ends something without being called for that: init functions anywhere, and in libraries panics
+// and the end of the whole process.
 func CheckHiddenCode(t *Tree) []Fault {
 	var faults []Fault
 	for _, f := range t.Files {
@@ -40,9 +40,9 @@ func ends(called string) bool {
 	return called == "panic" || called == "os.Exit" || strings.HasPrefix(called, "log.Fatal") || strings.HasPrefix(called, "log.Panic")
 }
 
-// CheckPurity finds planners and what they are made of reading a clock, chance, the environment, files or the network,
-// logging, or starting goroutines that no test could step: all that a decision needs is in its arguments. scheduling/manifests
-// reads files by trade and is no planner. The engine may draw from generators that are seeded.
+// CheckPurity finds planners, and the packages that they consist of, that read a clock, random numbers, the environment, files or the
+// network, that log, or that start goroutines: a decision depends only on its arguments. scheduling/manifests reads files because that is
+// its task; it is no planner. The engine may draw from generators that are seeded.
 func CheckPurity(t *Tree) []Fault {
 	outside := []string{"os", "os/exec", "io/ioutil", "net", "net/http", "math/rand", "math/rand/v2", "crypto/rand", "log", "syscall"}
 	clock := []string{"time.Now", "time.Since", "time.Until", "time.Sleep", "time.After", "time.AfterFunc", "time.Tick", "time.NewTimer", "time.NewTicker"}
@@ -74,7 +74,7 @@ func CheckPurity(t *Tree) []Fault {
 	return sorted(faults)
 }
 
-// CheckState finds package-level variables that anyone could change: exported ones, but for errors.
+// CheckState finds package-level variables that anyone could change: exported variables other than errors.
 func CheckState(t *Tree) []Fault {
 	var faults []Fault
 	for _, f := range t.Files {
@@ -98,7 +98,7 @@ func CheckState(t *Tree) []Fault {
 	return sorted(faults)
 }
 
-// callee names what a call calls, as "panic" or "package.Function"; "" for anything else.
+// callee returns the name of the called function, as "panic" or "package.Function"; "" for anything else.
 func callee(f *File, call *ast.CallExpr) string {
 	switch fun := ast.Unparen(call.Fun).(type) {
 	case *ast.Ident:
@@ -109,7 +109,7 @@ func callee(f *File, call *ast.CallExpr) string {
 	return ""
 }
 
-// qualified is "path.Name" when the selector names something of an imported package, whatever it is called in the file.
+// qualified returns "path.Name" if the selector names something of an imported package, whatever name the file uses for the package.
 func qualified(f *File, sel *ast.SelectorExpr) string {
 	id, ok := sel.X.(*ast.Ident)
 	if !ok {

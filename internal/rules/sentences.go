@@ -13,12 +13,12 @@ import (
 	"unicode/utf8"
 )
 
-// SentenceKind is where a sentence stands, which decides who reads it.
+// SentenceKind is the kind of place where a sentence is, which determines who reads it.
 type SentenceKind string
 
 const (
 	DocComment     SentenceKind = "doc comment"   // of exported names: users of the packages
-	InnerComment   SentenceKind = "inner comment" // all other comments outside of tests: who changes the code
+	InnerComment   SentenceKind = "inner comment" // all other comments outside of tests, for people who change the code
 	DocumentText   SentenceKind = "document"      // Markdown without tables and code
 	LogMessage     SentenceKind = "log"           // operators
 	ErrorMessage   SentenceKind = "error"         // users and operators
@@ -35,8 +35,8 @@ type Sentence struct {
 	Text  string
 }
 
-// Sentences collects what readers read: comments, log messages, errors and help of the Go files that are not tests, and the prose of
-// documents, by name. The order is that of the tree, then of the documents' names.
+// Sentences collects the sentences for readers: comments, log messages, errors and help of the Go files that are not tests, and the text of
+// documents, which are given by name. The order is that of the tree, then of the documents' names.
 func Sentences(t *Tree, documents map[string]string) []Sentence {
 	var all []Sentence
 	for _, f := range t.Files {
@@ -54,8 +54,9 @@ func Sentences(t *Tree, documents map[string]string) []Sentence {
 	return all
 }
 
-// DrawSentences draws count sentences without repetition: equal seeds draw the same of the same sentences. Kinds take turns, so
-// that the few log messages are read as closely as the many comments; a kind of which all are drawn is passed over.
+// DrawSentences draws count sentences without repetition. Equal seeds draw the same sentences if the given sentences are the same. The
+// kinds take turns, so that the few log messages are read as thoroughly as the many comments. When all sentences of a kind are drawn, the
+// kind is skipped.
 func DrawSentences(all []Sentence, count int, seed uint64) []Sentence {
 	random := rand.New(rand.NewPCG(seed, sentenceSource))
 	byKind := make(map[SentenceKind][]Sentence)
@@ -161,7 +162,7 @@ func messageSentences(t *Tree, f *File) []Sentence {
 	return all
 }
 
-// literal returns the text of a string constant that is written in place.
+// literal returns the text of a constant string expression.
 func literal(e ast.Expr) (string, bool) {
 	lit, ok := e.(*ast.BasicLit)
 	if !ok || lit.Kind != token.STRING {

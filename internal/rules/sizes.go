@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// What packages and types of the planner may have at most: methods of one type, those of a public type of the facade that users touch,
-// and of the facade its files, tests aside, and the names that it exports, methods aside.
+// The limits for packages and types of the planner: the methods of a type, those of a public type of the facade, the files of the facade
+// without tests, and the names that the facade exports, without methods.
 const (
 	mostMethods       = 40
 	mostPublicMethods = 15
@@ -15,8 +15,8 @@ const (
 	mostFacadeNames   = 150
 )
 
-// CheckSizes finds types of the planner with too many methods, and too many files and exported names in its facade: package scheduling
-// itself has names for users, and what is behind them stands in rooms.
+// CheckSizes finds types of the planner with too many methods, and too many files and exported names in the planner's facade. Package
+// scheduling itself only has the names for users; the implementation is in rooms.
 func CheckSizes(t *Tree) []Fault {
 	var faults []Fault
 	files, names := 0, 0

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// stability is the paragraph of a package comment that says what users may rely on; docs/packages.md explains the words.
+// stability is the paragraph of a package comment that says what users may rely on; docs/packages.md explains its words.
 var stability = regexp.MustCompile(`(?m)^Stability: (stable|beta)\.$`)
 
 // CheckStability finds packages that users can import whose comment does not say how stable they are. Packages under internal promise

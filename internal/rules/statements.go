@@ -14,9 +14,9 @@ import (
 type Statements struct {
 	// Prefix of the numbers: "SCH" of SCH-041.
 	Prefix string
-	// Pages of docs/spec that have them: one, or for lists that no test has to name, several.
+	// The pages of docs/spec that have such statements: either one page or, for optional lists, several.
 	Pages []string
-	// Optional lists are improvements over the reference: tests may name them, and need not.
+	// Optional lists are improvements over the reference; no test has to name them.
 	Optional bool
 }
 
@@ -35,13 +35,12 @@ func Specification() []Statements {
 	}
 }
 
-// differencesLink is what marks a statement that is deliberately not followed: a link to the reason.
+// differencesLink marks a statement that is deliberately not followed: a link to the reason.
 const differencesLink = "](../differences.md#"
 
-// CheckStatements finds statements of the specification that no test names and that link to no reason why they are not followed;
-// numbers that tests name although there is no such statement; and numbers that two statements have. A test names a statement
-// anywhere in its file, by its number or by a range of numbers. fsys is the repository: the tests of nested modules
-// count, the folders in except do not.
+// CheckStatements finds three faults: statements of the specification that no test names and that have no link to a reason; numbers in
+// tests for which there is no statement; and numbers that two statements share. A test names a statement anywhere in its file, by its
+// number or by a range of numbers. fsys is the repository: the tests of nested modules count, those of the folders in except do not.
 func CheckStatements(fsys fs.FS, lists []Statements, except ...string) ([]Fault, error) {
 	tests := make(map[string]string)
 	err := goFiles(fsys, except, func(name, text string) {
@@ -63,7 +62,7 @@ func CheckStatements(fsys fs.FS, lists []Statements, except ...string) ([]Fault,
 	return sorted(faults), nil
 }
 
-// goFiles reads all Go files of the repository, nested modules included, but test data and the folders in except.
+// goFiles reads all Go files of the repository, including nested modules, except test data and the folders in except.
 func goFiles(fsys fs.FS, except []string, visit func(name, text string)) error {
 	return fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
 		switch base := path.Base(name); {
@@ -171,7 +170,7 @@ func (s Statements) namedIn(text string) []int {
 	return out
 }
 
-// CountCitations counts, by folder, the statements that shipped code names: all Go files but tests. Users of the code can't be
+// CountCitations counts, by folder, the statements that shipped code names, which is all Go files except tests. Users of the code can't be
 // expected to read the specification.
 func CountCitations(fsys fs.FS, lists []Statements, except ...string) (map[string]int, error) {
 	counts := make(map[string]int)

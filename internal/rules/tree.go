@@ -39,8 +39,8 @@ type File struct {
 	source []byte
 }
 
-// ParseTree reads all Go files of a module. A folder with a go.mod of its own is another module and is left out, as are
-// testdata and folders whose names begin with a dot or an underscore. A file that is no Go is an error.
+// ParseTree reads all Go files of a module. A folder with its own go.mod is another module and is left out, as are testdata and folders
+// whose names begin with a dot or an underscore. A file that is no Go is an error.
 func ParseTree(fsys fs.FS) (*Tree, error) {
 	t := &Tree{fset: token.NewFileSet()}
 	err := fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
@@ -93,8 +93,8 @@ func skipped(fsys fs.FS, dir string) bool {
 	return err == nil
 }
 
-// With returns the tree with the files of a nested module as well, whose folder is dir. Its files are parsed again, so that faults in them
-// say where they are.
+// With returns the tree including the files of a nested module, whose folder is dir. The files of the nested module are parsed again, so
+// that faults in them have the right path.
 func (t *Tree) With(dir string, nested *Tree) (*Tree, error) {
 	all := &Tree{Files: slices.Clone(t.Files), fset: t.fset}
 	for _, f := range nested.Files {
@@ -131,7 +131,7 @@ func (f *File) imports() map[string]ast.Node {
 	return paths
 }
 
-// ignored files are built by nobody but "go run" on the file itself: generators.
+// Only "go run" on the file itself builds ignored files: they are generators.
 func (f *File) ignored() bool {
 	for _, group := range f.Syntax.Comments {
 		if group.Pos() > f.Syntax.Package {
@@ -149,12 +149,12 @@ func (f *File) ignored() bool {
 // command distinguishes a program from a library.
 func (f *File) command() bool { return f.Syntax.Name.Name == "main" }
 
-// within reports whether dir is one of the folders or below one.
+// within reports whether dir is one of the folders or inside one.
 func within(dir string, folders ...string) bool {
 	return slices.ContainsFunc(folders, func(folder string) bool {
 		return dir == folder || strings.HasPrefix(dir, folder+"/")
 	})
 }
 
-// private reports whether a folder is of no use to other modules: it is in a folder called internal, at any depth.
+// private reports whether other modules can't import a folder: it is in a folder called internal, at any depth.
 func private(dir string) bool { return slices.Contains(strings.Split(dir, "/"), "internal") }

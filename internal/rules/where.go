@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// place is a link to a Go file, followed by the name of what it declares: [admit.go](../x/admit.go) `State.Admits`.
+// place is a link to a Go file, followed by the name of a declaration in it: [admit.go](../x/admit.go) `State.Admits`.
 var place = regexp.MustCompile("\\[[^\\]]*\\]\\(([^()\\s]+\\.go)\\)(?: `([A-Za-z0-9_.]+)`)?")
 
-// CheckWhere holds the table after the line <!-- where --> of a document to the code: each row has a question and at least one place, and
-// each place is a file that declares the function, method ("State.Admits"), type, constant or variable named after it.
+// CheckWhere compares the table after the line <!-- where --> of a document with the code: each row has a question and at least one place,
+// and each place is a file that declares the function, method ("State.Admits"), type, constant or variable that is named next to it.
 func CheckWhere(t *Tree, document, text string) []Fault {
 	declared := make(map[string]map[string]bool)
 	for _, f := range t.Files {

@@ -33,8 +33,7 @@ func RetiredWords(glossary string) ([]string, error) {
 	return words, nil
 }
 
-// CountWords counts words, and their plurals and third persons with an s, in texts: in sentences as in names, of which
-// machineOptions is two words.
+// CountWords counts words, including their forms with an s, in sentences and in names: machineOptions counts as two words.
 func CountWords(words []string, texts map[string]string) map[string]int {
 	counts := make(map[string]int)
 	for _, text := range texts {
@@ -50,7 +49,7 @@ func CountWords(words []string, texts map[string]string) map[string]int {
 	return counts
 }
 
-// split returns the words of a text, in lower case; a capital letter after a small one begins another.
+// split returns the words of a text, in lower case; a capital letter after a small letter begins another word.
 func split(text string) []string {
 	var words []string
 	var word []rune

@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// CheckZeros finds numbers and durations of packages for users that stand for a default when they are 0: exported fields whose comment says
-// so, and code that replaces a field that is 0 by a constant Default…. An option with a default is a pointer, and nil is the default; or its type has a
-// function Default… that returns all defaults. reasons are the fields that stay as they are, "aws/prices.Feed.Every", each with why; one
-// that is no such field is a fault too.
+// CheckZeros finds numbers and durations of packages for users for which 0 means a default: exported fields whose comment says so, and
+// fields that code replaces by a constant Default… if they are 0. An option with a default is a pointer, and nil means the default; or its
+// type has a function Default… that returns all defaults. reasons are the fields that may stay, such as "aws/prices.Feed.Every", each with
+// a reason; a reason for any other field is a fault, too.
 func CheckZeros(t *Tree, reasons map[string]string) []Fault {
 	var faults []Fault
 	used := make(map[string]bool)
