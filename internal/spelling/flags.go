@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Flag is an error of flags.Parse, with the names of the flags that were perhaps meant if it is about one that is not defined. Every
+// Flag is an error of flags.Parse. If the error is about an undefined flag, it contains the names of flags that were perhaps meant. Every
 // other error, and nil, is returned as it is.
 func Flag(err error, flags *flag.FlagSet) error {
 	if err == nil {

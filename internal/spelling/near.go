@@ -1,9 +1,9 @@
-// Package spelling finds the names that someone may have meant who wrote one that nobody knows. It answers every "did you mean": those of
-// label keys, resources, values, flags.
+// Package spelling finds the known names that the author of an unknown name may have meant. Every "did you mean" uses it: for label keys,
+// resources, values and flags.
 //
 //	spelling.Nearest("nvidia.com/gpus", []string{"cpu", "nvidia.com/gpu"}) // [nvidia.com/gpu]
 //
-// Names are near if few letters differ, from the whole or from what follows the last slash; capitals make no difference.
+// Names are near if few letters differ, in the whole name or in the part after the last slash; upper and lower case are equal.
 package spelling
 
 import (
@@ -15,11 +15,11 @@ import (
 // maxEdits is how many letters may differ at most, however long the name is.
 const maxEdits = 3
 
-// maxNearest bounds Nearest: more names that are equally near are no help.
+// maxNearest bounds the result of Nearest: a larger number of equally near names does not help.
 const maxNearest = 3
 
-// Near returns the known names that are near to a name, the nearest first, equally near ones sorted, each once, or nil if none is. The name
-// itself is not among them.
+// Near returns the known names that are near to a name, each once, the nearest first and equally near ones sorted, or nil if there are
+// none. The name itself is not among them.
 func Near(name string, known []string) []string {
 	list := near(name, known)
 	if len(list) == 0 {
@@ -68,7 +68,7 @@ func near(name string, known []string) []candidate {
 	return slices.Compact(list)
 }
 
-// distance returns how far apart two names are, and whether that is near. Names that differ only in what stands before the slash are near.
+// distance returns how different two names are, and whether they are near. Names that differ only in the part before the slash are near.
 func distance(a, b string) (n int, near bool) {
 	a, b = strings.ToLower(a), strings.ToLower(b)
 	n, near = Edits(a, b, min(maxEdits, max(1, len(a)/4)))
@@ -84,12 +84,12 @@ func distance(a, b string) (n int, near bool) {
 }
 
 // Edits returns the number of edits that turn one string into the other, and whether it is at most the given number. If not, the number has
-// no meaning. A slip puts a byte in, leaves one out, changes one, or swaps two neighbours.
+// no meaning. An edit inserts a byte, leaves one out, changes one, or swaps two neighbours.
 func Edits(a, b string, most int) (n int, few bool) {
 	if len(a)-len(b) > most || len(b)-len(a) > most {
 		return 0, false // and not worth the time
 	}
-	// The rows of Levenshtein's table for the byte of a at hand and the two before it.
+	// The rows of Levenshtein's table for the current byte of a and the two bytes before it.
 	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j
