@@ -16,7 +16,7 @@ func combinations(of reflect.Type) [][]reflect.Value {
 	all := [][]reflect.Value{nil}
 	for i := range of.NumIn() {
 		var next [][]reflect.Value
-		for _, value := range odd(of.In(i), 3) { // the first of all first: with them most is reached where the rest is cut off
+		for _, value := range odd(of.In(i), 3) { // the first values of all parameters are the first combination: with these, most code is reached if the rest is cut off
 			for _, head := range all {
 				if len(next) < maxCombinations {
 					next = append(next, append(head[:len(head):len(head)], value))
@@ -28,7 +28,7 @@ func combinations(of reflect.Type) [][]reflect.Value {
 	return all
 }
 
-// odd are the values of a type that are tried: the zero value first. Depth bounds how far they are filled with odd values in turn.
+// odd returns the values of a type that are tried, the zero value first. Depth bounds how deeply they are filled with odd values.
 func odd(t reflect.Type, depth int) []reflect.Value {
 	values := []reflect.Value{reflect.Zero(t)}
 	add := func(v any) { values = append(values, reflect.ValueOf(v).Convert(t)) }
@@ -92,7 +92,7 @@ func pointers(t reflect.Type, depth int) []reflect.Value {
 	return values
 }
 
-// structs returns structs with an odd value in every field at once: the first with the first odd value of each field, and so on.
+// structs returns structs with an odd value in every field: the i-th struct has the i-th odd value of each field.
 func structs(t reflect.Type, depth int) []reflect.Value {
 	if depth <= 0 {
 		return nil
@@ -117,7 +117,7 @@ func structs(t reflect.Type, depth int) []reflect.Value {
 	return values
 }
 
-// slices are empty, of one zero element, of two that are the same.
+// slices are an empty slice, a slice of one zero element, and a slice of two equal elements.
 func slices(t reflect.Type, depth int) []reflect.Value {
 	values := []reflect.Value{reflect.MakeSlice(t, 0, 0), reflect.MakeSlice(t, 1, 1)}
 	if depth <= 0 {

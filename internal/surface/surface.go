@@ -1,4 +1,4 @@
-// Package surface calls exported functions with what nobody should hand them: nil, zero, negative, huge and duplicate values. It is
+// Package surface calls exported functions with arguments that no caller should pass: nil, zero, negative, huge and duplicate values. It is
 // for tests. Its own go over the whole public surface of the module, which go generate lists.
 package surface
 
@@ -12,8 +12,8 @@ import (
 
 //go:generate sh -c "go run ./generate > public.tmp && mv public.tmp zz_generated.public_test.go"
 
-// Survive calls each function with every combination of odd values for its arguments, at most a few hundred, and fails the test
-// for each that panics. A method value is a function too. What the functions return does not count.
+// Survive calls each function with every combination of odd values for its arguments, at most a few hundred, and fails the test for each
+// function that panics. A method value is a function too. What the functions return does not count.
 func Survive(t *testing.T, functions ...any) {
 	t.Helper()
 	for _, f := range functions {
@@ -32,8 +32,8 @@ func Function(t *testing.T, f reflect.Value) {
 	}
 }
 
-// Type calls the exported methods of a type and of pointers to it, as Survive does, on its zero value and on odd ones. A nil pointer
-// is no receiver: that is a mistake of the caller's that Go itself tells well.
+// Type calls the exported methods of a type and of pointers to it, as Survive does, on its zero value and on odd ones. It calls no methods
+// on nil pointers, which would be a mistake of the caller that Go itself reports well.
 func Type(t *testing.T, of reflect.Type) {
 	t.Helper()
 	if of.Kind() == reflect.Interface {
