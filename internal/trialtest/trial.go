@@ -1,4 +1,4 @@
-// Package trialtest has a what-if for tests, with all that the rooms of the engine do on one trial.
+// Package trialtest has a what-if for tests, with the methods of all packages of the engine that work on a trial.
 package trialtest
 
 import (
@@ -11,7 +11,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/valuing"
 )
 
-// Trial is a trial with the methods of the rooms that work on it.
+// Trial is a trial with the methods of the packages that work on it.
 type Trial struct {
 	*trial.Trial
 	*launching.Launching
@@ -29,7 +29,7 @@ func New(m *model.Model) *Trial {
 	return on(launching.On(trial.New(m)))
 }
 
-// Clone is a trial of its own that is as this one is, with the same answers.
+// Clone returns an independent trial in the same state, with the same answers.
 func (t *Trial) Clone() *Trial {
 	return on(t.Launching.Clone())
 }
