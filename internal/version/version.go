@@ -9,8 +9,8 @@ import (
 	"runtime/debug"
 )
 
-// Line is a line for people: the command's name, the version of the module and the commit that the program was built from, "unknown" where
-// the toolchain did not note them, and the toolchain itself. "-dirty" follows a commit whose files had been changed.
+// Line returns a line for people: the command's name, the version of the module and the commit that the program was built from ("unknown"
+// if the toolchain did not record them), and the version of the toolchain. "-dirty" follows the commit if its files had been changed.
 func Line(command string) string {
 	release, commit := Build()
 	if command != "drawknife" {
@@ -19,7 +19,8 @@ func Line(command string) string {
 	return fmt.Sprintf("%s %s (commit %s, %s %s/%s)\n", command, release, commit, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
-// Build is the version of the program's module and the commit that it was built from: see Line. Both are "unknown" where tests run.
+// Build returns the version of the program's module and the commit that the program was built from: see Line. Both are "unknown" where
+// tests run.
 func Build() (release, commit string) {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
