@@ -21,7 +21,7 @@ type Offering struct {
 	Available bool
 }
 
-// Type is one instance type: amounts before and after what the node keeps for itself, and prices.
+// Type is one instance type: its amounts with and without those that the node reserves for itself, and its prices.
 type Type struct {
 	Name, Family, Category, Size, Arch string
 	Generation                         int
@@ -36,10 +36,10 @@ type Type struct {
 	Offerings                          []Offering
 }
 
-// AllocCPUm returns what pods can have of the CPU, in millicores.
+// AllocCPUm returns the CPU that pods can have, in millicores.
 func (t *Type) AllocCPUm() int64 { return t.CapCPUm - t.ReservedCPUm }
 
-// AllocMemMi returns what pods can have of the memory, in MiB.
+// AllocMemMi returns the memory that pods can have, in MiB.
 func (t *Type) AllocMemMi() int64 { return t.CapMemMi - t.ReservedMemMi }
 
 // unit hashes s to [0,1) with FNV-1a 64 followed by one splitmix64 finaliser.

@@ -1,10 +1,10 @@
 // Package workload makes the deterministic, EC2-like inputs that the benchmarks plan:
 //
 //   - 806 instance types in three zones, and pods in the mixes named a to e in docs/benchmarks.md;
-//   - f and g, the mixes of Karpenter's own benchmark on its own 400 types, fa and fe, which keep one rule of f, and gpu;
+//   - f and g, the mixes of Karpenter's own benchmark on its own 400 types; fa and fe, which have only one rule of f; and gpu;
 //   - ordinary clusters (Ordinary): one to three instance families and 120 deployments of round requests.
 //
-// The same seed gives the same bytes everywhere; Digest pins those of a to e and of the ordinary clusters.
+// The same seed gives the same bytes everywhere. Tests compare the Digest of a to e and of the ordinary clusters with recorded values.
 //
 //	s := workload.Snapshot(workload.Catalog(), workload.Deployments(10_000), nil)
 package workload

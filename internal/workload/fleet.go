@@ -16,21 +16,21 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// Fleet describes nodes to consolidate: of many types, all equally full, with pods of fifty applications.
+// Fleet describes nodes to consolidate: nodes of many types, all equally full, with pods of fifty applications.
 type Fleet struct {
 	Nodes int
-	// Fill is how much of a node's processors or memory is requested, whichever is more.
+	// Fill is the requested share of a node's processors or memory, whichever is larger.
 	Fill float64
-	// Mixed adds pools of their own for spot and for arm nodes, zone spreads, pods that keep apart, pods bound to zones,
-	// architectures and capacity types, and PodDisruptionBudgets.
+	// Mixed adds separate pools for spot and for arm nodes, zone spreads, pods that keep apart, pods bound to zones, architectures and
+	// capacity types, and PodDisruptionBudgets.
 	Mixed bool
-	// Dense fleets have three pods a third as large instead of each: about 18 on a node that is two fifths full.
+	// Dense fleets have three pods of a third of the size instead of each pod: about 18 on a node that is two fifths full.
 	Dense bool
 	// Seed of the draw; 0 is Seed.
 	Seed uint64
 }
 
-// Snapshot makes the fleet: settled nodes that may be consolidated without limit. The same Fleet gives the same.
+// Snapshot makes the fleet, with settled nodes that may be consolidated without limit. The same Fleet gives the same.
 func (f Fleet) Snapshot() *scheduling.Snapshot {
 	if f.Seed == 0 {
 		f.Seed = Seed
@@ -58,7 +58,7 @@ func (f Fleet) Snapshot() *scheduling.Snapshot {
 	return s
 }
 
-// addPools adds one for arm and one for spot nodes.
+// addPools adds one pool for arm nodes and one for spot nodes.
 func addPools(s *scheduling.Snapshot) {
 	for name, require := range map[string]v1.NodeSelectorRequirementWithMinValues{
 		"arm":  {Key: LabelArch, Operator: corev1.NodeSelectorOpIn, Values: []string{"arm64"}},
@@ -86,7 +86,7 @@ func thirds(list []Pod) []Pod {
 	return out
 }
 
-// finish gives a node its NodeClaim, and with Mixed its pods their constraints.
+// finish gives a node its NodeClaim and, if Mixed is set, gives its pods their constraints.
 func (f Fleet) finish(s *scheduling.Snapshot, n *scheduling.Node) {
 	if f.Mixed {
 		switch {
@@ -107,7 +107,7 @@ func (f Fleet) finish(s *scheduling.Snapshot, n *scheduling.Node) {
 	Settle(n, s.Time.Add(-24*time.Hour))
 }
 
-// Settle makes a node one that has been there since: it is ready, and has a NodeClaim.
+// Settle makes a node one that exists since the given time: the node is ready and has a NodeClaim.
 func Settle(n *scheduling.Node, since time.Time) {
 	created := metav1.NewTime(since)
 	n.Object.CreationTimestamp = created
@@ -149,7 +149,7 @@ func constrain(p *corev1.Pod, labels map[string]string) {
 	}
 }
 
-// settleSpreads widens the spreads to what the pods as they are keep, and two more.
+// settleSpreads raises the skew of the spreads to that of the present pods, plus two.
 func settleSpreads(s *scheduling.Snapshot) {
 	counts := map[string]map[string]int32{}
 	each := func(do func(p *corev1.Pod, zone string)) {
@@ -178,7 +178,7 @@ func settleSpreads(s *scheduling.Snapshot) {
 	})
 }
 
-// addBudgets gives every fifth application a budget that lets a tenth of its pods go at a time.
+// addBudgets gives every fifth application a budget that allows the disruption of a tenth of its pods at a time.
 func addBudgets(s *scheduling.Snapshot) {
 	for app := 0; app < 50; app += 5 {
 		name := fmt.Sprintf("run%02d", app)

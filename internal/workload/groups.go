@@ -9,8 +9,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// Apart is Mixed with one rule left: a fifth of the pods, of all sizes, keep apart by hostname as one group. The zone rules,
-// the spread over hosts and the affinity of the others are dropped.
+// Apart is Mixed with a single rule: a fifth of the pods, of all sizes, keep apart by hostname as one group. The zone rules, the spread
+// over hosts and the affinity of the others are dropped.
 func Apart(n int, seed uint64) *scheduling.Snapshot {
 	s := Mixed(n, seed)
 	for _, pod := range s.Pods {
@@ -29,8 +29,8 @@ func ApartEC2(n int, seed uint64) *scheduling.Snapshot {
 	return s
 }
 
-// GPUs is n pods on the types of Catalog, two of five of which ask for 1, 2, 4 or 8 whole GPUs, more CPUs and memory the more
-// GPUs they have. The others are of the sizes of Deployments. None has rules.
+// GPUs returns n pods on the types of Catalog. Two of five request 1, 2, 4 or 8 whole GPUs; pods with more GPUs request more CPU and
+// memory. The others are of the sizes of Deployments. None has rules.
 func GPUs(n int, seed uint64) *scheduling.Snapshot {
 	r := rng(seed, 6)
 	sizes := shapes(rng(seed, 1))

@@ -1,13 +1,13 @@
 package workload
 
-// mersenne is the generator MT19937 of Matsumoto and Nishimura (1998), seeded and read as Python's random.Random does it:
-// the ordinary clusters were first drawn with that, and the same seed must give the same clusters here.
+// mersenne is the generator MT19937 of Matsumoto and Nishimura (1998), with the seeding and output of Python's random.Random. The ordinary
+// clusters were first drawn with Python, and the same seed must give the same clusters here.
 type mersenne struct {
 	state [624]uint32
 	at    int
 }
 
-// newMersenne seeds it with an integer, as Python does: by the integer's 32-bit words, lowest first.
+// newMersenne seeds the generator with an integer, as Python does: by the integer's 32-bit words, lowest first.
 func newMersenne(seed uint64) *mersenne {
 	words := []uint32{uint32(seed)}
 	if high := uint32(seed >> 32); high != 0 {
@@ -19,7 +19,7 @@ func newMersenne(seed uint64) *mersenne {
 	for i := 1; i < len(s); i++ {
 		s[i] = 1812433253*(s[i-1]^s[i-1]>>30) + uint32(i)
 	}
-	// The state is stirred twice: words are added in the first pass, places are taken off in the second.
+	// The state is mixed twice: the first pass adds words, and the second subtracts indexes.
 	i, word := 1, 0
 	next := func() {
 		if i++; i == len(s) {
@@ -65,7 +65,8 @@ func (m *mersenne) refill() {
 	m.at = 0
 }
 
-// below returns a number from 0 to n-1, n > 0: as many of the highest bits of an output as n has, drawn again while too large.
+// below returns a number from 0 to n-1, for n > 0. It takes as many of the highest bits of an output as n has, and draws again while the
+// result is too large.
 func (m *mersenne) below(n int) int {
 	bits := 0
 	for rest := n; rest > 0; rest >>= 1 {

@@ -13,9 +13,10 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// Mixed returns the mix of Karpenter's own scheduling benchmark on its 400 types: a fifth of the pods plain, a fifth spread over zones, a
-// fifth spread over hosts, a fifth drawn together in a zone by affinity, a fifth kept apart by hostname. Labels and what spreads select are
-// drawn independently, as they are there: some pods don't count themselves. Sizes and labels come from a stream of the seed.
+// Mixed returns the mix of Karpenter's own scheduling benchmark on its 400 types: a fifth of the pods is plain, a fifth is spread over
+// zones, a fifth is spread over hosts, a fifth has affinity by zone, and a fifth has anti-affinity by hostname. Labels and the selectors of
+// spreads are drawn independently, as in that benchmark, so some pods don't count themselves. Sizes and labels come from a stream of the
+// seed.
 func Mixed(n int, seed uint64) *scheduling.Snapshot {
 	s := snapshot(plainTypes(400))
 	r := rng(seed, 4)
@@ -45,8 +46,8 @@ func Mixed(n int, seed uint64) *scheduling.Snapshot {
 	return s
 }
 
-// Preferring returns the preference mix of the same benchmark: identical pods that would rather be in the first zone, away from each other
-// by zone, which can't be, and away from each other by hostname.
+// Preferring returns the preference mix of the same benchmark: identical pods that prefer the first zone, prefer different zones from each
+// other, which is impossible, and prefer different hostnames.
 func Preferring(n int, seed uint64) *scheduling.Snapshot {
 	s := snapshot(plainTypes(400))
 	first := drawn("", rng(seed, 5))
@@ -91,8 +92,9 @@ func itself(pod *corev1.Pod, key string) corev1.PodAffinityTerm {
 	return corev1.PodAffinityTerm{TopologyKey: key, LabelSelector: &metav1.LabelSelector{MatchLabels: pod.Labels}}
 }
 
-// plainTypes returns the types of Karpenter's benchmark: the i-th has i CPUs, 2i GiB and room for 10i pods, keeps a tenth of a CPU and 10
-// MiB to itself, and costs ten cents an hour per CPU and per 10^9 bytes, on-demand in three zones and at the same price as spot in two.
+// plainTypes returns the types of Karpenter's benchmark. The i-th has i CPUs, 2i GiB and room for 10i pods, and reserves a tenth of a CPU
+// and 10 MiB for itself. It costs ten cents an hour per CPU and per 10^9 bytes, on-demand in three zones and at the same price as spot in
+// two.
 func plainTypes(n int) []*cloudprovider.InstanceType {
 	types := make([]*cloudprovider.InstanceType, n)
 	for i := range types {

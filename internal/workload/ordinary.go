@@ -12,9 +12,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// Ordinary describes an ordinary cluster: one to three instance families whose prices grow in proportion to their size,
-// on-demand, and 120 or so deployments of round requests, with or without rules between pods. The same Ordinary gives the
-// same cluster.
+// Ordinary describes an ordinary cluster: one to three instance families whose on-demand prices grow in proportion to their size, and about
+// 120 deployments of round requests, with or without rules between pods. The same Ordinary gives the same cluster.
 type Ordinary struct {
 	// Families of instance types; OrdinaryFamilies lists those known.
 	Families []string
@@ -53,8 +52,8 @@ func OrdinaryFamilies() []string {
 	return names
 }
 
-// OrdinaryRules returns the rules that Ordinary knows: none; anti, every seventh deployment of at most 20 pods keeps them on nodes of their
-// own; spread, every fourth spreads them over zones; both.
+// OrdinaryRules returns the rules that Ordinary knows: none; anti, where every seventh deployment of at most 20 pods keeps them on separate
+// nodes; spread, where every fourth deployment spreads them over zones; and both.
 func OrdinaryRules() []string { return []string{"none", "anti", "spread", "both"} }
 
 // Name is FAMILY+FAMILY-RULES-ZONESz-SEED, with -PODSp appended for another number of pods than OrdinaryPods.
@@ -125,7 +124,7 @@ func (o Ordinary) Snapshot() (*scheduling.Snapshot, error) {
 	return s, nil
 }
 
-// types are EC2's sizes; what a node keeps for itself is that of Amazon Linux 2023 and of three small DaemonSets.
+// types are EC2's sizes; the room that a node reserves is that of Amazon Linux 2023 and of three small DaemonSets.
 func (o Ordinary) types() []*Type {
 	var types []*Type
 	for _, name := range o.Families {
@@ -165,7 +164,7 @@ func ordinaryMaxPods(vcpu int) int {
 	return 737
 }
 
-// round4 rounds as decimal notation does, so that the price is the number that a price list states.
+// round4 rounds like decimal notation, so that the price is the number in a price list.
 func round4(x float64) float64 {
 	y, err := strconv.ParseFloat(strconv.FormatFloat(x, 'f', 4, 64), 64)
 	if err != nil { // what was formatted parses
@@ -174,7 +173,7 @@ func round4(x float64) float64 {
 	return y
 }
 
-// pods are drawn deployment by deployment, as the generator in Python did: the order of the draws is part of the result.
+// pods are drawn deployment by deployment, like in the generator in Python; another order of the draws would give other results.
 func (o Ordinary) pods() []Pod {
 	total := o.Pods
 	if total == 0 {

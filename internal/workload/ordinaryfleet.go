@@ -13,14 +13,14 @@ import (
 // OrdinaryFleet is an ordinary cluster that has shrunk: settled nodes of its instance types that are two fifths full, whose pods
 // keep their rules. The same OrdinaryFleet gives the same fleet.
 type OrdinaryFleet struct {
-	// Cluster has families, rules, zones and seed; its Pods must be 0: there are as many as fill the nodes.
+	// Cluster has families, rules, zones and seed. Its Pods must be 0, because the number of pods follows from the nodes.
 	Cluster Ordinary
 	// Nodes of the fleet, at least 1.
 	Nodes int
 }
 
-// OrdinaryFill is how full the nodes of an OrdinaryFleet are: how much of the processors or of the memory of all nodes is
-// requested, whichever is more.
+// OrdinaryFill is how full the nodes of an OrdinaryFleet are: the requested share of the processors or of the memory of all nodes,
+// whichever is larger.
 const OrdinaryFill = 0.4
 
 // mostOrdinaryNodes bounds what is drawn.
@@ -74,7 +74,7 @@ func (f OrdinaryFleet) Snapshot() (*scheduling.Snapshot, error) {
 	return s, nil
 }
 
-// open draws empty nodes of the sizes xlarge to 8xlarge, zone by zone in turn.
+// open draws empty nodes of the sizes xlarge to 8xlarge; the zones take turns.
 func (f OrdinaryFleet) open(catalog []*Type) []Node {
 	sizes := slices.DeleteFunc(slices.Clone(catalog), func(t *Type) bool { return t.VCPU < 4 || t.VCPU > 32 })
 	r := rng(f.Cluster.Seed, 77)
@@ -86,7 +86,7 @@ func (f OrdinaryFleet) open(catalog []*Type) []Node {
 	return nodes
 }
 
-// fill draws deployments and puts each pod on the emptiest node that its rules allow, until the nodes are as full as they shall be.
+// fill draws deployments and puts each pod on the emptiest node that its rules allow, until the nodes are full enough.
 func (f OrdinaryFleet) fill(nodes []Node) []Node {
 	var haveCPU, haveMem, cpu, mem int64
 	for i := range nodes {
@@ -112,7 +112,7 @@ func (f OrdinaryFleet) fill(nodes []Node) []Node {
 			at, least = i, share
 		}
 		if at < 0 {
-			continue // a fleet of few nodes has no place for it
+			continue // a fleet of few nodes has no place for this pod
 		}
 		p.Node = nodes[at].Name
 		nodes[at].Pods = append(nodes[at].Pods, p)

@@ -65,8 +65,8 @@ func deployments(n int, seed uint64) []Pod {
 	return out
 }
 
-// Constrained is like Deployments, with d%3==0 zonal spread, d%3==1 hostname anti-affinity to itself,
-// d%3==2 a nodeSelector on (by d/3%3) one zone, one arch, or one capacity type.
+// Constrained is like Deployments, with constraints by the deployment's number d. If d%3 is 0, a zonal spread; if it is 1, hostname
+// anti-affinity to itself; if it is 2, a nodeSelector: by d/3%3, this is one zone, one architecture, or one capacity type.
 func Constrained(n int) []Pod { return constrained(n, Seed) }
 
 func constrained(n int, seed uint64) []Pod {
@@ -119,8 +119,8 @@ type Node struct {
 	Pods []Pod
 }
 
-// Existing makes n nodes filled with deployment-shaped pods until `fill` of the node's cpu or memory is used.
-// Types: cheap amd64/arm64 c, m, r of 8 or 16 vCPU. Zone round-robin, every second node spot.
+// Existing makes n nodes filled with pods like those of Deployments until the share fill of the node's CPU or memory is used. Types: cheap
+// amd64/arm64 c, m, r of 8 or 16 vCPU. Zone round-robin, every second node spot.
 func Existing(cat []*Type, n int, fill float64) []Node { return existing(cat, n, fill, Seed) }
 
 func existing(cat []*Type, n int, fill float64, seed uint64) []Node {

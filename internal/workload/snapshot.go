@@ -14,7 +14,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// PoolName is the one NodePool of every workload: linux, both architectures, both capacity types, no limits.
+// PoolName is the only NodePool of every workload: linux, both architectures, both capacity types, no limits.
 const PoolName = "default"
 
 // Snapshot turns a workload into the scheduler's input.
@@ -29,7 +29,7 @@ func Snapshot(catalog []*Type, pods []Pod, nodes []Node) *scheduling.Snapshot {
 	return s
 }
 
-// snapshot has the pool and its instance types, and nothing to place yet.
+// snapshot returns a snapshot with the pool and its instance types, and without pods.
 func snapshot(types []*cloudprovider.InstanceType) *scheduling.Snapshot {
 	return &scheduling.Snapshot{
 		Time:       time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC),

@@ -1,10 +1,9 @@
-// Package packers has simple packers of pods into new nodes, as judges of better ones: first fit decreasing, and the
-// norm-based vector greedy. A planner whose plan costs more than theirs, for pods without rules, has no excuse.
+// Package packers has simple packers of pods into new nodes, to compare better ones with: first fit decreasing, and the norm-based vector
+// greedy. For pods without rules, no planner should make a plan that costs more.
 //
 //	problem, err := packers.Of(snapshot)
 //	greedy := problem.VectorGreedy()
 //	fmt.Println(greedy.Cost, greedy.Nodes)
 //
-// Both keep rooms and requests, and nothing else: rules between pods are left out, so that for pods that have some the
-// result is no plan.
+// Both consider only room and requests. They ignore rules between pods, so for pods with rules the result is not a valid plan.
 package packers

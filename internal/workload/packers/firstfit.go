@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// FirstFitDecreasing packs pods in order of size, the largest first, each into the first node of one type that has room,
-// and gives each node the cheapest type that holds what is on it. A pod's size is its largest share of the type, and of two of one
-// size that is larger whose shares add up to more. The result is the best over all types to start from.
+// FirstFitDecreasing packs pods in order of size, the largest first, each into the first node of one type that has room. Then it gives each
+// node the cheapest type that holds its pods. A pod's size is its largest share of a resource of the type. Of two equally large pods, that
+// whose shares have the larger sum comes first. The result is the best over all types to start from.
 func (p *Problem) FirstFitDecreasing() Packing { return p.best(p.firstFitFrom) }
 
 func (p *Problem) firstFitFrom(start *Type) Packing {

@@ -3,8 +3,8 @@ package packers
 import "math"
 
 // VectorGreedy packs by the norm-based greedy of Panigrahy, Talwar, Uyeda and Wieder ("Heuristics for vector bin packing",
-// 2011). It fills a node of one type, always with the pod that leaves the least weighted square of what remains, then the
-// next, and gives each node the cheapest type that holds what is on it. The result is the best over all types to start from.
+// 2011). It fills one node of one type after the other, always with the pod that leaves the smallest weighted square of the remaining room.
+// Then it gives each node the cheapest type that holds its pods. The result is the best over all types to start from.
 func (p *Problem) VectorGreedy() Packing { return p.best(p.greedyFrom) }
 
 func (p *Problem) greedyFrom(start *Type) Packing {
@@ -18,7 +18,7 @@ func (p *Problem) greedyFrom(start *Type) Packing {
 			total += p.Classes[i].Need[r] * int64(p.Classes[i].Count)
 		}
 		if total > 0 && start.Room[r] <= 0 {
-			return Packing{Cost: math.Inf(1)} // some pod asks for what no node of this type has
+			return Packing{Cost: math.Inf(1)} // some pod does not fit on an empty node of this type
 		}
 		if total > 0 {
 			weights[r] = float64(total) / float64(start.Room[r])
@@ -69,8 +69,8 @@ func (p *Problem) greedyFrom(start *Type) Packing {
 	return out
 }
 
-// norm returns the weighted square of the share of a node that remains once a pod is on it. The conversions keep a compiler from fusing
-// multiplications and additions, which would give other results on other nodes.
+// norm returns the weighted square of the share of a node that remains after a pod is added. The conversions prevent a compiler from fusing
+// multiplications and additions, which would give other results on other processors.
 func norm(weights []float64, need, room, whole []int64) float64 {
 	sum := 0.0
 	for r, w := range weights {

@@ -20,8 +20,8 @@ type Problem struct {
 	Types []Type
 	// Classes of pods with equal requests, in the order of their first pods.
 	Classes []Class
-	// Ruled is how many pods have rules or preferences about other pods or nodes, which are left out: spread constraints, affinity,
-	// anti-affinity. A plan that keeps them may cost more than a packing without.
+	// Ruled is how many pods have rules or preferences about other pods or nodes (spread constraints, affinity, anti-affinity), which the
+	// packers ignore. A plan that keeps them may cost more than a packing without.
 	Ruled int
 }
 
@@ -157,13 +157,13 @@ func choosesNodes(a *corev1.Affinity) bool {
 
 // Packing is what a packer found.
 type Packing struct {
-	// Cost of all nodes, USD per hour; +Inf if some pod fits no type.
+	// Cost of all nodes, in USD per hour; +Inf if some pod fits no type.
 	Cost float64
 	// Nodes is how many there are.
 	Nodes int
 }
 
-// best packs with each type in turn and keeps the cheapest result, of equal ones the first.
+// best packs with each type in turn and keeps the cheapest result; of equally cheap results, it keeps the first.
 func (p *Problem) best(pack func(start *Type) Packing) Packing {
 	best := Packing{Cost: math.Inf(1)}
 	for i := range p.Types {
@@ -194,7 +194,7 @@ func fits(need, room []int64) bool {
 	return true
 }
 
-// Steps estimates the work of VectorGreedy: the number of classes checked, for each pod and each type to start from.
+// Steps estimates the work of VectorGreedy: the number of classes that it checks, over all pods and all types to start from.
 func (p *Problem) Steps() int64 {
 	pods := int64(0)
 	for i := range p.Classes {
