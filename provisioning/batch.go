@@ -58,7 +58,7 @@ type Batch struct {
 	// round counts passes; running is true during a pass.
 	round   uint64
 	running bool
-	// opened is when the window opened, last when the newest trigger came; zero while no window is open.
+	// opened is when the window opened, and last is when the newest trigger came; both are zero while no window is open.
 	opened, last time.Time
 }
 
@@ -93,8 +93,8 @@ func (b *Batch) Forget(uid types.UID) {
 	}
 }
 
-// Next reports whether a pass is due, and if not, after which time to call it again, or 0 if only a trigger or the end of the running pass
-// can change the answer. Only one pass runs at a time.
+// Next reports whether a pass is due. If not, it returns the time after which to call it again, or 0 if only a trigger or the end of the
+// running pass can change the answer. Only one pass runs at a time.
 func (b *Batch) Next(now time.Time) (due bool, again time.Duration) {
 	if b.running || b.opened.IsZero() {
 		return false, 0

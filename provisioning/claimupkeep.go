@@ -18,7 +18,7 @@ import (
 // consistencyEvery is how often a node is compared with its NodeClaim.
 const consistencyEvery = 10 * time.Minute
 
-// leastShare is the share of the promised capacity that a node must have: 90 %.
+// leastShare is the share of the promised capacity that a node must have.
 const leastSharePercent = 90
 
 // CheckConsistency checks that a claim's node has at least 90 % of the capacity that the provider promised, for each resource that
@@ -56,8 +56,8 @@ func CheckConsistency(claim *v1.NodeClaim, nodes []*corev1.Node, now time.Time) 
 	return step
 }
 
-// HydrateClaim returns the claim with what claims of earlier versions lack: the label of its node class, and the pool's hash if the
-// claim's hash has another version. It is nil if nothing is missing. pool is the claim's, or nil.
+// HydrateClaim returns the claim with the parts that claims of earlier versions lack: the label of its node class, and the pool's hash if
+// the claim's hash has another version. It is nil if nothing is missing. pool is the claim's, or nil.
 //
 // Hashes of different versions can't be compared, so such a claim gets the pool's current hash, as if it had been created from it.
 // A claim that is known to have drifted keeps its hash, and so stays drifted.

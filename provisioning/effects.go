@@ -17,10 +17,9 @@ import (
 // of earlier effects, so a crash between two effects loses nothing. An empty Step without Again means that there is nothing to do
 // until the state changes.
 //
-// Any object may disappear before its effect. If the object of a PutNode or PutClaim is gone, or was replaced by another one of the
-// same name (with another UID), the step ends, because the effects after it were decided for the old object. Remove the object from
-// the observed state and call the state machine again. Deleting or terminating something that is gone is a success, and the step
-// continues.
+// Any object may disappear before its effect. If the object of a PutNode or PutClaim is gone, or was replaced by an object of the same name
+// with another UID, the step ends, because the effects after it were decided for the old object. Remove the object from the observed state
+// and call the state machine again. Deleting or terminating something that is gone is a success, and the step continues.
 type Step struct {
 	// Effects, in the order in which to carry them out.
 	Effects []Effect
@@ -158,11 +157,11 @@ type Event struct {
 	Reason EventReason
 	// Message is one sentence.
 	Message string
-	// Every is how long not to repeat the same event, by reason and object; nil is DefaultEventInterval.
+	// Every is how long the same event, by reason and object, is not repeated; nil means DefaultEventInterval.
 	Every *time.Duration
 }
 
-// DefaultEventInterval is how long not to repeat an event whose Every is nil.
+// DefaultEventInterval is how long an event whose Every is nil is not repeated.
 const DefaultEventInterval = 2 * time.Minute
 
 // every returns an event's interval.

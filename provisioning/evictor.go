@@ -24,7 +24,7 @@ type Evictor interface {
 type Leaving struct {
 	// Evictions requested by the drains of all nodes.
 	Evictions []EvictPod
-	// Workload that owns the pods; nil for pods whose owner can't be scaled up.
+	// Workload owns the pods; it is nil for pods whose owner can't be scaled up.
 	Workload *Workload
 	// Pods are all pods of the workload, on any node; used only with a Workload.
 	Pods []*corev1.Pod
@@ -56,11 +56,11 @@ func (EvictAtOnce) Evict(l Leaving, _ time.Time) Step {
 type SurgeFirst struct {
 	// Pods is the maximum number of additional pods of a workload; less than 1 counts as 1.
 	Pods int
-	// Patience is how long to wait for a replacement before the pods are evicted anyway; nil is DefaultSurgePatience, 0 or less does not
-	// wait.
+	// Patience is how long to wait for a replacement before the pods are evicted anyway. nil means DefaultSurgePatience; with 0 or less,
+	// there is no waiting.
 	Patience *time.Duration
-	// LastCall is how long before its deadline (EvictPod.Deadline) a pod is evicted at the latest, so that it is evicted and not
-	// deleted; nil is DefaultSurgeLastCall, with 0 or less it may be deleted.
+	// LastCall is how long before its deadline (EvictPod.Deadline) a pod is evicted at the latest, so that it is evicted and not deleted.
+	// nil means DefaultSurgeLastCall; with 0 or less, the pod may be deleted.
 	LastCall *time.Duration
 }
 

@@ -166,7 +166,8 @@ func wasRegistered(claim *v1.NodeClaim) bool {
 	})
 }
 
-// groupOf returns the launch group of a new node, none for a node that is launched alone; held says why it must not be launched now.
+// groupOf returns the launch group of a new node, or none for a node that is launched alone. held says why the node must not be launched
+// now.
 func (g *gangNodes) groupOf(node *scheduling.NewNode) (group *v1.LaunchGroup, held string) {
 	if g == nil {
 		return nil, ""

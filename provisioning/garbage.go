@@ -27,8 +27,8 @@ type GarbageState struct {
 	Nodes []*corev1.Node
 	// Lag is how long the provider's List may be out of date (Capabilities.ConsistencyWindow).
 	Lag time.Duration
-	// Supports reports whether the provider serves a kind of node class (Capabilities.SupportsNodeClass). Other claims belong to
-	// another provider, which alone knows their instances: they are never garbage. Nil is all.
+	// Supports reports whether the provider serves a kind of node class (Capabilities.SupportsNodeClass). Other claims belong to another
+	// provider, which alone knows their instances: this provider never treats them as garbage. Nil is all.
 	Supports func(v1.NodeClassReference) bool
 }
 
@@ -91,9 +91,9 @@ func (g Garbage) Labels() map[string]string {
 
 // CollectGarbage compares claims and instances in both directions; now is the time before s was read. A claim whose instance is
 // gone is garbage, unless its node exists and is ready. An instance with the UID of no existing claim is garbage: its claim was
-// deleted before the launch ended, or never stored. An instance whose node belongs to a Provisioner is not, because early releases
-// stored no claims. A Node of a pool without claim and instance is garbage once it is not ready. This applies only to objects older
-// than Lag and than a launch that was in progress during the reads.
+// deleted before the launch ended, or never stored. An instance whose node belongs to a Provisioner is not garbage, because early releases
+// stored no claims. A Node of a pool without claim and instance is garbage once it is not ready. This applies only to objects older than
+// Lag and than a launch that was in progress during the reads.
 //
 // Nothing is removed after a single read: Garbage.Collect checks each object again.
 func CollectGarbage(s GarbageState, now time.Time) []Garbage {
@@ -119,10 +119,9 @@ func CollectGarbage(s GarbageState, now time.Time) []Garbage {
 // nodes join, but a response may still be on its way, or a cache may be out of date.
 const garbageAge = 30 * time.Second
 
-// Collect returns the step that removes g, if a second read that started at now confirms that it is garbage; else an empty Step.
-// again may contain only the objects related to g: the instance with the provider ID (CloudProvider.Get; none if the provider does
-// not know it), the claims with that ID or the instance's UID, and the nodes with that ID. Read them from the API and not from a
-// cache.
+// Collect returns the step that removes g, if a second read that started at now confirms that g is garbage; otherwise, it returns an empty
+// Step. again may contain only the objects related to g: the instance with the provider ID (CloudProvider.Get; none if the provider does
+// not know it), the claims with that ID or the instance's UID, and the nodes with that ID. Read them from the API and not from a cache.
 //
 // Each object has its own step, so that a failure does not affect the others. Wait GarbageBackOff before you retry a failed step.
 func (g Garbage) Collect(again GarbageState, now time.Time) Step {

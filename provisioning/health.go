@@ -68,7 +68,7 @@ func (h *RegistrationHealth) Update(pool *v1.NodePool, now time.Time) bool {
 	return pool.Conditions().SetFalse(v1.ConditionNodeRegistrationHealthy, p.reason, p.message, now)
 }
 
-// Healthy reports whether the pool's launches lead to nodes, as far as is known.
+// Healthy reports whether, as far as is known, the pool's launches lead to nodes.
 func (h *RegistrationHealth) Healthy(pool *v1.NodePool) bool { return h.of(pool).healthy() }
 
 // of returns the pool's memory. It is reset when the pool or its node class has changed, and restored from the condition after a
@@ -139,8 +139,8 @@ type LaunchHealth struct {
 	pools map[v1.PoolKey]*launchOutcome
 }
 
-// Minimum and maximum pause of a pool after its NodeClaims could not be stored. What the API server refused it will refuse again;
-// other failures may be short.
+// Minimum and maximum pause of a pool after its NodeClaims could not be stored. If the API server refused an object, it will probably
+// refuse it again; other failures may be short.
 const (
 	closedFirst        = time.Second
 	closedMost         = 5 * time.Minute
@@ -160,7 +160,7 @@ type launchFailure struct {
 	at              time.Time
 }
 
-// Ordered records the result of storing a NodeClaim of the pool at the time now: err as in Launched, nil if it was stored.
+// Ordered records the result of storing a NodeClaim of the pool at the time now. err is as in Launched; it is nil if the claim was stored.
 func (h *LaunchHealth) Ordered(pool v1.PoolKey, err error, now time.Time) {
 	if err == nil {
 		outcome := h.of(pool)

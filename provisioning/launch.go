@@ -63,9 +63,9 @@ func (l *Lifecycle) Created(claim, answer *v1.NodeClaim, err error, now time.Tim
 	}
 }
 
-// launchFailed shows the error on the claim, which stays and is tried again: after as long as it has
-// been tried so far, so that the waits double from one second to one minute without a counter; or when the cloud says; or every minute if
-// only an operator can help.
+// launchFailed shows the error on the claim, which stays and is tried again. The wait is as long as the claim has been tried so far, so
+// that waits double from one second to one minute without a counter; or the cloud determines it; or it is a minute if only an operator can
+// help.
 func (l *Lifecycle) launchFailed(claim *v1.NodeClaim, err error, kind cloudprovider.ErrorKind, now time.Time) Step {
 	reason, message := "LaunchFailed", cut(err.Error())
 	var create *cloudprovider.CreateError
@@ -137,9 +137,9 @@ func Feedback(err error, estimate *StockEstimate, now time.Time) (planNow bool) 
 	return cloudprovider.LaunchAbandoned(err)
 }
 
-// launchedTogether returns the claims that launch with the claim, or not at all: those of its group that are not kept. Every claim of the
-// group gives the same list, so that each of them asks the provider for the same, in parallel or after a restart. Nil if there are no
-// others.
+// launchedTogether returns the claims that are launched with the claim or not at all: those of its group that are not kept. The list is the
+// same for every claim of the group, so that each of them asks the provider for the same instances, in parallel or after a restart. Nil if
+// there are no others.
 func launchedTogether(s ClaimState) []*v1.NodeClaim {
 	g, ok := groupOf(s)
 	if !ok || g.there != g.Claims || g.kept > g.Claims-2 {
@@ -156,10 +156,10 @@ func launchedTogether(s ClaimState) []*v1.NodeClaim {
 	return members
 }
 
-// Launch asks the provider for the claim's instance and returns the answer for Lifecycle.Created. The claims of a launch group are
-// launched all or nothing where the provider can do that (cloudprovider.GroupCreator): each of them makes the same call, and the
-// provider answers all with the same instances. Where it can't, each is launched by Create, and the group is given up if one of them
-// fails. The error is the provider's, or an *option.ArgumentError if the provider or the claim is nil.
+// Launch asks the provider for the claim's instance and returns the answer for Lifecycle.Created. If the provider can launch all claims of
+// a group or none (cloudprovider.GroupCreator), each claim makes the same call, and the provider answers all calls with the same instances.
+// Otherwise, each claim is launched by Create, and the group is given up if one of the launches fails. The error is the provider's, or an
+// *option.ArgumentError if the provider or the claim is nil.
 func (e CreateInstance) Launch(ctx context.Context, provider cloudprovider.CloudProvider) (*v1.NodeClaim, error) {
 	switch {
 	case provider == nil:
@@ -190,10 +190,10 @@ func (e CreateInstance) answer(created []*v1.NodeClaim, err error) (*v1.NodeClai
 	return created[at], nil
 }
 
-// LaunchCosts gives providers the costs that plans count with, so that launches ask for what the plan preferred: interruptions of spot
-// instances, fees and discounts count, and not only prices. Commitments do not count: a plan that needs one restricts the NodeClaim to what
-// it covers. The zero value is ready to use; until a snapshot with a cost model was observed, offerings cost their prices. It is safe for
-// concurrent use.
+// LaunchCosts gives providers the costs that plans use, so that launches follow the plan's preferences: costs include interruptions of spot
+// instances, fees and discounts, and not only prices. Commitments are not included: a plan that needs a commitment restricts the NodeClaim
+// to what it covers. The zero value is ready to use; until a snapshot with a cost model was observed, offerings cost their prices. It is
+// safe for concurrent use.
 type LaunchCosts struct {
 	mu      sync.Mutex
 	of      *scheduling.CostModel

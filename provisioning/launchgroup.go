@@ -24,8 +24,8 @@ import (
 
 // Reasons of conditions of claims that wait for others of their group.
 const (
-	// ReasonGroupCreating, for the condition Launched: not all claims of the group were seen yet. The message counts those that were, and says
-	// since when, and by the clock of which process.
+	// ReasonGroupCreating, for the condition Launched: not all claims of the group were seen yet. The message says how many claims were
+	// seen, since when, and the process whose clock was used.
 	ReasonGroupCreating = "LaunchGroupCreating"
 	// ReasonGroupCreated, for the condition Launched: all claims of the group were seen.
 	ReasonGroupCreated = "LaunchGroupCreated"
@@ -47,18 +47,18 @@ const DefaultGroupTimeout = 10 * time.Minute
 // launchGroup is the present state of a claim's group.
 type launchGroup struct {
 	v1.LaunchGroup
-	// there counts the claims that are not being deleted, and kept the claims among them that no longer wait. begun counts the claims that
-	// have seen all others, joined the claims whose nodes have joined. gone means that a claim is being deleted.
+	// there counts the claims that are not being deleted, and kept counts the claims among them that no longer wait. begun counts the
+	// claims that have seen all others, and joined the claims whose nodes have joined. gone means that a claim is being deleted.
 	there, kept, begun, joined int
 	gone                       bool
 	// registered means that a claim's node is or was registered: the group is complete.
 	registered bool
-	// launched is when the first of them that are there was launched, by the clock of the process that recorded it; zero if none was. created
-	// is when the first was created, by the API server's clock.
+	// launched is when the first of the claims that are not being deleted was launched, by the clock of the process that recorded it; it is
+	// zero if none was. created is when the first was created, by the API server's clock.
 	launched, created time.Time
 }
 
-// groupOf returns the state of the claim's group. It returns false if it has none, or does not wait for it (any more).
+// groupOf returns the state of the claim's group. It returns false if the claim has no group or does not wait for it (any more).
 func groupOf(s ClaimState) (launchGroup, bool) {
 	group, ok := v1.LaunchGroupOf(s.Claim)
 	if !ok || group.Kept || s.Group == nil {
@@ -120,7 +120,7 @@ func hasJoined(registered metav1.Condition) bool {
 	return registered.Status == metav1.ConditionTrue || registered.Reason == ReasonGroupJoining || registered.Reason == reasonGatesClosed
 }
 
-// group holds the claim back while others of its group are behind, or gives it up together with them. waits is false if the claim may
+// group makes the claim wait while others of its group are not as far, or gives it up together with them. waits is false if the claim may
 // continue.
 func (l *Lifecycle) group(s ClaimState, now time.Time) (step Step, waits bool) {
 	g, ok := groupOf(s)
@@ -170,8 +170,8 @@ func (l *Lifecycle) failed(g *launchGroup, claim *v1.NodeClaim, now time.Time) (
 	return "", ""
 }
 
-// begins returns when the time of the group's nodes begins: with the first launch, from which on something is paid for. Until then it is
-// the creation of the first claim: the difference between the API server's clock and that of the process can then cost time, but no money.
+// begins returns when the time of the group's nodes begins: with the first launch, which is when costs begin. Until then it is the creation
+// of the first claim: the difference between the API server's clock and that of the process can then cost time, but no money.
 func (g *launchGroup) begins() time.Time {
 	if g.launched.IsZero() {
 		return g.created
@@ -196,13 +196,14 @@ func (l *Lifecycle) joining(s ClaimState, now time.Time) (step Step, waits bool)
 	return changed(s.Claim, claim, groupLook), true
 }
 
-// The time in which the next claim of a launch group must appear is counted by one clock. The creation timestamps of claims are of the API
-// server's clock, and those that another process wrote of that computer's: the difference between two clocks can be longer than the time that
-// is counted. So each claim records in its condition Launched how many claims are there, since when, and by the clock of which process. A process
-// counts from what it wrote itself, and begins again if another process wrote it, if the number has changed, or if the time is in its future.
-// A process that dies at any effect costs the group the time that was counted, and nothing is launched until all claims are there.
+// The time in which the next claim of a launch group must appear is measured by a single clock. The API server's clock sets the creation
+// timestamps of claims, and another process writes times of its own computer. The difference between two clocks can be longer than the time
+// that is measured. So each claim records in its condition Launched how many claims exist, since when, and the process whose clock says so.
+// A process uses only times that it wrote itself. It starts again if another process wrote the time, if the number of claims has changed,
+// or if the time is in its future. If a process ends in between, the group only loses the measured time, and nothing is launched until all
+// claims exist.
 
-// creating records how many claims of the group are there, if that is not recorded yet by this process.
+// creating records how many claims of the group exist, unless this process has already recorded it.
 func (l *Lifecycle) creating(g *launchGroup, observed *v1.NodeClaim, now time.Time, wait Step) Step {
 	if since, ok := l.countedSince(g, observed, now); ok {
 		wait.Again = untilDue(wait.Again, max(since.Add(groupCreation).Sub(now), time.Nanosecond))
@@ -220,7 +221,7 @@ func (l *Lifecycle) overdue(g *launchGroup, claim *v1.NodeClaim, now time.Time) 
 	return ok && !now.Before(since.Add(groupCreation))
 }
 
-// countedSince returns when this process first saw as many claims of the group as there are now. It returns false if that is not recorded.
+// countedSince returns when this process first saw as many claims of the group as now. It returns false if that is not recorded.
 func (l *Lifecycle) countedSince(g *launchGroup, claim *v1.NodeClaim, now time.Time) (time.Time, bool) {
 	launched := claim.DeepCopy().Conditions().Get(v1.ConditionLaunched)
 	if launched.Reason != ReasonGroupCreating {

@@ -15,8 +15,8 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// LifecycleOptions are the timeouts for launch, registration and initialization. Use the same for all pools, or one per pool. Start
-// from DefaultLifecycleOptions.
+// LifecycleOptions are the timeouts for launch, registration and initialization. Use the same options for all pools, or different options
+// per pool. Start from DefaultLifecycleOptions.
 type LifecycleOptions struct {
 	// LaunchTimeout is how long after its creation a claim may be without an instance; more than 0. The provider's value is
 	// Capabilities.LaunchTimeoutOrDefault.
@@ -24,23 +24,24 @@ type LifecycleOptions struct {
 	// RegistrationTimeout is how long after its creation a claim's instance may be without a registered node; more than 0. It also
 	// applies to a claim that loses its node, which then has at least five minutes to return.
 	RegistrationTimeout time.Duration
-	// RegistrationTimeoutOf returns the timeout of a claim, more than 0, given RegistrationTimeout: nodefacts.Book.Timeout of package
-	// scheduling/nodefacts follows what nodes of the type took before. It must return quickly, and be safe for concurrent use. Nil: it is
-	// RegistrationTimeout for all.
+	// RegistrationTimeoutOf replaces RegistrationTimeout: it is called with that timeout and returns the timeout of a claim, more than 0.
+	// nodefacts.Book.Timeout of package scheduling/nodefacts computes it from earlier nodes of the type. It must return quickly, and be
+	// safe for concurrent use. Nil: it is RegistrationTimeout for all.
 	RegistrationTimeoutOf func(claim *v1.NodeClaim, otherwise time.Duration) time.Duration
-	// InitializationTimeout is how long after its registration a node may take to initialize before its claim is deleted. 0 waits
-	// forever, as Karpenter does.
+	// InitializationTimeout is how long after its registration a node may take to initialize before its claim is deleted. 0 means without
+	// limit, as in Karpenter.
 	InitializationTimeout time.Duration
-	// GroupTimeout is how long after the first launch of its claims, and before that after the creation of the first claim, a launch group
-	// (v1.LaunchGroup) may take until all of its nodes have joined; then it is given up. 0 has the timeouts of each claim alone.
+	// GroupTimeout is how long a launch group (v1.LaunchGroup) may take until all of its nodes have joined; then it is given up. The time
+	// counts from the first launch of its claims, and before that from the creation of the first claim. 0 means that only the timeouts of
+	// each claim apply.
 	GroupTimeout time.Duration
-	// Process names the process whose clock Lifecycle.Next is called with, different from every other process's: a time that another process
-	// recorded on a claim of a launch group that is not complete is not counted, because its clock may be different. At most 253 bytes.
-	// Empty counts times of any process.
+	// Process is the name of the process whose clock is used for Lifecycle.Next. It must differ from the names of all other processes:
+	// times that another process recorded on a claim of an incomplete launch group are ignored, because its clock may differ. At most 253
+	// bytes. Empty counts times of any process.
 	Process string
 }
 
-// mostProcessName is the greatest length of the name of a process, that of the name of a pod.
+// mostProcessName is the greatest length of the name of a process, which is that of the name of a pod.
 const mostProcessName = 253
 
 // DefaultRegistrationTimeout is how long a NodeClaim may be without a registered node by default.
@@ -83,15 +84,15 @@ func NewLifecycle(o LifecycleOptions) (*Lifecycle, error) {
 type ClaimState struct {
 	// Claim as stored.
 	Claim *v1.NodeClaim
-	// Nodes lists the nodes with the claim's provider ID, once it has one. A registered claim without a node here has lost its node: make
-	// sure that it is not merely missing in a cache.
+	// Nodes lists the nodes with the claim's provider ID, if the claim has one. A registered claim without a node here has lost its node:
+	// make sure that it is not merely missing in a cache.
 	Nodes []*corev1.Node
 	// Slices are the ResourceSlices that drivers published for the claim's node; others may be among them. They are read while the claim is
-	// not initialised and waits for drivers. Nil means that they are not known, and not waited for. Pass an empty list if there are none
-	// yet.
+	// not initialised and waits for drivers. nil means that they are not known; then the claim does not wait for them. Pass an empty list
+	// if there are none yet.
 	Slices []*resourcev1.ResourceSlice
-	// Group are the claims of the same launch group (v1.LaunchGroupOf), those that are being deleted too; others may be among them. They are
-	// read until the claim is registered. Nil: they are not known, and the claim does not wait for them.
+	// Group contains the claims of the same launch group (v1.LaunchGroupOf), including those that are being deleted. Other claims may be
+	// among them. They are read until the claim is registered. nil means that they are not known; then the claim does not wait for them.
 	Group []*v1.NodeClaim
 	// HasGates says that there are registration gates to ask.
 	HasGates bool
@@ -161,12 +162,12 @@ func untilDue(a, b time.Duration) time.Duration {
 // claim is not being deleted.
 const ReasonNodeLost = "NodeLost"
 
-// lostNodeGrace is how long a lost node has at least to join again, independent of the claim's age: a kubelet creates its Node
-// again when it restarts.
+// lostNodeGrace is the least time that a lost node has to join again, independent of the claim's age: a kubelet creates its Node again when
+// it restarts.
 const lostNodeGrace = 5 * time.Minute
 
-// NodeLost reports whether the claim had a registered node and has lost it. Its instance may run, but may never take pods again, so
-// no pods are planned for the claim until a node of the instance is registered again.
+// NodeLost reports whether the claim had a registered node and has lost it. Its instance may run but never take pods again. So no pods are
+// planned for the claim until a node of the instance is registered again.
 func NodeLost(claim *v1.NodeClaim) bool {
 	if claim == nil {
 		return false

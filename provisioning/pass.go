@@ -61,7 +61,7 @@ type Launch struct {
 	// Pods for which the node is launched, without placeholders, and their UIDs at the same indexes: events need them.
 	Pods    []scheduling.PodKey
 	PodUIDs []types.UID
-	// Capacity is the maximum of each resource over the claim's instance types: what it counts against its pool's limits.
+	// Capacity is the maximum of each resource over the claim's instance types, which counts against its pool's limits.
 	Capacity corev1.ResourceList
 	// Price of the cheapest offering, in USD per hour.
 	Price float64

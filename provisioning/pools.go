@@ -143,8 +143,8 @@ type PoolState struct {
 	Capabilities cloudprovider.Capabilities
 	// Lookup is the provider's vocabulary, compiled. Nil means the core vocabulary.
 	Lookup *requirements.Lookup
-	// Class is the current readiness of the pool's node class, from the provider. Nil: it is unknown, and the pool's condition
-	// stays (CP-CLASS-04).
+	// Class is the current readiness of the pool's node class, from the provider. nil means that it is unknown; then the pool's condition
+	// stays unchanged (CP-CLASS-04).
 	Class *cloudprovider.NodeClassReadiness
 	// Usage is the total capacity of the pool's nodes, and Nodes their number. Nil: it is unknown, and the status stays.
 	Usage corev1.ResourceList
@@ -155,8 +155,8 @@ type PoolState struct {
 	Launches *LaunchHealth
 }
 
-// PoolStatus returns the pool with the hash of its template and with its status as it should be at the time now: usage, whether it is
-// valid, whether its node class is ready, and whether its launches end in nodes. It is nil if nothing changes.
+// PoolStatus returns the pool with the hash of its template and with its status at the time now: usage, whether the pool is valid, whether
+// its node class is ready, and whether its launches lead to nodes. It is nil if nothing changes.
 func PoolStatus(s PoolState, now time.Time) *v1.NodePool {
 	if s.Pool == nil {
 		return nil
@@ -237,7 +237,7 @@ func (s PoolState) classReady(pool *v1.NodePool, now time.Time) {
 	}
 }
 
-// shownUsage returns the usage with the entries that operators look for shown as 0 where there is nothing.
+// shownUsage returns the usage with 0 for the entries that operators look for and that are missing.
 func shownUsage(usage corev1.ResourceList, nodes int) corev1.ResourceList {
 	out := corev1.ResourceList{}
 	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourcePods, corev1.ResourceEphemeralStorage} {

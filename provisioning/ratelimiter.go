@@ -33,7 +33,8 @@ type RateLimiterOptions struct {
 // minuteWindow is the window of NodesPerMinute.
 const minuteWindow = time.Minute
 
-// DefaultRateLimiterOptions have no limits, windows of ten minutes, and require ten launches for a rate: set the limits that you want.
+// DefaultRateLimiterOptions returns options without limits, with windows of ten minutes, and with at least ten launches for a rate: set the
+// limits that you want.
 func DefaultRateLimiterOptions() RateLimiterOptions {
 	return RateLimiterOptions{CostWindow: 10 * time.Minute, FailureWindow: 10 * time.Minute, FailureSamples: 10}
 }
@@ -54,7 +55,7 @@ type RateLimitError struct {
 	Rule RateLimitRule
 	// Limit is the configured limit, Current the current value, in the rule's unit: launches, USD per hour, a share of 1.
 	Limit, Current float64
-	// RetryAt is when the rule may allow it, if nothing else happens.
+	// RetryAt is when the rule may allow the launch, if nothing else happens.
 	RetryAt time.Time
 }
 
@@ -75,7 +76,7 @@ type RateLimiter struct {
 	mu       sync.Mutex
 	admitted []admission // by time
 	outcomes []outcome   // by time
-	// probing is the launch that is allowed as a test although too many fail.
+	// probing is the launch that is allowed as a test although too many launches fail.
 	probing string
 }
 
@@ -267,7 +268,7 @@ func (g *RateLimiter) forget(now time.Time) {
 	g.outcomes = slices.DeleteFunc(g.outcomes, func(o outcome) bool { return !o.at.After(start) })
 }
 
-// since returns the part of the list after the time; an entry exactly as old as the window is not in it.
+// since returns the part of the list after the time. An entry that is exactly as old as the window is left out.
 func since(list []admission, start time.Time) []admission {
 	at, _ := slices.BinarySearchFunc(list, start, func(a admission, t time.Time) int {
 		if a.at.After(t) {

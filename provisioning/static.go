@@ -57,8 +57,8 @@ type StaticStep struct {
 
 // ScaleStatic brings a static pool to its number of replicas at the time now. Claims that are being deleted or replaced don't
 // count, but ordered ones do, so that nothing is launched twice. Scaling down removes the nodes first whose removal costs least:
-// without an instance, empty, without protected pods and members of gangs, cheap to move, near the end of their life. Where members of
-// gangs have to go, they are those of whole gangs as far as possible.
+// without an instance, empty, without protected pods and members of gangs, cheap to move, near the end of their life. If members of gangs
+// must be removed, as few gangs as possible lose members.
 func ScaleStatic(s StaticState, o nodeclaims.Options, now time.Time) (StaticStep, error) {
 	pool := s.Pool
 	if pool == nil {
@@ -119,14 +119,15 @@ const (
 	staticProtectedGang
 )
 
-// staticUnit is a node of a static pool, or several that run members of the same gangs: once one of them goes, the others are of little use.
+// staticUnit is a node of a static pool, or several nodes that run members of the same gangs: after one of them is removed, the others are
+// of little use.
 type staticUnit struct {
 	rank  int
 	cost  float64
 	nodes []staticNode
 }
 
-// staticNode is a node of a static pool and what it costs to remove it.
+// staticNode is a node of a static pool and the cost of removing it.
 type staticNode struct {
 	claim *v1.NodeClaim
 	rank  int
@@ -135,8 +136,8 @@ type staticNode struct {
 	gangs []int
 }
 
-// leastLoss returns n claims to delete. Of units of one rank those go first that can go whole, the largest before the others, so that few
-// gangs lose members; at last a part of the cheapest.
+// leastLoss returns n claims to delete. Of units with the same rank, those that can be removed as a whole come first, the largest first, so
+// that few gangs lose members; finally a part of the cheapest unit is removed.
 func (s StaticState) leastLoss(n int, now time.Time) []DeleteClaim {
 	var out []DeleteClaim
 	take := func(nodes []staticNode) {
@@ -164,7 +165,8 @@ func (s StaticState) leastLoss(n int, now time.Time) []DeleteClaim {
 	return out
 }
 
-// units returns the pool's nodes that could go: the largest units first, then the cheapest, and so are the nodes of each.
+// units returns the pool's nodes that could be removed: the largest units first, then the cheapest. The nodes of a unit have the same
+// order.
 func (s StaticState) units(now time.Time) []staticUnit {
 	var out []staticUnit
 	for _, node := range s.nodes(now) {
@@ -196,7 +198,7 @@ func (n staticNode) sharesGang(other staticNode) bool {
 	return slices.ContainsFunc(n.gangs, func(gang int) bool { return slices.Contains(other.gangs, gang) })
 }
 
-// sum sorts the unit's nodes and sets what holds for all of them: what protects one protects the gang.
+// sum sorts the unit's nodes and sets the values that apply to all of them: protection of one node protects the gang.
 func (u *staticUnit) sum() {
 	slices.SortFunc(u.nodes, func(a, b staticNode) int {
 		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.cost, b.cost), cmp.Compare(a.claim.Name, b.claim.Name))

@@ -31,11 +31,11 @@ func DefaultStockEstimateOptions() StockEstimateOptions {
 // launches, forgets them with time, and applies a stock-out to similar offerings, too, so that a wave of pods does not run into the
 // same stock-out a hundred times.
 //
-// The probability is 1/(1+e^-x), where x = 3 + Σ w·e·2^(-age/half-life) over what was seen: e is -6 for a launch that found no room
-// and +3 for one that did; w is 1 for the offering itself, ½ for the other sizes of its family in the same zone and capacity type,
-// ¼ for the same type in other zones, and 0 for all others. Without observations it is 95 %; after one stock-out 5 %, and 50 % for
-// other sizes of the family in the zone. (These figures are our own choice: one failure closes an offering, two close a family in a
-// zone, and a success reopens what failed once.)
+// The probability is 1/(1+e^-x), where x = 3 + Σ w·e·2^(-age/half-life) over all observations. e is -6 for a launch that found no capacity
+// and +3 for one that did. w is 1 for the offering itself, ½ for the other sizes of its family in the same zone and capacity type, ¼ for
+// the same type in other zones, and 0 for all others. Without observations it is 95 %; after one stock-out 5 %, and 50 % for other sizes of
+// the family in the zone. (These numbers are our own choice: one failure closes an offering, two failures close a family in a zone, and a
+// success opens again what a single failure closed.)
 //
 // A provider remembers stock-outs itself (CP-CREATE-07); the estimate adds what single failures don't show. It is safe for
 // concurrent use.
@@ -43,8 +43,8 @@ type StockEstimate struct {
 	options StockEstimateOptions
 
 	mu sync.Mutex
-	// own has the observations of each offering; family and zones those of its neighbours, by family, zone and capacity type, and
-	// by type and capacity type.
+	// own has the observations of each offering. family and zones have those of its neighbours: family by family, zone and capacity type;
+	// zones by type and capacity type.
 	own    map[cloudprovider.OfferingKey]evidence
 	family map[cloudprovider.OfferingKey]evidence
 	types  map[cloudprovider.OfferingKey]evidence
@@ -106,8 +106,8 @@ func (b *StockEstimate) Launched(key cloudprovider.OfferingKey, now time.Time) {
 	b.see([]cloudprovider.OfferingKey{key}, evidenceSuccess, now)
 }
 
-// see counts evidence once for each offering, and once for each family's zone and each type that it concerns: that
-// several offerings of one launch were empty is one observation for their neighbours.
+// see adds evidence once for each offering, and once for each neighbourhood of these offerings (a family in a zone, or a type): several
+// empty offerings of one launch are one observation for their neighbours.
 func (b *StockEstimate) see(keys []cloudprovider.OfferingKey, e float64, now time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -145,7 +145,7 @@ func (b *StockEstimate) probability(key cloudprovider.OfferingKey, now time.Time
 	return 1 / (1 + math.Exp(-x))
 }
 
-// apart returns the evidence of a neighbourhood without that of the offering itself; it never changes its sign.
+// apart returns the evidence of a neighbourhood without that of the offering itself. The sign never changes.
 func apart(all, own float64) float64 {
 	if all < 0 {
 		return min(0, all-min(own, 0))
@@ -218,8 +218,8 @@ func (b *StockEstimate) Begin(keys []cloudprovider.OfferingKey, now time.Time) {
 	}
 }
 
-// mayProbe reports whether the offering's turn to be tried has come: that long after its last probe, or after the last
-// thing that was seen of it or its neighbours.
+// mayProbe reports whether the offering may be tried again: enough time has passed since its last probe, and since the last observation of
+// it or its neighbours.
 func (b *StockEstimate) mayProbe(key cloudprovider.OfferingKey, now time.Time) bool {
 	last := b.probes[key]
 	for _, e := range []evidence{b.own[key], b.family[familyOf(key)], b.types[typeOf(key)]} {

@@ -22,7 +22,7 @@ const (
 	maxStockRecords = 200_000
 )
 
-// stockFile is what Export writes: the observations of offerings and of their neighbourhoods, and the probes.
+// stockFile is the result of Export: the observations of offerings and of their neighbourhoods, and the probes.
 type stockFile struct {
 	Schema   string        `json:"schema"`
 	Own      []stockRecord `json:"own,omitempty"`
@@ -38,8 +38,8 @@ type stockRecord struct {
 	At       time.Time                 `json:"at"`
 }
 
-// Export writes what was seen and which offerings were probed, as JSON, for Import in another replica: a new leader then neither counts on
-// what was refused a minute ago nor probes it again. The same knowledge gives the same bytes.
+// Export writes the observations and which offerings were probed, as JSON, for Import in another replica. A new leader then neither relies
+// on offerings that were refused a minute ago nor probes them again. The same knowledge gives the same bytes.
 func (b *StockEstimate) Export() ([]byte, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -77,7 +77,7 @@ type StockFileError struct {
 // Error returns "stock estimate: path rule".
 func (e *StockFileError) Error() string { return "stock estimate: " + e.Path + " " + e.Rule }
 
-// Import takes over what Export wrote in another replica. Of each observation and probe the later one stays, so that the same data may be
+// Import takes over what Export wrote in another replica. Import keeps the later one of two observations or probes, so the same data may be
 // imported more than once. Times after now count as now: another replica's clock may be ahead. Data that breaks a rule is refused as a
 // whole, with a *StockFileError.
 func (b *StockEstimate) Import(text []byte, now time.Time) error {

@@ -21,9 +21,9 @@ const SurgeAnnotation = "drawknife.dev/surge"
 
 // Surge is what SurgeFirst did to a workload.
 type Surge struct {
-	// From is the original number of replicas, and By the number of added ones; 0 if the surge was given up.
+	// From is the original number of replicas, and By the number of added replicas; By is 0 if the surge was given up.
 	From, By int32
-	// Since is when it started, or when a replacement last became ready; to the second.
+	// Since is when the surge started, or when a replacement last became ready; to the second.
 	Since time.Time
 }
 
@@ -62,7 +62,7 @@ type Workload struct {
 	Replicas int32
 	// Surge is its parsed annotation; nil if there is none or it can't be parsed.
 	Surge *Surge
-	// NoSurge is why it can't be scaled for a while; empty when it can.
+	// NoSurge is why the workload can't be scaled for a while; empty if it can.
 	NoSurge string
 }
 
@@ -181,9 +181,9 @@ func (w *Workloads) Of(pod *corev1.Pod) *Workload {
 	return w.byUID[owner.UID]
 }
 
-// Leaving groups the evictions of drains by workload: first the pods without one, then the workloads by kind, namespace and name.
-// It includes workloads that still have a surge but no pods to evict, so that the Evictor undoes the surge. list has the cluster's
-// pods, at least those of the workloads and those to evict.
+// Leaving groups the evictions of drains by workload: first the pods without a workload, then the workloads by kind, namespace and name. It
+// includes workloads that still have a surge but no pods to evict, so that the Evictor undoes the surge. list has the cluster's pods, at
+// least those of the workloads and those to evict.
 func (w *Workloads) Leaving(evictions []EvictPod, list []*corev1.Pod) []Leaving {
 	asked := make(map[evictionKey]EvictPod, len(evictions))
 	for _, e := range evictions {
