@@ -15,7 +15,7 @@
 //
 // # What else
 //
-//   - Whom no place was found for is in [Plan.Unschedulable], with a [Reason] for each pool: its String is a sentence, its
+//   - [Plan.Unschedulable] lists the pods without a place, with a [Reason] for each pool: its String is a sentence, its
 //     [NearestMiss] the least that would have to be different ("would fit if it asked for 2Gi less memory").
 //   - [Query] says how strictly preferences, minValues and reservations are treated, and how much keeping a preference may cost.
 //   - [Model.Trial] is a what-if: [Trial.Hide] a node, [Trial.Place] its pods or [Trial.Put] them on nodes of your choice, read
@@ -25,7 +25,7 @@
 //   - [Snapshot.Encode] and [DecodeSnapshot] save and read what a plan was made from: it makes the same plan again.
 //   - [Snapshot.Placeholders] keep room free: package scheduling/buffers makes them of CapacityBuffers.
 //   - ProvisioningRequests ask whether there is room for pods, or could be: package scheduling/requests answers them.
-//   - [Snapshot.Gangs] are pods that are placed together or not at all, in one zone if required: [Plan.Gangs] says what became of each.
+//   - [Snapshot.Gangs] are pods that are placed together or not at all, in one zone if required: [Plan.Gangs] says which gangs are placed.
 //   - [Snapshot.CostModel] contains costs of nodes beyond list prices: discounts, fees, Reserved Instances, Savings Plans.
 //   - Package scheduling/manifests makes a Snapshot of files, scheduling/pods says which pods wait, scheduling/nodeclaims makes
 //     NodeClaims of a plan.

@@ -17,8 +17,8 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/newnodes"
 )
 
-// Model is a Snapshot made ready for planning: labels, resources and pods turned into numbers. It is immutable and
-// safe for concurrent use; any number of Solve and Trial calls may run on one Model.
+// Model is a Snapshot prepared for planning: labels, resources and pods are converted to numbers. It is immutable and safe for concurrent
+// use; any number of Solve and Trial calls may run on one Model.
 type Model struct{ c *model.Model }
 
 // Engine returns the internal model, for the other planners of this module. Its type is internal: code outside the module can't do anything
@@ -30,8 +30,8 @@ func (m *Model) Engine() *model.Model {
 	return m.c
 }
 
-// Compile makes a Model of the snapshot. It refuses a snapshot that contradicts itself with a *SnapshotError; a pod
-// that can't be planned is no error, the plan explains it. The snapshot must not be changed afterwards.
+// Compile makes a Model of the snapshot. It refuses a contradictory snapshot with a *SnapshotError. A pod that can't be planned is no
+// error; the plan explains it. The snapshot must not be changed afterwards.
 func Compile(s *Snapshot, options ...CompileOption) (*Model, error) {
 	var o compileOptions
 	for _, option := range options {
@@ -50,16 +50,15 @@ func Compile(s *Snapshot, options ...CompileOption) (*Model, error) {
 // recognised by identity: keep the same pointers for the same objects and the same slices for the same lists, as package cluster does. m
 // stays valid.
 //
-// Update compiles all pods and nodes again, and records them, if m comes from Compile, or if Update was called on m before. So does an
-// Update with changes other than these: pods that are added, removed, bound or changed, also of new kinds with new node
-// selectors, topology keys, host ports, tolerations or labels; their PersistentVolumeClaims, PersistentVolumes and Namespaces; nodes that
-// are added, removed or changed; NodePools and DaemonSets whose status changed. It also compiles everything again if the first pod with a
-// new resource is added or the last one is removed, if pods have limits on spot nodes, if the run time of pods is known and reservations
-// end, if DaemonSets are added, removed or changed, for the first and the
-// last volume of a CSI driver, and for pods of new namespaces if rules select namespaces by their labels. Changes of devices also need
-// compiling: pods that claim devices or request a resource of a DeviceClass, nodes with devices or of a type that publishes devices, and
-// the end of the time in which a node's drivers must publish. Compiled catalogs, and catalogs after overlays, are shared in any case if
-// they have not changed.
+// If m comes from Compile, or if Update was called on m before, Update compiles all pods and nodes again and records them. So does an
+// Update with changes other than these: pods that are added, removed, bound or changed, also of new kinds with new node selectors, topology
+// keys, host ports, tolerations or labels; their PersistentVolumeClaims, PersistentVolumes and Namespaces; nodes that are added, removed or
+// changed; NodePools and DaemonSets whose status changed. It also compiles everything again if the first pod with a new resource is added
+// or the last one is removed, if pods have limits on spot nodes, if the run time of pods is known and reservations end, if DaemonSets are
+// added, removed or changed, for the first and the last volume of a CSI driver, and for pods of new namespaces if rules select namespaces
+// by their labels. Changes of devices also need compiling: pods that claim devices or request a resource of a DeviceClass, nodes with
+// devices or of a type that publishes devices, and the end of the time in which a node's drivers must publish. Compiled catalogs, and
+// catalogs after overlays, are shared in any case if they have not changed.
 //
 // Models never change: any number of Solve and Trial calls may run in parallel on m and on earlier models, with unchanged results.
 func (m *Model) Update(s *Snapshot) (*Model, error) {
@@ -76,7 +75,7 @@ func (m *Model) Solve(ctx context.Context, q Query) (*Plan, error) {
 	return answering.Solve(ctx, m.c, q)
 }
 
-// NodePrice returns what a node of the snapshot costs now: its offering's list price, with its pool's terms, minus the part that
+// NodePrice returns the present cost of a node of the snapshot: the list price of its offering, with its pool's terms, minus the part that
 // commitments cover. It returns false for an unknown name, and for a node whose instance type or offering is in no catalog. It is safe for
 // concurrent use.
 func (m *Model) NodePrice(name string) (NodePrice, bool) {
@@ -127,16 +126,17 @@ func WithCatalogs(catalogs ...*CompiledCatalog) CompileOption {
 
 // ImpossibleRequest reports whether no node could ever have this amount of the resource: if the request is negative, 2,000 CPUs or more,
 // more than 100 TiB of memory, or more than 1 PiB of local storage or, in whole units, of anything else. The usual cause is a unit that was
-// left out or mixed up. A pod with such a request is not planned, but explained. It takes a short constant time for any quantity, also for
-// exponents with which ordinary arithmetic would take minutes.
+// left out or mixed up. A pod with such a request is not planned; the plan contains the reason. It takes a short constant time for any
+// quantity, also for exponents with which ordinary arithmetic would take minutes.
 func ImpossibleRequest(name corev1.ResourceName, q resource.Quantity) bool {
 	return resources.Impossible(name, q)
 }
 
-// PodRequests returns the amounts that a pod takes of a node's allocatable, including "pods: 1". They are the larger of the total of its
-// containers and the largest need of an init container together with the sidecars started before it. Requests set for the pod as a whole
-// replace this sum; the runtime's overhead is added. While a resize is under way the larger of wanted and held counts. Limits don't matter:
-// the API server has already copied them to missing requests. Extreme amounts such as 1e9999999 count as amounts that no node has.
+// PodRequests returns the amounts that a pod takes of a node's allocatable, including "pods: 1". They are the total of its containers, or
+// the largest need of an init container together with the sidecars started before it, whichever is larger. Requests set for the pod as a
+// whole replace this sum; the runtime's overhead is added. During a resize, the larger of the desired and the allocated amount counts.
+// Limits don't matter: the API server has already copied them to missing requests. Extreme amounts such as 1e9999999 count as amounts that
+// no node has.
 func PodRequests(pod *corev1.Pod) corev1.ResourceList {
 	return resources.OfPod(pod)
 }
@@ -147,8 +147,8 @@ func CheckNode(n *Node) error {
 	return model.CheckNode(n)
 }
 
-// CheckNodePool returns what Compile would refuse about one pool: no object, requirements that can't be read, negative limits. lookup is
-// the snapshot's vocabulary. The error is a *SnapshotError.
+// CheckNodePool returns the error that Compile would return because of this pool: no object, requirements that can't be parsed, or negative
+// limits. lookup is the snapshot's vocabulary. The error is a *SnapshotError.
 func CheckNodePool(np *NodePool, lookup *requirements.Lookup) error {
 	return model.CheckNodePool(np, lookup)
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/model"
 )
 
-// OfferingCosts says what an offering costs by a CostModel, for decisions outside of plans, such as the order in which a provider asks for
-// offerings. It is immutable and safe for concurrent use; nil is list prices. Make one with NewOfferingCosts.
+// OfferingCosts says what an offering costs by a CostModel. It is for decisions outside of plans, such as the order in which a provider
+// asks for offerings. It is immutable and safe for concurrent use; nil means list prices. Make one with NewOfferingCosts.
 type OfferingCosts struct{ costs *market.Costs }
 
 // NewOfferingCosts reads the snapshot's cost model. It returns nil if it has no terms. The error is a *SnapshotError.
@@ -30,9 +30,9 @@ func NewOfferingCosts(s *Snapshot) (*OfferingCosts, error) {
 	return &OfferingCosts{costs}, nil
 }
 
-// Of returns what a node of the pool costs that is bought as the offering, in USD per hour: the price that plans count with before
-// commitments, which change it only while something of them is unused. If no term applies, it is exactly the offering's price. It is 0 if
-// the type or the offering is nil.
+// Of returns the cost of a node of the pool that is bought as the offering, in USD per hour. This is the price in plans before commitments,
+// which change it only while a part of them is unused. If no term applies, it is exactly the offering's price. It is 0 if the type or the
+// offering is nil.
 func (c *OfferingCosts) Of(pool v1.PoolKey, t *cloudprovider.InstanceType, o *cloudprovider.Offering) float64 {
 	switch {
 	case t == nil || o == nil:

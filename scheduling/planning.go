@@ -10,18 +10,18 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// What a plan is made from. All types are declared in package planning, which what is behind this package shares; those that users
-// seldom write down, such as parts of a reason, of a certificate or of a PlanDiff, have their name only there.
+// What a plan is made from. All types are declared in package planning, which the implementation of this package shares. Types that users
+// seldom name, such as parts of a reason, of a certificate or of a PlanDiff, have a name only there.
 type (
 	// Snapshot is everything a plan is made from, as plain data.
 	Snapshot = planning.Snapshot
-	// NodePool is a pool of the API with what planning needs in addition to it.
+	// NodePool is a pool of the API with additional facts for planning.
 	NodePool = planning.NodePool
 	// SnapshotError says what is wrong with a Snapshot.
 	SnapshotError = planning.SnapshotError
 	// Node is a node of the cluster, or a node that is being launched.
 	Node = planning.Node
-	// CostModel says what a node costs where that is not its list price.
+	// CostModel says what a node costs if that is not its list price.
 	CostModel = planning.CostModel
 	// CostTerm changes the cost of nodes.
 	CostTerm = planning.CostTerm
@@ -29,25 +29,25 @@ type (
 	CostSelector = planning.CostSelector
 	// OfferingAmount is what a term adds to one offering.
 	OfferingAmount = planning.OfferingAmount
-	// Commitment is a limited amount of something that is paid for beforehand, used up by the nodes it covers.
+	// Commitment is a limited amount of something that is paid for in advance and that the nodes covered by it use up.
 	Commitment = planning.Commitment
 	// PriceTerm is one line in the calculation of a price.
 	PriceTerm = planning.PriceTerm
-	// CommitmentUse is what a plan makes of a commitment, all in Unit.
+	// CommitmentUse is how much of a commitment a plan uses, in its Unit.
 	CommitmentUse = planning.CommitmentUse
 	// CostModelError says what is wrong with a CostModel.
 	CostModelError = planning.CostModelError
-	// NotSnapshotError says that what DecodeSnapshot was given is not a snapshot but a Kubernetes object, or a list of them.
+	// NotSnapshotError says that the input of DecodeSnapshot is not a snapshot but a Kubernetes object or a list of them.
 	NotSnapshotError = planning.NotSnapshotError
 	// SizeError is input with more bytes than are read.
 	SizeError = planning.SizeError
 )
 
-// Pods that are placed together or not at all, and what a plan does with them. See package planning.
+// Pods that are placed together or not at all, and their part in a plan. See package planning.
 type (
 	// Gang is pods that are useful only together: a plan places at least Minimum of them, or none.
 	Gang = planning.Gang
-	// GangTemplate stands for equal members of a gang that do not exist yet.
+	// GangTemplate represents equal members of a gang that do not exist yet.
 	GangTemplate = planning.GangTemplate
 	// GangTopology keeps all members of a gang in one domain: on nodes that have the same value of a label.
 	GangTopology = planning.GangTopology
@@ -61,13 +61,13 @@ type (
 	GangDomain = planning.GangDomain
 	// GangReasonCode says why a gang has no place.
 	GangReasonCode = planning.GangReasonCode
-	// GangReason is why a gang has no place, as one.
+	// GangReason says why a gang has no place as a whole.
 	GangReason = planning.GangReason
-	// GangCure is a change after which a whole gang would have a place, everything else being as planned.
+	// GangCure is a change after which a whole gang would have a place if everything else stays as planned.
 	GangCure = planning.GangCure
 )
 
-// How strictly gangs are kept in a domain, and why one has no place.
+// How strictly gangs are kept in a domain, and why a gang has no place.
 const (
 	GangTopologyRequired  GangTopologyPolicy = planning.GangTopologyRequired
 	GangTopologyPreferred GangTopologyPolicy = planning.GangTopologyPreferred
@@ -94,15 +94,15 @@ type (
 	PreferencePolicy = planning.PreferencePolicy
 	// MinValuesPolicy says what to do with a NodePool's minValues that can't be met.
 	MinValuesPolicy = planning.MinValuesPolicy
-	// ReservedPolicy says what pods do for which a reservation exists.
+	// ReservedPolicy says what to do with pods for which a reservation exists.
 	ReservedPolicy = planning.ReservedPolicy
-	// Effort says how hard Solve looks for a cheaper plan.
+	// Effort says how hard Solve searches for a cheaper plan.
 	Effort = planning.Effort
 	// PreemptionPolicy says what to do for pods that kube-scheduler places by preemption.
 	PreemptionPolicy = planning.PreemptionPolicy
 )
 
-// Values of what a Query asks for, and what it stands for without one.
+// The values of a Query's fields, and their defaults.
 const (
 	PreferencesRespect       PreferencePolicy = planning.PreferencesRespect
 	PreferencesIgnore        PreferencePolicy = planning.PreferencesIgnore
@@ -118,7 +118,7 @@ const (
 	DefaultPreferencePremium                  = planning.DefaultPreferencePremium
 )
 
-// Plans, what they cost and what differs between two of them. See package planning.
+// Plans, their costs, and the differences between two plans. See package planning.
 type (
 	// PodKey names a pod.
 	PodKey = planning.PodKey
@@ -126,7 +126,7 @@ type (
 	Plan = planning.Plan
 	// NewNode is a planned node.
 	NewNode = planning.NewNode
-	// InstanceTypeOption is an instance type that would hold a new node's pods, with its cheapest suitable offering.
+	// InstanceTypeOption is an instance type that can hold a new node's pods, with its cheapest suitable offering.
 	InstanceTypeOption = planning.InstanceTypeOption
 	// NodePrice is what a node of the snapshot costs.
 	NodePrice = planning.NodePrice
@@ -134,7 +134,7 @@ type (
 	ExistingNode = planning.ExistingNode
 	// Unschedulable is a pod without a place, and why.
 	Unschedulable = planning.Unschedulable
-	// RelaxationCode says what kind of wish a plan does not keep.
+	// RelaxationCode says what kind of preference a plan does not keep.
 	RelaxationCode = planning.RelaxationCode
 	// Relaxation is a wish that the plan does not keep for some pods.
 	Relaxation = planning.Relaxation
@@ -148,7 +148,7 @@ type (
 	Preemption = planning.Preemption
 	// PlanDiff is what changes from one plan to another.
 	PlanDiff = planning.PlanDiff
-	// NodeKind is what the first instance type of a NewNode says.
+	// NodeKind describes a NewNode by its pool and by the first instance type, which the plan assumes.
 	NodeKind = planning.NodeKind
 )
 
@@ -172,19 +172,20 @@ type (
 	Outcome = planning.Outcome
 )
 
-// Why a pod has no place, and what would have to be different. See package planning.
+// Why a pod has no place, and which change would help. See package planning.
 type (
 	// ReasonCode says at which check a pod was refused.
 	ReasonCode = planning.ReasonCode
-	// Reason is why a pod has no place in one NodePool, or on the nodes there are.
+	// Reason says why a pod has no place in one NodePool, or on the existing nodes.
 	Reason = planning.Reason
 	// MissCode says what would have to be different.
 	MissCode = planning.MissCode
-	// NearestMiss is the smallest single change after which one more pod of its kind would have a place, everything else being as planned.
+	// NearestMiss is the smallest single change after which one more pod of its kind would have a place, if everything else stays as
+	// planned.
 	NearestMiss = planning.NearestMiss
 )
 
-// Codes of reasons and of nearest misses. Package planning says what each means, and has those of what a reason counts.
+// Codes of reasons and of nearest misses. Package planning explains each constant, and has the constants of the counts in a reason.
 const (
 	ReasonPodInvalid       ReasonCode = planning.ReasonPodInvalid
 	ReasonNoNodePools      ReasonCode = planning.ReasonNoNodePools
@@ -218,41 +219,40 @@ const (
 	MissOffering           MissCode   = planning.MissOffering
 )
 
-// DecodeSnapshot reads a snapshot written by Encode or EncodeJSON. Unknown fields are refused: a snapshot that is only
-// half understood would reproduce another decision. Manifests are refused with a *NotSnapshotError, a nil reader with an
-// *option.ArgumentError, and input that is too large with a *SizeError. Other errors wrap the error of the reader or the decoder.
+// DecodeSnapshot reads a snapshot written by Encode or EncodeJSON. It refuses unknown fields: ignoring part of a snapshot would reproduce a
+// different decision. Manifests are refused with a *NotSnapshotError, a nil reader with an *option.ArgumentError, and input that is too
+// large with a *SizeError. Other errors wrap the error of the reader or the decoder.
 func DecodeSnapshot(r io.Reader) (*Snapshot, error) {
 	return planning.DecodeSnapshot(r)
 }
 
-// DecodeCostModel reads a CostModel as YAML or JSON, one document, at most 256 MiB, and validates it. Unknown fields are
-// refused: a term that is only half understood would make other prices. A model that breaks a rule is refused with a
-// *CostModelError.
+// DecodeCostModel reads a CostModel as YAML or JSON, one document, at most 256 MiB, and validates it. It refuses unknown fields: ignoring
+// part of a term would change prices. A model that breaks a rule is refused with a *CostModelError.
 func DecodeCostModel(r io.Reader) (*CostModel, error) {
 	return planning.DecodeCostModel(r)
 }
 
-// Tabulate writes down a term for what no other kind of term can say: it asks amount, in USD per hour, for each offering of
-// the types, available or not, and leaves out those where it is 0. The function runs here and never in a planner, which
-// is why it may be anything; the table is what a saved snapshot replays and an auditor reads. Types must be those of the
-// snapshot's catalog; amounts that are not finite are refused by Compile.
+// Tabulate makes a term for what no other kind of term can express: it calls amount, which returns USD per hour, for each offering of the
+// types, available or not, and leaves out those with 0. The function runs here and never in a planner, so it may be any function. A saved
+// snapshot contains the table, so that plans can be repeated and audited. Types must be those of the snapshot's catalog; Compile refuses
+// amounts that are not finite.
 func Tabulate(name, source string, types []*cloudprovider.InstanceType, amount func(*cloudprovider.InstanceType, *cloudprovider.Offering) float64) CostTerm {
 	return planning.Tabulate(name, source, types, amount)
 }
 
-// ValidateDefaultTopologySpread checks the cluster's default constraints as kube-scheduler's configuration does: a
-// positive maxSkew, a legal key and reaction, no selector of its own, no duplicates.
+// ValidateDefaultTopologySpread checks the cluster's default constraints like kube-scheduler's configuration: a positive maxSkew, a valid
+// topology key and whenUnsatisfiable, no selector, no duplicates.
 func ValidateDefaultTopologySpread(list []corev1.TopologySpreadConstraint, path *field.Path) field.ErrorList {
 	return planning.ValidateDefaultTopologySpread(list, path)
 }
 
-// Diff returns what changes from plan a to plan b. A nil plan is a plan without nodes and pods. Neither is changed, and
-// the result shares nothing that can be changed with them but the pool keys.
+// Diff returns what changes from plan a to plan b. A nil plan is a plan without nodes and pods. It changes neither, and the result shares
+// only the pool keys with them.
 func Diff(a, b *Plan) PlanDiff {
 	return planning.Diff(a, b)
 }
 
-// TaintString writes a taint as "key=value:Effect", the value empty or not.
+// TaintString formats a taint as "key=value:Effect", also if the value is empty.
 func TaintString(t corev1.Taint) string {
 	return planning.TaintString(t)
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/trial"
 )
 
-// Trial is a what-if on a Model: nodes can be hidden, their pods placed elsewhere, and all of it undone. Solve is a trial that places
-// the waiting pods, and the planners of disruption ask trials what would happen if nodes went. A new trial starts with the snapshot's
-// nodes, nothing hidden, and the waiting pods not placed.
+// Trial is a what-if on a Model: it can hide nodes and place their pods elsewhere, and all of this can be undone. Solve is a trial that
+// places the waiting pods. Disruption planners use trials to find out what would happen if nodes were removed. A new trial starts with the
+// snapshot's nodes, nothing hidden, and the waiting pods not placed.
 //
 //	Hide, HideMoving, Close   what is different
 //	Place                     where the planner would put what waits
@@ -33,9 +33,9 @@ func (m *Model) Trial() *Trial {
 type Mark struct{ mark trial.Mark }
 
 var (
-	// ErrStaleMark says that a trial was rolled back beyond the mark since it was set, or that the mark is another trial's.
+	// ErrStaleMark says that the trial was rolled back beyond the mark after the mark was set, or that the mark belongs to another trial.
 	ErrStaleMark = trial.ErrStaleMark
-	// ErrNoPlace says that pods can't go where they were put.
+	// ErrNoPlace says that pods can't be on the node on which Put or PutNew should place them.
 	ErrNoPlace = placing.ErrNoPlace
 )
 
@@ -44,70 +44,69 @@ func (t *Trial) Mark() Mark {
 	return Mark{t.t.Mark()}
 }
 
-// Rollback undoes everything done since the mark, in reverse order. For a mark that is stale it does nothing and returns
-// ErrStaleMark: going on as if it had been undone is a mistake of the caller's.
+// Rollback undoes everything done since the mark, in reverse order. For a stale mark it does nothing and returns ErrStaleMark; ignoring
+// this error is a mistake of the caller.
 func (t *Trial) Rollback(to Mark) error {
 	return t.t.Rollback(to.mark)
 }
 
-// Clone returns an independent trial in the same state: the same nodes are hidden and opened, the same pods wait. Both give the same
-// answers to the same questions from now on, and may be used side by side. Marks of one are none of the other.
+// Clone returns an independent trial in the same state: the same nodes are hidden and opened, and the same pods wait. From now on, both
+// give the same answers to the same questions, and they may be used in parallel. Marks of one are none of the other.
 func (t *Trial) Clone() *Trial {
 	return &Trial{t.t.Clone()}
 }
 
-// Hide takes a node of the snapshot out of the trial, as if it were gone: its pods that can move begin to wait for
-// a place. It reports how many those are. A name the snapshot does not have, or a node already hidden, is an
-// error and changes nothing.
+// Hide removes a node of the snapshot from the trial: its pods that can move wait for a new place. It reports how many those are. An
+// unknown name or a hidden node is an error, and changes nothing.
 func (t *Trial) Hide(name string) (pods int, err error) {
 	return t.t.Hide(name)
 }
 
-// HideMoving is Hide for a node some of whose pods need no other place, since they stay until they end or are never let go:
-// only those for which moves says so begin to wait. Pods of DaemonSets and static ones are not asked about.
+// HideMoving is Hide for a node with pods that need no other place, because they stay until they end or can't be moved. Only the pods for
+// which moves returns true wait for a place. moves is not called for pods of DaemonSets and static pods.
 func (t *Trial) HideMoving(name string, moves func(*corev1.Pod) bool) (pods int, err error) {
 	return t.t.HideMoving(name, moves)
 }
 
-// Close keeps pods that are placed from now on off a node of the snapshot: what is on it stays. A name the snapshot does
-// not have is an error and changes nothing; a node that is closed or hidden already is none.
+// Close prevents pods from being placed on a node of the snapshot from now on; pods that are on the node stay there. An unknown name is an
+// error and changes nothing. It is not an error if the node is closed or hidden already.
 func (t *Trial) Close(name string) error {
 	return t.t.Close(name)
 }
 
-// Place finds places for the waiting pods: first on nodes of the snapshot, then on planned ones. A cancelled context
-// ends it early with ctx.Err(); what is placed until then stays, and can be rolled back.
+// Place finds places for the waiting pods: first on nodes of the snapshot, then on planned nodes. If the context is cancelled, it ends
+// early with ctx.Err(); pods that are placed by then keep their places, and can be rolled back.
 func (t *Trial) Place(ctx context.Context, o PlaceOptions) (Outcome, error) {
 	return solving.Of(t.t).Place(ctx, o)
 }
 
-// Put places pods that wait, of hidden nodes or the snapshot's own, on a node of the snapshot, in their order, by the rules
-// that Place goes by. The error wraps ErrNoPlace for a pod that may not go there, and says of a pod that does not wait and of a
-// node that the snapshot does not have; pods before it are then placed, so roll back.
+// Put places waiting pods, of hidden nodes or of the snapshot, on a node of the snapshot, in their order and by the rules of Place. The
+// error wraps ErrNoPlace for a pod that can't be on the node; a pod that does not wait and an unknown node are errors, too. Earlier pods
+// are then placed, so roll back.
 func (t *Trial) Put(node string, pods []PodKey) error {
 	return placing.Of(t.t).Put(node, pods)
 }
 
-// PutNew opens a new node as planned, of its first instance type, and places its pods on it; errors are as for Put.
+// PutNew opens a planned node with its first instance type and places its pods on it; errors are as for Put.
 func (t *Trial) PutNew(n *NewNode) error {
 	return placing.Of(t.t).PutNew(n)
 }
 
-// Waiting names pods that wait for a place, at most the given number: first the pods of hidden nodes, the last hidden first, then the
-// snapshot's own. Of pods of one class those count as placed that were hidden first.
+// Waiting returns the names of waiting pods, at most the given number: first the pods of hidden nodes, starting with the last hidden node,
+// then those of the snapshot. If some pods of a class are placed, they count as those that were hidden first.
 func (t *Trial) Waiting(most int) []PodKey {
 	return t.t.Waiting(most)
 }
 
-// Plan writes down what the trial has done so far, as Solve would: where the pods go that it has placed, those of hidden
-// nodes among them, and why the others have no place. It changes nothing, so that a trial can be explained, rolled back and
-// gone on with. A cancelled context ends it early with ctx.Err().
+// Plan returns the present result of the trial, as Solve would: the places of the pods that the trial has placed, including those of hidden
+// nodes, and why the other pods have no place. It changes nothing, so the trial can be explained, rolled back and continued. A cancelled
+// context ends it early with ctx.Err().
 func (t *Trial) Plan(ctx context.Context) (*Plan, error) {
 	return answering.On(t.t).Plan(ctx)
 }
 
-// Placed is Plan without reasons for pods that have no place and without a lower bound, which take most of its time: for callers that
-// try much. Order and names are those of Plan.
+// Placed is Plan without the reasons of pods without a place and without a lower bound, which take most of its time. It is for callers with
+// many attempts. Order and names are those of Plan.
 func (t *Trial) Placed() *Plan {
 	return answering.On(t.t).Placed()
 }
