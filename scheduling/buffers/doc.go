@@ -15,7 +15,7 @@
 // Returned values may be shared and must not be changed.
 //
 // A placeholder's name and UID depend only on the buffer and the pod's number, so that consecutive plans can be compared. Planners place
-// placeholders after all real pods, as their priority, the lowest possible, also says.
+// placeholders after all real pods; their priority, the lowest possible, says the same.
 //
 // Stability: beta.
 package buffers

@@ -76,7 +76,7 @@ func placeholders(b *v1beta1.CapacityBuffer, prototype *corev1.Pod, count int) [
 	}
 	name, uid := "capacity-buffer-"+b.Name+"-", string(b.UID)
 	if uid == "" {
-		// A buffer that no API server has seen: its name is as unique and as stable as a UID would be.
+		// A buffer that was never stored in an API server: its name is as unique and as stable as a UID.
 		uid = b.Namespace + "/" + b.Name
 	}
 	list, all := make([]corev1.Pod, count), make([]*corev1.Pod, count)

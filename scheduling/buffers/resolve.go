@@ -15,7 +15,7 @@ import (
 	"github.com/drawknife/drawknife/api/option"
 )
 
-// DefaultMaxPods is the default limit on placeholders: more pods than the largest clusters run.
+// DefaultMaxPods is the default limit on placeholders, which is more than the number of pods in the largest clusters.
 const DefaultMaxPods = 100_000
 
 // Input contains the objects for resolving buffers, as an API server returns them. The lists may be in any order; no object is changed.
@@ -27,11 +27,11 @@ type Input struct {
 	Deployments  []*appsv1.Deployment
 	ReplicaSets  []*appsv1.ReplicaSet
 	StatefulSets []*appsv1.StatefulSet
-	// Admit completes a pod as the cluster's admission would, were it created: defaults of LimitRanges, overhead of RuntimeClasses. It is
-	// called once per buffer before pods are counted, with a copy of the pod that it may change. Nil adds nothing.
+	// Admit completes a pod like the cluster's admission would if the pod was created: defaults of LimitRanges, overhead of RuntimeClasses.
+	// It is called once per buffer before pods are counted, with a copy of the pod that it may change. Nil adds nothing.
 	Admit func(pod *corev1.Pod)
-	// MaxPods bounds the pods of all buffers together, since a slip of the pen (replicas: 2000000000) must not fill
-	// the memory: the buffer that goes beyond it is not resolved. Nil is DefaultMaxPods.
+	// MaxPods bounds the pods of all buffers together, so that a mistyped number (replicas: 2000000000) does not fill the memory. The
+	// buffer that exceeds it is not resolved. Nil is DefaultMaxPods.
 	MaxPods *int
 }
 
@@ -41,7 +41,7 @@ type Resolved struct {
 	Buffer *v1beta1.CapacityBuffer
 	// Reason is the reason of the condition ReadyForProvisioning: v1beta1.ReasonResolved, or why no placeholder can be planned.
 	Reason string
-	// Message is a sentence for people: what cut the buffer down, or what is wrong and what to do. Empty if no message is needed.
+	// Message is a sentence for people: what limited the buffer, or what is wrong and what to do. Empty if no message is needed.
 	Message string
 	// PodTemplate is the template of the pods; nil for a buffer of a workload.
 	PodTemplate *corev1.PodTemplate
