@@ -40,8 +40,8 @@ func newBarrier(o Options) (barrier, error) {
 	return b, nil
 }
 
-// check opens the barrier if nothing is missing. It stays open: from then on only events that are still on their way are missing in the
-// view.
+// check opens the barrier if nothing is missing. Once open, it stays open: after that, the view lacks only events that have not arrived
+// yet.
 func (b *barrier) check() {
 	if len(b.unlisted)+len(b.missing) > 0 {
 		return

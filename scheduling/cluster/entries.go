@@ -34,8 +34,8 @@ const (
 type entry struct {
 	key           nodeKey
 	nodes, claims map[string]struct{}
-	// shown is what views contain of it, or nil if they contain nothing. host is the Node whose pods count as its own. Both are as of the
-	// last refresh.
+	// shown is the entry as views contain it, or nil if they contain nothing. host is the Node whose pods count as the entry's. Both are as
+	// of the last refresh.
 	shown *shownNode
 	host  string
 	// leftOut are objects that are not part of views.
@@ -165,8 +165,8 @@ func (s *State) entryNamed(name string) *entry {
 	return nil
 }
 
-// speakers returns the Node and the NodeClaim that represent the entry, each nil if there is none: of several, the one that is not being
-// deleted, else the newest, else the last by name.
+// speakers returns the Node and the NodeClaim that represent the entry; each is nil if there is none. Of several, it chooses the one that
+// is not being deleted, then the newest, then the last by name.
 func (m *entry) speakers(s *State) (*corev1.Node, *v1.NodeClaim) {
 	var node *corev1.Node
 	for name := range m.nodes {

@@ -10,8 +10,8 @@ import (
 
 // Event is a change of one object. Make it with Upsert, Delete or Assume.
 type Event struct {
-	// Object in its present form; for a deleted one only kind, namespace, name and UID are read. State keeps the pointer: do not change the
-	// object afterwards; objects of an informer's cache must not be changed either.
+	// Object in its present form; for a deleted one only kind, namespace, name and UID are read. State keeps the pointer, so do not change
+	// the object afterwards; the same applies to objects of an informer's cache.
 	Object metav1.Object
 	// Deleted means that the object is gone.
 	Deleted bool

@@ -107,7 +107,7 @@ func (g *groups) setPod(pod types.NamespacedName, named []podgroups.Named, succe
 	}
 }
 
-// sort finds the group that the pod is of: the first of those it names that is described.
+// sort finds the group of the pod: the first of the groups that the pod names for which an object exists.
 func (g *groups) sort(pod types.NamespacedName) {
 	was, member := g.of[pod]
 	for i := range g.named[pod] {

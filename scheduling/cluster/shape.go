@@ -15,7 +15,7 @@ import (
 
 // A claim has no instance while its launch is under way. Its pods are still pending, so a plan without it would launch the same node again.
 // The capacity is only known from its requirements: the claim names the allowed instance types, and all of them have room for the pods that
-// it was created for. So planning assumes what all of them have in common: the smallest allocatable amount of each resource, the labels on
+// it was created for. So planning assumes the common part of all of them: the smallest allocatable amount of each resource, the labels on
 // which all agree, and, for the pool's limits, the largest capacity.
 
 // shape is what a node is assumed to be until its provider reports it.
@@ -118,7 +118,7 @@ func (s *State) shapeOf(n *scheduling.Node, types []*cloudprovider.InstanceType,
 	return made
 }
 
-// with returns the shape of a node that may also be bought this way.
+// with returns the shape of a node that may also be bought as this offering.
 func (sh *shape) with(c cloudprovider.Candidate) *shape {
 	capacity, allocatable := c.Type.CapacityOf(c.Offering), c.Type.AllocatableOf(c.Offering)
 	if sh == nil {
@@ -150,7 +150,7 @@ func (sh *shape) with(c cloudprovider.Candidate) *shape {
 	return sh
 }
 
-// labelsOf returns the labels of a node bought this way.
+// labelsOf returns the labels of a node bought as this offering.
 func labelsOf(c cloudprovider.Candidate) map[string]string {
 	out := make(map[string]string)
 	for _, set := range []requirements.Set{c.Type.Requirements, c.Offering.Requirements} {

@@ -20,7 +20,7 @@ type displacedPod struct {
 	bound, waiting *corev1.Pod
 }
 
-// sameSpec compares like the API, by the encoded form: specs have fields that a comparison by fields can't see.
+// sameSpec compares specs by their encoded form, like the API, because specs have fields that a comparison by fields can't see.
 func sameSpec[T any](a, b *T) bool {
 	x, errX := json.Marshal(a)
 	y, errY := json.Marshal(b)
@@ -154,7 +154,7 @@ func (s *State) disruptionBudgets() *pods.Budgets {
 	return s.budgets
 }
 
-// placeholders returns those that do not have the name of a pod.
+// placeholders returns the placeholders whose name is not the name of a pod.
 func (s *State) placeholders(list []*corev1.Pod) []*corev1.Pod {
 	taken := func(pod *corev1.Pod) bool { return s.pods.has(keyOf(pod)) }
 	if !slices.ContainsFunc(list, taken) {

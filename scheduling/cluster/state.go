@@ -30,8 +30,8 @@ type Options struct {
 	DefaultTopologySpread         []corev1.TopologySpreadConstraint
 	UnsupportedVolumeTopologyKeys []string
 	UnsupportedVolumeDrivers      []string
-	// Kinds that must be known before State counts as synced. Nil means all, those for default topology spread only if there is any, and
-	// without NodeOverlays.
+	// Kinds that must be known before State counts as synced. nil means all kinds, except NodeOverlays, and except the kinds for default
+	// topology spread if there is none.
 	Kinds []Kind
 	// InferGangs also makes gangs of the pods of a LeaderWorkerSet or a JobSet, by their labels, as manifests.Options.InferGangs does.
 	InferGangs bool
@@ -58,7 +58,7 @@ type State struct {
 	onNode map[string]map[types.NamespacedName]*corev1.Pod
 	// orphaned are the names in onNode whose pods are on no node of the cluster.
 	orphaned map[string]struct{}
-	// facts are known about Nodes and NodeClaims in addition to the objects; they are deleted with their object.
+	// facts are known about Nodes and NodeClaims in addition to the objects; they are deleted together with the object.
 	nodeFacts, claimFacts map[string]facts
 	// waiting are the pending pods; shown the nodes, by name.
 	waiting *sortedList[types.NamespacedName, *corev1.Pod]

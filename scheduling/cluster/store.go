@@ -23,8 +23,8 @@ type store[T metav1.Object] struct {
 
 type stored[T metav1.Object] struct {
 	object T
-	// version is the resourceVersion as a number, 0 if it is none: versions of one kind can be compared
-	// (KEP-5504 made that part of the API; etcd's revisions always could be).
+	// version is the resourceVersion as a number, or 0 if it is not a number. Versions of one kind can be compared: KEP-5504 made that part
+	// of the API, and it was always true for etcd's revisions.
 	version uint64
 }
 
@@ -91,7 +91,7 @@ func (s *store[T]) assumed() map[types.NamespacedName]bool { return s.unconfirme
 // get returns the object of the name, or nil.
 func (s *store[T]) get(key types.NamespacedName) T { return s.objects[key].object }
 
-// maxTombstones bounds how many deletions are remembered: no watch is late by more deletions than that.
+// maxTombstones bounds how many deletions are remembered; no watch is late by more deletions.
 const maxTombstones = 8192
 
 // tombstones remembers the UIDs of the most recently deleted objects. UIDs are never reused.

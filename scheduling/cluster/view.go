@@ -15,8 +15,8 @@ import (
 type Query struct {
 	// Time is "now" in the snapshot: it decides which nominations are valid, and which pods of leaving nodes are kept by their annotations.
 	Time time.Time
-	// NodePools with their catalogs, as provisioning.ResolvePools finds them. Nil means all that State knows, without catalogs: they own
-	// nodes and can't launch any.
+	// NodePools with their catalogs, as provisioning.ResolvePools finds them. nil means all pools that State knows, without catalogs; these
+	// pools own nodes and can't launch any.
 	NodePools []scheduling.NodePool
 	// Catalogs named by NodePools. Planning uses them for claims without an instance; pass the same slices while the types are the same.
 	Catalogs map[string][]*cloudprovider.InstanceType
@@ -40,7 +40,8 @@ type View struct {
 	// seconds from the API, and report it with Upsert or Delete: if it was deleted while the watch was interrupted, no event will come.
 	Unconfirmed []ObjectKey
 	// Revision grows when something changes that makes it worthwhile to consolidate again: a pod is bound or removed; a node appears, goes,
-	// is initialised or is marked; a NodePool's spec or an overlay changes. Views of one State with equal revisions are equal in all that.
+	// is initialised or is marked; a NodePool's spec or an overlay changes. Views of one State with equal revisions are equal in all of
+	// this.
 	Revision uint64
 }
 
