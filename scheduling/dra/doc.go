@@ -1,5 +1,5 @@
-// Package dra evaluates the CEL selectors of Dynamic Resource Allocation, with the package that kube-scheduler does it with. It is a module
-// of its own, so that who plans without devices needs none of what that package needs.
+// Package dra evaluates the CEL selectors of Dynamic Resource Allocation, with the same package as kube-scheduler. It is a separate module,
+// so that planners without devices don't need the dependencies of that package.
 //
 //	model, err := scheduling.Compile(snapshot, scheduling.WithDeviceMatcher(dra.New()))
 //

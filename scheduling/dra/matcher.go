@@ -20,8 +20,8 @@ const (
 	maxAnswers     = 100000
 )
 
-// Matcher evaluates selectors, each within the limit of Kubernetes on its cost. A selector that costs more is an error. It remembers what
-// it was asked about devices that no expression can distinguish. It is safe for concurrent use; keep one for all snapshots.
+// Matcher evaluates selectors, each within the limit of Kubernetes on its cost. A selector that costs more is an error. It remembers
+// results for devices that no expression can distinguish. It is safe for concurrent use; keep one for all snapshots.
 type Matcher struct {
 	compiled *cel.Cache
 
