@@ -27,7 +27,8 @@ type placed struct {
 	of           *resourcev1.Device
 }
 
-// shape is a publication in a form that can be compared: devices sorted by all that they say but for their names and the amounts of their capacity.
+// shape is a publication in a form that can be compared: devices sorted by all their fields except their names and the amounts of their
+// capacity.
 type shape struct {
 	publication
 	devices []placed
@@ -130,7 +131,7 @@ func totalOf(s shape) map[resourcev1.QualifiedName]*resource.Quantity {
 	return out
 }
 
-// leastOf returns the first of shapes that are alike, with the least capacity of all, device by device. If nodes use different names for
+// leastOf returns the first of equal shapes, with the least capacity of all of them, device by device. If nodes use different names for
 // devices, the devices are numbered.
 func leastOf(alike []shape) []cloudprovider.DevicePool {
 	first := alike[0]

@@ -113,7 +113,7 @@ func poolsOf(driver, node string, list []*resourcev1.ResourceSlice) ([]cloudprov
 	list = slices.DeleteFunc(slices.Clone(list), func(slice *resourcev1.ResourceSlice) bool {
 		return slice.Spec.Pool.Generation < newest[slice.Spec.Pool.Name]
 	})
-	// Names of slices are generated: what is the same on each node is the order of their devices.
+	// Names of slices are generated, so only the order of their devices is the same on each node.
 	slices.SortFunc(list, func(a, b *resourcev1.ResourceSlice) int {
 		return cmp.Or(strings.Compare(firstDevice(a), firstDevice(b)), strings.Compare(a.Name, b.Name))
 	})
@@ -156,7 +156,7 @@ func firstDevice(slice *resourcev1.ResourceSlice) string {
 	return slice.Spec.Devices[0].Name
 }
 
-// ofAnyNode returns a copy of the device without what says on which node it is.
+// ofAnyNode returns a copy of the device without the fields that say on which node it is.
 func ofAnyNode(d *resourcev1.Device) resourcev1.Device {
 	out := *d.DeepCopy()
 	out.NodeName, out.NodeSelector, out.AllNodes = nil, nil, nil
