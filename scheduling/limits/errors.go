@@ -9,7 +9,7 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// ExceededError is a node for which a pool's limit leaves no room.
+// ExceededError says that a pool's limit leaves no room for a node.
 type ExceededError struct {
 	// Pool whose limit it is.
 	Pool v1.PoolKey
@@ -17,7 +17,7 @@ type ExceededError struct {
 	Resource corev1.ResourceName
 	// Limit as it stands in spec.limits.
 	Limit resource.Quantity
-	// Used is what the pool's planned, launching and live nodes take.
+	// Used is the total of the pool's planned, launching and live nodes.
 	Used resource.Quantity
 	// Asked is the amount that the refused node needs.
 	Asked resource.Quantity

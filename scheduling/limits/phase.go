@@ -33,5 +33,5 @@ func (p Phase) String() string {
 	return fmt.Sprintf("Phase(%d)", int(p))
 }
 
-// counts reports whether a node in the phase takes from its pool's limits.
+// counts reports whether a node in the phase counts against its pool's limits.
 func (p Phase) counts() bool { return p != Leaving }

@@ -11,8 +11,7 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// ResourceNodes is the name under which a NodePool limits how many nodes it has. Every node takes 1 of it,
-// whatever its capacity says.
+// ResourceNodes is the name under which a NodePool limits how many nodes it has. Every node takes 1 of it, regardless of its capacity.
 const ResourceNodes corev1.ResourceName = "nodes"
 
 // Tracker holds the entries of all pools. It is safe for concurrent use: if two reservations fit separately but not together, one is
@@ -44,7 +43,7 @@ func NewTracker() *Tracker {
 }
 
 // SetLimits replaces the pool's limits; nil or empty means none. They apply from the next Reserve on; existing nodes stay. The error is a
-// *LimitError for a negative amount, and nothing is then changed.
+// *LimitError for a negative amount; then nothing is changed.
 func (t *Tracker) SetLimits(pool v1.PoolKey, limits corev1.ResourceList) error {
 	for _, name := range slices.Sorted(maps.Keys(limits)) {
 		if limit := limits[name]; limit.Sign() < 0 {
@@ -58,9 +57,9 @@ func (t *Tracker) SetLimits(pool v1.PoolKey, limits corev1.ResourceList) error {
 	return nil
 }
 
-// Reserve enters a node that is planned, if the pool's limits have room for its capacity. The entry's ID, which
-// is unique over all pools, stays with the node: the NodeClaim's UID, or a name made up before there is one (see
-// Rename). The error is an *ExceededError, or an *EntryError if the ID is empty or taken; nothing is then changed.
+// Reserve enters a node that is planned, if the pool's limits have room for its capacity. The entry's ID, which is unique over all pools,
+// stays with the node. It is the NodeClaim's UID, or a name made up before the NodeClaim exists (see Rename). The error is an
+// *ExceededError, or an *EntryError if the ID is empty or taken; then nothing is changed.
 func (t *Tracker) Reserve(pool v1.PoolKey, id string, capacity corev1.ResourceList) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -77,9 +76,9 @@ func (t *Tracker) Reserve(pool v1.PoolKey, id string, capacity corev1.ResourceLi
 	return nil
 }
 
-// Observe adds a node in its current phase, or updates its entry, regardless of limits, because the node exists. The phase can't go back to
-// planned: an entry that is launching or beyond stays so. The error is an *EntryError for an empty ID, an unknown phase or such a step
-// back.
+// Observe adds a node in its current phase, or updates its entry, regardless of limits, because the node exists. The phase can't become
+// planned again: an entry that is launching or in a later phase does not go back. The error is an *EntryError for an empty ID, an unknown
+// phase or such a step back.
 func (t *Tracker) Observe(pool v1.PoolKey, id string, phase Phase, capacity corev1.ResourceList) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -173,7 +172,7 @@ type Entry struct {
 	Phase Phase
 }
 
-// Entries lists all nodes by ID: to find nodes that only the tracker knows.
+// Entries lists all nodes by ID; use it to find nodes that only the tracker knows.
 func (t *Tracker) Entries() []Entry {
 	t.mu.Lock()
 	defer t.mu.Unlock()
