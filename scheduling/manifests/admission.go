@@ -13,10 +13,10 @@ import (
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
-// A pod in a manifest is not yet the pod a scheduler sees: the API server fills in defaults and its admission plugins resolve classes. For
-// pods that were already admitted (they have a UID or a creation time), it only does what is harmless to repeat.
+// A pod in a manifest differs from the pod that a scheduler sees: the API server fills in defaults, and its admission plugins resolve
+// classes. For pods that were already admitted (they have a UID or a creation time), admission only does what is harmless to repeat.
 
-// admission is what the objects of the cluster add to pods.
+// admission contains the objects of the cluster that change pods at admission.
 type admission struct {
 	priorityClasses map[string]*schedulingv1.PriorityClass
 	runtimeClasses  map[string]*nodev1.RuntimeClass
@@ -156,7 +156,7 @@ func (a *admission) applyLimitRanges(p admissible) {
 	}
 }
 
-// resolveRuntimeClass adds what the pod's RuntimeClass brings: overhead, node selector and tolerations.
+// resolveRuntimeClass adds the fields of the pod's RuntimeClass: overhead, node selector and tolerations.
 func (a *admission) resolveRuntimeClass(l *loader, p admissible) {
 	if p.spec.RuntimeClassName == nil || *p.spec.RuntimeClassName == "" {
 		return

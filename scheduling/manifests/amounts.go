@@ -12,15 +12,14 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// Beyond these amounts a request can't be meant: no machine comes near, or no process is that small. The usual cause
-// is a unit that was left out or mixed up: cpu "2000" for 2000m, memory "512" for 512Mi, memory "100m" (a tenth of a
-// byte) for 100Mi.
+// Requests beyond these amounts can't be intended: hardly any node is that large, or no process is that small. The usual cause is a unit
+// that was left out or mixed up: cpu "2000" for 2000m, memory "512" for 512Mi, memory "100m" (a tenth of a byte) for 100Mi.
 //
 // scheduling.ImpossibleRequest finds amounts that no node can have.
 const (
-	// unlikelyCPU: only a few dozen instance types have as many.
+	// unlikelyCPU: only a few dozen instance types have this many.
 	unlikelyCPU = 250
-	// tooFewBytes: a request for some memory or disk that is less than a single page or block group.
+	// tooFewBytes: a request for memory or disk that is less than a single page or block group.
 	tooFewBytes = 64 << 10
 	// unlikelyBytes: no program starts in less.
 	unlikelyBytes = 1 << 20
@@ -79,8 +78,8 @@ func judgeCPU(amount resource.Quantity, tooMuch bool) (verdict, string) {
 	return fine, ""
 }
 
-// milliHint guesses the number of thousandths that was meant, dropping thousands until the result is a size that pods
-// have: 2000 is 2000m, 1000000 is 1000m.
+// milliHint guesses the number of thousandths that was meant. It divides by 1,000 until the result is a usual size of pods: 2000 is 2000m,
+// 1000000 is 1000m.
 func milliHint(value int64) string {
 	const plausibleMilli = 256_000
 	for value > plausibleMilli {
@@ -118,7 +117,7 @@ func inBytes(amount resource.Quantity) string {
 	return fmt.Sprintf("%d bytes", amount.Value())
 }
 
-// byteHint keeps the number and gives it the unit nearly every manifest uses.
+// byteHint keeps the number and adds the unit that nearly every manifest uses.
 func byteHint(amount resource.Quantity) string {
 	return strings.TrimRight(amount.String(), "numkKMGTPEi") + "Mi"
 }

@@ -101,7 +101,7 @@ func (l *loader) admitAll() {
 	}
 }
 
-// completeStorageClasses fills in the API's default: volumes are made at once, wherever.
+// completeStorageClasses fills in the API's default: volumes are made immediately, at any place.
 func (l *loader) completeStorageClasses() {
 	for _, e := range l.objects.storageClasses {
 		if e.object.VolumeBindingMode == nil {

@@ -9,7 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Settings say which ConfigMaps of the input are settings rather than something that planning does not read.
+// Settings say which ConfigMaps of the input are settings. Planning does not read other ConfigMaps.
 type Settings struct {
 	// Names of the ConfigMaps, in whatever namespace. Without any, all are of an unknown kind.
 	Names []string

@@ -11,7 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// WorkloadKind is a kind of object that keeps pods made from templates in it, beyond those of Kubernetes itself.
+// WorkloadKind is a kind of object outside of Kubernetes that keeps pods which are made from templates in the object.
 type WorkloadKind struct {
 	// Group and Kind name it, whatever its version.
 	Group, Kind string
@@ -56,7 +56,7 @@ func CommonWorkloadKinds() []WorkloadKind {
 type customObject struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata"`
-	// parts are its templates with how many pods each makes.
+	// parts are its templates, each with the number of pods to make from it.
 	parts []customPart
 }
 
@@ -66,7 +66,7 @@ type customPart struct {
 	template        *corev1.PodTemplateSpec
 }
 
-// readCustom reads an object of such a kind. It reports false if the object has no template, as a Rollout that refers to a Deployment.
+// readCustom reads an object of such a kind. It reports false if the object has no template, like a Rollout that refers to a Deployment.
 func (l *loader) readCustom(d document, wk *WorkloadKind) bool {
 	var fields map[string]any
 	object := &customObject{}
@@ -108,7 +108,7 @@ func (l *loader) readCustom(d document, wk *WorkloadKind) bool {
 					l.problem(d.origin, ProblemInvalid, l.nameOf(d), p.countPath, fmt.Sprintf("must be a whole number from 0 to %d", l.limits.Replicas))
 					return true
 				}
-				// A product that no int holds is far above any limit.
+				// A product that does not fit in an int is above any limit.
 				p.count = int(min(float64(p.count)*n, 1<<53))
 			}
 			object.parts = append(object.parts, p)
@@ -148,10 +148,10 @@ func (o *customObject) workloads(at origin) []workload {
 	return list
 }
 
-// containerList finds a list of containers, which a template has; in a text within the text it is escaped.
+// containerList finds a list of containers, which a template has; inside a quoted text, the quotes are escaped.
 var containerList = regexp.MustCompile(`"containers"\s*:\s*\[`)
 
-// podMakers are kinds whose controllers make pods that the object does not spell out.
+// podMakers are kinds whose controllers make pods although the objects contain no pod templates.
 func podMakers() []string {
 	return []string{
 		"Prometheus.monitoring.coreos.com", "PrometheusAgent.monitoring.coreos.com", "Alertmanager.monitoring.coreos.com", "ThanosRuler.monitoring.coreos.com",

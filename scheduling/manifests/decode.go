@@ -21,7 +21,7 @@ type document struct {
 	groupKind  groupKind
 	apiVersion string
 	kind       kind
-	// older says that it is of an older version than the kind's.
+	// older says that the document is of an older version than the kind's.
 	older bool
 	// version is the version in apiVersion.
 	version string
@@ -135,7 +135,7 @@ type pointer[T any] interface {
 	decodable
 }
 
-// decodeInto makes the decoder of a kind from the place where its objects are kept.
+// decodeInto makes the decoder of a kind. at is the place where its objects are kept.
 func decodeInto[P pointer[T], T any](place func(*objects) *[]entry[P]) func(*loader, document) {
 	return func(l *loader, d document) {
 		object := P(new(T))
@@ -151,7 +151,7 @@ func decodeInto[P pointer[T], T any](place func(*objects) *[]entry[P]) func(*loa
 	}
 }
 
-// fill decodes a document into the empty object, and reports whether it is one to keep.
+// fill decodes a document into the empty object, and reports whether the object is to be kept.
 func (l *loader) fill(d document, object decodable) bool {
 	strict, err := decodeStrict(d.text, object)
 	if err != nil {
@@ -201,7 +201,7 @@ func (l *loader) undecodable(d document, into reflect.Type, err error) {
 	}
 }
 
-// nameOf is "Kind namespace/name" as far as the text says.
+// nameOf returns "Kind namespace/name", as far as the text contains these.
 func (l *loader) nameOf(d document) string {
 	root, _ := l.tree(d.origin)
 	if root == nil {
@@ -221,9 +221,9 @@ func (l *loader) nameOf(d document) string {
 	return strings.TrimSpace(d.groupKind.kind + " " + qualifiedName(&meta))
 }
 
-// accept completes the metadata of an object and refuses it if it has no proper name or is there already.
+// accept completes the metadata of an object. It refuses the object if it has no valid name or exists already.
 func (l *loader) accept(d document, object decodable) bool {
-	object.SetManagedFields(nil) // who set which field is of no use here, and often the larger half of an object
+	object.SetManagedFields(nil) // planning does not need to know who set which field, and this is often the larger half of an object
 	if d.kind.ours {
 		object.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{
 			Group: d.groupKind.group, Version: d.keptVersion(), Kind: d.groupKind.kind,
@@ -267,7 +267,7 @@ func (l *loader) accept(d document, object decodable) bool {
 	return false
 }
 
-// keptVersion returns the version that the object says it is of once it is decoded.
+// keptVersion returns the version that the object states after it is decoded.
 func (d document) keptVersion() string {
 	if d.kind.converted[d.version] != nil {
 		return d.version
@@ -283,8 +283,7 @@ func (l *loader) canonical(g groupKind) groupKind {
 	return g
 }
 
-// generateName stands in for the API server, which appends five random characters: here it is the first number that
-// is free.
+// generateName replaces the API server, which appends five random characters: here it appends the lowest free number.
 func (l *loader) generateName(d document, object metav1.Object) string {
 	key := objectKey{l.canonical(d.groupKind), object.GetNamespace(), ""}
 	for i := l.generated[objectKey{key.groupKind, key.namespace, object.GetGenerateName()}]; ; i++ {

@@ -1,7 +1,7 @@
-// Package manifests reads Kubernetes objects into a scheduling.Snapshot: YAML or JSON, one document or many, lists as "kubectl get … -o
-// yaml" and "-o json" print them, whole folders, dumps of running clusters, and manifests that were never applied.
+// Package manifests reads Kubernetes objects into a scheduling.Snapshot. It accepts YAML or JSON, one document or many, lists as "kubectl
+// get … -o yaml" and "-o json" print them, whole folders, dumps of running clusters, and manifests that were never applied.
 //
-// This is the smallest real use: it reads a folder; the result can be planned once the caller has added instance types.
+// This is the smallest realistic use: it reads a folder; the result can be planned after the caller has added instance types.
 //
 //	sources, err := manifests.Files("cluster/")
 //	if err != nil {
@@ -21,8 +21,8 @@
 //
 // Node, Pod, Namespace, Service, LimitRange, PersistentVolume, PersistentVolumeClaim, ReplicationController, Deployment, ReplicaSet,
 // StatefulSet, DaemonSet, Job, CronJob, PodDisruptionBudget, StorageClass, CSINode, VolumeAttachment, PriorityClass, RuntimeClass, PodGroup
-// and Workload, PodTemplate, CapacityBuffer, ProvisioningRequest, NodePool, NodeClaim and NodeOverlay. Node classes are a cloud's: which
-// kinds there are, Options.Kinds says (aws/convert.Kinds for AWS). Other kinds with pod templates are read if Options.Workloads names them
+// and Workload, PodTemplate, CapacityBuffer, ProvisioningRequest, NodePool, NodeClaim and NodeOverlay. Node classes belong to a cloud:
+// Options.Kinds lists their kinds (aws/convert.Kinds for AWS). Other kinds with pod templates are read if Options.Workloads names them
 // (CommonWorkloadKinds contains those of well-known projects). HorizontalPodAutoscalers and ScaledObjects can determine the number of pods
 // (Options.Autoscaling). All other kinds are skipped, counted and named in a warning. Unknown kinds in the API groups of node autoscaling,
 // including those of Options.Kinds, are refused, because skipping them could change the plan.
@@ -31,9 +31,9 @@
 //
 // With Options.Conversion, the input may also contain NodePools and NodeClaims of v1beta1, Provisioners and Machines of v1alpha5, and node
 // classes in the older forms of Options.Kinds, in any mixture. All are converted to v1. Each change of meaning or form is a Warning with
-// its code of package api/conversion. Names of v1alpha5 objects are separate: a Provisioner and a NodePool of one name are two pools with
-// different keys, each with its own node class (Result.NodeClassOf). Objects without UID and creation time are manifests, which get the
-// defaults that a webhook used to add. An object that can't be converted is refused, all that is wrong with it at once.
+// its code of package api/conversion. Names of v1alpha5 objects are separate: a Provisioner and a NodePool of the same name are two pools
+// with different keys, each with its own node class (Result.NodeClassOf). Objects without UID and creation time are manifests, which get
+// the defaults that a webhook used to add. An object that can't be converted is refused, with all of its errors at once.
 //
 // Pods keep their node selectors: nodes of Provisioners have the label karpenter.sh/provisioner-name, all others karpenter.sh/nodepool. The
 // annotation karpenter.sh/do-not-evict is read under its present name.
@@ -45,19 +45,19 @@
 // server (those with a UID or a creation time) are used unchanged, except for defaults that are harmless to repeat. NodePools and node
 // classes are defaulted and validated.
 //
-// A workload without pods in the input is expanded to its replicas. If the input has some of its pods, it is not expanded, because the
-// input is then a copy of a cluster. Pods belong to a workload by owner references, to a Deployment or CronJob also through the ReplicaSets
-// or Jobs between them, whether those are in the input or not. A Job runs as many pods as its parallelism and the missing completions
-// allow, a CronJob runs once, and a DaemonSet is passed on unchanged. Pods are named after the workload and numbered from 0: web-0, web-1.
-// If two workloads of a namespace share a name, a StatefulSet keeps it, and the other workload appends its kind to its name:
+// A workload without pods in the input is expanded to its replicas. A workload is not expanded if the input has some of its pods, because
+// the input is then a copy of a cluster. Pods belong to a workload by owner references, to a Deployment or CronJob also through the
+// ReplicaSets or Jobs between them, whether those are in the input or not. A Job runs as many pods as its parallelism and the missing
+// completions allow, a CronJob runs once, and a DaemonSet is passed on unchanged. Pods are named after the workload and numbered from 0:
+// web-0, web-1. If two workloads of a namespace share a name, a StatefulSet keeps it, and the other workload appends its kind to its name:
 // web-deployment-0.
 //
 // A pod counts as pending if it is not bound to a node, has not ended, is not being deleted, has no scheduling gates, and belongs neither
-// to a DaemonSet nor to a kubelet. A pod that was nominated by preemption is pending too, and holds its room. Conditions are not read:
-// manifests have none. Pods of leaving nodes are pending too, if they will be created again.
+// to a DaemonSet nor to a kubelet. A pod that was nominated by preemption is pending, too, and its room is reserved. Conditions are not
+// read: manifests have none. Pods of leaving nodes are pending too, if they will be created again.
 //
 // A CapacityBuffer becomes its placeholder pods (see package scheduling/buffers), completed like the pods of workloads; a PodTemplate is
-// only used by buffers and requests. A buffer that refers to something that is not in the input keeps no room, with a warning.
+// only used by buffers and requests. A buffer that refers to an object that is not in the input keeps no room free, and there is a warning.
 //
 // A ProvisioningRequest asks for pods that do not exist yet: package scheduling/requests answers Result.Requests.
 //
@@ -65,19 +65,19 @@
 // and of a Kueue pod group, according to the pods' labels and annotations. A PodGroup whose pods may be scheduled one by one, anywhere, is
 // not a gang. The pods of a JobSet, or of a group of a LeaderWorkerSet, are gangs if Options.InferGangs is set.
 //
-// A claim for a volume whose StorageClass is not in the input is given a class of that name that makes volumes wherever the pod goes, with
-// a warning. If pods use claims but the input has no claims at all, there is one warning for all of them.
+// A claim for a volume whose StorageClass is not in the input is given a class of that name that makes volumes at the place of the pod,
+// with a warning. If pods use claims but the input has no claims at all, there is one warning for all of them.
 //
-// Sources are laid over a running cluster (Options.Live) as kubectl apply would lay them. An object that both have is that
-// of the source, which keeps the status of the cluster's and the volume of a claim. The pods that the cluster has of a replaced workload
-// are left out, also those of its ReplicaSets and Jobs: the workload's new pods wait for a place in their stead.
+// Sources are laid over a running cluster (Options.Live) as kubectl apply would lay them. An object that is in both is taken from the
+// source, with the status from the cluster, and for a claim the volume from the cluster. If a workload is replaced, its pods in the cluster
+// are left out, also those of its ReplicaSets and Jobs; the workload's new pods are pending instead.
 //
 // # What is refused
 //
 // Invalid input is refused as a whole, with all its problems at once: text that is not YAML or JSON, fields of the wrong type, invalid
 // NodePools, pods and pod templates without containers or with invalid spreads and affinities, repeated objects, and requests that are
-// negative or probably have a wrong unit. Everything else that is odd is a Warning, unknown fields too unless Options.Strict refuses them.
-// Limits restricts the size, the number of objects, the nesting, and the expansion of aliases and replicas.
+// negative or probably have a wrong unit. Anything else that is unusual is a Warning. So are unknown fields, unless Options.Strict refuses
+// them. Limits restricts the size, the number of objects, the nesting, and the expansion of aliases and replicas.
 //
 // Stability: beta.
 package manifests

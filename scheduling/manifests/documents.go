@@ -72,7 +72,7 @@ func nextDocument(data []byte, start int) int {
 	}
 }
 
-// isBlank says that a document holds nothing but separators, comments and directives.
+// isBlank reports whether a document contains only separators, comments and directives.
 func isBlank(text []byte) bool {
 	for len(text) > 0 {
 		line, rest, _ := bytes.Cut(text, []byte{'\n'})
@@ -214,7 +214,7 @@ func (l *loader) readJSON(source, document int, at doctree.Span) int {
 	return document
 }
 
-// explainJSON prefers the words of a real parser, which knows what it expected, for text that can't be cut up.
+// explainJSON uses the error of a real parser, which says what it expected, for text that can't be split.
 func explainJSON(text []byte, start int, err error) error {
 	if errors.Is(err, doctree.ErrTooDeep) || errors.Is(err, doctree.ErrLongLine) {
 		return err
@@ -231,8 +231,8 @@ func explainJSON(text []byte, start int, err error) error {
 	return err
 }
 
-// readJSONObject reads the object at o, a list or a single one. A list hands the kind of its items down to items
-// that don't state their own, as those of a PodList don't.
+// readJSONObject reads the object at o, a list or a single one. A list passes the kind of its items to items that don't state their own
+// kind, as in a PodList.
 func (l *loader) readJSONObject(o origin, inherited header) {
 	data := l.sources[o.source].Data
 	s := doctree.JSONScanner{Data: data, End: o.at.End, MaxDepth: l.limits.Depth}

@@ -75,7 +75,7 @@ func kindOrder(kind string) int {
 	return len(kinds)
 }
 
-// countReplicas refuses the workload that goes beyond the bound, before anything is made.
+// countReplicas refuses the workload that exceeds the bound, before any pod is made.
 func (l *loader) countReplicas(list []workload) bool {
 	total := 0
 	for i := range list {
@@ -90,7 +90,7 @@ func (l *loader) countReplicas(list []workload) bool {
 	return true
 }
 
-// podPrefix is what the names of a workload's pods start with.
+// podPrefix is the beginning of the names of a workload's pods.
 type podPrefix struct{ namespace, prefix string }
 
 // expandWorkload creates the pods of one workload. given is the number of pods in the input.
@@ -108,7 +108,7 @@ func (l *loader) expandWorkload(w *workload, prefixes map[podPrefix]bool, given 
 	namespace, prefix := w.object.GetNamespace(), l.freePrefix(w, prefixes, given)
 	shared := joinLabels(w.template.Labels, w.labels)
 	owners := []metav1.OwnerReference{w.owner}
-	// Pods of one workload share common parts: a snapshot must not be changed.
+	// Pods of one workload share common parts, so a snapshot must not be changed.
 	pods := make([]corev1.Pod, w.count)
 	l.objects.pods = slices.Grow(l.objects.pods, w.count)
 	for i := range pods {
@@ -130,8 +130,8 @@ func (l *loader) expandWorkload(w *workload, prefixes map[podPrefix]bool, given 
 	}
 }
 
-// freePrefix returns the workload's name, followed by its kind as often as it takes to keep its pods apart from all others. Two prefixes
-// give the same name only if they are equal, because a number follows.
+// freePrefix returns the workload's name, followed by its kind as often as necessary to make its pods' names different from all others. Two
+// prefixes give the same name only if they are equal, because a number follows.
 func (l *loader) freePrefix(w *workload, prefixes map[podPrefix]bool, given int) string {
 	namespace, name := w.object.GetNamespace(), w.object.GetName()
 	for ; ; name += "-" + strings.ToLower(w.kind) {
@@ -155,7 +155,7 @@ func (l *loader) podsInTheWay(w *workload, candidate podPrefix) bool {
 	return false
 }
 
-// addReplicaSet makes the ReplicaSet a Deployment would have, which owns the pods and spreads them by default.
+// addReplicaSet makes the ReplicaSet that a Deployment would have. It owns the pods, so that default topology spread applies to them.
 func (l *loader) addReplicaSet(w *workload) {
 	d, ok := w.object.(*appsv1.Deployment)
 	if !ok {
@@ -180,7 +180,7 @@ func (l *loader) addReplicaSet(w *workload) {
 	w.owner = ownerReference("apps/v1", kindReplicaSet, set.Name, set)
 }
 
-// joinLabels returns base together with more; base itself if there is nothing to add.
+// joinLabels returns base together with more; it returns base itself if more is empty.
 func joinLabels(base, more map[string]string) map[string]string {
 	if len(more) == 0 {
 		return base
@@ -197,8 +197,8 @@ const (
 	groupBatch = "batch"
 )
 
-// ownership knows which objects of the input have pods, ReplicaSets or Jobs there. Objects are known by kind and
-// name: a dump that was cleaned of UIDs still says who owns whom.
+// ownership knows which objects of the input have pods, ReplicaSets or Jobs in the input. Objects are identified by kind and name, because
+// a dump without UIDs still contains the names of owners.
 type ownership struct {
 	// count is how many pods of the input name the owner.
 	count map[objectKey]int

@@ -55,7 +55,7 @@ type gangReader struct {
 	l      *loader
 	reader *podgroups.Reader
 	known  map[podgroups.Key]*podgroups.Object
-	// first is what the first member says of each group.
+	// first is the group as its first member describes it.
 	first   map[podgroups.Key]podgroups.Named
 	members map[podgroups.Key][]podgroups.Member
 	// origins of the pods; nil until one is asked for.
@@ -81,7 +81,7 @@ func (b *gangReader) add(pod *corev1.Pod) {
 	}
 }
 
-// addSucceeded counts a pod that has ended well where its group does.
+// addSucceeded counts a pod that has succeeded if its group counts such pods.
 func (b *gangReader) addSucceeded(pod *corev1.Pod) {
 	for _, named := range podgroups.OfSucceeded(b.reader.NamedIn(pod, "")) {
 		if len(b.members[named.Group]) > 0 {
@@ -97,7 +97,7 @@ func (b *gangReader) missing(pod *corev1.Pod, object podgroups.Key) {
 	})
 }
 
-// originOf returns where the pod, or the workload that it is made of, is written.
+// originOf returns the place of the pod in the input, or that of the workload that it is made from.
 func (b *gangReader) originOf(pod *corev1.Pod) origin {
 	if b.origins == nil {
 		b.origins = make(map[scheduling.PodKey]origin, len(b.l.objects.pods))

@@ -20,7 +20,7 @@ import (
 // Objects of all generations of the node autoscaling API are converted to v1, and keep their identity: names of v1alpha5 objects are
 // separate.
 
-// only is the decoder of the one version that is converted.
+// only is the decoder of the single version that is converted.
 func only(version string, decode func(*loader, document)) map[string]func(*loader, document) {
 	return map[string]func(*loader, document){version: decode}
 }
@@ -45,7 +45,7 @@ func decodeOlder(empty func() kinds.Object) func(*loader, document) {
 	}
 }
 
-// convertOlder converts all objects of older generations together, because the lifetime of a NodeClaim's nodes is in its pool, of any
+// convertOlder converts all objects of older generations together, because a NodeClaim's lifetime is in its pool, which may be of any
 // generation. An object that can't be converted is a problem with all its reasons.
 func (l *loader) convertOlder() {
 	older := l.objects.older
@@ -112,7 +112,7 @@ func (l *loader) converted(e entry[kinds.Object], w conversion.Warning) {
 	l.warn(o, remark{code: WarningCode(w.Code), kind: kind, name: name, path: w.Path, message: w.Message, detail: w.Message})
 }
 
-// seedEmptiness sets the time since which a v1alpha5 node is empty, which its Node has in an annotation.
+// seedEmptiness sets the time since which a v1alpha5 node is empty; its Node has the time in an annotation.
 func seedEmptiness(n *scheduling.Node) {
 	if n.Pool.Generation != v1.GenerationV1Alpha5 || n.Object == nil || n.Claim == nil || !n.Claim.Status.LastPodEventTime.IsZero() {
 		return
@@ -159,7 +159,7 @@ func (l *loader) firstGenerationInUse() bool {
 	return false
 }
 
-// renameDoNotEvict has a pod that must not be evicted say so in the present words.
+// renameDoNotEvict gives a pod that must not be evicted the present annotation.
 func (l *loader) renameDoNotEvict(o origin, kind, name, path string, meta *metav1.ObjectMeta) {
 	const old = v1beta1.DoNotEvictAnnotationKey
 	value, ok := meta.Annotations[old]

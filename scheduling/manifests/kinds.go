@@ -34,7 +34,7 @@ func (g groupKind) String() string {
 	return g.kind + "." + g.group
 }
 
-// objects is what was read, by kind, in the order of the input.
+// objects contains the objects that were read, by kind, in the order of the input.
 type objects struct {
 	pods                   []entry[*corev1.Pod]
 	nodes                  []entry[*corev1.Node]
@@ -235,7 +235,7 @@ func decodeNodeClass(empty func() kinds.NodeClass) func(*loader, document) {
 // isNodeClass reports whether objects of the kind are read as node classes.
 func (l *loader) isNodeClass(key groupKind) bool { return l.kinds[key].nodeClass }
 
-// hasNodeClass reports whether objects of that name of a kind are, in whatever group.
+// hasNodeClass reports whether a node class of that kind and name is in the input, in any group.
 func (l *loader) hasNodeClass(name string) bool {
 	for key := range l.kinds {
 		if key.kind == name && l.isNodeClass(key) {

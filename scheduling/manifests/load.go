@@ -24,9 +24,9 @@ import (
 type Options struct {
 	// Now becomes Snapshot.Time; the package reads no clock. Zero stays zero.
 	Now time.Time
-	// Live are sources of a running cluster, such as the output of kubectl get, over which the other sources are laid as kubectl apply would
-	// lay them: an object that is in both is that of the other source, with a warning (WarningReplaced). Nil: no cluster; then an object
-	// may be in no two sources.
+	// Live are sources of a running cluster, such as the output of kubectl get. The other sources change them like kubectl apply would: if
+	// an object is in both, the object of the other source counts, with a warning (WarningReplaced). nil means that there is no cluster;
+	// then an object may not be in two sources.
 	Live []Source
 	// Namespace is where namespaced objects without a namespace live. Empty: "default".
 	Namespace string
@@ -36,20 +36,21 @@ type Options struct {
 	// Strict refuses unknown fields and repeated fields instead of warning about them, and files of Kustomize and Helm (kustomization.yaml,
 	// Chart.yaml, values.yaml), which contain no objects.
 	Strict bool
-	// Oldest is the oldest generation that is read: v1.Version, v1beta1.Version or v1alpha5.Version. Without it, objects of older
+	// Oldest is the oldest generation that is read: v1.Version, v1beta1.Version or v1alpha5.Version. By default, objects of older
 	// generations are refused, like by an API server that does not serve their version. Empty reads all.
 	Oldest string
 	// Kinds are the kinds of node classes that the input may contain, with all their generations; aws/convert.Kinds returns those of AWS.
 	// Their groups are those of node autoscaling itself. By default there are none: node classes are then skipped like other unknown kinds.
 	Kinds kinds.Set
-	// Conversion converts objects of older generations once all are read; aws/convert.Conversion does so for AWS. Nil: they are refused.
+	// Conversion converts objects of older generations after all objects are read; aws/convert.Conversion does so for AWS. Nil: they are
+	// refused.
 	Conversion kinds.Conversion
-	// Settings are ConfigMaps of the input that say how to read it. The zero value: none.
+	// Settings are ConfigMaps of the input that determine how the rest is read. The zero value: none.
 	Settings Settings
-	// Workloads are further kinds that keep pods by template; see CommonWorkloadKinds. Nil: none. If a kind has several entries, the last
-	// one counts.
+	// Workloads are additional kinds of workloads, with templates for their pods; see CommonWorkloadKinds. Nil: none. If a kind has several
+	// entries, the last one counts.
 	Workloads []WorkloadKind
-	// Autoscaling says with how many pods workloads are planned that an autoscaler of the input scales. Empty: AutoscalingCurrent.
+	// Autoscaling says how many pods of a workload are planned if an autoscaler of the input scales it. Empty: AutoscalingCurrent.
 	Autoscaling Autoscaling
 	// InferGangs also makes gangs of the pods of a JobSet, and of each group of a LeaderWorkerSet. Their APIs do not promise that these
 	// pods are placed together: a pod with a place starts, and waits for the others.
@@ -87,7 +88,7 @@ type Result struct {
 
 // Load reads Kubernetes objects into a Snapshot.
 //
-// Input that can't be meant is refused as a whole with a *LoadError that lists every problem of every document: see the ProblemCode
+// Input that can't be intended is refused as a whole with a *LoadError that lists every problem of every document: see the ProblemCode
 // constants. Everything else that is questionable becomes a Warning. The result does not depend on the order of the sources, and shares no
 // memory with them. Load keeps no state and may be called from many goroutines.
 func Load(sources []Source, opts Options) (*Result, error) {
@@ -120,8 +121,8 @@ type loader struct {
 	// firstLive is the index of the first source of a running cluster; the number of sources if there is none.
 	firstLive int
 	kinds     map[groupKind]kind
-	// strictGroups are the API groups of node autoscaling itself. Skipping one of their objects would change the plan without a word, so a
-	// kind or version that is not known there is refused.
+	// strictGroups are the API groups of node autoscaling itself. Skipping an object of these groups would change the plan without a
+	// warning, so an unknown kind or version of them is refused.
 	strictGroups map[string]bool
 	objects      objects
 	seen         map[objectKey]origin
@@ -140,7 +141,7 @@ type loader struct {
 	// groupOfPod and groupOfTemplate are the PodGroups that pods, and those made from templates, name.
 	groupOfPod      map[types.NamespacedName]string
 	groupOfTemplate map[*corev1.PodSpec]string
-	// unfolded is how many bytes of JSON YAML documents have become.
+	// unfolded is the size of the JSON that YAML documents were converted to, in bytes.
 	unfolded int64
 	// parsed is the last document that was parsed again to find a line.
 	parsed parsedOrigin
@@ -175,7 +176,7 @@ func newLoader(sources []Source, opts Options) *loader {
 	}
 	l.problems.limit = max(1, l.limits.Problems)
 	// Results that depend on an order, such as which of two messages comes first, must not depend on the order of the caller's input.
-	// Objects of a running cluster come last: they are left out where another source has them.
+	// Objects of a running cluster come last; they are left out if another source has them.
 	l.sources = append(inOrder(sources), inOrder(opts.Live)...)
 	l.firstLive = len(sources)
 	return l
@@ -241,11 +242,11 @@ const (
 	DefaultMaxDepth = 128
 	// DefaultMaxReplicas bounds the pods that workloads are expanded to, all workloads together.
 	DefaultMaxReplicas = 1_000_000
-	// DefaultMaxProblems bounds how many problems are reported; the rest are counted.
+	// DefaultMaxProblems bounds how many problems are listed; the rest are counted.
 	DefaultMaxProblems = 100
 )
 
-// maxWarnings bounds the warnings of one load after equal ones were folded together.
+// maxWarnings bounds the warnings of one load after equal warnings were merged.
 const maxWarnings = 1000
 
 // Limits restrict the input of Load. All values count as they are: start from DefaultLimits.

@@ -43,7 +43,7 @@ func (l *loader) machines() []machine {
 			l.problem(e.origin, ProblemInvalid, "NodeClaim "+e.object.Name, "status.providerID",
 				fmt.Sprintf("is %q, while the Node of the same name is another machine; machines need names of their own", e.object.Status.ProviderID))
 		default:
-			// A Machine may have the name of a NodeClaim, but two nodes that have not joined can't be distinguished by name alone.
+			// A Machine may have the name of a NodeClaim, so two nodes that have not joined can't be distinguished by name alone.
 			names[e.object.Name] = true
 			list = append(list, machine{scheduling.JoinNode(nil, e.object), e.origin, "NodeClaim"})
 		}
@@ -65,7 +65,7 @@ type claimIndex struct {
 	taken                      map[*v1.NodeClaim]bool
 }
 
-// indexClaims also refuses provider IDs that two objects of a kind have: one instance would count twice.
+// indexClaims also refuses provider IDs that two objects of a kind share, because one instance would count twice.
 func (l *loader) indexClaims() *claimIndex {
 	index := &claimIndex{
 		byProvider: make(map[string]*v1.NodeClaim), byNode: make(map[string]*v1.NodeClaim),

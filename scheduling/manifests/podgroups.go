@@ -18,7 +18,7 @@ import (
 	"github.com/drawknife/drawknife/internal/podgroups"
 )
 
-// Groups of kinds that stand for pods which are scheduled together, and the kinds.
+// Groups of kinds that describe pods which are scheduled together, and the kinds.
 const (
 	groupScheduling   = "scheduling.k8s.io"
 	groupCoscheduling = "scheduling.x-k8s.io"

@@ -49,7 +49,8 @@ func (l *loader) placePods(machines []machine) (pending []*corev1.Pod) {
 
 func comparePods(a, b *corev1.Pod) int { return compareNames(a, b) }
 
-// awaitsPlace reports whether an unbound pod wants to be scheduled, and says so when the reason might surprise.
+// awaitsPlace reports whether an unbound pod is to be scheduled, and adds a warning if the reason for not scheduling it might be
+// surprising.
 func (l *loader) awaitsPlace(e entry[*corev1.Pod]) bool {
 	pod := e.object
 	switch {
@@ -70,8 +71,8 @@ func (l *loader) awaitsPlace(e entry[*corev1.Pod]) bool {
 	return true
 }
 
-// displaced takes the pods that will need a new place off the machines that are going away. They are replaced by copies that are not bound
-// to a node.
+// displaced removes the pods that will need a new place from nodes that are leaving. They are replaced by copies that are not bound to a
+// node.
 func (l *loader) displaced(machines []machine) []*corev1.Pod {
 	var budgets *pods.Budgets
 	var list []*corev1.Pod

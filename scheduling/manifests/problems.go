@@ -13,15 +13,15 @@ import (
 type Position struct {
 	// Source is the Name of the Source.
 	Source string `json:"source"`
-	// Document counts the documents of the source from 1, leaving out empty ones. 0: the source as a whole.
+	// Document counts the documents of the source from 1, without empty ones. 0 means the source as a whole.
 	Document int `json:"document,omitempty"`
-	// Item counts the items from 1 when the document is a list. 0: not in a list.
+	// Item counts the items of a list from 1. 0 means that the document is not a list.
 	Item int `json:"item,omitempty"`
-	// Line counts the lines of the source from 1. 0: unknown.
+	// Line counts the lines of the source from 1. 0 means unknown.
 	Line int `json:"line,omitempty"`
 }
 
-// String is "pods.yaml: document 1, item 7, line 123", without the parts that are not known.
+// String returns for example "pods.yaml: document 1, item 7, line 123", without unknown parts.
 func (p Position) String() string {
 	var parts []string
 	for _, part := range []struct {
@@ -53,7 +53,7 @@ type ProblemCode string
 const (
 	// ProblemMalformed is a document that is not YAML or JSON, or not a Kubernetes object.
 	ProblemMalformed ProblemCode = "Malformed"
-	// ProblemVersion is a kind that is known in an apiVersion that is not.
+	// ProblemVersion: the kind is known, but not in this apiVersion.
 	ProblemVersion ProblemCode = "UnknownVersion"
 	// ProblemType is a field with a value of the wrong type.
 	ProblemType ProblemCode = "WrongType"
@@ -83,7 +83,7 @@ type Problem struct {
 	Path string
 	// Message says what is wrong and what would be right.
 	Message string
-	// First is, for a duplicate, where the object was given first; nil otherwise.
+	// First is, for a duplicate, the place of the first object; otherwise it is nil.
 	First *Position
 }
 
@@ -144,7 +144,7 @@ func (p *problems) add(problem *Problem) {
 }
 
 // full counts a further problem if it would only be counted, and reports whether it was. Calling it first avoids computing the position,
-// which would take too long in a file that contains only problems.
+// which would take too long in a file with many problems.
 func (p *problems) full() bool {
 	if len(p.list) < p.limit {
 		return false
@@ -174,7 +174,7 @@ const (
 	hintPlaceholder = `; it looks like a placeholder: plan what it is filled in to`
 )
 
-// placeholder is a name that a tool puts a value in place of: "${NAME}". Shells and containers write "$NAME" and "$(NAME)" too.
+// placeholder is a name that a tool replaces by a value: "${NAME}". Shells and containers write "$NAME" and "$(NAME)" too.
 var placeholder = regexp.MustCompile(`\$\{[A-Za-z_]`)
 
 // hintTemplates adds advice to problems on lines of templates, and to problems of invalid YAML if a template is in its source.
@@ -199,7 +199,7 @@ func (l *loader) hintTemplates() {
 // lineReader goes through the lines of a source once.
 type lineReader struct {
 	name string
-	// number is the number of the line that rest begins with, from 1.
+	// number is the number of the first line of rest, counted from 1.
 	number int
 	rest   []byte
 	// templates and placeholders say whether there are any.

@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// replacing is what is known of objects that replace those of a running cluster. Live sources are read last.
+// replacing contains the objects that replace those of a running cluster. Live sources are read last.
 type replacing struct {
 	// objects are the objects of sources that are not live, if there is a live source.
 	objects map[objectKey]decodable
@@ -22,7 +22,7 @@ func (l *loader) live(o origin) bool { return o.source >= l.firstLive }
 // replaces reports whether the first of two objects with one name replaces the second.
 func (l *loader) replaces(first, second origin) bool { return !l.live(first) && l.live(second) }
 
-// keepForReplacing remembers an object that may replace one of the cluster.
+// keepForReplacing remembers an object that may replace an object of the cluster.
 func (l *loader) keepForReplacing(d document, key objectKey, object decodable) {
 	if l.live(d.origin) || l.firstLive == len(l.sources) {
 		return
@@ -33,7 +33,8 @@ func (l *loader) keepForReplacing(d document, key objectKey, object decodable) {
 	l.replacing.objects[key] = object
 }
 
-// replace leaves out an object of the cluster, of which the object in its place keeps what the API server and controllers have written.
+// replace leaves out an object of the cluster. The object that replaces it gets the fields that the API server and controllers have
+// written.
 func (l *loader) replace(d document, key objectKey, live decodable) {
 	if l.replacing.replaced == nil {
 		l.replacing.replaced = make(map[objectKey]bool)
@@ -48,10 +49,10 @@ func (l *loader) replace(d document, key objectKey, live decodable) {
 	})
 }
 
-// keepServerFields gives an object the status of the one that it replaces, and a claim its volume, if it has none of its own.
+// keepServerFields gives an object the status of the object that it replaces. A claim without a volume also gets the volume.
 func keepServerFields(object, live decodable) {
 	if _, isPod := object.(*corev1.Pod); isPod {
-		return // the status of a pod is that of the place it leaves
+		return // the status of the live pod describes the place that it leaves
 	}
 	if claim, ok := object.(*corev1.PersistentVolumeClaim); ok {
 		if was, ok := live.(*corev1.PersistentVolumeClaim); ok && claim.Spec.VolumeName == "" {
@@ -67,7 +68,7 @@ func keepServerFields(object, live decodable) {
 	}
 }
 
-// leaveOutReplaced takes the pods of replaced workloads from the cluster, with the ReplicaSets and Jobs between them.
+// leaveOutReplaced removes the pods of replaced workloads from the cluster, with the ReplicaSets and Jobs between them.
 func (l *loader) leaveOutReplaced() {
 	if len(l.replacing.replaced) == 0 {
 		return
@@ -109,7 +110,7 @@ func leaveOut[P decodable](l *loader, group, kind string, entries []entry[P]) []
 	return kept
 }
 
-// ofReplaced reports whether an object belongs to one that was replaced, perhaps through a ReplicaSet or Job that the cluster's dump lacks.
+// ofReplaced reports whether an object belongs to a replaced object, perhaps through a ReplicaSet or Job that the cluster's dump lacks.
 func (l *loader) ofReplaced(object metav1.Object) bool {
 	for _, ref := range object.GetOwnerReferences() {
 		owner := ownerKey(object, ref)

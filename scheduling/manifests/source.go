@@ -25,8 +25,8 @@ type Source struct {
 	Data []byte
 }
 
-// Read makes a Source of everything r holds. The error is or wraps a
-// *option.ArgumentError for a nil reader, a *scheduling.SizeError for more than DefaultMaxBytes, or what r said.
+// Read makes a Source of everything r holds. The error is or wraps a *option.ArgumentError for a nil reader, a *scheduling.SizeError for
+// more than DefaultMaxBytes, or the reader's error.
 func Read(name string, r io.Reader) (Source, error) {
 	if r == nil {
 		return Source{}, fmt.Errorf("reading %s: %w", name, option.Missing("Read", "the reader"))
@@ -144,7 +144,7 @@ func isManifest(path string) bool {
 // count a hundred million line ends.
 type origin struct {
 	source, document, item int
-	// at is the text the object was cut from: the object itself, one item of a list, or the whole document.
+	// at is the text that contains the object: the object itself, one item of a list, or the whole document.
 	at doctree.Span
 	// json says how the text is written.
 	json bool
@@ -152,14 +152,14 @@ type origin struct {
 	steps originSteps
 }
 
-// originSteps is how deep in its text an object lies.
+// originSteps describes how the object is nested in its text.
 type originSteps uint8
 
 const (
 	_ originSteps = iota // the text is the object
-	// stepElement: the text is a list with the object as only element.
+	// stepElement: the text is a list whose only element is the object.
 	stepElement
-	// stepItem: the text is a List; the object is its item number origin.item.
+	// stepItem: the text is a List, and the object is its item number origin.item.
 	stepItem
 )
 
@@ -170,7 +170,7 @@ type parsedOrigin struct {
 	root   *yaml.Node
 }
 
-// position turns an origin and a field path into a place a person can go to.
+// position converts an origin and a field path to a place that a person can find.
 func (l *loader) position(o origin, path string) Position {
 	p := Position{Source: l.sources[o.source].Name, Document: o.document, Item: o.item}
 	root, offset := l.tree(o)

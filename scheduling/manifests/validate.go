@@ -44,8 +44,8 @@ func (l *loader) validate() {
 	l.validateCounts()
 }
 
-// validatePools fills in the defaults of the objects of node autoscaling and applies their rules, those that depend
-// on the vocabulary included.
+// validatePools fills in the defaults of the objects of node autoscaling and checks their rules, including those that depend on the
+// vocabulary.
 func (l *loader) validatePools() {
 	lookup := l.vocabulary().Compile()
 	for _, e := range l.objects.nodePools {
@@ -79,7 +79,7 @@ func (l *loader) validatePools() {
 	}
 }
 
-// ignoredValues passes on what the validation of requirements lets pass with a word.
+// ignoredValues adds warnings for values that the validation of requirements accepts and ignores.
 func (l *loader) ignoredValues(e entry[*v1.NodePool], lookup *requirements.Lookup) {
 	path := field.NewPath("spec", "template", "spec", "requirements")
 	for _, text := range requirements.RequirementWarnings(e.object.Spec.Template.Spec.Requirements, lookup, path) {
@@ -97,8 +97,7 @@ func (l *loader) vocabulary() requirements.Vocabulary {
 	return l.opts.Vocabulary
 }
 
-// fieldProblems turns field errors into problems. Where the two validations of a kind say the same of a field, the
-// first is enough.
+// fieldProblems turns field errors into problems. If both validations of a kind report the same about a field, the first report is enough.
 func (l *loader) fieldProblems(o origin, object string, errs field.ErrorList) {
 	type statement struct {
 		path string
@@ -119,7 +118,7 @@ func (l *loader) fieldProblems(o origin, object string, errs field.ErrorList) {
 func (l *loader) validatePodSpec(o origin, kind, name, path string, spec *corev1.PodSpec) {
 	containers := func(field string, list []corev1.Container) {
 		for i := range list {
-			// The path is only put together when there is something to say: most pods are fine.
+			// The path is only built if there is an error, because most pods have none.
 			l.validateRequirements(o, kind, name, func() string {
 				return fmt.Sprintf("%s.%s[%d].resources", path, field, i)
 			}, &list[i].Resources)
@@ -200,7 +199,7 @@ func (l *loader) validateCounts() {
 	}
 }
 
-// objectName returns a kind and name as messages give them.
+// objectName returns a kind and name in the form of messages.
 func objectName(kind, name string) string { return strings.TrimSpace(kind + " " + name) }
 
 // validatePlacement refuses pods that the API server would refuse and that can't be planned: pods without containers (mostly truncated

@@ -18,8 +18,8 @@ const AssumedProvisioner = "manifests.drawknife.dev/assumed"
 // isDefaultClass marks the StorageClass of claims that name none.
 const isDefaultClass = "storageclass.kubernetes.io/is-default-class"
 
-// addClaims adds the volume claims of a StatefulSet's pod, and references to them in the pod. A volume of the template with the name of a
-// claim is replaced by it.
+// addClaims adds the volume claims of a StatefulSet's pod, and references to them in the pod. If a volume of the template has the name of a
+// claim, the claim replaces it.
 func (l *loader) addClaims(w *workload, pod *corev1.Pod, index int) {
 	if len(w.claims) == 0 {
 		return

@@ -14,7 +14,7 @@ import (
 // have the codes of package api/conversion, such as "W504", with their severities.
 type WarningCode string
 
-// conversion reports whether the code is one of package api/conversion.
+// conversion reports whether the code belongs to package api/conversion.
 func (c WarningCode) conversion() bool { return conversion.Code(c).Severity() != "" }
 
 const (
@@ -24,9 +24,9 @@ const (
 	WarningUnknownField WarningCode = "UnknownField"
 	// WarningDuplicateField: a field was given twice in one object; the last one counts.
 	WarningDuplicateField WarningCode = "DuplicateField"
-	// WarningOldVersion: an apiVersion that was replaced by another was read as that one.
+	// WarningOldVersion: an object of a replaced apiVersion was read as one of the present version.
 	WarningOldVersion WarningCode = "OldVersion"
-	// WarningIncompleteList: a list says that there is more of it.
+	// WarningIncompleteList: a list says that it is incomplete.
 	WarningIncompleteList WarningCode = "IncompleteList"
 	// WarningGated: a pod waits behind scheduling gates and was left out.
 	WarningGated WarningCode = "Gated"
@@ -36,21 +36,21 @@ const (
 	WarningUnknownNode WarningCode = "UnknownNode"
 	// WarningSuspended: a Job or CronJob is suspended and was not expanded.
 	WarningSuspended WarningCode = "Suspended"
-	// WarningFewerPods: a workload wants more pods than the input holds; the rest is not made up.
+	// WarningFewerPods: a workload has more replicas than the input has pods; the missing pods are not planned.
 	WarningFewerPods WarningCode = "FewerPods"
 	// WarningPriorityClass: a pod names a PriorityClass that is not in the input; its priority is 0.
 	WarningPriorityClass WarningCode = "PriorityClassMissing"
-	// WarningRuntimeClass: a pod names a RuntimeClass that is not in the input, or one it contradicts.
+	// WarningRuntimeClass: a pod names a RuntimeClass that is not in the input, or that the pod contradicts.
 	WarningRuntimeClass WarningCode = "RuntimeClass"
-	// WarningStorageClass: a claim needs a StorageClass that is not in the input; one was assumed.
+	// WarningStorageClass: a claim needs a StorageClass that is not in the input; planning assumes a class.
 	WarningStorageClass WarningCode = "StorageClassMissing"
-	// WarningClaims: pods use PersistentVolumeClaims, and the input has none at all; mostly they were not included in kubectl get.
+	// WarningClaims: pods use PersistentVolumeClaims, and the input has none at all, usually because kubectl get did not include them.
 	WarningClaims WarningCode = "ClaimsMissing"
 	// WarningNodeClass: a NodePool refers to a node class that is not in the input.
 	WarningNodeClass WarningCode = "NodeClassMissing"
 	// WarningNodePool: a node belongs to a NodePool that is not in the input.
 	WarningNodePool WarningCode = "NodePoolMissing"
-	// WarningIgnoredValue: a value of a requirement means nothing and is ignored.
+	// WarningIgnoredValue: a value of a requirement has no effect.
 	WarningIgnoredValue WarningCode = "IgnoredValue"
 	// WarningNotReady: a NodePool is not ready, or is being deleted, and may not launch nodes.
 	WarningNotReady WarningCode = "NodePoolNotReady"
@@ -59,26 +59,27 @@ const (
 	WarningCapacityBuffer WarningCode = "CapacityBufferNotReady"
 	// WarningOldLabel: a pod selects the label of v1alpha5 nodes, and there are no such nodes.
 	WarningOldLabel WarningCode = "OldLabel"
-	// WarningRequest: a request is legal, but looks like a slip of the unit.
+	// WarningRequest: a request is valid, but probably has a wrong unit.
 	WarningRequest WarningCode = "UnlikelyRequest"
 	// WarningAutoscaled: an autoscaler of the input scales a workload; see Options.Autoscaling.
 	WarningAutoscaled WarningCode = "Autoscaled"
 	// WarningNoReplicas: a workload asks for no pods.
 	WarningNoReplicas WarningCode = "NoReplicas"
-	// WarningCronJob: a CronJob's pods are planned for, though they run now and then.
+	// WarningCronJob: a CronJob's pods are planned, although they run only at times.
 	WarningCronJob WarningCode = "CronJob"
-	// WarningToolFile: a file belongs to Kustomize or Helm and holds no objects; Options.Strict refuses it.
+	// WarningToolFile: a file belongs to Kustomize or Helm and contains no objects; Options.Strict refuses it.
 	WarningToolFile WarningCode = "ToolFile"
-	// WarningPodGroup: a pod names a PodGroup or Workload that is not in the input, or groups of a CompositePodGroup are planned by themselves.
+	// WarningPodGroup: a pod names a PodGroup or Workload that is not in the input, or groups of a CompositePodGroup are planned
+	// separately.
 	WarningPodGroup WarningCode = "PodGroup"
-	// WarningReplaced: a running cluster has an object that another source has, too; that of the other source counts. See Options.Live.
+	// WarningReplaced: a running cluster has an object that another source has, too; the object of the other source counts. See
+	// Options.Live.
 	WarningReplaced WarningCode = "Replaced"
 	// WarningTooMany: there were more warnings than are kept.
 	WarningTooMany WarningCode = "TooManyWarnings"
 )
 
-// Warning is a remark on input that was loaded nevertheless. Warnings that say the same of many objects are folded
-// into the first of them.
+// Warning is a remark on input that was loaded nevertheless. Equal warnings about many objects are merged into the first of them.
 type Warning struct {
 	// Position of the first object concerned.
 	Position `json:",inline"`
@@ -90,7 +91,7 @@ type Warning struct {
 	Path string `json:"path,omitempty"`
 	// Message is a sentence for people.
 	Message string `json:"message"`
-	// More counts the further objects of which the same is true.
+	// More counts the further objects that the warning applies to.
 	More int `json:"more,omitempty"`
 }
 
@@ -121,14 +122,14 @@ type foldKey struct {
 	kind, path, detail string
 }
 
-// indexes are the parts of a path that differ from object to object without meaning anything else.
+// indexes are the parts of a path that may differ between equal warnings.
 var indexes = regexp.MustCompile(`\[\d+\]`)
 
 func newFoldKey(code WarningCode, kind, path, detail string) foldKey {
 	return foldKey{code, kind, indexes.ReplaceAllString(path, "[]"), detail}
 }
 
-// fold counts one more of a warning that was given before, and reports whether it was.
+// fold counts one more of a warning that was added before, and reports whether it was.
 func (w *warnings) fold(key foldKey) bool {
 	known, ok := w.index[key]
 	if ok {

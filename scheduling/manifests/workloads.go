@@ -22,7 +22,7 @@ const (
 	kindPodTemplate           = "PodTemplate"
 )
 
-// podTemplate is a pod template and the object it stands in.
+// podTemplate is a pod template and the object that contains it.
 type podTemplate struct {
 	origin   origin
 	kind     string
@@ -128,7 +128,7 @@ func replicas(count *int32) int {
 // workloads must use different names.
 //
 // A workload with pods in the input is not expanded: the input is then a copy of a cluster, and pods that are missing from it are missing
-// in the cluster, too. A Deployment with ReplicaSets in the input leaves the pods to them, a CronJob to its Jobs.
+// in the cluster, too. The ReplicaSets of a Deployment in the input make its pods, and the Jobs of a CronJob make the CronJob's pods.
 func (l *loader) workloadsToExpand() []workload {
 	owners := l.ownership()
 	var list []workload
@@ -237,12 +237,12 @@ func (l *loader) suspended(w workload, path string, suspend *bool) bool {
 	return true
 }
 
-// Autoscaling says with how many pods a workload is planned that a HorizontalPodAutoscaler, or a ScaledObject of KEDA, scales.
+// Autoscaling says how many pods of a workload are planned if a HorizontalPodAutoscaler, or a ScaledObject of KEDA, scales it.
 type Autoscaling string
 
 const (
-	// AutoscalingCurrent plans with the current replicas of the workload, or the nearest number within the autoscaler's bounds. It is the
-	// zero value's meaning too.
+	// AutoscalingCurrent plans the current replicas of the workload, or the nearest number within the autoscaler's bounds. It is the zero
+	// value's meaning too.
 	AutoscalingCurrent Autoscaling = "current"
 	// AutoscalingMin plans with the autoscaler's least number of replicas.
 	AutoscalingMin Autoscaling = "min"
@@ -250,7 +250,7 @@ const (
 	AutoscalingMax Autoscaling = "max"
 )
 
-// scaler is what an autoscaler says of the workload that it scales.
+// scaler contains the fields of an autoscaler that concern the workload that it scales.
 type scaler struct {
 	name     string
 	min, max int
@@ -304,7 +304,7 @@ func (l *loader) readScaler(d document) bool {
 	return true
 }
 
-// autoscale sets how many pods of a workload are planned that an autoscaler scales, and says so.
+// autoscale sets how many pods of a workload with an autoscaler are planned, and adds a warning that says so.
 func (l *loader) autoscale(w *workload) {
 	group := ""
 	if before, _, grouped := strings.Cut(w.owner.APIVersion, "/"); grouped {

@@ -11,8 +11,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// unfoldFactor is how much bigger than its YAML the JSON of a document may be, beyond unfoldFloor, before it counts
-// as an attack by aliases. JSON of the same content is at most about six times as long (escapes).
+// unfoldFactor is how much larger than its YAML the JSON of a document may be, above unfoldFloor, before it is treated as an attack by
+// aliases. JSON of the same content is at most about six times as long (escapes).
 const (
 	unfoldFactor = 8
 	unfoldFloor  = 4 << 20
@@ -173,7 +173,7 @@ func splitBlockList(text []byte) (head []byte, items []doctree.Span, ok bool) {
 	return text[:start], items, len(items) > 0
 }
 
-// isContinuation says that a line belongs to the item above it.
+// isContinuation reports whether a line belongs to the item above it.
 func isContinuation(line []byte) bool {
 	return strings.IndexByte(" \t\r\n#", line[0]) >= 0
 }

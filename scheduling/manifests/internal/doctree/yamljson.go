@@ -15,8 +15,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// YAML is read the way kubectl reads it: as a way of writing JSON. The parser's nodes have line numbers; they are written as JSON, which is
-// then decoded like any other JSON. Unquoted words follow YAML 1.1, where yes, no, on and off are booleans, as in the API server's clients.
+// YAML is read as by kubectl: as a notation of JSON. The parser's nodes have line numbers; they are written as JSON, which is then decoded
+// like any other JSON. Unquoted words follow YAML 1.1, where yes, no, on and off are booleans, as in the API server's clients.
 
 // ErrAliases is what a document gets that unfolds to far more than was written.
 var ErrAliases = errors.New("the aliases in the document unfold to far more data than the document holds")
@@ -50,8 +50,8 @@ func ParseYAML(text []byte) ([]*yaml.Node, error) {
 // maxBisected bounds the documents that are parsed again and again to find an error.
 const maxBisected = 256 << 10
 
-// offendingLine finds the line with which the error comes up. For an unfinished construct the parser names the line where it began; some
-// errors count lines from 0, others from 1.
+// offendingLine finds the line with which the error comes up. For an unfinished construct, the parser names the line where the construct
+// begins. Some errors count lines from 0, others from 1.
 func offendingLine(text []byte, syntax *SyntaxError) int {
 	var ends []int
 	for pos := 0; pos < len(text); pos = EndOfLine(text, pos) {
@@ -69,7 +69,7 @@ func offendingLine(text []byte, syntax *SyntaxError) int {
 }
 
 func decodeYAML(text []byte) (docs []*yaml.Node, err error) {
-	// The parser is known to panic on some malformed input; a library must not.
+	// The parser is known to panic on some malformed input, which a library must not do.
 	defer func() {
 		if cause := recover(); cause != nil {
 			docs, err = nil, &SyntaxError{message: fmt.Sprintf("the document can't be parsed: %v", cause)}
@@ -127,7 +127,7 @@ func (e *NodeError) Unwrap() error { return e.Cause }
 
 // Write appends the JSON of the node, which is nested that deep.
 func (w *JSONWriter) Write(n *yaml.Node, depth int) error {
-	// An alias that leads back to itself ends here too.
+	// An alias that refers to itself ends here, too.
 	if depth > w.MaxDepth {
 		return &NodeError{n, ErrTooDeep}
 	}
@@ -323,11 +323,11 @@ func appendInteger(out []byte, text string) []byte {
 func appendFloat(out []byte, text string) []byte {
 	value, err := strconv.ParseFloat(strings.ReplaceAll(text, "_", ""), 64)
 	if err != nil || math.IsNaN(value) || math.IsInf(value, 0) {
-		// JSON has no word for it. As text it is refused where a number is wanted.
+		// JSON has no word for it. It is kept as text, which is refused where a number is required.
 		return appendText(out, text)
 	}
 	if mantissa := strings.FieldsFunc(text, func(r rune) bool { return r == 'e' || r == 'E' }); value == 0 && strings.ContainsAny(mantissa[0], "123456789") {
-		return appendText(out, text) // too small for a number of JSON: it is not zero
+		return appendText(out, text) // too small for a number of JSON, but not zero
 	}
 	number, err := json.Marshal(value)
 	if err != nil {
