@@ -16,17 +16,17 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// Options say what a claim is made with in addition to its pool and plan. The zero value will do for pools without minValues.
+// Options contain the inputs of a claim in addition to its pool and plan. The zero value will do for pools without minValues.
 type Options struct {
-	// Lookup is the provider's vocabulary: keys it does not know are custom, and a claim has a label for each. Nil
-	// knows the common vocabulary.
+	// Lookup is the provider's vocabulary. Keys that it does not know are custom; a claim has a label for each of them. Nil knows the
+	// common vocabulary.
 	Lookup *requirements.Lookup
-	// InstanceTypes are the instance types of the pool, with overlays applied, from which the plan was made. Types of the plan that are
-	// not listed are taken not to count for minValues. May be nil if the pool asks for no minValues.
+	// InstanceTypes are the instance types of the pool, with overlays applied, from which the plan was made. Types of the plan that are not
+	// listed don't count for minValues. May be nil if the pool asks for no minValues.
 	InstanceTypes []*cloudprovider.InstanceType
-	// MaxInstanceTypes bounds how many a claim names, at least 1. Nil is DefaultMaxInstanceTypes.
+	// MaxInstanceTypes bounds how many instance types a claim names; at least 1. Nil is DefaultMaxInstanceTypes.
 	MaxInstanceTypes *int
-	// MinValues is the policy the plan was made under; empty is Strict.
+	// MinValues is the policy that the plan used; empty means Strict.
 	MinValues scheduling.MinValuesPolicy
 	// TerminationGracePeriod is for pools that state none. If it is nil, the nodes of such pools drain without a deadline.
 	TerminationGracePeriod *v1.Duration
@@ -37,13 +37,13 @@ type Options struct {
 // DefaultMaxInstanceTypes is how many instance types a claim names at most.
 const DefaultMaxInstanceTypes = 600
 
-// MaxRequirements is how many requirements the API takes in a claim.
+// MaxRequirements is how many requirements the API accepts in a claim.
 const MaxRequirements = 100
 
-// New makes the claim of a planned node. pool is the pool as the plan saw it, the one with the node's key. The claim has a generateName and
-// no UID: it is the store's to name. The error is a *VarietyError if, under the Strict policy, the instance types that fit into a claim are
-// less varied than the pool's minValues require. It is a *TooManyRequirementsError if the API would refuse the claim, and an *InputError if
-// node and pool do not belong together.
+// New makes the claim of a planned node. pool is the pool that the plan used: the one with the node's key. The claim has a generateName and
+// no UID: the store chooses the name. The error is a *VarietyError if, under the Strict policy, the instance types that fit into a claim
+// are less varied than the pool's minValues require. It is a *TooManyRequirementsError if the API would refuse the claim, and an
+// *InputError if node and pool do not belong together.
 func New(node *scheduling.NewNode, pool *scheduling.NodePool, o Options) (*v1.NodeClaim, error) {
 	if err := check(node, pool); err != nil {
 		return nil, err
@@ -82,7 +82,7 @@ func NewStatic(pool *scheduling.NodePool, o Options) (*v1.NodeClaim, error) {
 	claim.Labels = map[string]string{}
 	maps.Copy(claim.Labels, template.Labels)
 	addOwn(claim.Labels, pool)
-	// Never nil: an API server refuses a claim without the field.
+	// It is never nil, because an API server refuses a claim without the field.
 	claim.Spec.Requirements = make([]v1.NodeSelectorRequirementWithMinValues, 0, len(template.Spec.Requirements))
 	for i := range template.Spec.Requirements {
 		claim.Spec.Requirements = append(claim.Spec.Requirements, *template.Spec.Requirements[i].DeepCopy())

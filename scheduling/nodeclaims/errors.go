@@ -2,7 +2,7 @@ package nodeclaims
 
 import "fmt"
 
-// InputError is a node and a pool of which no claim can be made.
+// InputError says that no claim can be made from a node and a pool.
 type InputError struct {
 	// Node is the planned node's name; empty if there is none.
 	Node string
@@ -17,7 +17,7 @@ func (e *InputError) Error() string {
 	return fmt.Sprintf("nodeclaim of planned node %s: %s", e.Node, e.Rule)
 }
 
-// TooManyRequirementsError is a claim with more requirements than the API takes.
+// TooManyRequirementsError says that a claim has more requirements than the API accepts.
 type TooManyRequirementsError struct {
 	// Node is the planned node's name.
 	Node string
@@ -35,7 +35,7 @@ func (e *TooManyRequirementsError) Error() string {
 type VarietyError struct {
 	// Node is the planned node's name, Pool its pool.
 	Node, Pool string
-	// Key of the requirement, and how many distinct values of it are asked for and were found.
+	// Key of the requirement, and the numbers of its distinct values that are required and that were found.
 	Key              string
 	MinValues, Found int
 	// InstanceTypes is how many a claim may name.

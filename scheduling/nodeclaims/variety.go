@@ -19,7 +19,7 @@ type demand struct {
 	n   int
 }
 
-// demandsOf returns the pool's demands by key, one for each key: of several entries for a key the largest counts.
+// demandsOf returns the pool's demands, one for each key: of several entries for a key, the largest counts.
 func demandsOf(pool *scheduling.NodePool, lookup *requirements.Lookup) []demand {
 	var list []demand
 	for _, entry := range pool.Object.Spec.Template.Spec.Requirements {
@@ -38,15 +38,15 @@ func demandsOf(pool *scheduling.NodePool, lookup *requirements.Lookup) []demand 
 	return list
 }
 
-// variety knows how a node's instance types differ in the keys that its pool asks minValues of.
+// variety knows how a node's instance types differ in the keys that have minValues in its pool.
 type variety struct {
 	node    *scheduling.NewNode
 	pool    *scheduling.NodePool
 	demands []demand
-	// relaxed says that fewer values than asked for are settled for.
+	// relaxed means that fewer values than required are accepted.
 	relaxed bool
-	// values is indexed by type name and then like demands: those that the node's requirements still allow and an
-	// available offering backs.
+	// values is indexed by type name and then like demands. It contains the values that the node's requirements still allow and that an
+	// available offering has.
 	values map[string][][]string
 }
 
@@ -118,7 +118,7 @@ func (v *variety) choose(o Options) ([]scheduling.InstanceTypeOption, error) {
 	return chosen, nil
 }
 
-// cheapest takes types in order while there is room beyond the types that variety needs.
+// cheapest adds types in order, as long as there is room for the types that variety needs.
 func (v *variety) cheapest(all []scheduling.InstanceTypeOption, most int) []scheduling.InstanceTypeOption {
 	needed := v.needed(all)
 	room := most - len(needed)
