@@ -13,7 +13,7 @@ import (
 const ReadyTerm = "time to ready"
 
 // perMinute is how much each minute until a node is ready adds to its price, in USD per hour. It decides between equal prices, and is too
-// small to decide anything else.
+// small to have other effects.
 const perMinute = 1e-6
 
 // Ready returns how long nodes of the type and class take until they are ready. It returns false if no such node was seen.
@@ -29,9 +29,10 @@ func (b *Book) Ready(instanceType, class string) (time.Duration, bool) {
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
-// Timeout returns how long the claim may take until its node is registered: ten times as long as nodes of its type and class take, but at
-// least a third and at most four times the configured time, which is the argument otherwise. If fewer than three nodes were seen, it is
-// the configured time. A claim with several types gets the longest of their times, or the configured time if one of them is not known.
+// Timeout returns how long the claim may take until its node is registered. This is ten times as long as nodes of its type and class take,
+// but at least a third and at most four times the configured time. Without known times, it is the configured time, which is the argument.
+// If fewer than three nodes were seen, it is the configured time. A claim with several types gets the longest of their times, or the
+// configured time if one of them is not known.
 func (b *Book) Timeout(claim *v1.NodeClaim, otherwise time.Duration) time.Duration {
 	if claim == nil {
 		return otherwise
@@ -71,8 +72,8 @@ func typesOf(claim *v1.NodeClaim) []string {
 }
 
 // ReadyTerms returns terms of the cost model that prefer, at equal price, types whose nodes are ready sooner: a millionth of a dollar per
-// hour for each minute. Types of which no node was seen get the average of the other types. There is one term for each catalog whose
-// pools have one class. Put these terms last.
+// hour for each minute. Types of which no node was seen get the average of the other types. There is one term for each catalog whose pools
+// share one class. Put these terms last.
 func (b *Book) ReadyTerms(s *scheduling.Snapshot) []planning.CostTerm {
 	if s == nil {
 		return nil
