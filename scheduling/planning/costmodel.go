@@ -20,8 +20,7 @@ type CostModel struct {
 	Terms []CostTerm `json:"terms,omitempty"`
 }
 
-// CostTerm is one thing that makes nodes cheaper or more expensive. Set exactly one of Percent, PerNode, PerResource, Price, Offerings and
-// Commitment.
+// CostTerm changes the cost of nodes in one way. Set exactly one of Percent, PerNode, PerResource, Price, Offerings and Commitment.
 type CostTerm struct {
 	// Name of the term, unique in its model: "enterprise discount".
 	Name string `json:"name"`
@@ -42,8 +41,8 @@ type CostTerm struct {
 	// Offerings adds to the price of the listed offerings only. Tabulate makes such a term from any function of an instance type and its
 	// offering. Offerings are unique, at most 1,000,000.
 	Offerings []OfferingAmount `json:"offerings,omitempty"`
-	// Commitment is an amount that is paid for whether it is used or not, such as Reserved Instances and Savings Plans: nodes that it
-	// covers cost less, while it lasts.
+	// Commitment is an amount that is paid for even if it is unused, such as Reserved Instances and Savings Plans. Nodes that it covers
+	// cost less until the amount is used up.
 	Commitment *Commitment `json:"commitment,omitempty"`
 }
 
@@ -75,8 +74,8 @@ type OfferingAmount struct {
 // before Compute ones. Nodes of the snapshot come before planned nodes, even if planned nodes would save more. This overestimates the
 // cost by at most what the other order would save.
 //
-// Unless the Requirements of its term name karpenter.sh/capacity-type, a commitment covers on-demand offerings only: neither spot nor
-// reserved capacity is billed against one. Reserved offerings are never covered.
+// A commitment covers only on-demand offerings, unless the Requirements of its term name karpenter.sh/capacity-type: spot and reserved
+// capacity is not billed against a commitment. Reserved offerings are never covered.
 type Commitment struct {
 	// Amount that is paid for, in Unit; above 0, at most 1e9.
 	Amount float64 `json:"amount"`

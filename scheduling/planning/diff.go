@@ -24,9 +24,9 @@ type PlanDiff struct {
 	Placed   []PodMove `json:"placed,omitempty"`
 	Unplaced []PodMove `json:"unplaced,omitempty"`
 	Gone     []PodMove `json:"gone,omitempty"`
-	// GivenUp are preferences that the second plan does not keep, for pods for which the first kept them or which it did not place. Kept
-	// are preferences that the first plan did not keep, and that the second keeps or whose pods it does not place. They are sorted by pod
-	// name.
+	// GivenUp are preferences that the second plan does not keep, of pods that the first plan placed with the preference kept or did not
+	// place at all. Kept are preferences that the first plan did not keep, and that the second keeps or whose pods it does not place. They
+	// are sorted by pod name.
 	GivenUp []Relaxation `json:"givenUp,omitempty"`
 	Kept    []Relaxation `json:"kept,omitempty"`
 }
@@ -238,7 +238,7 @@ func relaxedOnlyIn(p, other *Plan) []Relaxation {
 	return out
 }
 
-// String returns a short table for readers, ending in a newline; the JSON form has everything.
+// String returns a short table for readers, which ends in a newline; the JSON form contains everything.
 func (d PlanDiff) String() string {
 	if d.IsZero() {
 		return "no difference\n"

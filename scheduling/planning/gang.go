@@ -25,8 +25,8 @@ type Gang struct {
 	Members []PodKey `json:"members,omitempty"`
 	// Templates stand for members that have not been created yet. They come after Members.
 	Templates []GangTemplate `json:"templates,omitempty"`
-	// Minimum is how many members need a place together, including those already bound; 0 means all. Members beyond the minimum are placed
-	// like other pods, within Topology.
+	// Minimum is how many members need a place together, including those that are already bound; 0 means all. Members beyond the minimum
+	// are placed like other pods, within Topology.
 	Minimum int `json:"minimum,omitempty"`
 	// Priority decides which gang, or which other pod, gets scarce resources first. Nil is the highest priority of the members.
 	Priority *int32 `json:"priority,omitempty"`
@@ -45,8 +45,8 @@ type Gang struct {
 	DisruptionMode GangDisruptionMode `json:"disruptionMode,omitempty"`
 	// Deadline is the time from which on the gang is not placed any more, or zero if there is none.
 	Deadline time.Time `json:"deadline,omitzero"`
-	// RunSeconds is for how many seconds the members run once they are placed: they are not placed in a reservation that ends before that
-	// (cloudprovider.Offering.ReservationEnds). 0: not known; then activeDeadlineSeconds of each member counts, if it has one.
+	// RunSeconds is how many seconds the members run after they are placed. They are not placed in a reservation that ends earlier
+	// (cloudprovider.Offering.ReservationEnds). 0 means that it is not known; then activeDeadlineSeconds of each member counts, if set.
 	RunSeconds int64 `json:"runSeconds,omitempty"`
 }
 

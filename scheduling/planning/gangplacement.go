@@ -20,7 +20,7 @@ type GangPlacement struct {
 	Placed int `json:"placed,omitempty"`
 	// Domains that contain all placed members, one for each topology constraint that is kept.
 	Domains []GangDomain `json:"domains,omitempty"`
-	// Reason says why the gang has no place. Nil means that it has one; then Bound + Placed is at least Minimum.
+	// Reason says why the gang has no place. nil means that the gang has a place; then Bound + Placed is at least Minimum.
 	Reason *GangReason `json:"reason,omitempty"`
 }
 
@@ -65,9 +65,9 @@ type GangReason struct {
 	Fit     int          `json:"fit"`
 	Needed  int          `json:"needed"`
 	Domains []GangDomain `json:"domains,omitempty"`
-	// Keys are the labels of which all members need one value; empty for a gang that may be anywhere. Known is how many such domains
-	// nodes or instance types state. Open is how many of these the members could go to: running members are in no other domain, and no
-	// node selector asks for another.
+	// Keys are the labels of which all members need one value; empty for a gang that may be anywhere. Known is how many such domains are
+	// stated by nodes or instance types. Open is how many of these domains the members could use: members run in no other domain, and node
+	// selectors exclude none of these.
 	Keys  []string `json:"keys,omitempty"`
 	Known int      `json:"known,omitempty"`
 	Open  int      `json:"open,omitempty"`
@@ -96,7 +96,7 @@ type GangCure struct {
 	Pool    v1.PoolKey          `json:"pool,omitzero"`
 	Limits  corev1.ResourceList `json:"limits,omitempty"`
 	Domains []GangDomain        `json:"domains,omitempty"`
-	// Without is the label keys of the topology constraints that would have to go, if the gang fits across several domains.
+	// Without lists the label keys of the topology constraints that would have to be removed, if the gang fits across several domains.
 	Without []string `json:"without,omitempty"`
 }
 

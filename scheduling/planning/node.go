@@ -10,8 +10,8 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// Node is a node of the cluster, or a node that is being launched: Object is nil until it has joined, Claim is nil if no NodeClaim made it.
-// At least one of both is set.
+// Node is a node of the cluster, or a node that is being launched. Object is nil until it has joined, and Claim is nil if it has no
+// NodeClaim. At least one of both is set.
 type Node struct {
 	// Name is unique in the snapshot: the Node's name, else the NodeClaim's.
 	Name string `json:"name"`

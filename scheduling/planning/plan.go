@@ -59,7 +59,8 @@ type Plan struct {
 	// Commitments says how much the snapshot's nodes and the new ones use of each commitment of the cost model, in the order of its terms;
 	// nil without commitments.
 	Commitments []CommitmentUse `json:"commitments,omitempty"`
-	// SpotSplits say how the limits of workloads on spot nodes are kept, for workloads with pods that wait, by their names. Nil without any.
+	// SpotSplits say how the plan keeps the limits of workloads on spot nodes, for workloads with waiting pods, by their names. Nil without
+	// any.
 	SpotSplits []SpotSplit `json:"spotSplits,omitempty"`
 	// Notes are remarks on the input that did not stop the plan.
 	Notes []Note `json:"notes,omitempty"`
@@ -71,9 +72,9 @@ type NewNode struct {
 	Name string `json:"name"`
 	// Pool that launches it.
 	Pool v1.PoolKey `json:"pool"`
-	// InstanceTypes are all types that can hold its pods, at least one. The plan assumes the first; the others follow cheapest first. The
-	// first is the cheapest unless a commitment covers the node in part. If a node is planned for a commitment, it lists only types that
-	// the commitment covers.
+	// InstanceTypes are all types that can hold its pods, at least one. The plan assumes the first; the others follow in the order of their
+	// prices, cheapest first. The first is the cheapest unless a commitment covers the node in part. If a node is planned for a commitment,
+	// it lists only types that the commitment covers.
 	InstanceTypes []InstanceTypeOption `json:"instanceTypes"`
 	// Requirements are the NodeClaim's, apart from InstanceTypes: the pool's, narrowed by the pods. They restrict the instance type only if
 	// the pool or a pod does.
@@ -168,11 +169,11 @@ type NoteCode string
 // NoteNodeOverlayNotApplied says that a NodeOverlay contradicts itself or another of its weight, and was not applied.
 const NoteNodeOverlayNotApplied NoteCode = "NodeOverlayNotApplied"
 
-// NoteDeviceAlternative says that a request for devices is met by an alternative other than the first, on a new node that is cheaper than
-// the nodes with an earlier one, or because there are no such nodes.
+// NoteDeviceAlternative says that an alternative other than the first meets a request for devices on a new node, because this node is
+// cheaper than those with an earlier alternative, or because there are no such nodes.
 const NoteDeviceAlternative NoteCode = "DeviceAlternative"
 
-// NoteSpotLimits says how many pods of a workload may be on spot nodes, where limits of scheduling/spotlimits concern pods that wait.
+// NoteSpotLimits says how many pods of a workload may be on spot nodes, if limits of scheduling/spotlimits apply to waiting pods.
 const NoteSpotLimits NoteCode = "SpotLimits"
 
 // Note is a remark on the input that did not stop the plan.
@@ -266,7 +267,7 @@ type CertificateType struct {
 	Price float64 `json:"price"`
 	// Multipliers λ by resource, USD per hour and unit (cores, bytes, pods, …).
 	Multipliers map[corev1.ResourceName]float64 `json:"multipliers"`
-	// RuleMultipliers by CertificateRule.Name, USD per hour for one of the rule's amount, or nil if there are none.
+	// RuleMultipliers are in USD per hour for one unit of the rule's amount, by CertificateRule.Name, or nil if there are none.
 	RuleMultipliers map[string]float64 `json:"ruleMultipliers,omitempty"`
 	// Whole are the resources counted in whole pods, or nil if there are none, at most two.
 	Whole []CertificateCount `json:"whole,omitempty"`

@@ -31,8 +31,8 @@ const (
 	PreferencesIgnore PreferencePolicy = "Ignore"
 )
 
-// DefaultPreferencePremium lets a pod's place cost up to four times as much for its preferences, 300 % more: enough for on-demand instead
-// of spot or a more expensive zone, not for a node of its own.
+// DefaultPreferencePremium allows a pod's place to cost up to four times as much (300 % more) because of its preferences: enough for
+// on-demand instead of spot or a more expensive zone, but not for a separate node.
 const DefaultPreferencePremium = 3.0
 
 // Premium returns the PreferencePremium that planning uses: 0 if preferences are ignored.
@@ -89,6 +89,6 @@ type PreemptionPolicy string
 const (
 	// PreemptionIgnore plans a node for a pod whether or not it preempts others.
 	PreemptionIgnore PreemptionPolicy = "Ignore"
-	// PreemptionExpect plans no node for a pod that preempts others: its victims need one when they are created again.
+	// PreemptionExpect plans no node for a pod that preempts others; its victims need a node when they are created again.
 	PreemptionExpect PreemptionPolicy = "Expect"
 )

@@ -15,11 +15,11 @@ import (
 type ReasonCode string
 
 const (
-	// ReasonPodInvalid: the pod itself can't be planned for; Detail says why.
+	// ReasonPodInvalid: the pod itself can't be planned; Detail says why.
 	ReasonPodInvalid ReasonCode = "PodInvalid"
 	// ReasonNoNodePools: the snapshot has no pool that could launch a node; Nodes says why no existing node takes the pod.
 	ReasonNoNodePools ReasonCode = "NoNodePools"
-	// ReasonOptedOut: the pod asks for nodes that no pool made. This is assumed to be its owner's intention, so no pool is at fault. Nodes
+	// ReasonOptedOut: the pod asks for nodes without a pool. This is assumed to be its owner's intention, so no pool is at fault. Nodes
 	// says why no existing node takes it.
 	ReasonOptedOut ReasonCode = "OptedOut"
 	// ReasonNodePoolNotReady: the pool may not launch nodes; Detail says why.
@@ -51,13 +51,13 @@ const (
 	ReasonExistingNodes ReasonCode = "ExistingNodes"
 	// ReasonGang: the pod is a member of a gang that has no place as a whole; Detail names the gang and the reason.
 	ReasonGang ReasonCode = "GangNotPlaced"
-	// ReasonSpotLimits: limits of the pod's workload keep it off spot nodes, or off some of them; Detail says which. It stands before the
+	// ReasonSpotLimits: limits of the pod's workload keep it off spot nodes, or off some of them; Detail says which. It comes before the
 	// reasons of the NodePools, which are those of a pod with these limits.
 	ReasonSpotLimits ReasonCode = "SpotLimits"
-	// ReasonReservationEnds: the pod's run time is known, and reservations end before it would be done; Detail says which. It stands before
+	// ReasonReservationEnds: the pod's run time is known, and reservations end before it would be done; Detail says which. It comes before
 	// the reasons of the NodePools, which are those of a pod that must not use these reservations.
 	ReasonReservationEnds ReasonCode = "ReservationEnds"
-	// ReasonNotPlaced: an instance type of the pool would suit the pod alone, but the plan has none for it.
+	// ReasonNotPlaced: an instance type of the pool would suit the pod alone, but the plan has no node of this type for the pod.
 	ReasonNotPlaced ReasonCode = "NotPlaced"
 )
 
@@ -74,7 +74,7 @@ type Removed struct {
 	Limits int `json:"limits,omitempty"`
 	// Reservation: its offerings use reservations that have no instance left, or the pod waits for a reservation.
 	Reservation int `json:"reservation,omitempty"`
-	// MinValues: with it, the remaining types would have less variety than the pool's minValues ask for.
+	// MinValues: if the type was used, the remaining types would have less variety than the pool's minValues ask for.
 	MinValues int `json:"minValues,omitempty"`
 	// Topology: topology rules or host ports exclude the pod.
 	Topology int `json:"topology,omitempty"`
@@ -257,7 +257,7 @@ func (c *counts) add(n int, what string) {
 	}
 }
 
-// requestsString omits the pod's own count of one if it requests anything else.
+// requestsString omits the pod's request for one pod if there are other requests.
 func requestsString(list corev1.ResourceList) string {
 	parts := make([]string, 0, len(list))
 	for _, name := range slices.Sorted(maps.Keys(list)) {

@@ -13,7 +13,7 @@ import (
 type NodeCheck string
 
 const (
-	// NodeUnavailable: the node takes no pods: it is leaving, hidden, or overcommitted.
+	// NodeUnavailable: the node accepts no pods, because it is leaving, hidden, or overcommitted.
 	NodeUnavailable NodeCheck = "Unavailable"
 	// NodeCordoned: the node is cordoned.
 	NodeCordoned NodeCheck = "Cordoned"
@@ -40,7 +40,7 @@ func NodeChecks() [10]NodeCheck {
 	return [...]NodeCheck{NodeUnavailable, NodeCordoned, NodeTaints, NodeRequirements, NodeVolumes, NodeVolumeLimits, NodeResources, NodeHostPorts, NodeTopology, NodeNotPlaced}
 }
 
-// words says what n nodes that fail the check are or do.
+// words describes the state of n nodes that fail the check.
 func (c NodeCheck) words(n int) string {
 	one, more := "fails check "+string(c), "fail check "+string(c)
 	switch c {
@@ -75,7 +75,7 @@ func (c NodeCheck) words(n int) string {
 type RemovedNodes struct {
 	// Total is the number of nodes examined.
 	Total int `json:"total"`
-	// Unavailable: the node takes no pods: it is leaving, hidden, or overcommitted.
+	// Unavailable: the node accepts no pods, because it is leaving, hidden, or overcommitted.
 	Unavailable int `json:"unavailable,omitempty"`
 	// Cordoned: spec.unschedulable is set.
 	Cordoned int `json:"cordoned,omitempty"`
@@ -141,7 +141,7 @@ func (e NodeExample) String() string {
 	return text
 }
 
-// found describes the result of the check, or "" if the check's name says it all.
+// found describes the result of the check, or returns "" if the check's name is enough.
 func (e NodeExample) found() string {
 	switch {
 	case e.Detail != "":

@@ -6,8 +6,8 @@ type SpotSplit struct {
 	// Workload is "Kind namespace/name", and Limits are its annotations.
 	Workload string `json:"workload"`
 	Limits   string `json:"limits"`
-	// Pods is how many pods the workload has, those that run included. MostOnSpot is how many of these may be on spot nodes, and MostOnPool
-	// how many on spot nodes of one instance type in one zone.
+	// Pods is how many pods the workload has, including running ones. MostOnSpot is how many of these may be on spot nodes, and MostOnPool
+	// is how many may be on spot nodes of one instance type in one zone.
 	Pods       int `json:"pods"`
 	MostOnSpot int `json:"mostOnSpot"`
 	MostOnPool int `json:"mostOnPool"`
@@ -20,7 +20,7 @@ type SpotSplit struct {
 // SpotPart are waiting pods with the spot pools that are open to them. They may also be on nodes that are not spot.
 type SpotPart struct {
 	Pods []PodKey `json:"pods"`
-	// Pools are by zone. With Any, all spot pools are open, and Pools is nil.
+	// Pools are by zone. If Any is set, all spot pools are open, and Pools is nil.
 	Pools []SpotPools `json:"pools,omitempty"`
 	Any   bool        `json:"any,omitempty"`
 }
