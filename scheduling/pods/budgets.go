@@ -54,9 +54,9 @@ func (e *BudgetError) Error() string {
 // Unwrap returns the cause.
 func (e *BudgetError) Unwrap() error { return e.Err }
 
-// NewBudgets builds the index of PodDisruptionBudgets. A missing selector matches no pod, an empty one every pod of the namespace. The
-// error is a *BudgetError for the first budget, by namespace and name, with an invalid selector. The pods that it should protect are
-// unknown, so neither allowing nor forbidding their eviction would be right.
+// NewBudgets builds the index of PodDisruptionBudgets. A missing selector matches no pod; an empty selector matches every pod of the
+// namespace. The error is a *BudgetError for the first budget, by namespace and name, with an invalid selector. The pods that it should
+// protect are unknown, so neither allowing nor forbidding their eviction would be right.
 func NewBudgets(list []*policyv1.PodDisruptionBudget) (*Budgets, error) {
 	b := &Budgets{byNamespace: make(map[string]*budgetIndex)}
 	sorted := slices.SortedFunc(slices.Values(slices.DeleteFunc(slices.Clone(list), func(b *policyv1.PodDisruptionBudget) bool { return b == nil })), func(x, y *policyv1.PodDisruptionBudget) int {

@@ -56,8 +56,8 @@ func ReschedulableNowFrom(marker v1.DisruptionMarker, pod *corev1.Pod, budgets *
 	return Reschedulable(pod) && Disruptable(pod, now) && !budgets.NeverAllowFrom(marker, pod)
 }
 
-// Unbound returns a copy of the pod without a node. It stands for the pod that replaces this one while a planner looks for a new place.
-// It shares everything else with the pod.
+// Unbound returns a copy of the pod without a node. It represents the pod that replaces this pod while a planner looks for a new place. It
+// shares everything else with the pod.
 func Unbound(pod *corev1.Pod) *corev1.Pod {
 	if pod == nil {
 		return nil

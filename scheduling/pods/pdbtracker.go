@@ -22,8 +22,8 @@ func NewPDBTracker(budgets *Budgets) *PDBTracker {
 // Left returns how many more disruptions the budget allows.
 func (t *PDBTracker) Left(budget *Budget) int { return max(0, budget.Allowed-t.taken[budget.Key]) }
 
-// Take uses up one disruption of the pod's budget, or returns why it cannot and leaves the tracker unchanged. Nothing is used up for a
-// pod that is not evictable at the time now, that no budget selects, or that is not ready while its budget has SparesUnready.
+// Take uses up one disruption of the pod's budget, or returns why it can't and leaves the tracker unchanged. Nothing is used up for a pod
+// that is not evictable at the time now, that no budget selects, or that is not ready while its budget has SparesUnready.
 func (t *PDBTracker) Take(pod *corev1.Pod, now time.Time) *Block {
 	budget, why := t.demand(pod, now)
 	if why == nil && budget != nil {

@@ -25,7 +25,7 @@ func Terminating(pod *corev1.Pod) bool {
 	return pod.DeletionTimestamp != nil
 }
 
-// Active reports whether the pod has neither ended nor is being deleted.
+// Active reports whether the pod has not ended and is not being deleted.
 func Active(pod *corev1.Pod) bool {
 	if pod == nil {
 		return false
@@ -50,7 +50,7 @@ func OwnedByStatefulSet(pod *corev1.Pod) bool {
 	return ownedBy(pod, "apps", "StatefulSet")
 }
 
-// Static reports whether the pod is the mirror of one that the kubelet runs from a file: its node owns it, or it has the annotation by
+// Static reports whether the pod is the mirror of a pod that the kubelet runs from a file: its node owns it, or it has the annotation by
 // which the kubelet recognizes it.
 func Static(pod *corev1.Pod) bool {
 	if pod == nil {
