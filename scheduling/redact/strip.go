@@ -14,7 +14,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// Strip returns the snapshot without what planning does not read. It shares memory with s, which is not changed. Nil stays nil.
+// Strip returns the snapshot without the fields that planning does not read. It shares memory with s, which is not changed. Nil stays nil.
 func Strip(s *scheduling.Snapshot) *scheduling.Snapshot {
 	if s == nil {
 		return nil
