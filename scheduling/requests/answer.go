@@ -14,9 +14,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// Answer takes the steps of a round that come after its snapshot was planned, and returns what has become of all requests, by
-// namespace and name. It fails with an *option.ArgumentError without a plan or for one of another snapshot, and with the error of the
-// context.
+// Answer takes the steps of a round after its snapshot was planned, and returns all requests with their new status, by namespace and name.
+// It returns an *option.ArgumentError without a plan or for a plan of another snapshot, and the error of the context if that has ended.
 func (r *Round) Answer(ctx context.Context, plan *scheduling.Plan) ([]Answer, error) {
 	switch {
 	case r.Snapshot == nil:
@@ -92,8 +91,8 @@ func (p places) each() []string {
 	return out
 }
 
-// Hosts returns the names of the snapshot's nodes that bookings hold room on, or that the plan puts pods of requests on, in order: they are
-// not empty for disruption, even if no pod runs on them. They are those of the answers once Answer has returned.
+// Hosts returns the names of the snapshot's nodes on which bookings hold room or the plan places pods of requests, in order. They are not
+// empty for disruption, even if no pod runs on them. After Answer has returned, they are those of its result.
 func (r *Round) Hosts(plan *scheduling.Plan) []string {
 	hosts := map[string]bool{}
 	for node := range r.held {

@@ -17,12 +17,12 @@ import (
 type slot struct {
 	set, number int
 	node        string
-	// taker is the consumer; nil for a pod that is not there yet.
+	// taker is the consumer; nil for a pod that does not exist yet.
 	taker *corev1.Pod
 }
 
-// slots returns the room that the booking holds still, in a fixed order. Consumers that have a node hold it themselves, so that as much of
-// the booking is let go as is theirs: on their nodes first, then where they come last.
+// slots returns the room that the booking still holds, in a fixed order. Consumers that have a node hold room themselves, so the booking
+// releases the same amount: first on their nodes, then on the last of its other nodes.
 func (d *demand) slots() []slot {
 	var out []slot
 	for set := range d.moulds {
@@ -82,8 +82,8 @@ func nominated(pod *corev1.Pod, node string) *corev1.Pod {
 	return &out
 }
 
-// holdBookings checks whether the room of all bookings still exists. If room is gone, it looks for room on other existing nodes;
-// where there is none, the booking ends.
+// holdBookings checks whether the room of all bookings still exists. If the room is gone, it looks for room on other existing nodes;
+// without such room, the booking ends.
 func (r *Round) holdBookings(ctx context.Context) error {
 	slots := map[*demand][]slot{}
 	var pods []*corev1.Pod
@@ -140,8 +140,8 @@ func (r *Round) keep(d *demand, slots []slot) {
 	}
 }
 
-// Held are pods that stand for the room that is booked, by the node that they are on: for planners that must leave it alone, such as
-// those of disruption. Nobody looks whether the room is there still; that is what rounds do.
+// Held are pods that represent booked room, by the node that they are on. They are for planners that must not use this room, such as those
+// of disruption. Only rounds check whether the room still exists.
 func Held(in Input) map[string][]*corev1.Pod {
 	if in.Snapshot == nil {
 		return nil
@@ -153,7 +153,7 @@ func Held(in Input) map[string][]*corev1.Pod {
 	return r.held
 }
 
-// With returns the snapshot with pods on its nodes that stand for room which is booked. It shares with s what it does not change.
+// With returns the snapshot with pods on its nodes that represent booked room. It shares with s what it does not change.
 func With(s *scheduling.Snapshot, held map[string][]*corev1.Pod) *scheduling.Snapshot {
 	if s == nil || len(held) == 0 {
 		return s

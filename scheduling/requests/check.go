@@ -9,7 +9,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// checkCapacity answers the requests of v1.ClassCheckCapacity: on existing nodes, after all pending pods. Nothing is launched.
+// checkCapacity answers the requests of v1.ClassCheckCapacity: it looks for room on existing nodes, after all pending pods. Nothing is
+// launched.
 func (r *Round) checkCapacity(ctx context.Context) error {
 	if len(r.checks) == 0 {
 		return nil
@@ -84,7 +85,7 @@ func (r *Round) checkParts(ctx context.Context, d *demand) error {
 	return nil
 }
 
-// missingRoom says why the pods that a request asks for have no room, and what nodes say to the first of them.
+// missingRoom says why the pods of a request have no room, and why the nodes refuse the first of them.
 func missingRoom(reason *scheduling.GangReason) string {
 	text := fmt.Sprintf("nodes that are there don't have room for all pods (%d)", reason.Needed)
 	if len(reason.Reasons) == 0 {
@@ -100,7 +101,7 @@ func missingRoom(reason *scheduling.GangReason) string {
 	return text + ": " + last.String()
 }
 
-// placementsOf returns what the plan does with gangs, by name.
+// placementsOf returns the results of the plan for gangs, by name.
 func placementsOf(plan *scheduling.Plan) map[scheduling.GangKey]*scheduling.GangPlacement {
 	out := make(map[scheduling.GangKey]*scheduling.GangPlacement, len(plan.Gangs))
 	for i := range plan.Gangs {
@@ -109,7 +110,7 @@ func placementsOf(plan *scheduling.Plan) map[scheduling.GangKey]*scheduling.Gang
 	return out
 }
 
-// placesIn returns the places of the demand's pods among those of a plan.
+// placesIn returns the places of the demand's pods in a plan.
 func (d *demand) placesIn(at map[scheduling.PodKey]string) places {
 	p := places{}
 	for set := range d.moulds {

@@ -12,7 +12,7 @@ import (
 // consumer is a pod that uses a request.
 type consumer struct {
 	pod *corev1.Pod
-	// node that it is bound to; empty while it waits.
+	// node that the consumer is bound to; empty while it waits
 	node string
 }
 
@@ -20,7 +20,7 @@ func (c consumer) key() scheduling.PodKey {
 	return scheduling.PodKey{Namespace: c.pod.Namespace, Name: c.pod.Name}
 }
 
-// findConsumers returns the pods of the snapshot that use requests, by the request: those with a node first.
+// findConsumers returns the pods of the snapshot that use requests, by request; pods with a node come first.
 func findConsumers(s *scheduling.Snapshot) map[types.NamespacedName][]consumer {
 	found := map[types.NamespacedName][]consumer{}
 	note := func(pod *corev1.Pod, node string) {
@@ -31,7 +31,7 @@ func findConsumers(s *scheduling.Snapshot) map[types.NamespacedName][]consumer {
 	}
 	for i := range s.Nodes {
 		if s.Nodes[i].Leaving {
-			continue // those that need a place again are listed as waiting
+			continue // pods that need a new place are listed as waiting
 		}
 		for _, pod := range s.Nodes[i].Pods {
 			note(pod, s.Nodes[i].Name)
@@ -46,8 +46,8 @@ func findConsumers(s *scheduling.Snapshot) map[types.NamespacedName][]consumer {
 // used reports whether there are pods that use the request.
 func (d *demand) used() bool { return d.pods > 0 }
 
-// match finds the PodSets of the consumers: the annotation names the request alone. Each is of the first one with the same
-// requests that is not complete, else of the first that is not complete.
+// match finds the PodSets of the consumers, because the annotation names only the request. Each consumer belongs to the first incomplete
+// PodSet with the same requests, or else to the first incomplete PodSet.
 func (d *demand) match(consumers []consumer) {
 	sets := d.given.Spec.PodSets
 	d.bound, d.waiting = make([][]consumer, len(sets)), make([][]consumer, len(sets))

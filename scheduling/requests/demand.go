@@ -18,21 +18,21 @@ import (
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
-// namePrefix begins the names of all pods that stand for those of a request.
+// namePrefix is the beginning of the names of all pods that represent those of a request.
 const namePrefix = "provisioning-request-"
 
 // demand is a request and the pods it asks for.
 type demand struct {
-	// given is the request as it came, answer the copy that is written to.
+	// given is the request as it was passed; answer is the copy that is changed.
 	given, answer *v1.ProvisioningRequest
-	// moulds are a pod of each PodSet, as yet without name; nil if they can't be made.
+	// moulds contain a pod of each PodSet, without name; nil if the pods can't be made.
 	moulds []*corev1.Pod
 	// prefix begins the names of its pods.
 	prefix string
-	// bound and waiting are the pods that use the request, by PodSet; surplus are those that wait and that no PodSet has a place for.
+	// bound and waiting are the pods that use the request, by PodSet; surplus are waiting pods for which no PodSet has a place.
 	bound, waiting [][]consumer
 	surplus        []consumer
-	// pods is how many pods use the request in all.
+	// pods is the total number of pods that use the request.
 	pods int
 	// booked is where room is booked.
 	booked places
@@ -63,7 +63,7 @@ func (d *demand) want(set int) int {
 type resolver struct {
 	in        *Input
 	templates map[types.NamespacedName]*corev1.PodTemplate
-	// taken are the names of pods that begin like those of requests.
+	// taken are the names of pods with the same prefix as those of requests.
 	taken map[string][]string
 }
 
@@ -89,7 +89,7 @@ func newResolver(in *Input) *resolver {
 	return r
 }
 
-// missing returns the first PodTemplate that the request refers to and that is not there, or "" if all are.
+// missing returns the first PodTemplate that the request refers to and that does not exist, or "" if all exist.
 func (r *resolver) missing(request *v1.ProvisioningRequest) string {
 	for _, set := range request.Spec.PodSets {
 		if r.templates[types.NamespacedName{Namespace: request.Namespace, Name: set.PodTemplateRef.Name}] == nil {
@@ -166,8 +166,8 @@ func (d *demand) heldPod(set, number int, node string) *corev1.Pod {
 	return pod
 }
 
-// gang returns the request as pods that are placed together: of the PodSets, or of one if only is not negative. Pods that use it already
-// and wait are members, unless they are in another gang.
+// gang returns the request as a gang: the pods of all PodSets, or those of the PodSet with index only if that is not negative. Pods that
+// use it already and wait are members, unless they are in another gang.
 func (d *demand) gang(only int, inGang map[scheduling.PodKey]bool) (scheduling.Gang, bool) {
 	g := scheduling.Gang{Namespace: d.given.Namespace, Name: d.prefix, Source: d.String()}
 	if only >= 0 {

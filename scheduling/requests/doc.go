@@ -1,5 +1,5 @@
-// Package requests answers ProvisioningRequests of autoscaling.x-k8s.io: is there room for these pods, could there be, and for how
-// much?
+// Package requests answers ProvisioningRequests of autoscaling.x-k8s.io: is there room for these pods, could there be room, and what would
+// it cost?
 //
 //	round, err := requests.Begin(ctx, requests.Input{Snapshot: snapshot, Requests: list, PodTemplates: templates})
 //	if err != nil {
@@ -24,11 +24,11 @@
 //     takes part.
 //  3. Requests of v1.ClassBestEffortAtomicScaleUp join Round.Snapshot as gangs. They are provisioned once all their pods have room
 //     on existing nodes; until then each round plans them again, on the nodes that are being launched.
-//  4. Requests of v1.ClassPlan are planned one by one on top of all that.
+//  4. Requests of v1.ClassPlan are planned one by one, in addition to all of this.
 //
-// All a round knows is in its input, and all it finds out is in the answers, which are for the status of the objects: a program that
-// starts again goes on where another stopped. The functions are pure and deterministic: they read no clock, change none of their
-// arguments, and don't depend on the order of lists. Requests of other classes are left alone.
+// A round depends only on its input, and its results are the new status of the objects. So a restarted program can continue where the
+// earlier one stopped. The functions are pure and deterministic: they read no clock, change none of their arguments, and don't depend on
+// the order of lists. Requests of other classes are left alone.
 //
 // Stability: beta.
 package requests

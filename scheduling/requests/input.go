@@ -15,19 +15,19 @@ import (
 )
 
 const (
-	// DefaultBookFor is for how long room is booked where no time is given: what the Cluster Autoscaler takes.
+	// DefaultBookFor is for how long room is booked if no time is given; the Cluster Autoscaler has the same default.
 	DefaultBookFor = 10 * time.Minute
-	// DefaultMaxPods is how many pods requests may ask for together in one round where no number is given.
+	// DefaultMaxPods is how many pods requests may ask for together in one round if no number is given.
 	DefaultMaxPods = 50_000
 )
 
 // Input is what requests are answered from. Lists in any order; nothing is changed.
 type Input struct {
-	// Snapshot is the cluster. Its Time is now; without one nothing ends by time.
+	// Snapshot is the cluster. Its Time is the present time; without a Time, nothing expires.
 	Snapshot *scheduling.Snapshot
-	// Requests to answer. Those of other classes, and those that are being deleted, are left alone.
+	// Requests to answer. Requests of other classes, and those that are being deleted, are ignored.
 	Requests []*v1.ProvisioningRequest
-	// PodTemplates that requests may refer to, those of other namespaces among them.
+	// PodTemplates that requests may refer to, including those of other namespaces.
 	PodTemplates []*corev1.PodTemplate
 	// Admit completes a pod like the cluster's admission of a new pod: defaults of LimitRanges, overhead of RuntimeClasses, the priority.
 	// It is called once per PodSet, with a pod of its own that it may change. Nil adds nothing.
@@ -36,11 +36,11 @@ type Input struct {
 	Query scheduling.Query
 	// DeviceMatcher is the matcher that the plans use. It may be nil.
 	DeviceMatcher scheduling.DeviceMatcher
-	// BookFor is for how long room is booked, and how long a plan's answer is good. Nil is DefaultBookFor.
+	// BookFor is for how long room is booked, and for how long a plan's answer is valid. Nil is DefaultBookFor.
 	BookFor *time.Duration
-	// MaxPods is the largest number of pods that all requests of one round may ask for together; the pods that the snapshot's gangs
-	// still lack count against it. A request for more than MaxPods fails. Others are taken oldest first, and a request that exceeds what
-	// is left waits for a later round. Nil is DefaultMaxPods; more than 100,000 count as that.
+	// MaxPods is the largest number of pods that all requests of one round may ask for together. Missing pods of the snapshot's gangs count
+	// against it. A request for more than MaxPods fails. Other requests are handled oldest first, and a request that exceeds the rest waits
+	// for a later round. Nil is DefaultMaxPods; more than 100,000 count as that.
 	MaxPods *int
 }
 

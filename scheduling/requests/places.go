@@ -10,10 +10,10 @@ import (
 	v1 "github.com/drawknife/drawknife/api/autoscaling/v1"
 )
 
-// places are where room is booked: for each node, how many pods of each PodSet.
+// places says where room is booked: for each node, how many pods of each PodSet.
 type places map[string][]int
 
-// add books room for pods of a PodSet, of which there are sets, on the node.
+// add books room for a pod of the PodSet with index set on the node; sets is the number of PodSets.
 func (p places) add(node string, set, sets, pods int) {
 	if p[node] == nil {
 		p[node] = make([]int, sets)
@@ -24,13 +24,13 @@ func (p places) add(node string, set, sets, pods int) {
 // nodes returns the names of the nodes, in order.
 func (p places) nodes() []string { return slices.Sorted(maps.Keys(p)) }
 
-// maxDetail is how long a detail may be, and maxBookingDetails how many of the 64 a booking may take.
+// maxDetail is the maximum length of a detail, and maxBookingDetails is how many of the 64 details a booking may use.
 const (
 	maxDetail         = 32768
 	maxBookingDetails = 32
 )
 
-// write puts the places into the details, in place of those that are there. It reports whether there is room for all.
+// write stores the places in the details and replaces those that are stored there. It reports whether there is room for all.
 func (p places) write(details map[string]v1.Detail) bool {
 	maps.DeleteFunc(details, func(key string, _ v1.Detail) bool { return isBooking(key) })
 	var b strings.Builder

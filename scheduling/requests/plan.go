@@ -25,8 +25,8 @@ type PlannedNodes struct {
 	HourlyPrice float64 `json:"hourlyPrice"`
 }
 
-// answerPlan answers a request of v1.ClassPlan: what would be launched for it, on top of what is planned. An answer that is good
-// still is kept.
+// answerPlan answers a request of v1.ClassPlan: which nodes would be launched for it in addition to those that are planned. An answer that
+// is good still is kept.
 func (r *Round) answerPlan(ctx context.Context, d *demand) error {
 	details := d.answer.Status.ProvisioningClassDetails
 	was := d.given.Condition(v1.ConditionProvisioned)
@@ -75,8 +75,8 @@ func (r *Round) answerPlan(ctx context.Context, d *demand) error {
 	return nil
 }
 
-// plannedNodes returns the new nodes of the plan that pods of the demand are on, what they cost together, and how many pods are on nodes of
-// the snapshot.
+// plannedNodes returns the new nodes of the plan that have pods of the demand, their total cost, and how many pods of the demand are on
+// nodes of the snapshot.
 func (d *demand) plannedNodes(plan *scheduling.Plan) (list []PlannedNodes, cost float64, existing int) {
 	own := d.own()
 	for i := range plan.NewNodes {
@@ -134,7 +134,7 @@ func (d *demand) launchedIn(plan *scheduling.Plan) int {
 	return n
 }
 
-// encodeNodes returns the list as a detail: as much of it as one may hold, those of which there are most.
+// encodeNodes returns the list as a detail. If it is too long, only the most frequent nodes are included.
 func encodeNodes(list []PlannedNodes) (v1.Detail, error) {
 	for {
 		text, err := json.Marshal(list)

@@ -18,17 +18,17 @@ import (
 
 // Round answers requests once.
 type Round struct {
-	// Snapshot is what is planned: that of the input, in which bookings hold their room, with requests of v1.ClassBestEffortAtomicScaleUp
-	// as gangs, and without HeldBack.
+	// Snapshot is the input of the plan: the snapshot of the Input in which bookings hold their room, with requests of
+	// v1.ClassBestEffortAtomicScaleUp as gangs, and without HeldBack.
 	Snapshot *scheduling.Snapshot
-	// HeldBack are pods that wait and use a request of v1.ClassCheckCapacity without having room booked: nothing is launched for them.
+	// HeldBack are waiting pods that use a request of v1.ClassCheckCapacity without booked room. Nothing is launched for them.
 	HeldBack []scheduling.PodKey
 
 	in      Input
 	demands []*demand
-	// booked, checks, scaleUps and plans are the demands that are worked on, by what is done with them.
+	// booked, checks, scaleUps and plans are the demands of this round, by the work to do.
 	booked, checks, scaleUps, plans []*demand
-	// held are pods that stand for booked room, by node; nominee are the nodes of pods that use some.
+	// held are pods that represent booked room, by node; nominee are the nodes of pods that use some.
 	held    map[string][]*corev1.Pod
 	nominee map[scheduling.PodKey]string
 	// ready are the nodes that have joined and are initialised.
@@ -37,8 +37,8 @@ type Round struct {
 	inGang map[scheduling.PodKey]bool
 }
 
-// Begin takes the steps of a round that come before the snapshot is planned. It fails with an *option.ArgumentError without a
-// snapshot, with a *scheduling.SnapshotError for one that contradicts itself, and with the error of the context.
+// Begin takes the steps of a round before the snapshot is planned. It returns an *option.ArgumentError without a snapshot, a
+// *scheduling.SnapshotError for a contradictory snapshot, and the error of the context if that has ended.
 func Begin(ctx context.Context, in Input) (*Round, error) {
 	if in.Snapshot == nil {
 		return nil, option.Missing("requests.Begin", "the snapshot")
@@ -60,7 +60,7 @@ func Begin(ctx context.Context, in Input) (*Round, error) {
 	return r, nil
 }
 
-// newRound sorts the requests by what must be done with them, and ends the requests whose time is over.
+// newRound groups the requests by the work to do, and ends the requests whose time is over.
 func newRound(in Input) *Round {
 	r := &Round{
 		in: in, held: map[string][]*corev1.Pod{}, nominee: map[scheduling.PodKey]string{},
@@ -94,12 +94,12 @@ func newRound(in Input) *Round {
 	return r
 }
 
-// isReady reports whether the node is there: it has joined, and if it was launched for a claim, it is initialised.
+// isReady reports whether the node has joined and, if it was launched for a claim, is initialised.
 func isReady(n *scheduling.Node) bool {
 	return n.Object != nil && !n.Leaving && (n.Claim == nil || n.Object.Labels[apiv1.NodeInitializedLabelKey] == "true")
 }
 
-// sort ends the request if it is over, and makes its pods. It reports whether there is something to be done still.
+// sort ends the request if it is over, and makes its pods. It reports whether there is still work to do.
 func (r *Round) sort(d *demand, moulds *resolver) bool {
 	if d.given.Done() {
 		return false
@@ -144,7 +144,7 @@ func (r *Round) late(request *v1.ProvisioningRequest) bool {
 	return !request.CreationTimestamp.IsZero() && r.in.over(request.ValidUntil())
 }
 
-// assign decides what is done with the request. left is how many pods may still be asked for.
+// assign decides what to do with the request. left is how many more pods may be asked for.
 func (r *Round) assign(d *demand, left *int) {
 	if d.given.Booked() {
 		d.booked = readPlaces(d.answer.Status.ProvisioningClassDetails, len(d.moulds))
@@ -158,7 +158,7 @@ func (r *Round) assign(d *demand, left *int) {
 		return
 	}
 	if d.count() > *left {
-		return // the oldest come first; this one is for a later round
+		return // the oldest requests come first; this request is for a later round
 	}
 	*left -= d.count()
 	if d.class() == v1.ClassCheckCapacity {
@@ -168,7 +168,7 @@ func (r *Round) assign(d *demand, left *int) {
 	}
 }
 
-// bookedUntil returns when the booking ends: as its status says, else a booking's time after it began.
+// bookedUntil returns when the booking ends: the time in its status, or else the usual duration after it began.
 func (r *Round) bookedUntil(request *v1.ProvisioningRequest) time.Time {
 	if until, err := time.Parse(time.RFC3339, string(request.Status.ProvisioningClassDetails[v1.DetailBookedUntil])); err == nil {
 		return until
@@ -178,8 +178,7 @@ func (r *Round) bookedUntil(request *v1.ProvisioningRequest) time.Time {
 
 func (r *Round) bookFor() time.Duration { return option.Or(r.in.BookFor, DefaultBookFor) }
 
-// pickPods leaves out of the pods that are planned those that nothing may be launched for, and has those that use a booking take its
-// room.
+// pickPods removes the pods for which nothing may be launched from those to plan, and lets pods that use a booking take its room.
 func (r *Round) pickPods() {
 	s := *r.in.Snapshot
 	s.Pods, s.Gangs = make([]*corev1.Pod, 0, len(s.Pods)), slices.Clone(s.Gangs)

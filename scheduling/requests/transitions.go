@@ -35,12 +35,12 @@ func (r *Round) provision(d *demand, reason, message string, p places) {
 	r.set(d, v1.ConditionProvisioned, reason, message)
 	slots := d.slots()
 	for i := range slots {
-		slots[i].taker = nil // pods that wait take the room from the next round on; in this one it is held for them
+		slots[i].taker = nil // waiting pods take the room from the next round on; in this round, it is held for them
 	}
 	r.keep(d, slots)
 }
 
-// wait says what keeps the request from being provisioned; it is tried again.
+// wait says why the request can't be provisioned now; the next round tries it again.
 func (r *Round) wait(d *demand, reason, message string) {
 	d.answer.SetCondition(v1.ConditionProvisioned, no, reason, shortened(message), r.in.Snapshot.Time)
 	if r.late(d.given) {
@@ -58,8 +58,8 @@ func (r *Round) notFound(d *demand, message string) {
 	r.wait(d, v1.ReasonCapacityIsNotFound, message)
 }
 
-// revoke ends a booking whose room is not there any more. v1.ConditionCapacityRevoked has Kueue give up a job for good, which is right
-// only for one whose pods wait and would go on waiting, since nothing is launched for them. Others can ask again.
+// revoke ends a booking whose room no longer exists. v1.ConditionCapacityRevoked makes Kueue give up a job permanently. This is right only
+// for a job whose pods wait and would never get a place, because nothing is launched for them. Others can ask again.
 func (r *Round) revoke(d *demand, reason, message string) {
 	if d.class() == v1.ClassCheckCapacity && d.used() {
 		r.set(d, v1.ConditionCapacityRevoked, reason, message)
@@ -68,7 +68,7 @@ func (r *Round) revoke(d *demand, reason, message string) {
 	r.set(d, v1.ConditionBookingExpired, reason, message)
 }
 
-// maxMessage is how long the message of a condition may be.
+// maxMessage is the maximum length of a condition's message.
 const maxMessage = 32768
 
 func shortened(message string) string {
