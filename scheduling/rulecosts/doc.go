@@ -1,4 +1,4 @@
-// Package rulecosts says what the rules of pods and NodePools cost: it plans a snapshot without each of them, and compares the plans.
+// Package rulecosts computes the cost of the rules of pods and NodePools: it plans a snapshot without each rule, and compares the plans.
 //
 //	base, err := rulecosts.New(ctx, snapshot, rulecosts.DefaultOptions())
 //	if err != nil {
@@ -9,14 +9,14 @@
 //		fmt.Printf("without %s: $%.2f an hour less\n", c.Rule, c.Saving)
 //	}
 //
-// A rule of a pod is taken from all waiting pods of its workload, since a workload's pods have their rules together. Each rule takes one plan,
-// and Options.MaxPlans bounds them.
+// A rule of a pod is removed from all waiting pods of its workload, because these share their rules. Each rule takes one plan, and
+// Options.MaxPlans bounds them.
 //
 // # What the numbers mean
 //
-// A plan that keeps a rule is also a plan without it, so nothing gets more expensive without a rule, except that pods which had no place get
-// one. Planning is a search with a bound on its work: a saving below the gap between a plan and its lower bound may be luck. Savings of two
-// rules don't add up: the first may make the second worthless, or worth more.
+// A plan that keeps a rule is also valid without the rule, so removing a rule makes nothing more expensive, unless pods that had no place
+// get one. Planning is a search with a bound on its work, so a saving that is smaller than the gap between a plan and its lower bound may
+// be due to chance. Savings of two rules can't be added: without the first rule, the second may cost nothing, or more.
 //
 // Stability: beta.
 package rulecosts

@@ -11,8 +11,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// OfPod lists the rules of a waiting pod, in the order of the fields, labels by their keys. Nil if the snapshot has no such waiting pod, or if
-// the pod has no rules. kubernetes.io/os is no rule in this sense: a pod can't do without its operating system.
+// OfPod lists the rules of a waiting pod, in the order of the fields, labels by their keys. It returns nil if the snapshot has no such
+// waiting pod, or if the pod has no rules. kubernetes.io/os does not count as a rule, because a pod needs its operating system.
 func OfPod(s *scheduling.Snapshot, key scheduling.PodKey) []Rule {
 	if s == nil {
 		return nil
@@ -29,7 +29,7 @@ func OfPod(s *scheduling.Snapshot, key scheduling.PodKey) []Rule {
 	return l.rules
 }
 
-// alike returns the waiting pods of the pod's workload, the pod included.
+// alike returns the waiting pods of the pod's workload, including the pod.
 func alike(s *scheduling.Snapshot, pod *corev1.Pod) map[scheduling.PodKey]bool {
 	out := map[scheduling.PodKey]bool{{Namespace: pod.Namespace, Name: pod.Name}: true}
 	owner := ownerOf(pod)
@@ -112,8 +112,8 @@ func requiredTerms(p *corev1.Pod) []corev1.NodeSelectorTerm {
 	return a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms
 }
 
-// dropLabel removes what a pod asks of one label. A term that asks for nothing else is met by every node then, and so is the whole selector. A
-// term that was empty before matches no node, and stays.
+// dropLabel removes what a pod asks of one label. If a term asks for nothing else, every node then meets the term, and so the whole
+// selector. A term that was empty before matches no node, and stays.
 func dropLabel(p *corev1.Pod, key string) {
 	delete(p.Spec.NodeSelector, key)
 	terms := requiredTerms(p)

@@ -12,8 +12,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// OfPool lists the rules of a NodePool: its requirements by label, and then minValues, taints, limits and weight. Nil if the snapshot has no
-// such pool, or if the pool has no rules. kubernetes.io/os is no rule in this sense.
+// OfPool lists the rules of a NodePool: its requirements by label, and then minValues, taints, limits and weight. It returns nil if the
+// snapshot has no such pool, or if the pool has no rules. kubernetes.io/os does not count as a rule.
 func OfPool(s *scheduling.Snapshot, key v1.PoolKey) []Rule {
 	if s == nil {
 		return nil

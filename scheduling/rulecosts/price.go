@@ -17,11 +17,12 @@ const DefaultMaxPlans = 32
 type Options struct {
 	// Query is what each plan is asked. Its zero value is fine.
 	Query scheduling.Query
-	// Compile are the options of each compilation; nil is fine.
+	// Compile are the options of each compilation; may be nil.
 	Compile []scheduling.CompileOption
-	// MaxPlans is how many rules are planned without, at most; at least 0. The rules that come first in the list are planned first.
+	// MaxPlans is the maximum number of rules for which a plan without the rule is made; at least 0. The rules that come first in the list
+	// are planned first.
 	MaxPlans int
-	// Progress is called before each plan with the number of plans that are made and of all that will be. It may be nil.
+	// Progress is called before each plan with the number of finished plans and the total number of plans. It may be nil.
 	Progress func(made, all int)
 }
 
@@ -63,7 +64,7 @@ func (b *Base) plan(ctx context.Context, s *scheduling.Snapshot) (*scheduling.Pl
 
 // Report says what rules cost.
 type Report struct {
-	// Costs of the rules, those that save most first; rules that save the same keep their order.
+	// Costs of the rules, largest saving first; rules with equal savings keep their order.
 	Costs []Cost
 	// NotPlanned are the rules that Options.MaxPlans left out.
 	NotPlanned []Rule
@@ -74,8 +75,8 @@ type Report struct {
 // Cost is what a rule costs.
 type Cost struct {
 	Rule
-	// Saving is how much less the new nodes cost without the rule, USD per hour. It is negative if more pods get a place, or more daemon pods
-	// have to run, and the nodes for them cost more.
+	// Saving is how much less the new nodes cost without the rule, in USD per hour. It is negative if more pods get a place, or more pods
+	// of DaemonSets have to run, and the nodes for them cost more.
 	Saving float64
 	// MorePods is how many more pods get a place without the rule.
 	MorePods int
@@ -83,7 +84,7 @@ type Cost struct {
 	Plan *scheduling.Plan
 }
 
-// Without plans the snapshot without each of the rules. Errors are those of planning; a rule whose lack makes the snapshot invalid is an
+// Without plans the snapshot without each of the rules. Errors are those of planning; a rule whose removal makes the snapshot invalid is an
 // error, too. It ends early when ctx does.
 func (b *Base) Without(ctx context.Context, rules []Rule) (Report, error) {
 	n := min(len(rules), b.options.MaxPlans)
@@ -98,7 +99,7 @@ func (b *Base) Without(ctx context.Context, rules []Rule) (Report, error) {
 		}
 		c := Cost{Rule: rule, Saving: b.Plan.HourlyCost - plan.HourlyCost, MorePods: len(b.Plan.Unschedulable) - len(plan.Unschedulable), Plan: plan}
 		if c.MorePods <= 0 && rule.Kind != Taints {
-			c.Saving, c.MorePods = max(c.Saving, 0), max(c.MorePods, 0) // the plan with the rule is one without it, too
+			c.Saving, c.MorePods = max(c.Saving, 0), max(c.MorePods, 0) // the plan with the rule is also valid without it
 		}
 		r.Costs = append(r.Costs, c)
 	}

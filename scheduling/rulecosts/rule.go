@@ -25,7 +25,7 @@ const (
 	HostPorts Kind = "HostPorts"
 	// Volumes are the persistent volumes of a pod, which bind it to their zones and count against limits of nodes.
 	Volumes Kind = "Volumes"
-	// Preferences are all that a pod prefers, which planning keeps if that costs no more than the premium.
+	// Preferences are all preferences of a pod, which planning keeps if that costs no more than the premium.
 	Preferences Kind = "Preferences"
 	// Requirement is what a NodePool requires of one label.
 	Requirement Kind = "Requirement"
@@ -35,7 +35,7 @@ const (
 	Taints Kind = "Taints"
 	// Limits are the limits of a NodePool.
 	Limits Kind = "Limits"
-	// Weight is the weight of a NodePool: it is preferred to pools of lower weight although they may be cheaper.
+	// Weight is the weight of a NodePool, which is preferred to pools of lower weight even if they are cheaper.
 	Weight Kind = "Weight"
 )
 
@@ -46,7 +46,7 @@ type Rule struct {
 	Object string `json:"object"`
 	// Path of the field in the object.
 	Path string `json:"path"`
-	// Text says what the rule asks for, in a few words.
+	// Text says what the rule requires, in a few words.
 	Text string `json:"text"`
 	// Pods is the number of waiting pods that have it; 0 for a rule of a NodePool.
 	Pods int `json:"pods,omitempty"`
@@ -65,7 +65,7 @@ func (r Rule) Without(s *scheduling.Snapshot) *scheduling.Snapshot {
 	return r.without(s)
 }
 
-// ofPods makes the function Without of a rule of pods: change gets a copy of each.
+// ofPods makes the function Without of a rule of pods; change gets a copy of each pod.
 func ofPods(keys map[scheduling.PodKey]bool, change func(*corev1.Pod)) func(*scheduling.Snapshot) *scheduling.Snapshot {
 	return func(s *scheduling.Snapshot) *scheduling.Snapshot {
 		out := *s
@@ -80,7 +80,7 @@ func ofPods(keys map[scheduling.PodKey]bool, change func(*corev1.Pod)) func(*sch
 	}
 }
 
-// ofPool makes the function Without of a rule of a NodePool: change gets a copy of it.
+// ofPool makes the function Without of a rule of a NodePool; change gets a copy of the pool.
 func ofPool(key v1.PoolKey, change func(*v1.NodePool)) func(*scheduling.Snapshot) *scheduling.Snapshot {
 	return func(s *scheduling.Snapshot) *scheduling.Snapshot {
 		out := *s
