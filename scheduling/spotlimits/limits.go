@@ -13,15 +13,16 @@ import (
 
 // Limits are the limits of one workload on spot nodes. The zero value limits nothing.
 type Limits struct {
-	// MaxShare is the largest share of the workload's pods on spot nodes, from 0 to 1; nil for no limit.
+	// MaxShare is the largest share of the workload's pods on spot nodes, from 0 to 1; nil means no limit.
 	MaxShare *float64
-	// OnDemandBase is how many of the workload's pods must be on nodes that are not spot before any pod may be on a spot node; 0 for
+	// OnDemandBase is how many of the workload's pods must be on nodes that are not spot before any pod may be on a spot node; 0 means
 	// none.
 	OnDemandBase int
-	// MaxPoolShare is the largest share of the workload's pods on one spot pool, which is an instance type in a zone, from above 0 to 1;
-	// nil for no limit. One pod per pool is always allowed, however small the share is.
+	// MaxPoolShare is the largest share of the workload's pods on one spot pool, which is an instance type in a zone. It is above 0 and at
+	// most 1; nil means no limit. One pod per pool is always allowed, however small the share is.
 	MaxPoolShare *float64
-	// MaxPrice is the highest price of a spot node, as a share of the price on demand of its type in its zone, above 0; nil for no limit.
+	// MaxPrice is the highest price of a spot node, as a share of the price on demand of its type in its zone. It is above 0; nil means no
+	// limit.
 	MaxPrice *float64
 }
 
@@ -64,7 +65,7 @@ func least(a, b *float64) *float64 {
 	return a
 }
 
-// String names the limits by their annotations: "drawknife.dev/spot-max-share 70%, drawknife.dev/on-demand-base 2".
+// String lists the limits by the names of their annotations: "drawknife.dev/spot-max-share 70%, drawknife.dev/on-demand-base 2".
 func (l Limits) String() string {
 	var parts []string
 	share := func(key string, is *float64) {
@@ -81,7 +82,7 @@ func (l Limits) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// Error says which annotation of a pod can't be read.
+// Error says which annotation of a pod can't be parsed.
 type Error struct {
 	// Annotation and its Value.
 	Annotation, Value string
@@ -98,7 +99,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("annotation %s is %q: %s", e.Annotation, value, e.Cure)
 }
 
-// maxShown is how much of a value an error shows at most.
+// maxShown is how many bytes of a value an error shows.
 const maxShown = 64
 
 // mostPods bounds numbers of pods, so that sums stay in range.

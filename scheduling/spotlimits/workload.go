@@ -13,8 +13,8 @@ import (
 // Workload names the pods that are counted together.
 type Workload struct {
 	Namespace string
-	// Kind and Name of the controller; "Pod" and the pod's name for a pod without one, and "Workload" with the value of the annotation
-	// drawknife.dev/workload for pods that have it.
+	// Kind and Name of the controller. For a pod without a controller, they are "Pod" and the pod's name; for pods with the annotation
+	// drawknife.dev/workload, they are "Workload" and the value of the annotation.
 	Kind, Name string
 	// UID of the controller; empty without a controller.
 	UID types.UID
@@ -29,7 +29,7 @@ func (w Workload) Compare(o Workload) int {
 }
 
 // WorkloadOf returns the pod's workload: the one that the annotation drawknife.dev/workload names, or that of the pod's controller. A pod
-// with neither is a workload of its own. A nil pod has the zero Workload.
+// with neither is a separate workload. A nil pod has the zero Workload.
 func WorkloadOf(pod *corev1.Pod) Workload {
 	if pod == nil {
 		return Workload{}
