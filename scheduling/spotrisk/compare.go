@@ -8,9 +8,9 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// Compare says why the chosen offering is expected to cost less than one whose price is lower: "m7g.2xlarge at $0.1200/h beats
-// c6gd.2xlarge at $0.0900/h: interrupted 4 times less often". It is empty where there is nothing to explain: the chosen one has the
-// lower price, or costs more in all.
+// Compare says why the chosen offering is expected to cost less than an offering with a lower price: "m7g.2xlarge at $0.1200/h beats
+// c6gd.2xlarge at $0.0900/h: interrupted 4 times less often". It is empty if the chosen offering has the lower price, or the higher
+// expected cost.
 func (m *Market) Compare(chosen, other cloudprovider.Candidate, loss Loss, at time.Time) string {
 	if chosen.Type == nil || other.Type == nil || chosen.Offering == nil || other.Offering == nil {
 		return ""

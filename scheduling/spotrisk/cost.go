@@ -8,11 +8,11 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// Cost is what a spot node costs, in USD per hour, and why.
+// Cost is the expected cost of a spot node, in USD per hour, and its parts.
 type Cost struct {
 	// Price of the offering now.
 	Price float64 `json:"price"`
-	// Level of the prices that were seen before; Price where none was.
+	// Level of earlier prices; the Price if there is none.
 	Level float64 `json:"level"`
 	// ExpectedPrice while the node lives: between Price and Level.
 	ExpectedPrice float64 `json:"expectedPrice"`
@@ -28,8 +28,8 @@ type Cost struct {
 	Total float64 `json:"total"`
 }
 
-// Cost returns what a node costs that is bought so at a time, when an interruption costs what the loss says. An offering that is not spot
-// costs its price. The type and the offering must be a catalog's.
+// Cost returns the expected cost of a node that is bought as the offering at the given time; loss says what an interruption costs. An
+// offering that is not spot costs its price. The type and the offering must be a catalog's.
 func (m *Market) Cost(t *cloudprovider.InstanceType, o *cloudprovider.Offering, loss Loss, at time.Time) Cost {
 	if t == nil || o == nil {
 		return Cost{}
@@ -53,7 +53,7 @@ func (m *Market) Cost(t *cloudprovider.InstanceType, o *cloudprovider.Offering, 
 	return c
 }
 
-// seen returns what the market knows, as it counts at the time.
+// seen returns the market's record with the weights that apply at the given time.
 func (m *Market) seen(key Key, at time.Time) record {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -75,9 +75,9 @@ func (m *Market) seen(key Key, at time.Time) record {
 // scoreLife is how long a placement score is used.
 const scoreLife = 24 * time.Hour
 
-// perMonth returns how many times a node is interrupted in a month: the rate of the offering, corrected by the market's own history as far
-// as there is one: the mean of a Gamma distribution, which the rate gives its mean and PriorInterruptions its shape, after counting
-// interruptions in the time that nodes ran.
+// perMonth returns how many times a node is interrupted in a month. It corrects the offering's rate by the market's own history: the result
+// is the mean of a Gamma distribution. Its prior has the offering's rate as mean and PriorInterruptions as shape; the data are
+// interruptions and the time that nodes ran.
 func (m *Market) perMonth(seen record, rate *cloudprovider.InterruptionRate) float64 {
 	share := m.options.UnknownRate
 	if rate != nil {
@@ -88,11 +88,11 @@ func (m *Market) perMonth(seen record, rate *cloudprovider.InterruptionRate) flo
 	return (prior + seen.Interruptions) / (prior/perHour + seen.NodeHours) * Month.Hours()
 }
 
-// minPerHour is how often nodes are interrupted that never are: once in a thousand years, so that own history can correct it.
+// minPerHour is the rate for nodes that are never interrupted, once in a thousand years, so that their own history can correct it.
 const minPerHour = 1e-7
 
-// refused returns the share of launches that find no capacity: what the placement score says, or a tenth, corrected by the market's own
-// launches.
+// refused returns the share of launches that find no capacity. The placement score or, without one, the share of a tenth is corrected by
+// the market's own launches.
 func (m *Market) refused(seen record) float64 {
 	prior := 0.1
 	if seen.Score > 0 {
@@ -101,7 +101,7 @@ func (m *Market) refused(seen record) float64 {
 	return (prior*m.options.PriorLaunches + seen.Refused) / (m.options.PriorLaunches + seen.Launches)
 }
 
-// averageWeight returns how much of a deviation is left, on average, during a time in which it halves again and again.
+// averageWeight returns which share of a deviation remains on average during a time, if the deviation halves in each half-life.
 func averageWeight(during, halfLife time.Duration) float64 {
 	x := max(during, 0).Hours() / halfLife.Hours() * math.Ln2
 	if x < 1e-9 {

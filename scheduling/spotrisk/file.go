@@ -40,8 +40,8 @@ type FileError struct {
 // Error is "spot history: path rule".
 func (e *FileError) Error() string { return "spot history: " + e.Path + " " + e.Rule }
 
-// Export writes what is known, as JSON, for Import: after a restart, or in another cluster of the account. The same knowledge gives the
-// same bytes.
+// Export writes the market's records as JSON, for Import after a restart, or in another cluster of the account. The same knowledge gives
+// the same bytes.
 func (m *Market) Export(w io.Writer) error {
 	if w == nil {
 		return option.Missing("Export", "the writer")
@@ -63,15 +63,15 @@ func (m *Market) Export(w io.Writer) error {
 	return nil
 }
 
-// Import adds what Export wrote to what is known. Histories are added up, so that a file must be imported once only; of prices and
-// scores, the later ones count. A file that breaks a rule is refused as a whole, with a *FileError.
+// Import adds what Export wrote to what is known. Histories are added up, so a file must be imported only once. Of two prices or scores,
+// the later one counts. A file that breaks a rule is refused as a whole, with a *FileError.
 //
-// Import has no clock, so it believes times that lie in the future: nothing that is observed before such a time counts, or corrects it. Use ImportAt for
-// files that could have one.
+// Import has no clock, so it accepts times in the future. Observations with an earlier time are then ignored. Use ImportAt for files that
+// could have one.
 func (m *Market) Import(r io.Reader) error { return m.importUntil(r, time.Time{}) }
 
-// ImportAt is Import at a time: it refuses a file with a time that is later by more than five minutes, which clocks may differ by. The zero
-// time refuses none.
+// ImportAt is Import at a given time. It refuses a file with a time that is more than five minutes later, which is the allowed difference
+// between clocks. The zero time refuses none.
 func (m *Market) ImportAt(r io.Reader, now time.Time) error {
 	if now.IsZero() {
 		return m.importUntil(r, time.Time{})
@@ -79,10 +79,10 @@ func (m *Market) ImportAt(r io.Reader, now time.Time) error {
 	return m.importUntil(r, now.Add(clockDifference))
 }
 
-// clockDifference is by how much the clocks of two computers may differ.
+// clockDifference is the allowed difference between the clocks of two computers.
 const clockDifference = 5 * time.Minute
 
-// importUntil reads a file without times after the newest one; the zero time allows all.
+// importUntil imports a file and refuses times after newest; with the zero time, it accepts all times.
 func (m *Market) importUntil(r io.Reader, newest time.Time) error {
 	if r == nil {
 		return option.Missing("Import", "the reader")
@@ -152,7 +152,7 @@ func (f *file) check(newest time.Time) error {
 	return nil
 }
 
-// fault returns the first field that breaks a rule, and the rule; empty without one.
+// fault returns the first field that breaks a rule, and the rule; both are empty if there is none.
 func (r *record) fault(newest time.Time) (field, rule string) {
 	if name := cmp.Or(bad(r.InstanceType, "instanceType"), bad(r.Zone, "zone")); name != "" {
 		return name, fmt.Sprintf("must be a name of at most %d printable characters", maxName)

@@ -29,7 +29,7 @@ type Market struct {
 // record contains the observations of one market. Its JSON is what Export writes.
 type record struct {
 	Key
-	// Price of the time PriceAt, and the Level of prices until then.
+	// Price at the time PriceAt, and the Level of prices until then.
 	Price   float64   `json:"price,omitempty"`
 	PriceAt time.Time `json:"priceAt,omitzero"`
 	Level   float64   `json:"level,omitempty"`
@@ -39,7 +39,7 @@ type record struct {
 	Launches      float64   `json:"launches,omitempty"`
 	Refused       float64   `json:"refused,omitempty"`
 	HistoryAt     time.Time `json:"historyAt,omitzero"`
-	// Score of placement at the time ScoreAt, from 1 to 10; 0 without one.
+	// Score of placement at the time ScoreAt, from 1 to 10; 0 means that there is none.
 	Score   int       `json:"score,omitempty"`
 	ScoreAt time.Time `json:"scoreAt,omitzero"`
 }
@@ -52,7 +52,8 @@ func New(o Options) (*Market, error) {
 	return &Market{options: o, records: map[Key]*record{}}, nil
 }
 
-// ObservePrice notes the price, in USD per hour, that holds from a time on. What is no price, or older than the last one, is ignored.
+// ObservePrice records the price, in USD per hour, that is valid from the given time on. It ignores invalid prices and prices that are
+// older than the last one.
 func (m *Market) ObservePrice(key Key, at time.Time, usd float64) {
 	if !isPrice(usd) {
 		return
@@ -71,19 +72,20 @@ func (m *Market) ObservePrice(key Key, at time.Time, usd float64) {
 	r.Price, r.PriceAt = usd, at
 }
 
-// ObserveNodes notes for how long nodes ran up to a time: ten nodes for an hour are ten hours.
+// ObserveNodes records for how long nodes ran up to the given time: ten nodes for an hour are ten hours.
 func (m *Market) ObserveNodes(key Key, at time.Time, ran time.Duration) {
 	if ran > 0 {
 		m.count(key, at, func(r *record, weight float64) { r.NodeHours += weight * ran.Hours() })
 	}
 }
 
-// ObserveInterruption notes that a node was interrupted: reclaimed, not only recommended to be replaced.
+// ObserveInterruption records that a node was interrupted, which means that it was reclaimed; a recommendation to replace it does not
+// count.
 func (m *Market) ObserveInterruption(key Key, at time.Time) {
 	m.count(key, at, func(r *record, weight float64) { r.Interruptions += weight })
 }
 
-// ObserveLaunch notes a launch, and whether it was refused because there was no capacity.
+// ObserveLaunch records a launch, and whether it was refused because there was no capacity.
 func (m *Market) ObserveLaunch(key Key, at time.Time, refused bool) {
 	m.count(key, at, func(r *record, weight float64) {
 		r.Launches += weight
@@ -93,7 +95,7 @@ func (m *Market) ObserveLaunch(key Key, at time.Time, refused bool) {
 	})
 }
 
-// ObserveScore notes a placement score of EC2, from 1 to 10; others are ignored, as are scores that are older than the last one.
+// ObserveScore records a placement score of EC2, from 1 to 10. It ignores other numbers, and scores that are older than the last one.
 func (m *Market) ObserveScore(key Key, at time.Time, score int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -102,7 +104,7 @@ func (m *Market) ObserveScore(key Key, at time.Time, score int) {
 	}
 }
 
-// count adds to a history, with the weight that something of that time has in it: late news counts as old.
+// count adds to a history. An observation that arrives late gets the reduced weight of its time.
 func (m *Market) count(key Key, at time.Time, add func(r *record, weight float64)) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -120,7 +122,7 @@ func (m *Market) record(key Key) *record {
 	return r
 }
 
-// decayTo makes the history count as it does at the time; an earlier time changes nothing.
+// decayTo reduces the weights of the history to those at the given time; an earlier time changes nothing.
 func (r *record) decayTo(at time.Time, halfLife time.Duration) {
 	if r.HistoryAt.IsZero() {
 		r.HistoryAt = at
@@ -139,7 +141,7 @@ func (r *record) levelAt(at time.Time, halfLife time.Duration) float64 {
 	return weight*r.Level + (1-weight)*r.Price
 }
 
-// halved returns what is left of 1 after a time.
+// halved returns the weight that remains of 1 after the given time.
 func halved(after, halfLife time.Duration) float64 {
 	return math.Exp2(-max(after, 0).Hours() / halfLife.Hours())
 }

@@ -7,27 +7,27 @@ import (
 	"github.com/drawknife/drawknife/api/option"
 )
 
-// Month is the month that rates of interruptions are given for.
+// Month is the length of the month in rates of interruptions.
 const Month = 730 * time.Hour
 
 // Options of a market. Start from DefaultOptions. All defaults are estimates, as docs/spot.md says.
 type Options struct {
 	// LevelHalfLife is the age at which a price counts half for the level of prices. More than 0.
 	LevelHalfLife time.Duration
-	// ReturnHalfLife is the time in which a price comes half of the way back to its level. More than 0.
+	// ReturnHalfLife is the time after which the difference between a price and its level is halved. More than 0.
 	ReturnHalfLife time.Duration
 	// HistoryHalfLife is the age at which an interruption, a launch or a node's time counts half. More than 0.
 	HistoryHalfLife time.Duration
-	// PriorInterruptions is how many interruptions of own nodes count as much as the offering's InterruptionRate. More than 0.
+	// PriorInterruptions is how many interruptions of own nodes have the same weight as the offering's InterruptionRate. More than 0.
 	PriorInterruptions float64
-	// UnknownRate stands for the InterruptionRate of offerings without one: a share of nodes per month, at least 0 and below 1.
+	// UnknownRate replaces a missing InterruptionRate: a share of nodes per month, at least 0 and below 1.
 	UnknownRate float64
-	// PriorLaunches is how many launches count as much as what is assumed without any. More than 0.
+	// PriorLaunches is how many launches have the same weight as the assumption for markets without launches. More than 0.
 	PriorLaunches float64
 }
 
-// DefaultOptions are a week for the level, two days for prices to return, 30 days for the history, four interruptions and five launches
-// against what is assumed without any, and 15 % interruptions per month where no rate is known.
+// DefaultOptions returns a week for the level, two days for prices to return, and 30 days for the history. Four interruptions and five
+// launches have the same weight as the assumptions, and the unknown rate is 15 % per month.
 func DefaultOptions() Options {
 	return Options{
 		LevelHalfLife: 7 * 24 * time.Hour, ReturnHalfLife: 48 * time.Hour, HistoryHalfLife: 30 * 24 * time.Hour,
@@ -60,26 +60,27 @@ func (o Options) check() error {
 
 // Loss is what the interruption of a node costs. The zero value is nothing. Start from DefaultLoss.
 type Loss struct {
-	// NodeLife is how long nodes live, as a rule: the time in which prices return to their level. 0 is the price of this moment.
+	// NodeLife is how long nodes usually live; the expected price is the average over this time. 0 means the present price.
 	NodeLife time.Duration `json:"nodeLife,omitempty"`
-	// Restart is for how long a node of the same kind is paid for that does no work: until its pods run again elsewhere.
+	// Restart is the time for which a node of the same kind is paid for and does no work, until its pods run again elsewhere.
 	Restart time.Duration `json:"restart,omitempty"`
-	// LostWork is how much work of the whole node has to be done once more.
+	// LostWork is how much work of the whole node must be repeated.
 	LostWork time.Duration `json:"lostWork,omitempty"`
-	// Without is for how long the replacement is on demand where spot capacity can't be had.
+	// Without is for how long the replacement is on demand if there is no spot capacity.
 	Without time.Duration `json:"without,omitempty"`
-	// PerNode and PerCPU are further costs in USD: of each node, and of each of its vCPUs. What evictions of pods cost belongs here.
+	// PerNode and PerCPU are further costs of an interruption in USD, for each node and for each of its vCPUs. What evictions of pods cost
+	// belongs here.
 	PerNode float64 `json:"perNode,omitempty"`
 	PerCPU  float64 `json:"perCPU,omitempty"`
 }
 
-// DefaultLoss is of services that are quick to restart: nodes live a day, pods run again after five minutes, no work is lost, and the
-// replacement is on demand for an hour where spot capacity can't be had. These are estimates.
+// DefaultLoss is for services that restart quickly: nodes live a day, pods run again after five minutes, no work is lost, and the
+// replacement is on demand for an hour if there is no spot capacity. These are estimates.
 func DefaultLoss() Loss {
 	return Loss{NodeLife: 24 * time.Hour, Restart: 5 * time.Minute, Without: time.Hour}
 }
 
-// Validate says what is wrong with the loss, with an option.Error, or nil if nothing is.
+// Validate returns an option.Error for the first invalid field of the loss, or nil if there is none.
 func (l Loss) Validate() error {
 	for _, d := range []struct {
 		name string

@@ -12,7 +12,7 @@ import (
 
 // Names of the terms, before the NodePools that they are for.
 const (
-	// LevelTerm adds what the expected price is above the price now, or below it.
+	// LevelTerm adds the difference between the expected price and the present price, which may be negative.
 	LevelTerm = "spot price level"
 	// InterruptionsTerm adds what interruptions are expected to cost.
 	InterruptionsTerm = "spot interruptions"
@@ -24,15 +24,15 @@ type TermsInput struct {
 	Time time.Time
 	// Types of the NodePools.
 	Types []*cloudprovider.InstanceType
-	// NodePools that the terms apply to, as CostSelector has them; empty for all.
+	// NodePools that the terms apply to, in the form of CostSelector; empty means all.
 	NodePools []string
 	// Loss is what an interruption of their nodes costs.
 	Loss Loss
 }
 
-// Terms returns the terms of the cost model with which all planners count the expected cost of spot nodes instead of their price: for the
-// choice of nodes, consolidation, prices in plans and the lower bound. Put them before commitments and fees. An offering whose price does
-// not change is not in them. Amounts are whole millionths of a USD, so that what hardly changes leaves a model as it is.
+// Terms returns the terms of the cost model by which all planners use the expected cost of spot nodes instead of their price: for the
+// choice of nodes, consolidation, prices in plans and the lower bound. Put them before commitments and fees. Offerings whose price does not
+// change are left out. Amounts are whole millionths of a USD, so that a tiny change does not change the model.
 func (m *Market) Terms(in TermsInput) []planning.CostTerm {
 	suffix := ""
 	if len(in.NodePools) > 0 {
