@@ -27,7 +27,7 @@ type ClusterInfo struct {
 	ServiceCIDR string
 	// DNS is the address of the cluster's DNS service, for node classes that set none. Empty when it is not known.
 	DNS string
-	// IPFamily of the cluster; empty: derived from its addresses.
+	// IPFamily of the cluster; empty means that it is derived from its addresses.
 	IPFamily launchtemplate.IPFamily
 }
 

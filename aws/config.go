@@ -20,7 +20,7 @@ type Config struct {
 	SDK sdk.Config
 	// Tags are added to everything that is launched, unless the node class has the same key. Nil means none.
 	Tags map[string]string
-	// VMMemoryOverheadPercent is the assumed fraction of an instance's memory that is not visible to the kubelet; nil:
+	// VMMemoryOverheadPercent is the assumed fraction of an instance's memory that is not visible to the kubelet; nil means
 	// instancetype.DefaultVMMemoryOverheadPercent.
 	VMMemoryOverheadPercent *float64
 	// ReservedENIs is the number of network interfaces that are not used for addresses of pods.
@@ -53,7 +53,7 @@ type Config struct {
 	// interval saves calls if there are many node classes, but finds new images and subnets later.
 	ImagesEvery, SubnetsEvery *time.Duration
 	// InterruptionQueue is the name of the SQS queue that EventBridge sends events about instances to, neither its ARN nor its URL.
-	// Empty: there is no queue, and only problems reported by EC2 itself are noticed.
+	// Empty means that there is no queue, and that only problems reported by EC2 itself are noticed.
 	InterruptionQueue string
 	// WithoutDryRuns skips dry runs: EC2 is not asked whether instances may be launched from a node class that is otherwise valid.
 	WithoutDryRuns bool

@@ -33,8 +33,8 @@ type Options struct {
 	// Prices are read in addition to AWS's own and override them: negotiated prices, or files if AWS can't be reached. See
 	// prices.Options. Nil: none.
 	Prices []prices.Feed
-	// Types are instance types to use at start while EC2 can't be reached: a saved catalogue of this region. Nil: none, and New
-	// fails if EC2 can't be reached.
+	// Types are instance types to use at start while EC2 can't be reached: a saved catalogue of this region. Nil means none, and New fails
+	// if EC2 can't be reached.
 	Types *catalog.Catalog
 	// BuiltIn has data that AWS does not provide, and prices to use until better ones were read. Nil means the catalogue embedded in
 	// package catalog. A program that has already decoded that catalogue can pass it to save time.
@@ -54,19 +54,20 @@ type Options struct {
 	// groups, to report some kinds of drift without acting on them, or to delay the use of new images. It is called for each
 	// difference in each check, must return quickly, and must be safe for concurrent use. Nil: all do.
 	IsDrift func(*v1.NodeClaim, Difference) bool
-	// OnFleetError is called once for each error of EC2 for a launch. Nil: no function is called. It must be safe for concurrent use, like
-	// the following functions.
+	// OnFleetError is called once for each error of EC2 for a launch. Nil means that no function is called. It must be safe for concurrent
+	// use, like the following functions.
 	OnFleetError func(LaunchFailure)
-	// OnBatch is called for merged calls. Nil: no function is called.
+	// OnBatch is called for merged calls. Nil means that no function is called.
 	OnBatch func(MergedCall)
 	// FindInstance finds an instance of the cluster by its EC2 ID when AWS reports something about it; false if the cluster has no
-	// such instance, and its message is then removed. It is called for every message, so it should use an index of NodeClaims. Nil:
-	// the provider uses the instances that it has launched, and a list that Run reads once a minute.
+	// such instance, and its message is then removed. It is called for every message, so it should use an index of NodeClaims. Nil means
+	// that the provider uses the instances that it has launched, and a list that Run reads once a minute.
 	FindInstance func(instanceID string) (InterruptedInstance, bool)
-	// OnInterruption is called for each message of the queue, for metrics. Nil: no function is called. It must be safe for concurrent use.
+	// OnInterruption is called for each message of the queue, for metrics. Nil means that no function is called. It must be safe for
+	// concurrent use.
 	OnInterruption func(InterruptionMessage)
 	// OnUnhealthy is called for each instance that EC2 reports as impaired or due for maintenance, once per occurrence, for
-	// metrics. Nil: no function is called. It must be safe for concurrent use.
+	// metrics. Nil means that no function is called. It must be safe for concurrent use.
 	OnUnhealthy func(InterruptionKind, InterruptedInstance)
 }
 
