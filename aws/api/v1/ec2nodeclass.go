@@ -134,15 +134,15 @@ type EC2NodeClassSpec struct {
 	// CPUOptions are settings of the processor. Nil: EC2's.
 	// +optional
 	CPUOptions *CPUOptions `json:"cpuOptions,omitempty"`
-	// CreditSpecification says how burstable instances (t2, t3, t3a, t4g) pay for more CPU than they earn; other types are not concerned. Nil:
-	// the account's setting. Karpenter does not have this field.
+	// CreditSpecification says how burstable instances (t2, t3, t3a, t4g) pay for more CPU than they earn; other types are not concerned.
+	// Nil means the account's setting. Karpenter does not have this field.
 	// +optional
 	CreditSpecification *CreditSpecification `json:"creditSpecification,omitempty"`
 	// NetworkPerformanceOptions divide an instance's bandwidth between network and EBS volumes. Nil: EC2's. Karpenter does not have this field.
 	// +optional
 	NetworkPerformanceOptions *NetworkPerformanceOptions `json:"networkPerformanceOptions,omitempty"`
-	// LicenseSpecifications are the licence configurations of AWS License Manager that count the instances. At most 10; nil or empty: none.
-	// Karpenter does not have this field.
+	// LicenseSpecifications are the licence configurations of AWS License Manager that count the instances. At most 10; nil and empty mean
+	// none. Karpenter does not have this field.
 	// +optional
 	// +kubebuilder:validation:MaxItems=10
 	LicenseSpecifications []LicenseSpecification `json:"licenseSpecifications,omitzero"`

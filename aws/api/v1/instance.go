@@ -216,7 +216,7 @@ const (
 
 // CreditSpecification has the CPU credits of burstable instances.
 type CreditSpecification struct {
-	// CPUCredits is standard or unlimited. Nil: the account's setting.
+	// CPUCredits is standard or unlimited. Nil means the account's setting.
 	// +optional
 	CPUCredits *CPUCredits `json:"cpuCredits,omitempty"`
 }
@@ -237,7 +237,7 @@ const (
 
 // NetworkPerformanceOptions are settings of an instance's bandwidth.
 type NetworkPerformanceOptions struct {
-	// BandwidthWeighting is default, vpc-1 or ebs-1. EC2 launches only types that support it. Nil: that of the instance type.
+	// BandwidthWeighting is default, vpc-1 or ebs-1. EC2 launches only types that support it. Nil means that of the instance type.
 	// +optional
 	BandwidthWeighting *BandwidthWeighting `json:"bandwidthWeighting,omitempty"`
 }

@@ -127,7 +127,7 @@ func (k *KubeletConfiguration) UnmarshalJSON(data []byte) error {
 // RawJSON is one JSON value as it was written.
 type RawJSON []byte
 
-// MarshalJSON returns the value; nil is null.
+// MarshalJSON returns the value; a nil value is null.
 func (r RawJSON) MarshalJSON() ([]byte, error) { return json.RawMessage(r).MarshalJSON() }
 
 // UnmarshalJSON keeps a copy of the value.
