@@ -35,7 +35,7 @@ type Statement struct {
 	Action []string
 	// Resource are ARNs with "*" for any string; nil in trust policies.
 	Resource []string `json:",omitempty"`
-	// Condition must be true as a whole; nil is always true.
+	// Condition must be true as a whole; nil means always true.
 	Condition Condition `json:",omitempty"`
 }
 
