@@ -25,7 +25,7 @@ func (e *UnsupportedAliasError) Error() string {
 	return fmt.Sprintf("alias %s on Kubernetes %s: %s", e.Alias, e.Kubernetes, e.Problem)
 }
 
-// variant is what kind of instance an image of an alias is made for.
+// variant is the kind of instance that an image of an alias is made for.
 type variant string
 
 const (
@@ -162,7 +162,7 @@ func bottlerocket(alias awsv1.Alias, kubernetes string) []parameter {
 	}
 }
 
-// windows has requirements of its own instead of a variant.
+// windows has its own requirements instead of a variant.
 func windows(year, build, kubernetes string) []parameter {
 	return []parameter{{
 		name: fmt.Sprintf("/aws/service/ami-windows-latest/Windows_Server-%s-English-Core-EKS_Optimized-%s/image_id", year, kubernetes),

@@ -61,7 +61,7 @@ func New(ec2 sdk.EC2API, ssm sdk.SSMAPI, o Options) (*Resolver, error) {
 type Result struct {
 	// AMIs are in the order of preference; empty if the terms match nothing.
 	AMIs []awsv1.AMI
-	// Outcomes say what became of each term, or of each parameter of an alias.
+	// Outcomes contain the result of each term, or of each parameter of an alias.
 	Outcomes []Outcome
 }
 

@@ -24,7 +24,7 @@ import (
 )
 
 const (
-	// filterValues is how many values EC2 takes in one filter.
+	// filterValues is how many values EC2 accepts in one filter.
 	filterValues = 200
 	// pageSize is the largest page size of EC2.
 	pageSize = 1000
@@ -57,7 +57,7 @@ type Client struct {
 	tag       *batch.Batcher[tagging, struct{}]
 
 	mu     sync.Mutex
-	recent map[string]*Instance // launched in the last moments, by id; what it points to is not changed
+	recent map[string]*Instance // instances launched recently, by id; the values are never changed
 	swept  time.Time
 	// open lists the instances of batches that are not yet tagged with their own claim. It was read at openedAt.
 	open     []Instance

@@ -36,13 +36,13 @@ type Options struct {
 	// ReportOnly makes the source return no messages: they are passed to OnEvent and the other functions, and removed as if they had been
 	// handled. ReceiveInterruptions then returns only with errors.
 	ReportOnly bool
-	// StatusEvery is how often EC2 is asked; 0 is DefaultStatusEvery.
+	// StatusEvery is how often EC2 is asked; 0 means DefaultStatusEvery.
 	StatusEvery time.Duration
-	// ImpairedFor is how long an instance must have been impaired to count; 0 is DefaultImpairedFor.
+	// ImpairedFor is how long an instance must have been impaired to count; 0 means DefaultImpairedFor.
 	ImpairedFor time.Duration
-	// Now is the clock; nil is time.Now.
+	// Now is the clock; nil means time.Now.
 	Now func() time.Time
-	// After waits; nil is time.After. It is used only where there is no queue to wait on.
+	// After waits; nil means time.After. It is used only where there is no queue to wait on.
 	After func(time.Duration) <-chan time.Time
 	// Logger logs unreadable messages and failed calls. Nil means no log.
 	Logger *slog.Logger

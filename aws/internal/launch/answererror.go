@@ -2,7 +2,7 @@ package launch
 
 import "github.com/aws/smithy-go"
 
-// answerError is an error that came inside a successful answer. It is a smithy.APIError, like the error of a failed call.
+// answerError is an error inside a successful answer. It is a smithy.APIError, like the error of a failed call.
 type answerError struct{ code, message string }
 
 var _ smithy.APIError = (*answerError)(nil)

@@ -101,7 +101,7 @@ func (a *attempts) fail(uid types.UID) int {
 }
 
 // dispute records that EC2 has reported the token as used for another request, by an earlier process. The instance of that request, if
-// there was one, will soon be visible. It reports how much longer to wait for that; zero once the wait is over, and then the next attempt
+// there is one, will soon be visible. It reports how much longer to wait for that; zero once the wait is over, and then the next attempt
 // has another token.
 func (a *attempts) dispute(uid types.UID) time.Duration {
 	a.mu.Lock()

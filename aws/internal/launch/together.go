@@ -21,7 +21,7 @@ import (
 
 // Together is a launch of several claims that are alike, by as few CreateFleet calls as possible. It is not changed.
 type Together struct {
-	// NodeClaims to launch, at least two, of one NodePool and node class, with different UIDs.
+	// The NodeClaims to launch: at least two, of one NodePool and node class, with different UIDs.
 	NodeClaims []*v1.NodeClaim
 	// NodeClass, InstanceTypes, PlacementGroupID and Cost as in Request.
 	NodeClass        *awsv1.EC2NodeClass

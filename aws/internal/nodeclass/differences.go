@@ -54,7 +54,7 @@ type Expected struct {
 	NodeClass *awsv1.EC2NodeClass
 	// ClusterCA is the certificate bundle in the hash (see EC2NodeClass.Hash).
 	ClusterCA string
-	// ImageID that instances of the instance's type boot from (see launchtemplate.ImageFor); empty: not known.
+	// ImageID that instances of the instance's type boot from (see launchtemplate.ImageFor); empty if it is not known.
 	ImageID string
 	// Group the class selects. Nil means none.
 	Group *placement.Group

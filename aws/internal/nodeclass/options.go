@@ -29,7 +29,7 @@ type Options struct {
 	Network Network
 	// Images finds images. Required.
 	Images Images
-	// Reservations finds capacity reservations. Nil: reserved capacity is not used, and has no condition.
+	// Reservations finds capacity reservations. Nil means that reserved capacity is not used and has no condition.
 	Reservations Reservations
 	// Groups finds placement groups. Required.
 	Groups Groups

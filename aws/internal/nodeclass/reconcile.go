@@ -113,7 +113,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, o Observed) (Result, error) 
 	return result, nil
 }
 
-// sameStatus compares what would be written: times lose their fractions when they are stored.
+// sameStatus compares the statuses as they would be stored: times then have no fractions of a second.
 func sameStatus(a, b *awsv1.EC2NodeClassStatus) bool {
 	textA, errA := json.Marshal(a)
 	textB, errB := json.Marshal(b)

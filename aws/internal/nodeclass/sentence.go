@@ -7,7 +7,7 @@ import (
 	"github.com/drawknife/drawknife/aws/sdk"
 )
 
-// mostOfMessage bounds the messages of conditions, of which an API server takes 32 KiB.
+// mostOfMessage bounds the messages of conditions; an API server accepts 32 KiB.
 const mostOfMessage = 2048
 
 // perCall matches the parts of an error text that differ from call to call. In a message it would make each round write the class again,

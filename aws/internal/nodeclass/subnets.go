@@ -16,7 +16,7 @@ import (
 	"github.com/drawknife/drawknife/aws/sdk"
 )
 
-// subnet is a subnet with what it is sorted by.
+// subnet is a subnet with the values that it is sorted by.
 type subnet struct {
 	awsv1.Subnet
 	free int64

@@ -21,7 +21,7 @@ func Resolve(m Market, v View) ([]*cloudprovider.InstanceType, error) {
 	return b.types(), nil
 }
 
-// Explanation says how one offering stands.
+// Explanation says why an offering is available or not.
 type Explanation struct {
 	// Key names the offering.
 	Key cloudprovider.OfferingKey

@@ -16,7 +16,7 @@ import (
 // View contains the settings of a node class that determine its instance types and where they can be bought. Equal views have equal
 // answers.
 type View struct {
-	// Settings decide what a type's instances are. Their Zones are those with a subnet of the class.
+	// Settings that determine the instances of a type. Their Zones are those with a subnet of the class.
 	Settings instancetype.Settings
 	// Subnets are the ids of the class's subnets by the name of their zone.
 	Subnets map[string][]string
@@ -86,7 +86,7 @@ func NewView(c *catalog.Catalog, class *awsv1.EC2NodeClass, o Options) (View, er
 // Key returns a string that is equal for equal views: it contains everything in a View.
 func (v View) Key() string {
 	rest := v
-	rest.Settings = instancetype.Settings{} // it has a key of its own
+	rest.Settings = instancetype.Settings{} // it has its own key
 	// States are of a time, which the market has.
 	rest.Reservations = slices.Clone(v.Reservations)
 	for i := range rest.Reservations {

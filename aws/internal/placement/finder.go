@@ -45,7 +45,7 @@ type Finder struct {
 	answers map[string]answer
 }
 
-// answer is what is known of the group that a selector names.
+// answer contains the known facts about the group that a selector names.
 type answer struct {
 	at    time.Time // time of EC2's answer; zero if there was none
 	group *Group    // nil means that the group does not exist

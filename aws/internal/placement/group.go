@@ -11,9 +11,9 @@ import (
 const (
 	// StrategyCluster packs instances close together.
 	StrategyCluster = "cluster"
-	// StrategySpread puts each instance on hardware of its own.
+	// StrategySpread puts each instance on separate hardware.
 	StrategySpread = "spread"
-	// StrategyPartition gives each of several partitions hardware of its own.
+	// StrategyPartition puts each of several partitions on separate hardware.
 	StrategyPartition = "partition"
 )
 

@@ -108,7 +108,7 @@ func (f *Finder) ask(ctx context.Context, q Query, newerThan time.Time) (answer,
 	})
 	switch {
 	case sdk.IsNotFound(err):
-		a.found, a.rejected = nil, nil // an id that is not there selects nothing
+		a.found, a.rejected = nil, nil // an id that does not exist selects nothing
 	case err != nil:
 		return answer{}, sdk.Wrap(fmt.Sprintf("reading capacity reservations by %s", q.describe()), err)
 	}

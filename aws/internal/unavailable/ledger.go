@@ -14,7 +14,7 @@ type record struct {
 	probe   time.Time // when the launch that tries it began; zero without one
 }
 
-// tracker holds the records of one kind of thing.
+// tracker contains the records of one kind of object, such as offerings.
 type tracker[K comparable] struct {
 	options *Options
 	name    func(K) string
@@ -38,7 +38,7 @@ func (l *tracker[K]) mark(key K, now time.Time) {
 	r.probe = time.Time{}
 }
 
-// suspect puts a thing on probation if nothing is known of it.
+// suspect puts an object on probation if nothing is known about it.
 func (l *tracker[K]) suspect(key K, now time.Time) {
 	r := l.get(key)
 	if forget := now.Add(l.options.First); r.forget.Before(forget) {

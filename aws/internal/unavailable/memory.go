@@ -133,7 +133,7 @@ func (m *Memory) Mark(keys ...Key) {
 	m.current.Store(nil)
 }
 
-// Snapshot returns the offerings that are currently out of stock. It is the same pointer as long as nothing changes. The snapshot contains
+// Snapshot returns the offerings that are currently out of stock. The pointer stays the same while nothing changes. The snapshot contains
 // everything marked by calls that returned before this one.
 func (m *Memory) Snapshot() *Snapshot {
 	now := m.options.Now()

@@ -10,7 +10,7 @@ import (
 const (
 	// DefaultFirst is how long the first mark of a thing lasts.
 	DefaultFirst = 3 * time.Minute
-	// DefaultLongest bounds what repeated marks of a thing grow to.
+	// DefaultLongest bounds the length of repeated marks of a thing.
 	DefaultLongest = 30 * time.Minute
 	// DefaultJitter is the part of a lifetime by which it may be shorter or longer.
 	DefaultJitter = 0.1

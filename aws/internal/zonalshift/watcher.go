@@ -172,7 +172,7 @@ func (s *Snapshot) Zones() []string {
 	return slices.Sorted(maps.Keys(s.zones))
 }
 
-// Snapshot returns what is known now. It is the same pointer as long as nothing changes.
+// Snapshot returns what is known now. The pointer stays the same while nothing changes.
 func (w *Watcher) Snapshot() *Snapshot {
 	now := w.now()
 	if s := w.current.Load(); s != nil && s.holds(now) {
