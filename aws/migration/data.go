@@ -34,7 +34,7 @@ func (v *verifier) compareData(object string, theirs *made, ours launchtemplate.
 	}
 }
 
-// weigh returns how much a difference in a member matters, and what to do about it.
+// weigh returns how important a difference in a member is, and what to do about it.
 func weigh(key string) (Severity, string) {
 	member := key
 	if end := strings.IndexAny(key, ".["); end >= 0 {
@@ -65,7 +65,7 @@ func orNothing(value string) string {
 	return quoted(value)
 }
 
-// flat returns the members of launch template data by path. Lists are ordered by what identifies their elements.
+// flat returns the members of launch template data by path. Lists are sorted by the fields that identify their elements.
 func flat(data any) (map[string]string, error) {
 	text, err := json.Marshal(data)
 	if err != nil {
@@ -126,7 +126,7 @@ func flatten(out map[string]string, path string, value any) {
 	}
 }
 
-// identity returns what distinguishes an element of a list from the others.
+// identity returns the fields that distinguish an element of a list from the others.
 func identity(object map[string]any, index int) string {
 	for _, key := range []string{"Key", "DeviceName", "ResourceType"} {
 		if text, ok := object[key].(string); ok && text != "" {

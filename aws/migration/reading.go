@@ -151,7 +151,7 @@ func merge(into, from map[string]any) {
 	}
 }
 
-// flatten adds the values of a tree by their path. Empty values mean the same as missing ones.
+// flatten adds the values of a tree by their path. Empty values are equal to missing values.
 func (r *reading) flatten(path string, value any) {
 	switch v := value.(type) {
 	case nil:
