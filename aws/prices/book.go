@@ -15,7 +15,7 @@ type Quote struct {
 	Source string
 	// Confidence says how reliable the price is.
 	Confidence cloudprovider.PriceConfidence
-	// Since is when the price took this value, as far as known.
+	// Since is since when the price has this value, as far as known.
 	Since time.Time
 	// Confirmed is when its source last confirmed it.
 	Confirmed time.Time

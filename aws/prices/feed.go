@@ -41,7 +41,7 @@ func (f *feed) take(list *List, now time.Time, usdPer map[string]float64) {
 	f.read, f.skipped, f.vanished = now, list.Skipped+t.skipped, t.vanished
 }
 
-// taker holds what the quotes of one list have in common.
+// taker contains the common fields of the quotes of one list.
 type taker struct {
 	list     *List
 	now      time.Time
@@ -97,7 +97,8 @@ func (t *taker) quote(p Price, before Quote) Quote {
 	return q
 }
 
-// text says where a price comes from, and since when it is valid. Hours are precise enough for readers, and let quotes share texts.
+// text says what the source of a price is, and since when the price is valid. Hours are precise enough for readers, and let quotes share
+// texts.
 func (t *taker) text(p provenance) string {
 	p.since = p.since.UTC().Truncate(time.Hour)
 	if !p.vanished.IsZero() {
