@@ -14,7 +14,7 @@ type Class string
 const (
 	// ClassRead: EC2 calls that change nothing.
 	ClassRead Class = "read"
-	// ClassWrite: EC2 calls that change something and have no class of their own, such as CreateFleet.
+	// ClassWrite: EC2 calls that change something and that have no separate class, such as CreateFleet.
 	ClassWrite Class = "write"
 	// ClassRun: RunInstances.
 	ClassRun Class = "run"
@@ -229,7 +229,7 @@ func (b *Budget) schedule(k *bucket, now time.Time) {
 		return
 	}
 	wait := time.Duration(max(0, needed-k.tokens) / k.rate() * float64(time.Second))
-	// Old waiters need fewer tokens, and may go before the present next one.
+	// Older waiters need fewer tokens, and may come before the present next waiter.
 	wait = min(wait, max(longestWait-now.Sub(k.oldest()), time.Millisecond))
 	k.timer = time.AfterFunc(wait+time.Microsecond, func() {
 		b.mu.Lock()
@@ -298,7 +298,7 @@ func (k *bucket) reserve(p Priority) float64 {
 	return min(k.limit.Burst/2, k.limit.Burst-1)
 }
 
-// oldest returns when the longest-waiting waiter came; now if there is none.
+// oldest returns when the longest-waiting waiter came; it returns now if there is none.
 func (k *bucket) oldest() time.Time {
 	var oldest time.Time
 	for _, queue := range k.queues {

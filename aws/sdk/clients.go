@@ -48,11 +48,12 @@ type Config struct {
 	Base *aws.Config
 	// UserAgent is added to the user agent of every request, "name/version"; empty adds "drawknife".
 	UserAgent string
-	// Timeout is the longest duration of one HTTP request; 0 is no limit, nil DefaultTimeout. Ignored when Base has its own HTTP client.
+	// Timeout is the longest duration of one HTTP request; 0 means no limit, and nil means DefaultTimeout. Ignored when Base has its own
+	// HTTP client.
 	Timeout *time.Duration
-	// MaxAttempts is the number of attempts of a call, at least 1; nil is DefaultMaxAttempts.
+	// MaxAttempts is the number of attempts of a call, at least 1; nil means DefaultMaxAttempts.
 	MaxAttempts *int
-	// MaxBackoff is the longest pause between attempts; nil is DefaultMaxBackoff.
+	// MaxBackoff is the longest pause between attempts; nil means DefaultMaxBackoff.
 	MaxBackoff *time.Duration
 	// Budget for the calls; nil means a new one with DefaultLimits. Share one between clients of one account and region.
 	Budget *Budget
