@@ -16,7 +16,7 @@ type DriftReason string
 //   - CP-DRIFT-02: an instance just launched is not drifted. Why: it would be replaced forever.
 //   - CP-DRIFT-03: an instance that is gone gives an error of kind NodeClaimNotFound, not drift. Why: there is nothing
 //     to replace.
-//   - CP-DRIFT-04: what is unknown now is an error, never "not drifted". Why: the caller keeps what it knew.
+//   - CP-DRIFT-04: what is unknown now is an error, never "not drifted". Why: the caller keeps its previous result.
 type DriftDetector interface {
 	// IsDrifted returns why the claim's instance has drifted; empty if it has not.
 	IsDrifted(ctx context.Context, nodeClaim *v1.NodeClaim) (DriftReason, error)

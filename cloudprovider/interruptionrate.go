@@ -17,7 +17,7 @@ type InterruptionRate struct {
 }
 
 // Share returns the share to compute with: the middle of the band. For a band without an upper end it is one and a half times the lower
-// end, which is an estimate. Nil has none: 0.
+// end, which is an estimate. A nil rate is 0.
 func (r *InterruptionRate) Share() float64 {
 	switch {
 	case r == nil:
