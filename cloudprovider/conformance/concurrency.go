@@ -202,7 +202,7 @@ func (l *lab) noGoroutines() {
 func (l *lab) quickly(instance *v1.NodeClaim) {
 	for _, c := range l.calls(instance) {
 		if c.method == MethodDelete || c.method == MethodCreate {
-			continue // instances of their own would need cleaning up
+			continue // separate instances would need cleaning up
 		}
 		ctx, cancel := context.WithCancel(l.Context())
 		_ = c.make(ctx)

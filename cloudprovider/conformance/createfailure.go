@@ -22,7 +22,7 @@ func (l *lab) createOutOfStock() {
 		in(corev1.LabelInstanceTypeStable, chosen[0].Type.Name, chosen[1].Type.Name),
 		in(v1.CapacityTypeLabelKey, v1.CapacityTypeOnDemand),
 	)
-	// First one of the two: it is found out of stock before the launch succeeds.
+	// First offering of the two: it is found out of stock before the launch succeeds.
 	first, second := chosen[0].Type.Name, chosen[1].Type.Name
 	restock := l.SellOut(func(k cloudprovider.OfferingKey) bool {
 		return k.InstanceType == first && k.CapacityType == v1.CapacityTypeOnDemand

@@ -94,7 +94,7 @@ func (l *lab) groupAllOrNone() {
 		l.Skip("needs the hook SellOut")
 	}
 	groups, claims := l.groups(), l.group()
-	// The first is satisfied from the other type, and goes with the others that are not.
+	// The first claim is satisfied from the other type; it is given up together with the claims that are not.
 	candidates := l.withRoom(1, v1.CapacityTypeOnDemand)
 	for _, c := range claims {
 		c.Spec.Requirements = append(c.Spec.Requirements, in(corev1.LabelInstanceTypeStable, candidates[0].Type.Name))

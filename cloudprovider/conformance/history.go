@@ -94,7 +94,7 @@ type life struct {
 type phase int
 
 const (
-	unknown  phase = iota // a launch failed: there may be an instance
+	unknown  phase = iota // a launch failed, so there may be an instance
 	living                // Create has returned an instance
 	ending                // Delete was accepted
 	finished              // Delete has reported that the instance is gone

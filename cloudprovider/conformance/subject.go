@@ -126,6 +126,6 @@ type Fault struct {
 	Also cloudprovider.ErrorKind
 	// RetryAfter is the delay that a throttling cloud requests; zero if it states none.
 	RetryAfter time.Duration
-	// Lost makes the cloud do what it was asked and lose its answer.
+	// Lost makes the cloud carry out the request and lose its answer.
 	Lost bool
 }

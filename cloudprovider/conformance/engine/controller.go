@@ -57,7 +57,7 @@ func (w *world) hear() {
 	}
 }
 
-// remove deletes what must go.
+// remove deletes the objects that must go.
 func (w *world) remove(r *disruption.Removal) {
 	if r == nil {
 		return
@@ -124,7 +124,7 @@ func (w *world) nodesOf(c *v1.NodeClaim) []*corev1.Node {
 	return nil
 }
 
-// mostEffects bounds what one object may need at one time.
+// mostEffects bounds the number of effects for one object at one time.
 const mostEffects = 20
 
 func (w *world) reconcileClaim(name string) {

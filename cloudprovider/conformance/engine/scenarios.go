@@ -220,7 +220,7 @@ func repair(w *world) {
 	w.sound()
 }
 
-// received returns the messages that there are, or come soon.
+// received returns the present messages, or those that come soon.
 func received(ctx context.Context, source cloudprovider.InterruptionSource, wait time.Duration) ([]cloudprovider.Interruption, error) {
 	soon, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
