@@ -52,7 +52,7 @@ func (c *corrected) overlaid() Overlaid {
 	return o
 }
 
-// workshop makes the changed copies for one result, each once.
+// workshop makes the changed copies for one result, each copy once.
 type workshop struct {
 	result, previous *Result
 	sources          map[source]string

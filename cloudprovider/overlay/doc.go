@@ -13,9 +13,9 @@
 // # Sharing
 //
 // Instance types are shared by pools and recognised by pointer. So a type that no overlay changes stays the same object, and a list without
-// changed types stays a slice that was given. Pools that have one list and the same overlays get one list back. A changed type is copied
-// once for all pools with the same result, with all of its content: overrides of single offerings, reservations and availability included.
-// [Input].Previous lets a call reuse the copies of the previous call.
+// changed types stays a slice that was given. Pools with the same list and the same overlays get the same list back. A changed type is
+// copied once for all pools with the same result, with all of its content: overrides of single offerings, reservations and availability
+// included. [Input].Previous lets a call reuse the copies of the previous call.
 //
 // # Order and conflicts
 //

@@ -21,7 +21,7 @@ type list struct {
 	columns []column
 }
 
-// column is what instances say of one key.
+// column contains the values that instances state for one key.
 type column struct {
 	// says[offering] is an index into statements.
 	says []int32

@@ -19,7 +19,7 @@ type view struct {
 	prices []say
 	// capacity is by index of the type; nil while no overlay states a capacity.
 	capacity [][]share
-	// matches are the places of the offerings that the overlay at hand selects, ascending.
+	// matches are the places of the offerings that the current overlay selects, ascending.
 	matches []int32
 }
 
