@@ -19,8 +19,8 @@ import (
 
 // Options are what a program passes to the command. The zero value is the program capacityblocks.
 type Options struct {
-	// Connect returns a client of EC2 for a region; empty is the region of the environment. Nil: sdk.Load, with the credentials of the
-	// environment.
+	// Connect returns a client of EC2 for a region; empty means the region of the environment. Nil means sdk.Load, with the credentials of
+	// the environment.
 	Connect func(ctx context.Context, region string) (sdk.EC2CapacityBlockAPI, error)
 }
 
