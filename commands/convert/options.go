@@ -13,7 +13,7 @@ import (
 	"github.com/drawknife/drawknife/internal/spelling"
 )
 
-// helpText is what --help prints.
+// helpText is the text that --help prints.
 //
 //go:embed help.txt
 var helpText string

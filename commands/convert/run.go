@@ -171,7 +171,7 @@ func (o options) print(objects []convert.Converted, stdout io.Writer) error {
 			return err
 		}
 		if printable.Text(text.String()) != text.String() {
-			// Control sequences are escaped in all output. In JSON, which is YAML, that leaves the meaning as it is.
+			// Control sequences are escaped in all output. In JSON, which is also YAML, that does not change the meaning.
 			return convert.WriteJSON(stdout, objects)
 		}
 		_, err := text.WriteTo(stdout)
