@@ -147,7 +147,7 @@ func list(flag, text string) ([]string, error) {
 	return entries, nil
 }
 
-// complete checks the options and fills in what follows from others.
+// complete checks the options and fills in values that follow from others.
 func (o options) complete() (options, error) {
 	for _, choice := range []struct {
 		flag, value string
