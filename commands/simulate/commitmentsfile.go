@@ -10,7 +10,7 @@ import (
 )
 
 // addCommitments puts the commitments and discounts of --commitments before the terms of the cost model, so that its fees are due for covered
-// nodes, too. Nodes of the input use commitments first; what others use is in the file.
+// nodes, too. Nodes of the input use commitments first; the use by others is in the file.
 func (s *simulation) addCommitments(snapshot *scheduling.Snapshot) error {
 	if s.commitments == "" {
 		return nil

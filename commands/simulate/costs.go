@@ -85,7 +85,7 @@ func termItems(terms []scheduling.PriceTerm) []string {
 	return out
 }
 
-// writeCommitments shows what the commitments of the cost model are used for.
+// writeCommitments shows how much of the commitments of the cost model is used, and for which nodes.
 func (r textReport) writeCommitments(w io.Writer) {
 	if len(r.plan.Commitments) == 0 {
 		return

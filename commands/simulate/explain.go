@@ -29,7 +29,7 @@ type explainOptions struct {
 	maxPlans int
 }
 
-// explainCommand says why pods, nodes and NodePools are as they are.
+// explainCommand explains pods, nodes and NodePools.
 func explainCommand(own Options) commands.Command {
 	return commands.Command{
 		Name: "explain", Summary: "Explain a pod, a node or a NodePool: why it is planned so, and what each rule costs", Arguments: "pod|node|nodepool NAME " + inputs,
@@ -53,7 +53,7 @@ drawknife explain nodepool default -A -o json`,
 	}
 }
 
-// take reads what explain is about from the front of the arguments: "pod NAME", or "pod/NAME".
+// take reads the object to explain from the front of the arguments: "pod NAME", or "pod/NAME".
 func (e *explainOptions) take(o *options) error {
 	const usage = "needs the kind and the name of an object: pod NAME, node NAME or nodepool NAME"
 	if len(o.inputs) == 0 {
@@ -151,7 +151,7 @@ type ruleDocument struct {
 	Place *placeDocument `json:"place,omitempty"`
 }
 
-// ruleCosts are rules with what they cost.
+// ruleCosts are rules with their costs.
 type ruleCosts struct {
 	Rules []ruleDocument `json:"rules"`
 	// NotPlanned are the rules that were not checked, because of --max-plans.
@@ -202,7 +202,7 @@ func (c ruleCosts) write(w io.Writer, canvas canvas) {
 	fmt.Fprintln(w)
 }
 
-// change returns what a month costs less, or more, without the rule.
+// change returns how much less, or more, a month costs without the rule.
 func (r ruleDocument) change() string {
 	switch {
 	case r.Saving > 0:

@@ -23,7 +23,7 @@ type nodeExplanation struct {
 	CapacityType string `json:"capacityType,omitempty"`
 	// Planned is the command that removes the node; left out for a node that stays.
 	Planned *commandDocument `json:"planned,omitempty"`
-	// Workloads are the workloads on the node, the most expensive first. Idle is what no pod requests.
+	// Workloads are the workloads on the node, the most expensive first. Idle is the part that no pod requests.
 	Workloads []shareDocument `json:"workloads"`
 	Idle      shareDocument   `json:"idle"`
 	Notes     []planNote      `json:"notes"`

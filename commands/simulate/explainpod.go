@@ -36,7 +36,7 @@ type podExplanation struct {
 	Notes []planNote `json:"notes"`
 }
 
-// placeDocument is where a pod goes.
+// placeDocument is the place of a pod.
 type placeDocument struct {
 	Node string `json:"node"`
 	// New is true for a node to launch.

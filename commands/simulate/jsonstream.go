@@ -64,7 +64,7 @@ func (j *jsonStream) field(v reflect.Value) {
 	j.text("\n  ]")
 }
 
-// value writes a value whose further lines begin with prefix.
+// value writes a value; its further lines begin with prefix.
 func (j *jsonStream) value(v any, prefix string) {
 	if j.err != nil {
 		return
@@ -106,7 +106,7 @@ func fieldsOf(document reflect.Value) []jsonField {
 	return out
 }
 
-// appendFields appends all fields of a struct. Fields that are left out have no value: they hide others of the same name anyway.
+// appendFields appends all fields of a struct. Fields that are left out have no value, because they hide others of the same name anyway.
 func appendFields(into []jsonField, v reflect.Value, depth int) []jsonField {
 	for i := range v.NumField() {
 		field, value := v.Type().Field(i), v.Field(i)

@@ -86,7 +86,7 @@ type options struct {
 	certificate string
 	// now is the time the plan is made for; zero means the clock's.
 	now time.Time
-	// timeout bounds the whole run; zero is no bound.
+	// timeout bounds the whole run; zero means no bound.
 	timeout time.Duration
 	// consolidate asks which nodes to remove or to replace, instead of where pods go.
 	consolidate bool
