@@ -31,7 +31,7 @@ type options struct {
 	files   []string
 	// kubectl is the program; kubeconfig and kubeContext are its flags.
 	kubectl, kubeconfig, kubeContext string
-	// apiServer, caBundle, serviceCIDR and dns are details of the cluster; empty: asked for.
+	// apiServer, caBundle, serviceCIDR and dns are details of the cluster; if they are empty, the command reads them from the cluster.
 	apiServer, caBundle, serviceCIDR, dns string
 	region, endpoint                      string
 	controllerRole, queue                 string
