@@ -76,8 +76,8 @@ type Approval struct {
 	Decision ApprovalDecision
 	// By and Reason are for operators: who decided, and why. Either may be empty.
 	By, Reason string
-	// For says, with Refused, how long not to propose the nodes again for the same reason; nil is DefaultRefusal, 0 proposes them
-	// again at once. With ApprovalPending it says when to ask again; nil is ApprovalPolicy.Every.
+	// For says, with Refused, how long not to propose the nodes again for the same reason. nil means DefaultRefusal; 0 means that they may
+	// be proposed again at once. With ApprovalPending it says when to ask again; nil means ApprovalPolicy.Every.
 	For *time.Duration
 }
 
@@ -94,8 +94,8 @@ const (
 // ApprovalPolicy says how long commands wait for an approver, and what happens without an answer. While a command waits, its nodes count
 // against their budgets and are in no other command; nothing is done to them. The zero value is ready.
 type ApprovalPolicy struct {
-	// Wait is how long a command waits at most, from when it was added to its queue. Nil is DefaultApprovalWait; with 0 or less,
-	// Silence decides at once, unless there is an answer.
+	// Wait is how long a command waits at most, from when it was added to its queue. Nil means DefaultApprovalWait; with 0 or less, Silence
+	// decides at once, unless there is an answer.
 	Wait *time.Duration
 	// Silence decides if there is no answer until then. Approved starts the command; any other value drops it, because an approver that
 	// can't be reached might have refused.

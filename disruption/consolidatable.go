@@ -9,7 +9,7 @@ import (
 )
 
 // MarkConsolidatable maintains the claim's condition Consolidatable: true once consolidateAfter has passed, absent before. It returns
-// whether the claim was changed, and when to call again if nothing happens before; 0 is never. pool is the claim's pool. Without a pool,
+// whether the claim was changed, and when to call again if nothing happens before; 0 means never. pool is the claim's pool. Without a pool,
 // and on a claim that is being deleted, nothing changes. claim must not be shared. m.Claim may be another object, but must be the same
 // claim.
 func MarkConsolidatable(claim *v1.NodeClaim, m *cluster.NodeState, pool *v1.NodePool, now time.Time) (changed bool, again time.Duration) {

@@ -32,8 +32,8 @@ func (p *Plan) Digest() string {
 }
 
 // MovedOn returns why an approved command must not be started in the present fleet: a member's NodeClaim was replaced by another, or pods
-// came to a member that would be evicted without approval. Nil if neither is so; pods that left do not matter. Check it in addition to
-// Planner.Validate, which checks whether the command is still worth it.
+// came to a member that would be evicted without approval. Nil if neither is the case; pods that left do not matter. Check it in addition
+// to Planner.Validate, which checks whether the command is still worth it.
 func MovedOn(f *Fleet, cmd *Command) *RejectedError {
 	if f == nil || cmd == nil {
 		return nil

@@ -38,7 +38,7 @@ type DriftState struct {
 	Pool  *v1.NodePool
 	// InstanceTypes are all types of the pool, available or not. Nil if unknown: then a missing type is not noticed.
 	InstanceTypes []*cloudprovider.InstanceType
-	// Lookup is the provider's vocabulary, with aliases of labels. Nil is the common vocabulary.
+	// Lookup is the provider's vocabulary, with aliases of labels. Nil means the common vocabulary.
 	Lookup *requirements.Lookup
 	// Provider is the answer of its DriftDetector, or nil while the provider has not been asked.
 	Provider *ProviderDrift

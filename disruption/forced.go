@@ -12,7 +12,7 @@ import (
 type ForcedStep struct {
 	// Removal of the node; nil if it stays for now.
 	Removal *Removal
-	// Again is when to check again; 0 is never.
+	// Again is when to check again; 0 means never.
 	Again time.Duration
 }
 

@@ -86,11 +86,11 @@ type Global struct {
 	Checks int
 	// Seed of the search for groups of nodes; any number.
 	Seed uint64
-	// LaunchTime is the assumed time until a new node is ready, ReadyTime until a pod is ready on its new node; at least 0. A
-	// node stays, unless it is due, if PodDisruptionBudgets would make its drain take longer than DrainLimit; 0 is no limit.
+	// LaunchTime is the assumed time until a new node is ready, ReadyTime until a pod is ready on its new node; at least 0. A node stays,
+	// unless it is due, if PodDisruptionBudgets would make its drain take longer than DrainLimit; 0 means no limit.
 	LaunchTime, ReadyTime, DrainLimit *time.Duration
-	// ExpireAhead is how long before its expiry a node counts as due, so that its replacement is ready in time; 0 is at
-	// expiry. Consolidation replaces it: if the pool's policy or consolidateAfter prevents that, the node stays until it expires.
+	// ExpireAhead is how long before its expiry a node counts as due, so that its replacement is ready in time; 0 means at expiry.
+	// Consolidation replaces it: if the pool's policy or consolidateAfter prevents that, the node stays until it expires.
 	ExpireAhead time.Duration
 	// ValidationDelay is the time before Command.NotBefore, in which the cluster may change; at least 0. Nil is DefaultValidationDelay.
 	ValidationDelay *time.Duration

@@ -95,7 +95,7 @@ func (h History) Annotation(pool v1.PoolKey) string {
 			continue
 		}
 		set := maps.Clone(d.Labels)
-		delete(set, corev1.LabelHostname) // it names one node, and no budget is about one node
+		delete(set, corev1.LabelHostname) // it names one node, and no budget applies to a single node
 		key := fmt.Sprint(set)            // maps are printed in the order of their keys
 		at, known := places[key]
 		if !known {

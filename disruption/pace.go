@@ -18,7 +18,7 @@ type PassOutcome int
 
 // The outcomes.
 const (
-	// PassFruitless: nothing was found, or nothing could be started.
+	// PassFruitless: the pass found nothing, or could start nothing.
 	PassFruitless PassOutcome = iota
 	// PassStarted: at least one command was started. There may be more to do, so the next pass follows at once, with all methods.
 	PassStarted

@@ -36,7 +36,7 @@ type RepairStep struct {
 	// Block means that too many nodes are unhealthy at once: probably the cause is elsewhere, and removing nodes would make it worse. Nil
 	// if that is not so.
 	Block *RepairBlock
-	// Again is when to check again; 0 is when something changes.
+	// Again is when to check again; 0 means when something changes.
 	Again time.Duration
 }
 

@@ -55,7 +55,7 @@ type Budget struct {
 	// Window is 0 if the budget limits simultaneous disruption. Otherwise the budget limits the disruptions started within any
 	// span of this length, whether they succeed or not.
 	Window time.Duration
-	// Calendar says when the budget is in force; nil is always.
+	// Calendar says when the budget is in force; nil means always.
 	Calendar *Calendar
 }
 

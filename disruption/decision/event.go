@@ -20,7 +20,7 @@ type Event struct {
 	Identity string
 	// Message is one sentence.
 	Message string
-	// Every is how long not to repeat the same event, by object, reason and identity; nil is DefaultEventInterval.
+	// Every is how long the same event, by object, reason and identity, is not repeated; nil means DefaultEventInterval.
 	Every *time.Duration
 }
 
