@@ -177,7 +177,7 @@ func (nobody) Describe() string { return "dry run" }
 // errFindings means that a dry run found an object that would be replaced, terminated or refused.
 var errFindings = errors.New("adopting the cluster would change objects or instances: see the table")
 
-// dryRun prints what a takeover of the cluster would change, and returns.
+// dryRun prints the changes that a takeover of the cluster would make, and returns.
 func (t *adoptionGuard) dryRun(ctx context.Context, mgr ctrl.Manager, provider cloudprovider.CloudProvider, out io.Writer) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()

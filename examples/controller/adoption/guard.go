@@ -36,7 +36,7 @@ func (e *HeldError) Error() string {
 type Guard struct {
 	// Reader reads leases directly from the API server, without a cache.
 	Reader client.Reader
-	// Lease is the name of Karpenter's lease, looked for in all namespaces; empty is DefaultLease.
+	// Lease is the name of Karpenter's lease, which may be in any namespace; empty means DefaultLease.
 	Lease string
 	// Own is this controller's lease: it is not taken for Karpenter's, even if it has the same name.
 	Own types.NamespacedName

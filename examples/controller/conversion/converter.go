@@ -24,7 +24,7 @@ import (
 // concurrent use if OwnerExpireAfter is.
 type Converter struct {
 	// OwnerExpireAfter returns the expireAfter of the pool with that name: v1beta1 has it on the pool alone, v1 on the claim too.
-	// It is unset if there is no such pool. Nil: no pool is known, and claims of v1beta1 never expire. Its error makes the
+	// It is unset if there is no such pool. Nil means that no pool is known, and that claims of v1beta1 never expire. Its error makes the
 	// conversion fail.
 	OwnerExpireAfter func(ctx context.Context, pool string) (v1.NillableDuration, error)
 }

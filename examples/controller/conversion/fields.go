@@ -33,7 +33,7 @@ type there struct {
 	forth, back func([]byte) (any, error)
 	// check returns an error for fields that the type of forth's result does not have.
 	check func([]byte) error
-	// takes is the annotation that is read, leaves the one that is written.
+	// takes is the annotation that is read; leaves is the annotation that is written.
 	takes, leaves string
 }
 

@@ -30,7 +30,7 @@ const DefaultMaxBytes = 64 << 20
 type Handler struct {
 	// Converter converts.
 	Converter Converter
-	// MaxBytes is the size of the largest review that is read; nil is DefaultMaxBytes.
+	// MaxBytes is the size of the largest review that is read; nil means DefaultMaxBytes.
 	MaxBytes *int64
 	// Logger logs objects that could not be converted; nil discards them.
 	Logger *slog.Logger

@@ -34,7 +34,7 @@ type Keeper struct {
 	Namespace, Secret string
 	// DNSNames are the names and addresses of the webhook: see ServiceNames.
 	DNSNames []string
-	// Definitions are the names of the CustomResourceDefinitions that use the webhook; nil is DefinitionNames.
+	// Definitions are the names of the CustomResourceDefinitions that use the webhook; nil means DefinitionNames.
 	Definitions []string
 	// Clock is the clock. Nil means the real clock.
 	Clock option.Clock

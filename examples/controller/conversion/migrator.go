@@ -24,7 +24,7 @@ import (
 type Migrator struct {
 	// Client reads and writes without a cache.
 	Client client.Client
-	// Definitions are the names of CustomResourceDefinitions; nil is DefinitionNames.
+	// Definitions are the names of CustomResourceDefinitions; nil means DefinitionNames.
 	Definitions []string
 	// Settle is how long to wait, after a definition has changed, until the API server stores objects in the new version: objects
 	// written before are stored in the old one, and nothing reports that. Nil is DefaultSettle.

@@ -74,7 +74,7 @@ type watcher struct {
 	now    func() time.Time
 
 	mu sync.Mutex
-	// told is the last message about each object.
+	// told contains the last message about each object.
 	told map[types.UID]string
 }
 
@@ -203,7 +203,7 @@ func (w *watcher) get(ctx context.Context, request reconcile.Request, object con
 	return true, nil
 }
 
-// say publishes a message unless it was the last one about the object.
+// say publishes a message unless it is the last message about the object.
 func (w *watcher) say(object convert.Object, v verdict) {
 	w.mu.Lock()
 	known := w.told[object.GetUID()] == v.message

@@ -22,8 +22,8 @@ import (
 
 // Options say which API versions are served.
 type Options struct {
-	// Webhook is the address of the conversion webhook; with it, v1beta1 is served next to v1. Nil: only v1 is served, which an
-	// API server refuses while objects may still be stored as v1beta1.
+	// Webhook is the address of the conversion webhook; with it, v1beta1 is served next to v1. Nil means that only v1 is served. An API
+	// server refuses this while objects may still be stored as v1beta1.
 	Webhook *apiextensionsv1.WebhookClientConfig
 	// Alpha installs the kinds of v1alpha5 too.
 	Alpha bool

@@ -27,7 +27,7 @@ const observeEvery = time.Minute
 type CostsOptions struct {
 	// Cluster by name, for Sharing. Required with Commitments.
 	Cluster string
-	// SpotRisk is the market that counts interruptions; nil: they are not counted.
+	// SpotRisk is the market that counts interruptions; nil means that they are not counted.
 	SpotRisk *spotrisk.Market
 	// Loss is the loss of one interruption; nil means spotrisk.DefaultLoss.
 	Loss *spotrisk.Loss
@@ -42,7 +42,7 @@ type CostsOptions struct {
 	Terms []planning.CostTerm
 	// Fees is the cost model of a snapshot whose terms follow these: fees.Choices.Models. Nil: none.
 	Fees func(*scheduling.Snapshot) *scheduling.CostModel
-	// Metrics shows how much of commitments is used; nil: nothing is shown.
+	// Metrics shows how much of commitments is used; nil means that nothing is shown.
 	Metrics *Metrics
 	// Logger receives errors; nil discards them.
 	Logger *slog.Logger
@@ -81,7 +81,7 @@ func NewCosts(o CostsOptions) (*Costs, error) {
 	return c, nil
 }
 
-// Model returns the cost model of a snapshot, for reconcilers.Options.CostModel. It is the same pointer as long as nothing changes.
+// Model returns the cost model of a snapshot, for reconcilers.Options.CostModel. The pointer stays the same while nothing changes.
 func (c *Costs) Model(s *scheduling.Snapshot) *scheduling.CostModel {
 	if s == nil {
 		return nil

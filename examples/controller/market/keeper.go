@@ -21,11 +21,11 @@ import (
 )
 
 const (
-	// saveEvery is how often what has changed is saved.
+	// saveEvery is how often changed content is saved.
 	saveEvery = time.Minute
 	// maxKept bounds the packed parts of a ConfigMap together; the API server refuses more than 1 MiB.
 	maxKept = 900 << 10
-	// maxUnpacked bounds what a part is unpacked to.
+	// maxUnpacked bounds the unpacked size of a part.
 	maxUnpacked = 64 << 20
 )
 

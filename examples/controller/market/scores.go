@@ -18,9 +18,9 @@ import (
 )
 
 const (
-	// scoresEvery is how often scores are asked for: they count for a day.
+	// scoresEvery is how often scores are requested; a score is used for a day.
 	scoresEvery = 12 * time.Hour
-	// scoresRetry is the wait after a failure, and until there is something to ask for.
+	// scoresRetry is the wait after a failure, and while there is nothing to ask for.
 	scoresRetry = 15 * time.Minute
 	// leastPeers is how many types a score needs: EC2 always gives low ones for fewer.
 	leastPeers = 3
@@ -89,7 +89,7 @@ func (s *Scores) Refresh(ctx context.Context) (asked int, err error) {
 	return asked, nil
 }
 
-// shape is what peers have in common.
+// shape contains the common properties of peers.
 type shape struct{ milliCPU, memory int64 }
 
 // Peers are groups of at least three instance types with as many vCPUs and as much memory, of each shape that spot nodes of the last

@@ -264,7 +264,7 @@ func (r *claimReconciler) forget(uid types.UID) {
 	delete(r.checked, uid)
 }
 
-// sooner returns the shorter of two waits; 0 is forever.
+// sooner returns the shorter of two waits; 0 means forever.
 func sooner(a, b time.Duration) time.Duration {
 	if a <= 0 || b > 0 && b < a {
 		return b

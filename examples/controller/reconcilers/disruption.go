@@ -45,7 +45,7 @@ type disruptor struct {
 	backOff *disruption.BackOff
 	// approvals show commands as ConfigMaps; nil if no approval is required.
 	approvals *approvals
-	// former deletes the ConfigMaps of an earlier configuration; nil once they are deleted.
+	// former deletes the ConfigMaps of an earlier configuration; it is nil once they are deleted.
 	former *formerApprovals
 	// refusals are commands that the approver refused recently.
 	refusals *disruption.Refusals
@@ -400,7 +400,7 @@ func (d *disruptor) forget() {
 	wake(d.changed)
 }
 
-// stir wakes the goroutine that executes commands, if there are any.
+// stir wakes the goroutine that executes commands, if there are any commands.
 func (d *disruptor) stir() {
 	d.mu.Lock()
 	any := len(d.running) > 0

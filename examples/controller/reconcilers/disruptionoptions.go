@@ -32,7 +32,7 @@ type DisruptionOptions struct {
 	// Off disables disruption, except for forced removals.
 	Off bool
 
-	// nodesPerMinute is how many launches are let through in a minute; 0 is any number.
+	// nodesPerMinute is how many launches are let through in a minute; 0 means any number.
 	nodesPerMinute int
 }
 
@@ -63,8 +63,8 @@ func (d *DisruptionOptions) complete(o *Options) error {
 	return nil
 }
 
-// withinRate limits the new nodes of the planner's commands to the launches allowed per minute; 0 is no limit. Planners from
-// outside package disruption are not changed: see disruptor.overRate.
+// withinRate limits the new nodes of the planner's commands to the launches allowed per minute; 0 means no limit. Planners from outside
+// package disruption are not changed: see disruptor.overRate.
 func withinRate(planner disruption.Planner, nodesPerMinute int) disruption.Planner {
 	global, ok := planner.(*disruption.Global)
 	if !ok || global == nil || nodesPerMinute <= 0 {

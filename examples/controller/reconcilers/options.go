@@ -42,19 +42,19 @@ type Options struct {
 	DefaultTopologySpread []corev1.TopologySpreadConstraint
 	// PassTimeout ends the planning of a pass; more than 0. Nil is DefaultPassTimeout.
 	PassTimeout *time.Duration
-	// Lifecycle says how long instances may take to come up. Nil is provisioning.DefaultLifecycleOptions, with the provider's LaunchTimeout.
-	// If its Process is empty, it is the host's name with a random suffix.
+	// Lifecycle says how long instances may take to come up. Nil means provisioning.DefaultLifecycleOptions, with the provider's
+	// LaunchTimeout. If its Process is empty, it is the host's name with a random suffix.
 	Lifecycle *provisioning.LifecycleOptions
 	// RateLimiter limits the number of launches in a period; the zero value has no limit.
 	RateLimiter provisioning.RateLimiterOptions
 	// StockEstimate says how stock-outs are remembered. Nil is provisioning.DefaultStockEstimateOptions.
 	StockEstimate *provisioning.StockEstimateOptions
-	// Stock is the stock estimate, for programs that keep it over restarts (StockEstimate.Export); StockEstimate must be nil then. Nil: a new
-	// one. Launches, planning and disruption use the same estimate.
+	// Stock is the stock estimate, for programs that keep it over restarts (StockEstimate.Export); StockEstimate must be nil then. Nil
+	// means a new one. Launches, planning and disruption use the same estimate.
 	Stock *provisioning.StockEstimate
 	// NodeFacts learns from nodes how much their instance types really have, and how long nodes take to register (package
-	// scheduling/nodefacts). Plans then use the learned amounts, and the registration timeout follows the learned time. Nil: plans count on
-	// the provider's estimates.
+	// scheduling/nodefacts). Plans then use the learned amounts, and the registration timeout follows the learned time. Nil means that
+	// plans use the provider's estimates.
 	NodeFacts *nodefacts.Book
 	// Market is notified of launches and interruptions. It may be nil.
 	Market MarketObserver
@@ -62,13 +62,13 @@ type Options struct {
 	Disruption DisruptionOptions
 	// Evictor decides how pods are removed from drained nodes: provisioning.SurgeFirst waits until replacement pods are ready, which
 	// needs permission to patch deployments and replicasets and to read horizontalpodautoscalers. Nil evicts at once and touches no
-	// workload. Another Evictor undoes a surge that is in progress when it takes over; nil does not.
+	// workload. Another Evictor undoes a surge that is in progress when it takes over; a nil Evictor does not.
 	Evictor provisioning.Evictor
 	// NodeClasses are objects of the provider's node class kinds, registered in the manager's scheme. Events and metrics show their
 	// conditions, and a change of a node class triggers a drift check of its instances at once. Nil means none: instances are then checked
 	// every five minutes.
 	NodeClasses []client.Object
-	// DeviceMatcher evaluates the CEL selectors of device claims: dra.New() of scheduling/dra. Nil: with Features.Devices, pods
+	// DeviceMatcher evaluates the CEL selectors of device claims: dra.New() of scheduling/dra. Nil means that, with Features.Devices, pods
 	// whose claims or device classes have selectors get no place but a reason.
 	DeviceMatcher scheduling.DeviceMatcher
 	// Features are off by default.

@@ -19,7 +19,7 @@ import (
 // Objects are written as patches with only the changed fields, so that fields of newer API versions are kept. Each patch has the
 // resource version that the change is based on: after a conflict the object is reconciled again.
 
-// errVanished is a write to an object that is not there any more.
+// errVanished is the error of a write to an object that no longer exists.
 var errVanished = errors.New("the object is gone")
 
 // vanished returns errVanished if the API server reports that the object does not exist, and any other error unchanged.

@@ -24,7 +24,7 @@ func Created(claim *v1.NodeClaim) bool { return claim.Annotations[orderAnnotatio
 // claimStore creates NodeClaims.
 type claimStore struct {
 	client client.Client
-	// reader reads the API itself: a cache does not show yet what was just created.
+	// reader reads the API itself, because a cache does not show new objects at once.
 	reader client.Reader
 }
 
