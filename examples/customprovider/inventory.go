@@ -24,7 +24,7 @@ type Inventory struct {
 type MachineType struct {
 	// Name is the value of the label node.kubernetes.io/instance-type.
 	Name string `json:"name"`
-	// Arch is amd64 or arm64; empty is amd64.
+	// Arch is amd64 or arm64; empty means amd64.
 	Arch string `json:"arch,omitempty"`
 	// CPU and Memory are the amounts of the whole machine. Pods is the maximum number of pods of the kubelet; 0 means the kubelet's
 	// default, 110.
