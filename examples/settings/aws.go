@@ -25,7 +25,7 @@ type AWS struct {
 	// VMMemoryOverheadPercent is the assumed fraction of a node's memory that the hypervisor takes, from 0 to below 1; 0.075 by
 	// default.
 	VMMemoryOverheadPercent float64
-	// InterruptionQueue is the name of the SQS queue of interruption notices; empty, the default: none.
+	// InterruptionQueue is the name of the SQS queue of interruption notices; empty, the default, means none.
 	InterruptionQueue string
 	// ReservedENIs is the number of network interfaces of a node that are not used for addresses of pods, at least 0; 0 by default.
 	ReservedENIs int64
@@ -58,18 +58,18 @@ type AWS struct {
 	// Commitments plans with Savings Plans and Reserved Instances of the account, and CostExplorer asks Cost Explorer for the whole
 	// account's use of them and for discounts, which costs some cents a day. False by default. See docs/costs.md.
 	Commitments, CostExplorer bool
-	// CommitmentReports is a directory that the clusters of the account share, to report what they use of commitments. Empty, the default:
-	// reports are in Process.HistoryConfigMap, if there is one.
+	// CommitmentReports is a directory that the clusters of the account share, to report what they use of commitments. Empty, the default,
+	// means that reports are in Process.HistoryConfigMap, if there is one.
 	CommitmentReports string
-	// SpotScoreConfigurations is how many sets of instance types EC2 is asked for spot placement scores of within 24 hours; 0, the default:
-	// none. It has no effect without Planning.SpotRisk.
+	// SpotScoreConfigurations is for how many sets of instance types EC2 is asked for spot placement scores within 24 hours; 0, the
+	// default, means none. It has no effect without Planning.SpotRisk.
 	SpotScoreConfigurations int
 	// AMIRefreshInterval and SubnetRefreshInterval are how often images and subnets are searched, at least 1 minute, which is the
 	// default.
 	AMIRefreshInterval, SubnetRefreshInterval time.Duration
 	// Partition of ARNs and service names; "aws" by default.
 	Partition string
-	// Region in which nodes are launched; empty: found by the SDK.
+	// Region in which nodes are launched; empty means that the SDK finds it.
 	Region string
 	// Legacy are settings that apply only to v1alpha5 objects; nil if none is set.
 	Legacy *Legacy

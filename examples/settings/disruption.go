@@ -17,7 +17,7 @@ type Disruption struct {
 	MinSaving float64
 	// MinSavingShare is the minimum saving of a command as a share of its nodes' cost, from 0 to below 1; 0.15 by default.
 	MinSavingShare float64
-	// Price is the cost of moving an ordinary pod in USD (disruption.Global.DisruptionPrice); at least 0, 0.002 by default. 0: no
+	// Price is the cost of moving an ordinary pod in USD (disruption.Global.DisruptionPrice); at least 0, 0.002 by default. 0 means no
 	// cost.
 	Price float64
 	// CoolDown is how long consolidation leaves new nodes alone, and also nodes with pods of a workload whose pods were moved; at least 0,

@@ -17,14 +17,15 @@ type Sources struct {
 	Args []string
 	// LookupEnv returns environment variables, like os.LookupEnv. Nil means none.
 	LookupEnv func(string) (string, bool)
-	// ReadFile reads the file named by --settings-file or SETTINGS_FILE, like the function ReadFile; nil: files are not supported.
+	// ReadFile reads the file named by --settings-file or SETTINGS_FILE, like the function ReadFile; nil means that files are not
+	// supported.
 	ReadFile func(string) ([]byte, error)
 	// ConfigMap is the data of the ConfigMap karpenter-global-settings. Nil means none.
 	ConfigMap map[string]string
 	// LoggingConfigMap is the data of the ConfigMap config-logging. Nil means none.
 	LoggingConfigMap map[string]string
 	// ReadConfigMaps reads both from the cluster if the setting Process.LegacyConfigMap names the first. Its argument has the
-	// process settings from flags, environment and file. The second may be nil. Nil: they are not read.
+	// process settings from flags, environment and file. The second may be nil. Nil means that they are not read.
 	ReadConfigMaps func(Process) (behaviour, logging map[string]string, err error)
 	// MoreFlags registers additional flags of the program. Nil means none.
 	MoreFlags func(*flag.FlagSet)

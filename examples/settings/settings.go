@@ -49,7 +49,8 @@ type Planning struct {
 	Fees string
 	// Eviction is how pods are evicted from drained nodes; EvictAtOnce by default.
 	Eviction Eviction
-	// CommitmentsFile is a file with commitments of the account (docs/costs.md); they are not read from the cloud then. Empty, the default: none.
+	// CommitmentsFile is a file with commitments of the account (docs/costs.md); they are not read from the cloud then. Empty, the default,
+	// means none.
 	CommitmentsFile string
 	// SpotRisk counts what interruptions of spot nodes are expected to cost (docs/spot.md). False by default.
 	SpotRisk bool
@@ -111,15 +112,15 @@ type Process struct {
 	// InstallCRDs makes the controller create and update its CustomResourceDefinitions at start. False by default, because the CRD
 	// chart does it.
 	InstallCRDs bool
-	// Kubeconfig is the path of the kubeconfig file; empty: the pod's own service account.
+	// Kubeconfig is the path of the kubeconfig file; empty means the pod's own service account.
 	Kubeconfig string
 	// SystemNamespace is the namespace of the controller; "kube-system" by default.
 	SystemNamespace string
 	// HistoryConfigMap is the name of a ConfigMap in SystemNamespace that keeps what the controller has learned over restarts: of stock, of
-	// spot markets and of nodes. Empty, the default: nothing is kept.
+	// spot markets and of nodes. Empty, the default, means that nothing is kept.
 	HistoryConfigMap string
 	// LegacyConfigMap is the name of a ConfigMap in SystemNamespace with settings of releases up to 0.32; Karpenter's is called
-	// "karpenter-global-settings". Empty, the default: none is read. See Sources.ReadConfigMaps.
+	// "karpenter-global-settings". Empty, the default, means that none is read. See Sources.ReadConfigMaps.
 	LegacyConfigMap string
 	// MetricsPort, HealthProbePort and WebhookPort are TCP ports from 1 to 65535, all different; 8080, 8081 and 8443 by
 	// default.
@@ -130,7 +131,7 @@ type Process struct {
 	// default. Its certificate is stored in a Secret of that name plus "-webhook".
 	WebhookService string
 	// WebhookCertDir is a folder with the webhook's certificate, managed by somebody else: tls.crt, tls.key and optionally ca.crt.
-	// Empty, the default: the controller creates one.
+	// Empty, the default, means that the controller creates one.
 	WebhookCertDir string
 	// KubeClientQPS is the maximum average rate of calls to the API server per second, more than 0; 200 by default.
 	KubeClientQPS float32
