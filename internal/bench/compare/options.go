@@ -28,7 +28,7 @@ type options struct {
 	objects   scenario.Objects
 	// spotToSpot allows both sides to replace spot nodes by spot nodes.
 	spotToSpot bool
-	// given is the command line as it was typed.
+	// given is the command line as the user typed it.
 	given []string
 }
 

@@ -82,7 +82,7 @@ func row(b *strings.Builder, cells ...string) {
 	b.WriteString("| " + strings.Join(cells, " | ") + " |\n")
 }
 
-// command is the command line, without what is specific to this computer.
+// command is the command line, without the parts that are specific to this computer.
 func command(given []string) string {
 	words := []string{"go run ./compare"}
 	for _, word := range given {

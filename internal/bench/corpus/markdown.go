@@ -194,7 +194,7 @@ func versions(rows []*row) string {
 	return "Karpenter " + strings.Join(found, ", ")
 }
 
-// command is the command line, without what is specific to this computer.
+// command is the command line, without the parts that are specific to this computer.
 func command(args []string) string {
 	words := []string{"go run ./corpus"}
 	for _, word := range args {

@@ -56,7 +56,7 @@ func (m *measured) read(file *os.File, known records) error {
 	return lines.Err()
 }
 
-// of returns what was measured of a scenario, or nil if nothing was.
+// of returns the measurements of a scenario, or nil if there are none.
 func (m *measured) of(name string) *row {
 	if m == nil {
 		return nil

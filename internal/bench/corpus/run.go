@@ -52,7 +52,7 @@ type planner struct {
 	runs    int
 	check   bool
 	records records
-	// theirs is Karpenter's side; nil to use its recorded figures.
+	// theirs is Karpenter's side; nil means that its recorded figures are used.
 	theirs *karpenter
 }
 

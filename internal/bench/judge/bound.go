@@ -90,7 +90,7 @@ func (j *Judge) proven(hinted []float64, classes []*class, multipliers hints, wh
 type class struct {
 	need  amounts
 	shape *shape
-	// single: no two of them fit on one node
+	// single: no two pods of the class fit on one node
 	single bool
 	count  int
 	// price of one pod if nodes held only pods of this class

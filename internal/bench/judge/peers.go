@@ -33,7 +33,7 @@ type kind struct {
 	known    int
 }
 
-// asks reports whether the pod has rules of its own.
+// asks reports whether the pod has rules.
 func (k *kind) asks() bool { return len(k.spreads)+len(k.together)+len(k.apart) > 0 }
 
 // minds reports whether a rule of the pod uses that key.

@@ -7,7 +7,7 @@ import (
 	"sigs.k8s.io/karpenter/pkg/scheduling"
 )
 
-// instanceTypes converts a catalogue's types to what a provider returns to the scheduler.
+// instanceTypes converts a catalogue's types to the types that a provider returns to the scheduler.
 func instanceTypes(catalog []instanceType) []*cloudprovider.InstanceType {
 	types := make([]*cloudprovider.InstanceType, len(catalog))
 	for i, t := range catalog {

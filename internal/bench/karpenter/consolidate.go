@@ -182,8 +182,8 @@ func defaultPool(p *v1.NodePool) {
 	p.StatusConditions().SetTrue(v1.ConditionTypeNodeClassReady)
 }
 
-// look tries one method after the other, as the library's controller does. It stops at the first that finds commands; by is the name of
-// that method. settled is true if all methods found nothing and call the fleet consolidated.
+// look tries one method after the other, like the library's controller. It stops at the first that finds commands; by is the name of that
+// method. settled is true if all methods found nothing and call the fleet consolidated.
 func (d *drive) look(ctx context.Context) (found []disruption.Command, by string, settled bool, err error) {
 	settled = true
 	for _, m := range d.methods {
