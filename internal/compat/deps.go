@@ -2,7 +2,7 @@
 
 package main
 
-// What the peers' suites import: named here so that go.mod and go.sum know it.
+// The imports of the peers' suites, so that go.mod and go.sum contain them.
 import (
 	_ "github.com/aws/karpenter-provider-aws/pkg/apis"
 	_ "github.com/aws/karpenter-provider-aws/pkg/apis/v1"

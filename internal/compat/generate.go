@@ -5,9 +5,8 @@ import (
 	"math/rand/v2"
 )
 
-// generator draws objects as people write them: each field is there or not, with one of a few values. The same seed gives
-// the same objects. What has a default in the definitions is always there, since an API server fills it in before it asks for
-// a conversion.
+// generator draws objects like those that people write: each field is missing or has one of a few values. The same seed gives the same
+// objects. Fields with a default in the definitions are always set, because an API server fills them in before it asks for a conversion.
 type generator struct{ *rand.Rand }
 
 type object = map[string]any

@@ -81,7 +81,7 @@ func (w *workspace) compare(known *table, s suite) (verdict, error) {
 		}
 	}
 	var release, ours outcome
-	var both errgroup.Group // much of a run is waiting for what must not happen
+	var both errgroup.Group // most of a run is spent waiting for events that must not happen
 	both.Go(func() (err error) {
 		release, err = w.run(s, "release", nil)
 		return err

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// edit replaces one piece of a peer's file. The piece must be there exactly once, so that a new release is looked at.
+// edit replaces one piece of a peer's file. The piece must occur exactly once, so that changes in a new release are noticed.
 type edit struct {
 	file, old, new string
 }
@@ -111,7 +111,7 @@ func (e edit) apply(dir string) error {
 	return os.WriteFile(path, []byte(strings.Replace(string(data), e.old, e.new, 1)), 0o644)
 }
 
-// moduleFolder returns where the module cache has the module, at the version that go.mod states; it is downloaded if need be.
+// moduleFolder returns the folder of the module in the module cache, at the version in go.mod; it downloads the module if necessary.
 func moduleFolder(here, module string) (string, error) {
 	cmd := exec.Command("go", "mod", "download", "-json", module)
 	cmd.Dir = here
@@ -131,7 +131,7 @@ func moduleVersion(here, module string) (string, error) {
 	return strings.TrimSpace(string(out)), err
 }
 
-// unreachableError says that a released module is neither in the module cache nor to be had.
+// unreachableError says that a released module is not in the module cache and can't be downloaded.
 type unreachableError struct{ module, why string }
 
 func (e *unreachableError) Error() string {

@@ -22,7 +22,8 @@ type plugin struct {
 	// methods, as "receiver method", are put behind those of the file wrapper.
 	methods []string
 	wrapper string
-	// world is what the plugin sees besides the pod and the node: fields of a verdicts.World in the words of one of its methods.
+	// world describes the other inputs of the plugin besides the pod and the node: fields of a verdicts.World, as Go code in one of its
+	// methods.
 	world string
 }
 
@@ -55,7 +56,7 @@ var (
 	parallel    = regexp.MustCompile(`\bt\.Parallel\(\)`)
 )
 
-// unpack copies the plugin's package from the release and patches it: its tests say which of them runs, one at a time.
+// unpack copies the plugin's package from the release and patches it so that its tests record their names and run one at a time.
 func (p plugin) unpack(here, release, to string) error {
 	if err := copyTree(filepath.Join(release, pluginPath, p.folder), to); err != nil {
 		return err
@@ -102,8 +103,8 @@ func (p plugin) unpack(here, release, to string) error {
 	return os.WriteFile(filepath.Join(to, "compat.go"), []byte(text), 0o644)
 }
 
-// verdicts returns the file with kube-scheduler's verdicts. They do not depend on this project's planner: the plugins' tests are
-// run when the release or the way it is recorded has changed, and the file is kept.
+// verdicts returns the file with kube-scheduler's verdicts. They do not depend on this project's planner. The plugins' tests run only if
+// the release or the way of recording has changed; otherwise, the file is kept.
 func (w *workspace) verdicts() (string, error) {
 	if w.verdictsFile != "" {
 		return w.verdictsFile, nil
@@ -149,7 +150,7 @@ func (w *workspace) recordVerdicts(module, release, file, key string) error {
 			return err
 		}
 	}
-	// Plugins after one another, so that the order of the file is the same each time. Tests of deferred resizes are about pods that
+	// The plugins run one after another, so that the order of the file is the same each time. Tests of deferred resizes are about pods that
 	// are bound already, and not about places for pods.
 	cmd := exec.Command("go", "test", "-count=1", "-p=1", "-timeout=10m", "-vet=off", "-skip=DeferredResize", "-ldflags=-s -w", "./plugins/...")
 	cmd.Dir = dir

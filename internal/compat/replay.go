@@ -21,7 +21,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// pluginVerdict is a line of what package verdicts wrote.
+// pluginVerdict is a line that package verdicts wrote.
 type pluginVerdict struct {
 	Plugin, Test, Node, Code string
 	Reasons                  []string
@@ -42,7 +42,7 @@ type pluginNode struct {
 	Pods []*corev1.Pod
 }
 
-// replay replays the verdicts of a plugin. Each is a spec: the planner has to place the pod on that node, or must not.
+// replay replays the verdicts of a plugin. Each verdict is a spec: the planner must place the pod on that node, or must not.
 func (w *workspace) replay(folder string) (release, ours outcome, err error) {
 	release, ours = newOutcome(), newOutcome()
 	path, err := w.verdicts()
@@ -68,7 +68,7 @@ func (w *workspace) replay(folder string) (release, ours outcome, err error) {
 		if err := v.sort(); err != nil {
 			return release, ours, err
 		}
-		// Tests ask the same with a feature on and off.
+		// Tests ask the same question with a feature on and off.
 		question, err := v.question()
 		if err != nil {
 			return release, ours, err
@@ -110,7 +110,7 @@ func (v pluginVerdict) question() (string, error) {
 	return string(data), err
 }
 
-// sort puts the objects in an order of their own: the caches of kube-scheduler's tests list nodes and pods as a map does.
+// sort sorts the objects, because the caches of kube-scheduler's tests list nodes and pods in the random order of a map.
 func (v *pluginVerdict) sort() error {
 	var errs []error
 	for i := range v.Nodes {
@@ -150,7 +150,7 @@ func byContent[T any](objects []T) error {
 	return nil
 }
 
-// place reports whether the planner puts the pod on the node, or on any where the verdict names none, and why not.
+// place reports whether the planner puts the pod on the node (on any node if the verdict names none), and why not.
 func (v *pluginVerdict) place() (bool, string, error) {
 	snapshot := v.snapshot()
 	model, err := scheduling.Compile(snapshot)
@@ -175,7 +175,8 @@ func (v *pluginVerdict) place() (bool, string, error) {
 	return false, strings.Join(sentences, "; "), nil
 }
 
-// snapshot returns the test's cluster. Room is what it has on the node in question alone, unless room is what the plugin looks at.
+// snapshot returns the test's cluster. Nodes have only the room that matters: if the plugin does not check room, only the node in question
+// has any.
 func (v *pluginVerdict) snapshot() *scheduling.Snapshot {
 	s := &scheduling.Snapshot{
 		Namespaces: v.Namespaces, PersistentVolumeClaims: v.Claims, PersistentVolumes: v.Volumes, StorageClasses: v.Classes, CSINodes: v.CSINodes,
@@ -245,7 +246,7 @@ func makeRoom(node *corev1.Node, bound int, asked bool) {
 	node.Status.Allocatable[corev1.ResourcePods] = *resource.NewQuantity(pods, resource.DecimalSI)
 }
 
-// completeVolumes fills in what controllers would have written and what tests of plugins that don't read it leave out.
+// completeVolumes fills in fields that controllers would have written and that tests of other plugins leave out.
 func (v *pluginVerdict) completeVolumes() {
 	for _, class := range v.Classes {
 		if v.Plugin == "volumebinding" {

@@ -11,14 +11,14 @@ import (
 	"strings"
 )
 
-// suite is a package of a peer whose specs are run, once as the release has it and once with a part of this project in it.
+// suite is a package of a peer whose specs are run twice: once with the unchanged release and once with a part of this project.
 type suite struct {
 	name            string // in differences.yaml
 	title, replaces string // in the report
 	pkg             string
 	ours            []string
-	planned         bool   // about the planner; otherwise about definitions. Specs that never ask what it is about don't apply
-	plugin          string // of kube-scheduler, whose recorded verdicts are replayed; nothing is run then
+	planned         bool   // about the planner; otherwise, it is about definitions Specs that never use the part in question don't apply
+	plugin          string // of kube-scheduler: its recorded verdicts are replayed, and nothing is run
 }
 
 func suites() []suite {
@@ -92,7 +92,7 @@ func (w *workspace) run(s suite, label string, env []string) (outcome, error) {
 		return out, err
 	}
 	cmd.Stdout, cmd.Stderr = file, file
-	runErr := cmd.Run() // fails when a spec does
+	runErr := cmd.Run() // fails if a spec fails
 	if err := file.Close(); err != nil {
 		return out, err
 	}

@@ -9,7 +9,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// table is differences.yaml: every difference from the peers' suites that is known, with its reason.
+// table is differences.yaml: every known difference from the peers' suites, with its reason.
 type table struct {
 	// Reasons for differences.
 	Reasons []reason `json:"reasons"`
@@ -18,15 +18,15 @@ type table struct {
 }
 
 type reason struct {
-	// Name that the report gives it.
+	// Name in the report.
 	Name string `json:"name"`
 	// Why, for readers of the report.
 	Why string `json:"why"`
-	// Defect marks what is to be mended here; others are intended.
+	// Defect marks differences that must be mended here; all others are intended.
 	Defect bool `json:"defect,omitempty"`
 	// Varies marks specs whose outcome depends on random names: they are counted as different even when they pass.
 	Varies bool `json:"varies,omitempty"`
-	// Specs by suite. A name that ends in "*" stands for all that begin so.
+	// Specs by suite. A name that ends in "*" represents all names with that prefix.
 	Specs map[string][]string `json:"specs"`
 }
 
@@ -68,7 +68,7 @@ func find(reasons []reason, suite, spec string) (*reason, string) {
 	return nil, ""
 }
 
-// verdict is what came of a suite.
+// verdict is the result of a suite.
 type verdict struct {
 	suite                                   string
 	specs, outside, notHere, agree, differs int

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// workspace is the folder with the patched copies. It is kept between runs, so that what has been compiled is not again.
+// workspace is the folder with the patched copies. It is kept between runs, so that compiled code is reused.
 type workspace struct {
 	here, dir string
 	peers     map[string]string // module to folder

@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// mutate does what an API server's admission plug-ins do on creation, as far as planning sees it.
+// mutate does the work of an API server's admission plug-ins on creation, as far as it matters for planning.
 func (c *Client) mutate(ctx context.Context, obj client.Object) error {
 	switch o := obj.(type) {
 	case *corev1.Node: // TaintNodesByCondition
@@ -64,7 +64,7 @@ func (c *Client) defaultStorageClass(ctx context.Context, claim *corev1.Persiste
 	return nil
 }
 
-// graceFinalizer keeps an evicted pod until its grace period is over, which in a test it never is.
+// graceFinalizer keeps an evicted pod until its grace period is over, which never happens in a test.
 const graceFinalizer = "compat.drawknife.dev/grace"
 
 // SubResource writes sub-resources; evicted pods stay and are terminating, as on a node.

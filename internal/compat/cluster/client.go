@@ -1,6 +1,5 @@
-// Package cluster stands in for the API server that the peers' suites start: an in-memory client that fills in what an API
-// server fills in, and judges custom resources with the API server's own validators. It is compiled here, and copied into
-// the patched copies that the suites run in.
+// Package cluster replaces the API server that the peers' suites start: an in-memory client that fills in the same fields, and validates
+// custom resources with the API server's own code. It is compiled here, and copied into the patched copies that the suites run in.
 package cluster
 
 import (
@@ -88,7 +87,7 @@ func New(definitions []*apiextensionsv1.CustomResourceDefinition) (*Client, erro
 	return out, nil
 }
 
-// Create adds an object as an API server does: scope, identity, defaults and validation.
+// Create adds an object like an API server: with scope, identity, defaults and validation.
 func (c *Client) Create(ctx context.Context, obj client.Object, opts ...client.CreateOption) error {
 	if b, ok := obj.(*corev1.Binding); ok {
 		return c.bind(ctx, b)
@@ -117,7 +116,7 @@ func (c *Client) bind(ctx context.Context, b *corev1.Binding) error {
 	return c.Client.Update(ctx, pod)
 }
 
-// Get reads an object; cluster-scoped ones by their name alone.
+// Get reads an object; cluster-scoped objects are found by name alone.
 func (c *Client) Get(ctx context.Context, key client.ObjectKey, obj client.Object, opts ...client.GetOption) error {
 	if clusterScoped(obj) {
 		key.Namespace = ""
@@ -125,7 +124,7 @@ func (c *Client) Get(ctx context.Context, key client.ObjectKey, obj client.Objec
 	return c.Client.Get(ctx, key, obj, opts...)
 }
 
-// Update replaces an object, if its kind's definition takes the new form.
+// Update replaces an object if the definition of its kind allows the new form.
 func (c *Client) Update(ctx context.Context, obj client.Object, opts ...client.UpdateOption) error {
 	unscope(obj)
 	old := &unstructured.Unstructured{}
@@ -147,7 +146,7 @@ func (c *Client) Patch(ctx context.Context, obj client.Object, patch client.Patc
 	return c.Client.Patch(ctx, obj, patch, opts...)
 }
 
-// Delete removes an object, or marks it where it has finalizers.
+// Delete removes an object, or marks it if it has finalizers.
 func (c *Client) Delete(ctx context.Context, obj client.Object, opts ...client.DeleteOption) error {
 	unscope(obj)
 	if _, ok := obj.(*corev1.Pod); ok {

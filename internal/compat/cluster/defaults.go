@@ -8,7 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 )
 
-// inNamespaces says whether objects of a kind have a namespace; tests leave one on kinds that don't.
+// inNamespaces says whether objects of a kind have a namespace; tests also set one on kinds without namespaces.
 func inNamespaces(kind string) bool {
 	switch kind {
 	case "Pod", "Service", "ReplicationController", "DaemonSet", "ReplicaSet", "StatefulSet", "PodDisruptionBudget", "PersistentVolumeClaim",

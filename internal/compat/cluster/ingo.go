@@ -20,7 +20,7 @@ func inGo(kind string) bool {
 	return false
 }
 
-// validateInGo judges an object by the validation in Go, as a program does that is given manifests and no API server.
+// validateInGo checks an object by the validation in Go, like a program that is given manifests and has no API server.
 func validateInGo(kind string, object, before map[string]any) field.ErrorList {
 	lookup := instancetype.Vocabulary().Compile()
 	spec := field.NewPath("spec")

@@ -31,7 +31,7 @@ import (
 	"github.com/drawknife/drawknife/api/crds"
 )
 
-// Definitions says by which definitions custom resources are judged.
+// Definitions says which definitions are used to check custom resources.
 type Definitions string
 
 const (
@@ -81,7 +81,7 @@ func judgesOf(definitions []*apiextensionsv1.CustomResourceDefinition) (map[stri
 	return judges, nil
 }
 
-// ourDefinition is this project's definition of the kind, or the given one where it has none.
+// ourDefinition is this project's definition of the kind, or the given definition if the project has none.
 func ourDefinition(theirs *apiextensionsv1.CustomResourceDefinition) (*apiextensionsv1.CustomResourceDefinition, error) {
 	for _, crd := range crds.All() {
 		if crd.Group == theirs.Spec.Group && crd.Kind == theirs.Spec.Names.Kind {
@@ -115,7 +115,7 @@ func newJudge(crd *apiextensionsv1.CustomResourceDefinition, version string) (*j
 	return &judge{structural: structural, validator: validator, update: validator, rules: cel.NewValidator(structural, true, celconfig.PerCallLimit)}, nil
 }
 
-// admit fills in the defaults of a custom resource and judges it; old is nil or empty where there is none.
+// admit fills in the defaults of a custom resource and checks it; old is nil or empty if there is none.
 func (c *Client) admit(ctx context.Context, obj client.Object, old *unstructured.Unstructured) error {
 	gvk, err := apiutil.GVKForObject(obj, scheme.Scheme)
 	if err != nil || c.judges[gvk.GroupKind().String()] == nil {
@@ -173,7 +173,7 @@ func (j *judge) judge(ctx context.Context, object, before map[string]any) (errs 
 	}
 	errs = append(errs, listtype.ValidateListSetsAndMaps(nil, j.structural, object)...)
 	if len(errs) > 0 {
-		return errs // as the API server does: rules are for objects of the right shape
+		return errs // as in the API server, rules are only for objects with a valid structure
 	}
 	var was any
 	if before != nil {

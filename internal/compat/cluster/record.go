@@ -7,7 +7,7 @@ import (
 	"github.com/onsi/ginkgo/v2"
 )
 
-// recordReached writes down which spec had an object judged by a definition, so that specs that never do are told apart.
+// recordReached records which spec checked an object by a definition, so that specs that never do can be distinguished.
 func recordReached() {
 	path := os.Getenv("COMPAT_JUDGED")
 	if path == "" {

@@ -42,7 +42,7 @@ func answerAll(in io.Reader, out io.Writer) error {
 	}
 }
 
-// answerTo converts; what the release panics at is an error of its.
+// answerTo converts; a panic of the release becomes an error.
 func answerTo(q question) (a answer) {
 	defer func() {
 		if why := recover(); why != nil {

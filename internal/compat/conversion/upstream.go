@@ -14,7 +14,8 @@ import (
 	"sigs.k8s.io/karpenter/pkg/operator/injection"
 )
 
-// poolReader is the API server of Karpenter's webhook, which asks it for the NodePool of a NodeClaim: one pool, whatever its name.
+// poolReader replaces the API server of Karpenter's webhook, which asks it for the NodePool of a NodeClaim. It returns the same pool for
+// every name.
 type poolReader struct {
 	client.Client
 	expireAfter string
@@ -30,7 +31,7 @@ func upstreamContext(expireAfter string) context.Context {
 	return injection.WithClient(ctx, poolReader{expireAfter: expireAfter})
 }
 
-// convertible pairs the types of a kind: the old one and the hub.
+// convertible pairs the types of a kind: the old type and the hub.
 type convertible struct {
 	old, hub func() apis.Convertible
 }

@@ -13,12 +13,12 @@ import (
 // DisruptionEnabled reports whether the suites run with this project's planner of disruption.
 func DisruptionEnabled() bool { return os.Getenv("COMPAT_DISRUPTION") == "drawknife" }
 
-// DisruptionQuestion is what Karpenter's disruption controller decides from.
+// DisruptionQuestion contains the inputs of Karpenter's disruption controller.
 type DisruptionQuestion struct {
-	Question // of a scheduler for the pods that wait, those of leaving nodes included
-	// Executing are the nodes that commands are carried out on, by name; Buffered those with pods of capacity buffers.
+	Question // inputs of a scheduler for the waiting pods, including those of leaving nodes
+	// Executing are the nodes on which commands are carried out, by name; Buffered are those with pods of capacity buffers.
 	Executing, Buffered map[string]bool
-	// Nominated are nodes with pods on their way.
+	// Nominated are nodes for which pods are nominated.
 	Nominated  map[string]bool
 	SpotToSpot bool
 }
@@ -30,14 +30,14 @@ type DisruptionCommand struct {
 	Replacements []NewNode
 }
 
-// DisruptionAnswer is a plan, with what is reported of it.
+// DisruptionAnswer is a plan, with the facts that are reported about it.
 type DisruptionAnswer struct {
 	Commands []DisruptionCommand
 	Samples  []dkdisruption.Sample
 	Events   []dkdisruption.Event
 }
 
-// Disrupt plans with the planner that goes about it as Karpenter does.
+// Disrupt plans with the planner that uses Karpenter's methods.
 func Disrupt(ctx context.Context, q DisruptionQuestion) (answer DisruptionAnswer, err error) {
 	recordReached()
 	snapshot, _, err := snapshotOf(ctx, &q.Question)

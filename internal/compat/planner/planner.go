@@ -25,7 +25,7 @@ import (
 // Enabled reports whether the suites run with this project's planner; without it they run the release as it is.
 func Enabled() bool { return os.Getenv("COMPAT_PLANNER") == "drawknife" }
 
-// Question is what Karpenter's scheduler was made with and asked.
+// Question contains the inputs of Karpenter's scheduler.
 type Question struct {
 	Client           client.Client
 	Now              time.Time
@@ -40,7 +40,7 @@ type Question struct {
 	GracePeriod      *metav1.Duration // of claims whose pool states none
 
 	IgnorePreferences, BestEffortMinValues, StrictReservations bool
-	// Devices says that pods may claim some.
+	// Devices says that pods may claim devices.
 	Devices bool
 	// Placeholder reports whether a pod belongs to a capacity buffer.
 	Placeholder func(*corev1.Pod) bool
@@ -51,7 +51,7 @@ type Answer struct {
 	New      []NewNode
 	Existing map[string][]*corev1.Pod // by node name
 	Refused  map[*corev1.Pod]Refusal
-	// Order is an order in which all pods with a place get what they claim.
+	// Order is an order in which all pods with a place get the devices that they claim.
 	Order []*corev1.Pod
 }
 
@@ -66,7 +66,7 @@ type NewNode struct {
 // Refusal says why a pod has no place.
 type Refusal struct {
 	error
-	// Reserved is set where a reservation without room is the reason.
+	// Reserved is set if the reason is a reservation without room.
 	Reserved bool
 }
 
@@ -220,7 +220,7 @@ func nodesOf(q *Question, pods []*corev1.Pod, waiting map[string]*corev1.Pod) ([
 	return out, nil
 }
 
-// mostTypes returns the bound on the types of a claim as options take it; 0 is the default.
+// mostTypes returns the bound on the types of a claim in the form of options; 0 means the default.
 func mostTypes(n int) *int {
 	if n == 0 {
 		return nil

@@ -9,7 +9,7 @@ import (
 	dkdisruption "github.com/drawknife/drawknife/disruption"
 )
 
-// recordReached writes down which spec asked the planner, so that specs that never do are told apart.
+// recordReached records which spec asked the planner, so that specs that never do can be distinguished.
 func recordReached() {
 	path := os.Getenv("COMPAT_REACHED")
 	if path == "" {
@@ -27,7 +27,7 @@ func recordReached() {
 // Reached records that the current spec asked for a plan, for runs of the release as it is.
 func Reached() { recordReached() }
 
-// log prints what was planned, for people who look into a difference.
+// log prints the plan, for people who examine a difference.
 func log(q Question, a Answer) {
 	if os.Getenv("COMPAT_LOG") == "" {
 		return

@@ -16,7 +16,7 @@ import (
 	dk "github.com/drawknife/drawknife/scheduling"
 )
 
-// snapshotOf gathers what Karpenter knows, as this project's Snapshot, and the waiting pods by namespace/name.
+// snapshotOf converts Karpenter's state to this project's Snapshot and returns the waiting pods by namespace/name.
 func snapshotOf(ctx context.Context, q *Question) (*dk.Snapshot, map[string]*corev1.Pod, error) {
 	s := &dk.Snapshot{
 		Time: q.Now, Vocabulary: vocabulary(), Catalogs: map[string][]*dkcp.InstanceType{},
@@ -56,7 +56,7 @@ func snapshotOf(ctx context.Context, q *Question) (*dk.Snapshot, map[string]*cor
 	return s, waiting, surroundings(ctx, q, pods, s)
 }
 
-// surroundings reads what pods refer to.
+// surroundings reads the objects that pods refer to.
 func surroundings(ctx context.Context, q *Question, pods []*corev1.Pod, s *dk.Snapshot) (err error) {
 	c := q.Client
 	if s.DaemonSets, err = list(ctx, c, &appsv1.DaemonSetList{}, func(l *appsv1.DaemonSetList) []appsv1.DaemonSet { return l.Items }); err != nil {
@@ -104,8 +104,8 @@ func asRunning(ds *appsv1.DaemonSet, pod *corev1.Pod) {
 	}
 }
 
-// own makes pods the owners of the claims of their ephemeral volumes, as the controller that creates such claims does; the
-// suites create them by hand.
+// own makes pods the owners of the claims of their ephemeral volumes, like the controller that creates such claims; the suites create the
+// claims by hand.
 func own(claims []*corev1.PersistentVolumeClaim, pods []*corev1.Pod) {
 	owners := map[string]*corev1.Pod{}
 	for _, p := range pods {

@@ -2,7 +2,7 @@
 
 package verdicts
 
-// What the tests of the plugins import: named here so that go.mod and go.sum know it.
+// The imports of the plugins' tests, so that go.mod and go.sum contain them.
 import (
 	_ "github.com/google/go-cmp/cmp"
 	_ "github.com/google/go-cmp/cmp/cmpopts"

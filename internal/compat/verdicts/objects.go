@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// addObjects adds what the pods refer to.
+// addObjects adds the objects that the pods refer to.
 func (v *Verdict) addObjects(world World) {
 	if world.Namespaces != nil {
 		v.Namespaces, _ = world.Namespaces.List(labels.Everything())
@@ -30,7 +30,7 @@ func (v *Verdict) addObjects(world World) {
 		if world.CSINode != nil {
 			if node, err := world.CSINode(n.Node.Name); err == nil && node != nil {
 				node = node.DeepCopy()
-				node.Name = n.Node.Name // a test's lister has but one, for all names
+				node.Name = n.Node.Name // a test's lister contains a single object for all names
 				v.CSINodes = append(v.CSINodes, node)
 			}
 		}

@@ -12,17 +12,17 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 )
 
-// World is what a plugin sees besides the pod and the node. All of it may be nil.
+// World contains the inputs of a plugin besides the pod and the node. All of it may be nil.
 type World struct {
-	// Shared has the nodes with their pods, where the plugin was not handed any.
+	// Shared contains the nodes with their pods, if the plugin was not given any.
 	Shared     fwk.SharedLister
 	Namespaces corelisters.NamespaceLister
-	// The tests' listers do not list: objects are asked for by the names that pods and claims mention.
+	// The tests' listers can't list, so objects are requested by the names that pods and claims mention.
 	Claim   func(namespace, name string) (*corev1.PersistentVolumeClaim, error)
 	Volume  corelisters.PersistentVolumeLister
 	Class   storagelisters.StorageClassLister
 	CSINode func(name string) (*storagev1.CSINode, error)
-	// Volumes lists those a claim that has none may be bound to.
+	// Volumes lists the volumes that a claim without a volume may be bound to.
 	Volumes     func() []*corev1.PersistentVolume
 	Attachments func() []any // VolumeAttachments
 	// DefaultSpread are the cluster's default spread constraints.
@@ -40,10 +40,10 @@ type Node struct {
 // Verdict is one answer of a plugin, a line of the file.
 type Verdict struct {
 	Plugin, Test string
-	// Node that was asked about; empty when the pod was turned away before any node was looked at.
+	// Node that was asked about; empty if the pod was refused before any node was checked.
 	Node string `json:",omitempty"`
-	// Code is the status's: "Success", "Unschedulable", "UnschedulableAndUnresolvable", "Error". Where the plugin lets the pod
-	// pass and another one that needs nothing but the node does not, it is the other's.
+	// Code is the status's: "Success", "Unschedulable", "UnschedulableAndUnresolvable", "Error". If the plugin accepts the pod and another
+	// plugin that needs only the node does not, it is the code of the other plugin.
 	Code    string
 	Reasons []string `json:",omitempty"`
 
@@ -71,14 +71,14 @@ var (
 	asked   []fwk.NodeInfo // the nodes of the test's last PreFilter
 )
 
-// Enter notes which test runs. It is put at the start of each.
+// Enter records which test runs. The call is inserted at the start of each test.
 func Enter(t Test) {
 	outer, nodes := current, asked
 	current, asked = t.Name(), nil
 	t.Cleanup(func() { current, asked = outer, nodes })
 }
 
-// PreFilter records that a pod was turned away before any node was looked at.
+// PreFilter records that a pod was refused before any node was checked.
 func PreFilter(plugin string, pod *corev1.Pod, nodes []fwk.NodeInfo, world World, status *fwk.Status) {
 	asked = nodes
 	if status.IsSuccess() || status.IsSkip() {
