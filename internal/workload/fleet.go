@@ -26,7 +26,7 @@ type Fleet struct {
 	Mixed bool
 	// Dense fleets have three pods of a third of the size instead of each pod: about 18 on a node that is two fifths full.
 	Dense bool
-	// Seed of the draw; 0 is Seed.
+	// Seed of the draw; 0 means Seed.
 	Seed uint64
 }
 

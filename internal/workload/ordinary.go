@@ -23,7 +23,7 @@ type Ordinary struct {
 	Zones int
 	// Seed of the draw.
 	Seed uint64
-	// Pods in all; 0 is OrdinaryPods.
+	// Pods is the total number of pods; 0 means OrdinaryPods.
 	Pods int
 }
 
