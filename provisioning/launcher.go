@@ -28,7 +28,7 @@ type NodeClaimCreator interface {
 type LauncherOptions struct {
 	// Claims stores NodeClaims. Required.
 	Claims NodeClaimCreator
-	// Limits tracks NodePool limits. Nil: only the planner enforces limits.
+	// Limits tracks NodePool limits. Nil means that only the planner enforces limits.
 	Limits *limits.Tracker
 	// RateLimiter limits the rate of launches. Nil: no limit.
 	RateLimiter *RateLimiter

@@ -26,7 +26,7 @@ type LifecycleOptions struct {
 	RegistrationTimeout time.Duration
 	// RegistrationTimeoutOf replaces RegistrationTimeout: it is called with that timeout and returns the timeout of a claim, more than 0.
 	// nodefacts.Book.Timeout of package scheduling/nodefacts computes it from earlier nodes of the type. It must return quickly, and be
-	// safe for concurrent use. Nil: it is RegistrationTimeout for all.
+	// safe for concurrent use. Nil means RegistrationTimeout for all claims.
 	RegistrationTimeoutOf func(claim *v1.NodeClaim, otherwise time.Duration) time.Duration
 	// InitializationTimeout is how long after its registration a node may take to initialize before its claim is deleted. 0 means without
 	// limit, as in Karpenter.

@@ -26,7 +26,7 @@ type PassOptions struct {
 	// longest batch window, at least ten seconds.
 	Nomination time.Duration
 	// DeviceMatcher is the matcher that the plan was made with. It decides which drivers a claim waits for before its node is initialised.
-	// Nil: claims with selectors make it wait for none.
+	// Nil means that the claim waits for no claims with selectors.
 	DeviceMatcher scheduling.DeviceMatcher
 }
 

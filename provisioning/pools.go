@@ -146,7 +146,8 @@ type PoolState struct {
 	// Class is the current readiness of the pool's node class, from the provider. nil means that it is unknown; then the pool's condition
 	// stays unchanged (CP-CLASS-04).
 	Class *cloudprovider.NodeClassReadiness
-	// Usage is the total capacity of the pool's nodes, and Nodes their number. Nil: it is unknown, and the status stays.
+	// Usage is the total capacity of the pool's nodes, and Nodes their number. Nil means that it is unknown; then the status stays
+	// unchanged.
 	Usage corev1.ResourceList
 	Nodes int
 	// Health shows whether the pool's launches registered nodes. Nil shows nothing.
