@@ -14,8 +14,8 @@ type Settings struct {
 	// Names of the ConfigMaps, in whatever namespace. Without any, all are of an unknown kind.
 	Names []string
 	// Apply is called with each of them, by namespace and name, after all objects are read and before Options.Conversion is called, which
-	// may use their values. If it returns an error, the input is refused; each of several errors (Unwrap() []error) is a problem. Nil: they
-	// are passed over.
+	// may use their values. If it returns an error, the input is refused; each of several errors (Unwrap() []error) is a problem. Nil means
+	// that they are skipped.
 	Apply func(ConfigMap) error
 }
 

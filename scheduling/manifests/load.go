@@ -42,8 +42,8 @@ type Options struct {
 	// Kinds are the kinds of node classes that the input may contain, with all their generations; aws/convert.Kinds returns those of AWS.
 	// Their groups are those of node autoscaling itself. By default there are none: node classes are then skipped like other unknown kinds.
 	Kinds kinds.Set
-	// Conversion converts objects of older generations after all objects are read; aws/convert.Conversion does so for AWS. Nil: they are
-	// refused.
+	// Conversion converts objects of older generations after all objects are read; aws/convert.Conversion does so for AWS. Nil means that
+	// they are refused.
 	Conversion kinds.Conversion
 	// Settings are ConfigMaps of the input that determine how the rest is read. The zero value: none.
 	Settings Settings

@@ -79,7 +79,7 @@ type Problem struct {
 	Code ProblemCode
 	// Object is "Kind namespace/name", without the parts that are unknown.
 	Object string
-	// Path is the field, as in "spec.containers[0].resources.requests[cpu]". Empty: the object as a whole.
+	// Path is the field, as in "spec.containers[0].resources.requests[cpu]". Empty means the object as a whole.
 	Path string
 	// Message says what is wrong and what would be right.
 	Message string
