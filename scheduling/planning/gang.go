@@ -28,7 +28,7 @@ type Gang struct {
 	// Minimum is how many members need a place together, including those that are already bound; 0 means all. Members beyond the minimum
 	// are placed like other pods, within Topology.
 	Minimum int `json:"minimum,omitempty"`
-	// Priority decides which gang, or which other pod, gets scarce resources first. Nil is the highest priority of the members.
+	// Priority decides which gang, or which other pod, gets scarce resources first. Nil means the highest priority of the members.
 	Priority *int32 `json:"priority,omitempty"`
 	// Topology keeps the members together: for each entry all of them are on nodes with one value of a label. Entries are sorted from the
 	// widest domain to the narrowest; if not all preferred entries can be kept, the last are given up first.
