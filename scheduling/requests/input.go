@@ -40,7 +40,7 @@ type Input struct {
 	BookFor *time.Duration
 	// MaxPods is the largest number of pods that all requests of one round may ask for together. Missing pods of the snapshot's gangs count
 	// against it. A request for more than MaxPods fails. Other requests are handled oldest first, and a request that exceeds the rest waits
-	// for a later round. Nil is DefaultMaxPods; more than 100,000 count as that.
+	// for a later round. Nil means DefaultMaxPods; more than 100,000 count as that.
 	MaxPods *int
 }
 
