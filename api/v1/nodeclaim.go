@@ -61,7 +61,7 @@ type NodeClaimSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.all(x, x.operator in ['Gt', 'Lt', 'Gte', 'Lte'] ? has(x.values) && size(x.values) == 1 && x.values[0].matches('^[0-9]+$') : true)",message="operators Gt, Lt, Gte and Lte need exactly one whole number that is not negative"
 	// +kubebuilder:validation:XValidation:rule="self.all(x, x.operator == 'In' && has(x.minValues) && has(x.values) ? size(x.values) >= x.minValues : true)",message="operator In must list at least minValues values"
 	Requirements []NodeSelectorRequirementWithMinValues `json:"requirements,omitzero"`
-	// Resources is what the node must at least have for pods.
+	// Resources is the least that the node must have for pods.
 	// +optional
 	Resources ResourceRequirements `json:"resources,omitzero"`
 	// NodeClassRef names the provider's node class, with all settings that are specific to the provider.
@@ -79,7 +79,7 @@ type NodeClaimSpec struct {
 	ExpireAfter NillableDuration `json:"expireAfter,omitzero"`
 }
 
-// ResourceRequirements is what a node must at least have for pods.
+// ResourceRequirements is the least that a node must have for pods.
 type ResourceRequirements struct {
 	// Requests is the sum of the requests of the pods for which the node was planned, including DaemonSet pods.
 	// +optional
