@@ -113,7 +113,7 @@ func TestRefusals(t *testing.T) {
 	}{
 		"another price":       {"--buy cb-early --fee 1510.00 --approved-by jo", 4, `UpfrontFee "1510.00" was approved, but the offering has "1510.08"`},
 		"another currency":    {"--buy cb-early --fee 1510.08 --approved-by jo --currency EUR", 4, `Currency "EUR" was approved`},
-		"gone":                {"--buy cb-gone --fee 1510.08 --approved-by jo", 4, "--buy cb-gone: EC2 does not offer it any more, and nothing was bought"},
+		"gone":                {"--buy cb-gone --fee 1510.08 --approved-by jo", 4, "--buy cb-gone: EC2 no longer offers this capacity block, and nothing was bought"},
 		"no price":            {"--buy cb-early --approved-by jo", 2, "repeat the price that was shown with --fee"},
 		"nobody":              {"--buy cb-early --fee 1510.08", 2, "name who approved it with --approved-by"},
 		"no ID":               {"--buy= --fee 1510.08 --approved-by jo", 2, "name the ID of an offering"},
