@@ -80,7 +80,7 @@ func TestCommandsRefuseBadUsage(t *testing.T) {
 		{"diff", "", "drawknife diff: needs the file of the new NodePools as its last argument"},
 		{"replay", "", "drawknife replay: needs the trace as its last argument"},
 		{"drain", "x.yaml", "drawknife drain: --selector: needs a label selector"},
-		{"plan", "--save x.json x.yaml", "--save: keeps what is read of a running cluster"},
+		{"plan", "--save x.json x.yaml", "--save: saves the objects of a running cluster"},
 		{"plan", "-A --snapshot x.yaml", "--snapshot: a saved snapshot has all objects"},
 		{"plan", "-o xml x.yaml", `--output "xml"`},
 		{"plan", "nowhere.yaml", "drawknife plan: "},
@@ -195,7 +195,7 @@ func TestClustersThatCanNotBeRead(t *testing.T) {
 		})
 	}
 	t.Setenv("PATH", t.TempDir())
-	if got := ask(t, "plan", "-A"); got.code != exitCloud || !strings.Contains(got.stderr, "reading the cluster takes kubectl") {
+	if got := ask(t, "plan", "-A"); got.code != exitCloud || !strings.Contains(got.stderr, "reading the cluster needs kubectl") {
 		t.Errorf("status %d: %s", got.code, got.stderr)
 	}
 }
