@@ -37,8 +37,8 @@ const (
 
 // Finding is what happens to one object or instance.
 type Finding struct {
-	// Kind is NodePool, NodeClaim, Node or Instance, or that of an object of v1alpha5, Provisioner or Machine. Name is the
-	// object's, or the instance's provider ID.
+	// Kind is NodePool, NodeClaim, Node or Instance, or, for an object of v1alpha5, Provisioner or Machine. Name is the object's, or the
+	// instance's provider ID.
 	Kind, Name string
 	// Pool and Node are those that it belongs to, if known. Pool is the String of its key.
 	Pool, Node string
