@@ -204,7 +204,7 @@ func (a *agreement) carry(list []*decision.Command) error {
 	next, _ := a.after(list, true)
 	model, err := a.model.Update(next)
 	if err != nil {
-		return fmt.Errorf("carrying out a plan to check the rest: %w", err)
+		return fmt.Errorf("computing the fleet after an earlier plan: %w", err)
 	}
 	a.model = &reference.SimulatorModel{Model: model, Snapshot: next}
 	return nil
