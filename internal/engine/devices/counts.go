@@ -101,7 +101,7 @@ func touched(set kindSet, masks []kindSet) kindSet {
 }
 
 // closed adds to a set the kinds that only devices of the set can serve, because these kinds need no other devices. A kind without devices
-// stays alone. It never adds a varied kind, because the devices that a varied kind adds can be used by that kind only.
+// stays alone. It never adds a varied kind, because only that kind can use the devices that it adds.
 func (k *Kinds) closed(set kindSet, masks []kindSet) kindSet {
 	out := set
 	for at := range k.list {

@@ -105,7 +105,7 @@ func Seed(ctx context.Context, p *pricing.Problem, rules *Rules, effort packing.
 	}
 }
 
-// bargains is, by option, how much of everything that the items need it has for its price, 1 for the best option.
+// bargains returns, by option, the ratio of its amounts of what the items need to its price; the best option has 1.
 func bargains(p *pricing.Problem) []float64 {
 	total := make([]float64, p.Resources)
 	for i := range p.Items {

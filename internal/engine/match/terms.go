@@ -49,7 +49,7 @@ func (t Terms) Required(spec *corev1.PodSpec) ([]Needs, error) {
 		}
 		term := selector.And(set).And(fieldNeeds(list[i].MatchFields))
 		if key := term.Conflict(); key != "" {
-			contradiction = fmt.Errorf("required node affinity term %d, with the node selector, asks for what excludes each other at label %s", i, key)
+			contradiction = fmt.Errorf("required node affinity term %d and the node selector contradict each other at label %s", i, key)
 			continue
 		}
 		terms = append(terms, term)

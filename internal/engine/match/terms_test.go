@@ -34,7 +34,7 @@ func TestTerms(t *testing.T) {
 		"a selector":              {selector: map[string]string{"team": "a"}, want: []string{"team In [a]"}},
 		"alternatives":            {selector: map[string]string{"team": "a"}, terms: []corev1.NodeSelectorTerm{term(in("disk", "x")), term(in("disk", "y"))}, want: []string{"disk In [x]; team In [a]", "disk In [y]; team In [a]"}},
 		"one contradicts":         {selector: map[string]string{"team": "a"}, terms: []corev1.NodeSelectorTerm{term(in("team", "b")), term(in("disk", "y"))}, want: []string{"disk In [y]; team In [a]"}},
-		"all contradict":          {selector: map[string]string{"team": "a"}, terms: []corev1.NodeSelectorTerm{term(in("team", "b"))}, refused: "asks for what excludes each other at label team"},
+		"all contradict":          {selector: map[string]string{"team": "a"}, terms: []corev1.NodeSelectorTerm{term(in("team", "b"))}, refused: "contradict each other at label team"},
 		"terms without anything":  {terms: []corev1.NodeSelectorTerm{{}}, refused: "matches no node"},
 		"a node by name":          {terms: []corev1.NodeSelectorTerm{named}, want: []string{`"field:metadata.name" In [n]`}},
 		"the system of the nodes": {os: corev1.Windows, want: []string{"kubernetes.io/os In [windows]"}},

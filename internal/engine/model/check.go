@@ -95,7 +95,7 @@ func checkOthers(s *planning.Snapshot, previous *Model, o *Options) error {
 		return err
 	}
 	for _, e := range planning.ValidateDefaultTopologySpread(s.DefaultTopologySpread, field.NewPath("defaultTopologySpread")) {
-		return &planning.SnapshotError{Path: e.Field, Rule: "is not as kube-scheduler takes it, " + e.ErrorBody(), Cure: "give the default constraints of its configuration"}
+		return &planning.SnapshotError{Path: e.Field, Rule: "is not in the form that kube-scheduler accepts, " + e.ErrorBody(), Cure: "give the default constraints of its configuration"}
 	}
 	return nil
 }

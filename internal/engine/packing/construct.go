@@ -9,8 +9,8 @@ import (
 type search struct {
 	p *Problem
 	f *filler
-	// ranked lists the options of each cell, or all of them for AnyCell: first the good bargains by price, then the others, the best
-	// bargain first.
+	// ranked lists the options of each cell, or all of them for AnyCell: first the good options by price, then the others by their ratio of
+	// value to price, highest first.
 	ranked map[int32]ranking
 	// cells lists the cells that items are bound to, ascending.
 	cells []int32
@@ -30,13 +30,13 @@ type search struct {
 	picked  []int // of pick
 }
 
-// ranking is a list of options. The first good of them are nearly as good a bargain as the best, and are sorted by price.
+// ranking is a list of options. Of these, the first good have nearly the best ratio of value to price, and are sorted by price.
 type ranking struct {
 	options []int32
 	good    int
 }
 
-// goodBargain is the least share of the best ratio, in parts of RatioOne, that makes a good bargain. fairBargain is the same for few pods:
+// goodBargain is the least share of the best ratio, in parts of RatioOne, that makes an option good. fairBargain is the same for few pods:
 // then a full node matters more than the value it could hold.
 const (
 	goodBargain = RatioOne * 95 / 100
@@ -104,7 +104,7 @@ func (s *search) roundUp(cost int64) int64 {
 	return (cost + s.unit - 1) / s.unit * s.unit
 }
 
-// rank sorts options by how good a bargain they are; good ones have at least the given share of the best ratio.
+// rank sorts options by their ratio of value to price. Good options have at least the given share of the best ratio.
 func rank(p *Problem, options []int32, least int64) ranking {
 	best := int64(0)
 	for _, o := range options {
@@ -131,7 +131,7 @@ func rank(p *Problem, options []int32, least int64) ranking {
 
 // way is a strategy: how nodes are chosen and filled.
 type way struct {
-	// price of the nodes to choose: good bargains with the nearest price are tried first.
+	// price of the nodes to choose: good options with the nearest price are tried first.
 	price int64
 	// bonus raises the score of pods bound to a cell when a node is filled, in parts of 1,024.
 	bonus int64
@@ -175,7 +175,7 @@ func (s *search) prices(n int, likely int64) []int64 {
 	return out
 }
 
-// nearest returns the position of the good bargain with the nearest price.
+// nearest returns the position, among the good options, of the option with the nearest price.
 func (s *search) nearest(r ranking, price int64) int {
 	at, _ := slices.BinarySearchFunc(r.options[:r.good], price, func(o int32, price int64) int { return cmp.Compare(s.p.Options[o].Price, price) })
 	if at == r.good || (at > 0 && price-s.p.Options[r.options[at-1]].Price < s.p.Options[r.options[at]].Price-price) {

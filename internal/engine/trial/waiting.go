@@ -106,7 +106,7 @@ func (t *Trial) Filled(from int) []int {
 // number, or that of a node without pods, is an error and changes nothing.
 func (t *Trial) Drop(number int) (pods int, err error) {
 	if number < 0 || number >= len(t.S.Planned) || t.S.Planned[number].Empty() {
-		return 0, fmt.Errorf("dropping new node %d: the trial has no new node with this number and with pods", number)
+		return 0, fmt.Errorf("dropping new node %d: the trial has no new node with this number that has pods", number)
 	}
 	t.Proof = nil
 	return t.S.Drop(number), nil
