@@ -53,7 +53,7 @@ func TestErrors(t *testing.T) {
 		`device.attributes[`:                             "compilation failed",
 		`device.driver`:                                  "must evaluate to bool",
 		loops:                                            "cost limit exceeded",
-		strings.Repeat(" ", 20000) + "true":              "the API server takes 10240",
+		strings.Repeat(" ", 20000) + "true":              "the API server accepts at most 10240",
 	} {
 		for range 2 {
 			if _, err := m.Matches(expression, "gpu.nvidia.com", a100()); err == nil || !strings.Contains(err.Error(), want) {
