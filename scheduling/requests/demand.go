@@ -137,7 +137,7 @@ func (d *demand) adopt(pod *corev1.Pod) {
 	}
 }
 
-// setName begins the names of the pods of a PodSet.
+// setName returns the prefix of the names of a PodSet's pods.
 func (d *demand) setName(set int) string { return d.prefix + "-" + strconv.Itoa(set) }
 
 // pod returns the pod of that number of a PodSet.
