@@ -149,7 +149,7 @@ func (o *Options) complete() error {
 		return &option.Error{Package: "reconcilers", Option: "PassTimeout, Concurrency", Rule: "they must be more than 0: leave them nil for the defaults"}
 	}
 	if o.Stock != nil && o.StockEstimate != nil {
-		return &option.Error{Package: "reconcilers", Option: "StockEstimate", Rule: "has no effect on Stock: leave one of them nil"}
+		return &option.Error{Package: "reconcilers", Option: "StockEstimate", Rule: "is used only if Stock is nil: leave one of them nil"}
 	}
 	seen := map[string]bool{}
 	for i, gate := range o.Gates {
