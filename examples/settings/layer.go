@@ -52,7 +52,7 @@ func (l *Layer) set(s *setting, e entry) {
 	l.entries[s.name] = e
 }
 
-// setAs is set for names that mean the setting or its opposite.
+// setAs is like set, for names that mean the setting or its opposite.
 func (l *Layer) setAs(s *setting, e entry, opposite bool) {
 	if opposite {
 		on, err := parseBool(e.text)
