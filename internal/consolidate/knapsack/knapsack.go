@@ -6,8 +6,9 @@
 //
 // This is the multidimensional 0-1 knapsack problem (Kellerer, Pferschy and Pisinger, Knapsack Problems, 2004, chapter 9). If a single
 // budget is binding, for instance because only one NodePool has a budget, the problem is solved exactly by dynamic programming (Bellman).
-// The time is in proportion to choices times units of the budget. If several are binding, choices are taken in the order of their value per
-// share of the scarcest budget, and exchanged in pairs while that increases the value. The number of exchanges is limited.
+// The time grows in proportion to the number of choices times the units of the budget. If several are binding, choices are taken in the
+// order of their value per share of the scarcest budget, and exchanged in pairs while that increases the value. The number of exchanges is
+// limited.
 package knapsack
 
 import (

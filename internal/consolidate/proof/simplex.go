@@ -82,8 +82,8 @@ func largest(offers []offered) (scale [3]float64, unit float64) {
 	return scale, unit
 }
 
-// opened is the program that covers the goal. It starts with columns that cover each resource by the node that sells it at the lowest
-// price, as if that node had nothing else. Ignoring the rest of a node makes it no better, so such columns don't change the optimum.
+// opened returns a program whose columns cover the goal. It starts with columns that cover each resource by the node that sells it at the
+// lowest price, as if that node had nothing else. Ignoring the rest of a node makes it no better, so such columns don't change the optimum.
 func opened(offers []offered, columns [][]float64, goal []float64, unit float64) *lp.Master {
 	amount, price := make([]float64, len(goal)), make([]float64, len(goal))
 	for i, column := range columns {

@@ -35,8 +35,8 @@ type Known struct {
 	Worth      *valuing.KnownWorth
 }
 
-// Context is the common start of all searches of one plan. Pending pods are already placed, so that neither a pod without a place nor one
-// that gets a new node keeps a candidate from going; and everything that does not change during planning is computed once.
+// Context is the common start of all searches of one plan. Pending pods are already placed, so that no pending pod, with or without a new
+// node, prevents the removal of a candidate. Everything that does not change during planning is computed once.
 type Context struct {
 	Settings
 	Fleet *survey.Fleet

@@ -38,7 +38,7 @@ func (x *Context) movesOf(c *decision.Candidate) (out PodMoves) {
 			out.stay(pod)
 		}
 	}
-	for _, pod := range c.Pods { // in an order that does not depend on the node's
+	for _, pod := range c.Pods { // this order does not depend on the node's order
 		if out.Stays[pod] {
 			continue
 		}
