@@ -36,7 +36,7 @@ func (f *pairFinding) nearer(a, b planning.MissCode, size float64, price int64) 
 	return cmp.Or(cmp.Compare(far, otherFar), cmp.Compare(close, otherClose), cmp.Compare(size, f.size), cmp.Compare(price, f.price)) < 0
 }
 
-// take makes the pair the nearest. The node is the one of second.
+// take stores the pair as the nearest miss. The node is that of second.
 func (f *pairFinding) take(first *planning.NearestMiss, second finding) {
 	also := *second.miss
 	first.InstanceType = also.InstanceType

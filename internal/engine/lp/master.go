@@ -42,10 +42,10 @@ func (s *Master) Rows() int { return s.rows }
 // to the master and changes with the next Enter or DropNegative; callers must only read it.
 func (s *Master) Duals() []float64 { return s.y }
 
-// Levels says how often the basic column of each row is used. The slice belongs to the master, like that of Duals.
+// Levels says how often the basic column of each row is used. The slice belongs to the master: see Duals.
 func (s *Master) Levels() []float64 { return s.level }
 
-// Prices returns the prices of the basic columns, by row; 0 for a surplus variable. The slice belongs to the master, like that of Duals.
+// Prices returns the prices of the basic columns, by row; 0 for a surplus variable. The slice belongs to the master: see Duals.
 func (s *Master) Prices() []float64 { return s.cost }
 
 // Objective returns the price of the present solution.

@@ -70,8 +70,8 @@ func marginalOptions(m *model.Model, n *BoughtNode, options []planning.InstanceT
 	return out, rest
 }
 
-// offered finds where an option that is not the first is bought: of a type's rows the first that is offered, as in optionsFor. The row is -1
-// if there is none.
+// offered finds the row and slot of an option: the first of the type's rows that is offered, as in optionsFor. The row is -1 if there is
+// none.
 func (n *BoughtNode) offered(m *model.Model, option planning.InstanceTypeOption) (row, slot int) {
 	p := m.Pools[n.Planned.Pool]
 	for _, o := range n.offers.rows {

@@ -43,7 +43,7 @@ type Row struct {
 type Devices interface {
 	// RoomOfType fills in what pods can rely on if the type is bought as the offering; nil if the offering does not matter.
 	RoomOfType(it *cloudprovider.InstanceType, o *cloudprovider.Offering, into []int64)
-	// MostOfType fills in an upper bound of what pods can have, for lower bounds of cost.
+	// MostOfType fills in an upper bound on the devices that pods can have, which lower bounds on costs use.
 	MostOfType(it *cloudprovider.InstanceType, o *cloudprovider.Offering, into []int64)
 }
 

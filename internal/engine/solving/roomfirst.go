@@ -159,7 +159,7 @@ func (t Improving) packAlike(ctx context.Context, nodes, classes []int32, size f
 	}
 }
 
-// shareWeights returns, by resource, which share of everything free one unit is.
+// shareWeights returns, by resource, the share of one unit in the free amounts, as size measures it.
 func (t Improving) shareWeights(size func([]int64) float64) []float64 {
 	const unit = 1 << 20
 	one, out := make([]int64, t.M.Resources.Len()), make([]float64, t.M.Resources.Len())
