@@ -1,5 +1,5 @@
 // Command drawsentences prints random sentences of the repository, for a reader with fresh eyes to grade as clear, doubtful or unclear. At
-// least 95 of 100 should be clear, and none unclear. Mend the sentences that are not, and draw again by another seed:
+// least 95 of 100 should be clear, and none unclear. Mend the others, and draw again with another seed:
 //
 //	go run ./internal/rules/drawsentences --seed 7 --count 300
 package main
