@@ -94,7 +94,7 @@ func (f OrdinaryFleet) fill(nodes []Node) []Node {
 		haveMem += nodes[i].Type.AllocMemMi()
 	}
 	drawn := f.Cluster
-	drawn.Pods = f.Nodes * 60 // more than any fleet takes
+	drawn.Pods = f.Nodes * 60 // more pods than fit in any fleet
 	used := make([][2]int64, len(nodes))
 	zones := map[string]map[string]int{}
 	hosts := map[string]map[int]bool{}
