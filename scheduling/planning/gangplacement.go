@@ -147,7 +147,7 @@ func (r *GangReason) curesText() (text string) {
 	return text
 }
 
-// closest says how many domains were compared with the domain that is named as the closest.
+// closest says how many domains were compared to find the closest domain.
 func (r *GangReason) closest() string {
 	text := ""
 	switch {
