@@ -36,8 +36,8 @@ type Found struct {
 }
 
 // Write makes commands of the steps. Nodes that share a new node go together; other nodes go in separate commands if each is worth it
-// without the rest. It returns the nodes that are left for the next plan because they are not worth it alone. Components have nothing to do
-// with each other and are written side by side.
+// without the rest. It returns the nodes that are left for the next plan because they are not worth it alone. Components are independent of
+// each other and are written in parallel.
 func Write(f *Found) (list []*decision.Command, left []*searchcontext.Candidate) {
 	w := newWriter(f)
 	parts := w.parts()

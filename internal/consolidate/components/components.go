@@ -1,4 +1,4 @@
-// Package components answers one question: which nodes must go together, and which planned nodes replace them?
+// Package components answers one question: which nodes must be removed together, and which planned nodes replace them?
 //
 // The input is the accepted steps of a search. The output is, for a group of nodes, the component that it would become part of, with the
 // number of nodes that this component removes and launches. A command is a component or a part of one, so no component may become larger

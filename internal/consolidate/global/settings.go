@@ -19,7 +19,7 @@ func (g *Options) context(ctx context.Context, f *survey.Fleet, m *Memory) (*sea
 	}, f, m.known(f))
 }
 
-// terms returns what a command must earn.
+// terms returns the conditions that a command must meet to be worth it.
 func (g *Options) terms() paying.Terms {
 	return paying.Terms{
 		PayBack: g.PayBack, MinSaving: g.MinSaving, MinSavingShare: g.MinSavingShare, DisruptionPrice: g.DisruptionPrice, Launch: g.LaunchTime,

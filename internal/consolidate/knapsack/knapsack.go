@@ -2,7 +2,7 @@
 // be exceeded?
 //
 // The input is choices with their value and their use of each budget, and the room of each budget, all as whole numbers; the output is
-// the numbers of the chosen ones. It knows nothing of nodes.
+// the numbers of the chosen ones. It does not depend on nodes.
 //
 // This is the multidimensional 0-1 knapsack problem (Kellerer, Pferschy and Pisinger, Knapsack Problems, 2004, chapter 9). If a single
 // budget is binding, for instance because only one NodePool has a budget, the problem is solved exactly by dynamic programming (Bellman).
@@ -145,7 +145,7 @@ func (p *picker) rank(room []int64) {
 		if share > 0 {
 			density[i] /= share
 		} else {
-			density[i] *= 1e9 // it uses nothing scarce
+			density[i] *= 1e9 // it uses no scarce budget
 		}
 	}
 	p.order = slices.Clone(p.open)

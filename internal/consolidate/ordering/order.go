@@ -50,7 +50,7 @@ type Order struct {
 	Waves    []decision.Wave
 	// Unsettled are the IDs of commands for which more nodes may be needed.
 	Unsettled []string
-	// Left are the nodes of omitted commands, with what keeps each.
+	// Left are the nodes of omitted commands, each with the reason that keeps it.
 	Left map[*searchcontext.Candidate]*decision.Block
 }
 
@@ -152,7 +152,7 @@ func (p *Planner) worth(list []*decision.Command) int64 {
 	return sum
 }
 
-// leaveAllBut leaves the members of commands to the next plan, except members that go anyway.
+// leaveAllBut leaves the members of commands to the next plan, except members that must be removed anyway.
 func (p *Planner) leaveAllBut(out *Order, list []*decision.Command, going map[string]bool) {
 	for name := range membersOf(list) {
 		if !going[name] {

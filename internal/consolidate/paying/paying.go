@@ -12,7 +12,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Terms say what a command must earn: disruption.Global explains each. All values are used as given: 0 means 0.
+// Terms say what a command must save or gain: disruption.Global explains each. All values are used as given: 0 means 0.
 type Terms struct {
 	PayBack                   time.Duration
 	MinSaving, MinSavingShare float64

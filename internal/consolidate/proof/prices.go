@@ -43,7 +43,7 @@ type Prover struct {
 	list []decision.FloorPrices
 	// directions are the demands for which prices are computed.
 	directions []corev1.ResourceList
-	// launchables says what new nodes for pods may be; scopes caches results for these, by group.
+	// launchables says which new nodes are possible for pods; scopes caches results for these, by group.
 	launchables *valuing.Launchables
 	scopes      map[string][]decision.FloorPrices
 	// first and second are the nodes with the most free room for a resource.
@@ -55,7 +55,7 @@ type roomiest struct {
 	free int64
 }
 
-// NewProver computes what all proofs have in common. It returns nil if the cost of nodes depends on more than their type in the snapshot's
+// NewProver computes the parts that all proofs share. It returns nil if the cost of nodes depends on more than their type in the snapshot's
 // cost model.
 func NewProver(snapshot *planning.Snapshot, m *model.Model, nodes []Node) *Prover {
 	if snapshot.CostModel != nil || len(nodes) == 0 {

@@ -72,7 +72,7 @@ func PriceOf(group []*Candidate) int64 {
 	return sum
 }
 
-// AnyDue reports whether one of them must go anyway.
+// AnyDue reports whether one of them must be removed anyway.
 func AnyDue(group []*Candidate) bool {
 	return slices.ContainsFunc(group, func(c *Candidate) bool { return c.Due })
 }

@@ -52,7 +52,7 @@ type Context struct {
 	LowerBounds *proof.Prover
 	// closed are nodes that take no other pods; initializing are the closed nodes that are still coming up and have room.
 	closed, initializing []string
-	// order lists the nodes that take pods, the ones most worth keeping first.
+	// order lists the nodes that take pods, starting with those most worth keeping.
 	order []string
 	// answers remembers the new nodes found for pods, by any search.
 	answers *launching.Answers

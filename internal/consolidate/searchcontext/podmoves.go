@@ -15,7 +15,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
-// PodMoves says what happens to a node's pods when it goes.
+// PodMoves says what happens to a node's pods when it is removed.
 type PodMoves struct {
 	// Moving are the pods that need another place; Stays are pods that don't block the removal.
 	Moving []*corev1.Pod
@@ -28,7 +28,7 @@ type PodMoves struct {
 	Passing bool
 }
 
-// movesOf says what happens to the candidate's pods when it goes.
+// movesOf says what happens to the candidate's pods when it is removed.
 func (x *Context) movesOf(c *decision.Candidate) (out PodMoves) {
 	f, marker := x.Fleet, v1.MarkerOf(c.State.Pool)
 	needed := map[types.NamespacedName]*waves.Evictions{}
@@ -70,7 +70,7 @@ func (p *PodMoves) stay(pod *corev1.Pod) {
 	p.Stays[pod] = true
 }
 
-// Moves answers the trial, which asks about each pod of a node that goes.
+// Moves answers the trial, which asks about each pod of a node that is removed.
 func (p *PodMoves) Moves(pod *corev1.Pod) bool { return !p.Stays[pod] }
 
 // Longest returns the evictions of the PodDisruptionBudget with the longest drain; the zero value if no budget slows the drain down.

@@ -47,7 +47,7 @@ func (a *attempts) tryRemoval(ctx context.Context, r removing.Removal) error {
 	return nil
 }
 
-// noteTried remembers that the removal came to nothing.
+// noteTried remembers that the removal was not accepted.
 func (a *attempts) noteTried(r removing.Removal) {
 	if a.Refining && !a.Withheld {
 		a.tried[a.groupKey(r)] = true
@@ -105,7 +105,7 @@ func (a *attempts) attemptNew(ctx context.Context, r removing.Removal) (*decisio
 	return nil, nil
 }
 
-// accept makes what the trial contains since the mark a permanent step.
+// accept makes the changes of the trial since the mark a permanent step.
 func (a *attempts) accept(st *removing.Step, since trial.Mark) {
 	names := a.Trial.Receivers(since)
 	receivers := make([]*searchcontext.Candidate, 0, len(names))

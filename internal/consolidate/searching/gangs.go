@@ -101,7 +101,7 @@ func (s *Search) bestWay(ctx context.Context, method decision.Method, group []*s
 	return &best.removal, nil, nil
 }
 
-// cheapestOf returns the removal whose new nodes cost least, nil if none is possible. Whether a command may do it is not asked.
+// cheapestOf returns the removal whose new nodes cost least, nil if none is possible. It does not check whether a command may do it.
 func (s *Search) cheapestOf(ctx context.Context, list []removing.Removal, kept int) (best *look, err error) {
 	for _, r := range list {
 		if err := ctx.Err(); err != nil {
@@ -181,7 +181,7 @@ func (s *Search) lookAtRemoval(ctx context.Context, r removing.Removal) (*removi
 	return s.within(ctx, r)
 }
 
-// within is TryWithin that leaves the trial as it was.
+// within is TryWithin, but leaves the trial unchanged.
 func (s *Search) within(ctx context.Context, r removing.Removal) (*removing.Step, *decision.Block, error) {
 	mark := s.Trial.Mark()
 	st, why, err := s.TryWithin(ctx, r, mark)

@@ -153,7 +153,7 @@ func (o *scout) serve(ctx context.Context, todo []change, now removing.Condition
 	for b := range batches {
 		for _, a := range b.list {
 			if a.found = o.find(ctx, &a.groupToTry); a.found == nil {
-				break // what comes after a step is a different question
+				break // after a step, the question is a different one
 			}
 		}
 		close(b.done)

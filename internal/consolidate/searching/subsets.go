@@ -47,8 +47,8 @@ func (g groups) bestSubset(ctx context.Context) error {
 	return nil
 }
 
-// tryAlone returns the step that the group would become, regardless of what else would have to go with it, or nil if there is none. The
-// trial is left as it was.
+// tryAlone returns the step that the group would become, regardless of what else would have to go with it, or nil if there is none. It
+// leaves the trial unchanged.
 func (g groups) tryAlone(ctx context.Context, group []*searchcontext.Candidate) (*removing.Step, error) {
 	r := removing.Consolidating(group, removing.UseRoom)
 	if g.Work++; g.Admissible(r) != nil {

@@ -93,7 +93,7 @@ func (s *Sighting) sameCandidates(o *Sighting) bool {
 	}) && maps.EqualFunc(s.blocked, o.blocked, Equal[*decision.Block])
 }
 
-// Equal compares by content; it is quick if both share what they point to.
+// Equal compares by content; it is fast if both share the objects that they point to.
 func Equal[T any](a, b T) bool { return reflect.DeepEqual(a, b) }
 
 func samePool(a, b planning.NodePool) bool {
@@ -103,7 +103,7 @@ func samePool(a, b planning.NodePool) bool {
 	return a.Object == b.Object || sameMeta(&a.Object.ObjectMeta, &b.Object.ObjectMeta) && Equal(a.Object.Spec, b.Object.Spec)
 }
 
-// sameMeta ignores what changes with every write.
+// sameMeta ignores fields that change with every write.
 func sameMeta(a, b *metav1.ObjectMeta) bool {
 	x, y := *a, *b
 	x.ResourceVersion, y.ResourceVersion, x.Generation, y.Generation, x.ManagedFields, y.ManagedFields = "", "", 0, 0, nil, nil
@@ -116,7 +116,7 @@ func sameMachine(a, b *cluster.NodeState) bool {
 		(a.Claim == nil) == (b.Claim == nil) && sameObject(a.Node, b.Node) && samePods(a.Pods, b.Pods)
 }
 
-// sameNode compares what places for pods depend on.
+// sameNode compares the properties that places for pods depend on.
 func sameNode(a, b *planning.Node) bool {
 	return a.Name == b.Name && a.Pool == b.Pool && a.Leaving == b.Leaving && sameObject(a.Object, b.Object) && samePods(a.Pods, b.Pods) &&
 		(a.Object != nil || sameClaim(a.Claim, b.Claim))

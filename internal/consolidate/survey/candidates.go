@@ -25,8 +25,8 @@ func ByDrift(list []*decision.Candidate) {
 	})
 }
 
-// DriftOrder returns the candidates for drift in the order of ByDrift. Of nodes that go together only one is among them: the one that
-// drifted first.
+// DriftOrder returns the candidates for drift in the order of ByDrift. Of nodes that must be removed together, only one is among them: the
+// one that drifted first.
 func (f *Fleet) DriftOrder(accepted []*decision.Candidate) []*decision.Candidate {
 	list := slices.Clone(accepted)
 	if len(f.Ties) > 0 {

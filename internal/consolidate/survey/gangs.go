@@ -50,7 +50,7 @@ func (t *Tie) describe() {
 // TieOf returns the nodes that go together with the node, itself among them, or nil if it can go alone.
 func (f *Fleet) TieOf(node string) *Tie { return f.ties[node] }
 
-// tie finds the nodes that go together. If one of them is no candidate, none of them is.
+// tie finds the nodes that go together. If one of them is not a candidate, none is.
 func (f *Fleet) tie() {
 	w := newWholeGangs(f.In.View.Snapshot)
 	if w == nil {
@@ -90,12 +90,12 @@ func (f *Fleet) keeps(tie *Tie, w *wholeGangs) *decision.Block {
 	return nil
 }
 
-// block keeps all nodes of the tie; why lacks what differs between them.
+// block keeps all nodes of the tie. why is the block without the parts that differ between them.
 func (f *Fleet) block(tie *Tie, w *wholeGangs, why *decision.Block) {
 	for _, node := range tie.nodes {
 		c := f.ByName[node]
 		if c == nil {
-			continue // it has a block of its own
+			continue // it has its own block
 		}
 		f.Blocked[node] = tie.blockOf(c.Node.Pods, why)
 		delete(f.ByName, node)
@@ -155,7 +155,7 @@ func (t *Tie) firstDrifted() *decision.Candidate {
 	return first
 }
 
-// acceptsTied is Accepts for one of the nodes that are only removed together. If one of them is drifted, all are removed for drift.
+// acceptsTied is Accepts for a node that is only removed together with others. If one of them is drifted, all are removed for drift.
 func (f *Fleet) acceptsTied(t *Tie, c *decision.Candidate, m decision.Method) *decision.Block {
 	own := f.acceptsAlone(c, m)
 	switch m {
@@ -248,7 +248,7 @@ func (w *wholeGangs) look(node string, list []*corev1.Pod) {
 }
 
 // ties returns the nodes that go together: those of a gang that runs on several, or requires or prefers one domain, and those of all gangs
-// that share some of these. A gang on one node that may be anywhere goes with its node.
+// that share some of these. A gang on one node that may be anywhere is removed with its node.
 func (w *wholeGangs) ties() []*Tie {
 	of, ofParent := map[string]*Tie{}, map[planning.GangKey]*Tie{}
 	var all []*Tie
@@ -287,7 +287,7 @@ func (w *wholeGangs) ties() []*Tie {
 	return all
 }
 
-// join adds what goes together with some of the tie's nodes.
+// join adds the nodes that must be removed together with some of the tie's nodes.
 func (t *Tie) join(other *Tie) {
 	t.Gangs, t.nodes = append(other.Gangs, t.Gangs...), append(t.nodes, other.nodes...)
 	for gang, n := range other.count {

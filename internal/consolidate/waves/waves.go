@@ -76,7 +76,7 @@ func (p *Planner) One(commands []*decision.Command) decision.Wave {
 	return p.wave(d)
 }
 
-// rankOf orders commands: first without disruption, then what must go, then what saves money.
+// rankOf orders commands: first those without disruption, then those that must be executed, then those that save money.
 func rankOf(c *decision.Command) int {
 	switch c.Reason {
 	case decision.ReasonEmpty:
