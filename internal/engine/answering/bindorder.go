@@ -22,9 +22,9 @@ import (
 // earlier pods did not count: then the pod that fills this domain must be bound before them. kube-scheduler also has its own order, that of
 // its queue. If the places of a plan are assigned to equal pods in that order, kube-scheduler can follow most plans.
 
-// bindOrder returns what the trial has placed in an order in which it can be bound. If there are not too many pods, that is the order of
-// kube-scheduler's queue as far as rules allow; otherwise it is as close as possible to the order of placing. Pods that can't be bound in
-// any order tried come last.
+// bindOrder returns the pods that the trial has placed, in an order in which they can be bound. If there are not too many pods, that is the
+// order of kube-scheduler's queue as far as rules allow; otherwise it is as close as possible to the order of placing. Pods that can't be
+// bound in any order tried come last.
 func (t *Answering) bindOrder() []state.Binding {
 	if t.S.Topology == nil || !placing.SpreadsOf(t.Trial).AnyPlaced(func(o *topology.Groups, _ int32) bool { return orderMatters(t.M, o) }) {
 		return t.OrderForDevices(t.S.Placed.All)

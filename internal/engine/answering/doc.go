@@ -21,7 +21,7 @@ import (
 // Answering converts what a trial has done to a plan.
 type Answering struct {
 	*trial.Trial
-	// described caches, for Planned, what nodes with the same demands could be.
+	// described caches, for Planned, the possible nodes for equal demands.
 	described *newnodes.Descriptions
 }
 

@@ -225,7 +225,7 @@ func joinClasses(c, o *planning.CertificateClass) {
 	}
 }
 
-// typeProof is an option with resource prices that prove what it can hold.
+// typeProof is an option with resource prices that prove how much it can hold.
 type typeProof struct {
 	option *pricing.Option
 	lambda []float64

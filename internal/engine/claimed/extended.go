@@ -49,7 +49,7 @@ func extendedResources(s *planning.Snapshot, r *likeness.Roster) []extendedResou
 }
 
 // BackedResources returns the extended resources that classes name, with the classes: of several with one name the newest counts, of
-// equally old ones the first by name. Each class stands behind a resource of its own name, too.
+// equally old ones the first by name. Each class also has its own resource.
 func BackedResources(classes []*resourcev1.DeviceClass) map[corev1.ResourceName]string {
 	sorted := slices.SortedFunc(slices.Values(classes), func(a, b *resourcev1.DeviceClass) int {
 		return cmp.Or(b.CreationTimestamp.Compare(a.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))

@@ -37,9 +37,9 @@ type Index struct {
 	ofNodes map[string]devices.Units
 	// ceilings are the upper bounds of types.
 	ceilings map[Template]*devices.Ceiling
-	// further is what types and nodes have beyond their units, by the same keys: see addFurther.
+	// further contains devices of types and nodes beyond their units, by the same keys: see addFurther.
 	further furtherRoom
-	// Inventories and usages are what the units were computed from.
+	// Inventories and usages are the inputs from which the units were computed.
 	Inventories map[Template]*devices.Inventory
 	Usages      map[string]*devices.Usage
 	// until, typed and published are copies of deviceStock's.
@@ -56,7 +56,7 @@ type deviceNeeds struct {
 	err    error
 }
 
-// New returns nil if no pod claims devices or requests what devices could serve.
+// New returns nil if no pod claims devices or requests a resource that devices could serve.
 func New(s *planning.Snapshot, r *likeness.Roster, table *resources.Table, terms match.Terms, matcher devices.Matcher) *Index {
 	extended := extendedResources(s, r)
 	if len(extended) == 0 && !anyClaims(s, r) {
@@ -161,7 +161,7 @@ func (x *Index) AddNames(into map[corev1.ResourceName]struct{}) {
 	}
 }
 
-// Locate finds the indexes of the resources, after all have one.
+// Locate finds the indexes of the resources, after all of them have an index.
 func (x *Index) Locate() {
 	if x == nil {
 		return
@@ -228,7 +228,7 @@ func (x *Index) AddTo(pod *corev1.Pod, requests []int64) error {
 	return nil
 }
 
-// AddDaemon adds what a DaemonSet's pod claims of devices to its requests. Claims that can't be planned are left out: the pod stays
+// AddDaemon adds the devices that a DaemonSet's pod claims to its requests. Claims that can't be planned are left out: the pod stays
 // pending.
 func (x *Index) AddDaemon(pod *corev1.Pod, requests []int64) {
 	if x != nil {

@@ -31,8 +31,8 @@ type deviceStock struct {
 	typed, published map[string]bool
 }
 
-// Template is what instances of a type publish if they are bought as certain offerings. It is identified by the type's first pool, which
-// copies of the type share, and by the values that attributes are bound to, as market.BoundText.
+// Template contains the devices that instances of a type publish if they are bought as certain offerings. It is identified by the type's
+// first pool, which copies of the type share, and by the values that attributes are bound to, as market.BoundText.
 type Template struct {
 	pool  *cloudprovider.DevicePool
 	bound string
@@ -73,14 +73,14 @@ func newDeviceStock(s *planning.Snapshot) *deviceStock {
 	return k
 }
 
-// addType adds what instances of the type bought as the offering will publish.
+// addType adds the devices that instances of the type bought as the offering will publish.
 func (k *deviceStock) addType(it *cloudprovider.InstanceType, o *cloudprovider.Offering) {
 	if of := TemplateOf(it, o); k.ofTypes[of] == nil {
 		k.types, k.ofTypes[of] = append(k.types, of), Inventory(it, o)
 	}
 }
 
-// addNodes reads the slices that are for one node, and which claims have their devices. For others see deviceNetwork.
+// addNodes reads the slices of single nodes, and finds out which claims have their devices. For others see deviceNetwork.
 func (k *deviceStock) addNodes(s *planning.Snapshot, types map[string]*cloudprovider.InstanceType) {
 	slicesOf := map[string][]*resourcev1.ResourceSlice{}
 	type pool struct{ driver, name string }

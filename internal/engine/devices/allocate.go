@@ -8,7 +8,7 @@ import (
 
 // Source is a set of devices that a node can use: its own, those of the network, or those that its instance type will publish.
 type Source struct {
-	// Usage records what is allocated of them. Two sources must not share one.
+	// Usage records which of the devices are allocated. Two sources must not share a Usage.
 	Usage *Usage
 	// Reach says which of them the node can use.
 	Reach *Reach

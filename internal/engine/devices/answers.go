@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// answers caches the verdicts of a Matcher, by what an expression can see of a device. No expression reads most attributes that differ from
-// device to device, such as UUIDs. So an expression that only reads attributes that it names is evaluated once for all devices that agree
-// in these.
+// answers caches the results of a Matcher, by the properties of a device that an expression can see. No expression reads most attributes
+// that differ from device to device, such as UUIDs. So an expression that only reads attributes that it names is evaluated once for all
+// devices that agree in these.
 type answers struct {
 	matcher Matcher
 	known   map[answerKey]answer
@@ -38,7 +38,7 @@ func (a *answers) ask(expression string, d *device) (bool, error) {
 	return known.matches, known.err
 }
 
-// seen returns, as text, what the expression can see of the device.
+// seen returns, as text, the properties of the device that the expression can see.
 func (a *answers) seen(expression string, d *device) string {
 	named := a.named[expression]
 	if named == nil {

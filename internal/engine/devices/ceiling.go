@@ -4,9 +4,9 @@ import (
 	"slices"
 )
 
-// Ceiling is an upper bound on what the devices of a node can serve. Units never count more than can be allocated together; a ceiling never
-// counts less than some set of claims could get. Upper bounds on what nodes can hold must use it. If no devices compete with each other,
-// both are equal.
+// Ceiling is an upper bound on how many requests the devices of a node can serve. Units never count more than can be allocated together; a
+// ceiling never counts less than some set of claims could get. Upper bounds on how many pods nodes can hold must use it. If no devices
+// compete with each other, both are equal.
 type Ceiling struct {
 	// by counts the devices on which no others depend, by the set of kinds that each could serve.
 	by map[kindSet]int64
@@ -144,7 +144,7 @@ func (c *ceilingOf) constrain(at int) {
 	}
 }
 
-// collect groups the devices by what they depend on.
+// collect groups the devices by the properties that they depend on.
 func (c *ceilingOf) collect() {
 	var partitions, shared []int
 	for i, set := range c.sets {

@@ -8,7 +8,7 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 )
 
-// Claim is what a ResourceClaim asks for, prepared for allocation. It never changes.
+// Claim is a ResourceClaim, prepared for allocation. It never changes.
 type Claim struct {
 	name        string
 	requests    []request

@@ -33,7 +33,7 @@ type Counts struct {
 // they would exclude is found when devices are allocated.
 const maxUnions = 64
 
-// Many stands for an unlimited amount.
+// Many represents an unlimited amount.
 const Many = math.MaxInt32
 
 // NewCounts computes the resources for nodes with these units.
@@ -172,7 +172,7 @@ func (c *Counts) classesOf(set kindSet) string {
 	return strings.Join(classes, "+")
 }
 
-// firstPresence returns the index of the first resource that stands for a presence.
+// firstPresence returns the index of the first resource that represents a presence.
 func (c *Counts) firstPresence() int { return len(c.sets) + len(c.shares) }
 
 // Names returns the names of the resources, each once.

@@ -207,7 +207,7 @@ type groupSearch struct {
 	steps    int
 }
 
-// counterSum is a set of counters taken as one. It has the parts, by index, sorted by weight per unit of the sum, largest first.
+// counterSum is a set of counters that are treated as one. It has the parts, by index, sorted by weight per unit of the sum, largest first.
 type counterSum struct {
 	of    []int
 	takes []int64
@@ -272,7 +272,7 @@ func (s *groupSearch) by(c *counterSum, at int) int64 {
 		sum += n * p.weight
 		left -= n * c.takes[i]
 		if n < p.count {
-			return sum + p.weight*left/c.takes[i] // a fraction of one more
+			return sum + p.weight*left/c.takes[i] // a fraction of one more device
 		}
 	}
 	return sum

@@ -16,7 +16,7 @@ type ID struct{ Driver, Pool, Device string }
 // String is driver/pool/device.
 func (id ID) String() string { return id.Driver + "/" + id.Pool + "/" + id.Device }
 
-// Inventory is what ResourceSlices publish, prepared for allocation. It never changes.
+// Inventory contains the devices that ResourceSlices publish, prepared for allocation. It never changes.
 type Inventory struct {
 	pools   []pool
 	devices []device

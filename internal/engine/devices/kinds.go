@@ -8,9 +8,9 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 )
 
-// Devices can be counted like any other resource if a claim asks for a number of devices and any matching devices suffice. A kind is what a
-// request requires of a device. Units say how many devices a node has that could serve which kinds; Counts turns them into resources, see
-// there. What can't be counted exactly is undercounted, never overcounted.
+// Devices can be counted like any other resource if a claim asks for a number of devices and any matching devices suffice. A kind describes
+// the devices that a request requires. Units say how many devices a node has that could serve which kinds; Counts turns them into
+// resources, see there. What can't be counted exactly is undercounted, never overcounted.
 
 // Kinds are the different requirements on devices of all claims in a cluster.
 type Kinds struct {
@@ -21,7 +21,7 @@ type Kinds struct {
 	presenceIndex map[string]int
 }
 
-// kind is what a request requires of each of its devices.
+// kind describes each of the devices that a request requires.
 type kind struct {
 	claim   *Claim
 	request *request
@@ -41,7 +41,7 @@ type kind struct {
 	resource string
 }
 
-// presence is what a request for administration requires of a node.
+// presence describes what a request for administration requires of a node.
 type presence struct {
 	alternative *alternative
 	count       int

@@ -24,9 +24,10 @@ const (
 	MissSelectorError Code = "SelectorError"
 	// MissNoMatcher: there are selectors, but no Matcher.
 	MissNoMatcher Code = "NoMatcher"
-	// MissSelector: too few devices meet the selectors. Selector is the first that too few devices meet, Detail what they have instead.
+	// MissSelector: too few devices meet the selectors. Selector is the first selector that too few devices meet; Detail is what the
+	// devices have instead.
 	MissSelector Code = "Selector"
-	// MissCapacity: too few of them have the capacity. Detail says what they have.
+	// MissCapacity: too few of them have the capacity. Detail says what the devices have.
 	MissCapacity Code = "Capacity"
 	// MissTaint: too few of them are without an untolerated taint. Detail is a taint.
 	MissTaint Code = "Taint"

@@ -8,8 +8,8 @@ import (
 // Devices that use the same counters can't all be allocated at once: a GPU is allocated as a whole, or as a number of partitions. For a
 // node with n GPUs, and a kind of partition of which p fit on one GPU, a whole GPU weighs p and a partition 1: the weight of both together
 // is at most n·p. That limit is one resource, called a share. For any weights of kinds, claims can only be met if they weigh no more than
-// the heaviest devices that can be allocated together. So a share never excludes what is possible. Weights are chosen so that a share
-// excludes much of what is impossible. Each kind in turn gets a weight such that all of its devices that fit in a group together weigh 1.
+// the heaviest devices that can be allocated together. So a share never excludes a possible allocation. Weights are chosen so that a share
+// excludes many impossible allocations. Each kind in turn gets a weight such that all of its devices that fit in a group together weigh 1.
 // Every other kind gets the largest weight with which no devices that fit in the group together weigh more than 1.
 
 // weighted gives each kind a weight.
@@ -116,7 +116,7 @@ func (g *counterGroup) shares() []weighted {
 	return out
 }
 
-// lifting gives weights to kinds one after another. Devices that fit in the group together never weigh more than unit.
+// lifting assigns weights to kinds one after another. Devices that fit in the group together never weigh more than unit.
 type lifting struct {
 	g    *counterGroup
 	unit int64

@@ -13,7 +13,7 @@ type Units struct {
 	groups counterGroups
 	// present says, for each presence, whether it is met.
 	present []bool
-	// varied is what the node has for varied kinds, by kind.
+	// varied are the node's devices for varied kinds, by kind.
 	varied map[int]share
 	// choice is, by kind, the first alternative that the node can meet: -1 for none. Kinds with one alternative have no entry.
 	choice map[int]int
@@ -22,7 +22,7 @@ type Units struct {
 // share is what a node has for a varied kind: how many devices a request takes there, and how many such requests it can meet.
 type share struct{ takes, times int64 }
 
-// manyUnits is the largest number of units that one shared device counts.
+// manyUnits is the largest number of units for one shared device.
 const manyUnits = 1 << 12
 
 // nodeUnits computes the units of one node.

@@ -4,7 +4,7 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 )
 
-// Usage records what is allocated of an Inventory. It is not safe for concurrent use.
+// Usage records which devices of an Inventory are allocated. It is not safe for concurrent use.
 type Usage struct {
 	inventory *Inventory
 	// uses counts the allocations of each device: at most one, unless the device is shared.
@@ -44,7 +44,7 @@ func (u *Usage) Clone() *Usage {
 func (u *Usage) Inventory() *Inventory { return u.inventory }
 
 // Hold allocates the device named in a claim's status, whether it is free or not. It reports whether the inventory contains the device.
-// Admin access takes nothing.
+// Admin access uses up nothing.
 func (u *Usage) Hold(r *resourcev1.DeviceRequestAllocationResult) bool {
 	return u.hold(r, true)
 }

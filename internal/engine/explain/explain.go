@@ -64,7 +64,7 @@ func (t Explaining) WriteUnschedulable(out *planning.Plan, q *trial.PodQueues) {
 		if limits := t.M.Spot.Why(w.at); limits != "" && t.M.Classes[max(w.c, 0)].Invalid == nil {
 			why = slices.Concat([]planning.Reason{{Code: planning.ReasonSpotLimits, Detail: limits}}, why)
 		}
-		if w.c >= 0 && t.M.Classes[w.c].Invalid == nil { // of gangs, the gang's reason speaks
+		if w.c >= 0 && t.M.Classes[w.c].Invalid == nil { // for gangs, the reason of the gang is given
 			why = slices.Concat(runTimeReason(t.M, w.at), why)
 		}
 		out.Unschedulable = append(out.Unschedulable, planning.Unschedulable{Pod: w.key, Reasons: why})
@@ -415,7 +415,7 @@ func (t Explaining) limitsDetail(pl int32) string {
 	return "all instance types that would fit exceed the nodepool's limits (in use: " + strings.Join(parts, ", ") + ")"
 }
 
-// asked describes what the pod and the pool require of a label, which is named once.
+// asked describes the pod's and the pool's requirements on a label; the label is named once.
 func asked(key string, wants match.Needs, allows requirements.Requirement) string {
 	short := func(r requirements.Requirement) string { return strings.TrimPrefix(r.String(), key+" ") }
 	parts := make([]string, len(wants))

@@ -30,7 +30,7 @@ type finding struct {
 	miss  *planning.NearestMiss
 	size  float64
 	price int64
-	// at is the new node, if the nearest miss is a new one.
+	// at is the new node, if the nearest miss is a new node.
 	at candidate
 }
 
@@ -45,7 +45,7 @@ func (f *finding) worth(code planning.MissCode) bool {
 }
 
 // cut returns by how much a request is too large, as a share, and the code of the miss; empty if there is no such miss. It is not used for
-// the resource "pods", since each pod needs one.
+// the resource "pods", because each pod needs one.
 func (x misses) cut(dim int, have int64) (planning.MissCode, float64) {
 	need := x.c.Requests[dim]
 	share := float64(need-have) / float64(need)

@@ -86,7 +86,7 @@ func (x misses) furtherTaints(list []planning.Reason) {
 // addAlso adds a reason that is true even without r, and the reasons in its Also.
 func addAlso(r *planning.Reason, other planning.Reason) {
 	if other.Code == planning.ReasonNotPlaced || other.Code == planning.ReasonTopology && len(other.Rules) == 0 {
-		return // this requirement excludes nothing by itself
+		return // this requirement alone excludes nothing
 	}
 	also := other.Also
 	other.Also, other.NearestMiss, other.Pool = nil, nil, v1.PoolKey{}

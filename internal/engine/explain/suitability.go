@@ -44,7 +44,7 @@ type explanations struct {
 	shut map[*market.Catalog]map[variantSlot]int64
 	// pools is indexed like Model.pools; filled as needed.
 	pools []*poolFacts
-	// twins is indexed likewise: see twinPools.
+	// twins has the same indexes: see twinPools.
 	twins     []int
 	questions map[questionKey]*question
 	cells     *layout.Cells // nil without topology rules

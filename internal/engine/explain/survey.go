@@ -113,7 +113,7 @@ func (v *survey) way(q *question, cand *candidate, closed bool) check {
 		id := q.p.Table.Catalog.Slots[cand.slot].Reservation
 		size := 0.0
 		if id == "" {
-			size = 1 // one more instance is nearer than another policy
+			size = 1 // one more instance counts as a smaller change than another policy
 		}
 		if v.isNearest(q, cand, planning.MissReservation, size) {
 			v.take(q, cand, planning.MissReservation, size)

@@ -42,7 +42,7 @@ func (r *Rules) newNode(opt *pricing.Option) *topology.OneNode {
 	return n
 }
 
-// begin turns n into an empty node of the option.
+// begin makes n an empty node of the option.
 func (r *Rules) begin(n *topology.OneNode, opt *pricing.Option) {
 	n.Begin(nil)
 	r.Residents(n, opt.Pool, opt.Row)

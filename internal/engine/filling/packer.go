@@ -15,7 +15,7 @@ import (
 // there are items for.
 type Packer struct {
 	*Task
-	// gate limits what may be bought; nil for no limits.
+	// gate limits which nodes may be bought; nil means no limits.
 	gate Gate
 	// Keep decides whether to use the filling in Trial for the option; nil accepts all.
 	Keep func(option int32) bool
@@ -87,7 +87,7 @@ func (k *Packer) Pack(ctx context.Context) *Bins {
 	out := &Bins{}
 	k.queue = k.queue[:0]
 	for o := range k.p.Options {
-		// The proof of the values limits what an option can be worth: most are never checked.
+		// The proof of the values limits the worth of an option, so most options are never checked.
 		k.queue = append(k.queue, offer{option: int32(o), ratio: k.v.Ratio[o] * 1.001, worth: 1 << 62})
 	}
 	heap.Init(&k.queue)
@@ -205,7 +205,7 @@ func (k *Packer) fillBalanced(o int32) int64 {
 		}
 		i := lists[d][k.cursor[d]]
 		it := &p.Items[i]
-		// Take half of what fits at a time, to keep the balance when few are left.
+		// Take half of the fitting pods at a time, to keep the balance when few are left.
 		most := max((resources.HowMany(it.Need, k.free, k.Left[i])+1)/2, 1)
 		taken := k.taken[d]
 		w := k.add(i, min(most, k.Left[i]-taken, it.PerNode-taken))

@@ -34,7 +34,7 @@ func Domains(keys []string, nodes []map[string]string, sold [][]string) [][]stri
 
 // Sold returns the combinations of values of the keys that new nodes of the pools could have. Beyond MostDomains the last are left out.
 func Sold(keys []string, pools []Pool) [][]string {
-	if slices.Contains(keys, corev1.LabelHostname) { // a new node has a name of its own
+	if slices.Contains(keys, corev1.LabelHostname) { // a new node has its own name
 		return nil
 	}
 	f := &finder{keys: keys, known: map[string]bool{}}

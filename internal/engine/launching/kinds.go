@@ -22,7 +22,7 @@ type kindLister struct {
 	before []int32
 }
 
-// alikeKinds are bought in one slot, and are equal for all pods.
+// alikeKinds are kinds that are bought in one slot and are equal for all pods.
 type alikeKinds struct{ slot, like int32 }
 
 // at returns the kinds of kindsOf, without their cells and the numbers of their rooms.

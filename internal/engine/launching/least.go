@@ -12,12 +12,12 @@ import (
 )
 
 // LaunchLeast is LaunchSome for few pods. It does not only open the node with the most value for its price each time, but goes back and
-// tries the next best ones instead; it also tries filling nodes first with pods that rules keep apart or together. The cheapest outcome
-// wins, of equal ones the first. A branch ends as soon as the cost of its nodes plus the value of the pods still pending reaches the
-// cheapest outcome so far, or below, USD per hour. It opens at most most nodes. tries bounds all nodes that it opens, including those that
-// it closes again; if pods are placed in two orders, the first order gets half as many tries and the second all of them. So the result need
-// not be the least possible. price is the total price of the new nodes, USD per hour. If it finds nothing, ok is false and nothing is
-// opened.
+// tries the next best ones instead; it also tries filling nodes first with pods that rules keep apart or together. The cheapest outcome is
+// chosen; of equally cheap outcomes, the first. A branch ends as soon as the cost of its nodes plus the value of the pods still pending
+// reaches the cheapest outcome so far, or below, USD per hour. It opens at most most nodes. tries bounds all nodes that it opens, including
+// those that it closes again; if pods are placed in two orders, the first order gets half as many tries and the second all of them. So the
+// result need not be the least possible. price is the total price of the new nodes, USD per hour. If it finds nothing, ok is false and
+// nothing is opened.
 func (t *Launching) LaunchLeast(q planning.Query, w *valuing.Worth, most, tries int, below float64) (price float64, ok bool) {
 	t.Options = planning.PlaceOptions{Query: q}
 	classes := t.WaitingClasses()

@@ -9,7 +9,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/valuing"
 )
 
-// loading computes what nodes would hold of the pending pods.
+// loading computes how many of the pending pods nodes would hold.
 type loading struct {
 	t       *Launching
 	w       *valuing.Worth

@@ -36,7 +36,7 @@ type metDemands struct {
 	known   []metDemand
 }
 
-// metDemand is what is known of kinds that meet the same demands.
+// metDemand contains the known facts about kinds that meet the same demands.
 type metDemand struct {
 	among    uint64
 	ceilings [2]ceiling
@@ -121,7 +121,7 @@ func (d *metDemands) admits(x *launchDemand, cell int32) bool {
 	return x.admitted[cell] == admitted
 }
 
-// room returns what is known of kinds with that room.
+// room returns the known facts about kinds with that room.
 func (m *metDemand) room(k *kind) *heldInRoom {
 	for int(k.room) >= len(m.rooms) {
 		m.rooms = append(m.rooms, heldInRoom{})

@@ -49,7 +49,7 @@ type Roster struct {
 	owners bool
 }
 
-// Pattern stands for equal pods.
+// Pattern represents equal pods.
 type Pattern struct {
 	// First of the pods, by Compare.
 	First *corev1.Pod

@@ -29,7 +29,7 @@ type Writer struct {
 	GroupsAt, GroupsEnd int
 }
 
-// NewWriter writes amounts of the resources and what the volumes are.
+// NewWriter returns a writer for amounts of the resources and for the volumes.
 func NewWriter(table *resources.Table, vols *volumes.Index) *Writer {
 	return &Writer{resources: table, Volumes: vols, Requests: make([]int64, table.Len())}
 }

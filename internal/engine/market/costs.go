@@ -28,8 +28,8 @@ type Costs struct {
 // Term changes the prices of the offerings to which it applies.
 type Term struct {
 	Name, Source string
-	// NodePools to which the term applies, by the text of their keys; empty for all. Where are requirements on offerings, all of which
-	// must be met.
+	// NodePools to which the term applies, by the text of their keys; empty for all. Where are requirements on offerings, which must meet
+	// all of them.
 	NodePools []string
 	Where     []requirements.Requirement
 	// One of these fields says what the term does. It adds a percentage of the price so far, USD per hour for each node, or USD per hour

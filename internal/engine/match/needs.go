@@ -8,9 +8,9 @@ import (
 	"github.com/drawknife/drawknife/api/requirements"
 )
 
-// Needs are requirements on labels that must all be met, in the form in which a pod states them. Several may be about one key. They are
-// not merged, because merging loses that a label must exist: "exists" and "not in [a]" together would read as "not in [a]", which a node
-// without the label meets. They are sorted by text, without duplicates.
+// Needs are requirements on labels that must all be met, in the form in which a pod states them. Several needs may be about one key. They
+// are not merged, because merging loses that a label must exist: "exists" and "not in [a]" together would read as "not in [a]", which a
+// node without the label meets. They are sorted by text, without duplicates.
 type Needs []requirements.Requirement
 
 // New returns needs with the given requirements.
@@ -78,7 +78,7 @@ func (n Needs) MetBy(labels requirements.Set) bool {
 	return true
 }
 
-// AnySureBy reports whether one of the alternatives is met, whatever values the undecided labels get.
+// AnySureBy reports whether one of the alternatives is met, whichever values the undecided labels get.
 func AnySureBy(alternatives []Needs, labels requirements.Set) bool {
 	return slices.ContainsFunc(alternatives, func(n Needs) bool {
 		return !slices.ContainsFunc(n, func(r requirements.Requirement) bool { return !Ensures(labels, r) })
@@ -143,7 +143,7 @@ func (n Needs) Keys() []string {
 	return slices.Compact(out)
 }
 
-// NodeName stands for a node's name among its labels, for matchFields on metadata.name. No label can have this key.
+// NodeName represents a node's name among its labels, for matchFields on metadata.name. No label can have this key.
 const NodeName = "field:metadata.name"
 
 // OnNewNodes returns the requirements of a term for a new node: the new node can't be any node that a field excludes. A term that names a

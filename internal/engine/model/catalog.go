@@ -69,7 +69,7 @@ func (o *Options) compiled(name string, list []*cloudprovider.InstanceType) *mar
 	return nil
 }
 
-// knows reports whether the list is one that was compiled before.
+// knows reports whether the list was compiled before.
 func (o *Options) knows(list []*cloudprovider.InstanceType) bool { return o.indexOf(list) >= 0 }
 
 func (o *Options) indexOf(list []*cloudprovider.InstanceType) int {

@@ -7,7 +7,7 @@
 // amounts, rules with their counts, volumes and devices. If the snapshot is invalid, the output is a *planning.SnapshotError that says
 // why.
 //
-// The method: [Compile] checks the snapshot, then calls the rooms below one after another. Classes and groups are numbered by their
+// The method: [Compile] checks the snapshot, then calls the packages below one after another. Classes and groups are numbered by their
 // content, so the order of the input does not matter. [Model.Update] compares a snapshot with the previous snapshot by the identity of
 // objects, changes the parts that depend on differences, and shares the rest; it keeps its own records from update to update. It compiles
 // the snapshot again if there are other differences than those that it supports.

@@ -89,7 +89,8 @@ type GangMove struct {
 	// Domains of the labels that the gang requires, then of the first Kept labels that it prefers; none if the gang may be anywhere.
 	Domains []planning.GangDomain
 	Kept    int
-	// Classes are what pods of a class are in the domain. They are made of likes, which are what pods that are alike are: see gangPods.
+	// Classes are the classes that pods of a class become in the domain. They are made from likes, which belong to equal pods: see
+	// gangPods.
 	Classes, likes map[int32]int32
 }
 

@@ -120,7 +120,7 @@ type gangVariant struct {
 // rosterPods are the pods of a roster.
 type rosterPods struct {
 	*likeness.Roster
-	// offset is where the pods of each node begin.
+	// offset is the index of the first pod of each node.
 	offset []int
 }
 
@@ -207,7 +207,7 @@ func (b *gangBuilder) labelsOf(node int) map[string]string {
 	return b.labels[node]
 }
 
-// readPools reads what new nodes could be, once.
+// readPools reads, once, which new nodes are possible.
 func (b *gangBuilder) readPools() {
 	if b.pools != nil || b.err != nil {
 		return

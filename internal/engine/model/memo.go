@@ -45,7 +45,7 @@ type memo struct {
 	order []int32
 	// fixed are the resources that DaemonSets' templates name.
 	fixed map[corev1.ResourceName]struct{}
-	// gangs is how the gangs were read; nil without any.
+	// gangs is the result of reading the gangs; nil if there are none.
 	gangs *gangMemo
 	// promised says that a node was chosen for volumes that don't exist yet, so that it matters whether this node exists.
 	promised bool

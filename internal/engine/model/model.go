@@ -94,7 +94,7 @@ type Model struct {
 	Gangs *GangIndex
 	// RunTimes are the reservations that end before pods with a known run time would be done; nil without such pods, or such reservations.
 	RunTimes *runtimes.Index
-	// Spot is what limits of workloads on spot nodes make of their pods; nil without any.
+	// Spot says what the limits of workloads on spot nodes mean for their pods; nil if there are no limits.
 	Spot *spotshares.Index
 	// memo is the record for the next Update; nil unless an Update made this model.
 	memo *memoOwner

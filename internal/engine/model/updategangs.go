@@ -34,8 +34,8 @@ func gangMemoOf(b *gangBuilder) *gangMemo {
 	}
 }
 
-// keepGangs remembers how the gangs were read when the model was compiled. Several patterns of the roster may be of one class, and so may
-// several variants.
+// keepGangs remembers how the gangs were read when the model was compiled. Several patterns of the roster may have the same class, and so
+// may several variants.
 func (k *memo) keepGangs(b *gangBuilder, classOf func(like int32) int32) {
 	k.gangs = gangMemoOf(b)
 	k.gangs.rename(func(like *int32) { *like = classOf(*like) }, &GangIndex{})
@@ -155,7 +155,7 @@ func changeGangs(u *update) bool {
 	return true
 }
 
-// sameLabels reports whether nodes have the labels that they had, and no node came or went.
+// sameLabels reports whether nodes still have the same labels, and no node was added or removed.
 func sameLabels(u *update) bool {
 	return len(u.gone) == 0 && !slices.ContainsFunc(u.changed, func(c changedNode) bool {
 		return c.was < 0 || !maps.Equal(existing.LabelsOf(u.was.Nodes[c.was].Source), existing.LabelsOf(&u.snapshot.Nodes[c.at]))

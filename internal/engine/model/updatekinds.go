@@ -65,7 +65,7 @@ func (u *update) reviseKinds() {
 			case !selected[at.labels]:
 			case k.kinds[at.kind].Claims || ports:
 				u.revise(pod, at, was, u.kindOf(pod, placeholder, x.Remember(pod)))
-			default: // pods with equal labels that were of one kind are of one kind again
+			default: // pods with equal labels that had the same kind have the same kind again
 				now, known := became[*at]
 				if !known {
 					now = u.kindOf(pod, placeholder, x.Remember(pod))

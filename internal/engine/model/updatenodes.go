@@ -89,7 +89,7 @@ func (u *update) changeNodes() {
 	}
 }
 
-// nodesAsBefore shares node data with the previous model if nothing in it would differ.
+// nodesAsBefore shares node data with the previous model if all of it would be the same.
 func (u *update) nodesAsBefore(groups *existing.Regrouping) bool {
 	m, was := u.next, u.was
 	if !groups.Same || u.renumber != nil || u.volumes || len(u.touched) > 0 || !sameList(m.Snapshot.Nodes, was.Snapshot.Nodes) {

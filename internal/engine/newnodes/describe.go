@@ -17,13 +17,13 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Description is what nodes with the same demands and the same load have in common.
+// Description contains the common properties of nodes with the same demands and the same load.
 type Description struct {
 	options []planning.InstanceTypeOption
 	claim   requirements.Set
 	// row and slot of the first option.
 	row, slot int
-	// requests of the pods and of what comes with the node.
+	// requests of the pods and of everything else that runs on the node
 	requests corev1.ResourceList
 	// offers are the offers from which it was chosen.
 	offers *offersOf
@@ -88,11 +88,11 @@ type variantOf struct {
 	variant int
 }
 
-// rowOffer is a row with its cheapest offering among the suitable slots, and the price there.
+// rowOffer is a row with its cheapest offering among the suitable slots, and the price of that offering.
 type rowOffer struct {
 	row, slot int32
 	price     int64
-	// option for it; nil until it is needed.
+	// the option; nil until it is needed
 	option *planning.InstanceTypeOption
 }
 

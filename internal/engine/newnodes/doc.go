@@ -15,7 +15,7 @@ package newnodes
 
 import "github.com/drawknife/drawknife/internal/engine/trial"
 
-// NewNodes computes what new nodes of a trial could be.
+// NewNodes computes which new nodes of a trial are possible.
 type NewNodes struct{ *trial.Trial }
 
 // Of returns a NewNodes for the trial.

@@ -132,8 +132,9 @@ func (p *Pool) statedValues(key string) []string {
 	return slices.Compact(out)
 }
 
-// Decide picks one value that meets r, or absence. If types of the catalog state the label, it gets one of the values that the pool's types
-// state, or is absent. A type that does not state it makes nodes without it, whatever the other types state.
+// Decide picks one value that meets r, or decides that the label is absent. If types of the catalog state the label, it gets one of the
+// values that the pool's types state, or is absent. The nodes of a type that does not state the label lack it, even if other types state
+// it.
 func (p *Pool) Decide(key string, r requirements.Requirement) requirements.Requirement {
 	for _, v := range p.statedValues(key) {
 		if r.Has(v) {
@@ -191,7 +192,7 @@ func (p *Pool) WithRows(sets []requirements.Set) []Assignment {
 // Decides reports whether the assignment fixes each label that the profile asks about, to a value or to absence, or leaves it only values
 // that the profile accepts. An open label may have any value: a pod that treats it as absent restricts no other pod.
 func (a *Assignment) Decides(p *Profile) bool {
-	for _, r := range p.Open { // without a closure: this is asked very often
+	for _, r := range p.Open { // without a closure, because this is called very often
 		if !a.Labels.Has(r.Key()) || !match.SingleValued(a.Labels.Get(r.Key())) && !match.Ensures(a.Labels, r) {
 			return false
 		}

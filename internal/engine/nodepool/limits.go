@@ -11,7 +11,7 @@ import (
 // ResourceNodes is the resource name with which a NodePool limits its number of nodes.
 const ResourceNodes corev1.ResourceName = "nodes"
 
-// maxLimit bounds a limit: larger amounts limit nothing.
+// maxLimit bounds a limit; larger amounts limit nothing.
 const maxLimit = 1 << 61
 
 // Limits are a NodePool's limits in planner units; resources without a limit are not tracked.
@@ -69,7 +69,7 @@ func (l *Limits) Reached(standing []int64, i int) bool {
 	return l.Early && standing[i] > 0 && standing[i] >= l.Max[i]
 }
 
-// RowCost returns what a node of the row takes from the pool's limits.
+// RowCost returns how much a node of the row uses of the pool's limits.
 func (p *Pool) RowCost(row int) []int64 {
 	return p.Limits.Cost(p.Table.Catalog.Variants[p.Table.Rows[row].Variant].Capacity)
 }

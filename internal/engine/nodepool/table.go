@@ -16,11 +16,11 @@ import (
 type Table struct {
 	Catalog *market.Catalog
 	Rows    []Row
-	// alloc is indexed [row*resources+resource]: what is left for pods.
+	// alloc is indexed [row*resources+resource]: the amount that is left for pods.
 	alloc []int64
 	// most is indexed alike: the upper bound of what is left, if devices are undercounted; nil if they are not.
 	most []int64
-	// Taken is indexed alike: what DaemonSets take.
+	// Taken has the same indexes: the amount that DaemonSets use.
 	Taken []int64
 	// Several is true if some type has several rows, Split if what a type holds depends on where it is bought.
 	Several, Split bool
@@ -114,7 +114,7 @@ func (t *Table) holdAlike(a, b, dims int) bool {
 	return x.Bound != y.Bound && x.Override == y.Override && same(t.alloc) && same(t.most) && same(t.Taken) && slices.Equal(t.DaemonsOn[a], t.DaemonsOn[b])
 }
 
-// AllocOf returns what is left for pods on a node of the row.
+// AllocOf returns the amounts that are left for pods on a node of the row.
 func (t *Table) AllocOf(row, dims int) []int64 { return t.alloc[row*dims : (row+1)*dims] }
 
 // MostOf returns the upper bound of what is left for pods on a node of the row.

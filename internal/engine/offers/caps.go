@@ -92,8 +92,8 @@ func (m *Market) Caps(items []pricing.Item, proof bool) []Cap {
 
 // taken returns how much of the cap a pod with these rules takes.
 //
-// A spread refuses only pods that state it, and only while the node has too many of those that it counts. Pods that state no such rule
-// can always be placed last, and take nothing. All other pods count as if they stated the rule, so that their order does not matter.
+// A spread refuses only pods that state it, and only while the node has too many of those that it counts. Pods without such a rule can
+// always be placed last, and use nothing. All other pods count as if they stated the rule, so that their order does not matter.
 func (c *Cap) taken(rules []topology.Group, o *topology.Groups) int64 {
 	if o == nil {
 		return 0

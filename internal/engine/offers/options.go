@@ -15,7 +15,7 @@ import (
 
 // Market contains the nodes that may be bought, and what determines which of them pods may use.
 type Market struct {
-	// Dims is how many resources there are.
+	// Dims is the number of resources.
 	Dims    int
 	Pools   []*nodepool.Pool
 	Stages  []podclass.Stage
@@ -23,7 +23,7 @@ type Market struct {
 	// Rules between pods, and the labels whose values are their domains.
 	Rules   []topology.Group
 	Domains nodepool.Domains
-	// Commitments is how many there are.
+	// Commitments is the number of commitments.
 	Commitments int
 	// Most means that options have the upper bound of a node's amounts, for lower bounds of cost, instead of the amounts on which pods
 	// can rely.

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// shareOne is the share that stands for a whole node's amount of a resource.
+// shareOne is the share that represents a whole node's amount of a resource.
 const shareOne = 1 << 20
 
 // weightOne is the sum of the weights of all resources.
@@ -15,16 +15,16 @@ const weightOne = 1 << 12
 type filler struct {
 	p    *Problem
 	left []int
-	// asked lists the dimensions that some item needs; scarce those of them that are in Problem.Scarce.
+	// asked lists the dimensions that some item needs; scarce lists those of them that are in Problem.Scarce.
 	asked, scarce []int
-	// needs is indexed [item*len(asked)+k]: what a pod needs of asked[k].
+	// needs is indexed [item*len(asked)+k]: the amount of asked[k] that a pod needs.
 	needs []int64
 	// order lists all items, those of one family next to each other, larger ones first; family is indexed by item. Pods of a family differ
 	// in one scarce resource only.
 	order, family []int32
 	// ruled is, by item, whether Problem.Room has to be asked.
 	ruled []bool
-	// fitted is by option how the items fit it, nil as long as nobody asked.
+	// fitted contains, by option, how the items fit it; nil until this is needed.
 	fitted []*fitted
 	// option is the option of the node being filled, and fit how the items fit it.
 	option  int32

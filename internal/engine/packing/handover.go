@@ -8,15 +8,15 @@ import (
 )
 
 // improve repacks a few nodes at a time, with nodes of about one price. Pods that must be apart, in zones or on separate nodes, may need
-// small nodes that are nearly empty in addition to a large one. Then nodes of about one price are not sufficient. So a node also hands
-// pods over: it is replaced by a smaller node, or removed, and the pods that no longer fit move to other nodes, which are replaced by
-// larger ones.
+// small nodes that are nearly empty in addition to a large one. Then nodes of similar price are not sufficient. So a node also hands pods
+// over: it is replaced by a smaller node, or removed, and the pods that no longer fit move to other nodes, which are replaced by larger
+// ones.
 
 const (
 	// maxGivers bounds how many nodes try to hand pods over in a round, maxTakers how many nodes may take part, and maxSmaller how many
 	// smaller options are tried for each.
 	maxGivers, maxTakers, maxSmaller = 16, 32, 8
-	// maxHandOverSteps bounds how many pods are tried on nodes; more gains nothing.
+	// maxHandOverSteps bounds how many pods are tried on nodes; a higher bound gains nothing.
 	maxHandOverSteps = 60_000
 )
 
@@ -391,7 +391,7 @@ func (h *handover) load(node int, item int32) []Load {
 	return out
 }
 
-// packing returns the nodes, with the changed ones in place of the original ones.
+// packing returns the nodes, with the changed nodes in place of the original ones.
 func (h *handover) packing(nodes []Node, among []int) []Node {
 	out := slices.Clone(nodes)
 	for k, i := range among {

@@ -89,7 +89,7 @@ func (e Effort) handOverSteps() int {
 // Close reports whether a cost is so near its lower bound that further search does not pay: within one part in 500.
 func Close(cost, bound int64) bool { return cost-bound <= bound/500 }
 
-// copyOf copies the packing to memory of its own, and computes the loss of each node.
+// copyOf copies the packing to separate memory, and computes the loss of each node.
 func (s *search) copyOf(nodes []Node) []Node {
 	if nodes == nil {
 		return nil

@@ -101,7 +101,7 @@ func (t Placing) findPlanned(class int32) (host, stage int32) {
 	return -1, -1
 }
 
-// FillPlanned places pods on nodes planned before. It is for pods that come after all others, for which room there costs nothing.
+// FillPlanned places pods on nodes planned before. It is for pods that come after all others, so that room costs them nothing.
 func (t Placing) FillPlanned(classes []int32) {
 	for _, class := range classes {
 		for t.S.Waiting[class] > 0 && t.M.Classes[class].Invalid == nil {

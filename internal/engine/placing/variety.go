@@ -12,7 +12,7 @@ import (
 )
 
 // KeepsVariety reports whether a new node could take one more pod of the class at the stage and still have the variety its pool requires.
-// With MinValuesBestEffort, a node without the variety takes whatever fits.
+// With MinValuesBestEffort, a node without the variety accepts any pods that fit.
 func (t Growth) KeepsVariety(host int32, c *podclass.Class, stage int32) bool {
 	i := host - int32(len(t.M.Nodes))
 	if i < 0 || !t.StrictVariety(t.M.Pools[t.S.Planned[i].Pool]) {

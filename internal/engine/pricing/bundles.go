@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// maxLPRows bounds the rows of the linear program: if there are more items, similar ones are bundled. The bound stays proven, since the
-// proof looks at every item by itself. But it is weak if pods of a bundle use a node's resources in different proportions: a few node
+// maxLPRows bounds the rows of the linear program: if there are more items, similar ones are bundled. The bound stays proven, because the
+// proof considers every item separately. But it is weak if pods of a bundle use a node's resources in different proportions: a few node
 // selectors are enough to make several hundred items of a hundred sizes.
 const maxLPRows = 400
 

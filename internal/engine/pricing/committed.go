@@ -9,8 +9,8 @@ import (
 // pods' costs on nodes that are not covered. The dual value of a commitment is its worth, per unit used, on the node that gains most from
 // it; nodes that gain less per unit are not worth the commitment.
 
-// CommittedValues are values of the problem whose options are the committed ones. Their ratio is the worth of a node by the values of the
-// items, divided by its price, nano-USD per hour. The price includes the dual value of the commitment that it uses.
+// CommittedValues are the values of the problem whose options are the committed ones. Their ratio is the worth of a node by the values of
+// the items, divided by its price, nano-USD per hour. The price includes the dual value of the commitment that it uses.
 type CommittedValues struct {
 	P *Problem
 	Values

@@ -19,7 +19,7 @@ type Problem struct {
 	// Options lists the options to consider: no other option is at least as large, at most as expensive, and open to the same items. Sorted
 	// by price.
 	Options []Option
-	// Dominated lists the options left out, each with the index of one that dominates it.
+	// Dominated lists the options left out, each with the index of an option that dominates it.
 	Dominated []Dominated
 	// Celled problems have items that differ only in their cell.
 	Celled bool
@@ -50,7 +50,7 @@ const Unbounded = math.MaxInt
 // Item is a class of pods that need new nodes.
 type Item struct {
 	Class int32
-	// where the class may go; items of one place may use the same options
+	// where the class may be placed; items of one place may use the same options
 	Place
 	Count int
 	Need  []int64

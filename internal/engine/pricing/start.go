@@ -146,8 +146,8 @@ type bought struct {
 const fewTypes = 256
 
 // spread adds fillings that are as mixed as all pods together: for each option of the mix, the share of every bundle that falls on one of
-// its nodes. Together they cost what the resources cost. Nothing can be cheaper, except where one node takes only a limited number of pods.
-// If prices grow with size, this is most of the search.
+// its nodes. Together they cost as much as the resources. No nodes can be cheaper, unless a node accepts only a limited number of pods. If
+// prices grow with size, this is most of the search.
 func (pr *Program) spread(mix []bought) {
 	if len(pr.Bundles) < FewItems || len(pr.p.Options) > fewTypes {
 		return

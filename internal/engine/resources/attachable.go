@@ -12,7 +12,7 @@ import (
 // Room for attached volumes is counted like any other resource: one for each CSI driver that a pod of the snapshot uses, of which a
 // volume takes one.
 
-// attachPrefix begins the names of these resources; they never leave the planner but for certificates.
+// attachPrefix is the prefix of the names of these resources; outside of the planner they appear only in certificates.
 const attachPrefix = planning.AttachedVolumesPrefix
 
 // manyVolumes is the room of nodes that state no limit.

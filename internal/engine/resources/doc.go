@@ -3,8 +3,8 @@
 // The question: how much of each resource does a pod request, and how many such pods does a node have room for?
 //
 // The input is pods and lists of quantities. The output is vectors, indexed by the places that a [Table] gives resources: CPU in
-// millicores, all else in whole units (bytes, devices, pods). Requests are rounded up and capacities down, so that rounding never
-// promises what isn't there.
+// millicores, all else in whole units (bytes, devices, pods). Requests are rounded up and capacities down, so that rounding never promises
+// more than exists.
 //
 // The method: [OfPod] follows kube-scheduler on containers, sidecars, resizes and overhead. [Fits], [HowMany] and [AddScaled] are loops over
 // a few integers; [MaxTree] finds the first of many vectors that has room for a need, by a binary tree of maxima (a tournament tree; Knuth,

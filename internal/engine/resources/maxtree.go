@@ -5,7 +5,7 @@ import "slices"
 // MaxTree finds the first vector in a row that has enough for a need, without checking all: a binary tree whose inner entries contain the
 // maximum of each resource below. Entry 1 is the root, entries width to 2*width-1 are the leaves.
 type MaxTree struct {
-	// Count is how many leaves there are.
+	// Count is the number of leaves.
 	Count       int
 	dims, width int
 	// most is indexed [entry*dims+resource]; -1 if no leaf below takes anything.

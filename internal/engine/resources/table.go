@@ -6,8 +6,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Table gives each resource name of the model a small number: its index in every vector. Only resources that some pod requests matter;
-// resources that nobody requests can't run out.
+// Table gives each resource name of the model a small number: its index in every vector. Only resources that some pod requests matter,
+// because other resources can't run out.
 type Table struct {
 	// Names of the resources, in the order of their indexes. Only Intern changes it.
 	Names []corev1.ResourceName

@@ -19,7 +19,7 @@ const mostRunSeconds = 100 * 365 * 24 * 3600
 // mostNamed bounds the reservations that a reason names.
 const mostNamed = 4
 
-// Index is what a model knows of pods with run times.
+// Index contains what a model knows about pods with run times.
 type Index struct {
 	// runs contains the known run times and limits of pods, by their place in the roster.
 	runs map[int]run
@@ -34,14 +34,14 @@ type run struct {
 	gang    string
 }
 
-// Input is what an index is made from.
+// Input contains the inputs of an index.
 type Input struct {
 	Snapshot *planning.Snapshot
 	Roster   *likeness.Roster
 }
 
 // Read gives each pod with a known run time a pattern in the roster that keeps it off reservations that end too early. It returns nil if no
-// pod has one, or no reservation ends.
+// pod has a run time, or no reservation ends.
 func Read(in Input) *Index {
 	if !anyKnown(in) {
 		return nil

@@ -19,7 +19,7 @@ type reservation struct {
 	ends   time.Time
 }
 
-// market is what there is of reservations.
+// market contains the available reservations.
 type market struct {
 	// ends are the reservations that end, the first to end first; others are those that do not.
 	ends, others []reservation
@@ -110,7 +110,7 @@ func valuesOf(list []reservation, key string) []string {
 	return slices.Compact(values)
 }
 
-// with returns the pod as if it required that of its node, too. The pod itself stays as it is.
+// with returns the pod as if it required that of its node, too. The pod itself stays unchanged.
 func with(pod *corev1.Pod, r corev1.NodeSelectorRequirement) *corev1.Pod {
 	out := *pod
 	affinity, node := corev1.Affinity{}, corev1.NodeAffinity{}

@@ -68,7 +68,7 @@ func (t Solving) buyCommitted(ctx context.Context, p *offers.Choice, v *pricing.
 	sold.Problem = *c.P
 	g := newLedger(t.Trial, &sold)
 	for i := range t.S.Planned {
-		// Subtract what earlier nodes use.
+		// Subtract the amounts that earlier nodes use.
 		if mc := &t.S.Planned[i]; mc.Commitment > 0 && !mc.Empty() {
 			tb := t.M.Pools[mc.Pool].Table
 			g.committed[mc.Commitment-1] = max(0, g.committed[mc.Commitment-1]-tb.Catalog.Cover(int(mc.Commitment-1), tb.Rows[mc.Row].Variant, int(mc.Slot)).Used)
@@ -77,7 +77,7 @@ func (t Solving) buyCommitted(ctx context.Context, p *offers.Choice, v *pricing.
 	k := filling.NewPacker(filling.NewTask(c.P, &c.Values, hostRules(t.M)), g)
 	k.Keep = func(o int32) bool {
 		opt := &p.Committed[o]
-		worth := int64(0) // what these pods would cost elsewhere
+		worth := int64(0) // the cost of these pods elsewhere
 		for _, l := range k.Trial {
 			worth += int64(l.Count) * v.Item[l.Item]
 		}

@@ -153,7 +153,7 @@ func (t Gangs) addExtras(ctx context.Context, barred map[int32]bool) {
 }
 
 // placeGang places as many members of the gang as it needs, in the cheapest domain with room for them. It returns false, with nothing
-// placed, if no domain has room for them. Preferences are kept as far as the premium reaches.
+// placed, if no domain has room for them. Preferences are kept if the premium allows it.
 func (t Gangs) placeGang(ctx context.Context, number int32) bool {
 	g := &t.M.Gangs.List[number]
 	if t.S.Ways[number] != model.GangWithheld || !g.Plannable(t.M.Snapshot) {
@@ -201,7 +201,7 @@ type gangTrial struct {
 	done   state.Record
 }
 
-// cheapestOption returns the cheapest option that holds what the gang needs, or nil if there is none. It leaves the trial as it was.
+// cheapestOption returns the cheapest option that holds what the gang needs, or nil if there is none. It leaves the trial unchanged.
 func (t Gangs) cheapestOption(ctx context.Context, number int32, options []model.GangOption) *gangTrial {
 	var best *gangTrial
 	for _, at := range t.Likeliest(number, options) {
@@ -220,7 +220,7 @@ func (t Gangs) cheapestOption(ctx context.Context, number int32, options []model
 	return best
 }
 
-// FitsOption places what the gang needs in the option. It returns false if some of it does not fit.
+// FitsOption places the pods that the gang needs in the option. It returns false if some of it does not fit.
 func (t Gangs) FitsOption(ctx context.Context, number int32, o *model.GangOption) bool {
 	for _, share := range t.M.Gangs.Ways[number].Ways[o.Way] {
 		c := t.M.Classes[share.Class]
@@ -231,7 +231,7 @@ func (t Gangs) FitsOption(ctx context.Context, number int32, o *model.GangOption
 	return t.FillOption(ctx, number, o)
 }
 
-// FillOption places as much as it can of what the gang needs in the option. It returns false if some of it has no place.
+// FillOption places as many as possible of the pods that the gang needs in the option. It returns false if some of it has no place.
 func (t Gangs) FillOption(ctx context.Context, number int32, o *model.GangOption) bool {
 	state.ChoosingOf(&t.S).Choose(number, o.Way)
 	classes := classesOf(t.M.Gangs.Ways[number].Ways[o.Way])

@@ -16,7 +16,7 @@ type ledger struct {
 	p        *offers.Choice
 	used     [][]int64
 	reserved map[string]int
-	// committed is what is left of each commitment.
+	// committed is the remaining amount of each commitment.
 	committed []int64
 }
 

@@ -56,8 +56,8 @@ func rulesConcern(m *model.Model, o *topology.Groups) bool {
 
 // proposeExisting proposes places on nodes of the snapshot: free room there costs nothing. Each node is filled with the pods worth most.
 // Pods that no new node could take come first, by priority. Nodes with the least room are filled first, so that whole nodes stay free. It
-// lowers the counts of the wishes by what is proposed. It takes places at least as good as those of the last fit, and prefers places that
-// are as good as those of an earlier fit.
+// lowers the counts of the wishes by the proposed numbers. It takes places at least as good as those of the last fit, and prefers places
+// that are as good as those of an earlier fit.
 func (t Solving) proposeExisting(ctx context.Context, c *layout.Cells, wishes []placing.Wish, worth []int64, fits ...uint32) []proposal {
 	m := t.M
 	order := make([]*placing.Wish, 0, len(wishes))
@@ -90,7 +90,7 @@ type filler struct {
 	t     *trial.Trial
 	c     *layout.Cells
 	nodes []int32
-	// free is what the proposals leave, by resource, of one node after another.
+	// free is the room that remains after the proposals, by resource, of one node after another.
 	free []int64
 	// bases are the pod counts on nodes that hold proposals under topology rules.
 	bases map[int32]*topology.OneNode

@@ -11,8 +11,8 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
-// kindsFor lists the nodes that a pod of the class could get, the best of each kind. Nodes of one pool are of one kind if rules can't tell
-// them apart. Larger nodes of a kind result from growing.
+// kindsFor lists the nodes that a pod of the class could get, the best of each kind. Nodes of one pool have the same kind if rules can't
+// distinguish them. Larger nodes of a kind result from growing.
 func (s *search) kindsFor(class int32) []offers.Site {
 	if list, ok := s.kinds[class]; ok {
 		return list

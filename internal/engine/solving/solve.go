@@ -179,7 +179,7 @@ func (t Solving) placeClasses(ctx context.Context, classes []int32) {
 }
 
 // placeLeft places the remaining pods one by one by the exact rules, so that a pod of the classes that is still pending fits nowhere. Then
-// it replaces new nodes by the cheapest ones that suffice.
+// it replaces new nodes by the cheapest nodes that suffice.
 func (t Solving) placeLeft(ctx context.Context, classes []int32) {
 	placing.Of(t.Trial).PlaceSingly(ctx, t.Cells, classes)
 	placing.SpreadsOf(t.Trial).PlaceTightly(ctx, t.Cells, classes)

@@ -73,7 +73,7 @@ func (t Improving) sparePlaces(ctx context.Context, before trial.Mark, classes, 
 	return false
 }
 
-// extend queues the set of left out nodes together with each one of the used nodes.
+// extend queues the set of left out nodes together with each of the used nodes.
 func (s *sparing) extend(spared, used []int32) {
 	for _, node := range used {
 		next := append(slices.Clone(spared), node)

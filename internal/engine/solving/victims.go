@@ -66,7 +66,7 @@ func (e *preemptor) choose(class int32) *victims {
 	if best := e.best(class); best != nil {
 		return best
 	}
-	// Pods that were placed since the last search may have changed what topology rules allow.
+	// Pods that were placed since the last search may have changed which places topology rules allow.
 	if c.Topology == nil || e.found == nil {
 		return nil
 	}
@@ -190,7 +190,7 @@ func (e *preemptor) on(node, class int32) *victims {
 	}
 	e.settle(node, 1)
 	if len(out.list) == 0 {
-		return nil // it fits already: what it waits for is elsewhere
+		return nil // the pod fits already, so it waits for something else
 	}
 	slices.SortStableFunc(out.list, func(a, b int) int { return e.moreImportant(n.Bound[a], n.Bound[b]) })
 	out.count(m)

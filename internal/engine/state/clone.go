@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Clone copies the state as it is now, including everything that can be undone. The copy has no Room.Watch and no Queue.
+// Clone copies the present state, including everything that can be undone. The copy has no Room.Watch and no Queue.
 func (s *State) Clone() State {
 	out := *s
 	out.Queue, out.onHost, out.roomLeft, out.rules = nil, nil, nil, counting{}

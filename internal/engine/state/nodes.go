@@ -23,7 +23,7 @@ type Node struct {
 	Abandoned bool
 }
 
-// Empty reports whether none of the node's pods was admitted: it is not bought.
+// Empty reports whether no pod was placed on the node; it is not bought then.
 func (n *Node) Empty() bool { return n.Used[resources.Pods] == 0 }
 
 // Unused reports whether the node has no pods and counts nevertheless.

@@ -15,7 +15,7 @@ type Watcher interface {
 	Returned(pods int)
 }
 
-// Room is what existing nodes have free, and which of them take pods.
+// Room says how much room existing nodes have, and which of them take pods.
 type Room struct {
 	nodes []existing.Node
 	dims  int32

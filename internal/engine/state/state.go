@@ -10,7 +10,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
-// World is what a state starts from; it never changes.
+// World contains the initial data of a state; it never changes.
 type World struct {
 	// Dims is the number of resources.
 	Dims    int

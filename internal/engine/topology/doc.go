@@ -1,8 +1,8 @@
 // Package topology counts pods in domains, and decides where rules about these counts admit one more pod.
 //
 // The question: may a pod go on this node, by the topology spread constraints, pod affinities and anti-affinities, host ports and disks of all
-// pods? A domain is all nodes with one value of a label, or a single node. The judge is kube-scheduler, whose plugins PodTopologySpread,
-// InterPodAffinity, NodePorts and VolumeRestrictions decide it in the end.
+// pods? A domain is the set of all nodes with the same value of a label, or a single node. The judge is kube-scheduler, whose plugins
+// PodTopologySpread, InterPodAffinity, NodePorts and VolumeRestrictions decide it in the end.
 //
 // The input is pods, whose rules [Index] reads. Each distinct rule becomes a [Group]; a pod has [Groups]: those whose rules it states,
 // and those that count it. The output is the answers of a [State], which knows the pods of each node: [State.Admits] for one node,

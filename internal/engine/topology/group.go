@@ -24,8 +24,8 @@ const (
 	Anti
 	// Exclusive: a node has room for one member. Host ports are exclusive groups.
 	Exclusive
-	// Together: once a member has a domain, the others must go to the same one. Pods that share a volume that is still to be created are
-	// such a group: the zone of the first one decides.
+	// Together: after one member has a domain, the others must be in the same domain. Pods that share a volume that is still to be created
+	// are such a group: the zone of the first one decides.
 	Together
 	// Gone: no pod states the rule any more. Only an index kept for updates has such groups.
 	Gone

@@ -11,7 +11,7 @@ import (
 // port. Each address of a port that some pod names is a group with room for one member per node; a pod that binds all addresses is a
 // member of every group of the port.
 
-// wildcardIP is what an empty hostIP means.
+// wildcardIP is the meaning of an empty hostIP.
 const wildcardIP = "0.0.0.0"
 
 // HostPort is a port of the node that a pod uses.

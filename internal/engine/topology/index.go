@@ -14,7 +14,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/volumes"
 )
 
-// Cluster is what rules depend on in addition to pods.
+// Cluster contains the inputs of rules apart from pods.
 type Cluster struct {
 	Namespaces []*corev1.Namespace
 	// DefaultSpread are the constraints for pods without any; the other objects give their selectors.
@@ -48,7 +48,7 @@ type Index struct {
 	// is the leader: the others go to the leader's node. Nil if there are no such pods.
 	Follows func(pod *corev1.Pod) (id string, leads bool)
 	buf     []byte
-	// remembered is the index in rules of what Collect returned, by ruleKey.
+	// remembered is the index, in rules, of the result of Collect, by ruleKey.
 	remembered map[string]int32
 	rules      []ownedRules
 	// vacantRules are free indexes in rules.
@@ -302,7 +302,7 @@ func (x *Index) ReadFresh() []*Group {
 // ForgetFresh ends the processing that ReadFresh began.
 func (x *Index) ForgetFresh() { x.Fresh = x.Fresh[:0] }
 
-// Drop removes groups that nothing states any more. Their numbers are reused later.
+// Drop removes groups that no pod states any more. Their numbers are reused later.
 func (x *Index) Drop(gone map[int32]bool) {
 	for _, g := range slices.Sorted(maps.Keys(gone)) {
 		delete(x.byText, x.Groups[g].text())

@@ -102,8 +102,8 @@ func equality(s labels.Selector) (key string, values []string) {
 	return "", nil
 }
 
-// SelectKinds marks the label sets whose pods one of the groups counts, ports and disks aside. In kinds, it marks the kinds of those pods,
-// and perhaps others.
+// SelectKinds marks the label sets whose pods one of the groups counts, apart from ports and disks. In kinds, it marks the kinds of those
+// pods, and perhaps others.
 func (l *LabelSets) SelectKinds(groups []*Group, kinds []bool) (sets []bool) {
 	sets = make([]bool, len(l.sets))
 	type wanted map[string][]*Group

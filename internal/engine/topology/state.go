@@ -84,7 +84,7 @@ func (s *State) DomainCounts() []int {
 	return out
 }
 
-// Clone shares what is only read, and tallies until they change.
+// Clone shares the parts that are only read, and tallies until they change.
 func (s *State) Clone() *State {
 	out := &State{
 		groups: s.groups, keys: s.keys, Reach: s.Reach, Members: cloneCounts(s.Members), Owners: cloneCounts(s.Owners), Total: slices.Clone(s.Total),
@@ -96,7 +96,7 @@ func (s *State) Clone() *State {
 	return out
 }
 
-// Fork is Clone of a state that itself goes on changing. Both then copy shared data before they change it.
+// Fork is Clone for a state that continues to change. Both then copy shared data before they change it.
 func (s *State) Fork() *State {
 	for i := range s.Hosts {
 		s.Hosts[i].shared = true

@@ -33,7 +33,7 @@ func (t *Trial) Assigned() *Assignment {
 		counts[t.S.Placed.All[i].Host] += len(r.ByBinding[i])
 		total += len(r.ByBinding[i])
 	}
-	// The lists of all hosts are parts of one.
+	// The lists of all hosts are parts of one list.
 	keys, origins := make([]planning.PodKey, total), make([]int32, total)
 	at := make([]int, len(counts))
 	for host, sum := 0, 0; host < len(counts); host++ {

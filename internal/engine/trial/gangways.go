@@ -18,7 +18,7 @@ type GangWay struct {
 	Domains []planning.GangDomain
 	// Kept counts the preferred domains of the gangs that the move keeps.
 	Kept int
-	// classes are what classes of members become.
+	// classes are the new classes of the classes of members.
 	classes map[planning.PodKey]map[int32]int32
 }
 

@@ -9,7 +9,7 @@
 // The method: dual prices of a linear program over whole nodes (package pricing, column generation as by Gilmore and Gomory, 1961). Known
 // values of equal pods are tried first: they are still a proof if no node can hold pods with a higher total value than its price.
 //
-// The cost: that of pricing; with known values one pass over the kinds of nodes.
+// The cost is that of pricing; with known values it is one pass over the kinds of nodes.
 package valuing
 
 import "github.com/drawknife/drawknife/internal/engine/trial"

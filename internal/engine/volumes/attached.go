@@ -62,7 +62,7 @@ type attachment struct {
 	last *corev1.Pod
 }
 
-// attachedVolume returns what a volume attaches to a node. It returns the zero value if the volume attaches nothing that is counted.
+// attachedVolume returns the attachment of a volume. It returns the zero value if the volume attaches nothing that is counted.
 func attachedVolume(pv *corev1.PersistentVolume) ID {
 	switch s := &pv.Spec.PersistentVolumeSource; {
 	case s.CSI != nil:
@@ -74,7 +74,7 @@ func attachedVolume(pv *corev1.PersistentVolume) ID {
 	}
 }
 
-// inlineVolume returns what a pod's volume without a claim attaches. It returns the zero value if the volume attaches nothing.
+// inlineVolume returns the attachment of a pod's volume without a claim. It returns the zero value if the volume attaches nothing.
 func inlineVolume(v *corev1.Volume) ID {
 	if v.Cinder != nil {
 		return ID{driverCinder, v.Cinder.VolumeID}

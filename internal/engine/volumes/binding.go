@@ -66,7 +66,7 @@ func NodesChosen(claims []*corev1.PersistentVolumeClaim) bool {
 	})
 }
 
-// resolveClaims determines where each claim can be used and what it attaches.
+// resolveClaims determines where each claim can be used and which volume it attaches.
 func (x *Index) resolveClaims(s *Objects) {
 	var hostnames map[string]string
 	if NodesChosen(s.PersistentVolumeClaims) {
@@ -76,7 +76,7 @@ func (x *Index) resolveClaims(s *Objects) {
 	for _, pvc := range slices.SortedFunc(slices.Values(s.PersistentVolumeClaims), byName[*corev1.PersistentVolumeClaim]) {
 		c := x.claims[claimKey{pvc.Namespace, pvc.Name}]
 		if c.object != pvc {
-			continue // of two claims with one name the last one counts
+			continue // of two claims with the same name, the last one counts
 		}
 		c.attaches = x.attaches(pvc)
 		if c.fault = x.resolveClaim(c, hostnames); c.fault != nil {

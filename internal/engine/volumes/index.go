@@ -13,7 +13,7 @@ import (
 	"github.com/drawknife/drawknife/api/requirements"
 )
 
-// Unsupported is what a provider's nodes don't support for volumes.
+// Unsupported describes the features of volumes that a provider's nodes don't support.
 type Unsupported struct {
 	// TopologyKeys that no node of the provider can meet in a StorageClass's allowed topologies.
 	TopologyKeys []string
@@ -76,7 +76,7 @@ type claimPlace struct {
 	needsVolume bool
 }
 
-// Constraints are the constraints that a pod's volumes put on a node. The zero value asks nothing. Volumes never change the pod's own
+// Constraints are the constraints that a pod's volumes put on a node. The zero value requires nothing. Volumes never change the pod's own
 // demands, and their constraints are never relaxed.
 type Constraints struct {
 	// Alternatives are topologies of a new node, in the order of preference: one of them must hold. Keys are
@@ -116,7 +116,7 @@ func (e *Error) Error() string {
 	return text + " " + e.fault + ": " + e.cure
 }
 
-// Objects are what volumes are read from. They must not be changed afterwards.
+// Objects are the objects that describe volumes. They must not be changed afterwards.
 type Objects struct {
 	PersistentVolumes      []*corev1.PersistentVolume
 	PersistentVolumeClaims []*corev1.PersistentVolumeClaim
@@ -126,7 +126,7 @@ type Objects struct {
 	Users func(yield func(pod *corev1.Pod, bound bool) bool)
 	// Hostnames returns the hostnames of the existing nodes that stay, by node name. It is called if a node was chosen for a volume.
 	Hostnames func() map[string]string
-	// Unsupported is what nodes of the provider can't do.
+	// Unsupported describes the features that nodes of the provider don't support.
 	Unsupported Unsupported
 }
 
@@ -267,8 +267,8 @@ func (x *Index) claimed(pod *corev1.Pod, v *corev1.Volume) (*claim, bool) {
 
 func (k claimKey) String() string { return k.namespace + "/" + k.name }
 
-// madeFor reports whether a claim is the pod's own. A pod without UID does not exist yet, and neither does its claim. It is then
-// enough that the claim belongs to nothing else.
+// madeFor reports whether a claim is the pod's own. A pod without UID does not exist yet, and neither does its claim. Then it is enough
+// that the claim belongs to no other object.
 func madeFor(pod *corev1.Pod, pvc *corev1.PersistentVolumeClaim) bool {
 	for i := range pvc.OwnerReferences {
 		if owner := &pvc.OwnerReferences[i]; owner.Controller != nil && *owner.Controller {

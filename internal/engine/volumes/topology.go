@@ -14,7 +14,7 @@ import (
 // or a few zones each, and contradictions reduce the number.
 const maxAlternatives = 1024
 
-// zoneDelimiter stands between the zones of a volume that lies in several, in its zone label.
+// zoneDelimiter separates the zones of a volume with several zones in its zone label.
 const zoneDelimiter = "__"
 
 // volumeTopology returns the alternatives of a volume: the terms of its node affinity, each restricted by the zone and region labels of old
@@ -106,8 +106,8 @@ func (x *Index) classTopology(class *storagev1.StorageClass) ([]requirements.Set
 	return out, len(out) > 0 || len(class.AllowedTopologies) == 0
 }
 
-// intern returns the number of a list of alternatives. Equal lists have the same number. A list with an alternative that asks
-// nothing is no constraint.
+// intern returns the number of a list of alternatives. Equal lists have the same number. A list with an alternative that requires nothing
+// is no constraint.
 func (x *Index) intern(alternatives []requirements.Set) int32 {
 	texts := make([]string, len(alternatives))
 	for i, set := range alternatives {
