@@ -26,7 +26,7 @@ type Fault struct {
 }
 
 // Faults compares a JSON document with the type it was to be decoded into and returns every field that does not fit, in the order
-// of the names. Unknown fields are no faults. Nil when the text is no JSON or fits.
+// of the names. Unknown fields are no faults. Nil if the text is no JSON, or if all values fit.
 func Faults(document []byte, into reflect.Type) []Fault {
 	var root any
 	if err := sigsjson.UnmarshalCaseSensitivePreserveInts(document, &root); err != nil {
@@ -108,7 +108,7 @@ func (d *diagnosis) leaf(value any, t reflect.Type, path string) {
 	d.add(path, message)
 }
 
-// describe names what stands in the document.
+// describe names the kind of value in the document.
 func describe(value any) string {
 	switch v := value.(type) {
 	case map[string]any:
