@@ -118,7 +118,7 @@ func (f *Fleet) Survey(t testing.TB) *survey.Fleet {
 	return out
 }
 
-// Context returns what searches of the fleet start from.
+// Context returns the context from which searches of the fleet start.
 func (f *Fleet) Context(t testing.TB) *searchcontext.Context {
 	t.Helper()
 	return f.ContextWith(t, searchcontext.Settings{Times: Times()})
