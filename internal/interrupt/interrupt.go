@@ -16,7 +16,7 @@ import (
 // Status is the exit status of an interrupted command, as in shells.
 const Status = 130
 
-// Done describes what a command has done so far. The zero value is nothing; it is safe for concurrent use.
+// Done describes what a command has done so far. The zero value means that nothing was done; it is safe for concurrent use.
 type Done struct {
 	mu      sync.Mutex
 	printed bool
@@ -63,7 +63,7 @@ func (d *Done) String() string {
 }
 
 // Run runs a command and returns its exit status. If the user or another program sends SIGINT or SIGTERM, Run prints on stderr what was
-// done, and returns Status, while the command may still be running. End the process with what it returns.
+// done, and returns Status, while the command may still be running. End the process with its return value.
 func Run(name string, stderr io.Writer, command func(*Done) int) int {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
