@@ -50,7 +50,7 @@ func UndrawnMetadata() []string {
 	}
 }
 
-// Taints draws taints with keys of their own that begin with the prefix.
+// Taints draws taints with different keys that begin with the prefix.
 func Taints(prefix string) *rapid.Generator[[]corev1.Taint] {
 	return rapid.Custom(func(t *rapid.T) []corev1.Taint {
 		var out []corev1.Taint
@@ -69,7 +69,7 @@ func Taints(prefix string) *rapid.Generator[[]corev1.Taint] {
 	})
 }
 
-// Resources draws amounts of resources; nil and none among them.
+// Resources draws amounts of resources; the result may be nil or empty.
 func Resources() *rapid.Generator[corev1.ResourceList] {
 	return rapid.SampledFrom([]corev1.ResourceList{
 		nil, {}, {"cpu": resource.MustParse("1k")}, {"cpu": resource.MustParse("250m"), "memory": resource.MustParse("1536Mi"), "example.com/gpu": resource.MustParse("2")},
