@@ -62,7 +62,7 @@ func Pods(prefix string, n int, options ...PodOption) []*corev1.Pod {
 	return out
 }
 
-// Requests are what the pod's container asks for.
+// Requests sets the requests of the pod's container.
 func Requests(pairs ...string) PodOption {
 	return func(p *corev1.Pod) { p.Spec.Containers[0].Resources.Requests = Amounts(pairs...) }
 }
@@ -89,7 +89,7 @@ func NodeAffinity(p *corev1.Pod) *corev1.NodeAffinity {
 	return p.Spec.Affinity.NodeAffinity
 }
 
-// Expression is one of node affinity.
+// Expression returns an expression of node affinity.
 func Expression(key string, op corev1.NodeSelectorOperator, values ...string) corev1.NodeSelectorRequirement {
 	return corev1.NodeSelectorRequirement{Key: key, Operator: op, Values: values}
 }
@@ -159,7 +159,7 @@ func InstanceType(name string, price float64, capacity ...string) *cloudprovider
 	return it
 }
 
-// Offering is one that is available.
+// Offering returns an available offering.
 func Offering(zone, capacityType string, price float64) cloudprovider.Offering {
 	return build.Offering(zone, capacityType, price)
 }
@@ -216,7 +216,7 @@ func Limit(pairs ...string) PoolOption {
 	return func(np *scheduling.NodePool) { np.Object.Spec.Limits = Amounts(pairs...) }
 }
 
-// PoolLabel is one of the pool's nodes.
+// PoolLabel sets a label of the pool's nodes.
 func PoolLabel(key, value string) PoolOption {
 	return func(np *scheduling.NodePool) {
 		labels := &np.Object.Spec.Template.Labels
@@ -252,7 +252,7 @@ func Node(name string, options ...NodeOption) scheduling.Node {
 	return n
 }
 
-// NodeLabel is one of the node.
+// NodeLabel sets a label of the node.
 func NodeLabel(key, value string) NodeOption {
 	return func(n *scheduling.Node) { n.Object.Labels[key] = value }
 }
@@ -303,7 +303,7 @@ func DaemonSet(name string, amounts []string, options ...PodOption) *appsv1.Daem
 	return d
 }
 
-// OwnedBy makes the pod one of the DaemonSet's.
+// OwnedBy makes the DaemonSet the owner of the pod.
 func OwnedBy(d *appsv1.DaemonSet) PodOption {
 	return func(p *corev1.Pod) {
 		yes := true

@@ -31,16 +31,16 @@ func Draw(t *rapid.T, n int) int {
 	return int(x % uint64(n))
 }
 
-// OneOf draws one of the list.
+// OneOf draws an element of the list.
 func OneOf[T any](t *rapid.T, list ...T) T { return list[Draw(t, len(list))] }
 
 // Chance is true n times out of ten.
 func Chance(t *rapid.T, n int) bool { return Draw(t, 10) >= 10-n }
 
-// Number draws one from lo to hi.
+// Number draws a number from lo to hi.
 func Number(t *rapid.T, lo, hi int) int { return lo + Draw(t, hi-lo+1) }
 
-// SomeOf draws at least one of the list.
+// SomeOf draws at least one element of the list.
 func SomeOf(t *rapid.T, list ...string) []string {
 	var out []string
 	for _, x := range list {
@@ -146,7 +146,7 @@ func RandomPool(t *rapid.T, name string) scheduling.NodePool {
 	return np
 }
 
-// GPULimit allows one GPU.
+// GPULimit limits a pool to one GPU.
 const GPULimit = "example.com/gpu=1"
 
 // RandomExpression draws an expression that some nodes meet and others don't.

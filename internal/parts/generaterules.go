@@ -135,7 +135,7 @@ func Volume(mode string, shared bool, kind string) PodOption {
 	}
 }
 
-// WithClaims makes the claims, volumes and classes that the pods speak of.
+// WithClaims makes the claims, volumes and classes that the pods name.
 func WithClaims(t *rapid.T, s *scheduling.Snapshot) {
 	wait := storagev1.VolumeBindingWaitForFirstConsumer
 	inB := []corev1.TopologySelectorTerm{{MatchLabelExpressions: []corev1.TopologySelectorLabelRequirement{{Key: ZoneKey, Values: []string{"b"}}}}}

@@ -62,7 +62,7 @@ const (
 	OpLt           = corev1.NodeSelectorOpLt
 )
 
-// Toleration is one of all its fields.
+// Toleration returns a toleration with all of its fields.
 func Toleration(key string, op corev1.TolerationOperator, value string, effect corev1.TaintEffect) corev1.Toleration {
 	return corev1.Toleration{Key: key, Operator: op, Value: value, Effect: effect}
 }

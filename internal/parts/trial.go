@@ -23,9 +23,9 @@ func Compile(t testing.TB, s *scheduling.Snapshot) *scheduling.Model {
 	return m
 }
 
-// TestingT is what testing.T and rapid.T share.
+// TestingT contains the methods that testing.T and rapid.T share.
 type TestingT interface {
-	// Helper marks the caller as one that reports for others.
+	// Helper marks the caller as a helper, whose errors are reported for its own caller.
 	Helper()
 	// Fatal ends the test.
 	Fatal(args ...any)
@@ -33,7 +33,7 @@ type TestingT interface {
 
 // Planner is a trial, of the facade or of the rooms behind it.
 type Planner interface {
-	// Plan is what the trial has come to.
+	// Plan returns the present plan of the trial.
 	Plan(context.Context) (*scheduling.Plan, error)
 }
 
@@ -47,7 +47,7 @@ func PlanOf(t testing.TB, trial Planner) *scheduling.Plan {
 	return p
 }
 
-// MustPlace places what waits in the trial.
+// MustPlace places the waiting pods in the trial.
 func MustPlace(t testing.TB, trial interface {
 	Place(context.Context, scheduling.PlaceOptions) (scheduling.Outcome, error)
 }, o scheduling.PlaceOptions) scheduling.Outcome {
