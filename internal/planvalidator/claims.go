@@ -10,7 +10,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// attached is one volume of a pod, with what restricts the pod's node.
+// attached is one volume of a pod, with its restrictions on the pod's node.
 type attached struct {
 	// driver and id identify what is attached to the node. driver is empty for volumes that are not counted.
 	driver, id string

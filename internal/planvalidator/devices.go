@@ -45,7 +45,7 @@ func CheckDevices(s *scheduling.Snapshot, p *scheduling.Plan, matcher scheduling
 	return c.faults
 }
 
-// published returns the devices of an existing node, and what is allocated of them.
+// published returns the devices of an existing node, and which of them are allocated.
 func (c *deviceChecker) published(node string) *deviceHost {
 	h := newDeviceHost()
 	for _, slice := range c.s.ResourceSlices {
@@ -57,7 +57,7 @@ func (c *deviceChecker) published(node string) *deviceHost {
 	return h
 }
 
-// holdAllocated subtracts what claims have of the host's devices.
+// holdAllocated subtracts the parts of the host's devices that claims have.
 func (c *deviceChecker) holdAllocated(h *deviceHost) {
 	for _, claim := range c.s.ResourceClaims {
 		if claim.Status.Allocation != nil {

@@ -12,7 +12,7 @@ import (
 // maxDeviceSteps bounds how many devices are tried on one node. If that is not enough, the node is skipped.
 const maxDeviceSteps = 200_000
 
-// deviceHost contains the devices of a node, and what is left of them.
+// deviceHost contains the devices of a node, and their remaining amounts.
 type deviceHost struct {
 	devices  []*hostDevice
 	counters map[string]resource.Quantity
@@ -58,7 +58,7 @@ func (h *deviceHost) publish(driver, pool string, list []resourcev1.Device, sets
 	}
 }
 
-// hold subtracts what claims have.
+// hold subtracts the parts that claims have.
 func (h *deviceHost) hold(list []resourcev1.DeviceRequestAllocationResult) {
 	for i := range list {
 		for _, d := range h.devices {
@@ -198,7 +198,7 @@ func (t *deviceTrial) choose(claim, at int, sub *resourcev1.DeviceSubRequest, of
 		}
 		d := of[i]
 		if slices.ContainsFunc(of[:i], d.alike) {
-			continue // this one equals a device that did not work
+			continue // this device equals a device that did not work
 		}
 		amounts := map[resourcev1.QualifiedName]resource.Quantity{}
 		for name, capacity := range d.object.Capacity {

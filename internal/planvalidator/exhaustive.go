@@ -85,7 +85,7 @@ func (e *exhaustive) count(is func(i int) bool) []int {
 // compare is positive if a is better than b.
 func (e *exhaustive) compare(a, b []int) int { return slices.Compare(a, b) }
 
-// possible counts the pods that some node takes when there are no other pods.
+// possible counts the pods that fit on some node without other pods.
 func (e *exhaustive) possible() []int {
 	nodes := e.c.nodesThere()
 	return e.count(func(i int) bool {
@@ -93,7 +93,7 @@ func (e *exhaustive) possible() []int {
 	})
 }
 
-// takes reports whether the node suits the pod when there are no other pods.
+// takes reports whether the pod fits on the node without other pods.
 func (e *exhaustive) takes(m *machine, pod *corev1.Pod) bool {
 	return blocking(&pod.Spec, m.taints) == nil && e.c.accepts(m.labels, &pod.Spec) && m.lack(requestsOf(pod)) == ""
 }
@@ -222,7 +222,7 @@ func (e *exhaustive) step(w *world, set []*machine, at []int, seen map[string]bo
 			j := slices.Index(e.pods, x)
 			return e.alike[j] == e.alike[i] && at[j] < 0
 		}) {
-			continue // bound, or an equal pod goes first
+			continue // the pod is bound, or an equal pod must come first
 		}
 		for n, m := range w.machines {
 			if n > there && set[n-there] == set[n-there-1] && !slices.Contains(at, n-1) && !slices.Contains(at, n) {

@@ -107,7 +107,7 @@ func (l label) permits(r rule) bool {
 	return slices.ContainsFunc(l.samples(r), func(v string) bool { return l.allows(v, true) && r.matches(v, true) })
 }
 
-// labels is what is known of a node's labels. A key that is not in it is absent from the node.
+// labels contains the known facts about a node's labels. A key that is not in it is absent from the node.
 type labels map[string]label
 
 func (m labels) get(key string) label {

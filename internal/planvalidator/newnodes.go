@@ -93,7 +93,7 @@ func addAll(set map[string]bool, keys []string) {
 	}
 }
 
-// daemonsOn returns what DaemonSets use of a node.
+// daemonsOn returns the amounts of a node that DaemonSets use.
 func (c *checker) daemonsOn(m labels, taints []corev1.Taint) corev1.ResourceList {
 	out := corev1.ResourceList{}
 	for _, pod := range c.daemonPodsOn(m, taints) {

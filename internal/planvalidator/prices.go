@@ -144,7 +144,7 @@ func (c *checker) bill() (prices map[string]float64, left map[int]float64) {
 	return prices, left
 }
 
-// use covers nodes by the commitment and returns what is left of it.
+// use covers nodes by the commitment and returns the remaining amount of it.
 func (c *checker) use(term int, left float64, nodes []*billed) float64 {
 	type candidate struct {
 		*billed

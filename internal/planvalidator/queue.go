@@ -65,8 +65,9 @@ type Queued struct {
 }
 
 // Queue binds the plan's pods as kube-scheduler does once the planned nodes have joined: in the order of its queue, which is by priority,
-// then by creation, then by name (w-2 before w-10), and not in the order of the plan. Each pod goes to any node that takes it at that time.
-// Pods that no node takes are tried again after the others, as long as some pod is bound. Pods without a place in the plan are ignored.
+// then by creation, then by name (w-2 before w-10), and not in the order of the plan. Each pod may go to any node that accepts it at that
+// time. Pods that no node takes are tried again after the others, as long as some pod is bound. Pods without a place in the plan are
+// ignored.
 //
 // Snapshots with default spread constraints are not supported: the result is empty.
 func Queue(s *scheduling.Snapshot, p *scheduling.Plan, choose Chooser) Queued {

@@ -20,13 +20,13 @@ type machine struct {
 	whole corev1.ResourceList
 	// size is what an empty node has for pods.
 	size corev1.ResourceList
-	// room is what is free for pending pods: bound pods and DaemonSets are subtracted.
+	// room is the free room for pending pods, without that of bound pods and DaemonSets.
 	room corev1.ResourceList
 	// volumes is how many volumes it can attach, by driver; a missing driver has no limit.
 	volumes map[string]int64
 	// pods are on it: bound ones, those of DaemonSets, and those that the plan has placed there so far.
 	pods []*corev1.Pod
-	// taken is what the plan's pods use of the room.
+	// taken is the part of the room that the plan's pods use.
 	taken corev1.ResourceList
 }
 

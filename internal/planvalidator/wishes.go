@@ -35,7 +35,7 @@ func (c *checker) wished(pod *corev1.Pod, np *scheduling.NodePool, alternatives 
 	return out
 }
 
-// unwelcome reports whether a PreferNoSchedule taint speaks against the pod.
+// unwelcome reports whether a PreferNoSchedule taint of the node applies to the pod.
 func unwelcome(spec *corev1.PodSpec, taints []corev1.Taint) bool {
 	return slices.ContainsFunc(taints, func(t corev1.Taint) bool {
 		return t.Effect == corev1.TaintEffectPreferNoSchedule &&
