@@ -7,7 +7,7 @@ import (
 )
 
 // The pods of Kubernetes v1.35 have spec.workloadRef, those of later releases spec.schedulingGroup instead, and so have the API
-// libraries. A library that lacks a field drops it from what it decodes.
+// libraries. A library that lacks a field drops it when it decodes objects.
 
 // Reader reads from pods to which groups they belong. Make it with NewReader; it is safe for concurrent use.
 type Reader struct {

@@ -62,7 +62,7 @@ type terms struct {
 	tasks map[string]int64
 }
 
-// Named lists the groups that the pod names. It belongs to the first one that is described.
+// Named lists the groups that the pod names. It belongs to the first group that is described.
 func (r *Reader) Named(pod *corev1.Pod) []Named { return r.NamedIn(pod, r.SchedulingGroup(pod)) }
 
 // NamedIn is Named for a pod with that PodGroup in spec.schedulingGroup, even if the API library lacks the field; empty for no PodGroup.
