@@ -20,9 +20,9 @@ const (
 	portAttempts = 1000
 )
 
-// Free are n different TCP ports that nobody listened on a moment ago, at any address. The kernel gives these ports only to processes that
-// name them: neither to a listener on any port nor to a connection. So no other process gets the port between its choice and the start of
-// the process that listens on it.
+// Free returns n different TCP ports on which no process listened a moment ago, at any address. The kernel gives these ports only to
+// processes that name them: neither to a listener on any port nor to a connection. So no other process gets the port between its choice and
+// the start of the process that listens on it.
 func Free(n int) ([]int, error) {
 	return free(n, firstPort, anyPort())
 }
