@@ -20,7 +20,7 @@ func steers(r rune) bool {
 		return true
 	case r == 0x61c || r == 0x200e || r == 0x200f || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069: // the direction of text
 		return true
-	case r == 0x2028 || r == 0x2029 || r == 0xfeff || r >= 0xe0000 && r <= 0xe007f: // line ends and what is not shown at all
+	case r == 0x2028 || r == 0x2029 || r == 0xfeff || r >= 0xe0000 && r <= 0xe007f: // line ends, and characters that are not shown at all
 		return true
 	}
 	return false
@@ -60,7 +60,7 @@ func (w *Writer) Unwrap() io.Writer { return w.w }
 // longestRendition is the length of "38;5;255".
 const longestRendition = 8
 
-// Write writes the text, with what steers escaped.
+// Write writes the text, with control characters escaped.
 func (w *Writer) Write(text []byte) (int, error) {
 	data := append(w.held, text...)
 	w.held = nil
@@ -84,7 +84,7 @@ func (w *Writer) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// Flush writes what was held back.
+// Flush writes the rest of the text.
 func (w *Writer) Flush() error {
 	var out []byte
 	for _, b := range w.held {
