@@ -133,7 +133,7 @@ func textEnd(data []byte, pos int) int {
 	return len(data)
 }
 
-// numberEnd returns where what is not in quotes ends.
+// numberEnd returns the end of a value without quotes.
 func numberEnd(data []byte, pos int) int {
 	for pos < len(data) && strings.IndexByte(" \t\r\n,:]}\"[{", data[pos]) < 0 {
 		pos++
@@ -144,7 +144,7 @@ func numberEnd(data []byte, pos int) int {
 // maxDepth is the greatest depth for the decoder of the standard library, which refuses values that are nested deeper.
 const maxDepth = 10_000
 
-// walker goes through a document along its type. It stops where the text is not JSON.
+// walker goes through a document and its type together. It stops where the text is not JSON.
 type walker struct {
 	data  []byte
 	found []Found
@@ -266,7 +266,7 @@ func member(t reflect.Type, quoted []byte, path string) (reflect.Type, string) {
 	return fieldType(t, key), path + key
 }
 
-// fieldType returns the type of a struct's field by its name in JSON, also in embedded structs. Nil when it has none.
+// fieldType returns the type of a struct's field by its name in JSON, also in embedded structs. Nil if the type has none.
 func fieldType(t reflect.Type, name string) reflect.Type {
 	for i := range t.NumField() {
 		field := t.Field(i)

@@ -1,4 +1,4 @@
-// Package quantities reads resource quantities that somebody else wrote. The parser of Kubernetes writes out every digit that an exponent
+// Package quantities reads resource quantities that others wrote. The parser of Kubernetes writes out every digit that an exponent
 // represents, so that "1e-999999999" takes it minutes. Whatever decodes untrusted text looks here first.
 package quantities
 
@@ -25,7 +25,7 @@ type Error struct {
 	Text string
 }
 
-// Error says which bounds there are.
+// Error names the bounds.
 func (e *Error) Error() string {
 	message := fmt.Sprintf("%q is no quantity that can be read: write at most %d characters, and an exponent from -%d to %d",
 		e.Text, MaxLength, MaxExponent, MaxExponent)
@@ -44,8 +44,8 @@ func Parse(text string) (resource.Quantity, error) {
 	return resource.ParseQuantity(text)
 }
 
-// Check returns an *Error if the text is too long or its exponent is out of bounds for resource.ParseQuantity. Nil does not mean that it is
-// a quantity.
+// Check returns an *Error if the text is too long or its exponent is out of bounds for resource.ParseQuantity. Nil does not mean that the
+// text is a quantity.
 func Check(text string) error {
 	if !beyond(text) {
 		return nil
