@@ -225,8 +225,8 @@ func ParseAPI(text string) API {
 }
 
 // CheckAPI finds changes of the recorded API that remove or change something for users and are not mentioned under Unreleased of the
-// changelog. A change is mentioned by the name in backquotes, alone or after its package or type; a removed package by its path. What is
-// new breaks nobody.
+// changelog. A change is mentioned by the name in backquotes, alone or after its package or type; a removed package by its path. Additions
+// break no users.
 func CheckAPI(recorded, now map[string]API, changelog string) []Fault {
 	const file = "CHANGELOG.md"
 	_, unreleased, _ := strings.Cut(changelog, "## [Unreleased]")

@@ -19,7 +19,7 @@ type Fault struct {
 	What string
 }
 
-// String is "where: what".
+// String returns "where: what".
 func (f Fault) String() string { return f.Where + ": " + f.What }
 
 func fault(where, format string, args ...any) Fault {

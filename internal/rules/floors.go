@@ -9,8 +9,7 @@ import (
 // foundation is below floor 0: shared packages that don't depend on the project.
 const foundation = -1
 
-// floors says on which floor a package stands (docs/architecture.md). The longest path that is the package's own or
-// above it counts.
+// floors returns the floor of each package (docs/architecture.md). The longest path that is the package's own or above it counts.
 func floors() map[string]int {
 	return map[string]int{
 		"api/conversion":      foundation,
@@ -189,8 +188,7 @@ func CheckAWSSDK(t *Tree) []Fault {
 	return sorted(faults)
 }
 
-// CheckTopLevel finds folders at the root that the architecture does not have. Names that begin with a dot are not
-// looked at.
+// CheckTopLevel finds folders at the root that the architecture does not have. Names that begin with a dot are skipped.
 func CheckTopLevel(folders []string) []Fault {
 	known := map[string]bool{
 		"api": true, "aws": true, "cloudprovider": true, "commands": true, "disruption": true, "docs": true, "examples": true, "fake": true,

@@ -145,7 +145,7 @@ func setIn(f *File, outer string, fields []option, set map[string]bool) {
 				written(left)
 			}
 		case *ast.UnaryExpr:
-			if n.Op == token.AND { // what a flag writes to
+			if n.Op == token.AND { // the field that a flag sets
 				written(n.X)
 			}
 		case *ast.StructType:

@@ -35,7 +35,7 @@ func CheckHiddenCode(t *Tree) []Fault {
 	return sorted(faults)
 }
 
-// ends reports whether a call never comes back.
+// ends reports whether a call never returns.
 func ends(called string) bool {
 	return called == "panic" || called == "os.Exit" || strings.HasPrefix(called, "log.Fatal") || strings.HasPrefix(called, "log.Panic")
 }

@@ -29,7 +29,7 @@ type File struct {
 	Name string
 	// Dir is the package's path from the module's root; "" is the root package.
 	Dir string
-	// Test tells *_test.go from the code that users get.
+	// Test distinguishes *_test.go from the code that users get.
 	Test bool
 	// Generated files carry Go's usual mark.
 	Generated bool
