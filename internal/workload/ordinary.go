@@ -167,7 +167,7 @@ func ordinaryMaxPods(vcpu int) int {
 // round4 rounds like decimal notation, so that the price is the number in a price list.
 func round4(x float64) float64 {
 	y, err := strconv.ParseFloat(strconv.FormatFloat(x, 'f', 4, 64), 64)
-	if err != nil { // what was formatted parses
+	if err != nil { // formatted text can always be parsed
 		return x
 	}
 	return y

@@ -23,7 +23,7 @@ type OrdinaryFleet struct {
 // whichever is larger.
 const OrdinaryFill = 0.4
 
-// mostOrdinaryNodes bounds what is drawn.
+// mostOrdinaryNodes bounds the number of nodes that are drawn.
 const mostOrdinaryNodes = 5000
 
 // Name returns the name of the cluster with -NODESn appended.

@@ -29,7 +29,7 @@ func (p *Problem) firstFitFrom(start *Type) Packing {
 	slices.SortStableFunc(order, func(a, b int) int {
 		return cmp.Or(cmp.Compare(sizes[b], sizes[a]), cmp.Compare(sums[b], sums[a]))
 	})
-	var nodes [][]int64 // what is left of each
+	var nodes [][]int64 // the remaining room of each node
 	for _, i := range order {
 		c := &p.Classes[i]
 		left := c.Count

@@ -28,7 +28,7 @@ type Problem struct {
 // Type is a kind of node.
 type Type struct {
 	Name string
-	// Room is what pods can have, DaemonSets' subtracted.
+	// Room is the room for pods, without that of DaemonSets.
 	Room []int64
 	// Price of the cheapest available offering, USD per hour.
 	Price float64
@@ -79,7 +79,7 @@ func Of(s *scheduling.Snapshot) (*Problem, error) {
 	return p, p.addTypes(s)
 }
 
-// addTypes adds what some pool can buy.
+// addTypes adds the types that some pool can buy.
 func (p *Problem) addTypes(s *scheduling.Snapshot) error {
 	daemons := make([]int64, len(p.Resources))
 	for _, set := range s.DaemonSets {
@@ -155,11 +155,11 @@ func choosesNodes(a *corev1.Affinity) bool {
 	return a != nil && a.NodeAffinity != nil && a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution != nil
 }
 
-// Packing is what a packer found.
+// Packing is the result of a packer.
 type Packing struct {
 	// Cost of all nodes, in USD per hour; +Inf if some pod fits no type.
 	Cost float64
-	// Nodes is how many there are.
+	// Nodes is the number of nodes.
 	Nodes int
 }
 
