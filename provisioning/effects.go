@@ -58,8 +58,8 @@ type DeleteClaim struct {
 // the call.
 type CreateInstance struct {
 	Claim *v1.NodeClaim
-	// Group are the claims of the claim's launch group (v1.LaunchGroup), itself included, ordered by UID: all of them launch now. Nil
-	// for a claim that launches on its own.
+	// Group are the claims of the claim's launch group (v1.LaunchGroup), itself included, ordered by UID: all of them launch now. Nil for a
+	// claim that is launched alone.
 	Group []*v1.NodeClaim
 }
 
@@ -86,7 +86,7 @@ type EvictPod struct {
 	UID types.UID
 	// Deadline is when the pod will be deleted instead; zero means never.
 	Deadline time.Time
-	// Why its node goes, for the pod's event (EvictionReason).
+	// Reason for which its node is drained, for the pod's event (EvictionReason).
 	Why string
 }
 
@@ -97,7 +97,7 @@ type DeletePod struct {
 	UID types.UID
 	// Grace is at least a second.
 	Grace time.Duration
-	// Why its node goes, for the pod's event (EvictionReason).
+	// Reason for which its node is drained, for the pod's event (EvictionReason).
 	Why string
 }
 

@@ -220,7 +220,7 @@ func (l *LaunchCosts) Observe(s *scheduling.Snapshot) {
 }
 
 // Of returns what nodes of a NodePool cost, for a provider's option such as aws.Options.LaunchCost, or nil if offerings cost their prices.
-// What it returned stays as it is when other snapshots are observed.
+// Its results stay unchanged when other snapshots are observed.
 func (l *LaunchCosts) Of(pool v1.PoolKey) cloudprovider.LaunchCost {
 	if l == nil {
 		return nil

@@ -37,7 +37,7 @@ type LifecycleOptions struct {
 	GroupTimeout time.Duration
 	// Process is the name of the process whose clock is used for Lifecycle.Next. It must differ from the names of all other processes:
 	// times that another process recorded on a claim of an incomplete launch group are ignored, because its clock may differ. At most 253
-	// bytes. Empty counts times of any process.
+	// bytes. If it is empty, times of any process are used.
 	Process string
 }
 

@@ -202,7 +202,7 @@ func (g *RateLimiter) together(launches int, now time.Time) *RateLimitError {
 		return nil
 	}
 	recent := since(g.admitted, now.Add(-minuteWindow))
-	room := most - min(launches, most) // what else may be in the window
+	room := most - min(launches, most) // launches that may also be in the window
 	if len(recent) <= room {
 		return nil
 	}

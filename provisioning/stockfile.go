@@ -77,8 +77,8 @@ type StockFileError struct {
 // Error returns "stock estimate: path rule".
 func (e *StockFileError) Error() string { return "stock estimate: " + e.Path + " " + e.Rule }
 
-// Import takes over what Export wrote in another replica. Import keeps the later one of two observations or probes, so the same data may be
-// imported more than once. Times after now count as now: another replica's clock may be ahead. Data that breaks a rule is refused as a
+// Import adds the data that Export wrote in another replica. Import keeps the later one of two observations or probes, so the same data may
+// be imported more than once. Times after now count as now: another replica's clock may be ahead. Data that breaks a rule is refused as a
 // whole, with a *StockFileError.
 func (b *StockEstimate) Import(text []byte, now time.Time) error {
 	if len(text) > maxStockBytes {

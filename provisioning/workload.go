@@ -19,7 +19,7 @@ import (
 // the surge ends.
 const SurgeAnnotation = "drawknife.dev/surge"
 
-// Surge is what SurgeFirst did to a workload.
+// Surge describes what SurgeFirst did to a workload.
 type Surge struct {
 	// From is the original number of replicas, and By the number of added replicas; By is 0 if the surge was given up.
 	From, By int32
