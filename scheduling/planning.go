@@ -27,7 +27,7 @@ type (
 	CostTerm = planning.CostTerm
 	// CostSelector picks offerings.
 	CostSelector = planning.CostSelector
-	// OfferingAmount is what a term adds to one offering.
+	// OfferingAmount is the amount that a term adds to one offering.
 	OfferingAmount = planning.OfferingAmount
 	// Commitment is a limited amount of something that is paid for in advance and that the nodes covered by it use up.
 	Commitment = planning.Commitment
@@ -55,7 +55,7 @@ type (
 	GangTopologyPolicy = planning.GangTopologyPolicy
 	// GangKey names a gang.
 	GangKey = planning.GangKey
-	// GangPlacement is what a plan does with a gang.
+	// GangPlacement is the result for one gang of a plan.
 	GangPlacement = planning.GangPlacement
 	// GangDomain is a value of a label that nodes of a gang share.
 	GangDomain = planning.GangDomain
@@ -86,11 +86,11 @@ const (
 	ListPriceTerm = planning.ListPriceTerm
 )
 
-// What Solve is asked, and how. See package planning.
+// Queries of Solve. See package planning.
 type (
-	// Query is what Solve is asked.
+	// Query says what Solve is asked to do.
 	Query = planning.Query
-	// PreferencePolicy says what to do with wishes.
+	// PreferencePolicy says what to do with preferences.
 	PreferencePolicy = planning.PreferencePolicy
 	// MinValuesPolicy says what to do with a NodePool's minValues that can't be met.
 	MinValuesPolicy = planning.MinValuesPolicy
@@ -128,7 +128,7 @@ type (
 	NewNode = planning.NewNode
 	// InstanceTypeOption is an instance type that can hold a new node's pods, with its cheapest suitable offering.
 	InstanceTypeOption = planning.InstanceTypeOption
-	// NodePrice is what a node of the snapshot costs.
+	// NodePrice is the cost of a node of the snapshot.
 	NodePrice = planning.NodePrice
 	// ExistingNode is a node of the snapshot that receives pods.
 	ExistingNode = planning.ExistingNode
@@ -146,7 +146,7 @@ type (
 	Certificate = planning.Certificate
 	// Preemption is a pod for which kube-scheduler makes room on a node by preempting pods of lower priority.
 	Preemption = planning.Preemption
-	// PlanDiff is what changes from one plan to another.
+	// PlanDiff contains the differences between two plans.
 	PlanDiff = planning.PlanDiff
 	// NodeKind describes a NewNode by its pool and by the first instance type, which the plan assumes.
 	NodeKind = planning.NodeKind
@@ -164,11 +164,11 @@ const (
 	NoteSpotLimits            NoteCode       = planning.NoteSpotLimits
 )
 
-// What a trial is asked, and what it finds. See package planning.
+// The options of a trial, and its results. See package planning.
 type (
 	// PlaceOptions say how pods are placed.
 	PlaceOptions = planning.PlaceOptions
-	// Outcome is what Place achieved.
+	// Outcome is the result of Place.
 	Outcome = planning.Outcome
 )
 
@@ -178,7 +178,7 @@ type (
 	ReasonCode = planning.ReasonCode
 	// Reason says why a pod has no place in one NodePool, or on the existing nodes.
 	Reason = planning.Reason
-	// MissCode says what would have to be different.
+	// MissCode says what would have to change.
 	MissCode = planning.MissCode
 	// NearestMiss is the smallest single change after which one more pod of its kind would have a place, if everything else stays as
 	// planned.

@@ -51,7 +51,7 @@ func (t *Trial) Rollback(to Mark) error {
 }
 
 // Clone returns an independent trial in the same state: the same nodes are hidden and opened, and the same pods wait. From now on, both
-// give the same answers to the same questions, and they may be used in parallel. Marks of one are none of the other.
+// give the same answers to the same questions, and they may be used in parallel. Marks of one trial are not valid in the other.
 func (t *Trial) Clone() *Trial {
 	return &Trial{t.t.Clone()}
 }
