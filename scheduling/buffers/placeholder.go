@@ -49,7 +49,7 @@ func newPrototype(b *v1beta1.CapacityBuffer, template *corev1.PodTemplateSpec) *
 	return pod
 }
 
-// mark turns the pod into a pending placeholder. A gate would keep it from waiting, and a priority class would speak against its priority.
+// mark turns the pod into a pending placeholder. With a gate, the pod would not be pending; a priority class would contradict its priority.
 func mark(pod *corev1.Pod, b *v1beta1.CapacityBuffer) {
 	priority := Priority
 	pod.Namespace = b.Namespace

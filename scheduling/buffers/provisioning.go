@@ -86,7 +86,7 @@ type Provisioning struct {
 	Message string
 }
 
-// Provisioning says what the pass that put the buffer's placeholders in these places means for it.
+// Provisioning returns the condition of a buffer after the pass that put its placeholders in these places.
 func (r *Resolved) Provisioning(places Places) Provisioning {
 	no := func(reason, message string) Provisioning {
 		return Provisioning{Status: metav1.ConditionFalse, Reason: reason, Message: message}

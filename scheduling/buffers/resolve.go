@@ -71,7 +71,7 @@ func Resolve(in Input) []Resolved {
 	return resolved
 }
 
-// Placeholders returns the pods of all buffers, in the order of the buffers: what Snapshot.Placeholders takes.
+// Placeholders returns the pods of all buffers, in the order of the buffers, for Snapshot.Placeholders.
 func Placeholders(resolved []Resolved) []*corev1.Pod {
 	var pods []*corev1.Pod
 	for i := range resolved {
@@ -106,7 +106,7 @@ func (r *Resolved) Record(b *v1beta1.CapacityBuffer, now time.Time) bool {
 // object names an object that a buffer may refer to.
 type object struct{ kind, namespace, name string }
 
-// mould is what pods are made from.
+// mould contains the common parts of pods.
 type mould struct {
 	template *corev1.PodTemplateSpec
 	// replicas is how many pods the workload wants.
