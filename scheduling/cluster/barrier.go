@@ -60,7 +60,7 @@ func (b *barrier) see(key ObjectKey, deleted bool) {
 	b.check()
 }
 
-// BarrierError says what is not known yet.
+// BarrierError says which objects are not known yet.
 type BarrierError struct {
 	// Unlisted are the kinds for which State.Expect was not called, sorted.
 	Unlisted []Kind

@@ -33,7 +33,7 @@ const (
 	KindCSINode               Kind = "CSINode"               // *storagev1.CSINode
 	// Attachments of volumes that no pod uses take up room for volumes. State does not wait for them unless Options.Kinds says so.
 	KindVolumeAttachment Kind = "VolumeAttachment" // *storagev1.VolumeAttachment
-	// Claims of devices, and what nodes publish. State does not wait for them unless Options.Kinds says so.
+	// Claims of devices, and the devices that nodes publish. State does not wait for them unless Options.Kinds says so.
 	KindResourceClaim         Kind = "ResourceClaim"         // *resourcev1.ResourceClaim
 	KindResourceClaimTemplate Kind = "ResourceClaimTemplate" // *resourcev1.ResourceClaimTemplate
 	KindDeviceClass           Kind = "DeviceClass"           // *resourcev1.DeviceClass

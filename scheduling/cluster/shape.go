@@ -18,7 +18,7 @@ import (
 // it was created for. So planning assumes the common part of all of them: the smallest allocatable amount of each resource, the labels on
 // which all agree, and, for the pool's limits, the largest capacity.
 
-// shape is what a node is assumed to be until its provider reports it.
+// shape is the assumed form of a node until its provider reports it.
 type shape struct {
 	labels                map[string]string
 	capacity, allocatable corev1.ResourceList

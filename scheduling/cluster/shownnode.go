@@ -19,7 +19,7 @@ type shownNode struct {
 	state NodeState
 }
 
-// look makes what views contain of the entry.
+// look makes the form of the entry that views contain.
 func (s *State) look(m *entry) *shownNode {
 	node, claim := m.speakers(s)
 	m.host, m.leftOut = "", m.passedOver(node, claim)

@@ -27,8 +27,8 @@ type Query struct {
 // View is the cluster at one moment. It is immutable, except for the fields of the Snapshot struct, which belongs to the caller: lists that
 // it points to are shared with other views.
 type View struct {
-	// Snapshot is what plans are made from. Its lists are the same slices as in the previous snapshot if nothing has changed, and its
-	// objects are the pointers that State was given, with these exceptions: pods of leaving nodes that need a new place are copies without
+	// Snapshot is the input of plans. Its lists are the same slices as in the previous snapshot if nothing has changed, and its objects are
+	// the pointers that State was given, with these exceptions: pods of leaving nodes that need a new place are copies without
 	// spec.nodeName; the claim of a node without an instance is a copy whose status contains the assumed capacity; a Node without hostname
 	// label or allocatable is a copy that has them.
 	Snapshot *scheduling.Snapshot
@@ -45,7 +45,7 @@ type View struct {
 	Revision uint64
 }
 
-// NodeState is what disruption needs to know of a node in addition to its scheduling.Node.
+// NodeState contains the facts about a node that disruption needs in addition to its scheduling.Node.
 type NodeState struct {
 	// Name is the name of its scheduling.Node.
 	Name string
