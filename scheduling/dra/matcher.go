@@ -14,7 +14,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// Bounds of what a Matcher remembers. A cluster has some tens of expressions, and as many kinds of devices as drivers and models.
+// Bounds of the results that a Matcher remembers. A cluster has some tens of expressions, and as many kinds of devices as drivers and
+// models.
 const (
 	maxExpressions = 1000
 	maxAnswers     = 100000
