@@ -22,7 +22,7 @@ type Corrector struct {
 	last  lesson
 }
 
-// lesson is what was learned last, and from what.
+// lesson contains the last result and its inputs.
 type lesson struct {
 	from        *sources
 	corrections Corrections
@@ -121,7 +121,7 @@ func dropUnused(catalogs map[string][]*cloudprovider.InstanceType, pools []sched
 	return catalogs
 }
 
-// corrected returns the instance type with what its nodes publish.
+// corrected returns the instance type with the devices that its nodes publish.
 func (c *Corrector) corrected(it *cloudprovider.InstanceType, list Corrections, types map[typeKey]*cloudprovider.InstanceType) *cloudprovider.InstanceType {
 	var text strings.Builder
 	for i := range list {

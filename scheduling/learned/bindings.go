@@ -37,7 +37,8 @@ func boundAs(pools, stated []cloudprovider.DevicePool) []cloudprovider.DevicePoo
 	return out
 }
 
-// bindingFor returns the binding for the devices of the pool. It returns false if there are none, or one states the attribute.
+// bindingFor returns the binding for the devices of the pool. It returns false if there are no devices, or if one of them states the
+// attribute.
 func bindingFor(p *cloudprovider.DevicePool, b cloudprovider.AttributeBinding) (cloudprovider.AttributeBinding, bool) {
 	states := func(d resourcev1.Device) bool {
 		for name := range d.Attributes {

@@ -105,7 +105,7 @@ func Devices(s *scheduling.Snapshot) (corrections Corrections, problems []error)
 	return corrections, problems
 }
 
-// compare fills in what depends on the template.
+// compare sets the fields that depend on the template.
 func (c *Correction) compare(templates map[kind]*cloudprovider.InstanceType) {
 	if it := templates[c.kind()]; it != nil {
 		stated := ofDriver(it.Devices, c.Driver)
@@ -132,7 +132,7 @@ func observed(s *scheduling.Snapshot, templates map[kind]*cloudprovider.Instance
 	for k, nodes := range all {
 		it := templates[k]
 		if it == nil {
-			continue // nothing is planned that could be corrected
+			continue // no plan uses this instance type, so nothing needs to be corrected
 		}
 		rule := &attributeRule{repeated: repeated, stated: map[attribute]bool{}, bound: map[attribute]bool{}, alone: len(nodes) == 1}
 		for i := range it.Devices {

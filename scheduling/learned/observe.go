@@ -103,8 +103,8 @@ func byDriver(list []*resourcev1.ResourceSlice) map[string][]*resourcev1.Resourc
 	return out
 }
 
-// poolsOf returns the pools that a driver has published on a node, in the form of templates. It returns false if one is not complete, not
-// valid or too large.
+// poolsOf returns the pools that a driver has published on a node, in the form of templates. It returns false if one of the pools is
+// incomplete, invalid or too large.
 func poolsOf(driver, node string, list []*resourcev1.ResourceSlice) ([]cloudprovider.DevicePool, bool) {
 	newest := map[string]int64{}
 	for _, slice := range list {

@@ -137,7 +137,7 @@ func unpack(text string) ([]record, error) {
 	return list, nil
 }
 
-// check refuses what Devices never learns.
+// check refuses corrections that Devices never learns.
 func (r *record) check(path *field.Path) error {
 	var faults field.ErrorList
 	if r.InstanceType == "" || len(r.Nodes) == 0 || len(r.Pools) == 0 {
