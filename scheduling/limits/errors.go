@@ -15,7 +15,7 @@ type ExceededError struct {
 	Pool v1.PoolKey
 	// Resource that is limited; "nodes" is the number of nodes.
 	Resource corev1.ResourceName
-	// Limit as it stands in spec.limits.
+	// Limit as it is written in spec.limits.
 	Limit resource.Quantity
 	// Used is the total of the pool's planned, launching and live nodes.
 	Used resource.Quantity

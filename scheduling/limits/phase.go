@@ -5,7 +5,7 @@ import "fmt"
 // Phase is how far a node has come.
 type Phase int
 
-// The phases, in the order a node goes through them.
+// The phases, in the order in which a node goes through them.
 const (
 	// Planned: reserved, nothing exists yet.
 	Planned Phase = iota

@@ -194,7 +194,7 @@ func (t *Tracker) free(id string) error {
 	return nil
 }
 
-// init makes the zero Tracker an empty one.
+// init makes an empty Tracker from the zero value.
 func (t *Tracker) init() {
 	if t.pools == nil {
 		t.pools, t.entries = map[v1.PoolKey]*account{}, map[string]*entry{}
