@@ -100,7 +100,7 @@ func judgeBytes(name corev1.ResourceName, amount resource.Quantity, tooMuch bool
 	return fine, ""
 }
 
-// inShort returns the amount as it is written, unless that is a page of digits.
+// inShort returns the amount as it is written, shortened if it has too many digits.
 func inShort(amount resource.Quantity) string {
 	const most = 40
 	text := amount.String()

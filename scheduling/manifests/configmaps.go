@@ -11,7 +11,7 @@ import (
 
 // Settings say which ConfigMaps of the input are settings. Planning does not read other ConfigMaps.
 type Settings struct {
-	// Names of the ConfigMaps, in whatever namespace. Without any, all are of an unknown kind.
+	// Names of the ConfigMaps, in any namespace. Without any, all are of an unknown kind.
 	Names []string
 	// Apply is called with each of them, by namespace and name, after all objects are read and before Options.Conversion is called, which
 	// may use their values. If it returns an error, the input is refused; each of several errors (Unwrap() []error) is a problem. Nil means

@@ -13,7 +13,7 @@ import (
 
 // WorkloadKind is a kind of object outside of Kubernetes that keeps pods which are made from templates in the object.
 type WorkloadKind struct {
-	// Group and Kind name it, whatever its version.
+	// Group and Kind identify it, for all versions.
 	Group, Kind string
 	// Parts are its pod templates; at least one.
 	Parts []WorkloadPart

@@ -123,7 +123,7 @@ func (l *loader) skip(d document) {
 	})
 }
 
-// decodable is what a Kubernetes object can do.
+// decodable contains the methods of a Kubernetes object.
 type decodable interface {
 	metav1.Object
 	GetObjectKind() schema.ObjectKind
@@ -314,7 +314,7 @@ func nameProblem(name string) string {
 	return ""
 }
 
-// warnField passes on what a strict decoder found.
+// warnField adds a warning for an error that a strict decoder found.
 func (l *loader) warnField(d document, name string, err error) {
 	fieldErr, ok := err.(sigsjson.FieldError)
 	if !ok {

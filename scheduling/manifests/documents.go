@@ -125,7 +125,7 @@ func (l *loader) malformedLine(o origin, line int, err error) {
 	})
 }
 
-// header is what says the kind of an object.
+// header contains the fields that identify the kind of an object.
 type header struct{ apiVersion, kind string }
 
 // list reports whether the object is a list, and the default kind of its items. hasItems says whether it has a field items: without the

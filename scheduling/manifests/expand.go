@@ -102,7 +102,7 @@ func (l *loader) expandWorkload(w *workload, prefixes map[podPrefix]bool, given 
 		l.addReplicaSet(w)
 	}
 	group := l.groupOfTemplate[&w.template.Spec]
-	// The workload's own template stays as it was given.
+	// The workload's own template stays unchanged.
 	w.template = w.template.DeepCopy()
 	l.admission.admit(l, w.admissible(), newPod)
 	namespace, prefix := w.object.GetNamespace(), l.freePrefix(w, prefixes, given)
@@ -294,7 +294,7 @@ func stem(name string) string {
 }
 
 // deploymentSelector selects the pods of a Deployment. Without a selector, as old API versions allow, the labels of its template are the
-// selector. A selector that is no selector matches nothing.
+// selector. An invalid selector matches nothing.
 func deploymentSelector(d *appsv1.Deployment) labels.Selector {
 	if d.Spec.Selector == nil {
 		return labels.SelectorFromSet(d.Spec.Template.Labels)

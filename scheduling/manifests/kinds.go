@@ -23,7 +23,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// groupKind is a kind whatever its version.
+// groupKind is a kind, for all of its versions.
 type groupKind struct{ group, kind string }
 
 // String is "Kind" or "Kind.group".
@@ -88,7 +88,7 @@ func poolKeyOf(e entry[*v1.NodePool]) v1.PoolKey {
 	return v1.PoolKey{Generation: cmp.Or(e.born, v1.GenerationV1), Name: e.object.Name}
 }
 
-// kind is how one kind is read.
+// kind says how objects of a kind are read.
 type kind struct {
 	// version is the version that is read; the fields that matter for planning are the same in older versions.
 	version string
@@ -115,7 +115,7 @@ func (k kind) reads(version string) (older, ok bool) {
 	return ok, ok
 }
 
-// knownKinds lists what planning reads.
+// knownKinds lists the kinds that planning reads.
 func knownKinds() map[groupKind]kind {
 	const apps, batch, extensions, resource = "apps", "batch", "extensions", "resource.k8s.io"
 	return map[groupKind]kind{
@@ -133,7 +133,7 @@ func knownKinds() map[groupKind]kind {
 		{apps, "ReplicaSet"}:  {version: "v1", older: []string{"v1beta2"}, namespaced: true, decode: decodeInto(func(o *objects) *[]entry[*appsv1.ReplicaSet] { return &o.replicaSets })},
 		{apps, "StatefulSet"}: {version: "v1", older: []string{"v1beta1", "v1beta2"}, namespaced: true, decode: decodeInto(func(o *objects) *[]entry[*appsv1.StatefulSet] { return &o.statefulSets })},
 		{apps, "DaemonSet"}:   {version: "v1", older: []string{"v1beta2"}, namespaced: true, decode: decodeInto(func(o *objects) *[]entry[*appsv1.DaemonSet] { return &o.daemonSets })},
-		// The group the workloads of package apps came from.
+		// The earlier group of the workloads of package apps.
 		{extensions, "Deployment"}: {older: []string{"v1beta1"}, namespaced: true, decode: decodeInto(func(o *objects) *[]entry[*appsv1.Deployment] { return &o.deployments })},
 		{extensions, "ReplicaSet"}: {older: []string{"v1beta1"}, namespaced: true, decode: decodeInto(func(o *objects) *[]entry[*appsv1.ReplicaSet] { return &o.replicaSets })},
 		{extensions, "DaemonSet"}:  {older: []string{"v1beta1"}, namespaced: true, decode: decodeInto(func(o *objects) *[]entry[*appsv1.DaemonSet] { return &o.daemonSets })},
@@ -252,7 +252,7 @@ type classKey struct {
 	name string
 }
 
-// kindOf returns what the object says it is.
+// kindOf returns the kind that the object states.
 func kindOf(object decodable) groupKind {
 	gvk := object.GetObjectKind().GroupVersionKind()
 	return groupKind{gvk.Group, gvk.Kind}

@@ -30,8 +30,8 @@ type Options struct {
 	Live []Source
 	// Namespace is where namespaced objects without a namespace live. Empty: "default".
 	Namespace string
-	// Vocabulary decides which label keys a NodePool may use, and becomes Snapshot.Vocabulary. The zero value stands
-	// for requirements.CoreVocabulary().
+	// Vocabulary decides which label keys a NodePool may use, and becomes Snapshot.Vocabulary. The zero value means
+	// requirements.CoreVocabulary().
 	Vocabulary requirements.Vocabulary
 	// Strict refuses unknown fields and repeated fields instead of warning about them, and files of Kustomize and Helm (kustomization.yaml,
 	// Chart.yaml, values.yaml), which contain no objects.
@@ -45,7 +45,7 @@ type Options struct {
 	// Conversion converts objects of older generations after all objects are read; aws/convert.Conversion does so for AWS. Nil means that
 	// they are refused.
 	Conversion kinds.Conversion
-	// Settings are ConfigMaps of the input that determine how the rest is read. The zero value: none.
+	// Settings are ConfigMaps of the input that determine how the rest is read. The zero value means none.
 	Settings Settings
 	// Workloads are additional kinds of workloads, with templates for their pods; see CommonWorkloadKinds. Nil: none. If a kind has several
 	// entries, the last one counts.
@@ -249,7 +249,7 @@ const (
 // maxWarnings bounds the warnings of one load after equal warnings were merged.
 const maxWarnings = 1000
 
-// Limits restrict the input of Load. All values count as they are: start from DefaultLimits.
+// Limits restrict the input of Load. All values are used as given: start from DefaultLimits.
 type Limits struct {
 	// Bytes bounds the size of all sources together.
 	Bytes int64

@@ -110,7 +110,7 @@ func (c *claimIndex) take(claim *v1.NodeClaim) *v1.NodeClaim {
 }
 
 func (c *claimIndex) sameProviderID(node *corev1.Node) *v1.NodeClaim {
-	return c.byProvider[node.Spec.ProviderID] // nothing is kept under the empty ID
+	return c.byProvider[node.Spec.ProviderID] // no object is stored under the empty ID
 }
 
 // stated returns the claim that names the node as its own.

@@ -202,7 +202,7 @@ type lineReader struct {
 	// number is the number of the first line of rest, counted from 1.
 	number int
 	rest   []byte
-	// templates and placeholders say whether there are any.
+	// templates and placeholders say whether the source has any.
 	templates, placeholders bool
 }
 

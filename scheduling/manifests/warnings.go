@@ -75,7 +75,7 @@ const (
 	// WarningReplaced: a running cluster has an object that another source has, too; the object of the other source counts. See
 	// Options.Live.
 	WarningReplaced WarningCode = "Replaced"
-	// WarningTooMany: there were more warnings than are kept.
+	// WarningTooMany: there were more warnings than the maximum.
 	WarningTooMany WarningCode = "TooManyWarnings"
 )
 
@@ -83,11 +83,11 @@ const (
 type Warning struct {
 	// Position of the first object concerned.
 	Position `json:",inline"`
-	// Code is what it is about.
+	// Code says what the warning is about.
 	Code WarningCode `json:"code"`
 	// Object is "Kind namespace/name" of the first object concerned.
 	Object string `json:"object,omitempty"`
-	// Path is the field, if it is about one.
+	// Path is the field that the warning is about, if any.
 	Path string `json:"path,omitempty"`
 	// Message is a sentence for people.
 	Message string `json:"message"`
@@ -109,14 +109,14 @@ func (w Warning) String() string {
 	return line
 }
 
-// warnings collects, folding equal ones.
+// warnings collects warnings and merges equal ones.
 type warnings struct {
 	list    []*Warning
 	index   map[foldKey]*Warning
 	dropped int
 }
 
-// foldKey is what makes two warnings the same.
+// foldKey contains the parts of a warning that make two warnings equal.
 type foldKey struct {
 	code               WarningCode
 	kind, path, detail string

@@ -50,8 +50,8 @@ func ParseYAML(text []byte) ([]*yaml.Node, error) {
 // maxBisected bounds the documents that are parsed again and again to find an error.
 const maxBisected = 256 << 10
 
-// offendingLine finds the line with which the error comes up. For an unfinished construct, the parser names the line where the construct
-// begins. Some errors count lines from 0, others from 1.
+// offendingLine finds the line that causes the error. For an unfinished construct, the parser names the line where the construct begins.
+// Some errors count lines from 0, others from 1.
 func offendingLine(text []byte, syntax *SyntaxError) int {
 	var ends []int
 	for pos := 0; pos < len(text); pos = EndOfLine(text, pos) {
@@ -273,7 +273,7 @@ func keyText(n *yaml.Node) (string, bool) {
 	return n.Value, true
 }
 
-// boolean says whether a scalar is one, and which.
+// boolean says whether a scalar is a boolean, and returns its value.
 func boolean(n *yaml.Node) (value, ok bool) {
 	const quoted = yaml.DoubleQuotedStyle | yaml.SingleQuotedStyle | yaml.LiteralStyle | yaml.FoldedStyle
 	tag := n.ShortTag()
