@@ -18,7 +18,7 @@ import (
 
 // Options contain the inputs of a claim in addition to its pool and plan. The zero value will do for pools without minValues.
 type Options struct {
-	// Lookup is the provider's vocabulary. Keys that it does not know are custom; a claim has a label for each of them. Nil knows the
+	// Lookup is the provider's vocabulary. Keys that it does not know are custom; a claim has a label for each of them. Nil means the
 	// common vocabulary.
 	Lookup *requirements.Lookup
 	// InstanceTypes are the instance types of the pool, with overlays applied, from which the plan was made. Types of the plan that are not
