@@ -45,7 +45,7 @@ func (k Key) Compare(o Key) int {
 	return cmp.Or(cmp.Compare(k.InstanceType, o.InstanceType), cmp.Compare(k.Class, o.Class), cmp.Compare(k.Image, o.Image))
 }
 
-// Fact is what nodes of a key reported.
+// Fact contains the values that nodes of a key reported.
 type Fact struct {
 	Key
 	// Capacity of the nodes. For measured resources (memory, ephemeral storage, pods) it is the lowest value of all nodes. For counted
