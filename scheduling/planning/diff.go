@@ -58,7 +58,7 @@ type NodeChange struct {
 }
 
 // Place is where a plan puts a pod: on a node of the snapshot or on a planned one of some kind. The zero value means no place. Planned
-// nodes of one kind count as one place: their names mean nothing outside the plan.
+// nodes of one kind count as one place, because their names have no meaning outside the plan.
 type Place struct {
 	// Node of the snapshot; empty for a planned one.
 	Node string `json:"node,omitempty"`

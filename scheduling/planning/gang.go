@@ -23,7 +23,7 @@ type Gang struct {
 	// Members are pods of the snapshot, pending or bound to nodes, in the order in which they count towards Minimum. A pod is a member of
 	// at most one gang. A member that is not in the snapshot does not exist yet, and has no place.
 	Members []PodKey `json:"members,omitempty"`
-	// Templates stand for members that have not been created yet. They come after Members.
+	// Templates represent members that have not been created yet. They come after Members.
 	Templates []GangTemplate `json:"templates,omitempty"`
 	// Minimum is how many members need a place together, including those that are already bound; 0 means all. Members beyond the minimum
 	// are placed like other pods, within Topology.
@@ -37,7 +37,7 @@ type Gang struct {
 	// is empty for a gang without a parent.
 	Parent string `json:"parent,omitempty"`
 	// Shared is how many of the first entries of Topology the gangs of the parent have in common: for each of these entries, all gangs
-	// are in the same domain. The entries after them concern only this gang. Without a Parent, Shared means nothing.
+	// are in the same domain. The entries after them concern only this gang. Without a Parent, Shared has no effect.
 	Shared int `json:"shared,omitempty"`
 	// Spare says that the parent is complete without the gang: it is placed after the others, in the domains that they share, if there is room.
 	Spare bool `json:"spare,omitempty"`

@@ -9,7 +9,7 @@ import (
 // accepts is less than half as long.
 const maxText = 8 << 20
 
-// checkTexts refuses a document with a longer one before parsing it.
+// checkTexts refuses a document with a longer line or string before parsing it.
 func checkTexts(data []byte) error {
 	longest := longestLine
 	if trimmed := bytes.TrimSpace(data); len(trimmed) > 0 && trimmed[0] == '{' {

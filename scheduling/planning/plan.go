@@ -109,7 +109,7 @@ func (o *InstanceTypeOption) Offering() cloudprovider.OfferingKey {
 	return cloudprovider.OfferingKey{InstanceType: o.Name, Zone: o.Zone, CapacityType: o.CapacityType, Others: o.Others}
 }
 
-// NodePrice is what a node of the snapshot costs.
+// NodePrice is the cost of a node of the snapshot.
 type NodePrice struct {
 	// Offering that the node was bought as.
 	Offering cloudprovider.OfferingKey `json:"offering"`

@@ -17,7 +17,7 @@ import (
 // Snapshot is everything that a plan depends on, as plain data. A snapshot saved as YAML reproduces the plan. A planner reads nothing
 // else: no clock, no API server, no provider. Do not change it, or any object it points to, after it has been passed on.
 type Snapshot struct {
-	// Time is "now" for every decision made from this snapshot. Placing pods does not need it: zero is fine.
+	// Time is "now" for every decision made from this snapshot. Placing pods does not need it, so it may be zero.
 	Time time.Time `json:"time"`
 	// Vocabulary says which label keys are well known, restricted or aliases: the provider's, or
 	// requirements.CoreVocabulary() without a provider. The zero value means requirements.CoreVocabulary(). It must match Catalogs: if
@@ -64,7 +64,7 @@ type Snapshot struct {
 	// preemptions.
 	PodDisruptionBudgets []*policyv1.PodDisruptionBudget `json:"podDisruptionBudgets,omitempty"`
 	// PersistentVolumeClaims, PersistentVolumes and StorageClasses say where the volumes of pods exist or can be created. A pod that names
-	// a missing one is refused with a reason.
+	// a missing object is refused with a reason.
 	PersistentVolumeClaims []*corev1.PersistentVolumeClaim `json:"persistentVolumeClaims,omitempty"`
 	PersistentVolumes      []*corev1.PersistentVolume      `json:"persistentVolumes,omitempty"`
 	StorageClasses         []*storagev1.StorageClass       `json:"storageClasses,omitempty"`
@@ -100,7 +100,8 @@ type NodePool struct {
 	Key v1.PoolKey `json:"key"`
 	// Object is the pool in its v1 form, whatever generation it was created in.
 	Object *v1.NodePool `json:"object"`
-	// Catalog names the entry of Snapshot.Catalogs with the instance types the pool may launch. Empty means none: the pool only owns nodes.
+	// Catalog names the entry of Snapshot.Catalogs with the instance types the pool may launch. Empty means that there are none, so the
+	// pool only owns nodes.
 	Catalog string `json:"catalog,omitempty"`
 	// NotReady says why the pool must not launch nodes now ("NodeClass not found"); empty means it may.
 	NotReady string `json:"notReady,omitempty"`

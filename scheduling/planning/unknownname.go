@@ -22,7 +22,7 @@ type Unknown struct {
 	Kind UnknownKind `json:"kind"`
 	// Key of the label, with UnknownValue.
 	Key string `json:"key,omitempty"`
-	// Name is what the pod asks for.
+	// Name is the name that the pod asks for.
 	Name string `json:"name"`
 	// Nearest are the most similar known names, at most three; empty if none is similar.
 	Nearest []string `json:"nearest,omitempty"`
