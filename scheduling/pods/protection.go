@@ -9,7 +9,7 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// Protection is what a pod's do-not-disrupt annotation says. The zero value means no protection.
+// Protection is the content of a pod's do-not-disrupt annotation. The zero value means no protection.
 type Protection struct {
 	// Active says that the pod must not be disrupted now.
 	Active bool
