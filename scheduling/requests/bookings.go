@@ -153,7 +153,7 @@ func Held(in Input) map[string][]*corev1.Pod {
 	return r.held
 }
 
-// With returns the snapshot with pods on its nodes that represent booked room. It shares with s what it does not change.
+// With returns the snapshot with pods on its nodes that represent booked room. It shares the unchanged parts with s.
 func With(s *scheduling.Snapshot, held map[string][]*corev1.Pod) *scheduling.Snapshot {
 	if s == nil || len(held) == 0 {
 		return s

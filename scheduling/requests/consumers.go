@@ -43,7 +43,7 @@ func findConsumers(s *scheduling.Snapshot) map[types.NamespacedName][]consumer {
 	return found
 }
 
-// used reports whether there are pods that use the request.
+// used reports whether any pods use the request.
 func (d *demand) used() bool { return d.pods > 0 }
 
 // match finds the PodSets of the consumers, because the annotation names only the request. Each consumer belongs to the first incomplete

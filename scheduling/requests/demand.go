@@ -27,7 +27,7 @@ type demand struct {
 	given, answer *v1.ProvisioningRequest
 	// moulds contain a pod of each PodSet, without name; nil if the pods can't be made.
 	moulds []*corev1.Pod
-	// prefix begins the names of its pods.
+	// prefix is the prefix of the names of its pods.
 	prefix string
 	// bound and waiting are the pods that use the request, by PodSet; surplus are waiting pods for which no PodSet has a place.
 	bound, waiting [][]consumer
@@ -99,7 +99,7 @@ func (r *resolver) missing(request *v1.ProvisioningRequest) string {
 	return ""
 }
 
-// fill makes the demand's moulds; its PodTemplates are there.
+// fill makes the demand's moulds; its PodTemplates must exist.
 func (r *resolver) fill(d *demand) {
 	d.prefix = namePrefix + d.given.Name
 	for slices.ContainsFunc(r.taken[d.given.Namespace], func(name string) bool { return strings.HasPrefix(name, d.prefix+"-") }) {

@@ -21,7 +21,7 @@ const (
 	DefaultMaxPods = 50_000
 )
 
-// Input is what requests are answered from. Lists in any order; nothing is changed.
+// Input contains the inputs of the answers to requests. Lists may be in any order; nothing is changed.
 type Input struct {
 	// Snapshot is the cluster. Its Time is the present time; without a Time, nothing expires.
 	Snapshot *scheduling.Snapshot
@@ -30,9 +30,9 @@ type Input struct {
 	// PodTemplates that requests may refer to, including those of other namespaces.
 	PodTemplates []*corev1.PodTemplate
 	// Admit completes a pod like the cluster's admission of a new pod: defaults of LimitRanges, overhead of RuntimeClasses, the priority.
-	// It is called once per PodSet, with a pod of its own that it may change. Nil adds nothing.
+	// It is called once per PodSet, with a separate pod that it may change. Nil adds nothing.
 	Admit func(pod *corev1.Pod)
-	// Query is what plans are asked for.
+	// Query is the query of the plans.
 	Query scheduling.Query
 	// DeviceMatcher is the matcher that the plans use. It may be nil.
 	DeviceMatcher scheduling.DeviceMatcher
@@ -44,16 +44,16 @@ type Input struct {
 	MaxPods *int
 }
 
-// mostPods is what planning takes of gangs.
+// mostPods is the largest number of pods of gangs that planning accepts.
 const mostPods = 100_000
 
 func (in *Input) maxPods() int {
 	return min(max(option.Or(in.MaxPods, DefaultMaxPods), 0), mostPods)
 }
 
-// Answer is what has become of a request.
+// Answer is the result for a request.
 type Answer struct {
-	// Given is the request as it was given.
+	// Given is the request as it was passed.
 	Given *v1.ProvisioningRequest
 	// Request is a copy of the given request, with the status that it should have.
 	Request *v1.ProvisioningRequest

@@ -21,7 +21,7 @@ type PlannedNodes struct {
 	InstanceType string `json:"instanceType"`
 	Zone         string `json:"zone"`
 	CapacityType string `json:"capacityType"`
-	// HourlyPrice is what one costs, in USD per hour.
+	// HourlyPrice is the price of one of the nodes, in USD per hour.
 	HourlyPrice float64 `json:"hourlyPrice"`
 }
 
