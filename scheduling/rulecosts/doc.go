@@ -9,8 +9,8 @@
 //		fmt.Printf("without %s: $%.2f an hour less\n", c.Rule, c.Saving)
 //	}
 //
-// A rule of a pod is removed from all waiting pods of its workload, because these share their rules. Each rule takes one plan, and
-// Options.MaxPlans bounds them.
+// A rule of a pod is removed from all waiting pods of its workload, because these share their rules. Each rule needs one plan, and
+// Options.MaxPlans limits the number of plans.
 //
 // # What the numbers mean
 //

@@ -112,7 +112,7 @@ func requiredTerms(p *corev1.Pod) []corev1.NodeSelectorTerm {
 	return a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms
 }
 
-// dropLabel removes what a pod asks of one label. If a term asks for nothing else, every node then meets the term, and so the whole
+// dropLabel removes the pod's requirements on one label. If a term asks for nothing else, every node then meets the term, and so the whole
 // selector. A term that was empty before matches no node, and stays.
 func dropLabel(p *corev1.Pod, key string) {
 	delete(p.Spec.NodeSelector, key)

@@ -15,7 +15,7 @@ const DefaultMaxPlans = 32
 
 // Options say how the plans are made. Start from DefaultOptions.
 type Options struct {
-	// Query is what each plan is asked. Its zero value is fine.
+	// Query is the query of each plan. Its zero value is fine.
 	Query scheduling.Query
 	// Compile are the options of each compilation; may be nil.
 	Compile []scheduling.CompileOption
@@ -62,7 +62,7 @@ func (b *Base) plan(ctx context.Context, s *scheduling.Snapshot) (*scheduling.Pl
 	return plan, nil
 }
 
-// Report says what rules cost.
+// Report contains the costs of rules.
 type Report struct {
 	// Costs of the rules, largest saving first; rules with equal savings keep their order.
 	Costs []Cost
@@ -72,7 +72,7 @@ type Report struct {
 	Plans int
 }
 
-// Cost is what a rule costs.
+// Cost is the cost of a rule.
 type Cost struct {
 	Rule
 	// Saving is how much less the new nodes cost without the rule, in USD per hour. It is negative if more pods get a place, or more pods

@@ -27,7 +27,7 @@ const (
 	Volumes Kind = "Volumes"
 	// Preferences are all preferences of a pod, which planning keeps if that costs no more than the premium.
 	Preferences Kind = "Preferences"
-	// Requirement is what a NodePool requires of one label.
+	// Requirement is the requirement of a NodePool on one label.
 	Requirement Kind = "Requirement"
 	// MinValues is the variety of values that a NodePool's requirements ask for.
 	MinValues Kind = "MinValues"
