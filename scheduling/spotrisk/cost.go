@@ -20,9 +20,9 @@ type Cost struct {
 	PerMonth float64 `json:"perMonth"`
 	// Refused is the share of launches for which no spot capacity is expected.
 	Refused float64 `json:"refused"`
-	// LossUSD is what one interruption costs, in USD.
+	// LossUSD is the cost of one interruption, in USD.
 	LossUSD float64 `json:"lossUSD"`
-	// Interruptions are what they cost, per hour.
+	// Interruptions is the cost of interruptions, per hour.
 	Interruptions float64 `json:"interruptions"`
 	// Total is ExpectedPrice and Interruptions.
 	Total float64 `json:"total"`

@@ -16,14 +16,14 @@ import (
 const (
 	// schema is the value of "schema" in a file.
 	schema = "drawknife-spot-history/1"
-	// maxBytes and maxRecords bound what Import reads.
+	// maxBytes and maxRecords bound the input of Import.
 	maxBytes   = 64 << 20
 	maxRecords = 100_000
 	// maxName bounds names of types and zones.
 	maxName = 63
 )
 
-// file is what Export writes.
+// file is the output of Export.
 type file struct {
 	Schema  string   `json:"schema"`
 	Markets []record `json:"markets"`
@@ -63,11 +63,11 @@ func (m *Market) Export(w io.Writer) error {
 	return nil
 }
 
-// Import adds what Export wrote to what is known. Histories are added up, so a file must be imported only once. Of two prices or scores,
-// the later one counts. A file that breaks a rule is refused as a whole, with a *FileError.
+// Import adds the output of Export to the known records. Histories are added up, so a file must be imported only once. Of two prices or
+// scores, the later one counts. A file that breaks a rule is refused as a whole, with a *FileError.
 //
 // Import has no clock, so it accepts times in the future. Observations with an earlier time are then ignored. Use ImportAt for files that
-// could have one.
+// could contain such times.
 func (m *Market) Import(r io.Reader) error { return m.importUntil(r, time.Time{}) }
 
 // ImportAt is Import at a given time. It refuses a file with a time that is more than five minutes later, which is the allowed difference

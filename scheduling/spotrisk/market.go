@@ -19,14 +19,14 @@ func (k Key) Compare(o Key) int {
 	return cmp.Or(strings.Compare(k.InstanceType, o.InstanceType), strings.Compare(k.Zone, o.Zone))
 }
 
-// Market keeps what was seen of spot markets. What is older counts less. It is safe for concurrent use; New makes one.
+// Market contains the observations of spot markets. What is older counts less. It is safe for concurrent use; New makes one.
 type Market struct {
 	options Options
 	mu      sync.Mutex
 	records map[Key]*record
 }
 
-// record contains the observations of one market. Its JSON is what Export writes.
+// record contains the observations of one market. Its JSON is the output of Export.
 type record struct {
 	Key
 	// Price at the time PriceAt, and the Level of prices until then.
@@ -44,7 +44,7 @@ type record struct {
 	ScoreAt time.Time `json:"scoreAt,omitzero"`
 }
 
-// New makes a market of which nothing is known. The error is an *option.Error.
+// New makes a market without observations. The error is an *option.Error.
 func New(o Options) (*Market, error) {
 	if err := o.check(); err != nil {
 		return nil, err

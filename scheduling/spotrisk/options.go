@@ -58,7 +58,7 @@ func (o Options) check() error {
 	return nil
 }
 
-// Loss is what the interruption of a node costs. The zero value is nothing. Start from DefaultLoss.
+// Loss is the cost of an interruption of a node. The zero value means that interruptions cost nothing. Start from DefaultLoss.
 type Loss struct {
 	// NodeLife is how long nodes usually live; the expected price is the average over this time. 0 means the present price.
 	NodeLife time.Duration `json:"nodeLife,omitempty"`
@@ -99,5 +99,5 @@ func (l Loss) Validate() error {
 	return nil
 }
 
-// maxLoss bounds what an interruption costs, USD.
+// maxLoss bounds the cost of an interruption, in USD.
 const maxLoss = 1e6

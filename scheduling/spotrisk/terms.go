@@ -14,11 +14,11 @@ import (
 const (
 	// LevelTerm adds the difference between the expected price and the present price, which may be negative.
 	LevelTerm = "spot price level"
-	// InterruptionsTerm adds what interruptions are expected to cost.
+	// InterruptionsTerm adds the expected cost of interruptions.
 	InterruptionsTerm = "spot interruptions"
 )
 
-// TermsInput says what terms are for.
+// TermsInput contains the inputs of the terms.
 type TermsInput struct {
 	// Time of the snapshot.
 	Time time.Time
@@ -26,7 +26,7 @@ type TermsInput struct {
 	Types []*cloudprovider.InstanceType
 	// NodePools that the terms apply to, in the form of CostSelector; empty means all.
 	NodePools []string
-	// Loss is what an interruption of their nodes costs.
+	// Loss is the cost of an interruption of their nodes.
 	Loss Loss
 }
 
