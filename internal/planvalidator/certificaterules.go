@@ -1,6 +1,8 @@
 package planvalidator
 
 import (
+	"math"
+
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/drawknife/drawknife/scheduling"
@@ -75,4 +77,62 @@ func wholeUnits(r *planning.CertificateRule, list corev1.ResourceList) int64 {
 		return q.MilliValue() / max(r.Unit.MilliValue(), 1)
 	}
 	return q.Value() / max(r.Unit.Value(), 1)
+}
+
+// wholePods are pods of one class on a node, up to count, with the value of one and its use of the resources that are counted in whole
+// pods.
+type wholePods struct {
+	count int
+	value float64
+	need  [2]int64
+}
+
+// certificateCounts checks that the type counts at most two different resources in whole pods, each with a positive unit.
+func (c *checker) certificateCounts(t *planning.CertificateType) {
+	if len(t.Whole) > 2 || len(t.Whole) == 2 && t.Whole[0].Resource == t.Whole[1].Resource {
+		c.fault("certificate", "%s counts whole pods in %v", t.Name, t.Whole)
+	}
+	for _, w := range t.Whole {
+		if w.Unit.Sign() <= 0 {
+			c.fault("certificate", "%s counts %s in units of %s", t.Name, w.Resource, w.Unit.String())
+		}
+	}
+}
+
+// unitsOf returns the units of each counted resource in a list, rounded down.
+func unitsOf(counted []planning.CertificateCount, list corev1.ResourceList) [2]int64 {
+	var out [2]int64
+	for i, c := range counted[:min(len(counted), len(out))] {
+		out[i] = wholeUnits(&planning.CertificateRule{Resource: c.Resource, Unit: c.Unit}, list)
+	}
+	return out
+}
+
+// mostStates bounds the table of mostFilling. Certificates count in units that are too large to reach it.
+const mostStates = 1 << 20
+
+// mostFilling returns the value of the most valuable whole pods that fit into the room together, or infinity if the table would be too
+// large. It works pod by pod: worth[a][b] is the most that the pods so far are worth in a and b units.
+func mostFilling(pods []wholePods, room [2]int64) float64 {
+	if room[0] < 0 || room[1] < 0 || room[0] >= mostStates || (room[0]+1)*(room[1]+1) > mostStates {
+		return math.Inf(1)
+	}
+	worth := make([][]float64, room[0]+1)
+	for a := range worth {
+		worth[a] = make([]float64, room[1]+1)
+	}
+	for _, p := range pods {
+		// 1, 2, 4, … pods at once, and the rest: any number up to count is a sum of some of these
+		for left, at := p.count, 1; left > 0; at *= 2 {
+			n := min(at, left)
+			left -= n
+			need, value := [2]int64{p.need[0] * int64(n), p.need[1] * int64(n)}, p.value*float64(n)
+			for a := room[0]; a >= need[0]; a-- {
+				for b := room[1]; b >= need[1]; b-- {
+					worth[a][b] = max(worth[a][b], worth[a-need[0]][b-need[1]]+value)
+				}
+			}
+		}
+	}
+	return worth[room[0]][room[1]]
 }
