@@ -1,0 +1,183 @@
+package explain
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/internal/engine/market"
+	"github.com/drawknife/drawknife/internal/engine/match"
+	"github.com/drawknife/drawknife/internal/engine/nodepool"
+	"github.com/drawknife/drawknife/scheduling/planning"
+)
+
+// valued collects nodes by their values of a label. For each of the values with the cheapest nodes it keeps the cheapest node.
+type valued struct {
+	// most is the maximum number of values.
+	most   int
+	values []string
+	prices []int64
+	option *planning.InstanceTypeOption
+	least  int64
+	// cheapest is the node that option describes.
+	cheapest candidate
+}
+
+// keptValues is the number of values collected: one more than are named, to know whether there are more.
+const keptValues = maxMissValues + 1
+
+// wants reports whether a node with this value and price would change the collection.
+func (v *valued) wants(value string, price int64) bool {
+	if at := slices.Index(v.values, value); at >= 0 {
+		return price < v.prices[at]
+	}
+	return len(v.values) < keptValues || price < slices.Max(v.prices)
+}
+
+// tooDear returns the lowest price at which no node would change the collection, with any value.
+func (v *valued) tooDear() int64 {
+	if len(v.values) == 0 || len(v.values) < min(v.most, keptValues) {
+		return market.NoPrice
+	}
+	return slices.Max(v.prices)
+}
+
+func (v *valued) note(value string, price int64, cand *candidate) {
+	if at := slices.Index(v.values, value); at >= 0 {
+		v.prices[at] = price
+	} else {
+		if len(v.values) == keptValues {
+			worst := slices.Index(v.prices, slices.Max(v.prices))
+			v.values, v.prices = slices.Delete(v.values, worst, worst+1), slices.Delete(v.prices, worst, worst+1)
+		}
+		v.values, v.prices = append(v.values, value), append(v.prices, price)
+	}
+	if len(v.values) == 1 || price < v.least {
+		v.least, v.cheapest = price, *cand
+	}
+}
+
+// take turns the collection into a finding.
+func (v *valued) take(best *finding, code planning.MissCode, key string) {
+	if v.option == nil || !best.nearer(code, 0, v.least) {
+		return
+	}
+	price := map[string]int64{}
+	for i, value := range v.values {
+		if value != "" {
+			price[value] = v.prices[i]
+		}
+	}
+	values := slices.SortedFunc(maps.Keys(price), func(a, b string) int {
+		return cmp.Or(cmp.Compare(price[a], price[b]), cmp.Compare(a, b))
+	})
+	more := len(values) > maxMissValues
+	*best = finding{miss: &planning.NearestMiss{Code: code, Key: key, Values: values[:min(len(values), maxMissValues)], MoreValues: more, InstanceType: v.option}, price: v.least}
+}
+
+// labelled collects the nodes that meet the question by their values of a label; allowed may refuse some.
+func (x misses) labelled(q *question, key string, allowed func(cand *candidate, value string) bool) *valued {
+	v := &valued{most: keptValues}
+	if q == nil {
+		return v
+	}
+	// The value is the same for all offerings of a type if offerings don't state it, and for all types if types don't either.
+	c := q.p.Table.Catalog
+	_, typed := c.TypeKeys[key]
+	last, known := candidate{row: -1, assign: -1}, ""
+	value := func(cand *candidate) string {
+		if cand.assign != last.assign || (typed && cand.row != last.row) {
+			last, known = *cand, x.labelOn(q, cand, key)
+		}
+		return known
+	}
+	switch {
+	case c.OfferingKeys[key]:
+		bySlot, different := make([]string, len(c.Slots)), map[string]bool{}
+		for s := range c.Slots {
+			bySlot[s] = match.OnlyValue(c.Slots[s].Labels.Get(key))
+			different[bySlot[s]] = true
+		}
+		v.most = len(different)
+		value = func(cand *candidate) string { return bySlot[cand.slot] }
+	case !typed:
+		v.most = len(q.assigned)
+	}
+	below := int64(market.NoPrice)
+	x.fitting(q, &below, func(cand *candidate) {
+		value := value(cand)
+		if v.wants(value, cand.price) && allowed(cand, value) && x.keepsVariety(q, cand) && ruleFaultsOf(x.explainer).admits(q, cand, false) {
+			v.note(value, cand.price, cand)
+			below = v.tooDear()
+		}
+	})
+	if len(v.values) > 0 {
+		v.option = x.option(q, &v.cheapest)
+	}
+	return v
+}
+
+func anyValue(*candidate, string) bool { return true }
+
+// withoutLabels tries to leave out the pod's own requirements on labels, key by key.
+func (x misses) withoutLabels(best *finding, at int32, p *nodepool.Pool) {
+	for i, d := range x.fewDemands() {
+		for _, key := range x.deciding(p, d.own, d.own.Keys()) {
+			q := x.ask(questionKey{at: at, demand: i, code: planning.MissLabel, key: key}, func() (match.Needs, *nodepool.Pool) { return d.own.Without(key).And(d.volumes), p })
+			x.labelled(q, key, anyValue).take(best, planning.MissLabel, key)
+			x.blameSystem(best.miss)
+		}
+	}
+}
+
+// maxMissKeys limits for how many labels of one demand it is checked whether leaving one out is enough: each check goes through all nodes,
+// and a pod can name thousands of labels.
+const maxMissKeys = 64
+
+// deciding returns the keys, at most maxMissKeys, that could make the pool accept the needs if left out alone. If the pool excludes one
+// label's requirement with any node, only that key can help; if it excludes several, none can.
+func (x misses) deciding(p *nodepool.Pool, n match.Needs, keys []string) []string {
+	switch refused := x.refusedKeys(p, n); {
+	case len(refused) > 1:
+		return nil
+	case len(refused) == 1:
+		return slices.DeleteFunc(keys, func(key string) bool { return key != refused[0] })
+	}
+	return x.fewKeys(p, keys)
+}
+
+// fewKeys returns at most maxMissKeys of the keys. If there are more keys, those in which the pool's nodes differ and those that the pool
+// states come first, because other keys exclude no node.
+func (x misses) fewKeys(p *nodepool.Pool, keys []string) []string {
+	if len(keys) <= maxMissKeys {
+		return keys
+	}
+	idle := func(key string) int {
+		switch {
+		case x.stated(p.Table.Catalog, key):
+			return 0
+		case p.Template.Has(key):
+			return 1
+		}
+		return 2
+	}
+	out := slices.Clone(keys)
+	slices.SortStableFunc(out, func(a, b string) int { return cmp.Compare(idle(a), idle(b)) })
+	return out[:maxMissKeys]
+}
+
+// podSystem is the rule of a MissLabel caused by the pod's operating system.
+const podSystem = "spec.os"
+
+// blameSystem corrects a miss of the label for the operating system if the cause is the pod's spec.os: then changing only node selector
+// and affinity would not help.
+func (x misses) blameSystem(miss *planning.NearestMiss) {
+	if miss == nil || miss.Code != planning.MissLabel || miss.Key != corev1.LabelOSStable || x.c.Sample.Spec.OS == nil || x.c.Sample.Spec.OS.Name == "" {
+		return
+	}
+	if system := string(x.c.Sample.Spec.OS.Name); !slices.Contains(miss.Values, system) || len(miss.Values) > 1 {
+		miss.Rule = podSystem
+	}
+}
