@@ -13,6 +13,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/nodepool"
 	"github.com/drawknife/drawknife/internal/engine/podclass"
 	"github.com/drawknife/drawknife/internal/engine/resources"
+	"github.com/drawknife/drawknife/internal/engine/updating"
 	"github.com/drawknife/drawknife/internal/engine/volumes"
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
@@ -25,7 +26,7 @@ func ClassesAndGroups(m *Model) (classes, groups int) { return len(m.c.Classes),
 
 // UpdateInPlace is the model that an Update makes without compiling; nil if it has to compile.
 func UpdateInPlace(m *Model, s *Snapshot) *Model {
-	if next := m.c.Updated(s); next != nil {
+	if next := updating.Updated(m.c, s); next != nil {
 		return &Model{next}
 	}
 	return nil

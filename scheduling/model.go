@@ -15,6 +15,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/internal/engine/model"
 	"github.com/drawknife/drawknife/internal/engine/newnodes"
+	"github.com/drawknife/drawknife/internal/engine/updating"
 )
 
 // Model is a Snapshot prepared for planning: labels, resources and pods are converted to numbers. It is immutable and safe for concurrent
@@ -62,7 +63,7 @@ func Compile(s *Snapshot, options ...CompileOption) (*Model, error) {
 //
 // Models never change: any number of Solve and Trial calls may run in parallel on m and on earlier models, with unchanged results.
 func (m *Model) Update(s *Snapshot) (*Model, error) {
-	c, err := m.c.Update(s)
+	c, err := updating.Update(m.c, s)
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/drawknife/drawknife/internal/consolidate/replay"
 	"github.com/drawknife/drawknife/internal/engine/answering"
 	"github.com/drawknife/drawknife/internal/engine/trial"
+	"github.com/drawknife/drawknife/internal/engine/updating"
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
@@ -171,7 +172,7 @@ func (a *agreement) wanted(ctx context.Context, list []*decision.Command) (plan 
 		return nil, false, nil
 	}
 	next, moving := a.after(list, false)
-	model, err := a.model.Update(next)
+	model, err := updating.Update(a.model.Model, next)
 	if err != nil {
 		return nil, false, fmt.Errorf("asking provisioning about a plan: %w", err)
 	}
@@ -202,7 +203,7 @@ func (a *agreement) carry(list []*decision.Command) error {
 		return nil // no further query will follow
 	}
 	next, _ := a.after(list, true)
-	model, err := a.model.Update(next)
+	model, err := updating.Update(a.model.Model, next)
 	if err != nil {
 		return fmt.Errorf("computing the fleet after an earlier plan: %w", err)
 	}

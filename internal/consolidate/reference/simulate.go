@@ -17,6 +17,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/model"
 	"github.com/drawknife/drawknife/internal/engine/solving"
 	"github.com/drawknife/drawknife/internal/engine/trial"
+	"github.com/drawknife/drawknife/internal/engine/updating"
 	"github.com/drawknife/drawknife/scheduling/cluster"
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
@@ -94,7 +95,7 @@ func sparing(from *SimulatorModel, snapshot *planning.Snapshot) (*SimulatorModel
 	}
 	dear := *from.Snapshot
 	dear.CostModel = &planning.CostModel{Terms: terms}
-	next, err := from.Update(&dear)
+	next, err := updating.Update(from.Model, &dear)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -145,7 +146,7 @@ func Settled(ctx context.Context, f *survey.Fleet, q planning.Query) (*Simulator
 	reduced := *snapshot
 	reduced.Pods = slices.DeleteFunc(slices.Clone(snapshot.Pods), homeless)
 	reduced.Placeholders = slices.DeleteFunc(slices.Clone(snapshot.Placeholders), homeless)
-	settled, err := f.In.Model.Update(&reduced)
+	settled, err := updating.Update(f.In.Model, &reduced)
 	return &SimulatorModel{settled, &reduced}, err
 }
 

@@ -28,7 +28,7 @@ func checkQuantities(s *planning.Snapshot, previous *Model, o *Options) error {
 		c.list(o.Spec.Capacity, func() string { return fmt.Sprintf("nodeOverlays[%d].spec.capacity", i) })
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Catalogs)) {
-		known := previous != nil && sameList(previous.Snapshot.Catalogs[name], s.Catalogs[name]) || o.knows(s.Catalogs[name])
+		known := previous != nil && SameList(previous.Snapshot.Catalogs[name], s.Catalogs[name]) || o.knows(s.Catalogs[name])
 		if !known {
 			c.types(name, s.Catalogs[name])
 		}

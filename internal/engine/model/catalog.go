@@ -73,5 +73,5 @@ func (o *Options) compiled(name string, list []*cloudprovider.InstanceType) *mar
 func (o *Options) knows(list []*cloudprovider.InstanceType) bool { return o.indexOf(list) >= 0 }
 
 func (o *Options) indexOf(list []*cloudprovider.InstanceType) int {
-	return slices.IndexFunc(o.catalogs, func(c *CompiledCatalog) bool { return c != nil && c.catalog != nil && sameList(c.catalog.List, list) })
+	return slices.IndexFunc(o.catalogs, func(c *CompiledCatalog) bool { return c != nil && c.catalog != nil && SameList(c.catalog.List, list) })
 }

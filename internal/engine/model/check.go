@@ -100,7 +100,8 @@ func checkOthers(s *planning.Snapshot, previous *Model, o *Options) error {
 	return nil
 }
 
-func countPods(s *planning.Snapshot) int {
+// CountPods counts the pods of the snapshot: pending ones, placeholders, and those of nodes.
+func CountPods(s *planning.Snapshot) int {
 	n := len(s.Pods) + len(s.Placeholders)
 	for i := range s.Nodes {
 		n += len(s.Nodes[i].Pods)
@@ -113,7 +114,7 @@ func podList(s *planning.Snapshot, list []*corev1.Pod, node *planning.Node) stri
 	switch {
 	case node != nil:
 		return "nodes[" + node.Name + "].pods"
-	case sameList(list, s.Pods):
+	case SameList(list, s.Pods):
 		return "pods"
 	}
 	return "placeholders"
@@ -157,14 +158,14 @@ func checkLists(s *planning.Snapshot) error {
 		path string
 		null int
 	}{
-		{"nodeOverlays", firstNil(s.NodeOverlays)}, {"namespaces", firstNil(s.Namespaces)}, {"services", firstNil(s.Services)},
-		{"replicaSets", firstNil(s.ReplicaSets)}, {"statefulSets", firstNil(s.StatefulSets)},
-		{"replicationControllers", firstNil(s.ReplicationControllers)}, {"podDisruptionBudgets", firstNil(s.PodDisruptionBudgets)},
-		{"persistentVolumeClaims", firstNil(s.PersistentVolumeClaims)}, {"persistentVolumes", firstNil(s.PersistentVolumes)},
-		{"storageClasses", firstNil(s.StorageClasses)}, {"csiNodes", firstNil(s.CSINodes)},
-		{"volumeAttachments", firstNil(s.VolumeAttachments)},
-		{"resourceClaims", firstNil(s.ResourceClaims)}, {"resourceClaimTemplates", firstNil(s.ResourceClaimTemplates)},
-		{"deviceClasses", firstNil(s.DeviceClasses)}, {"resourceSlices", firstNil(s.ResourceSlices)},
+		{"nodeOverlays", FirstNil(s.NodeOverlays)}, {"namespaces", FirstNil(s.Namespaces)}, {"services", FirstNil(s.Services)},
+		{"replicaSets", FirstNil(s.ReplicaSets)}, {"statefulSets", FirstNil(s.StatefulSets)},
+		{"replicationControllers", FirstNil(s.ReplicationControllers)}, {"podDisruptionBudgets", FirstNil(s.PodDisruptionBudgets)},
+		{"persistentVolumeClaims", FirstNil(s.PersistentVolumeClaims)}, {"persistentVolumes", FirstNil(s.PersistentVolumes)},
+		{"storageClasses", FirstNil(s.StorageClasses)}, {"csiNodes", FirstNil(s.CSINodes)},
+		{"volumeAttachments", FirstNil(s.VolumeAttachments)},
+		{"resourceClaims", FirstNil(s.ResourceClaims)}, {"resourceClaimTemplates", FirstNil(s.ResourceClaimTemplates)},
+		{"deviceClasses", FirstNil(s.DeviceClasses)}, {"resourceSlices", FirstNil(s.ResourceSlices)},
 	} {
 		if l.null >= 0 {
 			return &planning.SnapshotError{Path: fmt.Sprintf("%s[%d]", l.path, l.null), Rule: "is null", Cure: "leave it out"}
@@ -173,8 +174,8 @@ func checkLists(s *planning.Snapshot) error {
 	return nil
 }
 
-// firstNil returns the index of the first nil entry, or -1.
-func firstNil[T any](list []*T) int {
+// FirstNil returns the index of the first nil entry, or -1.
+func FirstNil[T any](list []*T) int {
 	for i, p := range list {
 		if p == nil {
 			return i

@@ -13,8 +13,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// sameDevices reports whether both snapshots have the same data about devices.
-func sameDevices(a, b *planning.Snapshot) bool {
+// SameDevices reports whether both snapshots have the same data about devices.
+func SameDevices(a, b *planning.Snapshot) bool {
 	return slices.Equal(a.ResourceClaims, b.ResourceClaims) && slices.Equal(a.ResourceClaimTemplates, b.ResourceClaimTemplates) &&
 		slices.Equal(a.DeviceClasses, b.DeviceClasses) && slices.Equal(a.ResourceSlices, b.ResourceSlices)
 }
@@ -38,7 +38,7 @@ func (c *quantityCheck) devices(pools []cloudprovider.DevicePool, at func(field 
 // checkDevices refuses objects of Dynamic Resource Allocation that contradict each other, and invalid amounts.
 func checkDevices(s *planning.Snapshot, previous *Model) error {
 	if len(s.ResourceClaims)+len(s.ResourceClaimTemplates)+len(s.DeviceClasses)+len(s.ResourceSlices) == 0 ||
-		previous != nil && sameDevices(previous.Snapshot, s) {
+		previous != nil && SameDevices(previous.Snapshot, s) {
 		return nil
 	}
 	if err := checkDeviceNames(s); err != nil {

@@ -47,12 +47,13 @@ func (m *Model) compileDaemons(s *planning.Snapshot, r *likeness.Roster) {
 func daemonPods(nodes []planning.Node) [][]*corev1.Pod {
 	out := make([][]*corev1.Pod, len(nodes))
 	for i := range nodes {
-		out[i] = daemonPodsOf(&nodes[i])
+		out[i] = DaemonPodsOf(&nodes[i])
 	}
 	return out
 }
 
-func daemonPodsOf(n *planning.Node) []*corev1.Pod {
+// DaemonPodsOf returns the pods of the node that can represent their DaemonSets.
+func DaemonPodsOf(n *planning.Node) []*corev1.Pod {
 	if n.Leaving {
 		return nil
 	}

@@ -129,8 +129,8 @@ func checkGang(g *planning.Gang, path string) error {
 	return nil
 }
 
-// withGangPods returns the snapshot with the pods of its gangs' templates, as members of the gangs; or the snapshot itself if it has none.
-func withGangPods(s *planning.Snapshot) (*planning.Snapshot, error) {
+// WithGangPods returns the snapshot with the pods of its gangs' templates, as members of the gangs; or the snapshot itself if it has none.
+func WithGangPods(s *planning.Snapshot) (*planning.Snapshot, error) {
 	if len(s.Gangs) == 0 {
 		return s, nil
 	}
@@ -185,7 +185,7 @@ func gangPod(g *planning.Gang, t *planning.GangTemplate, number int) *corev1.Pod
 
 // podKeys returns the names of all pods of the snapshot.
 func podKeys(s *planning.Snapshot) map[planning.PodKey]bool {
-	out := make(map[planning.PodKey]bool, countPods(s))
+	out := make(map[planning.PodKey]bool, CountPods(s))
 	add := func(pods []*corev1.Pod) {
 		for _, pod := range pods {
 			if pod != nil {

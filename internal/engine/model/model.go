@@ -96,119 +96,8 @@ type Model struct {
 	RunTimes *runtimes.Index
 	// Spot says what the limits of workloads on spot nodes mean for their pods; nil if there are no limits.
 	Spot *spotshares.Index
-	// memo is the record for the next Update; nil unless an Update made this model.
-	memo *memoOwner
-}
-
-// Compile makes a Model of the snapshot. It refuses a snapshot that contradicts itself with a *SnapshotError. A pod that can't be planned
-// is not an error; the plan explains why. The snapshot must not be changed afterwards.
-func Compile(s *planning.Snapshot, options ...CompileOption) (*Model, error) {
-	var o Options
-	for _, option := range options {
-		if option != nil {
-			option(&o)
-		}
-	}
-	return compile(s, nil, &o)
-}
-
-// compile makes the model. It reuses parts of the previous model, which may be nil.
-func compile(s *planning.Snapshot, previous *Model, o *Options) (*Model, error) {
-	if s == nil {
-		return nil, &planning.SnapshotError{Path: "snapshot", Rule: "is nil", Cure: "give one; an empty Snapshot is a cluster without anything"}
-	}
-	s, err := withGangPods(s)
-	if err != nil {
-		return nil, err
-	}
-	vocabulary := s.Vocabulary
-	if vocabulary.IsZero() {
-		vocabulary = requirements.CoreVocabulary()
-	}
-	unrestricted := vocabulary
-	unrestricted.RestrictedDomains, unrestricted.RestrictedKeys = nil, nil
-	vocab := vocabulary.Compile()
-	m := &Model{
-		Snapshot: s, Vocab: vocab, Terms: match.Terms{Vocabulary: vocab, Pods: unrestricted.Compile()}, Resources: resources.NewTable(),
-		Catalogs: map[string]*market.Catalog{}, Tables: map[string]*nodepool.Table{},
-		AskedKeys: map[string]bool{},
-	}
-	r, err := CheckObjects(s, previous, o)
-	if err != nil {
-		return nil, err
-	}
-	m.RunTimes = runtimes.Read(runtimes.Input{Snapshot: s, Roster: r})
-	if err = m.compileSpot(r); err != nil {
-		return nil, err
-	}
-	readGangs, err := readGangs(s, r, vocab)
-	if err != nil {
-		return nil, err
-	}
-	m.Volumes = volumes.New(VolumesOf(s, r.Claimants), m.Vocab)
-	m.Matcher = o.matcher
-	m.Devices = claimed.New(s, r, m.Resources, m.Terms, o.matcher)
-	m.CollectResources(s, r)
-	if err := m.compileCatalogs(s, previous, o); err != nil {
-		return nil, err
-	}
-	if err := m.compileCosts(s); err != nil {
-		return nil, err
-	}
-	w := likeness.NewWriter(m.Resources, m.Volumes)
-	if m.Devices != nil {
-		w.Pins, w.Tolerated = m.Devices.Pins, m.Devices.Tolerations
-	}
-	m.Pods = s.Pods
-	if len(s.Placeholders) > 0 {
-		m.Pods = slices.Concat(s.Pods, s.Placeholders)
-	}
-	m.compileDaemons(s, r)
-	m.CollectTopology(s, r)
-	if err := m.compilePools(s, previous); err != nil {
-		return nil, err
-	}
-	b := podclass.NewBook(m.reader(), m.TopologyIndex)
-	bound := m.classPods(s, r, w, b)
-	if readGangs != nil {
-		m.Gangs = readGangs.index
-		m.Gangs.setClasses(func(like int32) int32 { return r.Patterns[like].Class }, m.PodClass)
-	}
-	m.findResidents()
-	if err := m.compileNodes(s, r, bound); err != nil {
-		return nil, err
-	}
-	m.Standings = m.Seller().Standings(m.Nodes)
-	m.Fits = existing.NewAcceptance(m.Groups, m.Shapes)
-	found := podclass.NewStages(0)
-	for _, c := range m.Classes {
-		if c.Invalid == nil {
-			found.Find(m.Pools, c, m.Shapes[c.Shape])
-		}
-	}
-	m.Stages = found.List
-	m.TopologyIndex = nil
-	m.VolumesBound = m.boundVolumes(r)
-	if len(m.Topology) > 0 {
-		m.Base = m.layout().Count(m.reachable)
-		ofHosts := m.Base.DomainCounts()
-		m.Reach = m.layout().Reach(m.Base, nil)
-		m.HostDomains = ofHosts
-		m.Base.Owned = false
-	}
-	for _, p := range m.Pools {
-		p.FindRobust(m.Resources.Len())
-	}
-	for _, c := range m.Catalogs {
-		c.Freeze()
-	}
-	if previous != nil && m.Spot == nil && m.RunTimes == nil {
-		m.keepMemo(b, bound)
-		if readGangs != nil {
-			m.memo.Load().keepGangs(readGangs, func(like int32) int32 { return r.Patterns[like].Class })
-		}
-	}
-	return m, nil
+	// Kept is what package updating needs for the next update; nil unless an update made this model.
+	Kept *Keeper
 }
 
 // CollectResources numbers the resources that pods and DaemonSets name.
@@ -220,7 +109,7 @@ func (m *Model) CollectResources(s *planning.Snapshot, r *likeness.Roster) {
 	if r.Claims > 0 {
 		for i, pod := range r.Pods {
 			if r.Marks[i]&likeness.HasClaims != 0 {
-				m.attachNames(pod, names)
+				m.AttachNames(pod, names)
 			}
 		}
 	}
@@ -249,7 +138,7 @@ func (m *Model) compileCatalogs(s *planning.Snapshot, previous *Model, o *Option
 	slices.Sort(names)
 	for _, name := range names {
 		if previous != nil && slices.Equal(previous.Snapshot.Vocabulary.WellKnown, s.Vocabulary.WellKnown) {
-			if old, ok := previous.Catalogs[name]; ok && sameList(old.List, lists[name]) {
+			if old, ok := previous.Catalogs[name]; ok && SameList(old.List, lists[name]) {
 				m.Catalogs[name] = old
 				continue
 			}
@@ -314,8 +203,8 @@ func (m *Model) typeLists(s *planning.Snapshot, previous *Model) (map[string][]*
 
 func overlaidName(list int) string { return fmt.Sprintf("overlaid-%d", list) }
 
-// sameList reports whether both are the same slice in memory.
-func sameList[T any](a, b []T) bool {
+// SameList reports whether both are the same slice in memory.
+func SameList[T any](a, b []T) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
 
@@ -338,7 +227,7 @@ func (m *Model) CollectTopology(s *planning.Snapshot, r *likeness.Roster) {
 	}
 	x.Seal()
 	m.TopologyIndex = x
-	m.setTopology(x.Groups)
+	m.SetTopology(x.Groups)
 }
 
 // topologyOf returns the snapshot's objects that topology rules depend on.
@@ -349,8 +238,8 @@ func topologyOf(s *planning.Snapshot) *topology.Cluster {
 	}
 }
 
-// setTopology gives the model its groups and asks about their keys.
-func (m *Model) setTopology(groups []topology.Group) {
+// SetTopology gives the model its groups and asks about their keys.
+func (m *Model) SetTopology(groups []topology.Group) {
 	m.Topology = groups
 	m.TopologyKeys, m.PinnedKeys = topology.PlaceKeys(groups)
 	for _, key := range m.TopologyKeys {
@@ -358,21 +247,21 @@ func (m *Model) setTopology(groups []topology.Group) {
 	}
 }
 
-// reader reads the demands of pods for the model's pools and volumes.
-func (m *Model) reader() *podclass.Reader {
+// Reader reads the demands of pods for the model's pools and volumes.
+func (m *Model) Reader() *podclass.Reader {
 	return &podclass.Reader{Terms: m.Terms, Volumes: m.Volumes, Resources: m.Resources, Pools: m.Pools, Asked: m.AskedKeys, Devices: m.Devices.Reads()}
 }
 
-// layout contains the parts of the model that decide in which domains pods are, or could be.
-func (m *Model) layout() *layout.Cluster {
+// Layout contains the parts of the model that decide in which domains pods are, or could be.
+func (m *Model) Layout() *layout.Cluster {
 	return &layout.Cluster{
 		Rules: m.Topology, Keys: m.TopologyKeys, Classes: m.Classes, Shapes: m.Shapes, Pools: m.Pools, Nodes: m.Nodes, Groups: m.Groups,
 		DaemonSets: m.DaemonSets,
 	}
 }
 
-// reachable returns the domains of a topology key where pods of the shape could get a new node, ascending.
-func (m *Model) reachable(shape int32, key int) []int32 {
+// Reachable returns the domains of a topology key where pods of the shape could get a new node, ascending.
+func (m *Model) Reachable(shape int32, key int) []int32 {
 	if m.Reach == nil || m.Reach[shape] == nil {
 		return nil
 	}

@@ -25,9 +25,9 @@ func (m *Model) compileNodes(s *planning.Snapshot, r *likeness.Roster, classes [
 	})
 	m.NodeIndex = make(map[string]int, len(s.Nodes))
 	m.Nodes = make([]existing.Node, 0, len(s.Nodes))
-	groups := existing.NewGrouping(m.newGroups())
-	maker := m.nodeMaker(groups.Groups, existing.NewAttachLimits(s.CSINodes, s.Catalogs))
-	pods := existing.NewArena(countPods(s) - len(m.Pods))
+	groups := existing.NewGrouping(m.NewGroups())
+	maker := m.NodeMaker(groups.Groups, existing.NewAttachLimits(s.CSINodes, s.Catalogs))
+	pods := existing.NewArena(CountPods(s) - len(m.Pods))
 	on := make([]likeness.NodePods, len(s.Nodes))
 	waiting := len(m.Pods)
 	for i, p := range r.OfNodes {
@@ -50,7 +50,7 @@ func (m *Model) compileNodes(s *planning.Snapshot, r *likeness.Roster, classes [
 }
 
 // NewGroups returns groups of nodes by the labels that the model's pods refer to.
-func (m *Model) newGroups() *existing.Groups {
+func (m *Model) NewGroups() *existing.Groups {
 	vocabulary := m.Snapshot.Vocabulary
 	if vocabulary.IsZero() {
 		vocabulary = requirements.CoreVocabulary()
@@ -59,7 +59,7 @@ func (m *Model) newGroups() *existing.Groups {
 }
 
 // Maker returns a maker of the model's nodes.
-func (m *Model) nodeMaker(g *existing.Groups, limits *existing.AttachLimits) *existing.Maker {
+func (m *Model) NodeMaker(g *existing.Groups, limits *existing.AttachLimits) *existing.Maker {
 	return &existing.Maker{
 		Resources: m.Resources, Volumes: m.Volumes, Limits: limits, DaemonSets: m.DaemonSets, Groups: g, Classes: m.Classes, PoolIndex: m.PoolIndex,
 		DevicesOf: m.Devices.RoomOfNode,

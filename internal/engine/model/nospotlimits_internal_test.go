@@ -15,7 +15,7 @@ import (
 )
 
 // A cluster without limits on spot nodes pays nothing for them but a look at each pod's annotations: nothing is allocated, no offering is read, no pod
-// gets another pattern, and Update goes by what is remembered.
+// gets another pattern.
 func TestNothingIsPaidForSpotLimitsWithoutAny(t *testing.T) {
 	s := &planning.Snapshot{Vocabulary: requirements.CoreVocabulary()}
 	for i := range 1000 {
@@ -38,18 +38,5 @@ func TestNothingIsPaidForSpotLimitsWithoutAny(t *testing.T) {
 	})
 	if allocations > 0 || len(r.Patterns) != 1 {
 		t.Errorf("%v allocations, %d patterns", allocations, len(r.Patterns))
-	}
-	m, err := Compile(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	again := *s
-	if m, err = m.Update(&again); err != nil || m.Spot != nil || m.memo == nil {
-		t.Fatal("Update remembers nothing", err)
-	}
-	limited := again
-	limited.Pods = append([]*corev1.Pod{{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "l", Annotations: map[string]string{v1.SpotMaxShareAnnotationKey: "50%"}}}}, s.Pods...)
-	if m, err = m.Update(&limited); err != nil || m.Spot == nil || m.memo != nil {
-		t.Error("limits that come are not noticed", err)
 	}
 }

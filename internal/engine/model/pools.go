@@ -112,8 +112,8 @@ func Registered(labels requirements.Set, vocab *requirements.Lookup) requirement
 	return labels.Merge(vocab.FromLabels(map[string]string{v1.NodeRegisteredLabelKey: "true", v1.NodeInitializedLabelKey: "true"}))
 }
 
-// findResidents notes, on the rows of all tables, the DaemonSet pods that topology rules could notice.
-func (m *Model) findResidents() {
+// FindResidents notes, on the rows of all tables, the DaemonSet pods that topology rules could notice.
+func (m *Model) FindResidents() {
 	if len(m.Topology) == 0 {
 		return
 	}
@@ -147,7 +147,7 @@ func (m *Model) findResidents() {
 
 // Domains returns the labels whose values topology rules distinguish.
 func (m *Model) Domains() nodepool.Domains {
-	return nodepool.Domains{Keys: m.TopologyKeys, OnNodes: m.layout().ValuesOnNodes}
+	return nodepool.Domains{Keys: m.TopologyKeys, OnNodes: m.Layout().ValuesOnNodes}
 }
 
 // Shop contains the nodes that can be bought.

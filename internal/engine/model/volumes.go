@@ -15,12 +15,12 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// sameAttachments reports whether VolumeAttachments use as much room as before on each of the nodes.
-func (m *Model) sameAttachments(s *planning.Snapshot) bool {
+// SameAttachments reports whether VolumeAttachments use as much room as before on each of the nodes.
+func (m *Model) SameAttachments(s *planning.Snapshot) bool {
 	if slices.Equal(m.Snapshot.VolumeAttachments, s.VolumeAttachments) {
 		return true
 	}
-	if firstNil(s.VolumeAttachments) >= 0 {
+	if FirstNil(s.VolumeAttachments) >= 0 {
 		return false
 	}
 	return m.Volumes.SameUnused(s.VolumeAttachments, func(yield func(node string, pods []*corev1.Pod) bool) {
@@ -55,8 +55,8 @@ func hostnamesOf(s *planning.Snapshot) map[string]string {
 
 // A volume that several pods of one node share takes one place of its driver: see boundVolumes.
 
-// attachNames adds a resource for each driver whose volumes the pod attaches.
-func (m *Model) attachNames(pod *corev1.Pod, into map[corev1.ResourceName]struct{}) {
+// AttachNames adds a resource for each driver whose volumes the pod attaches.
+func (m *Model) AttachNames(pod *corev1.Pod, into map[corev1.ResourceName]struct{}) {
 	if len(pod.Spec.Volumes) == 0 {
 		return
 	}
@@ -90,14 +90,15 @@ func (m *Model) boundVolumes(r *likeness.Roster) map[state.VolumeOn]int32 {
 		host := int32(m.NodeIndex[m.Snapshot.Nodes[i].Name])
 		for at := p.From; at < p.To; at++ {
 			if r.Marks[at]&(likeness.HasClaims|likeness.HasEnded) == likeness.HasClaims {
-				m.addBoundVolumes(out, host, r.Pods[at])
+				m.AddBoundVolumes(out, host, r.Pods[at])
 			}
 		}
 	}
 	return out
 }
 
-func (m *Model) addBoundVolumes(into map[state.VolumeOn]int32, host int32, pod *corev1.Pod) {
+// AddBoundVolumes counts the pod among those of its shared volumes that are bound to the node.
+func (m *Model) AddBoundVolumes(into map[state.VolumeOn]int32, host int32, pod *corev1.Pod) {
 	if len(pod.Spec.Volumes) == 0 {
 		return
 	}

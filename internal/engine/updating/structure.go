@@ -1,10 +1,11 @@
-package model
+package updating
 
 import (
 	"cmp"
 	"maps"
 	"slices"
 
+	"github.com/drawknife/drawknife/internal/engine/model"
 	"github.com/drawknife/drawknife/internal/engine/nodepool"
 	"github.com/drawknife/drawknife/internal/engine/podclass"
 	"github.com/drawknife/drawknife/internal/engine/topology"
@@ -89,7 +90,7 @@ func (u *update) numberGroups() {
 			groups[i] = x.Groups[g]
 			groups[i].Labels = nil
 		}
-		m.setTopology(groups)
+		m.SetTopology(groups)
 	}
 	for i := range m.Topology {
 		for _, term := range m.Topology[i].Filter.Terms {
@@ -129,7 +130,7 @@ func (u *update) orderKinds() []int32 {
 func (u *update) changeShapes(order []int32, fresh []bool) {
 	m, was, k := u.next, u.was, u.memo
 	u.freshPools()
-	r := m.reader()
+	r := m.Reader()
 	profiles := podclass.NewProfileNumbers(was.Pools, m.Pools)
 	m.Shapes, m.ShapeIndex, u.shapeWas = nil, make(map[string]int32, len(was.ShapeIndex)), []int32{}
 	for at, c := range m.Classes {
@@ -193,7 +194,7 @@ func (u *update) changeResidents() {
 		return
 	}
 	ruled := false
-	if sameList(m.DaemonSets, was.DaemonSets) {
+	if model.SameList(m.DaemonSets, was.DaemonSets) {
 		m.DaemonSets = slices.Clone(m.DaemonSets)
 	}
 	for i := range m.DaemonSets {
@@ -220,7 +221,7 @@ func (u *update) changeResidents() {
 			p.Table = tables[p.Table]
 		}
 	}
-	m.findResidents()
+	m.FindResidents()
 }
 
 // Only compiling determines the devices of claims and nodes. An Update reuses them as long as the objects of devices, the nodes with

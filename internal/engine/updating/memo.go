@@ -1,12 +1,12 @@
-package model
+package updating
 
 import (
 	"slices"
-	"sync/atomic"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/drawknife/drawknife/internal/engine/likeness"
+	"github.com/drawknife/drawknife/internal/engine/model"
 	"github.com/drawknife/drawknife/internal/engine/podclass"
 	"github.com/drawknife/drawknife/internal/engine/topology"
 	"github.com/drawknife/drawknife/internal/engine/volumes"
@@ -46,7 +46,7 @@ type memo struct {
 	// fixed are the resources that DaemonSets' templates name.
 	fixed map[corev1.ResourceName]struct{}
 	// gangs is the result of reading the gangs; nil if there are none.
-	gangs *gangMemo
+	gangs *model.GangRecord
 	// promised says that a node was chosen for volumes that don't exist yet, so that it matters whether this node exists.
 	promised bool
 }
@@ -54,19 +54,9 @@ type memo struct {
 // seat is the record of each pod: its kind, and the position of its labels in memo.labels. It is found without reading the pod.
 type seat struct{ kind, labels int32 }
 
-// memoOwner gives the memo to its first caller; a second Update of the same model compiles again.
-type memoOwner struct{ atomic.Pointer[memo] }
-
-// take returns the memo to the first caller, or nil for later callers and for a model that has none.
-func (o *memoOwner) take() *memo {
-	if o == nil {
-		return nil
-	}
-	return o.Swap(nil)
-}
-
-// keepMemo makes the memo of a model that was completely compiled. bound are the classes of its nodes' pods, in the snapshot's order.
-func (m *Model) keepMemo(b *podclass.Book, bound [][]int32) {
+// keepMemo makes the memo of a model that was completely compiled.
+func keepMemo(c *model.Compiled) {
+	m, b, bound := c.Model, c.Book, c.Bound
 	s, index := m.Snapshot, b.Rules
 	k := &memo{
 		index: index, kinds: b.Kinds, kindOf: b.ClassIndex, labels: topology.NewLabelSets(),
@@ -107,13 +97,13 @@ func (m *Model) keepMemo(b *podclass.Book, bound [][]int32) {
 		k.waiting[i] = k.join(pod, m.PodClass[i])
 		k.count(pod, 1, scratch)
 	}
-	seats := make([]seat, countPods(s)-len(m.Pods))
+	seats := make([]seat, model.CountPods(s)-len(m.Pods))
 	for i := range s.Nodes {
 		at := m.NodeIndex[s.Nodes[i].Name]
 		pods := s.Nodes[i].Pods
 		k.order[i] = int32(at)
 		k.placed[at], seats = seats[:len(pods):len(pods)], seats[len(pods):]
-		k.daemons[at], k.claimants[at] = daemonPodsOf(&s.Nodes[i]), claimPods(pods)
+		k.daemons[at], k.claimants[at] = model.DaemonPodsOf(&s.Nodes[i]), claimPods(pods)
 		for j, pod := range pods {
 			k.enter(pod)
 			k.placed[at][j] = k.join(pod, bound[i][j])
@@ -122,8 +112,11 @@ func (m *Model) keepMemo(b *podclass.Book, bound [][]int32) {
 	}
 	// The labels that reading rules asks about are recorded in a copy.
 	index.Detach(cloneKeys(m.AskedKeys))
-	m.memo = &memoOwner{}
-	m.memo.Store(k)
+	if c.Gangs != nil {
+		k.gangs = c.Gangs
+		k.countVariants()
+	}
+	m.Kept = model.Keep(k)
 }
 
 func cloneKeys(keys map[string]bool) map[string]bool {

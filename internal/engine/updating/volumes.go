@@ -1,4 +1,4 @@
-package model
+package updating
 
 import (
 	"slices"
@@ -6,6 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/drawknife/drawknife/internal/engine/likeness"
+	"github.com/drawknife/drawknife/internal/engine/model"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 	"github.com/drawknife/drawknife/internal/engine/volumes"
 )
@@ -26,7 +27,7 @@ func (u *update) changeVolumes(arrivals []arrival) bool {
 	}
 	u.volumes = true
 	m := u.next
-	m.Volumes = volumes.New(VolumesOf(s, u.claimants()), m.Vocab)
+	m.Volumes = volumes.New(model.VolumesOf(s, u.claimants()), m.Vocab)
 	u.writer.Volumes, k.index.Volumes = m.Volumes, m.Volumes
 	// Kinds with claims are determined again, because their texts refer to the previous volumes.
 	for n := range k.kinds {
@@ -63,10 +64,10 @@ func (u *update) claimants() func(yield func(pod *corev1.Pod, bound bool) bool) 
 func (u *update) sameDrivers() bool {
 	clear(u.scratch)
 	for pod := range u.claimants() {
-		u.next.attachNames(pod, u.scratch)
+		u.next.AttachNames(pod, u.scratch)
 	}
 	for _, pod := range u.snapshot.Placeholders {
-		u.next.attachNames(pod, u.scratch)
+		u.next.AttachNames(pod, u.scratch)
 	}
 	known := 0
 	for _, name := range u.was.Resources.Names {

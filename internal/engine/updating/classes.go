@@ -1,4 +1,4 @@
-package model
+package updating
 
 import (
 	"slices"
@@ -6,6 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/drawknife/drawknife/internal/engine/likeness"
+	"github.com/drawknife/drawknife/internal/engine/model"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
@@ -68,7 +69,7 @@ func (u *update) merge(into map[int32]int32) {
 	rename := func(kind *int32) { *kind = names[*kind] }
 	u.eachPlace(func(_ *corev1.Pod, at *seat, _ int32, _ bool) { rename(&at.kind) })
 	if k.gangs != nil {
-		for _, n := range k.gangs.rename(rename, u.next.Gangs) {
+		for _, n := range k.gangs.Rename(rename, u.next.Gangs) {
 			k.kinds[n].Members--
 		}
 	}
@@ -128,7 +129,7 @@ func (u *update) readSamples() {
 	if len(u.resampled) == 0 || u.regrouped {
 		return
 	}
-	if sameList(m.Classes, u.was.Classes) {
+	if model.SameList(m.Classes, u.was.Classes) {
 		m.Classes = slices.Clone(m.Classes)
 	}
 	for _, n := range u.resampled {
@@ -221,10 +222,8 @@ func (u *update) findSamples(lost map[int32]bool, samples map[int32]*corev1.Pod)
 	for i, kind := range k.ofDaemons {
 		consider(kind, u.next.DaemonSets[i].Sample)
 	}
-	if k.gangs != nil {
-		for _, v := range k.gangs.list {
-			consider(v.like, v.pod)
-		}
+	for like, pod := range k.gangs.Variants {
+		consider(like, pod)
 	}
 	for i, was := range u.kept {
 		if was >= 0 {

@@ -1,4 +1,4 @@
-package model
+package updating
 
 import (
 	"cmp"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/drawknife/drawknife/internal/engine/existing"
 	"github.com/drawknife/drawknife/internal/engine/likeness"
+	"github.com/drawknife/drawknife/internal/engine/model"
 	"github.com/drawknife/drawknife/internal/engine/state"
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
@@ -32,7 +33,7 @@ func uniqueNames(nodes []planning.Node, changed []changedNode) bool {
 // changeNodes compiles the nodes that have changed, and sorts all nodes.
 func (u *update) changeNodes() {
 	m, s, dims := u.next, u.snapshot, u.next.Resources.Len()
-	groups := existing.NewRegrouping(m.newGroups(), u.was.Groups, u.was.AskedKeys)
+	groups := existing.NewRegrouping(m.NewGroups(), u.was.Groups, u.was.AskedKeys)
 	if u.nodesAsBefore(groups) {
 		return
 	}
@@ -48,7 +49,7 @@ func (u *update) changeNodes() {
 	if dims > m.Resources.WithoutVolumes() {
 		limits = existing.NewAttachLimits(s.CSINodes, s.Catalogs)
 	}
-	maker := m.nodeMaker(groups.Groups, limits)
+	maker := m.NodeMaker(groups.Groups, limits)
 	k := u.memo
 	placed, daemons, claimants := make([][]seat, len(s.Nodes)), make([][]*corev1.Pod, len(s.Nodes)), make([][]*corev1.Pod, len(s.Nodes))
 	for at, i := range order {
@@ -63,7 +64,7 @@ func (u *update) changeNodes() {
 		free := make([]int64, dims)
 		compiled := maker.Node(n, &views[of], u.classesOf(u.placed[of]), likeness.ReadPods(n.Pods), groups.Number(&views[of]), arena, free)
 		m.Nodes, m.Free = append(m.Nodes, compiled), append(m.Free, free...)
-		placed[at], daemons[at], claimants[at] = u.placed[of], daemonPodsOf(n), claimPods(n.Pods)
+		placed[at], daemons[at], claimants[at] = u.placed[of], model.DaemonPodsOf(n), claimPods(n.Pods)
 	}
 	m.Groups = groups.List
 	u.changeCompat()
@@ -73,7 +74,7 @@ func (u *update) changeNodes() {
 		for host, pods := range claimants {
 			for _, pod := range pods {
 				if !likeness.Ended(pod) {
-					m.addBoundVolumes(m.VolumesBound, int32(host), pod)
+					m.AddBoundVolumes(m.VolumesBound, int32(host), pod)
 				}
 			}
 		}
@@ -92,7 +93,7 @@ func (u *update) changeNodes() {
 // nodesAsBefore shares node data with the previous model if all of it would be the same.
 func (u *update) nodesAsBefore(groups *existing.Regrouping) bool {
 	m, was := u.next, u.was
-	if !groups.Same || u.renumber != nil || u.volumes || len(u.touched) > 0 || !sameList(m.Snapshot.Nodes, was.Snapshot.Nodes) {
+	if !groups.Same || u.renumber != nil || u.volumes || len(u.touched) > 0 || !model.SameList(m.Snapshot.Nodes, was.Snapshot.Nodes) {
 		return false
 	}
 	u.sameNames = true
@@ -260,12 +261,12 @@ func (u *update) changeTopology() {
 		m.Base, m.HostDomains, m.Reach = nil, nil, nil
 		return
 	}
-	m.Base = m.layout().Count(m.reachable)
+	m.Base = m.Layout().Count(m.Reachable)
 	if u.shapeWas == nil && sameDomains(m.Base.Domains, u.was.Base.Domains, u.was.HostDomains) {
 		m.Base.Domains = u.was.Base.Domains
 	} else {
 		m.HostDomains = m.Base.DomainCounts()
-		m.Reach = m.layout().Reach(m.Base, u.reachKnown())
+		m.Reach = m.Layout().Reach(m.Base, u.reachKnown())
 	}
 	m.Base.Owned = false
 }

@@ -1,4 +1,4 @@
-package model
+package updating
 
 import (
 	"slices"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/drawknife/drawknife/internal/engine/daemonset"
 	"github.com/drawknife/drawknife/internal/engine/likeness"
+	"github.com/drawknife/drawknife/internal/engine/model"
 	"github.com/drawknife/drawknife/internal/engine/runtimes"
 	"github.com/drawknife/drawknife/scheduling/planning"
 	"github.com/drawknife/drawknife/scheduling/spotlimits"
@@ -184,7 +185,7 @@ func (u *update) changeDaemons() bool {
 		if was >= 0 {
 			daemons = append(daemons, u.memo.daemons[was])
 		} else {
-			daemons = append(daemons, daemonPodsOf(&u.snapshot.Nodes[i]))
+			daemons = append(daemons, model.DaemonPodsOf(&u.snapshot.Nodes[i]))
 		}
 	}
 	newest := daemonset.Newest(daemons)

@@ -1,4 +1,4 @@
-package model
+package updating
 
 import (
 	"maps"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/drawknife/drawknife/internal/engine/existing"
 	"github.com/drawknife/drawknife/internal/engine/likeness"
+	"github.com/drawknife/drawknife/internal/engine/model"
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
@@ -27,21 +28,28 @@ import (
 // Compiled catalogs, and catalogs after overlays, are shared in any case if they have not changed.
 //
 // Models never change: any number of Solve and Trial calls may run in parallel on m and on earlier models, with unchanged results.
-func (m *Model) Update(s *planning.Snapshot) (*Model, error) {
-	if next := m.Updated(s); next != nil {
+func Update(m *model.Model, s *planning.Snapshot) (*model.Model, error) {
+	if next := Updated(m, s); next != nil {
 		return next, nil
 	}
-	return compile(s, m, &Options{matcher: m.Matcher})
+	c, err := model.CompileAgain(s, m)
+	if err != nil {
+		return nil, err
+	}
+	if c.Model.Spot == nil && c.Model.RunTimes == nil {
+		keepMemo(c)
+	}
+	return c.Model, nil
 }
 
 // Updated returns the model of a snapshot with few differences from that of m, or nil if it must be compiled.
-func (m *Model) Updated(s *planning.Snapshot) *Model {
-	k := m.memo.take()
+func Updated(m *model.Model, s *planning.Snapshot) *model.Model {
+	k, _ := m.Kept.Take().(*memo)
 	if k == nil || s == nil {
 		return nil
 	}
-	s, err := withGangPods(s)
-	if err != nil || !m.sameWorld(s) {
+	s, err := model.WithGangPods(s)
+	if err != nil || !sameWorld(m, s) {
 		return nil
 	}
 	u := &update{
@@ -54,7 +62,7 @@ func (m *Model) Updated(s *planning.Snapshot) *Model {
 	}
 	next := *m
 	u.next = &next
-	next.Snapshot, next.memo = s, &memoOwner{}
+	next.Snapshot, next.Kept = s, nil
 	if !u.findChanges() || !u.devicesStand() || !u.changePods() || !u.changeDaemons() || !changeGangs(u) || !u.settle() || !u.changeSamples() {
 		return nil
 	}
@@ -63,18 +71,18 @@ func (m *Model) Updated(s *planning.Snapshot) *Model {
 	}
 	u.changeClasses()
 	if next.Gangs != nil {
-		next.Gangs.setClasses(func(like int32) int32 { return k.kinds[like].Class }, next.PodClass)
+		next.Gangs.SetClasses(func(like int32) int32 { return k.kinds[like].Class }, next.PodClass)
 	}
 	u.changeNodes()
 	next.Standings = next.Seller().Standings(next.Nodes)
 	u.changePools()
 	u.changeTopology()
-	next.memo.Store(k)
+	next.Kept = model.Keep(k)
 	return &next
 }
 
 // sameWorld reports whether everything except pods and nodes is unchanged.
-func (m *Model) sameWorld(s *planning.Snapshot) bool {
+func sameWorld(m *model.Model, s *planning.Snapshot) bool {
 	was := m.Snapshot
 	v, w := &was.Vocabulary, &s.Vocabulary
 	if !slices.Equal(v.WellKnown, w.WellKnown) || !slices.Equal(v.RestrictedDomains, w.RestrictedDomains) ||
@@ -83,7 +91,7 @@ func (m *Model) sameWorld(s *planning.Snapshot) bool {
 		return false
 	}
 	spreads := len(was.DefaultTopologySpread)+len(s.DefaultTopologySpread) > 0
-	return was.CostModel == s.CostModel && maps.EqualFunc(was.Catalogs, s.Catalogs, sameList) &&
+	return was.CostModel == s.CostModel && maps.EqualFunc(was.Catalogs, s.Catalogs, model.SameList) &&
 		slices.EqualFunc(was.NodePools, s.NodePools, func(a, b planning.NodePool) bool {
 			return a.Key == b.Key && a.Catalog == b.Catalog && a.NotReady == b.NotReady &&
 				(a.Object == b.Object || a.Object != nil && b.Object != nil && sameGeneration(&a.Object.ObjectMeta, &b.Object.ObjectMeta))
@@ -92,16 +100,16 @@ func (m *Model) sameWorld(s *planning.Snapshot) bool {
 			return a == b || a != nil && b != nil && sameGeneration(&a.ObjectMeta, &b.ObjectMeta)
 		}) &&
 		slices.Equal(was.NodeOverlays, s.NodeOverlays) && slices.Equal(was.StorageClasses, s.StorageClasses) &&
-		firstNil(s.Namespaces) < 0 && firstNil(s.PersistentVolumeClaims) < 0 && firstNil(s.PersistentVolumes) < 0 &&
+		model.FirstNil(s.Namespaces) < 0 && model.FirstNil(s.PersistentVolumeClaims) < 0 && model.FirstNil(s.PersistentVolumes) < 0 &&
 		slices.Equal(was.UnsupportedVolumeTopologyKeys, s.UnsupportedVolumeTopologyKeys) &&
 		slices.Equal(was.UnsupportedVolumeDrivers, s.UnsupportedVolumeDrivers) &&
-		(m.Resources.Len() == m.Resources.WithoutVolumes() || slices.Equal(was.CSINodes, s.CSINodes) && m.sameAttachments(s)) && firstNil(s.CSINodes) < 0 && // read for limits on volumes alone
-		firstNil(s.VolumeAttachments) < 0 && m.Devices.Stand(s) && sameDevices(was, s) &&
-		firstNil(s.PodDisruptionBudgets) < 0 && // read by Solve from the snapshot
-		(!spreads || sameList(was.DefaultTopologySpread, s.DefaultTopologySpread) && slices.Equal(was.Services, s.Services) &&
+		(m.Resources.Len() == m.Resources.WithoutVolumes() || slices.Equal(was.CSINodes, s.CSINodes) && m.SameAttachments(s)) && model.FirstNil(s.CSINodes) < 0 && // read for limits on volumes alone
+		model.FirstNil(s.VolumeAttachments) < 0 && m.Devices.Stand(s) && model.SameDevices(was, s) &&
+		model.FirstNil(s.PodDisruptionBudgets) < 0 && // read by Solve from the snapshot
+		(!spreads || model.SameList(was.DefaultTopologySpread, s.DefaultTopologySpread) && slices.Equal(was.Services, s.Services) &&
 			slices.Equal(was.ReplicaSets, s.ReplicaSets) && slices.Equal(was.StatefulSets, s.StatefulSets) &&
 			slices.Equal(was.ReplicationControllers, s.ReplicationControllers)) &&
-		firstNil(s.Services) < 0 && firstNil(s.ReplicaSets) < 0 && firstNil(s.StatefulSets) < 0 && firstNil(s.ReplicationControllers) < 0
+		model.FirstNil(s.Services) < 0 && model.FirstNil(s.ReplicaSets) < 0 && model.FirstNil(s.StatefulSets) < 0 && model.FirstNil(s.ReplicationControllers) < 0
 }
 
 // sameGeneration reports whether the API says that the specs of two versions of one object are the same.
@@ -111,7 +119,7 @@ func sameGeneration(a, b *metav1.ObjectMeta) bool {
 
 // update is a change from one model to the next.
 type update struct {
-	was, next *Model
+	was, next *model.Model
 	memo      *memo
 	snapshot  *planning.Snapshot
 	writer    *likeness.Writer
@@ -167,7 +175,7 @@ type mergedKind struct{ class, into int32 }
 // findChanges compares the nodes.
 func (u *update) findChanges() bool {
 	s, m := u.snapshot, u.was
-	if sameList(s.Nodes, m.Snapshot.Nodes) {
+	if model.SameList(s.Nodes, m.Snapshot.Nodes) {
 		u.kept = u.memo.order
 		return true
 	}
@@ -186,7 +194,7 @@ func (u *update) findChanges() bool {
 		}
 		seen[was] = true
 		old := m.Nodes[was].Source
-		if old.Object == n.Object && old.Claim == n.Claim && old.Pool == n.Pool && old.Leaving == n.Leaving && (sameList(old.Pods, n.Pods) || slices.Equal(old.Pods, n.Pods)) {
+		if old.Object == n.Object && old.Claim == n.Claim && old.Pool == n.Pool && old.Leaving == n.Leaving && (model.SameList(old.Pods, n.Pods) || slices.Equal(old.Pods, n.Pods)) {
 			u.kept[i] = int32(was)
 			continue
 		}
@@ -202,7 +210,7 @@ func (u *update) findChanges() bool {
 		}
 	}
 	for _, c := range u.changed {
-		if CheckNode(&s.Nodes[c.at]) != nil {
+		if model.CheckNode(&s.Nodes[c.at]) != nil {
 			return false
 		}
 	}

@@ -1,0 +1,109 @@
+package updating
+
+import (
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/internal/engine/existing"
+	"github.com/drawknife/drawknife/internal/engine/likeness"
+	"github.com/drawknife/drawknife/internal/engine/model"
+	"github.com/drawknife/drawknife/internal/engine/podclass"
+)
+
+// An Update reads gangs again after all pods have their kinds. The variants of members in domains count as members of their kinds. So kinds
+// of variants that are not needed any more are removed, like kinds without pods. Data that most updates leave unchanged is reused: which
+// pods are members, the nodes without members, which domains are sold, and variants.
+
+// countVariants counts the variants of members in domains among the members of their kinds.
+func (k *memo) countVariants() {
+	for like, pod := range k.gangs.Variants {
+		k.kinds[like].Members++
+		k.kinds[like].Note(pod)
+	}
+}
+
+// updatedPods are the pods of an update.
+type updatedPods struct {
+	u *update
+	// changed is the place in update.changed of nodes that changed.
+	changed map[int]int
+}
+
+func (p *updatedPods) waiting(pod int32) int32 { return p.u.waiting[pod].kind }
+
+func (p *updatedPods) bound(node, pod int) int32 {
+	if was := p.u.kept[node]; was >= 0 {
+		return p.u.memo.placed[was][pod].kind
+	}
+	return p.u.placed[p.changed[node]][pod].kind
+}
+
+func (p *updatedPods) variant(original, pod *corev1.Pod) int32 {
+	u, k := p.u, p.u.memo
+	rules := k.index.Remember(original)
+	text, rulesOf, err := podclass.Text(k.index, u.was.Devices.Reads(), &likeness.Pattern{First: pod, RuledAs: original, Rules: rules}, u.writer)
+	if n, known := k.kindOf[string(text)]; known {
+		return n
+	}
+	u.regrouped = true
+	return k.addKind(podclass.NewKind(pod, u.writer, rulesOf, false, err))
+}
+
+// changeGangs reads the gangs of the update's snapshot. It reports false if they have to be compiled.
+func changeGangs(u *update) bool {
+	k, s, was := u.memo, u.snapshot, u.memo.gangs
+	u.next.Gangs = nil
+	for like := range was.Variants {
+		k.kinds[like].Members--
+	}
+	if len(s.Gangs) == 0 {
+		k.gangs = nil
+		swapVariants(u, was, nil)
+		return true
+	}
+	pods := &updatedPods{u: u, changed: make(map[int]int, len(u.changed))}
+	for i, c := range u.changed {
+		pods.changed[c.at] = i
+	}
+	reading := model.GangUpdate{
+		Snapshot: s, Lookup: u.was.Vocab, Pods: &model.NumberedPods{Waiting: pods.waiting, Bound: pods.bound, Variant: pods.variant}, Was: was,
+		SameLabels: sameLabels(u), Unchanged: func(node int) bool { return u.kept[node] >= 0 },
+	}
+	record, index, err := reading.Read()
+	if err != nil {
+		return false
+	}
+	k.gangs, u.next.Gangs = record, index
+	k.countVariants()
+	swapVariants(u, was, k.gangs)
+	return true
+}
+
+// sameLabels reports whether nodes still have the same labels, and no node was added or removed.
+func sameLabels(u *update) bool {
+	return len(u.gone) == 0 && !slices.ContainsFunc(u.changed, func(c changedNode) bool {
+		return c.was < 0 || !maps.Equal(existing.LabelsOf(u.was.Nodes[c.was].Source), existing.LabelsOf(&u.snapshot.Nodes[c.at]))
+	})
+}
+
+// swapVariants records the pods from which variants are no longer read, and those from which they are read now. Either record may be nil.
+func swapVariants(u *update, was, now *model.GangRecord) {
+	is := map[*corev1.Pod]int32{}
+	for like, pod := range now.Variants {
+		is[pod] = like
+	}
+	for like, pod := range was.Variants {
+		if kind, ok := is[pod]; ok && kind == like {
+			delete(is, pod)
+			continue
+		}
+		u.swapped = append(u.swapped, swappedSample{like, pod, nil})
+	}
+	for like, pod := range now.Variants {
+		if _, ok := is[pod]; ok {
+			u.swapped = append(u.swapped, swappedSample{like, nil, pod})
+		}
+	}
+}
