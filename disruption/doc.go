@@ -21,18 +21,18 @@
 //	quiet        consolidateAfter and the condition Consolidatable         consolidatable.go
 //	budgets      how much may be disrupted: of NodePools and beyond        budgettracker.go
 //	back-off     pools whose replacements fail                             backoff.go
-//	drift        the condition Drifted, and hashes                         drift.go, hashes.go
-//	forced       nodes to remove at once: broken, expired, interrupted  repair.go, forced.go
+//	drift        the condition Drifted, and hashes                         drift.go
+//	forced       nodes to remove at once: broken, expired, interrupted  forced.go
 //	planner      plans: commands and verdicts                              planner.go
 //	reference    Karpenter's methods, one after another                    referenceplanner.go, internal/consolidate/reference
 //	global       the whole fleet in one plan                               global.go, internal/consolidate/global
-//	memory       what Global keeps for its next plan                       planagain.go
+//	memory       what Global keeps for its next plan                       global.go
 //	proofs       why nothing cheaper exists                                internal/consolidate/proof
 //	replay       whether parts of a plan are still valid                   internal/consolidate/replay
-//	approval     an external system that may delay or refuse commands      approval.go, digest.go, refusals.go
+//	approval     an external system that may delay or refuse commands      approval.go, refusals.go
 //	execution    record, mark, launch, wait, delete; or undo               execution.go, executionmarks.go, effects.go, queue.go
 //	recovery     commands that earlier processes left unfinished           record.go, recover.go, history.go
-//	pace         when to plan again                                        pace.go, idle.go
+//	pace         when to plan again                                        pace.go
 //	reports      events, and samples of metrics, as data                   planevents.go, samples.go
 //
 // # Deliberate differences

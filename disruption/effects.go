@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/drawknife/drawknife/api/option"
 )
 
 // Step is what an execution needs done, and when to call it again. Carry the effects out in order, report failures in Observed, and call
@@ -146,4 +148,165 @@ func idOf(cmd *Command) string {
 		return ""
 	}
 	return cmd.ID
+}
+
+// Handler carries out the effects of commands, with one method for each kind. A new kind in a later release is a new method, so a Handler
+// without it no longer compiles, and no effect is overlooked. Do calls the method of an effect.
+type Handler interface {
+	// ValidateCommand asks Planner.Validate whether the command is still good; the answer is Observed.Validation.
+	ValidateCommand(context.Context, ValidateCommand) error
+	// AskApproval asks the Approver, as Ask does; the answer is Observed.Approval.
+	AskApproval(context.Context, AskApproval) error
+	// WriteRecord writes a record to a NodeClaim, unless the NodeClaim is gone or was replaced by another.
+	WriteRecord(context.Context, WriteRecord) error
+	// ClearRecord removes the record from a NodeClaim. It is no error if the NodeClaim is gone.
+	ClearRecord(context.Context, ClearRecord) error
+	// TaintNode adds the taint to a node. It is no error if the node is gone.
+	TaintNode(context.Context, TaintNode) error
+	// UntaintNode removes the taint from a node. It is no error if the node is gone.
+	UntaintNode(context.Context, UntaintNode) error
+	// CordonNode cordons a node. It is no error if the node is gone.
+	CordonNode(context.Context, CordonNode) error
+	// UncordonNode removes a cordon of CordonNode. It is no error if the node is gone.
+	UncordonNode(context.Context, UncordonNode) error
+	// SetReason sets the condition of a NodeClaim, unless the NodeClaim is gone or was replaced by another.
+	SetReason(context.Context, SetReason) error
+	// ClearReason removes the condition of a NodeClaim. It is no error if the NodeClaim is gone.
+	ClearReason(context.Context, ClearReason) error
+	// LaunchReplacement creates the NodeClaim of a replacement; the result is Observed.Replacements.
+	LaunchReplacement(context.Context, LaunchReplacement) error
+	// MarkNode marks a node as leaving, in memory.
+	MarkNode(context.Context, MarkNode) error
+	// UnmarkNode removes the mark of MarkNode.
+	UnmarkNode(context.Context, UnmarkNode) error
+	// NominateNode protects a node from disruption for a while, in memory.
+	NominateNode(context.Context, NominateNode) error
+	// NoteDisruptions adds to the history and stores it; a failure is Observed.NoteErr.
+	NoteDisruptions(context.Context, NoteDisruptions) error
+	// DeleteMember deletes the NodeClaim of a member. It is no error if the NodeClaim is gone.
+	DeleteMember(context.Context, DeleteMember) error
+	// DeleteReplacement deletes the NodeClaim of a replacement. It is no error if the NodeClaim is gone.
+	DeleteReplacement(context.Context, DeleteReplacement) error
+}
+
+// Do calls the handler's method for the effect. The error is the handler's, or an *option.ArgumentError if effect or handler is nil.
+func Do(ctx context.Context, effect Effect, handler Handler) error {
+	switch {
+	case effect == nil:
+		return option.Missing("Do", "the effect")
+	case handler == nil:
+		return option.Missing("Do", "the handler")
+	}
+	return effect.do(ctx, handler)
+}
+
+func (e ValidateCommand) do(ctx context.Context, h Handler) error { return h.ValidateCommand(ctx, e) }
+func (e AskApproval) do(ctx context.Context, h Handler) error     { return h.AskApproval(ctx, e) }
+func (e WriteRecord) do(ctx context.Context, h Handler) error     { return h.WriteRecord(ctx, e) }
+func (e ClearRecord) do(ctx context.Context, h Handler) error     { return h.ClearRecord(ctx, e) }
+func (e TaintNode) do(ctx context.Context, h Handler) error       { return h.TaintNode(ctx, e) }
+func (e UntaintNode) do(ctx context.Context, h Handler) error     { return h.UntaintNode(ctx, e) }
+func (e CordonNode) do(ctx context.Context, h Handler) error      { return h.CordonNode(ctx, e) }
+func (e UncordonNode) do(ctx context.Context, h Handler) error    { return h.UncordonNode(ctx, e) }
+func (e SetReason) do(ctx context.Context, h Handler) error       { return h.SetReason(ctx, e) }
+func (e ClearReason) do(ctx context.Context, h Handler) error     { return h.ClearReason(ctx, e) }
+func (e LaunchReplacement) do(ctx context.Context, h Handler) error {
+	return h.LaunchReplacement(ctx, e)
+}
+func (e MarkNode) do(ctx context.Context, h Handler) error        { return h.MarkNode(ctx, e) }
+func (e UnmarkNode) do(ctx context.Context, h Handler) error      { return h.UnmarkNode(ctx, e) }
+func (e NominateNode) do(ctx context.Context, h Handler) error    { return h.NominateNode(ctx, e) }
+func (e NoteDisruptions) do(ctx context.Context, h Handler) error { return h.NoteDisruptions(ctx, e) }
+func (e DeleteMember) do(ctx context.Context, h Handler) error    { return h.DeleteMember(ctx, e) }
+func (e DeleteReplacement) do(ctx context.Context, h Handler) error {
+	return h.DeleteReplacement(ctx, e)
+}
+
+// RefusedEffectError is an effect that this Handler does not support.
+type RefusedEffectError struct{ Effect Effect }
+
+// Error names the effect.
+func (e *RefusedEffectError) Error() string {
+	return fmt.Sprintf("cannot %v: there is no handler for it", e.Effect)
+}
+
+// RefuseEffects is a Handler that refuses everything with a *RefusedEffectError. Embed it in a Handler for a few kinds only, such as those
+// of CleanUp. The compiler then does not report new kinds, so don't embed it in a Handler for all kinds.
+type RefuseEffects struct{}
+
+var _ Handler = RefuseEffects{}
+
+// ValidateCommand refuses it.
+func (RefuseEffects) ValidateCommand(_ context.Context, e ValidateCommand) error {
+	return &RefusedEffectError{e}
+}
+
+// AskApproval refuses it.
+func (RefuseEffects) AskApproval(_ context.Context, e AskApproval) error {
+	return &RefusedEffectError{e}
+}
+
+// WriteRecord refuses it.
+func (RefuseEffects) WriteRecord(_ context.Context, e WriteRecord) error {
+	return &RefusedEffectError{e}
+}
+
+// ClearRecord refuses it.
+func (RefuseEffects) ClearRecord(_ context.Context, e ClearRecord) error {
+	return &RefusedEffectError{e}
+}
+
+// TaintNode refuses it.
+func (RefuseEffects) TaintNode(_ context.Context, e TaintNode) error { return &RefusedEffectError{e} }
+
+// UntaintNode refuses it.
+func (RefuseEffects) UntaintNode(_ context.Context, e UntaintNode) error {
+	return &RefusedEffectError{e}
+}
+
+// CordonNode refuses it.
+func (RefuseEffects) CordonNode(_ context.Context, e CordonNode) error { return &RefusedEffectError{e} }
+
+// UncordonNode refuses it.
+func (RefuseEffects) UncordonNode(_ context.Context, e UncordonNode) error {
+	return &RefusedEffectError{e}
+}
+
+// SetReason refuses it.
+func (RefuseEffects) SetReason(_ context.Context, e SetReason) error { return &RefusedEffectError{e} }
+
+// ClearReason refuses it.
+func (RefuseEffects) ClearReason(_ context.Context, e ClearReason) error {
+	return &RefusedEffectError{e}
+}
+
+// LaunchReplacement refuses it.
+func (RefuseEffects) LaunchReplacement(_ context.Context, e LaunchReplacement) error {
+	return &RefusedEffectError{e}
+}
+
+// MarkNode refuses it.
+func (RefuseEffects) MarkNode(_ context.Context, e MarkNode) error { return &RefusedEffectError{e} }
+
+// UnmarkNode refuses it.
+func (RefuseEffects) UnmarkNode(_ context.Context, e UnmarkNode) error { return &RefusedEffectError{e} }
+
+// NominateNode refuses it.
+func (RefuseEffects) NominateNode(_ context.Context, e NominateNode) error {
+	return &RefusedEffectError{e}
+}
+
+// NoteDisruptions refuses it.
+func (RefuseEffects) NoteDisruptions(_ context.Context, e NoteDisruptions) error {
+	return &RefusedEffectError{e}
+}
+
+// DeleteMember refuses it.
+func (RefuseEffects) DeleteMember(_ context.Context, e DeleteMember) error {
+	return &RefusedEffectError{e}
+}
+
+// DeleteReplacement refuses it.
+func (RefuseEffects) DeleteReplacement(_ context.Context, e DeleteReplacement) error {
+	return &RefusedEffectError{e}
 }
