@@ -5,9 +5,6 @@ import (
 	"slices"
 )
 
-// mostFilesOfFacade is how many files a package may have if its implementation is in rooms.
-const mostFilesOfFacade = 30
-
 // CheckFacades finds packages that are too large to understand as a whole: packages with rooms that have too many files, and types with too
 // many methods. Types that had more methods when the rule was made are listed by package and name, with their number. If such a type has
 // fewer now, this is a fault, too, so that the number in the list is lowered.
@@ -33,8 +30,8 @@ func CheckFacades(t *Tree, facades, rooms []string, then map[string]int) []Fault
 	}
 	var faults []Fault
 	for _, dir := range facades {
-		if n := files[dir]; n > mostFilesOfFacade {
-			faults = append(faults, fault(places[dir], "%s has %d files, and at most %d: move what users don't touch to a room", dir, n, mostFilesOfFacade))
+		if n := files[dir]; n > mostFiles {
+			faults = append(faults, fault(places[dir], "%s has %d files, and at most %d: move what users don't touch to a room", dir, n, mostFiles))
 		}
 	}
 	for name, n := range methods {

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"bytes"
 	"go/ast"
 	"maps"
 	"slices"
@@ -62,6 +63,46 @@ func CheckSizes(t *Tree) []Fault {
 				faults = append(faults, fault(at[name], "%s has %d methods, and may have %d: split it by question", name, methods[name], mostMethods))
 			}
 		}
+	}
+	return sorted(faults)
+}
+
+// mostLines is how many lines a file has at most, tests aside.
+const mostLines = 400
+
+// CheckFiles finds packages with too many files, and files with too many lines, tests aside. Generated files have as many lines as they
+// need, and so have files with nothing but a package comment. What was too large when the rule was made may be as large as then, by its
+// folder or name; if it is smaller now, that is a fault too, so that its entry is lowered.
+func CheckFiles(t *Tree, then map[string]int) []Fault {
+	var faults []Fault
+	left := maps.Clone(then)
+	check := func(name string, n, most int, what, cure string) {
+		before, known := left[name]
+		delete(left, name)
+		switch {
+		case known && n <= most:
+			faults = append(faults, fault(name, "has %d %s: remove its entry, %d are allowed everywhere", n, what, most))
+		case known && n != before:
+			faults = append(faults, fault(name, "has %d %s, and %d are recorded: record fewer, or %s", n, what, before, cure))
+		case !known && n > most:
+			faults = append(faults, fault(name, "has %d %s, and may have %d: %s", n, what, most, cure))
+		}
+	}
+	for dir, list := range t.packages() {
+		n := 0
+		for _, f := range list {
+			if f.Test {
+				continue
+			}
+			n++
+			if !f.Generated && len(f.Syntax.Decls) > 0 {
+				check(f.Name, bytes.Count(f.source, []byte{'\n'}), mostLines, "lines", "split it by idea")
+			}
+		}
+		check(nameOf(dir), n, mostFiles, "files", "give part of it a package of its own, or join files that are one idea")
+	}
+	for _, name := range slices.Sorted(maps.Keys(left)) {
+		faults = append(faults, fault(name, "is gone: remove its entry"))
 	}
 	return sorted(faults)
 }
