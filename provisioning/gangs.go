@@ -28,7 +28,7 @@ type gangNodes struct {
 	group []int
 	// pending says which gangs have places on nodes of an incomplete launch.
 	pending []bool
-	// families is the first gang of each parent.
+	// families is the first gang of those that are placed all or none, by the name of their outermost group.
 	families map[scheduling.GangKey]int
 	// claims counts the new nodes of each group.
 	claims map[int]int
@@ -83,17 +83,17 @@ func (g *gangNodes) findMembers() {
 	}
 }
 
-// joinFamily puts the gang in one group with the others that its parent needs.
+// joinFamily puts the gang in one group with the others that its parent, or an ancestor, needs.
 func (g *gangNodes) joinFamily(number int, gang *scheduling.Gang) {
-	if gang.Parent == "" || gang.Spare {
+	whole, ok := gang.Whole()
+	if !ok {
 		return
 	}
-	parent := scheduling.GangKey{Namespace: gang.Namespace, Name: gang.Parent}
-	if first, known := g.families[parent]; known {
+	if first, known := g.families[whole]; known {
 		g.join([]int{first, number})
 		return
 	}
-	g.families[parent] = number
+	g.families[whole] = number
 }
 
 // waitingMembers yields the members that have no node: pending pods, and then the pods that the gang's templates stand for.

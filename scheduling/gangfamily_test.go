@@ -1,8 +1,10 @@
 package scheduling_test
 
 import (
+	"context"
 	"fmt"
 	"math"
+	"math/bits"
 	"slices"
 	"strings"
 	"testing"
@@ -233,5 +235,133 @@ func TestGangFamiliesByBruteForce(t *testing.T) {
 	t.Logf("%d families: %d placed, %d of them for more than they must, %d not found", tried, placed, more, missed)
 	if placed*4 < tried || missed > 0 || more*100 > placed {
 		t.Errorf("of %d families %d are placed, %d for more than they must, and %d were not found", tried, placed, more, missed)
+	}
+}
+
+// judgedWishes are gangs of one parent in one zone, each of which prefers one rack.
+type judgedWishes struct {
+	judgedFamily
+	premium float64
+}
+
+// cheapest is what new nodes cost at least, in cents, if the gangs in the set are on one rack each; -1 if they have no place together.
+func (j *judgedWishes) cheapest(onRack int) int {
+	best := math.MaxInt
+	type bin struct{ left, rack int }
+	var try func(gang, pod, zone, rack int, bins []bin, used, cost int)
+	try = func(gang, pod, zone, rack int, bins []bin, used, cost int) {
+		switch {
+		case cost >= best:
+			return
+		case gang == len(j.gangs):
+			best = cost
+			return
+		case pod == len(j.gangs[gang]):
+			try(gang+1, 0, zone, -1, bins, used, cost)
+			return
+		}
+		need := j.gangs[gang][pod]
+		in := func(at int) (int, bool) { // the rack of the gang's next pods if this one is there
+			if onRack>>gang&1 == 0 {
+				return -1, true
+			}
+			return at, rack < 0 || rack == at
+		}
+		for i := range bins {
+			if next, ok := in(bins[i].rack); ok && bins[i].left >= need {
+				bins[i].left -= need
+				try(gang, pod+1, zone, next, bins, used, cost)
+				bins[i].left += need
+			}
+		}
+		for at, it := range j.types {
+			if next, ok := in(at); ok && it[0] >= need && used+it[0] <= j.limit {
+				try(gang, pod+1, zone, next, append(bins[:len(bins):len(bins)], bin{it[0] - need, at}), used+it[0], cost+it[1]+zone*j.extra)
+			}
+		}
+	}
+	for zone := range 2 {
+		var bins []bin
+		for _, f := range j.free {
+			if f[1] == zone {
+				bins = append(bins, bin{f[0], f[2]})
+			}
+		}
+		try(0, 0, zone, -1, bins, 0, 0)
+	}
+	if best == math.MaxInt {
+		return -1
+	}
+	return best
+}
+
+// best is how many gangs can be on one rack within the premium, and what that costs at least; -1 if they have no place together.
+func (j *judgedWishes) best() (kept, cost int) {
+	plain := j.cheapest(0)
+	if plain < 0 {
+		return 0, -1
+	}
+	cost = plain
+	for set := range 1 << len(j.gangs) {
+		n, c := bits.OnesCount(uint(set)), j.cheapest(set)
+		if c >= 0 && float64(c) <= float64(plain)*(1+j.premium)+1e-9 && (n > kept || n == kept && c < cost) {
+			kept, cost = n, c
+		}
+	}
+	return kept, cost
+}
+
+// Gangs of one parent are on one rack each, as many of them as the premium allows, at the least cost.
+func TestGangFamilyWishesByBruteForce(t *testing.T) {
+	tried, kept, lost, more := 0, 0, 0, 0
+	seeded.Times(t, 300, func(t *rapid.T) {
+		j := &judgedWishes{*drawJudgedFamily(t), float64(number(t, 0, 8)) / 8}
+		s := j.snapshot()
+		for i := range s.Gangs {
+			s.Gangs[i].Topology[1].Policy = scheduling.GangTopologyPreferred
+		}
+		want, cost := j.best()
+		m, err := scheduling.Compile(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := m.Solve(context.Background(), scheduling.Query{PreferencePremium: &j.premium})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, fault := range planvalidator.Check(s, p) {
+			t.Error(fault)
+		}
+		if cost < 0 {
+			if p.Gangs[0].Reason == nil {
+				t.Fatalf("%+v have no place together, and are placed", j)
+			}
+			return
+		}
+		has := 0
+		for i := range p.Gangs {
+			if p.Gangs[i].Reason != nil {
+				t.Fatalf("%+v could be placed for %d: %s", j, cost, p.Gangs[i].Reason)
+			}
+			if len(p.Gangs[i].Domains) == 2 {
+				has++
+			}
+		}
+		got := int(math.Round(p.HourlyCost * 100))
+		tried, kept = tried+1, kept+want
+		switch {
+		case has != want:
+			t.Logf("%+v: %d are on one rack for %d, and could be %d for %d", j, has, got, want, cost)
+			lost++
+		case got < cost:
+			t.Fatalf("%+v cost %d at least, and %d in the plan", j, cost, got)
+		case got > cost:
+			t.Logf("%+v cost %d at least, and %d in the plan", j, cost, got)
+			more++
+		}
+	})
+	t.Logf("%d families with %d wishes to keep: other numbers were kept in %d, %d cost more than they must", tried, kept, lost, more)
+	if kept < tried || (lost+more)*50 > tried {
+		t.Errorf("of %d families, with %d wishes to keep, %d keep other numbers, and %d cost more than they must", tried, kept, lost, more)
 	}
 }

@@ -47,6 +47,8 @@ type (
 type (
 	// Gang is pods that are useful only together: a plan places at least Minimum of them, or none.
 	Gang = planning.Gang
+	// GangAncestor is what the parent of gangs is a part of.
+	GangAncestor = planning.GangAncestor
 	// GangTemplate represents equal members of a gang that do not exist yet.
 	GangTemplate = planning.GangTemplate
 	// GangTopology keeps all members of a gang in one domain: on nodes that have the same value of a label.

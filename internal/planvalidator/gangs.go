@@ -53,36 +53,60 @@ func (c *checker) gangs() {
 	c.families()
 }
 
-// families checks the gangs with the same parent: they are placed all or none, in one domain of each label that they share, and spare gangs
+// families checks that the gangs of a parent, and of each ancestor, are placed all or none, in one domain of what they share, and spare gangs
 // only where the others are.
 func (c *checker) families() {
-	placed, shared := map[scheduling.GangKey]bool{}, map[scheduling.GangKey]string{}
+	whole, shared := map[scheduling.GangKey]bool{}, map[scheduling.GangKey]string{}
 	for i := range c.s.Gangs {
 		g, says := &c.s.Gangs[i], &c.p.Gangs[i]
-		parent := scheduling.GangKey{Namespace: g.Namespace, Name: g.Parent}
-		if g.Parent == "" || says.Placed == 0 {
-			continue
+		if key, ok := wholeOf(g); ok && says.Placed > 0 {
+			whole[key] = whole[key] || says.Bound < g.Needs()
 		}
-		placed[parent] = placed[parent] || says.Bound < g.Needs() && !g.Spare
-		domains := ""
-		for k := range g.Shared {
-			for _, d := range says.Domains {
-				if d.Key == g.Topology[k].Key {
-					domains += d.String() + " "
+		for _, group := range parentsOf(g) {
+			if says.Placed == 0 {
+				continue
+			}
+			domains := ""
+			for k := range group.Shared {
+				for _, d := range says.Domains {
+					if d.Key == g.Topology[k].Key {
+						domains += d.String() + " "
+					}
 				}
 			}
+			key := scheduling.GangKey{Namespace: g.Namespace, Name: group.Name}
+			if known, ok := shared[key]; ok && known != domains {
+				c.fault("gang "+g.Key().String(), "is in %s, and others of %s are in %s", domains, group.Name, known)
+			}
+			shared[key] = domains
 		}
-		if known, ok := shared[parent]; ok && known != domains {
-			c.fault("gang "+g.Key().String(), "is in %s, and others of %s are in %s", domains, g.Parent, known)
-		}
-		shared[parent] = domains
 	}
 	for i := range c.s.Gangs {
 		g, says := &c.s.Gangs[i], &c.p.Gangs[i]
-		if g.Parent != "" && !g.Spare && placed[scheduling.GangKey{Namespace: g.Namespace, Name: g.Parent}] && says.Bound+says.Placed < g.Needs() {
-			c.fault("gang "+g.Key().String(), "has no place, and others of %s have", g.Parent)
+		if key, ok := wholeOf(g); ok && whole[key] && says.Bound+says.Placed < g.Needs() {
+			c.fault("gang "+g.Key().String(), "has no place, and others of %s have", key.Name)
 		}
 	}
+}
+
+// parentsOf returns the parent and the ancestors of the gang.
+func parentsOf(g *scheduling.Gang) []scheduling.GangAncestor {
+	if g.Parent == "" {
+		return nil
+	}
+	return append([]scheduling.GangAncestor{{Name: g.Parent, Shared: g.Shared, Spare: g.Spare}}, g.Ancestors...)
+}
+
+// wholeOf names the outermost group that is placed all or none, and needs the gang for that.
+func wholeOf(g *scheduling.Gang) (scheduling.GangKey, bool) {
+	name := ""
+	for _, group := range parentsOf(g) {
+		if group.Spare {
+			break
+		}
+		name = group.Name
+	}
+	return scheduling.GangKey{Namespace: g.Namespace, Name: name}, name != ""
 }
 
 func (c *checker) gang(g *scheduling.Gang, says *scheduling.GangPlacement, hosts map[scheduling.PodKey]func(key string) (string, bool)) {

@@ -41,6 +41,9 @@ type Gang struct {
 	Shared int `json:"shared,omitempty"`
 	// Spare says that the parent is complete without the gang: it is placed after the others, in the domains that they share, if there is room.
 	Spare bool `json:"spare,omitempty"`
+	// Ancestors are what the parent is a part of, its own parent first; nil if it is a part of nothing. The gangs of all groups of an
+	// ancestor are placed all together or not at all. All gangs of one parent have the same ancestors. Without a Parent, it is nil.
+	Ancestors []GangAncestor `json:"ancestors,omitempty"`
 	// DisruptionMode says whether running members may be moved without the others. Empty means GangDisruptedTogether.
 	DisruptionMode GangDisruptionMode `json:"disruptionMode,omitempty"`
 	// Deadline is the time from which on the gang is not placed any more, or zero if there is none.
@@ -48,6 +51,21 @@ type Gang struct {
 	// RunSeconds is how many seconds the members run after they are placed. They are not placed in a reservation that ends earlier
 	// (cloudprovider.Offering.ReservationEnds). 0 means that it is not known; then activeDeadlineSeconds of each member counts, if set.
 	RunSeconds int64 `json:"runSeconds,omitempty"`
+}
+
+// GangAncestor is a group of groups of gangs.
+type GangAncestor struct {
+	// Name is unique in the namespace of the gang, among parents and ancestors.
+	Name string `json:"name"`
+	// Shared is how many of the first entries of Gang.Topology the gangs of the ancestor have in common: for each of these entries, all
+	// gangs are in the same domain. It is at most as large as that of the group below it. 0: they may be in different domains.
+	Shared int `json:"shared,omitempty"`
+	// Spare says that the ancestor is complete without the group below it: that group is placed after the others, all of it or nothing, in
+	// the domains that they share, if there is room.
+	Spare bool `json:"spare,omitempty"`
+	// DisruptedTogether says that no member of a gang of the ancestor is moved unless all members of all of its gangs are moved, too. The
+	// gangs have the mode GangDisruptedWithParent.
+	DisruptedTogether bool `json:"disruptedTogether,omitempty"`
 }
 
 // GangTemplate is a number of equal members of a gang that have not been created yet. Their pods are named "NAME-0", "NAME-1" and so on.
@@ -102,6 +120,34 @@ func (k GangKey) String() string { return k.Namespace + "/" + k.Name }
 
 // Key names the gang.
 func (g *Gang) Key() GangKey { return GangKey{g.Namespace, g.Name} }
+
+// Whole names the outermost of the gang's parent and ancestors whose gangs are placed all together or not at all with the gang. It returns
+// false if the gang is placed on its own: it has no parent, or its parent is complete without it.
+func (g *Gang) Whole() (GangKey, bool) {
+	if g.Parent == "" || g.Spare {
+		return GangKey{}, false
+	}
+	name := g.Parent
+	for i := 0; i < len(g.Ancestors) && !g.Ancestors[i].Spare; i++ {
+		name = g.Ancestors[i].Name
+	}
+	return GangKey{g.Namespace, name}, true
+}
+
+// MovedWith names the outermost of the gang's parent and ancestors without whose other gangs no member of the gang is moved. It returns false
+// if the gang is moved on its own.
+func (g *Gang) MovedWith() (GangKey, bool) {
+	if g.Parent == "" || g.DisruptionMode != GangDisruptedWithParent {
+		return GangKey{}, false
+	}
+	name := g.Parent
+	for i := range g.Ancestors {
+		if g.Ancestors[i].DisruptedTogether {
+			name = g.Ancestors[i].Name
+		}
+	}
+	return GangKey{g.Namespace, name}, true
+}
 
 // Size returns the number of members of the gang: existing ones and those of its templates.
 func (g *Gang) Size() int {

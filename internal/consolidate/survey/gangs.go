@@ -253,7 +253,8 @@ func (w *wholeGangs) ties() []*Tie {
 	of, ofParent := map[string]*Tie{}, map[planning.GangKey]*Tie{}
 	var all []*Tie
 	for _, gang := range w.list {
-		nodes, withParent := w.nodes[gang], gang.DisruptionMode == planning.GangDisruptedWithParent && gang.Parent != ""
+		nodes := w.nodes[gang]
+		parent, withParent := gang.MovedWith()
 		if len(nodes) == 0 || len(nodes) == 1 && len(gang.Topology) == 0 && !withParent {
 			continue
 		}
@@ -267,7 +268,6 @@ func (w *wholeGangs) ties() []*Tie {
 		for _, node := range nodes {
 			joins(of[node])
 		}
-		parent := planning.GangKey{Namespace: gang.Namespace, Name: gang.Parent}
 		if withParent {
 			joins(ofParent[parent])
 		}
@@ -277,8 +277,8 @@ func (w *wholeGangs) ties() []*Tie {
 			of[node] = tie
 		}
 		for _, one := range tie.Gangs {
-			if one.DisruptionMode == planning.GangDisruptedWithParent {
-				ofParent[planning.GangKey{Namespace: one.Namespace, Name: one.Parent}] = tie
+			if parent, ok := one.MovedWith(); ok {
+				ofParent[parent] = tie
 			}
 		}
 		all = append(all, tie)

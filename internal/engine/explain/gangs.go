@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/drawknife/drawknife/internal/engine/gangs"
 	"github.com/drawknife/drawknife/internal/engine/model"
 	"github.com/drawknife/drawknife/internal/engine/nodepool"
 	"github.com/drawknife/drawknife/internal/engine/resources"
@@ -65,25 +66,35 @@ func (t gangFaults) reasonOf(ctx context.Context, number int32, inDepth bool) *p
 	if family < 0 || r.Fit < r.Needed || r.Code == planning.GangIncomplete || r.Code == planning.GangDeadlinePassed {
 		return r
 	}
-	out := &planning.GangReason{Code: planning.GangParentHasNoPlace, Fit: r.Fit, Needed: r.Needed, Domains: r.Domains, Parent: x.List[number].Source.Parent}
-	for _, other := range x.Families[family].Needed {
-		if other == number || t.S.Ways[other] != model.GangWithheld {
-			continue
-		}
-		if why := t.reason(ctx, other, inDepth); why.Fit < why.Needed || why.Code == planning.GangDeadlinePassed {
-			key := x.List[other].Source.Key()
-			out.Sibling, out.Because = &key, why
-			return out
+	out := &planning.GangReason{Code: planning.GangParentHasNoPlace, Fit: r.Fit, Needed: r.Needed, Domains: r.Domains, Parent: wholeOf(x.List[number].Source)}
+	for at := family; at >= 0; at = x.Families[at].Within {
+		for _, other := range x.Families[at].Needed {
+			if other == number || t.S.Ways[other] != model.GangWithheld {
+				continue
+			}
+			if why := t.reason(ctx, other, inDepth); why.Fit < why.Needed || why.Code == planning.GangDeadlinePassed {
+				key := x.List[other].Source.Key()
+				out.Sibling, out.Because = &key, why
+				return out
+			}
 		}
 	}
-	if inDepth && !x.List[number].Source.Spare {
+	if inDepth && x.Families[family].Within < 0 {
 		out.Cures = t.familyCures(ctx, &x.Families[family])
 	}
 	return out
 }
 
+// wholeOf names the outermost group whose gangs are placed all or none with the gang.
+func wholeOf(gang *planning.Gang) string {
+	if whole, ok := gang.Whole(); ok {
+		return whole.Name
+	}
+	return gang.Parent
+}
+
 // familyCures are raised limits after which all gangs of the family would have a place together.
-func (t gangFaults) familyCures(ctx context.Context, family *model.Family) []planning.GangCure {
+func (t gangFaults) familyCures(ctx context.Context, family *gangs.Family) []planning.GangCure {
 	looked := 0
 	for i, p := range t.M.Pools {
 		if p.Limits == nil || p.Table == nil || looked == mostPoolsCured {

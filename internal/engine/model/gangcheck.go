@@ -53,34 +53,93 @@ func checkGangs(s *planning.Snapshot) error {
 	return checkFamilies(s)
 }
 
-// checkFamilies refuses gangs of one parent that do not have the shared topology that they state.
+// checkFamilies refuses gangs of one parent, or of one ancestor, that do not have the shared topology that they state.
 func checkFamilies(s *planning.Snapshot) error {
-	first := map[planning.GangKey]*planning.Gang{}
+	first := map[planning.GangKey]groupPlace{}
 	for i := range s.Gangs {
 		g := &s.Gangs[i]
-		path := fmt.Sprintf("gangs[%d].shared", i)
-		if g.Parent == "" {
+		if g.Parent == "" && len(g.Ancestors) == 0 {
 			continue
 		}
-		if g.Shared < 0 || g.Shared > len(g.Topology) {
-			return &planning.SnapshotError{Path: path, Rule: fmt.Sprintf("is %d, and topology has %d entries", g.Shared, len(g.Topology)), Cure: "count the first entries that all gangs of the parent have"}
+		if err := checkGroups(g, i); err != nil {
+			return err
 		}
-		for _, t := range g.Topology[:g.Shared] {
-			if t.Policy == planning.GangTopologyPreferred {
-				return &planning.SnapshotError{Path: path, Rule: "counts " + t.Key + ", which is only preferred", Cure: "let gangs of a parent share what they require"}
+		groups := groupsOf(g)
+		for level := range groups {
+			key := planning.GangKey{Namespace: g.Namespace, Name: groups[level].Name}
+			was, known := first[key]
+			if !known {
+				first[key] = groupPlace{g, level}
+			} else if err := was.check(g, groups, level, groupPath(i, level)); err != nil {
+				return err
 			}
 		}
-		parent := planning.GangKey{Namespace: g.Namespace, Name: g.Parent}
-		other := first[parent]
-		if other == nil {
-			first[parent] = g
-			continue
+	}
+	return nil
+}
+
+// groupsOf returns the gang's parent and its ancestors.
+func groupsOf(g *planning.Gang) []planning.GangAncestor {
+	return append([]planning.GangAncestor{{Name: g.Parent, Shared: g.Shared, Spare: g.Spare}}, g.Ancestors...)
+}
+
+// groupPath is where the gang states the group.
+func groupPath(gang, level int) string {
+	if level == 0 {
+		return fmt.Sprintf("gangs[%d]", gang)
+	}
+	return fmt.Sprintf("gangs[%d].ancestors[%d]", gang, level-1)
+}
+
+// checkGroups refuses a gang whose parent and ancestors contradict each other.
+func checkGroups(g *planning.Gang, number int) error {
+	if g.Parent == "" {
+		return &planning.SnapshotError{Path: groupPath(number, 1), Rule: "is an ancestor of a gang without a parent", Cure: "name the parent, or leave the ancestors out"}
+	}
+	if len(g.Ancestors) > mostGangLevels {
+		return &planning.SnapshotError{Path: fmt.Sprintf("gangs[%d].ancestors", number), Rule: fmt.Sprintf("has more than %d entries", mostGangLevels), Cure: "keep those that share domains"}
+	}
+	groups, most := groupsOf(g), len(g.Topology)
+	for level, group := range groups {
+		path := groupPath(number, level)
+		if group.Name == "" || slices.ContainsFunc(groups[:level], func(below planning.GangAncestor) bool { return below.Name == group.Name }) {
+			return &planning.SnapshotError{Path: path + ".name", Rule: fmt.Sprintf("is %q, which is no name, or that of a group below it", group.Name), Cure: "give each group a name of its own"}
 		}
-		if other.Shared != g.Shared || !slices.EqualFunc(other.Topology[:g.Shared], g.Topology[:g.Shared], func(a, b planning.GangTopology) bool { return a.Key == b.Key }) {
-			return &planning.SnapshotError{
-				Path: path, Rule: fmt.Sprintf("is not the same as that of gang %s, which is of the same parent", other.Key()),
-				Cure: "give all gangs of a parent the same first entries of topology, and the same number of them",
-			}
+		switch {
+		case group.Shared < 0 || level == 0 && group.Shared > most:
+			return &planning.SnapshotError{Path: path + ".shared", Rule: fmt.Sprintf("is %d, and topology has %d entries", group.Shared, most), Cure: "count the first entries that all gangs of the parent have"}
+		case group.Shared > most:
+			return &planning.SnapshotError{Path: path + ".shared", Rule: fmt.Sprintf("is %d, and the group below it shares %d", group.Shared, most), Cure: "count the first entries that the gangs of all groups have"}
+		}
+		most = group.Shared
+	}
+	for _, t := range g.Topology[:g.Shared] {
+		if t.Policy == planning.GangTopologyPreferred {
+			return &planning.SnapshotError{Path: groupPath(number, 0) + ".shared", Rule: "counts " + t.Key + ", which is only preferred", Cure: "let gangs of a parent share what they require"}
+		}
+	}
+	return nil
+}
+
+// groupPlace is where a group was stated first: by a gang, whose parent it is at level 0, and else its ancestor.
+type groupPlace struct {
+	gang  *planning.Gang
+	level int
+}
+
+// check refuses a gang that states the group differently.
+func (p groupPlace) check(g *planning.Gang, groups []planning.GangAncestor, level int, path string) error {
+	were, shared := groupsOf(p.gang), groups[level].Shared
+	if were[p.level].Shared != shared || !slices.EqualFunc(p.gang.Topology[:shared], g.Topology[:shared], func(a, b planning.GangTopology) bool { return a.Key == b.Key }) {
+		return &planning.SnapshotError{
+			Path: path + ".shared", Rule: fmt.Sprintf("is not the same as that of gang %s, which is of the same parent", p.gang.Key()),
+			Cure: "give all gangs of a parent the same first entries of topology, and the same number of them",
+		}
+	}
+	if !slices.Equal(were[p.level+1:], groups[level+1:]) || level > 0 && p.level > 0 && were[p.level].DisruptedTogether != groups[level].DisruptedTogether {
+		return &planning.SnapshotError{
+			Path: path, Rule: fmt.Sprintf("is part of other groups than gang %s says of %s", p.gang.Key(), groups[level].Name),
+			Cure: "give all gangs of a parent the same ancestors",
 		}
 	}
 	return nil

@@ -29,8 +29,8 @@ type GangIndex struct {
 	// Of is indexed like Model.Pods: the pod's gang, or -1. ByKey finds the gang by the pod's name.
 	Of    []int32
 	ByKey map[planning.PodKey]int32
-	// Families are the gangs of each parent.
-	Families []Family
+	// Families are the gangs that are placed all together or not at all, in the sequence of Order.
+	Families []gangs.Family
 	// Ways contains the pending states of each gang: see the constants.
 	Ways []state.Gang
 }
@@ -41,9 +41,6 @@ const (
 	GangWithheld = 1
 	GangOptions  = 2
 )
-
-// Family contains the numbers of the gangs of one parent, in the sequence of Order: either all gangs that are needed are placed, or none.
-type Family struct{ Needed, Spare []int32 }
 
 // Gang is a gang of the snapshot in the form that planning uses.
 type Gang struct {
@@ -285,28 +282,17 @@ func membersOf(list []planning.Gang) map[planning.PodKey]int32 {
 	return out
 }
 
-// findFamilies finds the gangs of each parent.
+// findFamilies finds the gangs that are placed all together or not at all.
 func (x *GangIndex) findFamilies() {
-	known := map[planning.GangKey]int32{}
-	for _, number := range x.Order {
-		g := &x.List[number]
-		g.Family = -1
-		if g.Source.Parent == "" {
-			continue
-		}
-		key := planning.GangKey{Namespace: g.Source.Namespace, Name: g.Source.Parent}
-		at, ok := known[key]
-		if !ok {
-			at = int32(len(x.Families))
-			known[key], x.Families = at, append(x.Families, Family{})
-		}
-		f := &x.Families[at]
-		if g.Family = at; g.Source.Spare {
-			f.Spare = append(f.Spare, number)
-		} else {
-			f.Needed = append(f.Needed, number)
-		}
+	sources := make([]*planning.Gang, len(x.List))
+	for i := range x.List {
+		sources[i] = x.List[i].Source
 	}
+	families, of := gangs.Families(sources, x.Order)
+	for i := range x.List {
+		x.List[i].Family = of[i]
+	}
+	x.Families = families
 }
 
 // rank raises the gang's priority to the pod's.

@@ -48,7 +48,7 @@ func (t Gangs) place(ctx context.Context) {
 		t.Undo(start)
 		for _, number := range broken {
 			barred[number] = true
-			if family := t.familyOf(number); family != nil && !t.M.Gangs.List[number].Source.Spare {
+			if family := t.familyOf(number); family != nil {
 				for _, other := range family.Needed {
 					barred[other] = true
 				}
@@ -160,7 +160,7 @@ func (t Gangs) placeGang(ctx context.Context, number int32) bool {
 		return false
 	}
 	if family := t.familyOf(number); family != nil {
-		return !g.Source.Spare && number == family.Needed[0] && t.PlaceFamily(ctx, family)
+		return t.placesFamily(number, family) && t.PlaceFamily(ctx, family)
 	}
 	aside := state.ChoosingOf(&t.S).SetAside(t.RealClasses())
 	defer func() { state.ChoosingOf(&t.S).TakeBack(aside) }()

@@ -1,0 +1,393 @@
+package solving
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+
+	"github.com/drawknife/drawknife/internal/engine/gangs"
+	"github.com/drawknife/drawknife/internal/engine/model"
+	"github.com/drawknife/drawknife/internal/engine/newnodes"
+	"github.com/drawknife/drawknife/internal/engine/state"
+	"github.com/drawknife/drawknife/scheduling/planning"
+)
+
+// All combinations of domains are tried that agree with what the groups of the gangs share. If there are few combinations, all pods of each
+// combination are packed together. If there are many, the gangs are placed one after the other, each in the domains that remain for it, at
+// most mostFamilyTries times. The cheapest result is kept. Then the combinations that keep preferred domains are tried the same way, as
+// far as the premium over the cheapest result allows.
+
+const (
+	// mostFamilyTries limits the attempts to place gangs of a family in domains; each domain that they could share gets a part of these
+	// attempts.
+	mostFamilyTries = 512
+	// mostJointTries limits the combinations within a shared domain for which all pods are packed together.
+	mostJointTries = 64
+)
+
+// together searches for the best places for the gangs of a family.
+type together struct {
+	Gangs
+	// order contains the gangs; those that need the most pods come first.
+	order []int32
+	// groups are those of the gangs, the outermost first. in lists the groups of each gang.
+	groups []sharing
+	in     [][]int
+	// options are those of each gang, by the number of kept preferences, that agree with at least one option of each other gang.
+	options [][][]model.GangOption
+	// ways are the ways chosen so far, and kept the preferences that they keep; tries is the number of remaining attempts.
+	ways        []int32
+	kept, tries int
+	// start is the trial before the search, and cost that of its new nodes. limit is what further new nodes may cost.
+	start state.Mark
+	cost  int64
+	limit int64
+	// best is the best result so far. most is the number of preferences that the search tries to keep.
+	best *togetherTrial
+	most int
+}
+
+// sharing is a group while the domains of its gangs are chosen.
+type sharing struct {
+	gangs.Group
+	// domains are those that its gangs share if chosen is not 0: then so many of its gangs have a domain.
+	domains []planning.GangDomain
+	chosen  int
+}
+
+// togetherTrial records how a family was placed.
+type togetherTrial struct {
+	order, ways []int32
+	cost        int64
+	kept        int
+	done        state.Record
+}
+
+// bestTogether returns the combination that keeps the most preferences, and of these the cheapest, among those that were found. It costs at most the
+// premium more than the cheapest without preferences. It is nil if there is none. The trial is restored.
+func (t Gangs) bestTogether(ctx context.Context, family *gangs.Family) *togetherTrial {
+	s := t.search(family)
+	s.limit = math.MaxInt64
+	if !s.prepare(0) {
+		return nil
+	}
+	s.run(ctx)
+	wishes := 0
+	for _, number := range s.order {
+		wishes += len(t.M.Gangs.List[number].Levels) - 1
+	}
+	if s.best == nil || wishes == 0 || t.Options.Preferences == planning.PreferencesIgnore {
+		return s.best
+	}
+	s.limit = int64(min(float64(s.best.cost)*(1+t.Options.Premium()), math.MaxInt64/2))
+	if s.prepare(wishes) {
+		s.run(ctx)
+	}
+	return s.best
+}
+
+// search makes the search for a family.
+func (t Gangs) search(family *gangs.Family) *together {
+	x := t.M.Gangs
+	sources, needs := make([]*planning.Gang, len(family.Needed)), make([]int, len(family.Needed))
+	for i, number := range family.Needed {
+		sources[i], needs[i] = x.List[number].Source, x.List[number].Needed
+	}
+	s := &together{Gangs: t, start: t.Mark().At, cost: newnodes.Of(t.Trial).NewCost()}
+	ordered := make([]*planning.Gang, 0, len(sources))
+	for _, at := range gangs.LargestFirst(sources, needs) {
+		s.order, ordered = append(s.order, family.Needed[at]), append(ordered, sources[at])
+	}
+	groups, in := gangs.Groups(ordered)
+	s.in = in
+	for _, g := range groups {
+		s.groups = append(s.groups, sharing{Group: g})
+	}
+	if family.Within >= 0 {
+		s.followOthers(sources[0].Namespace)
+	}
+	return s
+}
+
+// followOthers sets the domains of groups of which other gangs have a place.
+func (s *together) followOthers(namespace string) {
+	x := s.M.Gangs
+	for number := range x.List {
+		g := &x.List[number]
+		if g.Family < 0 || g.Source.Namespace != namespace || s.S.Ways[number] < model.GangOptions {
+			continue
+		}
+		o := g.Option(s.S.Ways[number])
+		of, _ := gangs.Groups([]*planning.Gang{g.Source})
+		for i := range s.groups {
+			own := &s.groups[i]
+			if o != nil && slices.ContainsFunc(of, func(other gangs.Group) bool { return other.Name == own.Name }) {
+				own.domains, own.chosen = o.Domains[:own.Shared], own.chosen+1
+			}
+		}
+	}
+}
+
+// prepare finds the options of the gangs that keep at most so many preferences. It returns false if a gang has none.
+func (s *together) prepare(most int) bool {
+	s.most, s.options = most, make([][][]model.GangOption, len(s.order))
+	for at, number := range s.order {
+		levels := s.M.Gangs.List[number].Levels
+		for kept := range min(most+1, len(levels)) {
+			s.options[at] = append(s.options[at], s.open(at, levels[kept]))
+		}
+	}
+	for i := len(s.groups) - 1; i >= 0; i-- {
+		s.agree(&s.groups[i])
+	}
+	for i := range s.groups {
+		s.agree(&s.groups[i])
+	}
+	return !slices.ContainsFunc(s.options, func(levels [][]model.GangOption) bool { return len(levels[0]) == 0 })
+}
+
+// open returns the options of the gang that agree with the domains chosen for its groups.
+func (s *together) open(at int, options []model.GangOption) (out []model.GangOption) {
+	for i := range options {
+		if s.agrees(at, &options[i]) {
+			out = append(out, options[i])
+		}
+	}
+	return out
+}
+
+func (s *together) agrees(at int, o *model.GangOption) bool {
+	for _, in := range s.in[at] {
+		if g := &s.groups[in]; g.chosen > 0 && !slices.Equal(o.Domains[:g.Shared], g.domains) {
+			return false
+		}
+	}
+	return true
+}
+
+// agree leaves out the options that are in domains of the group which are closed to another of its gangs.
+func (s *together) agree(g *sharing) {
+	if g.Shared == 0 || len(g.Members) == 1 {
+		return
+	}
+	openTo := map[string]int{}
+	for n, at := range g.Members {
+		for i := range s.options[at][0] {
+			if text := planning.DomainsString(s.options[at][0][i].Domains[:g.Shared]); openTo[text] == n {
+				openTo[text] = n + 1
+			}
+		}
+	}
+	for _, at := range g.Members {
+		for kept := range s.options[at] {
+			s.options[at][kept] = slices.DeleteFunc(s.options[at][kept], func(o model.GangOption) bool {
+				return openTo[planning.DomainsString(o.Domains[:g.Shared])] < len(g.Members)
+			})
+		}
+	}
+}
+
+// run tries the combinations in each domain that all gangs can share.
+func (s *together) run(ctx context.Context) {
+	common := s.common()
+	domains := s.domainsOf(common)
+	for _, shared := range domains {
+		if common != nil {
+			common.domains, common.chosen = shared, common.chosen+1
+		}
+		s.tries = max(mostFamilyTries/len(domains), 2*len(s.order))
+		if combinations, few := s.combinations(min(s.tries, mostJointTries)); few {
+			s.jointly(ctx, combinations)
+		} else {
+			s.from(ctx, 0)
+		}
+		if common != nil {
+			common.chosen--
+		}
+		if s.done() || ctx.Err() != nil {
+			return
+		}
+	}
+}
+
+// common returns the innermost group that contains all gangs, or nil if no group does.
+func (s *together) common() (out *sharing) {
+	for i := range s.groups {
+		if len(s.groups[i].Members) == len(s.order) {
+			out = &s.groups[i]
+		}
+	}
+	return out
+}
+
+// domainsOf returns the domains of the group that its gangs could share, in the order of the first gang's domains.
+func (s *together) domainsOf(g *sharing) (out [][]planning.GangDomain) {
+	if g == nil {
+		return [][]planning.GangDomain{nil}
+	}
+	for i := range s.options[0][0] {
+		shared := s.options[0][0][i].Domains[:g.Shared]
+		if !slices.ContainsFunc(out, func(known []planning.GangDomain) bool { return slices.Equal(known, shared) }) {
+			out = append(out, shared)
+		}
+	}
+	return out
+}
+
+// done reports whether no result can be better.
+func (s *together) done() bool { return s.best != nil && s.best.cost == 0 && s.best.kept == s.most }
+
+// promising reports whether a result that keeps at most so many preferences and costs at least so much would be better than the best.
+func (s *together) promising(kept int, cost int64) bool {
+	if cost > s.limit {
+		return false
+	}
+	return s.best == nil || kept > s.best.kept || kept == s.best.kept && cost < s.best.cost
+}
+
+// newCost is what the new nodes since the start cost.
+func (s *together) newCost() int64 { return newnodes.Of(s.Trial).NewCost() - s.cost }
+
+// choose sets the domains of the gang's groups to those of the option. drop undoes it.
+func (s *together) choose(at int, o *model.GangOption) {
+	for _, in := range s.in[at] {
+		g := &s.groups[in]
+		if g.chosen++; g.chosen == 1 {
+			g.domains = o.Domains[:g.Shared]
+		}
+	}
+}
+
+func (s *together) drop(at int) {
+	for _, in := range s.in[at] {
+		s.groups[in].chosen--
+	}
+}
+
+// wishesFrom counts the preferences of the gangs from the given one on.
+func (s *together) wishesFrom(at int) (n int) {
+	for _, levels := range s.options[at:] {
+		n += len(levels) - 1
+	}
+	return n
+}
+
+// from places the gangs from the given one on, in each domain that agrees with those of the gangs before.
+func (s *together) from(ctx context.Context, at int) {
+	if at == len(s.order) {
+		s.best = &togetherTrial{s.order, slices.Clone(s.ways), s.newCost(), s.kept, s.S.Record(s.start)}
+		return
+	}
+	number, later := s.order[at], s.wishesFrom(at+1)
+	for kept := len(s.options[at]) - 1; kept >= 0; kept-- {
+		most := s.kept + kept + later
+		options := s.open(at, s.options[at][kept])
+		for _, i := range s.Likeliest(number, options) {
+			if s.tries--; s.tries < 0 || ctx.Err() != nil {
+				return
+			}
+			before := s.Mark()
+			if s.FitsOption(ctx, number, &options[i]) && s.promising(most, s.newCost()) {
+				s.choose(at, &options[i])
+				s.ways, s.kept = append(s.ways, options[i].Way), s.kept+kept
+				s.from(ctx, at+1)
+				s.ways, s.kept = s.ways[:at], s.kept-kept
+				s.drop(at)
+			}
+			s.Undo(before)
+			if s.done() {
+				return
+			}
+		}
+	}
+}
+
+// combination is a way for each gang.
+type combination struct {
+	ways []int32
+	kept int
+}
+
+// choice is an option of a gang, with the number of preferences that it keeps.
+type choice struct {
+	option *model.GangOption
+	kept   int
+}
+
+// combinations lists the ways to choose options that agree, those that keep the most preferences first. It returns false if there are more
+// than the largest number.
+func (s *together) combinations(most int) (out []combination, few bool) {
+	lists := make([][]choice, len(s.order))
+	for at, number := range s.order {
+		for kept := len(s.options[at]) - 1; kept >= 0; kept-- {
+			options := s.open(at, s.options[at][kept])
+			for _, i := range s.Likeliest(number, options) {
+				lists[at] = append(lists[at], choice{&options[i], kept})
+			}
+		}
+	}
+	ways, kept := make([]int32, len(lists)), 0
+	var list func(at int)
+	list = func(at int) {
+		if at < 0 {
+			out = append(out, combination{slices.Clone(ways), kept})
+			return
+		}
+		for _, c := range lists[at] {
+			if len(out) > most {
+				return
+			}
+			if s.agrees(at, c.option) {
+				s.choose(at, c.option)
+				ways[at], kept = c.option.Way, kept+c.kept
+				list(at - 1)
+				kept -= c.kept
+				s.drop(at)
+			}
+		}
+	}
+	list(len(lists) - 1)
+	slices.SortStableFunc(out, func(a, b combination) int { return cmp.Compare(b.kept, a.kept) })
+	return out, len(out) <= most
+}
+
+// jointly packs the pods of all gangs together, in each combination of their options.
+func (s *together) jointly(ctx context.Context, combinations []combination) {
+	for _, c := range combinations {
+		if ctx.Err() != nil || s.done() {
+			return
+		}
+		if s.best != nil && !s.promising(c.kept, 0) {
+			continue
+		}
+		before := s.Mark()
+		if s.fill(ctx, c.ways) {
+			if cost := s.newCost(); s.promising(c.kept, cost) {
+				s.best = &togetherTrial{s.order, c.ways, cost, c.kept, s.S.Record(s.start)}
+			}
+		}
+		s.Undo(before)
+	}
+}
+
+// fill places the pods that all gangs need in the chosen ways. It returns false if some of them have no place.
+func (s *together) fill(ctx context.Context, ways []int32) bool {
+	var classes []int32
+	for i, number := range s.order {
+		state.ChoosingOf(&s.S).Choose(number, ways[i])
+		for _, class := range classesOf(s.M.Gangs.Ways[number].Ways[ways[i]]) {
+			if s.M.Classes[class].Invalid != nil {
+				return false
+			}
+			if !slices.Contains(classes, class) {
+				classes = append(classes, class)
+			}
+		}
+	}
+	if len(classes) > 0 {
+		s.placeReal(ctx, classes)
+		s.admitDevices(ctx)
+	}
+	return !slices.ContainsFunc(classes, func(class int32) bool { return s.S.Waiting[class] > 0 })
+}
