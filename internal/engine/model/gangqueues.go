@@ -103,9 +103,6 @@ func (b *gangBuilder) addMoves() {
 	for number := range b.index.List {
 		g := &b.index.List[number]
 		keys, wishes := topologyKeys(g.Source)
-		if g.Family >= 0 {
-			wishes = nil // as where it is placed
-		}
 		if g.Bound == 0 || len(g.Pods) > 0 || len(keys)+len(wishes) == 0 || g.Source.DisruptionMode == planning.GangDisruptedSingly {
 			continue
 		}
