@@ -10,14 +10,14 @@ import (
 // A CompositePodGroup becomes one gang with the members that its groups need. This is exact if its groups have no topology constraints of
 // their own, because all members of a gang have the same constraints. Groups with constraints of their own become gangs of one parent,
 // which are placed all or none, within the constraints of the parent. If a CompositePodGroup contains other CompositePodGroups with such
-// groups, each of them is planned separately.
+// groups, it is an ancestor of their gangs.
 
 // mostLevels is the largest nesting depth of CompositePodGroups; Kubernetes allows fewer levels.
 const mostLevels = 8
 
-// Gangs converts groups to gangs, in the order of their names; the groups of a CompositePodGroup become one gang. apart are the
-// CompositePodGroups whose groups are planned separately. missing are the CompositePodGroups that parts name and that do not exist.
-func Gangs(parts []Part, object func(Key) *Object) (gangs []planning.Gang, apart, missing []Key) {
+// Gangs converts groups to gangs, in the order of their names; the groups of a CompositePodGroup become one gang, or gangs of one parent.
+// missing are the CompositePodGroups that parts name and that do not exist.
+func Gangs(parts []Part, object func(Key) *Object) (gangs []planning.Gang, missing []Key) {
 	c := &composer{object: object, groups: map[Key][]Part{}}
 	var list []Part
 	for _, p := range parts {
@@ -39,17 +39,16 @@ func Gangs(parts []Part, object func(Key) *Object) (gangs []planning.Gang, apart
 		g.Name = Distinct(p.Key.Kind, g.Key(), taken)
 		gangs = append(gangs, g)
 	}
-	slices.SortFunc(c.apart, Compare)
 	slices.SortFunc(c.missing, Compare)
-	return gangs, slices.Compact(c.apart), slices.Compact(c.missing)
+	return gangs, slices.Compact(c.missing)
 }
 
 // composer combines the groups of CompositePodGroups.
 type composer struct {
 	object func(Key) *Object
 	// groups are the CompositePodGroups that are not combined yet.
-	groups         map[Key][]Part
-	apart, missing []Key
+	groups  map[Key][]Part
+	missing []Key
 }
 
 // add adds the part to its CompositePodGroup, or to the list if there is none.
@@ -126,23 +125,13 @@ func (c *composer) together(key Key, parts []Part) []Part {
 	if p := o.Spec.SchedulingPolicy; p != nil && p.Gang != nil {
 		needs = max(int(p.Gang.MinGroupCount), 1)
 	}
-	constrained := slices.ContainsFunc(parts, func(p Part) bool { return len(p.gang.Topology) > 0 })
+	constrained := slices.ContainsFunc(parts, func(p Part) bool { return len(p.gang.Topology) > 0 || p.gang.Parent != "" })
 	if constrained || needs == 0 && len(topology) == 0 {
-		if constrained && needs > 0 {
-			if slices.ContainsFunc(parts, func(p Part) bool { return p.gang.Parent != "" }) {
-				c.apart = append(c.apart, key)
-			} else {
-				parts = family(key, o, parts, needs, topology)
-			}
+		if constrained && (needs > 0 || len(topology) > 0) {
+			parts = family(key, o, parts, needs, topology)
 		}
 		for i := range parts {
-			g := &parts[i].gang
 			parts[i].parent = parent
-			if g.Parent != "" {
-				g.Shared = len(within(topology, g.Topology[:g.Shared]))
-			}
-			g.Topology = within(topology, g.Topology)
-			parts[i].free = parts[i].free && len(topology) == 0
 		}
 		return parts
 	}
@@ -158,30 +147,62 @@ func (c *composer) together(key Key, parts []Part) []Part {
 	return []Part{out}
 }
 
-// family makes the parts gangs of one parent, which needs a number of them and whose constraints they share. Complete parts come first,
-// then the order is by name. If too few parts exist, none is placed.
+// family makes the CompositePodGroup the parent of the parts, or the ancestor of those that have a parent. It needs a number of groups, whose
+// constraints they share. Complete groups come first, then the order is by name. If too few groups exist, none is placed.
 func family(key Key, o *Object, parts []Part, needs int, topology []planning.GangTopology) []Part {
-	parts = slices.Clone(parts)
-	slices.SortFunc(parts, func(a, b Part) int {
-		return cmp.Or(cmp.Compare(lacks(&a), lacks(&b)), Compare(a.Key, b.Key))
-	})
+	parts, lack := slices.Clone(parts), map[Key]int{}
 	for i := range parts {
+		if !parts[i].gang.Spare {
+			lack[parts[i].child()] += lacks(&parts[i])
+		}
+	}
+	slices.SortStableFunc(parts, func(a, b Part) int {
+		return cmp.Or(cmp.Compare(lack[a.child()], lack[b.child()]), Compare(a.child(), b.child()))
+	})
+	all := o.Spec.DisruptionMode != nil && o.Spec.DisruptionMode.All != nil
+	groups, last := 0, Key{}
+	for i := range parts {
+		if child := parts[i].child(); i == 0 || child != last {
+			groups, last = groups+1, child
+		}
 		g := &parts[i].gang
-		g.Topology = within(topology, g.Topology)
-		g.Parent, g.Shared, g.Spare = key.Name, len(topology), i >= needs
+		shareMore(g, topology)
+		if g.Parent == "" {
+			g.Parent, g.Shared, g.Spare = key.Name, len(topology), groups > needs
+		} else {
+			g.Ancestors = append(slices.Clone(g.Ancestors), planning.GangAncestor{
+				Name: key.Name, Shared: len(topology), Spare: groups > needs, DisruptedTogether: all,
+			})
+		}
 		if o.Spec.Priority != nil {
 			g.Priority = o.Spec.Priority
 		}
-		if o.Spec.DisruptionMode != nil && o.Spec.DisruptionMode.All != nil {
+		if all {
 			g.DisruptionMode = planning.GangDisruptedWithParent
 		}
 		parts[i].free = false
 	}
-	if missing := needs - len(parts); missing > 0 {
+	if missing := needs - groups; missing > 0 {
 		g := &parts[0].gang
 		g.Minimum = max(g.Needs(), len(g.Members)) + missing
 	}
+	for i := range parts {
+		parts[i].below = key
+	}
 	return parts
+}
+
+// shareMore puts the wider constraints before those of the gang. Its groups share them as well.
+func shareMore(g *planning.Gang, topology []planning.GangTopology) {
+	own := g.Topology
+	if g.Parent != "" {
+		g.Shared = len(within(topology, own[:g.Shared]))
+	}
+	g.Ancestors = slices.Clone(g.Ancestors)
+	for i := range g.Ancestors {
+		g.Ancestors[i].Shared = len(within(topology, own[:g.Ancestors[i].Shared]))
+	}
+	g.Topology = within(topology, own)
 }
 
 // within returns the constraints of the parent, which are wider, followed by those of a group.

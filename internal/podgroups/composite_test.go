@@ -79,6 +79,12 @@ func gangText(gangs []planning.Gang) string {
 		if g.Spare {
 			text += " spare"
 		}
+		for _, a := range g.Ancestors {
+			text += fmt.Sprintf(" in %s sharing %d", a.Name, a.Shared)
+			if a.Spare {
+				text += " spare"
+			}
+		}
 		out = append(out, strings.TrimSpace(text))
 	}
 	return strings.Join(out, "; ")
@@ -88,82 +94,114 @@ func gangText(gangs []planning.Gang) string {
 // are gangs of one parent, within the constraints of all that they are part of.
 func TestGroupsOfGroups(t *testing.T) {
 	for name, tt := range map[string]struct {
-		build                func(x *tree)
-		want, apart, missing string
+		build         func(x *tree)
+		want, missing string
 	}{
 		"all groups": {func(x *tree) {
 			x.composite("c", "", 2, "zone")
 			x.group("a", "c", 2, 3)
 			x.group("b", "c", 1, 2)
-		}, "c 3 a0,a1,b0,a2,b1 zone", "", ""},
+		}, "c 3 a0,a1,b0,a2,b1 zone", ""},
 		"some groups": {func(x *tree) {
 			x.composite("c", "", 1)
 			x.group("a", "c", 2, 2)
 			x.group("b", "c", 2, 2)
-		}, "c 2 a0,a1,b0,b1", "", ""},
+		}, "c 2 a0,a1,b0,b1", ""},
 		"a group that lacks pods, though another has more than it needs": {func(x *tree) {
 			x.composite("c", "", 2)
 			x.group("a", "c", 3, 1)
 			x.group("b", "c", 1, 4)
-		}, "c 7 b0,a0,b1,b2,b3", "", ""}, // two more than there are
+		}, "c 7 b0,a0,b1,b2,b3", ""}, // two more than there are
 		"a group that is not there yet": {func(x *tree) {
 			x.composite("c", "", 2)
 			x.group("a", "c", 2, 2)
-		}, "c 3 a0,a1", "", ""},
+		}, "c 3 a0,a1", ""},
 		"complete groups come first": {func(x *tree) {
 			x.composite("c", "", 1)
 			x.group("a", "c", 3, 1)
 			x.group("b", "c", 2, 2)
-		}, "c 2 b0,b1,a0", "", ""},
+		}, "c 2 b0,b1,a0", ""},
 		"groups of groups of groups": {func(x *tree) {
 			x.composite("top", "", 2, "zone")
 			x.composite("left", "top", 1)
 			x.composite("right", "top", 1)
 			x.group("a", "left", 1, 1)
 			x.group("b", "right", 2, 2)
-		}, "top 3 a0,b0,b1 zone", "", ""},
+		}, "top 3 a0,b0,b1 zone", ""},
 		"groups one by one": {func(x *tree) {
 			x.composite("c", "", 0)
 			x.group("a", "c", 2, 2)
 			x.group("b", "c", 1, 1)
-		}, "a 2 a0,a1", "", ""},
+		}, "a 2 a0,a1", ""},
 		"constraints of groups": {func(x *tree) {
 			x.composite("c", "", 2, "zone")
 			x.group("a", "c", 2, 2, "rack")
 			x.group("b", "c", 2, 2, "zone")
-		}, "a 2 a0,a1 zone,rack of c sharing 1; b 2 b0,b1 zone of c sharing 1", "", ""},
+		}, "a 2 a0,a1 zone,rack of c sharing 1; b 2 b0,b1 zone of c sharing 1", ""},
 		"more groups with constraints than are needed": {func(x *tree) {
 			x.composite("c", "", 1, "zone")
 			x.group("a", "c", 3, 2, "rack")
 			x.group("b", "c", 2, 2, "rack")
-		}, "a 3 a0,a1 zone,rack of c sharing 1 spare; b 2 b0,b1 zone,rack of c sharing 1", "", ""},
+		}, "a 3 a0,a1 zone,rack of c sharing 1 spare; b 2 b0,b1 zone,rack of c sharing 1", ""},
 		"a group with constraints that is not there yet": {func(x *tree) {
 			x.composite("c", "", 2)
 			x.group("a", "c", 1, 2, "rack")
-		}, "a 3 a0,a1 rack of c sharing 0", "", ""},
+		}, "a 3 a0,a1 rack of c sharing 0", ""},
 		"constraints of groups of groups": {func(x *tree) {
 			x.composite("top", "", 1, "zone")
 			x.composite("left", "top", 1, "block", "zone")
 			x.group("a", "left", 1, 1, "rack")
-		}, "a 1 a0 zone,block,rack of left sharing 2", "top", ""},
-		"not there": {func(x *tree) { x.group("a", "c", 2, 2) }, "a 2 a0,a1", "", "c"},
+		}, "a 1 a0 zone,block,rack of left sharing 2 in top sharing 1", ""},
+		"more groups of groups than are needed": {func(x *tree) {
+			x.composite("top", "", 1, "zone")
+			x.composite("left", "top", 1, "block")
+			x.composite("right", "top", 2, "block")
+			x.group("a", "left", 2, 1, "rack")
+			x.group("b", "left", 1, 1, "rack")
+			x.group("c", "right", 1, 1, "rack")
+			x.group("d", "right", 1, 1, "rack")
+		}, "a 2 a0 zone,block,rack of left sharing 2 spare in top sharing 1; b 1 b0 zone,block,rack of left sharing 2 in top sharing 1; " +
+			"c 1 c0 zone,block,rack of right sharing 2 in top sharing 1 spare; d 1 d0 zone,block,rack of right sharing 2 in top sharing 1 spare", ""},
+		"groups of groups, one of which is not there yet": {func(x *tree) {
+			x.composite("top", "", 2, "zone")
+			x.composite("left", "top", 1, "block")
+			x.group("a", "left", 1, 1, "rack")
+		}, "a 2 a0 zone,block,rack of left sharing 2 in top sharing 1", ""},
+		"a group next to groups of groups": {func(x *tree) {
+			x.composite("top", "", 2, "zone")
+			x.composite("left", "top", 1, "block")
+			x.group("a", "left", 1, 1, "rack")
+			x.group("b", "top", 1, 1, "rack")
+		}, "a 1 a0 zone,block,rack of left sharing 2 in top sharing 1; b 1 b0 zone,rack of top sharing 1", ""},
+		"three levels": {func(x *tree) {
+			x.composite("top", "", 1)
+			x.composite("middle", "top", 1, "zone")
+			x.composite("left", "middle", 1, "block")
+			x.group("a", "left", 1, 1, "rack")
+		}, "a 1 a0 zone,block,rack of left sharing 2 in middle sharing 1 in top sharing 0", ""},
+		"groups with constraints, one by one in one zone": {func(x *tree) {
+			x.composite("c", "", 0, "zone")
+			x.group("a", "c", 2, 2, "rack")
+			x.group("b", "c", 1, 1)
+		}, "a 2 a0,a1 zone,rack of c sharing 1 spare; b 1 b0 zone of c sharing 1 spare", ""},
+		"not there": {func(x *tree) { x.group("a", "c", 2, 2) }, "a 2 a0,a1", "c"},
 		"of each other": {func(x *tree) {
 			x.composite("c", "d", 1)
 			x.composite("d", "c", 1)
 			x.group("a", "c", 2, 2)
-		}, "c 2 a0,a1", "", ""},
+		}, "c 2 a0,a1", ""},
 	} {
 		x := &tree{t: t, objects: map[Key]*Object{}}
 		tt.build(x)
-		gangs, apart, missing := Gangs(x.parts, func(key Key) *Object { return x.objects[key] })
+		gangs, missing := Gangs(x.parts, func(key Key) *Object { return x.objects[key] })
 		names := func(keys []Key) (out string) {
 			for _, key := range keys {
 				out += key.Name
 			}
 			return out
 		}
-		if got := gangText(gangs); got != tt.want || names(apart) != tt.apart || names(missing) != tt.missing {
-			t.Errorf("%s: %q, apart %q, missing %q; want %q, %q, %q", name, got, names(apart), names(missing), tt.want, tt.apart, tt.missing)
+		if got := gangText(gangs); got != tt.want || names(missing) != tt.missing {
+			t.Errorf("%s: %q, missing %q; want %q, %q", name, got, names(missing), tt.want, tt.missing)
 		}
 	}
 }
@@ -179,7 +217,7 @@ func TestGroupsOfGroupsAreMoved(t *testing.T) {
 		}
 		x.read(CompositePodGroup, "c", "", spec)
 		x.group("a", "c", 2, 2)
-		gangs, _, _ := Gangs(x.parts, func(key Key) *Object { return x.objects[key] })
+		gangs, _ := Gangs(x.parts, func(key Key) *Object { return x.objects[key] })
 		if len(gangs) != 1 || gangs[0].DisruptionMode != want || gangs[0].Priority == nil || *gangs[0].Priority != 7 {
 			t.Errorf("%v: %+v", all, gangs)
 		}
@@ -208,7 +246,7 @@ func TestTasks(t *testing.T) {
 			members = append(members, Member{PodKey: planning.PodKey{Namespace: "ns", Name: fmt.Sprintf("p%d", i)}, Task: task, Succeeded: succeeded})
 		}
 		part, ok := (&Named{Group: key, Object: key}).Part(object, members)
-		if gangs, _, _ := Gangs([]Part{part}, nil); !ok || gangText(gangs) != want {
+		if gangs, _ := Gangs([]Part{part}, nil); !ok || gangText(gangs) != want {
 			t.Errorf("%s: %q, want %q", pods, gangText(gangs), want)
 		}
 	}

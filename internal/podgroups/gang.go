@@ -29,8 +29,18 @@ type Part struct {
 	gang planning.Gang
 	// parent is the CompositePodGroup that contains the group; empty for none.
 	parent string
+	// below is the CompositePodGroup that was made the parent or the ancestor of the gang last; zero for none.
+	below Key
 	// free means that any number of the pods may be placed, anywhere.
 	free bool
+}
+
+// child is the group that counts in the parent: the part, or the CompositePodGroup that it belongs to.
+func (p *Part) child() Key {
+	if p.below != (Key{}) {
+		return p.below
+	}
+	return p.Key
 }
 
 // Part makes a part from the group with these members, in any order. It returns false if nothing must be planned together.

@@ -101,7 +101,7 @@ func TestDisruptionMode(t *testing.T) {
 		}
 		key := Key{tt.kind, "ns", "g"}
 		part, ok := (&Named{Group: key, Object: key}).Part(object, []Member{{PodKey: planning.KeyOf(pod)}})
-		if gangs, _, _ := Gangs([]Part{part}, func(Key) *Object { return nil }); !ok || len(gangs) != 1 || gangs[0].DisruptionMode != tt.want {
+		if gangs, _ := Gangs([]Part{part}, func(Key) *Object { return nil }); !ok || len(gangs) != 1 || gangs[0].DisruptionMode != tt.want {
 			t.Errorf("%s with %v: %+v", tt.kind, tt.mode, gangs)
 		}
 	}

@@ -160,7 +160,7 @@ func (g *groups) gangs() []scheduling.Gang {
 	}
 	clear(g.touched)
 	g.composed = false
-	g.made, _, _ = podgroups.Gangs(g.list.values(), g.object)
+	g.made, _ = podgroups.Gangs(g.list.values(), g.object)
 	return g.made
 }
 

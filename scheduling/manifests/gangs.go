@@ -122,10 +122,7 @@ func (b *gangReader) gangs() []scheduling.Gang {
 			parts = append(parts, p)
 		}
 	}
-	gangs, apart, missing := podgroups.Gangs(parts, func(key podgroups.Key) *podgroups.Object { return b.known[key] })
-	for _, key := range apart {
-		b.warn(key, b.originWhere(func(o *podgroups.Object) bool { return keyOfGroup(o) == key }), "its groups have topology constraints of their own: each is planned by itself")
-	}
+	gangs, missing := podgroups.Gangs(parts, func(key podgroups.Key) *podgroups.Object { return b.known[key] })
 	for _, key := range missing {
 		names := func(o *podgroups.Object) bool {
 			parent := o.Spec.ParentCompositePodGroupName

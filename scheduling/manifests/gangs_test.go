@@ -1,6 +1,7 @@
 package manifests
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -69,7 +70,8 @@ func wantGangs(t *testing.T, result *Result, want []scheduling.Gang) {
 		t.Fatalf("got %+v, want %+v", got, want)
 	}
 	for i, g := range got {
-		if w := want[i]; g.Name != w.Name || g.Minimum != w.Minimum || len(g.Members) != 1 || len(g.Topology) != len(w.Topology) || len(g.Topology) > 0 && g.Topology[0] != w.Topology[0] {
+		if w := want[i]; g.Name != w.Name || g.Minimum != w.Minimum || len(g.Members) != 1 || !slices.Equal(g.Topology, w.Topology) ||
+			g.Parent != w.Parent || g.Shared != w.Shared || !slices.Equal(g.Ancestors, w.Ancestors) {
 			t.Errorf("got %+v, want %+v", g, w)
 		}
 	}
@@ -98,31 +100,33 @@ func TestPodGroupsAreChecked(t *testing.T) {
 	}
 }
 
-// What can't be planned as one is said.
+// Groups of a CompositePodGroup that is not in the input are planned one by one, which is said; groups of groups with constraints of their own are
+// planned together.
 func TestGroupsOfGroupsThatAreTakenApart(t *testing.T) {
 	const group = "---\napiVersion: scheduling.k8s.io/v1beta1\nkind: PodGroup\nmetadata: {name: g}\nspec: {parentCompositePodGroupName: c, schedulingPolicy: {gang: {minCount: 2}}, schedulingConstraints: {topology: [{key: rack}]}}\n" +
 		"---\napiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {schedulingGroup: {podGroupName: g}, containers: [{name: x}]}\n"
 	const parent = "apiVersion: scheduling.k8s.io/v1alpha3\nkind: CompositePodGroup\nmetadata: {name: c}\nspec: {schedulingPolicy: {gang: {minGroupCount: 1}}}\n"
-	for text, want := range map[string]string{
-		group: "it is not in the input: each of its groups is planned by itself",
-		strings.Replace(parent, "spec: {", "spec: {parentCompositePodGroupName: top, ", 1) + "---\n" + strings.Replace(parent, "name: c", "name: top", 1) + group: "its groups have topology constraints of their own: each is planned by itself",
-	} {
-		result := load(t, text)
-		wantGangs(t, result, []scheduling.Gang{{Name: "g", Minimum: 2, Topology: []scheduling.GangTopology{{Key: "rack"}}}})
-		if len(result.Warnings) != 1 || !strings.Contains(result.Warnings[0].String(), want) {
-			t.Errorf("%v, want %q", result.Warnings, want)
-		}
+	result := load(t, group)
+	wantGangs(t, result, []scheduling.Gang{{Name: "g", Minimum: 2, Topology: []scheduling.GangTopology{{Key: "rack"}}}})
+	if want := "it is not in the input: each of its groups is planned by itself"; len(result.Warnings) != 1 || !strings.Contains(result.Warnings[0].String(), want) {
+		t.Errorf("%v, want %q", result.Warnings, want)
+	}
+	top := strings.NewReplacer("name: c", "name: top", "spec: {", "spec: {schedulingConstraints: {topology: [{key: zone}]}, ").Replace(parent)
+	result = load(t, strings.Replace(parent, "spec: {", "spec: {parentCompositePodGroupName: top, ", 1)+"---\n"+top+group)
+	wantGangs(t, result, []scheduling.Gang{{
+		Name: "g", Minimum: 2, Topology: []scheduling.GangTopology{{Key: "zone"}, {Key: "rack"}}, Parent: "c", Shared: 1, Ancestors: []scheduling.GangAncestor{{Name: "top", Shared: 1}},
+	}})
+	if len(result.Warnings) > 0 {
+		t.Errorf("%v", result.Warnings)
 	}
 }
 
-// Warnings about groups say where what they speak of is written: the pod, or the workload it is made of, that names a group which is not there; the group
-// that names a CompositePodGroup; and the CompositePodGroup whose groups are planned apart.
+// Warnings about groups say where what they speak of is written: the pod, or the workload it is made of, that names a group which is not there; and
+// the group that names a CompositePodGroup.
 func TestWarningsAboutGroupsSayWhere(t *testing.T) {
 	const pool = "apiVersion: v1\nkind: Namespace\nmetadata: {name: research}\n"
 	const spec = "spec:\n  schedulingGroup: {podGroupName: g}\n  containers: [{name: x}]\n"
 	const group = "apiVersion: scheduling.k8s.io/v1beta1\nkind: PodGroup\nmetadata: {name: g}\nspec:\n  parentCompositePodGroupName: c\n  schedulingPolicy: {gang: {minCount: 2}}\n  schedulingConstraints: {topology: [{key: rack}]}\n"
-	const composite = "apiVersion: scheduling.k8s.io/v1alpha3\nkind: CompositePodGroup\nmetadata: {name: c}\nspec: {parentCompositePodGroupName: top, schedulingPolicy: {gang: {minGroupCount: 1}}}\n"
-	top := strings.NewReplacer("name: c", "name: top", "parentCompositePodGroupName: top, ", "").Replace(composite)
 	pod := "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\n" + spec
 	job := "apiVersion: batch/v1\nkind: Job\nmetadata: {name: j}\nspec:\n  parallelism: 2\n  completions: 2\n  template:\n    spec: {schedulingGroup: {podGroupName: g}, restartPolicy: Never, containers: [{name: x}]}\n"
 	for _, c := range []struct {
@@ -132,7 +136,6 @@ func TestWarningsAboutGroupsSayWhere(t *testing.T) {
 		{"a pod", pool + "---\n" + pod, "in.yaml: document 2, line 5: Pod default/p: it names PodGroup"},
 		{"a pod of a workload", pool + "---\n" + job, "in.yaml: document 2, line 5: Pod default/j-0: it names PodGroup"},
 		{"a group of a group that is not there", pool + "---\n" + group + "---\n" + pod, "in.yaml: document 2, line 5: CompositePodGroup default/c: it is not in the input"},
-		{"groups apart", pool + "---\n" + group + "---\n" + top + "---\n" + composite + "---\n" + pod, "in.yaml: document 3, line 13: CompositePodGroup default/top: its groups"},
 	} {
 		result := load(t, c.text)
 		if len(result.Warnings) != 1 || !strings.HasPrefix(result.Warnings[0].String(), c.want) {
