@@ -13,6 +13,8 @@ import (
 type Reader struct {
 	// inferred means that labels of LeaderWorkerSets and JobSets count.
 	inferred bool
+	// tiers are the labels of Volcano's network tiers.
+	tiers Tiers
 	// group and workload are the indexes of the fields in a pod's spec; -1 if the API library lacks them.
 	group, workload int
 }
@@ -28,6 +30,13 @@ func NewReader(inferred bool) *Reader {
 		r.workload = f.Index[0]
 	}
 	return r
+}
+
+// WithTiers returns a Reader that knows the labels of Volcano's network tiers.
+func (r *Reader) WithTiers(tiers Tiers) *Reader {
+	out := *r
+	out.tiers = tiers
+	return &out
 }
 
 // SchedulingGroup returns spec.schedulingGroup.podGroupName, or "" if the pod or the library does not have it.

@@ -49,6 +49,8 @@ type Named struct {
 	Task string
 	// terms of a group that has no object.
 	terms terms
+	// tiers are the labels of Volcano's network tiers.
+	tiers Tiers
 }
 
 // terms are the requirements of a group.
@@ -82,7 +84,7 @@ func (r *Reader) NamedIn(pod *corev1.Pod, schedulingGroup string) []Named {
 	volcano := len(out)
 	out = byObject(out, VolcanoPodGroup, pod, cmp.Or(pod.Annotations[annotationKubeGroup], pod.Annotations[annotationVolcanoGroup]))
 	for i := volcano; i < len(out); i++ {
-		out[i].Task = pod.Annotations[annotationVolcanoTask]
+		out[i].Task, out[i].tiers = pod.Annotations[annotationVolcanoTask], r.tiers
 	}
 	if named, ok := ofKueue(pod); ok {
 		return append(out, named)
@@ -194,6 +196,9 @@ func (n *Named) termsOf(o *Object) (terms, bool) {
 	}
 	if o.Kind == PodGroup && (o.Spec.DisruptionMode == nil || o.Spec.DisruptionMode.All == nil) {
 		t.mode = planning.GangDisruptedSingly // the API's default
+	}
+	if n.Object.Kind == VolcanoPodGroup {
+		t.topology, _ = n.tiers.topology(o.Spec.NetworkTopology)
 	}
 	if c := o.Spec.SchedulingConstraints; c != nil {
 		for _, level := range c.Topology {

@@ -70,6 +70,8 @@ type Spec struct {
 	// MinMember is a field of coscheduling and Volcano, MinTaskMember a field of Volcano, by task.
 	MinMember     int64            `json:"minMember"`
 	MinTaskMember map[string]int64 `json:"minTaskMember"`
+	// NetworkTopology is a field of Volcano.
+	NetworkTopology *NetworkTopology `json:"networkTopology"`
 	// PodGroups are the pod groups of a Workload of v1alpha1.
 	PodGroups []struct {
 		Name   string  `json:"name"`
@@ -86,9 +88,22 @@ type Policy struct {
 	} `json:"gang"`
 }
 
+// NetworkTopology says how far apart in the network the pods of Volcano's PodGroup may be. A tier is a level of the network: the nodes of a
+// tier with a lower number are closer together.
+type NetworkTopology struct {
+	// Mode is "hard" or "soft"; empty means "hard".
+	Mode string `json:"mode"`
+	// HighestTierAllowed, or HighestTierName, is the tier in one of whose domains the pods are. Without a tier, a hard constraint means nothing.
+	HighestTierAllowed *int64 `json:"highestTierAllowed"`
+	HighestTierName    string `json:"highestTierName"`
+}
+
 // Counts returns the numbers of pods and groups in the object, by field. Each is from 0 to the largest number that the reader allows.
 func (o *Object) Counts() map[string]int64 {
 	out := map[string]int64{"spec.minMember": o.Spec.MinMember}
+	if t := o.Spec.NetworkTopology; t != nil && t.HighestTierAllowed != nil {
+		out["spec.networkTopology.highestTierAllowed"] = *t.HighestTierAllowed
+	}
 	for task, n := range o.Spec.MinTaskMember {
 		out["spec.minTaskMember["+task+"]"] = n
 	}
@@ -150,6 +165,9 @@ func (o *Object) check() (field, rule string) {
 		if (n < 0 || n > mostPods) && (field == "" || path < field) {
 			field, rule = path, fmt.Sprintf("must be a whole number from 0 to %d", mostPods)
 		}
+	}
+	if t := o.Spec.NetworkTopology; t != nil && field == "" && t.Mode != "" && t.Mode != modeHard && t.Mode != modeSoft {
+		return "spec.networkTopology.mode", fmt.Sprintf("must be %s or %s, not %q", modeHard, modeSoft, t.Mode)
 	}
 	if c := o.Spec.SchedulingConstraints; c != nil && field == "" {
 		if len(c.Topology) > mostTopology {

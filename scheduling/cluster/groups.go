@@ -3,6 +3,7 @@ package cluster
 import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+	"maps"
 
 	"github.com/drawknife/drawknife/internal/podgroups"
 	"github.com/drawknife/drawknife/scheduling"
@@ -30,9 +31,9 @@ type groups struct {
 	made     []scheduling.Gang
 }
 
-func newGroups(inferred bool) *groups {
+func newGroups(inferred bool, tiers podgroups.Tiers) *groups {
 	g := &groups{
-		reader: podgroups.NewReader(inferred), objects: make(map[podgroups.Kind]*store[*podgroups.Object]),
+		reader: podgroups.NewReader(inferred).WithTiers(maps.Clone(tiers)), objects: make(map[podgroups.Kind]*store[*podgroups.Object]),
 		named: make(map[types.NamespacedName][]podgroups.Named), naming: make(map[podgroups.Key]map[types.NamespacedName]struct{}),
 		of: make(map[types.NamespacedName]podgroups.Key), members: make(map[podgroups.Key]map[types.NamespacedName]struct{}),
 		succeeded: make(map[types.NamespacedName]struct{}), touched: make(map[podgroups.Key]struct{}),

@@ -35,6 +35,9 @@ type Options struct {
 	Kinds []Kind
 	// InferGangs also makes gangs of the pods of a LeaderWorkerSet or a JobSet, by their labels, as manifests.Options.InferGangs does.
 	InferGangs bool
+	// VolcanoTiers are the node labels of Volcano's network tiers, as in manifests.Options. Nil: network topologies of PodGroups are not
+	// read.
+	VolcanoTiers map[string]string
 }
 
 // State is a live view of a cluster. It is safe for concurrent use; make it with New.
@@ -139,7 +142,7 @@ func New(o Options) (*State, error) {
 		leaving: make(map[nodeKey]struct{}), unlaunched: make(map[nodeKey]struct{}), incomplete: make(map[nodeKey]struct{}),
 		keyless:   make(map[string]struct{}),
 		displaced: make(map[types.NamespacedName]displacedPod), faulty: make(map[ObjectKey]string),
-		groups: newGroups(o.InferGangs),
+		groups: newGroups(o.InferGangs, o.VolcanoTiers),
 	}
 	s.stores = map[Kind]anyStore{
 		KindPod: s.pods, KindNode: s.nodes, KindNodeClaim: s.claims, KindNodePool: s.lists.nodePools.store,

@@ -14,7 +14,7 @@ import (
 // gangs returns the groups of the pods that wait or are bound. Groups without a minimum number of pods and without a domain are not gangs.
 func (l *loader) gangs(s *scheduling.Snapshot) []scheduling.Gang {
 	b := &gangReader{
-		l: l, reader: podgroups.NewReader(l.opts.InferGangs), known: map[podgroups.Key]*podgroups.Object{},
+		l: l, reader: podgroups.NewReader(l.opts.InferGangs).WithTiers(l.opts.VolcanoTiers), known: map[podgroups.Key]*podgroups.Object{},
 		first: map[podgroups.Key]podgroups.Named{}, members: map[podgroups.Key][]podgroups.Member{},
 	}
 	for _, e := range l.objects.podGroups {
@@ -122,6 +122,7 @@ func (b *gangReader) gangs() []scheduling.Gang {
 			parts = append(parts, p)
 		}
 	}
+	b.warnOfTiers(keys)
 	gangs, missing := podgroups.Gangs(parts, func(key podgroups.Key) *podgroups.Object { return b.known[key] })
 	for _, key := range missing {
 		names := func(o *podgroups.Object) bool {
@@ -131,6 +132,20 @@ func (b *gangReader) gangs() []scheduling.Gang {
 		b.warn(key, b.originWhere(names), "it is not in the input: each of its groups is planned by itself")
 	}
 	return gangs
+}
+
+// warnOfTiers says which of Volcano's PodGroups have to be in a tier of the network whose label is not known.
+func (b *gangReader) warnOfTiers(keys []podgroups.Key) {
+	for _, key := range keys {
+		object := b.known[key]
+		if podgroups.Tiers(b.l.opts.VolcanoTiers).KnowsTiers(object) {
+			continue
+		}
+		b.l.warn(b.originWhere(func(o *podgroups.Object) bool { return keyOfGroup(o) == key }), remark{
+			code: WarningPodGroup, kind: "PodGroup", name: key.Namespace + "/" + key.Name,
+			message: "no node label is known for the tier of spec.networkTopology: its pods are planned without it",
+		})
+	}
 }
 
 func keyOfGroup(o *podgroups.Object) podgroups.Key {

@@ -45,6 +45,22 @@ const (
 	lwsLabels    = "leaderworkerset.sigs.k8s.io/name: l, leaderworkerset.sigs.k8s.io/group-index: \"1\""
 )
 
+// The network topology of Volcano's PodGroups is read with the labels of its tiers; without the label of a tier that is required, a note says so.
+func TestVolcanoTiers(t *testing.T) {
+	text := "apiVersion: scheduling.volcano.sh/v1beta1\nkind: PodGroup\nmetadata: {name: g}\nspec: {minMember: 2, networkTopology: {mode: hard, highestTierAllowed: 2}}\n" +
+		gangPodWith("", "scheduling.k8s.io/group-name: g")
+	result := loadAll(t, Options{Now: now, VolcanoTiers: map[string]string{"1": "leaf", "2": "spine"}}, source("in.yaml", text))
+	wantGangs(t, result, []scheduling.Gang{{Name: "g", Minimum: 2, Topology: []scheduling.GangTopology{{Key: "spine"}, {Key: "leaf", Policy: scheduling.GangTopologyPreferred}}}})
+	if len(result.Warnings) > 0 {
+		t.Errorf("%v", result.Warnings)
+	}
+	result = load(t, text)
+	wantGangs(t, result, []scheduling.Gang{{Name: "g", Minimum: 2}})
+	if want := "PodGroup default/g: no node label is known for the tier"; len(result.Warnings) != 1 || !strings.Contains(result.Warnings[0].String(), want) {
+		t.Errorf("%v, want %q", result.Warnings, want)
+	}
+}
+
 // JobSets and groups of LeaderWorkerSets are gangs for whoever says that they are.
 func TestGangsAreInferred(t *testing.T) {
 	rack := []scheduling.GangTopology{{Key: "rack"}}

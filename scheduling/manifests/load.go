@@ -55,6 +55,10 @@ type Options struct {
 	// InferGangs also makes gangs of the pods of a JobSet, and of each group of a LeaderWorkerSet. Their APIs do not promise that these
 	// pods are placed together: a pod with a place starts, and waits for the others.
 	InferGangs bool
+	// VolcanoTiers are the node labels of Volcano's network tiers, by the number of a tier ("1") or its name: those with which Volcano's
+	// controller discovers its HyperNodes (networkTopologyDiscovery, source "label"). A tier with a lower number is narrower. Nil: network
+	// topologies of PodGroups are not read.
+	VolcanoTiers map[string]string
 	// Limits bound the input. Nil is DefaultLimits.
 	Limits *Limits
 }
