@@ -13,10 +13,10 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// CreateGroup launches the instances of the claims by one CreateFleet call that launches all of them or nothing, of one type in one zone.
-// If EC2 does not have enough instances of the cheapest type and zone, it tries the next cheapest. These claims are unsupported (CP-GROUP):
-// claims that need different instances, claims whose minValues one type can't satisfy, claims that fit capacity reservations none of which
-// has room for all, claims of a Provisioner, and more claims than their UIDs fit into the tags that EC2 allows.
+// CreateGroup launches the instances of the claims by one CreateFleet call that launches all of them or nothing, of one type in one zone;
+// if EC2 has not enough of the cheapest, the next cheapest are tried. Claims that suit capacity reservations are launched into one with room for
+// all, or into several, by one call each; if one of these fails, the instances of the others are terminated. Claims that need different instances, whose minValues one type can't
+// satisfy, that suit capacity reservations which together don't have room for all, whose UIDs take more tags than EC2 allows, or of a Provisioner are unsupported (CP-GROUP).
 func (p *Provider) CreateGroup(ctx context.Context, nodeClaims []*v1.NodeClaim) ([]*v1.NodeClaim, error) {
 	created, err := p.createGroup(ctx, nodeClaims)
 	if err != nil {
@@ -46,8 +46,12 @@ func (p *Provider) createGroup(ctx context.Context, nodeClaims []*v1.NodeClaim) 
 	case len(there.Live) > 0:
 		return nil, cloudprovider.NewInsufficientCapacityError(fmt.Errorf("%d of their %d instances are gone: give the group up", len(nodeClaims)-len(there.Live), len(nodeClaims)))
 	}
-	if err := p.aloneAlready(ctx, nodeClaims); err != nil {
+	apart, err := p.launchedApart(ctx, nodeClaims)
+	switch {
+	case err != nil:
 		return nil, err
+	case len(apart) == len(nodeClaims):
+		return p.adoptAll(ctx, nodeClaims, apart), nil
 	}
 	request, err := p.launchRequest(ctx, nodeClaims[0])
 	if err != nil {
@@ -95,23 +99,39 @@ func (p *Provider) adoptAll(ctx context.Context, nodeClaims []*v1.NodeClaim, liv
 	return created
 }
 
-// aloneAlready refuses a group if one of its claims already has an instance of its own, from a time when the claims could not be launched
-// together. The error matches errors.ErrUnsupported.
-func (p *Provider) aloneAlready(ctx context.Context, nodeClaims []*v1.NodeClaim) error {
+// launchedApart returns the instances of a group whose claims were launched by several requests: as parts in several reservations, or one by
+// one. It returns none if no claim has an instance. The error matches errors.ErrUnsupported if only some have one of their own, when the
+// claims could not be launched together.
+func (p *Provider) launchedApart(ctx context.Context, nodeClaims []*v1.NodeClaim) (map[types.UID]instances.Instance, error) {
 	found := make([]instances.Claim, len(nodeClaims))
 	err := eachAtOnce(len(nodeClaims), func(n int) (err error) {
 		found[n], err = p.instances.ByClaim(ctx, nodeClaims[n].UID)
 		return err
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
+	live, part, alone := map[types.UID]instances.Instance{}, -1, -1
 	for n, there := range found {
-		if len(there.Live) > 0 {
-			return cloudprovider.NewGroupUnsupportedError(fmt.Sprintf("nodeclaim %q has instance %s of its own", nodeClaims[n].Name, there.Live[0].ID), nil)
+		if len(there.Live) == 0 {
+			continue
+		}
+		live[nodeClaims[n].UID] = there.Live[0]
+		if batch, ok := there.Live[0].Batch(); ok && batch.Whole() {
+			part = n
+		} else {
+			alone = n
 		}
 	}
-	return nil
+	switch {
+	case len(live) == 0 || len(live) == len(nodeClaims) && alone < 0:
+		return live, nil
+	case alone >= 0:
+		return nil, cloudprovider.NewGroupUnsupportedError(fmt.Sprintf("nodeclaim %q has instance %s of its own", nodeClaims[alone].Name, found[alone].Live[0].ID), nil)
+	case p.now().Sub(found[part].Live[0].LaunchTime) < launch.Visibility:
+		return nil, cloudprovider.NewTransientError(errors.New("the instances of an earlier call are not all visible yet"))
+	}
+	return nil, cloudprovider.NewInsufficientCapacityError(fmt.Errorf("%d of their %d instances are not there: give the group up", len(nodeClaims)-len(live), len(nodeClaims)))
 }
 
 // unwanted terminates the instances that a group got although EC2 did not have all of them. Instances that can't be terminated now are

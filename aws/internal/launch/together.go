@@ -31,8 +31,9 @@ type Together struct {
 	// Whole launches all or nothing: all instances are of one type in one zone, and if EC2 has not all of them, it launches none. Otherwise
 	// EC2 launches as many instances as it has, of different types and zones.
 	Whole bool
-	// WithoutReserved leaves reserved offerings out. Otherwise, if a capacity reservation with room suits the claims, they are launched
-	// into a reservation that has room for all of them. They are unsupported if they are not Whole, or if no reservation has room for all.
+	// WithoutReserved leaves reserved offerings out. Else claims that suit a capacity reservation with room are unsupported if they are not
+	// Whole. If they are, they are launched into a reservation that has room for all of them, or into several that have room together, and
+	// are unsupported if there are none.
 	WithoutReserved bool
 	// Generation is the lowest generation to begin with: higher than the generations of former batches of the same claims. See BatchID.
 	Generation int
@@ -74,7 +75,12 @@ func (l *Launcher) launchTogether(ctx context.Context, t Together) ([]*Instance,
 			return nil, cloudprovider.NewGroupUnsupportedError("without all or nothing, places in capacity reservations are taken one by one", nil)
 		}
 		if choice.Candidates = l.roomForAll(f, choice.Candidates); len(choice.Candidates) == 0 {
-			return nil, cloudprovider.NewGroupUnsupportedError(fmt.Sprintf("no capacity reservation has room for all %d of them", f.count()), nil)
+			parts := l.shares(f, choice)
+			if parts == nil {
+				return nil, cloudprovider.NewGroupUnsupportedError(fmt.Sprintf("capacity reservations don't have room for all %d of them", f.count()), nil)
+			}
+			launched, err := l.launchShares(ctx, f, parts, generation)
+			return f.inOrder(t.NodeClaims, launched), err
 		}
 	}
 	ways := [][]cloudprovider.Candidate{choice.Candidates}

@@ -1,0 +1,65 @@
+package launch
+
+import (
+	"context"
+	"fmt"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/cloudprovider"
+)
+
+// A fleet launches into one reservation. If no reservation has room for all claims of a launch of all or nothing, but several have room
+// together, each of them gets a part of the claims, with a fleet of its own. If one of these fleets fails, the caller terminates the
+// instances of the others. A part is a batch of its own, so that instances are found and assigned as those of any batch.
+
+// shares divides the claims among the reservations that they suit, in launch order, each of which gets as many claims as it has room for. The
+// reservations may be of different types, zones and kinds. It returns nil if they have too little room for all claims.
+func (l *Launcher) shares(f *flight, choice Choice) (parts []*flight) {
+	rooms, left, named := l.rooms(), f.claims, map[string]bool{}
+	for _, c := range choice.Suited {
+		id := reservationOf(c)
+		if len(left) == 0 || !c.Offering.Reserved() || !c.Offering.HasRoom() || named[id] {
+			continue
+		}
+		named[id] = true
+		room := c.Offering.ReservationCapacity
+		if rooms != nil {
+			room = rooms.Room(id)
+		}
+		n := min(room, len(left))
+		if n <= 0 {
+			continue
+		}
+		part := *f
+		part.claims, left = left[:n:n], left[n:]
+		part.choice = choice
+		part.choice.CapacityType, part.choice.Candidates = v1.CapacityTypeReserved, []cloudprovider.Candidate{c}
+		parts = append(parts, &part)
+	}
+	if len(left) > 0 {
+		return nil
+	}
+	return parts
+}
+
+// launchShares launches the parts one after the other, and stops at the first that fails. Then it returns the instances of the parts before
+// and the error.
+func (l *Launcher) launchShares(ctx context.Context, f *flight, parts []*flight, generation int) ([]*Instance, error) {
+	var all []*Instance
+	for i, part := range parts {
+		from, _ := l.attempts.beginFrom(part.key(), nil, generation)
+		launched, _, err := l.tryWay(ctx, part, from)
+		all = append(all, launched...)
+		if err == nil && len(launched) < part.count() {
+			err = cloudprovider.NewTransientError(fmt.Errorf("EC2 described %d of %d instances", len(launched), part.count()))
+		}
+		if err != nil {
+			for _, before := range parts[:i+1] {
+				l.attempts.succeed(before.key()) // no instance of it is an answer any more
+			}
+			return all, fmt.Errorf("launching %d of them into capacity reservation %s: %w", part.count(), reservationOf(part.choice.Candidates[0]), err)
+		}
+	}
+	l.attempts.succeed(f.key(), all...)
+	return all, nil
+}
