@@ -90,6 +90,35 @@ func TestGangsOfGroupsOfGroups(t *testing.T) {
 	}
 }
 
+// A group of six gangs finds the only block with six racks, though each other block has room for five of them.
+func TestLargeGroupsFindTheirBlock(t *testing.T) {
+	s := cluster(nodePool("p", limit("cpu=0")))
+	s.Pods = nil
+	for n := range 7 {
+		list, parent := pods(fmt.Sprintf("g%d", n), 1, requests("cpu=3", "memory=1Gi")), "left"
+		if n == 6 {
+			parent = "right"
+		}
+		s.Pods = append(s.Pods, list...)
+		s.Gangs = append(s.Gangs, gangOf(fmt.Sprintf("g%d", n), list, together(zoneKey, "block", "rack"), ofGroup(parent)))
+	}
+	var places []string
+	for block := range 5 {
+		for rack := range 5 + block/4 {
+			places = append(places, fmt.Sprintf("a %d %d", block, rack))
+		}
+	}
+	p := solve(t, blocks(s, places...))
+	for i := range p.Gangs {
+		if g := &p.Gangs[i]; g.Reason != nil || i < 6 && g.Domains[1].Value != "4" {
+			t.Error(g.String())
+		}
+	}
+	for _, fault := range planvalidator.Check(s, p) {
+		t.Error(fault)
+	}
+}
+
 // judgedGroups are two groups of one or two gangs each on nodes in two zones with two blocks of two racks each, and new nodes of one type per block
 // and rack under a limit. The gangs of a group are in one block.
 type judgedGroups struct {
@@ -243,5 +272,35 @@ func TestGangGroupsByBruteForce(t *testing.T) {
 	t.Logf("%d groups of groups: %d placed, %d of them for more than they must, %d not found", tried, placed, more, missed)
 	if placed*4 < tried || missed > 0 || more*100 > placed {
 		t.Errorf("of %d groups of groups %d are placed, %d for more than they must, and %d were not found", tried, placed, more, missed)
+	}
+}
+
+// Parents and ancestors that contradict each other are refused.
+func TestGangGroupsAreChecked(t *testing.T) {
+	list := pods("g", 2)
+	of := func(name string, list []*corev1.Pod, options ...func(*scheduling.Gang)) scheduling.Gang {
+		return gangOf(name, list, append([]func(*scheduling.Gang){together(zoneKey, "block", "rack"), ofGroup("left")}, options...)...)
+	}
+	for _, c := range []struct {
+		name  string
+		gangs []scheduling.Gang
+		want  string
+	}{
+		{"ancestors without a parent", []scheduling.Gang{of("g", list, func(g *scheduling.Gang) { g.Parent = "" })}, "gangs[0].ancestors[0] is an ancestor of a gang without a parent"},
+		{"no name", []scheduling.Gang{of("g", list, func(g *scheduling.Gang) { g.Ancestors[0].Name = "" })}, `gangs[0].ancestors[0].name is "", which is no name`},
+		{"its own ancestor", []scheduling.Gang{of("g", list, func(g *scheduling.Gang) { g.Ancestors[0].Name = "left" })}, `gangs[0].ancestors[0].name is "left"`},
+		{"more than the topology", []scheduling.Gang{of("g", list, func(g *scheduling.Gang) { g.Shared = 4 })}, "gangs[0].shared is 4, and topology has 3 entries"},
+		{"more than the parent", []scheduling.Gang{of("g", list, func(g *scheduling.Gang) { g.Ancestors[0].Shared = 3 })}, "gangs[0].ancestors[0].shared is 3, and the group below it shares 2"},
+		{"only preferred", []scheduling.Gang{of("g", list, func(g *scheduling.Gang) { g.Topology[1].Policy = scheduling.GangTopologyPreferred })}, "gangs[0].shared counts block, which is only preferred"},
+		{"other numbers", []scheduling.Gang{of("g", list[:1]), of("h", list[1:], func(g *scheduling.Gang) { g.Shared = 1 })}, "gangs[1].shared is not the same as that of gang default/g"},
+		{"other keys", []scheduling.Gang{of("g", list[:1]), of("h", list[1:], func(g *scheduling.Gang) { g.Parent, g.Topology[0].Key = "right", "region" })}, "gangs[1].ancestors[0].shared is not the same as that of gang default/g"},
+		{"other ancestors", []scheduling.Gang{of("g", list[:1]), of("h", list[1:], func(g *scheduling.Gang) { g.Ancestors = nil })}, "gangs[1] is part of other groups than gang default/g says of left"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := scheduling.Compile(withGangs(cluster(list), c.gangs...))
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%v, want %q", err, c.want)
+			}
+		})
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/drawknife/drawknife/internal/engine/gangs"
 	"github.com/drawknife/drawknife/internal/engine/model"
+	"github.com/drawknife/drawknife/internal/engine/newnodes"
 	"github.com/drawknife/drawknife/internal/engine/state"
 )
 
@@ -93,4 +94,86 @@ func (t Gangs) placeWithin(ctx context.Context, family *gangs.Family, barred map
 		}
 		t.placeWithin(ctx, spare, barred)
 	}
+}
+
+// In a family of several groups, the search from one gang to the next could use up its attempts in a domain that is too small for one of the
+// groups. So the groups are placed one after the other first: each in all of its domains, with a part of the attempts for each domain, and it
+// stays in the cheapest.
+
+// groupByGroup places the groups below the common one. A result that is better than the best becomes the best. Nothing is done if the gangs have no
+// groups of their own. The trial is restored.
+func (s *together) groupByGroup(ctx context.Context, common *sharing) {
+	if !s.hasGroupsBelow(common) {
+		return
+	}
+	before, at := s.Mark(), 0
+	for at < len(s.order) && ctx.Err() == nil {
+		end := s.placeGroup(ctx, common, at)
+		if end == at {
+			break
+		}
+		at = end
+	}
+	if cost := s.newCost(); at == len(s.order) && s.promising(s.kept, cost) {
+		s.best = &togetherTrial{s.order, append([]int32(nil), s.ways...), cost, s.kept, s.S.Record(s.start)}
+	}
+	for i := range s.ways {
+		s.drop(i)
+	}
+	s.ways, s.kept = s.ways[:0], 0
+	s.Undo(before)
+}
+
+func (s *together) hasGroupsBelow(common *sharing) bool {
+	return len(s.groups) > 0 && (common == nil || &s.groups[len(s.groups)-1] != common)
+}
+
+// groupBelow returns the outermost group of the gang below the common group, or nil if there is none.
+func (s *together) groupBelow(common *sharing, at int) *sharing {
+	below := common == nil
+	for _, in := range s.in[at] {
+		if below {
+			return &s.groups[in]
+		}
+		below = &s.groups[in] == common
+	}
+	return nil
+}
+
+// placeGroup places the gangs of the group to which the gang belongs, below the common group, or the gang alone. It returns the number of the
+// next gang, or of the same gang if there is no place.
+func (s *together) placeGroup(ctx context.Context, common *sharing, at int) (end int) {
+	group := s.groupBelow(common, at)
+	part := *s
+	part.end, part.best = at+1, nil
+	if group != nil {
+		part.end = at + len(group.Members)
+	}
+	part.start, part.cost, part.most = s.Mark().At, newnodes.Of(s.Trial).NewCost(), s.kept+part.wishesFrom(at)
+	part.limit = s.limit - s.newCost()
+	domains := part.domainsOfGroup(group, at)
+	for _, shared := range domains {
+		part.tries = max(mostFamilyTries/len(domains), 2*(part.end-at))
+		if group != nil {
+			group.domains, group.chosen = shared, group.chosen+1
+		}
+		part.from(ctx, at)
+		if group != nil {
+			group.chosen--
+		}
+		if part.done() || ctx.Err() != nil {
+			break
+		}
+	}
+	if part.best == nil {
+		return at
+	}
+	for i, way := range part.best.ways[at:] {
+		number := s.order[at+i]
+		state.ChoosingOf(&s.S).Choose(number, way)
+		s.choose(at+i, s.M.Gangs.List[number].Option(way))
+	}
+	s.Restore(part.best.done)
+	s.ways, s.kept = part.best.ways, part.best.kept
+	return part.end
 }

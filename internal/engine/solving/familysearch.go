@@ -36,9 +36,10 @@ type together struct {
 	in     [][]int
 	// options are those of each gang, by the number of kept preferences, that agree with at least one option of each other gang.
 	options [][][]model.GangOption
-	// ways are the ways chosen so far, and kept the preferences that they keep; tries is the number of remaining attempts.
-	ways        []int32
-	kept, tries int
+	// ways are the ways chosen so far, and kept the preferences that they keep; tries is the number of remaining attempts. The search ends
+	// with the gang before end.
+	ways             []int32
+	kept, tries, end int
 	// start is the trial before the search, and cost that of its new nodes. limit is what further new nodes may cost.
 	start state.Mark
 	cost  int64
@@ -99,6 +100,7 @@ func (t Gangs) search(family *gangs.Family) *together {
 	for _, at := range gangs.LargestFirst(sources, needs) {
 		s.order, ordered = append(s.order, family.Needed[at]), append(ordered, sources[at])
 	}
+	s.end = len(s.order)
 	groups, in := gangs.Groups(ordered)
 	s.in = in
 	for _, g := range groups {
@@ -191,7 +193,7 @@ func (s *together) agree(g *sharing) {
 // run tries the combinations in each domain that all gangs can share.
 func (s *together) run(ctx context.Context) {
 	common := s.common()
-	domains := s.domainsOf(common)
+	domains := s.domainsOfGroup(common, 0)
 	for _, shared := range domains {
 		if common != nil {
 			common.domains, common.chosen = shared, common.chosen+1
@@ -200,6 +202,7 @@ func (s *together) run(ctx context.Context) {
 		if combinations, few := s.combinations(min(s.tries, mostJointTries)); few {
 			s.jointly(ctx, combinations)
 		} else {
+			s.groupByGroup(ctx, common)
 			s.from(ctx, 0)
 		}
 		if common != nil {
@@ -221,14 +224,16 @@ func (s *together) common() (out *sharing) {
 	return out
 }
 
-// domainsOf returns the domains of the group that its gangs could share, in the order of the first gang's domains.
-func (s *together) domainsOf(g *sharing) (out [][]planning.GangDomain) {
+// domainsOfGroup returns the domains that the group could be in, in the order of the domains of the gang, which is one of its gangs; one
+// domain without labels if there is no group.
+func (s *together) domainsOfGroup(g *sharing, at int) (out [][]planning.GangDomain) {
 	if g == nil {
 		return [][]planning.GangDomain{nil}
 	}
-	for i := range s.options[0][0] {
-		shared := s.options[0][0][i].Domains[:g.Shared]
-		if !slices.ContainsFunc(out, func(known []planning.GangDomain) bool { return slices.Equal(known, shared) }) {
+	for i := range s.options[at][0] {
+		o := &s.options[at][0][i]
+		shared := o.Domains[:g.Shared]
+		if s.agrees(at, o) && !slices.ContainsFunc(out, func(known []planning.GangDomain) bool { return slices.Equal(known, shared) }) {
 			out = append(out, shared)
 		}
 	}
@@ -267,7 +272,7 @@ func (s *together) drop(at int) {
 
 // wishesFrom counts the preferences of the gangs from the given one on.
 func (s *together) wishesFrom(at int) (n int) {
-	for _, levels := range s.options[at:] {
+	for _, levels := range s.options[at:s.end] {
 		n += len(levels) - 1
 	}
 	return n
@@ -275,7 +280,7 @@ func (s *together) wishesFrom(at int) (n int) {
 
 // from places the gangs from the given one on, in each domain that agrees with those of the gangs before.
 func (s *together) from(ctx context.Context, at int) {
-	if at == len(s.order) {
+	if at == s.end {
 		s.best = &togetherTrial{s.order, slices.Clone(s.ways), s.newCost(), s.kept, s.S.Record(s.start)}
 		return
 	}
