@@ -71,6 +71,7 @@ func (t Gangs) placeGangsFirst(ctx context.Context, start trial.Mark, barred map
 			lowest, placed = min(lowest, x.List[number].Priority), true
 		}
 	}
+	t.Settled = nil
 	t.addExtras(ctx, barred)
 	t.placePods(ctx)
 	highest, waits := t.highestWaiting(t.RealClasses())
@@ -96,6 +97,7 @@ func (t Gangs) placeInTurn(ctx context.Context, barred map[int32]bool) {
 			}
 		}
 	}
+	t.Settled = nil
 	t.addExtras(ctx, barred)
 	t.placePods(ctx)
 }
@@ -162,13 +164,15 @@ func (t Gangs) placeGang(ctx context.Context, number int32) bool {
 	if family := t.familyOf(number); family != nil {
 		return t.placesFamily(number, family) && t.PlaceFamily(ctx, family)
 	}
-	aside := state.ChoosingOf(&t.S).SetAside(t.RealClasses())
+	aside, base := state.ChoosingOf(&t.S).SetAside(t.RealClasses()), t.Mark().At
 	defer func() { state.ChoosingOf(&t.S).TakeBack(aside) }()
 	if len(g.Levels) == 1 && len(g.Levels[0]) == 1 {
 		before := t.Mark()
 		fits := t.FitsOption(ctx, number, &g.Levels[0][0])
 		if !fits {
 			t.Undo(before)
+		} else if g.Needed > 0 {
+			t.Settled = &base // placing the gang has settled what was there before
 		}
 		return fits
 	}
@@ -178,6 +182,9 @@ func (t Gangs) placeGang(ctx context.Context, number int32) bool {
 	}
 	state.ChoosingOf(&t.S).Choose(number, best.option.Way)
 	t.Restore(best.done)
+	if g.Needed > 0 {
+		t.Settled = &base // placing the gang has settled what was there before
+	}
 	return true
 }
 

@@ -73,6 +73,9 @@ func (l *Log) isCut(m Mark) bool {
 	return since < len(l.cuts) && l.cuts[since].at < m.log
 }
 
+// Holds reports whether the state still contains everything that was done up to the mark.
+func (l *Log) Holds(m Mark) bool { return m.epoch == l.epoch && !l.isCut(m) }
+
 // note adds a change.
 func (l *Log) note(c change) { l.changes = append(l.changes, c) }
 

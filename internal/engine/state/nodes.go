@@ -1,6 +1,8 @@
 package state
 
 import (
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/drawknife/drawknife/api/requirements"
@@ -129,6 +131,36 @@ func (s *State) Drop(number int) (pods int) {
 	}
 	s.abandon(int32(number))
 	return pods
+}
+
+// NewNodesSince lists the new nodes that were opened or have changed since the mark, in ascending order. The mark must hold.
+func (s *State) NewNodesSince(m Mark) []int32 {
+	var out []int32
+	opened, placement := len(s.Planned)-s.Log.OpenedSince(m), int32(len(s.Placed.All)-s.Log.placedSince(m))
+	for i := opened; i < len(s.Planned); i++ {
+		out = append(out, int32(i))
+	}
+	touch := func(node int32) {
+		if node >= 0 && int(node) < opened {
+			out = append(out, node)
+		}
+	}
+	existing := int32(len(s.w.Nodes))
+	for _, c := range s.Log.changes[m.log:] {
+		switch c.kind {
+		case changePlaced:
+			touch(s.Placed.All[placement].Host - existing)
+			placement++
+		case changeTaken, changeStage:
+			touch(s.Placed.All[c.a].Host - existing)
+		case changeSealed:
+			touch(c.a - existing)
+		case changeMoved, changeAbandoned:
+			touch(c.a)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // Exchange replaces new node i by another of its pool; it can be undone.

@@ -12,14 +12,6 @@ type Packings struct {
 	Choices map[string]*offers.Choice
 	// Packed are packings, by their pods.
 	Packed map[string]*Packed
-	// Cheapest are the cheapest nodes, by what they have to hold and what is allowed: see Purchase.
-	Cheapest map[string]Purchase
-}
-
-// Purchase is a node to buy: a row and a slot of a pool's table, and its price. Row -1 stands for none.
-type Purchase struct {
-	Row, Slot int32
-	Price     int64
 }
 
 // Packed is a packing with one option for each node.
@@ -35,7 +27,7 @@ const mostPackings = 10_000
 
 // NewPackings returns an empty cache.
 func NewPackings() *Packings {
-	return &Packings{Choices: map[string]*offers.Choice{}, Packed: map[string]*Packed{}, Cheapest: map[string]Purchase{}}
+	return &Packings{Choices: map[string]*offers.Choice{}, Packed: map[string]*Packed{}}
 }
 
 // Remember caches a packing under the key, with the options that it uses.

@@ -37,6 +37,9 @@ type Trial struct {
 	Proof *Proof
 	// Packings are cached on request; nil otherwise.
 	Packings *Packings
+	// Settled is the point up to which all new nodes were replaced by the cheapest that hold their pods, for callers that place one group of
+	// pods after another; nil otherwise.
+	Settled *state.Mark
 	// queues are the queues for the present ways of gangs; nil until they are needed.
 	queues *gangQueues
 }
