@@ -29,8 +29,10 @@ func (t Certifying) placedOnNew(order func() []state.Binding) map[[2]int32]int {
 		for i := from; i < from+int(b.Count); i++ {
 			class, stage := b.Class, b.Stage
 			if i < len(queue) && t.M.PodClass[queue[i]] != class {
-				class = t.M.PodClass[queue[i]]
-				stage = placing.Of(t.Trial).StageOn(t.M.Classes[class], &t.S.Planned[node])
+				as := t.M.PodClass[queue[i]]
+				if st := placing.Of(t.Trial).StageAllowing(t.M.Classes[as], &t.S.Planned[node]); st >= 0 {
+					class, stage = as, st
+				}
 			}
 			counts[[2]int32{class, stage}]++
 		}

@@ -127,10 +127,16 @@ func FitsWith(need, used, alloc []int64) bool {
 
 // StageOn returns the class's first stage that allows the node, or -1.
 func (t Placing) StageOn(c *podclass.Class, mc *state.Node) int32 {
-	as := nodepool.Assignment{Labels: mc.Labels}
 	if t.AwaitsReservation(c) && mc.Reservation(t.M.Pools) == "" {
 		return -1
 	}
+	return t.StageAllowing(c, mc)
+}
+
+// StageAllowing is StageOn for pods that need not wait for a reservation. A gang in a domain without reservations does not wait for one, though
+// its pods alone would.
+func (t Placing) StageAllowing(c *podclass.Class, mc *state.Node) int32 {
+	as := nodepool.Assignment{Labels: mc.Labels}
 	for _, st := range t.StagesFor(c) {
 		if offers.Allows(&t.M.Stages[st], t.M.Pools, mc.Pool, int(mc.Row), int(mc.Slot), &as) {
 			return st
