@@ -246,6 +246,9 @@ func (l *loader) accept(d document, object decodable) bool {
 	}
 	key := objectKey{l.canonical(d.groupKind), object.GetNamespace(), object.GetName()}
 	first, exists := l.seen[key]
+	if l.superseded(d, key, object, exists) {
+		return false
+	}
 	if !exists {
 		l.seen[key] = d.origin
 		l.keepForReplacing(d, key, object)

@@ -28,6 +28,10 @@ type Options struct {
 	// an object is in both, the object of the other source counts, with a warning (WarningReplaced). nil means that there is no cluster;
 	// then an object may not be in two sources.
 	Live []Source
+	// Former are manifests that the other sources replace as a whole. Objects in them that were never applied (they have no UID and no
+	// creation time) are not read: those that no other source has are gone, in Live too, with their pods. Objects in them that a
+	// cluster has returned are read like those of Live. Nil: none.
+	Former []Source
 	// Namespace is where namespaced objects without a namespace live. Empty: "default".
 	Namespace string
 	// Vocabulary decides which label keys a NodePool may use, and becomes Snapshot.Vocabulary. The zero value means
@@ -122,9 +126,10 @@ type loader struct {
 	opts    Options
 	limits  Limits
 	sources []Source
-	// firstLive is the index of the first source of a running cluster; the number of sources if there is none.
-	firstLive int
-	kinds     map[groupKind]kind
+	// firstLive is the index of the first source of a running cluster; the number of sources if there is none. Sources of Options.Former
+	// are before endFormer.
+	firstLive, endFormer int
+	kinds                map[groupKind]kind
 	// strictGroups are the API groups of node autoscaling itself. Skipping an object of these groups would change the plan without a
 	// warning, so an unknown kind or version of them is refused.
 	strictGroups map[string]bool
@@ -181,8 +186,8 @@ func newLoader(sources []Source, opts Options) *loader {
 	l.problems.limit = max(1, l.limits.Problems)
 	// Results that depend on an order, such as which of two messages comes first, must not depend on the order of the caller's input.
 	// Objects of a running cluster come last; they are left out if another source has them.
-	l.sources = append(inOrder(sources), inOrder(opts.Live)...)
-	l.firstLive = len(sources)
+	l.sources = slices.Concat(inOrder(sources), inOrder(opts.Former), inOrder(opts.Live))
+	l.firstLive, l.endFormer = len(sources), len(sources)+len(opts.Former)
 	return l
 }
 

@@ -14,6 +14,8 @@ type replacing struct {
 	objects map[objectKey]decodable
 	// replaced are the objects of the cluster that are not read, and those that belong to them.
 	replaced map[objectKey]bool
+	// former are the manifests of Options.Former, which are not read.
+	former map[objectKey]bool
 }
 
 // live reports whether an object is from a running cluster.
