@@ -287,8 +287,8 @@ func TestDiff(t *testing.T) {
 			t.Errorf("the same pools: %+v", p)
 		}
 	}
-	if a := simulate(t, "", fleet("--diff", "testdata/deployment.yaml")...); a.code != exitInput || !strings.Contains(a.stderr, "has no NodePool") {
-		t.Errorf("a file without pools: %d, %s", a.code, a.stderr)
+	if a := simulate(t, "", fleet("--diff", "testdata/gate/budget.yaml")...); a.code != exitInput || !strings.Contains(a.stderr, "has no NodePool") {
+		t.Errorf("a file without pools and workloads: %d, %s", a.code, a.stderr)
 	}
 }
 

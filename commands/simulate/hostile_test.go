@@ -4,9 +4,11 @@ package simulate
 
 import (
 	"context"
+	"flag"
 	"os"
 	"testing"
 
+	"github.com/drawknife/drawknife/commands"
 	"github.com/drawknife/drawknife/internal/hostile"
 )
 
@@ -22,6 +24,33 @@ func TestHostileInput(t *testing.T) {
 		"testdata/deployment.yaml --catalog FILE",
 		"testdata/deployment.yaml --catalog testdata/ec2.json --prices FILE",
 	)
+}
+
+// The same holds for policies, and for the other set that a policy judges.
+func TestHostilePolicy(t *testing.T) {
+	hostile.Run(t, "TestHostileDiff", os.Getenv("DRAWKNIFE_HOSTILE") == "all",
+		"testdata/gate/main.yaml testdata/gate/pr.yaml --policy FILE", "testdata/gate/main.yaml FILE --policy testdata/gate/budget.yaml -o sarif",
+		"FILE testdata/gate/pr.yaml --policy testdata/gate/budget.yaml -o junit")
+}
+
+// TestHostileDiff is the process that runs diff.
+func TestHostileDiff(*testing.T) {
+	args, ok := hostile.Child()
+	if !ok {
+		return
+	}
+	for _, c := range Commands(Options{}) {
+		if c.Name != "diff" {
+			continue
+		}
+		run := c.Begin()
+		run.Flags.Init("diff", flag.ContinueOnError)
+		rest, err := parseInterleaved(run.Flags, args)
+		if err != nil {
+			os.Exit(exitInput)
+		}
+		os.Exit(run.Do(context.Background(), rest, commands.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
+	}
 }
 
 // Nor does any name of a file.

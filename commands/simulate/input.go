@@ -43,6 +43,9 @@ func (s *simulation) load(ctx context.Context) (*scheduling.Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
+	if s.diff != "" {
+		s.former, s.live = sources, options.Live
+	}
 	s.progress.enter("reading objects")
 	options.Settings = s.settingsOfInput()
 	loaded, err := loadManifests(sources, options)

@@ -22,16 +22,21 @@ const boldMark = "\x01"
 
 // form puts standard output into the form of --output. The function that is returned ends it.
 func (s *simulation) form() (end func() error) {
-	switch s.output {
+	s.verbose = s.verbose || s.output == outputWide
+	s.stdout, end = inForm(s.stdout, s.output)
+	return end
+}
+
+// inForm returns a writer to which text for people is written in the form. The function that is returned ends it.
+func inForm(w io.Writer, form outputFormat) (formedWriter io.Writer, end func() error) {
+	switch form {
 	case outputWide:
-		s.verbose = true
-		s.stdout = formed{s.stdout, outputWide}
+		return formed{w, outputWide}, func() error { return nil }
 	case outputMarkdown:
-		m := &markdownWriter{to: s.stdout}
-		s.stdout = formed{m, outputMarkdown}
-		return m.end
+		m := &markdownWriter{to: w}
+		return formed{m, outputMarkdown}, m.end
 	}
-	return func() error { return nil }
+	return w, func() error { return nil }
 }
 
 // markdownWriter converts text to Markdown: lines stay lines, and tables, which table writes as Markdown, are separated by empty lines.

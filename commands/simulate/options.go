@@ -34,6 +34,9 @@ const (
 	outputWide     outputFormat = "wide"
 	outputMarkdown outputFormat = "markdown"
 	outputCSV      outputFormat = "csv"
+	// outputSARIF and outputJUnit are the judgement of a policy.
+	outputSARIF outputFormat = "sarif"
+	outputJUnit outputFormat = "junit"
 )
 
 // options are the command line, read and checked.
@@ -101,6 +104,8 @@ type options struct {
 	replay replayOptions
 	// diff is the file with the other set of NodePools to compare with; empty means none.
 	diff string
+	// policy has the values of --policy and --report.
+	policy policyOptions
 	// explain is the object that explain is about; its kind is empty for other questions.
 	explain explainOptions
 	// replace selects nodes to plan without, by the flag replaceFlag. It is nil without that flag.
@@ -220,7 +225,10 @@ func parseZones(list string, given bool) ([]string, error) {
 
 // check refuses invalid values and combinations; given contains the names of the flags on the command line.
 func (o options) check(given map[string]bool) error {
-	if !slices.Contains([]outputFormat{outputText, outputWide, outputMarkdown}, o.output) && !o.output.structured() {
+	if err := o.policy.check(o.output); err != nil {
+		return err
+	}
+	if !o.output.known() {
 		return fmt.Errorf("--output %q: not one of text, wide, json, yaml, markdown, csv", o.output)
 	}
 	if !slices.Contains([]colorMode{colorAuto, colorAlways, colorNever}, o.color) {
@@ -238,7 +246,7 @@ func (o options) check(given map[string]bool) error {
 	if o.timeout < 0 {
 		return fmt.Errorf("--timeout %s: must not be negative", o.timeout)
 	}
-	for _, name := range []string{"catalog", "prices", "snapshot", "save-snapshot", "cost-model", "commitments", "certificate", "diff", "replay", "html"} {
+	for _, name := range []string{"catalog", "prices", "snapshot", "save-snapshot", "cost-model", "commitments", "certificate", "diff", "replay", "html", "policy"} {
 		if given[name] && o.file(name) == "" {
 			return fmt.Errorf("--%s: needs the name of a file", name)
 		}
@@ -368,6 +376,8 @@ func (o options) file(flag string) string {
 		return o.replay.trace
 	case "html":
 		return o.replay.page
+	case "policy":
+		return o.policy.file
 	}
 	return ""
 }

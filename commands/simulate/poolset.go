@@ -3,7 +3,6 @@ package simulate
 import (
 	"context"
 	"fmt"
-	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -16,7 +15,6 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/disruption"
 	"github.com/drawknife/drawknife/scheduling"
-	"github.com/drawknife/drawknife/scheduling/manifests"
 )
 
 // These reasons for the removal of a node are not conditions of its NodeClaim.
@@ -62,6 +60,12 @@ type difference struct {
 	before, after nodeCost
 	// unpriced are the nodes whose price is not known.
 	unpriced unpriced
+	// workloads are the workloads whose number of pods or whose requests differ.
+	workloads []workloadChange
+	// evicted is the number of pods on nodes that would be removed.
+	evicted int
+	// judgement is nil without a policy.
+	judgement *judgement
 	// plans for pending pods: one with the present pools, and one with the other pools, where the pods of removed nodes are pending, too.
 	planBefore, planAfter *scheduling.Plan
 }
@@ -82,44 +86,38 @@ type nodeChange struct {
 	price  nodePrice
 }
 
-// planDifference compares the cluster with another set of NodePools: which nodes would drift, and what the cluster would cost.
+// planDifference compares the cluster with another set of NodePools, of workloads, or of both: which nodes would drift, and what the cluster
+// would cost.
 func (s *simulation) planDifference(ctx context.Context, snapshot *scheduling.Snapshot) (int, error) {
+	policy, err := s.policy.read()
+	if err != nil {
+		return 0, err
+	}
 	s.standIn(snapshot)
 	if s.global.withoutDrift() {
 		s.note("DriftOff", "ConfigMap %s/%s switches drift off: no node would be replaced for what follows until it is deleted; what it says is what drift would do",
 			s.global.from.Namespace, s.global.from.Name)
 	}
 	old := poolSet{snapshot.NodePools, s.classes}
-	other, err := s.readPoolSet()
+	next, err := s.readNext(snapshot)
 	if err != nil {
 		return 0, err
 	}
-	after := *snapshot
-	after.NodePools = other.pools
-	if err := s.addCatalogs(&after, s.facts, other.classes); err != nil {
+	after := *next.snapshot
+	after.NodePools = next.pools.pools
+	if err := s.addCatalogs(&after, s.facts, next.pools.classes); err != nil {
 		return 0, err
 	}
 	prices, err := s.nodePricesOf(snapshot)
 	if err != nil {
 		return 0, err
 	}
-	d := difference{pools: comparePools(old, other), unpriced: unpricedOf(snapshot, prices)}
-	gone := make(map[string]bool)
-	lookup := snapshot.Vocabulary.Compile()
-	for i := range snapshot.Nodes {
-		n := &snapshot.Nodes[i]
-		d.before.add(prices[n.Name])
-		reason, err := driftUnder(n, old, other, after.Catalogs, lookup, snapshot)
-		if err != nil {
-			return 0, err
-		}
-		if reason == "" {
-			d.after.add(prices[n.Name])
-			continue
-		}
-		gone[n.Name] = true
-		d.nodes = append(d.nodes, nodeChange{node: n.Name, pool: n.Pool, reason: reason, price: prices[n.Name]})
+	d := difference{pools: comparePools(old, next.pools), unpriced: unpricedOf(snapshot, prices), workloads: compareWorkloads(snapshot, &after)}
+	gone, err := d.drift(snapshot, old, next.pools, &after, prices)
+	if err != nil {
+		return 0, err
 	}
+	d.evicted = evictedFrom(&after, gone)
 	without := withoutNodes(&after, gone)
 	first, err := s.solve(ctx, snapshot)
 	if err != nil {
@@ -132,15 +130,41 @@ func (s *simulation) planDifference(ctx context.Context, snapshot *scheduling.Sn
 	d.planBefore, d.planAfter = first.plan, second.plan
 	s.addLaunches(&d.before, first.plan)
 	s.addLaunches(&d.after, second.plan)
+	d.judgement = judge(policy, d.facts(first, second, &after), next.sources)
 	s.progress.stop()
 	s.printRemarks()
 	if err := s.printDifference(d); err != nil {
 		return 0, withStatus(exitOutput, fmt.Errorf("writing the difference: %w", err))
 	}
-	if len(second.plan.Unschedulable) > len(first.plan.Unschedulable) {
+	if status := d.judgement.status(); status != exitPlaced {
+		return status, nil
+	}
+	if len(second.plan.Unschedulable) > len(first.plan.Unschedulable) && !policy.Has("unplacedPods") {
 		return exitUnschedulable, nil
 	}
 	return exitPlaced, nil
+}
+
+// drift adds the nodes of the cluster, and those that are removed with the other set of pools, to the difference. It returns the names of
+// these.
+func (d *difference) drift(snapshot *scheduling.Snapshot, old, other poolSet, after *scheduling.Snapshot, prices nodePrices) (map[string]bool, error) {
+	gone := make(map[string]bool)
+	lookup := snapshot.Vocabulary.Compile()
+	for i := range snapshot.Nodes {
+		n := &snapshot.Nodes[i]
+		d.before.add(prices[n.Name])
+		reason, err := driftUnder(n, old, other, after.Catalogs, lookup, snapshot)
+		if err != nil {
+			return nil, err
+		}
+		if reason == "" {
+			d.after.add(prices[n.Name])
+			continue
+		}
+		gone[n.Name] = true
+		d.nodes = append(d.nodes, nodeChange{node: n.Name, pool: n.Pool, reason: reason, price: prices[n.Name]})
+	}
+	return gone, nil
 }
 
 // addLaunches adds the nodes that a plan launches.
@@ -149,29 +173,6 @@ func (s *simulation) addLaunches(cost *nodeCost, plan *scheduling.Plan) {
 		kind := kindOf(&plan.NewNodes[i])
 		cost.add(nodePrice{price: kind.price, known: true, estimated: s.assumed.isEstimated(kind.instanceType, kind.capacityType)})
 	}
-}
-
-// readPoolSet reads the file of --diff. Node classes that it lacks are taken from the inputs.
-func (s *simulation) readPoolSet() (poolSet, error) {
-	s.progress.enter("reading the other NodePools")
-	sources, err := manifests.Files(s.diff)
-	if err != nil {
-		return poolSet{}, fmt.Errorf("--diff: %w", err)
-	}
-	loaded, err := loadManifests(sources, s.manifestOptions())
-	if err != nil {
-		return poolSet{}, err
-	}
-	if len(loaded.Snapshot.NodePools) == 0 {
-		return poolSet{}, fmt.Errorf("--diff %s: has no NodePool; give the complete new set of NodePools", s.diff)
-	}
-	if n := len(loaded.Snapshot.Nodes) + len(loaded.Snapshot.Pods); n > 0 {
-		s.note("OtherObjects", "--diff %s: only its NodePools and node classes count; %s passed over", s.diff, counted(n, "other object"))
-	}
-	set := poolSet{pools: loaded.Snapshot.NodePools, classes: maps.Clone(s.classes)}
-	maps.Copy(set.classes, classesOf(loaded))
-	s.remarkOn(loaded)
-	return set, nil
 }
 
 // driftUnder returns the reason for which a node is removed with the other set of pools; empty if it stays. Nodes that have already

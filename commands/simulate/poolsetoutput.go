@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/drawknife/drawknife/scheduling"
@@ -16,10 +17,14 @@ import (
 // added.
 type differenceDocument struct {
 	typeMeta
-	Summary   differenceSummary    `json:"summary"`
+	Summary differenceSummary `json:"summary"`
+	// Policy is left out without --policy.
+	Policy    *policyDocument      `json:"policy,omitempty"`
 	NodePools []poolChangeDocument `json:"nodePools"`
-	Nodes     []nodeChangeDocument `json:"nodes"`
-	Plans     scheduling.PlanDiff  `json:"plans"`
+	// Workloads are those whose number of pods or whose requests differ; left out if there are none.
+	Workloads []workloadChangeDocument `json:"workloads,omitempty"`
+	Nodes     []nodeChangeDocument     `json:"nodes"`
+	Plans     scheduling.PlanDiff      `json:"plans"`
 	// Launches are the nodes that are planned with the other pools, and NoPlace the pods that then have no place.
 	Launches []plannedNode      `json:"launches"`
 	NoPlace  []unschedulablePod `json:"noPlace"`
@@ -31,6 +36,8 @@ type differenceDocument struct {
 type differenceSummary struct {
 	Nodes    int `json:"nodes"`
 	Replaced int `json:"replaced"`
+	// Evictions is the number of pods on replaced nodes that have to move.
+	Evictions int `json:"evictions"`
 	// HourlyCost and HourlyCostAfter are sums of the known prices; left out if no price is known.
 	HourlyCost      *float64 `json:"hourlyCost,omitempty"`
 	HourlyCostAfter *float64 `json:"hourlyCostAfter,omitempty"`
@@ -45,6 +52,24 @@ type poolChangeDocument struct {
 	Fields []string `json:"fields"`
 }
 
+type workloadChangeDocument struct {
+	Name   string               `json:"name"`
+	Change string               `json:"change"`
+	Before workloadSizeDocument `json:"before"`
+	After  workloadSizeDocument `json:"after"`
+}
+
+type workloadSizeDocument struct {
+	Pods int `json:"pods"`
+	// CPU in cores, and Memory in GiB, of all pods.
+	CPU    float64 `json:"cpu"`
+	Memory float64 `json:"memory"`
+}
+
+func newWorkloadSize(z workloadSize) workloadSizeDocument {
+	return workloadSizeDocument{z.Pods, roundDollars(z.CPU), roundDollars(z.Memory)}
+}
+
 type nodeChangeDocument struct {
 	Name     string `json:"name"`
 	NodePool string `json:"nodePool"`
@@ -55,13 +80,15 @@ type nodeChangeDocument struct {
 	PriceEstimated bool `json:"priceEstimated,omitempty"`
 }
 
-func (s *simulation) printDifference(d difference) error {
+// documentOfDifference returns the document of a difference.
+func (s *simulation) documentOfDifference(d difference) differenceDocument {
 	doc := differenceDocument{
 		typeMeta:  typeOf(kindPoolComparison),
+		Policy:    d.judgement.document(),
 		NodePools: make([]poolChangeDocument, 0, len(d.pools)), Nodes: make([]nodeChangeDocument, 0, len(d.nodes)),
 		Plans: scheduling.Diff(d.planBefore, d.planAfter), Notes: append(append([]planNote{}, s.notes()...), d.unpriced.notes()...), Assumptions: s.assumed.list(),
 		Summary: differenceSummary{
-			Nodes: s.nodes, Replaced: len(d.nodes), HourlyCost: d.before.figure(), HourlyCostAfter: d.after.figure(), nodeCounts: newNodeCounts(d.before, d.after),
+			Nodes: s.nodes, Replaced: len(d.nodes), Evictions: d.evicted, HourlyCost: d.before.figure(), HourlyCostAfter: d.after.figure(), nodeCounts: newNodeCounts(d.before, d.after),
 			Unschedulable: len(d.planAfter.Unschedulable), UnschedulableBefore: len(d.planBefore.Unschedulable),
 		},
 	}
@@ -79,16 +106,46 @@ func (s *simulation) printDifference(d difference) error {
 	for _, n := range d.nodes {
 		doc.Nodes = append(doc.Nodes, nodeChangeDocument{Name: n.node, NodePool: n.pool.String(), Reason: string(n.reason), Price: n.price.figure(), PriceEstimated: n.price.estimated})
 	}
+	for _, c := range d.workloads {
+		doc.Workloads = append(doc.Workloads, workloadChangeDocument{c.workload.String(), c.change(), newWorkloadSize(c.before), newWorkloadSize(c.after)})
+	}
+	return doc
+}
+
+// printDifference writes a difference to standard output, and to the files of --report.
+func (s *simulation) printDifference(d difference) error {
+	doc := s.documentOfDifference(d)
+	if err := s.writeReports(d, doc); err != nil {
+		return err
+	}
 	b := bufio.NewWriter(s.stdout)
-	if s.output.structured() {
-		if err := writeDocument(b, s.output, doc); err != nil {
+	if s.output.structured() || s.output.judged() {
+		if err := s.writeDifference(b, s.output, d, doc); err != nil {
 			return err
 		}
 		return b.Flush()
 	}
-	r := differenceText{textReport: textReport{canvas: newCanvas(s.stdout, s.color, os.Getenv), verbose: s.verbose, assumed: s.assumed, unpriced: d.unpriced}, document: doc, difference: d}
-	r.write(b)
+	s.newDifferenceText(newCanvas(s.stdout, s.color, os.Getenv), s.verbose, d, doc).write(b)
 	return b.Flush()
+}
+
+// writeDifference writes a difference in a form. Text is for a file, not for a terminal.
+func (s *simulation) writeDifference(w io.Writer, form outputFormat, d difference, doc differenceDocument) error {
+	switch {
+	case form == outputSARIF:
+		return d.judgement.WriteSARIF(w, d.judgement.places.Locate)
+	case form == outputJUnit:
+		return d.judgement.WriteJUnit(w)
+	case form.structured():
+		return writeDocument(w, form, doc)
+	}
+	formed, end := inForm(w, form)
+	s.newDifferenceText(newCanvas(formed, colorNever, os.Getenv), s.verbose || form == outputWide, d, doc).write(formed)
+	return end()
+}
+
+func (s *simulation) newDifferenceText(c canvas, verbose bool, d difference, doc differenceDocument) differenceText {
+	return differenceText{textReport: textReport{canvas: c, verbose: verbose, assumed: s.assumed, unpriced: d.unpriced}, document: doc, difference: d}
 }
 
 // differenceText writes a difference for people.
@@ -99,6 +156,7 @@ type differenceText struct {
 }
 
 func (r differenceText) write(w io.Writer) {
+	r.writePolicy(w)
 	fmt.Fprintln(w, r.paint(bold, "NodePools"))
 	t := table{columns: []column{{title: "NAME"}, {title: "CHANGE"}, {title: "FIELDS"}}}
 	for _, p := range r.document.NodePools {
@@ -107,8 +165,45 @@ func (r differenceText) write(w io.Writer) {
 	t.write(w, r.canvas)
 	r.assumed.write(w)
 	r.writeUnpriced(w)
+	r.writeWorkloads(w)
 	r.writeNodes(w)
 	r.writeCost(w)
+}
+
+// shownWorkloads is how many workloads text lists.
+const shownWorkloads = 20
+
+// writeWorkloads lists the workloads that differ.
+func (r differenceText) writeWorkloads(w io.Writer) {
+	changes := r.difference.workloads
+	if len(changes) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "\n%s\n", r.paint(bold, "Workloads"))
+	t := table{columns: []column{{title: "NAME"}, {title: "CHANGE"}, {title: "PODS", right: true}, {title: "CPU", right: true}, {title: "MEMORY", right: true}}}
+	for i, c := range changes {
+		if i == shownWorkloads && !r.verbose {
+			t.rows = append(t.rows, row{cells: []string{fmt.Sprintf("and %s", counted(len(changes)-i, "more workload"))}})
+			break
+		}
+		t.rows = append(t.rows, row{cells: []string{
+			c.workload.String(), c.change(), fromTo(number(c.before.Pods), number(c.after.Pods)),
+			fromTo(cores(c.before.CPU), cores(c.after.CPU)), fromTo(gibibytes(c.before.Memory), gibibytes(c.after.Memory)),
+		}})
+	}
+	t.write(w, r.canvas)
+}
+
+func cores(cpu float64) string { return strconv.FormatFloat(cpu, 'f', 2, 64) }
+
+func gibibytes(memory float64) string { return strconv.FormatFloat(memory, 'f', 2, 64) + " GiB" }
+
+// fromTo writes two values as "3 to 5", or one if they are equal.
+func fromTo(before, after string) string {
+	if before == after {
+		return after
+	}
+	return before + " to " + after
 }
 
 // writeNodes lists the nodes that would be removed, by pool and reason.
@@ -174,8 +269,11 @@ func (d *difference) change() string {
 
 func (r differenceText) writeCost(w io.Writer) {
 	before, after := r.difference.before, r.difference.after
-	fmt.Fprintf(w, "\n%s with these NodePools, %s with the others once everything has been replaced: %s.\n",
-		&before, r.paint(bold, after.String()), r.difference.change())
+	format := "\n%s with these NodePools, %s with the others once everything has been replaced: %s.\n"
+	if len(r.difference.workloads) > 0 {
+		format = "\n%s before, %s after the change, once everything has been replaced: %s.\n"
+	}
+	fmt.Fprintf(w, format, &before, r.paint(bold, after.String()), r.difference.change())
 	if nodes := r.difference.planAfter.NewNodes; len(nodes) > 0 {
 		fmt.Fprintf(w, "\n%s\n", r.paint(bold, counted(len(nodes), "new node")))
 		t := table{columns: []column{{title: "COUNT", right: true}, {title: "NODEPOOL"}, {title: "INSTANCE TYPE"}, {title: "ZONE"}, {title: "CAPACITY"}, {title: "$/HOUR", right: true}}}

@@ -62,22 +62,27 @@ drawknife consolidate cluster.json --disruption-min-saving 0.5 -o json`,
 	}
 }
 
-// diffCommand compares two sets of NodePools.
+// diffCommand compares two sets of NodePools, of workloads, or of both.
 func diffCommand(own Options) commands.Command {
 	return commands.Command{
-		Name: "diff", Summary: "Compare the NodePools of a cluster with another set: which nodes drift, and what both cost", Arguments: inputs + " NEW",
-		Help: `diff compares the NodePools and node classes of the input with those of the file NEW, the last argument, which has the new set as a
-whole. It prints which nodes would drift, and what the cluster costs before, and after these nodes have been replaced.`,
+		Name: "diff", Summary: "Compare a cluster with another set of NodePools or workloads: what drifts, what both cost, and whether a policy allows it", Arguments: inputs + " NEW",
+		Help: `diff compares the input with NEW, the last argument: a file or folder that has the new set of NodePools, of workloads, or of both,
+as a whole. NodePools and workloads of the input that NEW lacks are gone, unless NEW has none of their sort; what runs in a
+cluster and is in neither stays. diff prints which nodes would drift, which workloads differ, and what the cluster costs before,
+and after everything has been replaced. With --policy it judges the change: a gate for CI (docs/gate.md).`,
 		Examples: `drawknife diff cluster.json pools.yaml
-drawknife diff -A pools.yaml`,
-		Exit: exitStatuses(exitUnschedulable, "more pods than before have no place"),
+drawknife diff -A pools.yaml
+drawknife diff main.yaml pr.yaml --policy budget.yaml -o markdown
+drawknife diff main/ pr/ --policy budget.yaml --report sarif=gate.sarif --report junit=gate.xml`,
+		Exit: append(exitStatuses(exitUnschedulable, "more pods than before have no place, and no rule of --policy limits them"), policyStatuses()...),
 		Begin: func() commands.Run {
 			l := newCommandLine("drawknife diff")
 			l.addCommon()
 			l.addPolicies()
+			l.addPolicy()
 			return l.run(own, func(o *options) error {
 				if len(o.inputs) == 0 {
-					return errors.New("needs the file of the new NodePools as its last argument: drawknife diff cluster.json pools.yaml")
+					return errors.New("needs the file of the new NodePools or workloads as its last argument: drawknife diff cluster.json pools.yaml")
 				}
 				last := len(o.inputs) - 1
 				o.diff, o.inputs = o.inputs[last], o.inputs[:last]

@@ -77,7 +77,7 @@ func TestFlagsOfCommandsAreExplained(t *testing.T) {
 // What a question needs is asked for, with the name of the command.
 func TestCommandsRefuseBadUsage(t *testing.T) {
 	for _, test := range []struct{ command, args, want string }{
-		{"diff", "", "drawknife diff: needs the file of the new NodePools as its last argument"},
+		{"diff", "", "drawknife diff: needs the file of the new NodePools or workloads as its last argument"},
 		{"replay", "", "drawknife replay: needs the trace as its last argument"},
 		{"drain", "x.yaml", "drawknife drain: --selector: needs a label selector"},
 		{"plan", "--save x.json x.yaml", "--save: saves the objects of a running cluster"},

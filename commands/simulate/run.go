@@ -20,6 +20,7 @@ import (
 	"github.com/drawknife/drawknife/internal/printable"
 	"github.com/drawknife/drawknife/internal/version"
 	"github.com/drawknife/drawknife/scheduling"
+	"github.com/drawknife/drawknife/scheduling/manifests"
 	"github.com/drawknife/drawknife/scheduling/redact"
 	"github.com/drawknife/drawknife/scheduling/requests"
 )
@@ -63,6 +64,8 @@ type simulation struct {
 	facts   *catalog.Catalog
 	classes nodeClasses
 	nodes   int
+	// former and live are the sources of the input and of the running cluster, kept to lay the other set of diff over them.
+	former, live []manifests.Source
 	// assumed lists the assumptions beyond the input; nil if there are none.
 	assumed *assumptions
 	// global contains the settings of the input; nil if it has none.

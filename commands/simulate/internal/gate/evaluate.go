@@ -112,17 +112,18 @@ func (r *Report) Headline() string {
 	if r.Name != "" {
 		name = r.Name + " (" + r.File + ")"
 	}
-	var parts []string
-	if n := r.Broken(LevelError); n > 0 {
-		parts = append(parts, fmt.Sprintf("breaks %d of %s", n, ruleCount(len(r.Results))))
+	broken, warned := r.Broken(LevelError), r.Broken(LevelWarning)
+	text := fmt.Sprintf("The change keeps policy %s (%s)", name, ruleCount(len(r.Results)))
+	if broken > 0 {
+		text = fmt.Sprintf("The change breaks %d of %s of policy %s", broken, ruleCount(len(r.Results)), name)
 	}
-	if n := r.Broken(LevelWarning); n > 0 {
-		parts = append(parts, fmt.Sprintf("exceeds %d of its warnings", n))
+	switch warned {
+	case 0:
+		return text + "."
+	case 1:
+		return text + ", with 1 warning."
 	}
-	if len(parts) == 0 {
-		return fmt.Sprintf("The change keeps policy %s (%s).", name, ruleCount(len(r.Results)))
-	}
-	return fmt.Sprintf("The change %s of policy %s.", strings.Join(parts, " and "), name)
+	return fmt.Sprintf("%s, with %d warnings.", text, warned)
 }
 
 func ruleCount(n int) string {

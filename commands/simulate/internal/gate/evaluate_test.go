@@ -54,7 +54,7 @@ func TestLimits(t *testing.T) {
 				}
 			}
 			warned := judge(worse, LevelWarning)
-			if warned.Status() != 0 || warned.Broken(LevelWarning) != 1 || !strings.Contains(warned.Headline(), "exceeds 1 of its warnings") {
+			if warned.Status() != 0 || warned.Broken(LevelWarning) != 1 || !strings.Contains(warned.Headline(), "keeps policy  (1 rule), with 1 warning.") {
 				t.Errorf("a warning: status %d, %s", warned.Status(), warned.Headline())
 			}
 		})
@@ -76,7 +76,7 @@ func TestStatuses(t *testing.T) {
 		t.Errorf("two broken rules: %d", several.Status())
 	}
 	one := Evaluate(&Policy{Rules: []PolicyRule{{Name: "drift", Level: LevelWarning, Limits: zero}, {Name: "evictions", Level: LevelError, Limits: zero}}}, change())
-	if one.Status() != 13 || one.Headline() != "The change breaks 1 of 2 rules and exceeds 1 of its warnings of policy ." {
+	if one.Status() != 13 || one.Headline() != "The change breaks 1 of 2 rules of policy , with 1 warning." {
 		t.Errorf("a warning and an error: %d, %s", one.Status(), one.Headline())
 	}
 }
