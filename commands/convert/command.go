@@ -25,16 +25,19 @@ func Command() commands.Command {
 		Name: "convert", Summary: "Convert manifests of older generations of Karpenter's API", Arguments: "FILE|DIR|- ...",
 		Help: `convert reads Provisioner, AWSNodeTemplate (v1alpha5, v1alpha1), NodePool, EC2NodeClass and NodeClaim (v1beta1, v1), and prints
 them as v1, or as v1beta1, in the order of the input. Warnings, with code and field path, go to standard error. All inputs are
-converted together: a kubelet block moves from a pool to its node class if both are among them. Comments and the order of keys
-are not kept. It needs no cluster, no AWS account and no network.`,
+converted together: a kubelet block moves from a pool to its node class if both are among them. --in-place, --output-dir and --diff
+keep the files as they are apart from the conversion: comments, the order of keys, and documents of other kinds. It needs no
+cluster, no AWS account and no network.`,
 		Examples: `drawknife convert provisioner.yaml > nodepool.yaml
 drawknife convert nodetemplate.yaml --node-role KarpenterNodeRole-demo > nodeclass.yaml
 drawknife convert -R karpenter/ --strict
-drawknife convert -R gitops/ --output-dir new; diff -ru gitops new`,
+drawknife convert -R gitops/ --diff
+drawknife convert -R gitops/ --in-place`,
 		Exit: []commands.ExitStatus{
 			{Code: exitConverted, Meaning: "converted, perhaps with warnings"},
 			{Code: exitInput, Meaning: "bad input or usage, or, with --strict, a field or a setting that nobody knows: nothing is printed"},
 			{Code: exitLost, Meaning: "an object cannot be converted, or read: the others are printed; with --strict nothing is printed"},
+			{Code: exitWouldChange, Meaning: "with --diff: files would change"},
 			{Code: exitOutput, Meaning: "what was converted could not be written"},
 			{Code: interrupt.Status, Meaning: "interrupted; standard error says whether anything was printed"},
 		},

@@ -1,61 +1,46 @@
 package convert
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-
-	"github.com/drawknife/drawknife/aws/convert"
 )
 
-// writeFiles writes the result of each file to a file of the same path in dir, in the same format. Files without a result are not
-// written. No file is overwritten: an existing file may contain objects that are left out here, and they would be lost.
-func writeFiles(dir string, inputs []input, objects []convert.Converted) error {
-	of := map[string][]convert.Converted{}
-	for _, o := range objects {
-		of[o.Position.Source] = append(of[o.Position.Source], o)
-	}
+// writeFiles writes each file with converted objects to a file of the same path in dir. Other files are not written. No file is overwritten:
+// an existing file may have been changed by hand.
+func writeFiles(dir string, files []rewrittenFile) error {
 	// Existing files are reported before the first file is written.
 	taken := map[string]string{}
-	for _, in := range inputs {
-		if len(of[in.Name]) == 0 {
+	for i := range files {
+		f := &files[i]
+		if f.objects == 0 {
 			continue
 		}
-		path := filepath.Join(dir, in.below)
-		if other, ok := taken[path]; ok && other != in.Name {
-			return fmt.Errorf("%s: both %s and %s would be written to it; convert them one after the other", path, other, in.Name)
+		path := filepath.Join(dir, f.below)
+		if other, ok := taken[path]; ok {
+			return fmt.Errorf("%s: both %s and %s would be written to it; convert them one after the other", path, other, f.Name)
 		}
-		taken[path] = in.Name
+		taken[path] = f.Name
 		if _, err := os.Lstat(path); err == nil {
 			return fmt.Errorf("%s already exists and is not overwritten: name another folder", path)
 		} else if !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
-	for _, in := range inputs {
-		if of[in.Name] == nil {
+	for i := range files {
+		if files[i].objects == 0 {
 			continue
 		}
-		if err := writeFile(filepath.Join(dir, in.below), of[in.Name]); err != nil {
+		if err := writeFile(filepath.Join(dir, files[i].below), files[i].after); err != nil {
 			return err
 		}
-		delete(of, in.Name) // an input that is named twice is written once
 	}
 	return nil
 }
 
-func writeFile(path string, objects []convert.Converted) error {
-	var text bytes.Buffer
-	write := convert.WriteYAML
-	if filepath.Ext(path) == ".json" {
-		write = convert.WriteJSON
-	}
-	if err := write(&text, objects); err != nil {
-		return err
-	}
+func writeFile(path string, text []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return err
 	}
@@ -63,6 +48,6 @@ func writeFile(path string, objects []convert.Converted) error {
 	if err != nil {
 		return err
 	}
-	_, err = text.WriteTo(file)
+	_, err = file.Write(text)
 	return errors.Join(err, file.Close())
 }

@@ -81,7 +81,7 @@ func TestOutputDir(t *testing.T) {
 	if code != exitConverted || out != "" {
 		t.Fatalf("status %d, printed %q\n%s", code, out, errs)
 	}
-	for name, want := range map[string][]string{"a.yaml": {"name: a\n", "---\n", "name: a2\n"}, "deep/b.yml": {"name: b\n"}, "deep/c.json": {`"name": "c"`}} {
+	for name, want := range map[string][]string{"a.yaml": {"metadata: {name: a}\n", "---\n", "metadata: {name: a2}\n"}, "deep/b.yml": {"metadata: {name: b}\n"}, "deep/c.json": {`"metadata":{"name":"c"}`}} {
 		text := read(t, filepath.Join(to, name))
 		for _, part := range want {
 			if !strings.Contains(text, part) {

@@ -40,6 +40,8 @@ type options struct {
 	skipUnreadable bool
 	// outputDir is where files are written; empty for standard output.
 	outputDir string
+	// inPlace changes the files of the input, and diff prints how they would change.
+	inPlace, diff bool
 	// allowEmpty takes input without anything to convert.
 	allowEmpty bool
 	// version prints the build information, and nothing else happens.
@@ -88,7 +90,9 @@ func newCommandLine(program string) *commandLine {
 	l.text(&l.read.settings, "settings", "`FILE` with the ConfigMap karpenter-global-settings, whose values go to node classes and pools")
 	l.boolean(&l.read.convert.Workloads, "workloads", "convert pods and workloads too: keys in selectors, affinities, tolerations and annotations")
 	l.boolean(&l.read.convert.ReferenceCompat, "reference-compat", "give what Karpenter's own tool and webhook give, where that differs")
-	l.text(&l.read.outputDir, "output-dir", "write what comes of each file to a file of the same path in `DIR`; existing files are never overwritten")
+	l.text(&l.read.outputDir, "output-dir", "write each file that has something to convert to a file of the same path in `DIR`; existing files are never overwritten")
+	l.boolean(&l.read.inPlace, "in-place", "change the files: comments, the order of keys and all other documents stay")
+	l.boolean(&l.read.diff, "diff", "change nothing, and print how --in-place would change the files; the exit status is 3 if it would")
 	l.boolean(&l.read.skipUnreadable, "skip-unreadable", "convert the rest when documents cannot be read; the exit status is 2 then")
 	l.boolean(&l.read.strict, "strict", "print nothing if anything would be lost, or if an object has a field that its kind does not have")
 	l.boolean(&l.read.allowEmpty, "allow-empty", "print nothing, successfully, when there is nothing to convert")
@@ -159,6 +163,12 @@ func (o options) check(to string) error {
 		return errors.New("--output-dir writes one file for each input file: it cannot be used with standard input")
 	case o.outputDir != "" && o.output != outputYAML:
 		return errors.New("--output-dir and --output exclude each other: each file is written in the format of its input")
+	case o.inPlace && o.diff, o.inPlace && o.outputDir != "", o.diff && o.outputDir != "":
+		return errors.New("--in-place, --diff and --output-dir exclude each other: give one of them")
+	case (o.inPlace || o.diff) && slices.Contains(o.inputs, "-"):
+		return errors.New("--in-place and --diff are for files: they cannot be used with standard input")
+	case (o.inPlace || o.diff) && o.output != outputYAML:
+		return errors.New("--in-place and --diff exclude --output: each file keeps its format")
 	case o.strict && o.convert.Force:
 		return errors.New("--strict and --force exclude each other: give one of them")
 	case o.convert.NodeRole != "" && o.convert.KeepInstanceProfile:

@@ -28,6 +28,8 @@ const (
 	exitInput = 1
 	// exitLost: an object was left out, or an object would have lost data under --strict.
 	exitLost = 2
+	// exitWouldChange: --diff has found files that --in-place would change.
+	exitWouldChange = 3
 	// exitOutput means that the result could not be written.
 	exitOutput = 5
 )
@@ -89,8 +91,12 @@ func (o options) run(stdin io.Reader, stdout, stderr io.Writer) (int, error) {
 	if documents, err = o.settle(documents, stderr); err != nil {
 		return exitInput, err
 	}
+	rewriter := newRewriter(documents)
 	result := convert.Rewrite(documents, o.convert)
 	for _, w := range result.Warnings {
+		if o.keepsOthers() && (w.Code == conversion.CodeSkipped || w.Code == conversion.CodeNoObject) {
+			continue // they stay in their files, and are counted
+		}
 		fmt.Fprintln(stderr, w)
 	}
 	failed := result.Warnings.Err() != nil && !o.convert.Force
@@ -102,13 +108,18 @@ func (o options) run(stdin io.Reader, stdout, stderr io.Writer) (int, error) {
 		return exitLost, fmt.Errorf("--strict: parts of the input would be lost (%s), nothing is printed", codesOf(lost))
 	case len(result.Objects) == 0 && failed:
 		return exitLost, errors.New("no object could be converted" + o.aboutPlaceholders(result.Warnings))
+	case o.keepsOthers():
+		return o.rewriteFiles(rewriter, inputs, result, failed, stdout, stderr)
 	case len(result.Objects) == 0 && o.allowEmpty:
 		return exitConverted, nil
 	case len(result.Objects) == 0:
 		return exitInput, errors.New("no objects to convert: the input has none of the kinds that " + o.program + " --help lists")
 	}
 	if o.outputDir != "" {
-		err = writeFiles(o.outputDir, inputs, result.Objects)
+		var files []rewrittenFile
+		if files, err = rewriter.rewrite(inputs, result.Objects); err == nil {
+			err = writeFiles(o.outputDir, files)
+		}
 	} else {
 		err = o.print(result.Objects, stdout)
 	}
@@ -117,6 +128,33 @@ func (o options) run(stdin io.Reader, stdout, stderr io.Writer) (int, error) {
 	}
 	if failed {
 		return exitLost, errors.New("some objects can't be converted, see the errors above; the others are printed" + o.aboutPlaceholders(result.Warnings))
+	}
+	return exitConverted, nil
+}
+
+// keepsOthers reports whether files are changed in place, or compared with what they would become.
+func (o options) keepsOthers() bool { return o.inPlace || o.diff }
+
+// rewriteFiles is --in-place and --diff. It says what has changed, and how many documents of other kinds have stayed as they are.
+func (o options) rewriteFiles(r *rewriter, inputs []input, result convert.Result, failed bool, stdout, stderr io.Writer) (int, error) {
+	files, err := r.rewrite(inputs, result.Objects)
+	if err != nil {
+		return exitInput, fmt.Errorf("%w; no file was changed", err)
+	}
+	changed, err := o.apply(files, stdout)
+	if err != nil {
+		return exitOutput, fmt.Errorf("writing: %w", err)
+	}
+	verb := "changed"
+	if o.diff {
+		verb = "would change"
+	}
+	fmt.Fprintf(stderr, "%s: %d of %d files %s; %d documents of other kinds stay as they are\n", o.program, changed, len(files), verb, r.others)
+	switch {
+	case failed:
+		return exitLost, errors.New("some objects can't be converted, see the errors above: they stay as they are" + o.aboutPlaceholders(result.Warnings))
+	case o.diff && changed > 0:
+		return exitWouldChange, nil
 	}
 	return exitConverted, nil
 }

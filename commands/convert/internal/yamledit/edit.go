@@ -1,0 +1,606 @@
+package yamledit
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// maxDepth is how deep a document may be nested.
+const maxDepth = 100
+
+// Apply returns a document with the value want: maps with string keys, lists, strings, numbers, booleans and nil, as encoding/json decodes
+// them. The text is one YAML document, with or without the line "---". Texts with anchors, and what cannot be edited line by line, are
+// written anew as far as it takes; the result always has the value.
+func Apply(text []byte, want any) ([]byte, error) {
+	var root yaml.Node
+	if err := yaml.Unmarshal(text, &root); err != nil {
+		return nil, fmt.Errorf("reading the document: %w", err)
+	}
+	if len(root.Content) != 1 {
+		return nil, errors.New("the document has no value")
+	}
+	if err := checkDepth(&root, 0); err != nil {
+		return nil, err
+	}
+	e := newEditor(text, root.Content[0])
+	if !hasAlias(root.Content[0]) && isBlockMapping(root.Content[0]) {
+		if fields, ok := want.(map[string]any); ok {
+			if edited := e.document(root.Content[0], fields); hasValue(edited, want) {
+				return edited, nil
+			}
+		}
+	}
+	merged, err := e.merged(&root, want)
+	if err != nil {
+		return nil, err
+	}
+	if !hasValue(merged, want) {
+		return nil, errors.New("the document cannot be written with this value")
+	}
+	return merged, nil
+}
+
+// merged encodes the whole document again, with its comments and the order of its keys.
+func (e *editor) merged(root *yaml.Node, want any) ([]byte, error) {
+	if hasAlias(root.Content[0]) {
+		return e.encode(nodeOf(want), 0), nil
+	}
+	document := *root
+	document.Content = []*yaml.Node{e.merge(root.Content[0], want, "")}
+	text := e.encode(&document, 0)
+	if bytes.HasPrefix(e.text, []byte("---")) {
+		text = append([]byte("---\n"), text...)
+	}
+	return text, nil
+}
+
+func hasValue(text []byte, want any) bool {
+	var got any
+	if yaml.Unmarshal(text, &got) != nil {
+		return false
+	}
+	return equal("", generic(got), generic(want))
+}
+
+// generic returns a value as encoding/json decodes it.
+func generic(value any) any {
+	text, err := json.Marshal(value)
+	if err != nil {
+		return nil
+	}
+	var out any
+	if json.Unmarshal(text, &out) != nil {
+		return nil
+	}
+	return out
+}
+
+func checkDepth(n *yaml.Node, depth int) error {
+	if depth > maxDepth {
+		return fmt.Errorf("line %d: the document is nested deeper than %d", n.Line, maxDepth)
+	}
+	for _, c := range n.Content {
+		if err := checkDepth(c, depth+1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func hasAlias(n *yaml.Node) bool {
+	return n.Kind == yaml.AliasNode || n.Anchor != "" || slices.ContainsFunc(n.Content, hasAlias)
+}
+
+func isBlock(n *yaml.Node) bool { return n.Style&yaml.FlowStyle == 0 && len(n.Content) > 0 }
+
+func isBlockMapping(n *yaml.Node) bool  { return n.Kind == yaml.MappingNode && isBlock(n) }
+func isBlockSequence(n *yaml.Node) bool { return n.Kind == yaml.SequenceNode && isBlock(n) }
+
+// valueOf returns the value of a node as encoding/json decodes it.
+func valueOf(n *yaml.Node) any {
+	var value any
+	if n.Decode(&value) != nil {
+		return nil
+	}
+	return generic(value)
+}
+
+// editor edits one document.
+type editor struct {
+	text []byte
+	// lines of the text with their line ends.
+	lines []string
+	// compact says that the items of a list in a mapping are not indented.
+	compact bool
+	// left are the blocks of the text that are not in their old place any more: entries of mappings by their key and value, and items of
+	// lists by their value.
+	left map[string][]block
+	// wanted are the parts of the wanted value by the same names.
+	wanted map[string]bool
+}
+
+// block is lines of the text: comments, and from the line top on a value that begins at the column.
+type block struct {
+	lines       []string
+	top, column int
+}
+
+func newEditor(text []byte, root *yaml.Node) *editor {
+	e := &editor{text: text, left: map[string][]block{}, wanted: map[string]bool{}}
+	for line := range strings.Lines(string(text)) {
+		e.lines = append(e.lines, line)
+	}
+	if n := len(e.lines); n > 0 && !strings.HasSuffix(e.lines[n-1], "\n") {
+		e.lines[n-1] += "\n"
+	}
+	e.compact = compactOf(root)
+	return e
+}
+
+// compactOf reports whether the first list in a mapping has its items in the column of its key.
+func compactOf(n *yaml.Node) bool {
+	if n.Kind == yaml.MappingNode {
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			if v := n.Content[i+1]; isBlockSequence(v) {
+				return v.Column == n.Content[i].Column
+			}
+		}
+	}
+	return slices.ContainsFunc(n.Content, compactOf)
+}
+
+// document edits the root.
+func (e *editor) document(root *yaml.Node, want map[string]any) []byte {
+	e.note(want)
+	first := root.Content[0].Line - 1
+	e.collect(root, want, first)
+	var out strings.Builder
+	for _, line := range e.lines[:first] {
+		out.WriteString(line)
+	}
+	end := len(e.lines)
+	for _, line := range e.mapping(root, want, first, end) {
+		out.WriteString(line)
+	}
+	return []byte(out.String())
+}
+
+// key identifies an entry or an item in left.
+func identity(name string, value any) string {
+	text, err := json.Marshal(value)
+	if err != nil {
+		return ""
+	}
+	return name + "\x00" + string(text)
+}
+
+// note notes the parts of the wanted value, to which blocks may move.
+func (e *editor) note(want any) {
+	switch v := want.(type) {
+	case map[string]any:
+		for name, value := range v {
+			e.wanted[identity(name, value)] = true
+			e.note(value)
+		}
+	case []any:
+		for _, item := range v {
+			e.wanted[identity("", item)] = true
+			e.note(item)
+		}
+	}
+}
+
+// collect notes the blocks that leave their place, so that what moves keeps its text. Lines before least belong to others.
+func (e *editor) collect(n *yaml.Node, want any, least int) {
+	switch {
+	case isBlockMapping(n):
+		fields, _ := want.(map[string]any)
+		for i, at := range e.spans(n, least, len(e.lines)) {
+			key, value := n.Content[2*i], n.Content[2*i+1]
+			now := valueOf(value)
+			next, stays := fields[key.Value]
+			if stays && equal(key.Value, now, next) {
+				continue
+			}
+			id := identity(key.Value, now)
+			e.left[id] = append(e.left[id], block{slices.Clone(e.lines[at.from:at.to]), key.Line - 1 - at.from, key.Column})
+			e.collect(value, next, key.Line)
+		}
+	case isBlockSequence(n):
+		items, _ := want.([]any)
+		for i, at := range e.spans(n, least, len(e.lines)) {
+			now := valueOf(n.Content[i])
+			if slices.ContainsFunc(items, func(next any) bool { return equal("", now, next) }) {
+				continue
+			}
+			id := identity("", now)
+			e.left[id] = append(e.left[id], block{slices.Clone(e.lines[at.from:at.to]), e.start(n, i) - 1 - at.from, n.Column})
+			e.collect(n.Content[i], nil, n.Content[i].Line-1)
+		}
+	}
+}
+
+// span is a range of lines, from 0; to is not part of it.
+type span struct{ from, to int }
+
+// spans returns the lines of each entry of a block mapping or each item of a block list, none before least. Comments above belong to what
+// follows.
+func (e *editor) spans(n *yaml.Node, least, end int) []span {
+	step := 1
+	if n.Kind == yaml.MappingNode {
+		step = 2
+	}
+	var list []span
+	last := 0
+	for i := 0; i < len(n.Content); i += step {
+		last = e.start(n, i) - 1
+		from := e.above(last, n.Column, least)
+		if i > 0 {
+			list[len(list)-1].to = from
+		}
+		list = append(list, span{from, end})
+		least = last + 1
+	}
+	if len(list) > 0 {
+		list[len(list)-1].to = e.below(last, n.Column, end, n.Kind == yaml.SequenceNode)
+	}
+	return list
+}
+
+// start is the line of an entry or an item, from 1.
+func (e *editor) start(n *yaml.Node, i int) int {
+	item := n.Content[i]
+	if n.Kind == yaml.MappingNode || item.Line <= 0 {
+		return item.Line
+	}
+	// The item of a list may begin below its dash.
+	for line := item.Line; line >= 1 && line <= len(e.lines); line-- {
+		text := e.lines[line-1]
+		if len(text) >= n.Column && text[n.Column-1] == '-' && strings.TrimSpace(text[:n.Column-1]) == "" || line == n.Line {
+			return line
+		}
+	}
+	return item.Line
+}
+
+// above moves up over empty lines and comments that belong to what is in line from; not above least.
+func (e *editor) above(from, column, least int) int {
+	for from > least {
+		line := strings.TrimSpace(e.lines[from-1])
+		if line != "" && (line[0] != '#' || indentOf(e.lines[from-1]) > column-1) {
+			break
+		}
+		from--
+	}
+	return from
+}
+
+// below is the line after the last one that belongs to a block at the column.
+func (e *editor) below(from, column, end int, list bool) int {
+	to := from + 1
+	for line := from + 1; line < end; line++ {
+		text := e.lines[line]
+		trimmed := strings.TrimSpace(text)
+		switch indent := indentOf(text); {
+		case trimmed == "":
+			continue
+		case indent > column-1, indent == column-1 && !list && trimmed[0] == '-' && (len(trimmed) == 1 || trimmed[1] == ' ') && e.compact:
+			to = line + 1
+		default:
+			return to
+		}
+	}
+	return to
+}
+
+func indentOf(line string) int { return len(line) - len(strings.TrimLeft(line, " ")) }
+
+// mapping edits a block mapping whose lines are from up to end, and returns its lines.
+func (e *editor) mapping(n *yaml.Node, want map[string]any, from, end int) []string {
+	prefix := e.lines[n.Content[0].Line-1][:n.Column-1]
+	spaces := strings.Repeat(" ", n.Column-1)
+	spans := e.spans(n, from, end)
+	var out []string
+	known := map[string]bool{}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, value, at := n.Content[i], n.Content[i+1], spans[i/2]
+		lines := slices.Clone(e.lines[at.from:at.to])
+		if top := key.Line - 1 - at.from; i == 0 {
+			lines[top] = spaces + lines[top][n.Column-1:]
+		}
+		known[key.Value] = true
+		next, stays := want[key.Value]
+		switch {
+		case !stays && e.wanted[identity(key.Value, valueOf(value))]:
+			// Its comments move with it.
+		case !stays:
+			out = append(out, e.comments(lines)...)
+		case equal(key.Value, valueOf(value), next):
+			out = append(out, lines...)
+		default:
+			out = append(out, e.entry(key, value, next, at, lines)...)
+		}
+	}
+	var more []string
+	for _, name := range order(want) {
+		if !known[name] {
+			more = append(more, e.render(name, want[name], n.Column)...)
+		}
+	}
+	rest := e.lines[spans[len(spans)-1].to:end]
+	out = append(append(out, more...), rest...)
+	if prefix != spaces {
+		for i, line := range out {
+			if t := strings.TrimSpace(line); t != "" && t[0] != '#' {
+				out[i] = prefix + line[n.Column-1:]
+				// Comments before it would stand between the dash and the list's own lines, which is the same place.
+				break
+			}
+		}
+	}
+	return out
+}
+
+// comments returns the lines above an entry that is gone.
+func (e *editor) comments(lines []string) []string {
+	n := 0
+	for n < len(lines) {
+		if t := strings.TrimSpace(lines[n]); t != "" && t[0] != '#' {
+			break
+		}
+		n++
+	}
+	if !slices.ContainsFunc(lines[:n], func(line string) bool { return strings.TrimSpace(line) != "" }) {
+		return nil
+	}
+	return lines[:n]
+}
+
+// entry edits an entry whose value changes.
+func (e *editor) entry(key, value *yaml.Node, next any, at span, lines []string) []string {
+	top := key.Line - 1 - at.from // its line in lines
+	switch fields := next.(type) {
+	case map[string]any:
+		if isBlockMapping(value) && value.Line > key.Line && len(fields) > 0 {
+			return append(slices.Clone(lines[:top+1]), e.mapping(value, fields, key.Line, at.to)...)
+		}
+	case []any:
+		if isBlockSequence(value) && value.Line > key.Line && len(fields) > 0 {
+			return append(slices.Clone(lines[:top+1]), e.sequence(value, fields, key.Line, at.to)...)
+		}
+	default:
+		if value.Line == key.Line && isPlainScalar(value) {
+			if line, ok := e.scalar(value, next, lines[top]); ok {
+				return append(append(slices.Clone(lines[:top]), line), lines[top+1:]...)
+			}
+		}
+	}
+	merged := &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{{Kind: yaml.ScalarNode, Value: key.Value, Style: key.Style}, e.merge(value, next, key.Value)}}
+	e.breakLong(merged, key.Column-1)
+	return append(slices.Clone(lines[:top]), e.encoded(merged, key.Column-1)...)
+}
+
+// longest is how long a line in braces may become.
+const longest = 120
+
+// breakLong writes mappings and lists in braces that have become too long for a line over several lines.
+func (e *editor) breakLong(n *yaml.Node, indent int) {
+	if n.Style&yaml.FlowStyle != 0 && len(e.encode(n, 0))+indent > longest {
+		n.Style &^= yaml.FlowStyle
+	}
+	if n.Style&yaml.FlowStyle == 0 {
+		for i, c := range n.Content {
+			if n.Kind == yaml.SequenceNode || n.Kind == yaml.MappingNode && i%2 == 1 {
+				e.breakLong(c, indent+2)
+			}
+		}
+	}
+}
+
+func isPlainScalar(n *yaml.Node) bool {
+	return n.Kind == yaml.ScalarNode && n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) == 0 && !strings.Contains(n.Value, "\n")
+}
+
+// scalar puts another scalar in the place of one in its line.
+func (e *editor) scalar(old *yaml.Node, next any, line string) (string, bool) {
+	if old.Kind != yaml.ScalarNode || old.Column < 1 || old.Column-1 > len(line) {
+		return "", false
+	}
+	node := nodeOf(next)
+	if node.Kind != yaml.ScalarNode {
+		return "", false
+	}
+	if node.ShortTag() == "!!str" && old.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle) != 0 {
+		node.Style = old.Style
+	}
+	written := strings.TrimSuffix(string(e.encode(node, 0)), "\n")
+	if strings.Contains(written, "\n") {
+		return "", false
+	}
+	rest := line[old.Column-1:]
+	length := -1
+	for end := 0; end <= len(rest); end++ { // the shortest text with the old value that ends before a space, a comment or the line
+		if end < len(rest) && !strings.ContainsRune(" \t\r\n", rune(rest[end])) {
+			continue
+		}
+		var got yaml.Node
+		if yaml.Unmarshal([]byte(rest[:end]), &got) == nil && len(got.Content) == 1 && got.Content[0].Value == old.Value {
+			length = end
+			break
+		}
+	}
+	if length < 0 {
+		return "", false
+	}
+	return line[:old.Column-1] + written + rest[length:], true
+}
+
+// sequence edits a block list.
+func (e *editor) sequence(n *yaml.Node, want []any, from, end int) []string {
+	spans := e.spans(n, from, end)
+	values := make([]any, len(n.Content))
+	for i, item := range n.Content {
+		values[i] = valueOf(item)
+	}
+	pair := pairs(values, want)
+	var out []string
+	for i, next := range want {
+		at := pair[i]
+		if at < 0 {
+			out = append(out, e.item(next, n.Column)...)
+			continue
+		}
+		lines := slices.Clone(e.lines[spans[at].from:spans[at].to])
+		item := n.Content[at]
+		fields, isMap := next.(map[string]any)
+		switch {
+		case equal("", values[at], next):
+			out = append(out, lines...)
+		case isMap && isBlockMapping(item) && item.Line == e.start(n, at):
+			head := item.Line - 1 - spans[at].from
+			out = append(append(out, lines[:head]...), e.mapping(item, fields, item.Line-1, spans[at].to)...)
+		default:
+			head := e.start(n, at) - 1 - spans[at].from
+			list := &yaml.Node{Kind: yaml.SequenceNode, Content: []*yaml.Node{e.merge(item, next, "")}}
+			e.breakLong(list, n.Column-1)
+			out = append(append(out, lines[:head]...), e.encoded(list, n.Column-1)...)
+		}
+	}
+	return append(out, e.lines[spans[len(spans)-1].to:end]...)
+}
+
+// pairs finds for each wanted item the old one that it comes from: an equal one, or else one with the same name, key, kind or id; -1 if none.
+func pairs(old, want []any) []int {
+	pair := make([]int, len(want))
+	taken := make([]bool, len(old))
+	find := func(next any, same func(a, b any) bool) int {
+		for at, value := range old {
+			if !taken[at] && same(value, next) {
+				taken[at] = true
+				return at
+			}
+		}
+		return -1
+	}
+	for i, next := range want {
+		pair[i] = find(next, func(a, b any) bool { return equal("", a, b) })
+	}
+	for i, next := range want {
+		if pair[i] < 0 {
+			pair[i] = find(next, sameName)
+		}
+	}
+	return pair
+}
+
+func sameName(a, b any) bool {
+	x, _ := a.(map[string]any)
+	y, _ := b.(map[string]any)
+	for _, key := range []string{"name", "key", "id", "deviceName", "metadata"} {
+		if x[key] != nil && y[key] != nil {
+			return reflect.DeepEqual(x[key], y[key])
+		}
+	}
+	return false
+}
+
+// render writes an entry that is new in its place. Parts of it that the text has in another place keep their text.
+func (e *editor) render(name string, value any, column int) []string {
+	id := identity(name, generic(value))
+	if blocks := e.left[id]; len(blocks) > 0 {
+		e.left[id] = blocks[1:]
+		return moved(blocks[0], column)
+	}
+	head := string(bytes.TrimSuffix(e.encode(nodeOf(name), 0), []byte("\n")))
+	indent := strings.Repeat(" ", column-1)
+	switch v := value.(type) {
+	case map[string]any:
+		if len(v) == 0 {
+			break
+		}
+		out := []string{indent + head + ":\n"}
+		for _, key := range order(v) {
+			out = append(out, e.render(key, v[key], column+2)...)
+		}
+		return out
+	case []any:
+		if len(v) == 0 || !hasMap(v) {
+			break
+		}
+		at := column + 2
+		if e.compact {
+			at = column
+		}
+		out := []string{indent + head + ":\n"}
+		for _, item := range v {
+			out = append(out, e.item(item, at)...)
+		}
+		return out
+	}
+	entry := &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{nodeOf(name), nodeOf(value)}}
+	return e.encoded(entry, column-1)
+}
+
+func hasMap(list []any) bool {
+	return slices.ContainsFunc(list, func(item any) bool { _, ok := item.(map[string]any); return ok })
+}
+
+// item writes a new item of a list.
+func (e *editor) item(value any, column int) []string {
+	id := identity("", generic(value))
+	if blocks := e.left[id]; len(blocks) > 0 {
+		e.left[id] = blocks[1:]
+		return moved(blocks[0], column)
+	}
+	return e.encoded(&yaml.Node{Kind: yaml.SequenceNode, Content: []*yaml.Node{nodeOf(value)}}, column-1)
+}
+
+// moved returns the lines of a block at another column, without empty lines at its ends.
+func moved(b block, column int) []string {
+	shift := column - b.column
+	var out []string
+	for i, line := range b.lines {
+		switch {
+		case strings.TrimSpace(line) == "":
+			if i < b.top {
+				continue
+			}
+		case i == b.top && b.column-1 <= len(line) && strings.TrimSpace(line[:b.column-1]) != "":
+			line = strings.Repeat(" ", column-1) + line[b.column-1:] // it begins behind a dash
+		case shift > 0:
+			line = strings.Repeat(" ", shift) + line
+		case indentOf(line) >= -shift:
+			line = line[-shift:]
+		}
+		out = append(out, line)
+	}
+	for len(out) > 0 && strings.TrimSpace(out[len(out)-1]) == "" {
+		out = out[:len(out)-1]
+	}
+	return out
+}
+
+// order returns the keys in the order in which objects have them.
+func order(fields map[string]any) []string {
+	first := []string{"apiVersion", "kind", "metadata", "spec", "key", "name", "operator"}
+	rank := func(name string) int {
+		if i := slices.Index(first, name); i >= 0 {
+			return i
+		}
+		return len(first)
+	}
+	return slices.SortedFunc(maps.Keys(fields), func(a, b string) int {
+		if d := rank(a) - rank(b); d != 0 {
+			return d
+		}
+		return strings.Compare(a, b)
+	})
+}
