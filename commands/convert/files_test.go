@@ -58,7 +58,7 @@ func TestSkipUnreadable(t *testing.T) {
 // Values that are yet to be filled in are refused with what to do, and kept on request.
 func TestPlaceholders(t *testing.T) {
 	in := strings.Replace(pool, "name: a", "name: '${POOL}'", 1)
-	if code, _, errs := exec(t, in, "-f", "-"); code != exitLost || !strings.Contains(errs, "Placeholders such as ${POOL} are no values of the API: fill them in before (with envsubst, say), or keep them with --force") {
+	if code, _, errs := exec(t, in, "-f", "-"); code != exitLost || !strings.Contains(errs, "Placeholders such as ${POOL} are no values of the API: fill them in before (with envsubst, say), or let them through with --allow-variables") {
 		t.Errorf("status %d\n%s", code, errs)
 	}
 	if code, out, errs := exec(t, in, "-f", "-", "--force"); code != exitConverted || !strings.Contains(out, "${POOL}") {

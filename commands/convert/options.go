@@ -42,6 +42,9 @@ type options struct {
 	outputDir string
 	// inPlace changes the files of the input, and diff prints how they would change.
 	inPlace, diff bool
+	// allowVariables takes input with variables, and variables are those of the input.
+	allowVariables bool
+	variables      *variables
 	// allowEmpty takes input without anything to convert.
 	allowEmpty bool
 	// version prints the build information, and nothing else happens.
@@ -93,6 +96,7 @@ func newCommandLine(program string) *commandLine {
 	l.text(&l.read.outputDir, "output-dir", "write each file that has something to convert to a file of the same path in `DIR`; existing files are never overwritten")
 	l.boolean(&l.read.inPlace, "in-place", "change the files: comments, the order of keys and all other documents stay")
 	l.boolean(&l.read.diff, "diff", "change nothing, and print how --in-place would change the files; the exit status is 3 if it would")
+	l.boolean(&l.read.allowVariables, "allow-variables", "let variables through, such as ${ROLE}, $(ROLE) and <ROLE>, which something fills in later")
 	l.boolean(&l.read.skipUnreadable, "skip-unreadable", "convert the rest when documents cannot be read; the exit status is 2 then")
 	l.boolean(&l.read.strict, "strict", "print nothing if anything would be lost, or if an object has a field that its kind does not have")
 	l.boolean(&l.read.allowEmpty, "allow-empty", "print nothing, successfully, when there is nothing to convert")

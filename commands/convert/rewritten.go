@@ -34,6 +34,8 @@ type rewriter struct {
 	same []bool
 	// before are the documents as they were read, as JSON.
 	before []string
+	// variables are put back into the files; nil without any.
+	variables *variables
 	// others counts the documents of other kinds, which stay as they are.
 	others int
 }
@@ -79,6 +81,9 @@ func (r *rewriter) rewrite(inputs []input, objects []convert.Converted) ([]rewri
 		f, err := r.file(in)
 		if err != nil {
 			return nil, err
+		}
+		if r.variables != nil {
+			f.Data, f.after = []byte(r.variables.show(string(f.Data))), []byte(r.variables.show(string(f.after)))
 		}
 		files = append(files, f)
 	}

@@ -76,9 +76,17 @@ func (o options) command(stdin io.Reader, stdout, stderr io.Writer) int {
 
 func (o options) run(stdin io.Reader, stdout, stderr io.Writer) (int, error) {
 	inputs, err := readInputs(o, stdin)
-	if err != nil {
+	switch {
+	case err != nil:
 		return exitInput, err
+	case o.allowVariables:
+		return o.withVariables(inputs, stdout, stderr)
 	}
+	return o.convertInputs(inputs, stdout, stderr)
+}
+
+// convertInputs converts what was read.
+func (o options) convertInputs(inputs []input, stdout, stderr io.Writer) (int, error) {
 	var sources []convert.Source
 	for _, in := range inputs {
 		sources = append(sources, in.Source)
@@ -92,12 +100,16 @@ func (o options) run(stdin io.Reader, stdout, stderr io.Writer) (int, error) {
 		return exitInput, err
 	}
 	rewriter := newRewriter(documents)
+	rewriter.variables = o.variables
 	result := convert.Rewrite(documents, o.convert)
 	for _, w := range result.Warnings {
 		if o.keepsOthers() && (w.Code == conversion.CodeSkipped || w.Code == conversion.CodeNoObject) {
 			continue // they stay in their files, and are counted
 		}
 		fmt.Fprintln(stderr, w)
+	}
+	if err := o.checkVariables(o.variables, rewriter, result.Objects); err != nil {
+		return exitLost, err
 	}
 	failed := result.Warnings.Err() != nil && !o.convert.Force
 	lost := result.Warnings.Lossy()
@@ -166,7 +178,7 @@ var placeholder = regexp.MustCompile(`\$[{(][A-Za-z_][A-Za-z0-9_]*[})]`)
 func (o options) aboutPlaceholders(warnings conversion.Warnings) string {
 	for _, w := range warnings {
 		if found := placeholder.FindString(w.Message); w.Severity == conversion.SeverityError && found != "" {
-			return fmt.Sprintf(". Placeholders such as %s are no values of the API: fill them in before (with envsubst, say), or keep them with --force", found)
+			return fmt.Sprintf(". Placeholders such as %s are no values of the API: fill them in before (with envsubst, say), or let them through with --allow-variables", found)
 		}
 	}
 	return ""
