@@ -18,7 +18,7 @@ const maxDepth = 100
 
 // Apply returns a document with the value want: maps with string keys, lists, strings, numbers, booleans and nil, as encoding/json decodes
 // them. The text is one YAML document, with or without the line "---". Texts with anchors, and what cannot be edited line by line, are
-// written anew as far as it takes; the result always has the value.
+// encoded again as far as needed; the result always has the value.
 func Apply(text []byte, want any) ([]byte, error) {
 	var root yaml.Node
 	if err := yaml.Unmarshal(text, &root); err != nil {
