@@ -264,7 +264,7 @@ func isScaler(g groupKind) bool {
 // readScaler notes the bounds of an autoscaler. It returns false for an unreadable autoscaler.
 func (l *loader) readScaler(d document) bool {
 	var object struct {
-		Metadata struct{ Namespace, Name string }
+		Metadata struct{ Namespace, Name, UID, CreationTimestamp string }
 		Spec     struct {
 			ScaleTargetRef                   struct{ APIVersion, Kind, Name string }
 			MinReplicas, MaxReplicas         *int32
@@ -300,7 +300,13 @@ func (l *loader) readScaler(d document) bool {
 	if namespace == "" {
 		namespace = l.opts.Namespace
 	}
-	l.scalers[objectKey{groupKind{group, kind}, namespace, object.Spec.ScaleTargetRef.Name}] = s
+	key := objectKey{groupKind{group, kind}, namespace, object.Spec.ScaleTargetRef.Name}
+	if l.isFormer(d.origin, object.Metadata.UID, object.Metadata.CreationTimestamp) {
+		return true
+	}
+	if _, given := l.scalers[key]; !given || !l.live(d.origin) {
+		l.scalers[key] = s
+	}
 	return true
 }
 
