@@ -56,6 +56,10 @@ type Options struct {
 	// ListLag is the delay after which List shows a launch, a shutdown, and the end of an instance. The cloud declares a consistency
 	// window of at least that.
 	ListLag time.Duration
+	// LaunchCost returns what nodes of a NodePool are expected to cost, which decides the order in which launches try offerings:
+	// provisioning.LaunchCosts gives what plans count with. It is called once for each launch, must be safe for concurrent use, and neither it
+	// nor what it returns may call the cloud. Nil, and a nil answer: the cheapest by price first.
+	LaunchCost func(v1.PoolKey) cloudprovider.LaunchCost
 	// FaultModel makes random faults; zero means none.
 	FaultModel FaultModel
 	// OnEvent is called for each event, including calls and changes by tests. Replay can repeat a log of events. Nil for nothing. Objects

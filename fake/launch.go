@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"time"
 
@@ -15,8 +16,8 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// Create launches the claim's instance by the first offering with room in cloudprovider.LaunchOrder: reserved before spot before on-demand,
-// then the cheapest. Offerings that are found out of stock before that are shown as unavailable for Options.StockOutMemory. If the claim's
+// Create launches the claim's instance by the first offering with room in cloudprovider.LaunchOrderBy: reserved before spot before on-demand,
+// then the cheapest by Options.LaunchCost; spot offerings that are expected to cost more than on-demand ones come last. Offerings that are found out of stock before that are shown as unavailable for Options.StockOutMemory. If the claim's
 // UID has a live instance, Create returns that one.
 func (c *Cloud) Create(ctx context.Context, nodeClaim *v1.NodeClaim) (*v1.NodeClaim, error) {
 	// The comparison with thousands of offerings uses no changing state, so it is done before locking.
@@ -31,7 +32,7 @@ func (c *Cloud) Create(ctx context.Context, nodeClaim *v1.NodeClaim) (*v1.NodeCl
 			return invalid
 		}
 		if order.generation != c.catalog.generation {
-			order.generation, order.order = c.catalog.generation, cloudprovider.LaunchOrder(c.catalog.types, order.want, order.requests)
+			order.generation, order.order = c.catalog.generation, order.sorted(c.catalog.types)
 		}
 		own := owner{cluster: c.cluster, uid: nodeClaim.UID}
 		m, exists := c.byOwner[own]
@@ -59,6 +60,7 @@ func (c *Cloud) Create(ctx context.Context, nodeClaim *v1.NodeClaim) (*v1.NodeCl
 type launchPlan struct {
 	want     requirements.Set
 	requests corev1.ResourceList
+	cost     cloudprovider.LaunchCost // nil for prices
 	order    []cloudprovider.Candidate
 	// generation of the prices by which the offerings are sorted.
 	generation int
@@ -86,12 +88,32 @@ func (c *Cloud) plan(nodeClaim *v1.NodeClaim) (launchPlan, error) {
 	c.mu.Lock()
 	types, generation := c.catalog.types, c.catalog.generation
 	c.mu.Unlock()
-	return launchPlan{
-		want:       want,
-		requests:   requests,
-		order:      cloudprovider.LaunchOrder(types, want, requests),
-		generation: generation,
-	}, nil
+	p := launchPlan{want: want, requests: requests, generation: generation}
+	if c.options.LaunchCost != nil {
+		p.cost = c.options.LaunchCost(v1.PoolOf(nodeClaim.Labels))
+	}
+	p.order = p.sorted(types)
+	return p, nil
+}
+
+// sorted returns the compatible offerings of the types, in the order in which to try them. With expected costs, spot offerings that cost more
+// than the cheapest on-demand offering with room come last.
+func (p launchPlan) sorted(types []*cloudprovider.InstanceType) []cloudprovider.Candidate {
+	order := cloudprovider.LaunchOrderBy(types, p.want, p.requests, p.cost)
+	if p.cost == nil {
+		return order
+	}
+	limit := math.Inf(1)
+	for _, candidate := range order {
+		if candidate.Offering.CapacityType() == v1.CapacityTypeOnDemand && candidate.Offering.HasRoom() {
+			limit = min(limit, p.cost.Of(candidate))
+		}
+	}
+	expensive := func(candidate cloudprovider.Candidate) bool {
+		return candidate.Offering.CapacityType() == v1.CapacityTypeSpot && p.cost.Of(candidate) > limit
+	}
+	last := slices.DeleteFunc(slices.Clone(order), func(c cloudprovider.Candidate) bool { return !expensive(c) })
+	return append(slices.DeleteFunc(order, expensive), last...)
 }
 
 // unmet describes for people what no offering meets.

@@ -467,3 +467,49 @@ func TestReservationsEnd(t *testing.T) {
 		t.Error("a reservation that is over was launched into")
 	}
 }
+
+// Launches follow what nodes are expected to cost: an interruption that costs much makes another zone, or on-demand, the better choice.
+func TestCreateByExpectedCost(t *testing.T) {
+	interruptions := func(cost float64, zones string) func(v1.PoolKey) cloudprovider.LaunchCost {
+		return func(pool v1.PoolKey) cloudprovider.LaunchCost {
+			if pool.Name != "risky" {
+				return nil
+			}
+			return func(_ *cloudprovider.InstanceType, o *cloudprovider.Offering) float64 {
+				if o.CapacityType() == v1.CapacityTypeSpot && strings.ContainsAny(o.Zone()[len(o.Zone())-1:], zones) {
+					return o.Price + cost
+				}
+				return o.Price
+			}
+		}
+	}
+	for _, tt := range []struct {
+		name, pool string
+		cost       float64
+		zones      string
+		want       string
+	}{
+		{"by price", "other", 10, "abc", "m1.medium/test-region-1a/spot"},
+		{"nothing is lost", "risky", 0, "abc", "m1.medium/test-region-1a/spot"},
+		{"one zone is risky", "risky", 10, "a", "m1.medium/test-region-1c/spot"},
+		{"all zones are risky", "risky", 10, "abc", "m1.medium/test-region-1a/on-demand"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			cloud, _ := cloudOf(t, fake.Options{LaunchCost: interruptions(tt.cost, tt.zones)}, fake.GenericTypes(2)...)
+			c := claim("c")
+			c.Labels = map[string]string{v1.NodePoolLabelKey: tt.pool}
+			create(t, cloud, c)
+			if got := cloud.Instances()[0].Offering.String(); got != tt.want {
+				t.Errorf("launched %s, want %s", got, tt.want)
+			}
+		})
+	}
+	// Spot remains the last resort.
+	cloud, _ := cloudOf(t, fake.Options{LaunchCost: interruptions(10, "abc")}, fake.GenericTypes(1)...)
+	c := claim("c", requirements.In(v1.CapacityTypeLabelKey, v1.CapacityTypeSpot))
+	c.Labels = map[string]string{v1.NodePoolLabelKey: "risky"}
+	create(t, cloud, c)
+	if got := cloud.Instances()[0].Offering.CapacityType; got != v1.CapacityTypeSpot {
+		t.Errorf("a claim that allows only spot got %s", got)
+	}
+}

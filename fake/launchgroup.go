@@ -100,7 +100,7 @@ func (c *Cloud) launchGroup(nodeClaims []*v1.NodeClaim, orders []launchPlan, now
 	defer func() { c.taken = nil }()
 	for i := range nodeClaims {
 		if orders[i].generation != c.catalog.generation {
-			orders[i].generation, orders[i].order = c.catalog.generation, cloudprovider.LaunchOrder(c.catalog.types, orders[i].want, orders[i].requests)
+			orders[i].generation, orders[i].order = c.catalog.generation, orders[i].sorted(c.catalog.types)
 		}
 		next, err := c.choose(orders[i], now)
 		if err != nil {
