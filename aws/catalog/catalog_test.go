@@ -37,7 +37,7 @@ func TestEmbeddedCatalogue(t *testing.T) {
 	branchENIs := int64(9)
 	want := &catalog.Type{
 		Name: "m5.large", VCPUs: 2, Cores: 1, MemoryMiB: 8192,
-		Architectures: []string{"x86_64"}, CPUManufacturer: "Intel", ClockGHz: 3.1, Hypervisor: "nitro",
+		Architectures: []string{"x86_64"}, CPUManufacturer: "Intel", ClockGHz: 3.1, Hypervisor: "nitro", DedicatedHosts: true,
 		Network: catalog.Network{
 			ENIs: 3, ENIsDefaultCard: 3, Cards: 1, IPv4PerENI: 10, IPv6PerENI: 10,
 			Grade: "Up to 10 Gigabit", Mbps: 750, BurstMbps: 10000, ENA: "required",

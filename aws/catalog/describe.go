@@ -90,6 +90,7 @@ type instanceTypeInfo struct {
 	BareMetal                     bool
 	BurstablePerformanceSupported bool
 	CurrentGeneration             bool
+	DedicatedHostsSupported       bool
 	Hypervisor                    string
 	NitroEnclavesSupport          string
 	SupportedUsageClasses         []string
@@ -135,6 +136,7 @@ type instanceTypeInfo struct {
 		Ipv6AddressesPerInterface    int64
 		EnaSupport                   string
 		EncryptionInTransitSupported bool
+		BandwidthWeightings          []string
 		EfaInfo                      struct {
 			MaximumEfaInterfaces int64
 		}
@@ -203,6 +205,7 @@ func (info *instanceTypeInfo) facts() Type {
 		Burstable:           info.BurstablePerformanceSupported,
 		CurrentGeneration:   info.CurrentGeneration,
 		Enclaves:            info.NitroEnclavesSupport == "supported",
+		DedicatedHosts:      info.DedicatedHostsSupported,
 		Network:             info.network(),
 		PlacementStrategies: slices.Sorted(slices.Values(info.PlacementGroupInfo.SupportedStrategies)),
 		UsageClasses:        slices.Sorted(slices.Values(info.SupportedUsageClasses)),
@@ -255,6 +258,8 @@ func (info *instanceTypeInfo) network() Network {
 		ENA:              from.EnaSupport,
 		EFA:              from.EfaInfo.MaximumEfaInterfaces,
 		EncryptInTransit: from.EncryptionInTransitSupported,
+
+		BandwidthWeightings: slices.Sorted(slices.Values(from.BandwidthWeightings)),
 	}
 	differ, peak := false, 0.0
 	perCard := make([]int64, 0, len(from.NetworkCards))

@@ -34,6 +34,8 @@ type Type struct {
 	CurrentGeneration bool `json:"current,omitempty"`
 	// Enclaves is true when Nitro Enclaves are supported.
 	Enclaves bool `json:"enclaves,omitempty"`
+	// DedicatedHosts is true if the type runs on Dedicated Hosts.
+	DedicatedHosts bool `json:"hosts,omitempty"`
 	// VirtualizationTypes are named only when they are not just "hvm".
 	VirtualizationTypes []string `json:"virt,omitempty"`
 	// Network describes the type's network interfaces.
@@ -98,6 +100,9 @@ type Network struct {
 	EFA int64 `json:"efa,omitempty"`
 	// EncryptInTransit is true when traffic between such instances is encrypted by the hardware.
 	EncryptInTransit bool `json:"encryptInTransit,omitempty"`
+	// BandwidthWeightings are the ways in which such instances can divide their bandwidth between network and EBS volumes, sorted:
+	// "default", "ebs-1", "vpc-1". Empty if it can't be chosen.
+	BandwidthWeightings []string `json:"weightings,omitempty"`
 }
 
 // CardENIs returns the number of interfaces of a network card; 0 for a card the type does not have.

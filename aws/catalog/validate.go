@@ -216,6 +216,7 @@ func validateNetwork(k *checker, n *Network) {
 	k.integer("net.efa", n.EFA, 0, maxENIs)
 	k.text("net.grade", n.Grade)
 	k.text("net.ena", n.ENA)
+	k.texts("net.weightings", n.BandwidthWeightings)
 	k.length("net.enisPerCard", len(n.ENIsPerCard))
 	for i, v := range n.ENIsPerCard {
 		if v < 0 || v > maxENIs {
