@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"maps"
 	"math"
 	"sync"
 	"sync/atomic"
@@ -215,14 +216,15 @@ func (b *Board) next() time.Time {
 
 // publish builds the book from all feeds. The caller holds the lock.
 func (b *Board) publish() {
-	book := &Book{onDemand: map[string]Quote{}, spot: map[Pair]Quote{}, minSpotDiscount: b.options.MinSpotDiscount}
+	book := &Book{
+		onDemand: map[string]Quote{}, dedicated: map[string]Quote{}, local: map[Pair]Quote{}, spot: map[Pair]Quote{},
+		minSpotDiscount: b.options.MinSpotDiscount,
+	}
 	for _, f := range b.feeds {
-		for name, q := range f.onDemand {
-			book.onDemand[name] = q
-		}
-		for pair, q := range f.spot {
-			book.spot[pair] = q
-		}
+		maps.Copy(book.onDemand, f.onDemand)
+		maps.Copy(book.dedicated, f.dedicated)
+		maps.Copy(book.local, f.local)
+		maps.Copy(book.spot, f.spot)
 	}
 	if len(book.spot) == 0 {
 		book.asSpot = make(map[string]Quote, len(book.onDemand))

@@ -38,8 +38,10 @@ func (q Quote) Age(now time.Time) time.Duration { return now.Sub(q.Confirmed) }
 
 // Book contains the prices at one time. It never changes; a nil Book has no prices. Lookups never call AWS and never fail.
 type Book struct {
-	onDemand map[string]Quote
-	spot     map[Pair]Quote
+	onDemand  map[string]Quote
+	dedicated map[string]Quote
+	local     map[Pair]Quote
+	spot      map[Pair]Quote
 	// asSpot has the on-demand prices as spot prices, by type, until spot prices have been read; then nil.
 	asSpot          map[string]Quote
 	minSpotDiscount float64
@@ -54,6 +56,25 @@ func (b *Book) OnDemand(instanceType string) (Quote, bool) {
 		return Quote{}, false
 	}
 	q, ok := b.onDemand[instanceType]
+	return q, ok
+}
+
+// Dedicated returns the on-demand price of a type as a Dedicated Instance, without the fee for the region. It returns false if unknown.
+func (b *Book) Dedicated(instanceType string) (Quote, bool) {
+	if b == nil {
+		return Quote{}, false
+	}
+	q, ok := b.dedicated[instanceType]
+	return q, ok
+}
+
+// Local returns the on-demand price of a type in a zone that has prices of its own, such as a Local Zone. It returns false if the zone has
+// none, or not for the type.
+func (b *Book) Local(instanceType, zone string) (Quote, bool) {
+	if b == nil {
+		return Quote{}, false
+	}
+	q, ok := b.local[Pair{InstanceType: instanceType, Zone: zone}]
 	return q, ok
 }
 

@@ -20,6 +20,8 @@ type feed struct {
 	skipped   int
 	vanished  int
 	onDemand  map[string]Quote
+	dedicated map[string]Quote
+	local     map[Pair]Quote
 	spot      map[Pair]Quote
 }
 
@@ -37,6 +39,8 @@ func (f *feed) take(list *List, now time.Time, usdPer map[string]float64) {
 		}
 	}
 	f.onDemand = take(&t, list.OnDemand, f.onDemand)
+	f.dedicated = take(&t, list.Dedicated, f.dedicated)
+	f.local = take(&t, list.Local, f.local)
 	f.spot = take(&t, list.Spot, f.spot)
 	f.read, f.skipped, f.vanished = now, list.Skipped+t.skipped, t.vanished
 }

@@ -58,6 +58,10 @@ type List struct {
 	Currency string
 	// OnDemand prices by instance type.
 	OnDemand map[string]Price
+	// Dedicated are on-demand prices of Dedicated Instances, by instance type.
+	Dedicated map[string]Price
+	// Local are on-demand prices in zones that have their own, such as Local Zones, by instance type and zone.
+	Local map[Pair]Price
 	// Spot prices by instance type and zone.
 	Spot map[Pair]Price
 	// Skipped counts unusable records of the source.
@@ -94,7 +98,7 @@ func (l *List) check() error {
 		return &ListError{Problem: "there is no list"}
 	case l.Source == "":
 		return &ListError{Problem: "the list must say where its prices come from"}
-	case len(l.OnDemand)+len(l.Spot) == 0:
+	case len(l.OnDemand)+len(l.Dedicated)+len(l.Local)+len(l.Spot) == 0:
 		return &ListError{Source: l.Source, Problem: "there is no price in it"}
 	}
 	return nil

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -39,17 +41,48 @@ func Currency(region string) string {
 	return "USD"
 }
 
-// OnDemand reads on-demand prices for Linux from the AWS price list.
+// OnDemand reads on-demand prices for Linux from the AWS price list, on shared hardware and of Dedicated Instances.
 type OnDemand struct {
 	// API is a client for the region that sdk.PricingRegion names.
 	API sdk.PricingAPI
 	// Region whose prices are wanted.
 	Region string
+	// Zones returns the names of zones; those of Local Zones among them have prices of their own, which are read, too. It is called once for
+	// each reading. Nil: none.
+	Zones func() []string
 }
 
 // query is one query to the price list.
 type query struct {
 	family, tenancy string
+	// group is the region, or the group of a Local Zone: us-west-2-lax-1 for us-west-2-lax-1a.
+	group string
+}
+
+// maxLocalGroups bounds how many groups of Local Zones are asked about: more than any region has.
+const maxLocalGroups = 64
+
+// localGroup returns the group of a Local Zone of the region, under whose name the price list has its prices, or "" for other zones.
+func localGroup(region, zone string) string {
+	rest, ok := strings.CutPrefix(zone, region+"-")
+	if n := len(rest); !ok || n < 2 || rest[n-1] < 'a' || rest[n-1] > 'z' || rest[n-2] < '0' || rest[n-2] > '9' {
+		return ""
+	}
+	return zone[:len(zone)-1]
+}
+
+// localZones returns the Local Zones by group.
+func (s OnDemand) localZones() map[string][]string {
+	groups := map[string][]string{}
+	if s.Zones == nil {
+		return groups
+	}
+	for _, zone := range s.Zones() {
+		if group := localGroup(s.Region, zone); group != "" && (groups[group] != nil || len(groups) < maxLocalGroups) {
+			groups[group] = append(groups[group], zone)
+		}
+	}
+	return groups
 }
 
 const (
@@ -63,7 +96,13 @@ func (s OnDemand) Prices(ctx context.Context) (*List, error) {
 	if s.API == nil {
 		return nil, option.Missing("OnDemand.Prices", "the API")
 	}
-	queries := []query{{metalFamily, "Dedicated"}, {metalFamily, "Shared"}, {virtualFamily, "Shared"}}
+	local := s.localZones()
+	queries := []query{
+		{metalFamily, "Dedicated", s.Region}, {virtualFamily, "Dedicated", s.Region}, {metalFamily, "Shared", s.Region}, {virtualFamily, "Shared", s.Region},
+	}
+	for _, group := range slices.Sorted(maps.Keys(local)) {
+		queries = append(queries, query{virtualFamily, "Shared", group})
+	}
 	var (
 		group   sync.WaitGroup
 		answers = make([]map[string]float64, len(queries))
@@ -74,32 +113,54 @@ func (s OnDemand) Prices(ctx context.Context) (*List, error) {
 		group.Go(func() { answers[i], skipped[i], errs[i] = s.ask(ctx, q) })
 	}
 	group.Wait()
-	list := &List{Source: "AWS price list", Currency: Currency(s.Region), OnDemand: map[string]Price{}}
+	list := &List{
+		Source: "AWS price list", Currency: Currency(s.Region),
+		OnDemand: map[string]Price{}, Dedicated: map[string]Price{}, Local: map[Pair]Price{},
+	}
+	virtual := 0
 	for i, q := range queries {
 		if errs[i] != nil {
-			return nil, sdk.Wrap(fmt.Sprintf("reading on-demand prices of %q with tenancy %q in %s", q.family, q.tenancy, s.Region), errs[i])
+			return nil, sdk.Wrap(fmt.Sprintf("reading on-demand prices of %q with tenancy %q in %s", q.family, q.tenancy, q.group), errs[i])
 		}
-		for name, amount := range answers[i] {
-			p := Price{PerHour: amount}
-			if q.tenancy == "Dedicated" {
-				p.Source = list.Source + " (dedicated tenancy)"
-			}
-			list.OnDemand[name] = p
+		if q == (query{virtualFamily, "Shared", s.Region}) {
+			virtual = len(answers[i])
 		}
+		list.take(q, answers[i], local[q.group])
 		list.Skipped += skipped[i]
 	}
 	// Virtual instances are sold in every region: an answer without any is invalid.
-	if len(answers[len(answers)-1]) == 0 {
+	if virtual == 0 {
 		return nil, &ListError{Source: list.Source, Problem: fmt.Sprintf("there are no prices of virtual machines in %s", s.Region)}
 	}
 	return list, nil
 }
 
+// take adds the prices of an answer. zones are those of the query's group, if it is one of Local Zones. Bare-metal types that are listed
+// with dedicated tenancy alone have that price on demand.
+func (l *List) take(q query, answer map[string]float64, zones []string) {
+	for name, amount := range answer {
+		switch {
+		case zones != nil:
+			for _, zone := range zones {
+				l.Local[Pair{InstanceType: name, Zone: zone}] = Price{PerHour: amount, Source: l.Source + " of " + q.group}
+			}
+		case q.tenancy == "Shared":
+			l.OnDemand[name] = Price{PerHour: amount}
+		default:
+			dedicated := Price{PerHour: amount, Source: l.Source + " (dedicated tenancy)"}
+			l.Dedicated[name] = dedicated
+			if q.family == metalFamily {
+				l.OnDemand[name] = dedicated
+			}
+		}
+	}
+}
+
 // filters returns the filters of a query.
-func (q query) filters(region string) []pricingtypes.Filter {
+func (q query) filters() []pricingtypes.Filter {
 	var out []pricingtypes.Filter
 	for _, f := range [][2]string{
-		{"regionCode", region},
+		{"regionCode", q.group},
 		{"serviceCode", "AmazonEC2"},
 		{"preInstalledSw", "NA"},
 		{"operatingSystem", "Linux"},
@@ -117,7 +178,7 @@ func (s OnDemand) ask(ctx context.Context, q query) (prices map[string]float64, 
 	prices = map[string]float64{}
 	err = refresh.Pages(ctx, func(token *string) (*string, error) {
 		out, err := s.API.GetProducts(ctx, &pricing.GetProductsInput{
-			ServiceCode: aws.String("AmazonEC2"), Filters: q.filters(s.Region), MaxResults: aws.Int32(100), NextToken: token,
+			ServiceCode: aws.String("AmazonEC2"), Filters: q.filters(), MaxResults: aws.Int32(100), NextToken: token,
 		})
 		if err != nil {
 			return nil, err

@@ -58,6 +58,9 @@ func priceList(t *testing.T, answers map[string][][]string, fail map[string]erro
 			questions = append(questions, q)
 			mu.Unlock()
 			key := q["productFamily"] + "/" + q["tenancy"]
+			if strings.Count(q["regionCode"], "-") > 2 {
+				key += "/" + q["regionCode"] // a Local Zone
+			}
 			if err := fail[key]; err != nil {
 				return nil, err
 			}
@@ -81,6 +84,7 @@ const (
 	virtual        = "Compute Instance/Shared"
 	metalShared    = "Compute Instance (bare metal)/Shared"
 	metalDedicated = "Compute Instance (bare metal)/Dedicated"
+	dedicated      = "Compute Instance/Dedicated"
 )
 
 // AWI-108, AWI-109, AWI-110, AWI-113, OPP-05: virtual and bare-metal types, the latter with shared tenancy where there is
@@ -93,6 +97,7 @@ func TestOnDemand(t *testing.T) {
 		},
 		metalShared:    {{product("c7i.metal-24xl", "USD", "4.284")}},
 		metalDedicated: {{product("c7i.metal-24xl", "USD", "4.7124"), product("c6g.metal", "USD", "2.3066")}},
+		dedicated:      {{product("m5.large", "USD", "0.106")}},
 	}, nil)
 	list, err := prices.OnDemand{API: api, Region: "eu-west-1"}.Prices(t.Context())
 	if err != nil {
@@ -102,12 +107,16 @@ func TestOnDemand(t *testing.T) {
 		"m5.large": {PerHour: 0.096}, "c5.large": {PerHour: 0.085}, "r5.large": {PerHour: 0.126},
 		"c7i.metal-24xl": {PerHour: 4.284},
 		"c6g.metal":      {PerHour: 2.3066, Source: "AWS price list (dedicated tenancy)"},
-	}}
+	}, Dedicated: map[string]prices.Price{
+		"m5.large":       {PerHour: 0.106, Source: "AWS price list (dedicated tenancy)"},
+		"c7i.metal-24xl": {PerHour: 4.7124, Source: "AWS price list (dedicated tenancy)"},
+		"c6g.metal":      {PerHour: 2.3066, Source: "AWS price list (dedicated tenancy)"},
+	}, Local: map[prices.Pair]prices.Price{}}
 	if diff := cmp.Diff(want, list); diff != "" {
 		t.Error(diff)
 	}
-	if len(*questions) != 4 {
-		t.Errorf("asked %d questions, want 4 pages", len(*questions))
+	if len(*questions) != 5 {
+		t.Errorf("asked %d questions, want 5 pages", len(*questions))
 	}
 	for _, q := range *questions {
 		for field, value := range map[string]string{
@@ -117,6 +126,46 @@ func TestOnDemand(t *testing.T) {
 				t.Errorf("AWI-109: filter %s is %q", field, q[field])
 			}
 		}
+	}
+}
+
+// OPP-26: Local Zones have prices of their own, under the name of their group. Zones of other kinds and regions have none.
+func TestOnDemandInLocalZones(t *testing.T) {
+	api, questions := priceList(t, map[string][][]string{
+		virtual:                        {{product("m5.large", "USD", "0.096")}},
+		virtual + "/us-west-2-lax-1":   {{product("m5.large", "USD", "0.115")}},
+		virtual + "/us-west-2-lax-2":   {},
+		virtual + "/us-west-2-wl1-las": {{product("m5.large", "USD", "9")}},
+	}, nil)
+	zones := []string{"us-west-2a", "us-west-2-lax-1a", "us-west-2-lax-1b", "us-west-2-lax-2a", "us-west-2-wl1-las-wlz-1", "us-east-1-bos-1a", "us-west-2-", ""}
+	source := prices.OnDemand{API: api, Region: "us-west-2", Zones: func() []string { return zones }}
+	list, err := source.Prices(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := prices.Price{PerHour: 0.115, Source: "AWS price list of us-west-2-lax-1"}
+	want := map[prices.Pair]prices.Price{{InstanceType: "m5.large", Zone: "us-west-2-lax-1a"}: own, {InstanceType: "m5.large", Zone: "us-west-2-lax-1b"}: own}
+	if diff := cmp.Diff(want, list.Local); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(map[string]prices.Price{"m5.large": {PerHour: 0.096}}, list.OnDemand); diff != "" {
+		t.Error(diff)
+	}
+	if len(*questions) != 6 {
+		t.Errorf("asked %d questions, want 4 about the region and 2 about its Local Zones", len(*questions))
+	}
+	board, err := prices.NewBoard(prices.Options{Region: "us-west-2", Feeds: []prices.Feed{{Name: "list", Source: source}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := board.Refresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if q, ok := board.Book().Local("m5.large", "us-west-2-lax-1b"); !ok || q.USD != 0.115 {
+		t.Errorf("the book has %+v, %t for the Local Zone", q, ok)
+	}
+	if q, ok := board.Book().Local("m5.large", "us-west-2a"); ok {
+		t.Errorf("the book has %+v for a zone without prices of its own", q)
 	}
 }
 
@@ -276,7 +325,7 @@ const file = `{"schema": "drawknife-ec2-prices/1", "region": "eu-west-1", "sourc
 
 // OPP-15: prices of a file, read anew each time.
 func TestFile(t *testing.T) {
-	text := file
+	text := strings.Replace(file, `"onDemand": 0.09`, `"onDemand": 0.09, "dedicated": 0.1, "local": {"eu-west-1-x-1a": 0.11}`, 1)
 	source := prices.File(func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil })
 	list, err := source.Prices(t.Context())
 	if err != nil {
@@ -284,8 +333,9 @@ func TestFile(t *testing.T) {
 	}
 	want := &prices.List{
 		Source: "our contract", Confidence: cloudprovider.PriceGiven, AsOf: time.Date(2026, 7, 1, 0, 0, 0, 0, time.UTC),
-		OnDemand: map[string]prices.Price{"m5.large": {PerHour: 0.09}},
-		Spot:     map[prices.Pair]prices.Price{{InstanceType: "m5.large", Zone: "eu-west-1a"}: {PerHour: 0.03}},
+		OnDemand: map[string]prices.Price{"m5.large": {PerHour: 0.09}}, Dedicated: map[string]prices.Price{"m5.large": {PerHour: 0.1}},
+		Local: map[prices.Pair]prices.Price{{InstanceType: "m5.large", Zone: "eu-west-1-x-1a"}: {PerHour: 0.11}},
+		Spot:  map[prices.Pair]prices.Price{{InstanceType: "m5.large", Zone: "eu-west-1a"}: {PerHour: 0.03}},
 	}
 	if diff := cmp.Diff(want, list); diff != "" {
 		t.Error(diff)

@@ -94,7 +94,7 @@ func FileAt(path string) Source {
 }
 
 func fromFile(p *catalog.Prices) (*List, error) {
-	list := &List{Source: p.Source, Confidence: cloudprovider.PriceGiven, OnDemand: map[string]Price{}, Spot: map[Pair]Price{}}
+	list := &List{Source: p.Source, Confidence: cloudprovider.PriceGiven, OnDemand: map[string]Price{}, Dedicated: map[string]Price{}, Local: map[Pair]Price{}, Spot: map[Pair]Price{}}
 	if p.AsOf != "" {
 		at, err := time.Parse(time.DateOnly, p.AsOf)
 		if err != nil {
@@ -105,6 +105,12 @@ func fromFile(p *catalog.Prices) (*List, error) {
 	for name, t := range p.Types {
 		if t.OnDemand != 0 {
 			list.OnDemand[name] = Price{PerHour: t.OnDemand}
+		}
+		if t.Dedicated != 0 {
+			list.Dedicated[name] = Price{PerHour: t.Dedicated}
+		}
+		for zone, amount := range t.Local {
+			list.Local[Pair{InstanceType: name, Zone: zone}] = Price{PerHour: amount}
 		}
 		for zone, amount := range t.Spot {
 			list.Spot[Pair{InstanceType: name, Zone: zone}] = Price{PerHour: amount}
@@ -117,8 +123,11 @@ func fromFile(p *catalog.Prices) (*List, error) {
 type Item struct {
 	// InstanceType such as "m5.large".
 	InstanceType string
-	// Zone is the zone's name for spot; empty for on-demand prices, which are the same in all zones.
+	// Zone is the zone's name for spot, and for on-demand prices of zones that have their own; empty for other on-demand prices, which are
+	// the same in all zones.
 	Zone string
+	// Dedicated is true for the price of a Dedicated Instance.
+	Dedicated bool
 	// Spot is true for a spot price.
 	Spot bool
 }
@@ -135,8 +144,15 @@ func Adjust(s Source, note string, adjust func(Item, float64) float64) Source {
 		list := *from
 		list.Source += ", " + note
 		list.OnDemand, list.Spot = maps.Clone(from.OnDemand), maps.Clone(from.Spot)
+		list.Dedicated, list.Local = maps.Clone(from.Dedicated), maps.Clone(from.Local)
 		for name, p := range list.OnDemand {
 			list.OnDemand[name] = p.adjusted(note, adjust(Item{InstanceType: name}, p.PerHour))
+		}
+		for name, p := range list.Dedicated {
+			list.Dedicated[name] = p.adjusted(note, adjust(Item{InstanceType: name, Dedicated: true}, p.PerHour))
+		}
+		for pair, p := range list.Local {
+			list.Local[pair] = p.adjusted(note, adjust(Item{InstanceType: pair.InstanceType, Zone: pair.Zone}, p.PerHour))
 		}
 		for pair, p := range list.Spot {
 			list.Spot[pair] = p.adjusted(note, adjust(Item{InstanceType: pair.InstanceType, Zone: pair.Zone, Spot: true}, p.PerHour))
