@@ -63,7 +63,7 @@ func (p *Provider) typeOf(ctx context.Context, i instances.Instance, class *awsv
 	key := poolOfClass{class.Name, i.NodePool()}
 	byName, known := r.types[key]
 	if !known {
-		list, _, err := p.types(ctx, class, key.pool.String())
+		list, _, err := p.types(ctx, class, key.pool.String(), "")
 		if err != nil {
 			p.log.Warn("cannot determine instance types, describing instances without them", "nodeClass", class.Name, "error", err)
 		}

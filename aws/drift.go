@@ -118,7 +118,7 @@ func (p *Provider) drift(ctx context.Context, nodeClaim *v1.NodeClaim) (Drift, e
 	if err != nil {
 		launched = class // the instance exists, even if its claim is being deleted
 	}
-	types, group, err := p.types(ctx, launched, pool)
+	types, group, err := p.types(ctx, launched, pool, "")
 	if err != nil {
 		return Drift{}, err
 	}

@@ -31,7 +31,7 @@ func (p *Provider) assembleClasses() (err error) {
 		EC2: api, Network: nodeclass.NewFinder(api, nodeclass.FinderOptions{Counts: p.subnets.Tracker(), SubnetsEvery: option.Or(p.config.SubnetsEvery, 0), Now: p.now}), Images: p.images, Groups: p.groups, Templates: p.templates,
 		Cluster: p.cluster, WithoutDryRuns: p.config.WithoutDryRuns, Features: p.config.Features, Extend: p.options.ExtendLaunchTemplate,
 		InstanceTypes: func(ctx context.Context, class *awsv1.EC2NodeClass) ([]*cloudprovider.InstanceType, error) {
-			types, _, err := p.types(ctx, class, "")
+			types, _, err := p.types(ctx, class, "", "")
 			return types, err
 		},
 		Now: p.now, Logger: p.options.Logger,

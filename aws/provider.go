@@ -192,7 +192,7 @@ func (p *Provider) feeds(region string) []prices.Feed {
 	if ok, why := prices.Published(region, p.config.IsolatedVPC); ok {
 		feeds = append(feeds, prices.Feed{
 			Name: "on-demand", Every: p.config.PricesEvery,
-			Source: prices.OnDemand{API: p.options.Clients.Pricing(sdk.Background), Region: region},
+			Source: prices.OnDemand{API: p.options.Clients.Pricing(sdk.Background), Region: region, Zones: p.zoneNames},
 		})
 	} else {
 		p.log.Info("using built-in on-demand prices", "reason", why)
@@ -202,6 +202,19 @@ func (p *Provider) feeds(region string) []prices.Feed {
 		Name: "spot", Every: &every, Source: prices.Spot{API: p.options.Clients.EC2(sdk.Background), Region: region, Clock: p.options.Clock},
 	})
 	return append(feeds, p.options.Prices...)
+}
+
+// zoneNames returns the names of the region's known zones.
+func (p *Provider) zoneNames() []string {
+	known := p.discovery.Known()
+	if known == nil {
+		return nil
+	}
+	names := make([]string, len(known.Zones))
+	for i, zone := range known.Zones {
+		names[i] = zone.Name
+	}
+	return names
 }
 
 // assembleLaunch creates the parts that launch and manage instances.
@@ -246,7 +259,7 @@ func capabilities(region string) cloudprovider.Capabilities {
 			corev1.LabelArchStable:        {v1.ArchitectureAmd64, v1.ArchitectureArm64},
 			corev1.LabelTopologyRegion:    {region},
 			v1.CapacityTypeLabelKey:       {v1.CapacityTypeOnDemand, v1.CapacityTypeReserved, v1.CapacityTypeSpot},
-			awsv1.LabelInstanceTenancy:    {awsv1.TenancyDedicated, awsv1.TenancyDefault},
+			awsv1.LabelInstanceTenancy:    {awsv1.TenancyDedicated, awsv1.TenancyDefault, awsv1.TenancyHost},
 			corev1.LabelOSStable:          {string(corev1.Linux), string(corev1.Windows)},
 			awsv1.LabelNitroSandbox:       {"false", "true"},
 			reservationLabels[1]:          {"false", "true"},

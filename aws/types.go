@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/drawknife/drawknife/api/requirements"
 	v1 "github.com/drawknife/drawknife/api/v1"
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 	"github.com/drawknife/drawknife/aws/catalog"
+	"github.com/drawknife/drawknife/aws/instancetype"
 	"github.com/drawknife/drawknife/aws/internal/discovery"
 	"github.com/drawknife/drawknife/aws/internal/offerings"
 	"github.com/drawknife/drawknife/aws/internal/placement"
@@ -51,13 +53,27 @@ func (p *Provider) typesOfPool(ctx context.Context, nodePool *v1.NodePool) ([]*c
 	if err != nil {
 		return nil, cloudprovider.NewNodeClassNotReadyError(ref.Kind+" "+ref.Name, "the nodepool brings a kubelet block that can't be used", err)
 	}
-	types, _, err := p.types(ctx, launched, v1.QualifiedName(nodePool))
+	types, _, err := p.types(ctx, launched, v1.QualifiedName(nodePool), tenancyOfPool(nodePool))
 	return types, err
 }
 
+// tenancyOfPool returns the tenancy that all nodes of a NodePool have, or "" if each NodeClaim decides.
+func tenancyOfPool(pool *v1.NodePool) string {
+	return tenancyOf(pool.Spec.Template.Spec.Requirements, pool.Spec.Template.Labels)
+}
+
+// tenancyOf returns the tenancy that requirements and labels demand, or "". Requirements that can't be read demand none: others report them.
+func tenancyOf(list []v1.NodeSelectorRequirementWithMinValues, labels map[string]string) string {
+	want, err := requirements.ParseSet(list)
+	if err != nil {
+		return ""
+	}
+	return instancetype.TenancyOf(want.Merge(requirements.FromLabels(labels)))
+}
+
 // types returns the instance types of a node class for a NodePool, and the placement group of the class. An empty name means no NodePool,
-// and therefore no overlays.
-func (p *Provider) types(ctx context.Context, class *awsv1.EC2NodeClass, nodePool string) ([]*cloudprovider.InstanceType, *placement.Group, error) {
+// and therefore no overlays. The tenancy is for classes that choose none.
+func (p *Provider) types(ctx context.Context, class *awsv1.EC2NodeClass, nodePool, tenancy string) ([]*cloudprovider.InstanceType, *placement.Group, error) {
 	group, err := p.groups.Find(ctx, class.Spec.PlacementGroupSelector)
 	var missing *placement.NotFoundError
 	switch {
@@ -77,6 +93,7 @@ func (p *Provider) types(ctx context.Context, class *awsv1.EC2NodeClass, nodePoo
 	settings := p.config.InstanceTypes
 	settings.VMMemoryOverheadPercent = p.config.VMMemoryOverheadPercent
 	settings.ReservedENIs = p.config.ReservedENIs
+	settings.Tenancy = tenancy
 	settings.DiscoveredMemory = p.memory.For(string(class.Spec.EffectiveAMIFamily()), imageKey(class))
 	options := offerings.Options{Settings: settings, Group: group, WithoutReservations: p.config.WithoutReservedCapacity}
 	types, err := p.view(market, class, options)

@@ -106,6 +106,13 @@ func (s scope) statement(a account) Statement {
 		if !a.WithoutReservedCapacity {
 			kinds = append(kinds, "capacity-reservation")
 		}
+		if a.DedicatedHosts {
+			kinds = append(kinds, "dedicated-host")
+			resources = append(resources, a.arn("resource-groups", "*", "group/*"))
+		}
+		if a.LicenseConfigurations {
+			resources = append(resources, a.arn("license-manager", "*", "license-configuration:*"))
+		}
 		for _, kind := range append(kinds, a.LaunchResources...) {
 			resources = append(resources, a.arn("ec2", "*", kind+"/*"))
 		}

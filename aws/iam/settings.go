@@ -57,6 +57,10 @@ type Settings struct {
 	Commitments bool
 	// CostExplorer allows asking Cost Explorer what is used of commitments, and for discounts. It has no effect without Commitments.
 	CostExplorer bool
+	// DedicatedHosts allows launches on Dedicated Hosts and in host resource groups, which EC2NodeClasses name in spec.placement.
+	DedicatedHosts bool
+	// LicenseConfigurations allows launches with licence configurations, which EC2NodeClasses name in spec.licenseSpecifications.
+	LicenseConfigurations bool
 	// SpotPlacementScores allows asking EC2 how likely spot launches are to succeed.
 	SpotPlacementScores bool
 	// ServeAlpha adds a policy for instances of v1alpha5 pools, which have that generation's tags: keep it attached while instances have

@@ -76,6 +76,12 @@ func Incompatible(t *catalog.Type, s Settings) string {
 	if why := cpuIncompatible(t, &s); why != "" {
 		return why
 	}
+	if w := string(s.BandwidthWeighting); w != "" && s.BandwidthWeighting != awsv1.BandwidthWeightingDefault && !slices.Contains(t.Network.BandwidthWeightings, w) {
+		return fmt.Sprintf("it does not support bandwidth weighting %q", w)
+	}
+	if why := tenancyIncompatible(t, &s); why != "" {
+		return why
+	}
 	if s.PlacementStrategy != "" && !slices.Contains(t.PlacementStrategies, s.PlacementStrategy) {
 		return fmt.Sprintf("it cannot join a placement group of strategy %q", s.PlacementStrategy)
 	}

@@ -53,7 +53,7 @@ func newLabeller(p *plan, region string) *labeller {
 		shared: map[label]placed{},
 		zones:  map[string]zoneRequirements{},
 
-		tenancy:    requirements.In(awsv1.LabelInstanceTenancy, awsv1.TenancyDefault, awsv1.TenancyDedicated),
+		tenancy:    tenancies(p.Tenancy),
 		partitions: requirements.In(awsv1.LabelPlacementGroupPartition, partitions(p.PlacementPartitions)...),
 	}
 	for _, key := range Vocabulary().WellKnown { // sorted
@@ -63,6 +63,14 @@ func newLabeller(p *plan, region string) *labeller {
 		}
 	}
 	return l
+}
+
+// tenancies returns the tenancies that instances can have with a setting.
+func tenancies(tenancy string) requirements.Requirement {
+	if tenancy == "" {
+		return requirements.In(awsv1.LabelInstanceTenancy, awsv1.TenancyDefault, awsv1.TenancyDedicated)
+	}
+	return requirements.In(awsv1.LabelInstanceTenancy, tenancy)
 }
 
 // state sets a requirement at its index.

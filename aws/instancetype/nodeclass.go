@@ -25,6 +25,8 @@ type Options struct {
 	// PlacementGroupID and PlacementPartitions describe that group.
 	PlacementGroupID    string
 	PlacementPartitions int32
+	// Tenancy is used for classes that leave it to the NodeClaim; see TenancyOf and Settings.Tenancy.
+	Tenancy string
 	// VMMemoryOverheadPercent is a fraction; nil means DefaultVMMemoryOverheadPercent.
 	VMMemoryOverheadPercent *float64
 	// MemoryPrior is the estimate to use if VMMemoryOverheadPercent is nil.
@@ -49,7 +51,7 @@ type Options struct {
 // catalogue.
 func (o Options) Validate() error {
 	_, err := prepare(&catalog.Catalog{}, Settings{
-		PlacementPartitions: o.PlacementPartitions, VMMemoryOverheadPercent: o.VMMemoryOverheadPercent, MemoryPrior: o.MemoryPrior,
+		PlacementPartitions: o.PlacementPartitions, Tenancy: o.Tenancy, VMMemoryOverheadPercent: o.VMMemoryOverheadPercent, MemoryPrior: o.MemoryPrior,
 		DeviceDrivers: o.DeviceDrivers, NVIDIAMIG: o.NVIDIAMIG, NVIDIAShares: o.NVIDIAShares, DeviceResources: o.DeviceResources, HugePages: o.HugePages, ReservedENIs: o.ReservedENIs,
 	})
 	return err
@@ -64,6 +66,7 @@ func NewSettings(c *catalog.Catalog, class *awsv1.EC2NodeClass, o Options) (Sett
 		PlacementStrategy:       o.PlacementStrategy,
 		PlacementGroupID:        o.PlacementGroupID,
 		PlacementPartitions:     o.PlacementPartitions,
+		Tenancy:                 o.Tenancy,
 		MemoryPrior:             o.MemoryPrior,
 		PodDensity:              o.PodDensity,
 		WithoutPodENI:           o.WithoutPodENI,
@@ -86,6 +89,7 @@ func NewSettings(c *catalog.Catalog, class *awsv1.EC2NodeClass, o Options) (Sett
 	}
 	spec := &class.Spec
 	s.AMIFamily = spec.EffectiveAMIFamily()
+	s.readPlacement(spec)
 	s.ConnectionTracking = spec.ConnectionTracking != nil
 	if v := spec.InstanceStorePolicy; v != nil {
 		s.InstanceStorePolicy = *v
@@ -96,6 +100,9 @@ func NewSettings(c *catalog.Catalog, class *awsv1.EC2NodeClass, o Options) (Sett
 	if v := spec.CPUOptions; v != nil {
 		s.NestedVirtualization = v.NestedVirtualization != nil && *v.NestedVirtualization == awsv1.Enabled
 		s.ThreadsPerCore, s.CoreCount = int64(option.Or(v.ThreadsPerCore, 0)), int64(option.Or(v.CoreCount, 0))
+	}
+	if v := spec.NetworkPerformanceOptions; v != nil {
+		s.BandwidthWeighting = option.Or(v.BandwidthWeighting, "")
 	}
 	for _, m := range spec.BlockDeviceMappings {
 		s.BlockDevices = append(s.BlockDevices, blockDevice(m))

@@ -44,6 +44,7 @@ spec:
   - {networkCardIndex: 1, deviceIndex: 2, interfaceType: efa-only}
   connectionTracking: {udpTimeout: 40}
   cpuOptions: {nestedVirtualization: enabled}
+  networkPerformanceOptions: {bandwidthWeighting: ebs-1}
 status:
   subnets:
   - {id: subnet-1, zone: us-east-1c, zoneID: use1-az1}
@@ -82,6 +83,7 @@ status:
 		NetworkInterfaces:       []instancetype.NetworkInterface{{}, {Card: 1, Device: 2, EFAOnly: true}},
 		IPPrefixCount:           3,
 		NestedVirtualization:    true,
+		BandwidthWeighting:      awsv1.BandwidthWeightingEBS,
 		ConnectionTracking:      true,
 		PlacementStrategy:       "cluster",
 		Zones:                   []catalog.Zone{{Name: "us-east-1a"}, {Name: "us-east-1c", ID: "use1-az1"}},

@@ -58,9 +58,14 @@ func (m *market) of(shape *Shape) []cloudprovider.Offering {
 	available := shape.Incompatible == ""
 	sold := func(class string) bool { return slices.Contains(t.UsageClasses, class) }
 	onDemand, spot := sold(poolv1.CapacityTypeOnDemand), sold(poolv1.CapacityTypeSpot)
-	onDemandPrice, onDemandSource := shape.WithLicence(t.OnDemandUSD, m.catalog.OnDemandSource(t))
+	spot = spot && !shape.OnHosts()
+	onDemandPrice, onDemandSource, onDemandBasis := t.OnDemandUSD, m.catalog.OnDemandSource(t), m.onDemandBasis(t)
+	if t.OnDemandTenancy == "" { // otherwise the price is already one for dedicated hardware
+		onDemandPrice, onDemandSource, onDemandBasis = shape.WithTenancy(onDemandPrice, onDemandSource, onDemandBasis)
+	}
+	onDemandPrice, onDemandSource = shape.WithLicence(onDemandPrice, onDemandSource)
 	spotSource := m.catalog.SpotSource(t)
-	onDemandBasis, spotBasis, rate := m.onDemandBasis(t), m.spotBasis(shape), m.rate(t)
+	spotBasis, rate := m.spotBasis(shape), m.rate(t)
 	for i, zone := range t.Zones {
 		if !m.plan.zones[zone].usable {
 			continue
@@ -71,9 +76,10 @@ func (m *market) of(shape *Shape) []cloudprovider.Offering {
 			})
 		}
 		if price := t.SpotPrice(i); spot && price > 0 {
-			price, source := shape.WithLicence(price, spotSource)
+			price, source, basis := shape.WithTenancy(price, spotSource, spotBasis)
+			price, source = shape.WithLicence(price, source)
 			m.offerings = append(m.offerings, cloudprovider.Offering{
-				Requirements: m.spot[zone], Price: price, PriceSource: source, PriceBasis: spotBasis, InterruptionRate: rate, Available: available,
+				Requirements: m.spot[zone], Price: price, PriceSource: source, PriceBasis: basis, InterruptionRate: rate, Available: available,
 			})
 		}
 	}

@@ -70,6 +70,8 @@ type Shape struct {
 	// LicenceUSD is what the operating system adds to the Linux price of an instance, USD per hour: the Windows licence, or 0. Prices of
 	// reservations, which are already paid for, do not contain it.
 	LicenceUSD float64
+	// tenancy is that of the settings.
+	tenancy string
 }
 
 // WithLicence adds LicenceUSD to a Linux price, USD per hour, and to the text of its source.
@@ -139,7 +141,7 @@ func shapesOf(c *catalog.Catalog, p *plan) []Shape {
 		if why == "" && !images.boot(it.Requirements) {
 			why = ReasonNoImage
 		}
-		shape := Shape{Facts: t, Type: it, Incompatible: why}
+		shape := Shape{Facts: t, Type: it, Incompatible: why, tenancy: p.Tenancy}
 		if licences != nil {
 			shape.LicenceUSD = catalog.WindowsLicence(t, licences)
 		}

@@ -50,6 +50,16 @@ type Settings struct {
 	// for the number of CPUs.
 	ThreadsPerCore int64 `json:"threadsPerCore,omitempty"`
 	CoreCount      int64 `json:"coreCount,omitempty"`
+	// BandwidthWeighting divides the bandwidth between network and EBS volumes. Types that don't support it can't be launched. Empty, and
+	// the default weighting, exclude no type.
+	BandwidthWeighting awsv1.BandwidthWeighting `json:"bandwidthWeighting,omitempty"`
+	// Tenancy is that of all instances: one of the Tenancy constants of aws/api/v1. Types that can't have it can't be launched, and prices
+	// are those of the tenancy. Empty means that each NodeClaim chooses between default and dedicated, and that prices are those of shared
+	// hardware.
+	Tenancy string `json:"tenancy,omitempty"`
+	// UnlimitedCredits is true if burstable instances have unlimited CPU credits, which EC2 refuses on Dedicated Hosts. It has no effect with
+	// other tenancies.
+	UnlimitedCredits bool `json:"unlimitedCredits,omitempty"`
 	// ConnectionTracking is true when the class configures it.
 	ConnectionTracking bool `json:"connectionTracking,omitempty"`
 	// PlacementStrategy of the class's placement group: "cluster", "partition", "spread"; empty without a group.
@@ -210,6 +220,9 @@ func prepare(c *catalog.Catalog, s Settings) (*plan, error) {
 	}
 	if s.CoreCount < 0 || s.CoreCount > maxCores {
 		return nil, badSetting("coreCount", "must be between 1 and %d or absent, is %d", maxCores, s.CoreCount)
+	}
+	if !slices.Contains([]string{"", awsv1.TenancyDefault, awsv1.TenancyDedicated, awsv1.TenancyHost}, s.Tenancy) {
+		return nil, badSetting("tenancy", "must be default, dedicated, host or absent, is %q", s.Tenancy)
 	}
 	if s.IPPrefixCount < 0 {
 		return nil, badSetting("ipPrefixCount", "must be at least 0, is %d", s.IPPrefixCount)

@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"pgregory.net/rapid"
 
+	"github.com/drawknife/drawknife/api/option"
 	v1 "github.com/drawknife/drawknife/api/v1"
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 	"github.com/drawknife/drawknife/aws/launchtemplate/userdata"
@@ -434,6 +435,16 @@ func TestTenancy(t *testing.T) {
 	} {
 		if got := one(t, demo(changes...)).Data.Placement.Tenancy; string(got) != want {
 			t.Errorf("%s, want %s", got, want)
+		}
+	}
+	for want, placement := range map[string]awsv1.Placement{
+		"dedicated//":     {Tenancy: ptr(awsv1.Tenancy(awsv1.TenancyDedicated))},
+		"host/h-1/":       {HostID: ptr("h-1")},
+		"host//arn:group": {HostResourceGroupARN: ptr("arn:group")},
+	} {
+		got := one(t, demo(class(func(c *awsv1.EC2NodeClass) { c.Spec.Placement = &placement }))).Data.Placement
+		if text := string(got.Tenancy) + "/" + option.Or(got.HostId, "") + "/" + option.Or(got.HostResourceGroupArn, ""); text != want {
+			t.Errorf("a class with %+v has %s, want %s", placement, text, want)
 		}
 	}
 	if got := one(t, demo()).Data.Placement.Tenancy; got != "default" {

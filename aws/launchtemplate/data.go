@@ -1,6 +1,7 @@
 package launchtemplate
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -9,6 +10,7 @@ import (
 
 	v1 "github.com/drawknife/drawknife/api/v1"
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
+	"github.com/drawknife/drawknife/aws/instancetype"
 	"github.com/drawknife/drawknife/aws/launchtemplate/userdata"
 )
 
@@ -44,11 +46,14 @@ func (p *plan) data(g group, rendered userdata.Rendered) (*ec2types.RequestLaunc
 	return data, nil
 }
 
-// placement returns the tenancy, and the placement group with its partition.
+// placement returns the tenancy with the hosts, and the placement group with its partition.
 func (p *plan) placement() (*ec2types.LaunchTemplatePlacementRequest, error) {
 	placement := &ec2types.LaunchTemplatePlacementRequest{Tenancy: ec2types.TenancyDefault}
-	if tenancy := p.want.Get(awsv1.LabelInstanceTenancy); !tenancy.Has(awsv1.TenancyDefault) && tenancy.Has(awsv1.TenancyDedicated) {
-		placement.Tenancy = ec2types.TenancyDedicated
+	if tenancy := cmp.Or(p.NodeClass.Spec.EffectiveTenancy(), instancetype.TenancyOf(p.want)); tenancy != "" {
+		placement.Tenancy = ec2types.Tenancy(tenancy)
+	}
+	if hosts := p.NodeClass.Spec.Placement; hosts != nil {
+		placement.HostId, placement.HostResourceGroupArn = hosts.HostID, hosts.HostResourceGroupARN
 	}
 	if p.PlacementGroupID == "" {
 		return placement, nil

@@ -41,6 +41,7 @@ type EC2NodeClassList struct {
 // +kubebuilder:validation:XValidation:rule="has(self.amiFamily) || self.amiSelectorTerms.exists(x, has(x.alias))",message="without an alias in amiSelectorTerms the amiFamily can't be told: give it"
 // +kubebuilder:validation:XValidation:rule="!has(self.amiFamily) || self.amiFamily == 'Custom' || self.amiSelectorTerms.all(x, !has(x.alias) || x.alias.startsWith(self.amiFamily.lowerAscii() + '@'))",message="amiFamily contradicts the alias: leave it out, or write the alias' family or Custom"
 // +kubebuilder:validation:XValidation:rule="!has(self.associatePublicIPAddress) || !self.associatePublicIPAddress || !has(self.networkInterfaces) || size(self.networkInterfaces) <= 1",message="EC2 gives a public address only to an instance with a single interface"
+// +kubebuilder:validation:XValidation:rule="!has(self.placementGroupSelector) || !has(self.placement) || !(has(self.placement.hostID) || has(self.placement.hostResourceGroupARN) || has(self.placement.tenancy) && self.placement.tenancy == 'host')",message="Dedicated Hosts cannot be in a placement group: remove placementGroupSelector, or the hosts"
 type EC2NodeClassSpec struct {
 	// SubnetSelectorTerms select the subnets in which instances may be launched. Required, 1 to 30.
 	// +kubebuilder:validation:MinItems=1
@@ -146,6 +147,10 @@ type EC2NodeClassSpec struct {
 	// +optional
 	// +kubebuilder:validation:MaxItems=10
 	LicenseSpecifications []LicenseSpecification `json:"licenseSpecifications,omitzero"`
+	// Placement says on whose hardware instances run: shared, dedicated to the account, or Dedicated Hosts. Nil: shared, unless the NodeClaim
+	// requires something else. Karpenter does not have this field.
+	// +optional
+	Placement *Placement `json:"placement,omitempty"`
 	// Context is opaque text passed to EC2 with a launch. Nil: none.
 	// +optional
 	Context *string `json:"context,omitempty"`

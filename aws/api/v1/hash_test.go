@@ -7,7 +7,7 @@ import (
 // AWN-270, AWN-272: a change of these numbers, without a change of HashVersion, replaces every node of everybody.
 func TestHashIsPinned(t *testing.T) {
 	for file, want := range map[string]string{
-		"full.yaml":  "14854459482731028872",
+		"full.yaml":  "15959333728119814162",
 		"alias.yaml": "2679232468778912369",
 	} {
 		if got := read(t, file).Hash("-----BEGIN CERTIFICATE-----"); got != want {
@@ -15,7 +15,7 @@ func TestHashIsPinned(t *testing.T) {
 		}
 	}
 	older := read(t, "full.yaml") // as it was before these fields: nodes of classes without them stay
-	older.Spec.CreditSpecification, older.Spec.NetworkPerformanceOptions, older.Spec.LicenseSpecifications = nil, nil, nil
+	older.Spec.CreditSpecification, older.Spec.NetworkPerformanceOptions, older.Spec.LicenseSpecifications, older.Spec.Placement = nil, nil, nil, nil
 	if got, want := older.Hash("-----BEGIN CERTIFICATE-----"), "17548058407717026109"; got != want {
 		t.Errorf("hash of full.yaml without later fields is %s, want %s", got, want)
 	}
@@ -52,6 +52,7 @@ func TestWhatChangesTheHash(t *testing.T) {
 		{"metadata options", func(s *EC2NodeClassSpec) { s.MetadataOptions.HTTPTokens = ptr(HTTPTokensOptional) }, true},
 		{"connection tracking", func(s *EC2NodeClassSpec) { s.ConnectionTracking.UDPTimeout = ptr(int32(31)) }, true},
 		{"context", func(s *EC2NodeClassSpec) { s.Context = ptr("other") }, true},
+		{"tenancy", func(s *EC2NodeClassSpec) { s.Placement = &Placement{Tenancy: ptr(Tenancy(TenancyDefault))} }, true},
 		{"threads of a core", func(s *EC2NodeClassSpec) { s.CPUOptions.ThreadsPerCore = ptr(int32(2)) }, true},
 		{"cores", func(s *EC2NodeClassSpec) { s.CPUOptions.CoreCount = ptr(int32(4)) }, true},
 		{"CPU credits", func(s *EC2NodeClassSpec) { s.CreditSpecification.CPUCredits = ptr(CPUCreditsStandard) }, true},

@@ -237,7 +237,7 @@ const (
 
 // NetworkPerformanceOptions are settings of an instance's bandwidth.
 type NetworkPerformanceOptions struct {
-	// BandwidthWeighting is default, vpc-1 or ebs-1. EC2 launches only types that support it. Nil means that of the instance type.
+	// BandwidthWeighting is default, vpc-1 or ebs-1. With vpc-1 and ebs-1 only types that support it are launched. Nil is default.
 	// +optional
 	BandwidthWeighting *BandwidthWeighting `json:"bandwidthWeighting,omitempty"`
 }

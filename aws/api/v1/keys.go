@@ -74,6 +74,8 @@ const (
 	TenancyDefault = "default"
 	// TenancyDedicated is hardware of this account alone.
 	TenancyDedicated = "dedicated"
+	// TenancyHost is a Dedicated Host of this account. Only EC2NodeClasses choose it: see EC2NodeClassSpec.Placement.
+	TenancyHost = "host"
 )
 
 // WellKnownLabels returns the label keys that every AWS instance type or offering states, in addition to those of Kubernetes and of

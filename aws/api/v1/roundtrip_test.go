@@ -57,7 +57,7 @@ func TestFullManifestHasEveryField(t *testing.T) {
 			}
 			if f.Kind() == reflect.Pointer && f.Elem().Kind() == reflect.Struct && strings.HasSuffix(f.Elem().Type().PkgPath(), "/aws/api/v1") {
 				switch f.Elem().Type().Name() {
-				case "PlacementGroupSelector": // either or
+				case "PlacementGroupSelector", "Placement": // either or
 				default:
 					check(name, f.Elem())
 				}

@@ -53,6 +53,7 @@ func (c *EC2NodeClass) ValidateWith(features Features) field.ErrorList {
 		errs = append(errs, between(o.CoreCount, spec.Child("cpuOptions", "coreCount"), 1, 1024)...)
 		errs = append(errs, oneOf(s.CPUOptions.NestedVirtualization, spec.Child("cpuOptions", "nestedVirtualization"), Enabled, Disabled)...)
 	}
+	errs = append(errs, validatePlacement(s, spec.Child("placement"))...)
 	return append(errs, validateInstanceOptions(s, spec)...)
 }
 

@@ -276,6 +276,26 @@ func TestMetadataAndCPUValidation(t *testing.T) {
 				s.LicenseSpecifications = append(s.LicenseSpecifications, s.LicenseSpecifications[0])
 			}
 		}, "licenseSpecifications", "at most 10"},
+		{"tenancy", func(s *EC2NodeClassSpec) { s.Placement = &Placement{Tenancy: ptr(Tenancy("own"))} }, "placement.tenancy", "dedicated"},
+		{"dedicated in a placement group", func(s *EC2NodeClassSpec) { s.Placement = &Placement{Tenancy: ptr(Tenancy(TenancyDedicated))} }, "", ""},
+		{"hosts in a placement group", func(s *EC2NodeClassSpec) { s.Placement = &Placement{Tenancy: ptr(Tenancy(TenancyHost))} }, "placement", "remove placementGroupSelector"},
+		{"a host", func(s *EC2NodeClassSpec) {
+			s.PlacementGroupSelector, s.Placement = nil, &Placement{HostID: ptr("h-0123456789abcdef0")}
+		}, "", ""},
+		{"a host with another tenancy", func(s *EC2NodeClassSpec) {
+			s.PlacementGroupSelector, s.Placement = nil, &Placement{HostID: ptr("h-0123456789abcdef0"), Tenancy: ptr(Tenancy(TenancyDedicated))}
+		}, "placement.tenancy", "must be host"},
+		{"no host", func(s *EC2NodeClassSpec) { s.PlacementGroupSelector, s.Placement = nil, &Placement{HostID: ptr("i-1")} }, "placement.hostID", "must be the id"},
+		{"a group of hosts", func(s *EC2NodeClassSpec) {
+			s.PlacementGroupSelector, s.Placement = nil, &Placement{HostResourceGroupARN: ptr("arn:aws:resource-groups:us-east-1:123456789012:group/hosts")}
+		}, "", ""},
+		{"no group of hosts", func(s *EC2NodeClassSpec) {
+			s.PlacementGroupSelector, s.Placement = nil, &Placement{HostResourceGroupARN: ptr("hosts")}
+		}, "placement.hostResourceGroupARN", "must be the ARN"},
+		{"a host and a group", func(s *EC2NodeClassSpec) {
+			s.PlacementGroupSelector = nil
+			s.Placement = &Placement{HostID: ptr("h-0"), HostResourceGroupARN: ptr("arn:aws:resource-groups:us-east-1:123456789012:group/hosts")}
+		}, "placement", "give one of"},
 		{"empty CPU options", func(s *EC2NodeClassSpec) { s.CPUOptions = &CPUOptions{} }, "", ""},
 	} {
 		tc.run(t, "full.yaml")

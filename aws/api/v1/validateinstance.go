@@ -1,8 +1,6 @@
 package v1
 
 import (
-	"regexp"
-
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -29,6 +27,5 @@ func validateInstanceOptions(s *EC2NodeClassSpec, spec *field.Path) field.ErrorL
 }
 
 func isLicenseConfiguration(arn string) bool {
-	ok, err := regexp.MatchString(`^arn:[^:]+:license-manager:[^:]+:[0-9]{12}:license-configuration:lic-[0-9a-f]+$`, arn)
-	return err == nil && ok
+	return hasForm(`^arn:[^:]+:license-manager:[^:]+:[0-9]{12}:license-configuration:lic-[0-9a-f]+$`, arn)
 }

@@ -164,6 +164,7 @@ func dropLaterFields(s *v1.EC2NodeClassSpec, spec *field.Path, warnings *convers
 		{"creditSpecification", s.CreditSpecification != nil},
 		{"networkPerformanceOptions", s.NetworkPerformanceOptions != nil},
 		{"licenseSpecifications", len(s.LicenseSpecifications) > 0},
+		{"placement", s.Placement != nil},
 	} {
 		if later.given {
 			warnings.Add(conversion.CodeLaterFieldDropped, spec.Child(later.name), later.name)

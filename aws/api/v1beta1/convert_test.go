@@ -170,6 +170,7 @@ func TestFromV1(t *testing.T) {
   creditSpecification: {cpuCredits: unlimited}
   networkPerformanceOptions: {bandwidthWeighting: vpc-1}
   licenseSpecifications: [{licenseConfigurationARN: "arn:aws:license-manager:us-east-1:123456789012:license-configuration:lic-0123"}]
+  placement: {tenancy: dedicated}
   connectionTracking: {udpTimeout: 30}
   placementGroupSelector: {name: a}
   capacityReservationSelectorTerms: [{id: cr-1}]
@@ -177,7 +178,7 @@ func TestFromV1(t *testing.T) {
   blockDeviceMappings: [{ebs: {snapshotID: snap-1, volumeInitializationRate: 100}}]
   role`},
 			field: volumes, want: "1",
-			codes: "W914 spec.blockDeviceMappings[0].ebs.volumeInitializationRate\nW914 spec.capacityReservationSelectorTerms\nW914 spec.placementGroupSelector\nW914 spec.ipPrefixCount\nW914 spec.networkInterfaces\nW914 spec.connectionTracking\nW914 spec.kubelet\nW914 spec.cpuOptions\nW914 spec.creditSpecification\nW914 spec.networkPerformanceOptions\nW914 spec.licenseSpecifications",
+			codes: "W914 spec.blockDeviceMappings[0].ebs.volumeInitializationRate\nW914 spec.capacityReservationSelectorTerms\nW914 spec.placementGroupSelector\nW914 spec.ipPrefixCount\nW914 spec.networkInterfaces\nW914 spec.connectionTracking\nW914 spec.kubelet\nW914 spec.cpuOptions\nW914 spec.creditSpecification\nW914 spec.networkPerformanceOptions\nW914 spec.licenseSpecifications\nW914 spec.placement",
 		},
 		{
 			name: "API-071: v1's default hop limit is written out", replace: []string{"  metadataOptions: {httpPutResponseHopLimit: 3}\n", ""},

@@ -100,9 +100,8 @@ func Choose(types []*cloudprovider.InstanceType, wish Wish) (Choice, error) {
 	wish.Cost = roughly(wish.Cost)
 	s := &selection{wish: wish}
 	c := Choice{
-		Suited:  cloudprovider.LaunchOrderBy(types, wish.Requirements, wish.Requests, wish.Cost),
-		Tenancy: tenancy(wish.Requirements),
-		Cost:    wish.Cost,
+		Suited: cloudprovider.LaunchOrderBy(types, wish.Requirements, wish.Requests, wish.Cost),
+		Cost:   wish.Cost,
 	}
 	for _, candidate := range c.Suited {
 		if candidate.Offering.HasRoom() && !(wish.WithoutReserved && candidate.Offering.Reserved()) {
@@ -119,6 +118,7 @@ func Choose(types []*cloudprovider.InstanceType, wish Wish) (Choice, error) {
 		return c, err
 	}
 	c.CapacityType = s.left[0].Offering.CapacityType()
+	c.Tenancy = tenancy(wish.Requirements, s.left[0].Type.Requirements)
 	for _, candidate := range s.left {
 		if candidate.Offering.CapacityType() == c.CapacityType {
 			c.Candidates = append(c.Candidates, candidate)
@@ -129,12 +129,19 @@ func Choose(types []*cloudprovider.InstanceType, wish Wish) (Choice, error) {
 	return c, nil
 }
 
-func tenancy(want requirements.Set) string {
-	if allowed := want.Get(awsv1.LabelInstanceTenancy); want.Has(awsv1.LabelInstanceTenancy) &&
-		!allowed.Has(awsv1.TenancyDefault) && allowed.Has(awsv1.TenancyDedicated) {
-		return awsv1.TenancyDedicated
+// tenancy returns the first tenancy that the wish allows and the type offers: shared hardware before dedicated hardware before hosts.
+func tenancy(want, offered requirements.Set) string {
+	for _, tenancy := range []string{awsv1.TenancyDefault, awsv1.TenancyDedicated, awsv1.TenancyHost} {
+		if allows(want, tenancy) && allows(offered, tenancy) {
+			return tenancy
+		}
 	}
 	return awsv1.TenancyDefault
+}
+
+// allows reports whether a set has the tenancy, or states none.
+func allows(set requirements.Set, tenancy string) bool {
+	return !set.Has(awsv1.LabelInstanceTenancy) || set.Get(awsv1.LabelInstanceTenancy).Has(tenancy)
 }
 
 // selection has the remaining candidates, always in launch order: by capacity type, cost and key.

@@ -2,6 +2,7 @@ package offerings
 
 import (
 	"github.com/drawknife/drawknife/aws/catalog"
+	"github.com/drawknife/drawknife/aws/instancetype"
 	"github.com/drawknife/drawknife/aws/prices"
 	"github.com/drawknife/drawknife/cloudprovider"
 )
@@ -25,12 +26,14 @@ func (b *builder) shared(basis cloudprovider.PriceBasis) *cloudprovider.PriceBas
 }
 
 // spotRange returns the lowest and the highest spot price of the type in its zones, or 0 if they don't differ.
-func (b *builder) spotRange(t *catalog.Type) (low, high float64) {
+func (b *builder) spotRange(shape *instancetype.Shape) (low, high float64) {
+	t := shape.Facts
 	for _, i := range t.Zones {
 		quote, ok := b.market.Prices.Spot(t.Name, b.zones[i].name)
 		if !ok || quote.USD <= 0 {
 			continue
 		}
+		quote = inTenancy(shape, quote)
 		if low == 0 || quote.USD < low {
 			low = quote.USD
 		}

@@ -32,6 +32,8 @@ const (
 	ReasonNoPrice = "no price is known"
 	// ReasonReservationFull: there is no room in the reservation.
 	ReasonReservationFull = "the reservation is full"
+	// ReasonReservationOnHosts: instances of the class run on Dedicated Hosts.
+	ReasonReservationOnHosts = "instances on Dedicated Hosts cannot use reservations"
 	// ReasonReservationExpiring: the capacity block is about to end.
 	ReasonReservationExpiring = "the capacity block is about to end"
 )
@@ -171,17 +173,18 @@ func (b *builder) typeOf(shape *instancetype.Shape) cloudprovider.InstanceType {
 func (b *builder) offer(shape *instancetype.Shape, give func(o cloudprovider.Offering, reason string)) {
 	t := shape.Facts
 	onDemand, spot := slices.Contains(t.UsageClasses, poolv1.CapacityTypeOnDemand), slices.Contains(t.UsageClasses, poolv1.CapacityTypeSpot)
+	spot = spot && !shape.OnHosts()
 	standIn := b.view.StandInPrices[t.Name]
-	onDemandQuote, _ := b.market.Prices.OnDemand(t.Name)
+	onDemandQuote := b.onDemandIn(shape, &zone{})
 	onDemandBasis := b.basisOf(onDemandQuote)
-	low, high := b.spotRange(t)
+	low, high := b.spotRange(shape)
 	rate := b.rateOf(t)
 	for _, i := range t.Zones {
 		z := &b.zones[i]
 		if onDemand {
 			quote, basis := onDemandQuote, onDemandBasis
 			if z.local {
-				quote = inLocalZone(onDemandQuote)
+				quote = b.onDemandIn(shape, z)
 				basis = b.basisOf(quote)
 			}
 			price, source := orStandIn(quote.USD, quote.Source, standIn)
@@ -189,6 +192,7 @@ func (b *builder) offer(shape *instancetype.Shape, give func(o cloudprovider.Off
 		}
 		if spot {
 			quote, _ := b.market.Prices.Spot(t.Name, z.name)
+			quote = inTenancy(shape, quote)
 			price, source := orStandIn(quote.USD, quote.Source, standIn)
 			b.buy(shape, z, poolv1.CapacityTypeSpot, z.spot, priced{price, source, b.basisOfRange(quote, low, high), rate}, give)
 		}
@@ -259,6 +263,9 @@ func (b *builder) closed(shape *instancetype.Shape, zoneName, capacityType strin
 func (b *builder) reserve(shape *instancetype.Shape, r awsv1.CapacityReservation, onDemandUSD float64, give func(cloudprovider.Offering, string)) {
 	room := b.market.Rooms.Room(r.ID)
 	reason := cmp.Or(shape.Incompatible, b.zoneReason(r.AvailabilityZone))
+	if reason == "" && shape.OnHosts() {
+		reason = ReasonReservationOnHosts
+	}
 	if reason == "" && !b.offeredIn(shape, r.AvailabilityZone) {
 		reason = ReasonNoSubnet
 	}

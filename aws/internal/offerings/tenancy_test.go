@@ -1,0 +1,95 @@
+package offerings_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
+	"github.com/drawknife/drawknife/aws/catalog"
+	"github.com/drawknife/drawknife/aws/internal/offerings"
+	"github.com/drawknife/drawknife/aws/prices"
+	"github.com/drawknife/drawknife/cloudprovider"
+)
+
+// OPP-05: a Dedicated Instance has the list's price for it, or an estimate above that on shared hardware. Nothing else about a class has a
+// price of its own, and hosts have on-demand instances alone.
+func TestPricesByTenancy(t *testing.T) {
+	all := small(t)
+	m := market(t, all)
+	zoneA := func(class *awsv1.EC2NodeClass) {
+		class.Status.Subnets = []awsv1.Subnet{{ID: "subnet-a", Zone: "us-east-1a", ZoneID: "use1-az2"}}
+	}
+	list := func(dedicated map[string]prices.Price) *prices.List {
+		return &prices.List{
+			Source:   "test",
+			OnDemand: map[string]prices.Price{"m5.large": {PerHour: 0.1}}, Dedicated: dedicated,
+			Spot: map[prices.Pair]prices.Price{{InstanceType: "m5.large", Zone: "us-east-1a"}: {PerHour: 0.05}},
+		}
+	}
+	known := list(map[string]prices.Price{"m5.large": {PerHour: 0.106}})
+	for _, c := range []struct {
+		name, tenancy string
+		list          *prices.List
+		estimated     bool
+		want          []string
+	}{
+		{"shared", "", known, false, []string{"a on-demand 0.1", "a spot 0.05"}},
+		{"dedicated", awsv1.TenancyDedicated, known, false, []string{"a on-demand 0.106", "a spot 0.055"}},
+		{"dedicated, not known", awsv1.TenancyDedicated, list(nil), true, []string{"a on-demand 0.11", "a spot 0.055"}},
+		{"hosts", awsv1.TenancyHost, known, true, []string{"a on-demand 0.11"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m.Prices = bookOf(t, c.list)
+			options := offerings.Options{}
+			options.Settings.Tenancy = c.tenancy
+			v := view(t, all, class("a", zoneA), options)
+			inZone := slices.DeleteFunc(explained(t, m, v, "m5.large"), func(text string) bool { return !strings.HasPrefix(text, "a ") })
+			expect(t, inZone, c.want...)
+			o := resolve(t, m, v)["m5.large"].Offerings[0]
+			if estimated := o.PriceBasis.Confidence == cloudprovider.PriceEstimated; estimated != c.estimated {
+				t.Errorf("the price from %q is %s", o.PriceSource, o.PriceBasis.Confidence)
+			}
+		})
+	}
+}
+
+// OPP-26: on-demand prices of a Local Zone are the zone's own where the list has them.
+func TestPricesOfLocalZones(t *testing.T) {
+	from := small(t)
+	c := *from
+	c.Zones = append(append([]catalog.Zone{}, from.Zones...), catalog.Zone{Name: "us-east-1-bos-1a", ID: "use1-bos1-az1"})
+	c.Types = append([]catalog.Type{}, from.Types...)
+	for i := range c.Types {
+		if c.Types[i].Name == "m5.large" {
+			c.Types[i].Zones = []int{0, 3}
+		}
+	}
+	all, err := catalog.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := market(t, all)
+	m.Prices = bookOf(t, &prices.List{
+		Source:   "test",
+		OnDemand: map[string]prices.Price{"m5.large": {PerHour: 0.1}},
+		Local:    map[prices.Pair]prices.Price{{InstanceType: "m5.large", Zone: "us-east-1-bos-1a"}: {PerHour: 0.125}},
+		Spot:     map[prices.Pair]prices.Price{{InstanceType: "m5.large", Zone: "us-east-1a"}: {PerHour: 0.05}},
+	})
+	local := class("local", func(class *awsv1.EC2NodeClass) {
+		class.Status.Subnets = []awsv1.Subnet{{ID: "subnet-a", Zone: "us-east-1a", ZoneID: "use1-az2"}, {ID: "subnet-bos", Zone: "us-east-1-bos-1a", ZoneID: "use1-bos1-az1"}}
+	})
+	types := resolve(t, m, view(t, all, local))
+	got := map[string]float64{}
+	for _, o := range types["m5.large"].Offerings {
+		if o.CapacityType() == "on-demand" {
+			got[o.Zone()] = o.Price
+			if o.PriceBasis.Confidence == cloudprovider.PriceEstimated {
+				t.Errorf("the price in %s from %q is an estimate", o.Zone(), o.PriceSource)
+			}
+		}
+	}
+	if got["us-east-1a"] != 0.1 || got["us-east-1-bos-1a"] != 0.125 {
+		t.Errorf("on demand it costs %v", got)
+	}
+}
