@@ -51,6 +51,9 @@ type Commitment struct {
 	Zone string `json:"zone,omitempty"`
 	// OS is the operating system that the commitment is limited to, as a value of the label kubernetes.io/os; empty for all.
 	OS string `json:"os,omitempty"`
+	// Tenancy is the tenancy that the commitment is limited to, as a value of the label karpenter.k8s.aws/instance-tenancy; nodes without the
+	// label have tenancy default. Empty for all.
+	Tenancy string `json:"tenancy,omitempty"`
 	// End is when the commitment ends; zero if it has no end.
 	End time.Time `json:"end,omitzero"`
 	// Foreign is how much of the commitment is used now by instances that belong to none of the sharing clusters, in Unit. It counts only
@@ -149,7 +152,7 @@ func (c *Commitment) check(path string) error {
 		return &Error{path + ".usedInTotal", fmt.Sprintf("is %g: it must be from 0 to %g", *c.UsedInTotal, float64(maxAmount))}
 	case len(c.ByType) == 0 || len(c.ByType) > maxTypes:
 		return &Error{path + ".byType", fmt.Sprintf("has %d entries: it must have 1 to %d", len(c.ByType), maxTypes)}
-	case len(c.Zone) > maxText || len(c.OS) > maxText || len(c.Kind) > maxText:
+	case len(c.Zone) > maxText || len(c.OS) > maxText || len(c.Tenancy) > maxText || len(c.Kind) > maxText:
 		return &Error{path, fmt.Sprintf("has a text of more than %d characters", maxText)}
 	}
 	for name, per := range c.ByType {

@@ -8,8 +8,8 @@ import (
 
 // Running is a group of equal instances that are billed on demand.
 type Running struct {
-	// InstanceType, Zone and OS are the values of the instances' labels. An empty OS means Linux.
-	InstanceType, Zone, OS string
+	// InstanceType, Zone, OS and Tenancy are the values of the instances' labels. An empty OS means Linux, an empty Tenancy default.
+	InstanceType, Zone, OS, Tenancy string
 	// Count of the instances.
 	Count int
 }
@@ -27,7 +27,7 @@ func (a *Account) Use(running []Running) Uses {
 	}
 	running = slices.Clone(running)
 	slices.SortFunc(running, func(x, y Running) int {
-		return cmp.Or(cmp.Compare(x.InstanceType, y.InstanceType), cmp.Compare(x.Zone, y.Zone), cmp.Compare(x.OS, y.OS))
+		return cmp.Or(cmp.Compare(x.InstanceType, y.InstanceType), cmp.Compare(x.Zone, y.Zone), cmp.Compare(x.OS, y.OS), cmp.Compare(x.Tenancy, y.Tenancy))
 	})
 	rest := make([]float64, len(running)) // instances of the group that are not covered yet
 	for i, r := range running {
@@ -54,7 +54,7 @@ func (a *Account) Use(running []Running) Uses {
 
 // per returns how much of the commitment one of the instances uses, or 0 if it is not covered.
 func (c *Commitment) per(r Running) float64 {
-	if c.Zone != "" && c.Zone != r.Zone || c.OS != "" && c.OS != cmp.Or(r.OS, "linux") {
+	if c.Zone != "" && c.Zone != r.Zone || c.OS != "" && c.OS != cmp.Or(r.OS, "linux") || c.Tenancy != "" && c.Tenancy != cmp.Or(r.Tenancy, "default") {
 		return 0
 	}
 	return c.ByType[r.InstanceType]

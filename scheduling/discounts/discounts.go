@@ -78,8 +78,18 @@ func where(c *commitments.Commitment) planning.CostSelector {
 			out.Requirements = append(out.Requirements, corev1.NodeSelectorRequirement{Key: limit.key, Operator: corev1.NodeSelectorOpIn, Values: []string{limit.value}})
 		}
 	}
+	switch c.Tenancy {
+	case "":
+	case "default": // nodes without the label, too
+		out.Requirements = append(out.Requirements, corev1.NodeSelectorRequirement{Key: tenancyLabel, Operator: corev1.NodeSelectorOpNotIn, Values: []string{"dedicated", "host"}})
+	default:
+		out.Requirements = append(out.Requirements, corev1.NodeSelectorRequirement{Key: tenancyLabel, Operator: corev1.NodeSelectorOpIn, Values: []string{c.Tenancy}})
+	}
 	return out
 }
+
+// tenancyLabel is the label of Commitment.Tenancy.
+const tenancyLabel = "karpenter.k8s.aws/instance-tenancy"
 
 // Use computes how much of each commitment the snapshot's nodes use, if nobody else uses any. It counts on-demand nodes that are not
 // leaving, and applies commitments in the cloud's order. A cluster reports this result to the other clusters of its account.
@@ -96,7 +106,7 @@ func Use(account *commitments.Account, snapshot *planning.Snapshot) commitments.
 		}
 		groups[commitments.Running{
 			InstanceType: cmp.Or(labels[corev1.LabelInstanceTypeStable], labels[corev1.LabelInstanceType]),
-			Zone:         labels[corev1.LabelTopologyZone], OS: labels[corev1.LabelOSStable],
+			Zone:         labels[corev1.LabelTopologyZone], OS: labels[corev1.LabelOSStable], Tenancy: labels[tenancyLabel],
 		}]++
 	}
 	running := make([]commitments.Running, 0, len(groups))

@@ -95,6 +95,48 @@ func TestUnusedCommitmentsBeatSpot(t *testing.T) {
 	}
 }
 
+// Commitments for shared hardware do not cover nodes on dedicated hardware. Nodes without the label count as shared.
+func TestCommitmentsByTenancy(t *testing.T) {
+	const label = "karpenter.k8s.aws/instance-tenancy"
+	for _, c := range []struct {
+		offered []string
+		cost    float64
+	}{
+		{nil, 0}, {[]string{"default", "dedicated"}, 0}, {[]string{"dedicated"}, 0.063}, {[]string{"host"}, 0.063},
+	} {
+		s, a := snapshot(1), account()
+		for i := range a.Commitments {
+			a.Commitments[i].Tenancy = "default"
+		}
+		if c.offered != nil {
+			it := s.Catalogs["all"][0]
+			it.Requirements = it.Requirements.With(requirements.In(label, c.offered...))
+		}
+		terms, err := discounts.Terms(a, a.Available("me", discounts.Use(a, s), nil, now))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.CostModel = &scheduling.CostModel{Terms: terms}
+		m, err := scheduling.Compile(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plan, err := m.Solve(t.Context(), scheduling.Query{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if math.Abs(plan.HourlyCost-c.cost) > 1e-6 {
+			t.Errorf("with tenancies %v the node costs %v, want %v", c.offered, plan.HourlyCost, c.cost)
+		}
+	}
+	a := &commitments.Account{Commitments: []commitments.Commitment{{ID: "x", Source: "s", Amount: 10, Unit: "instances", ByType: map[string]float64{"m5.large": 1}, Tenancy: "default"}}}
+	for tenancy, want := range map[string]float64{"": 1, "default": 1, "dedicated": 0} {
+		if got := a.Use([]commitments.Running{{InstanceType: "m5.large", Tenancy: tenancy, Count: 1}})["x"]; got != want {
+			t.Errorf("an instance of tenancy %q uses %v, want %v", tenancy, got, want)
+		}
+	}
+}
+
 // Nodes use commitments by their labels, or by those of their claims before they have joined; spot nodes and those that leave use none.
 func TestUse(t *testing.T) {
 	labels := func(zone, capacityType string) map[string]string {

@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/savingsplans"
 	sptypes "github.com/aws/aws-sdk-go-v2/service/savingsplans/types"
 
+	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 	"github.com/drawknife/drawknife/aws/internal/refresh"
 	"github.com/drawknife/drawknife/cloudprovider/commitments"
 )
@@ -54,7 +55,7 @@ func (t *Tracker) plans(ctx context.Context, account *commitments.Account) ([]co
 			continue
 		}
 		c := commitments.Commitment{
-			ID: "sp/" + id, Kind: kindOf(p), Amount: amount, Unit: cmp.Or(string(p.Currency), "USD") + "/h", ByType: rates, OS: "linux",
+			ID: "sp/" + id, Kind: kindOf(p), Amount: amount, Unit: cmp.Or(string(p.Currency), "USD") + "/h", ByType: rates, OS: "linux", Tenancy: awsv1.TenancyDefault,
 			Source: fmt.Sprintf("%s Savings Plan %s, read %s", p.SavingsPlanType, id, account.ReadAt.UTC().Format(time.DateOnly)),
 		}
 		if end, err := time.Parse(time.RFC3339, aws.ToString(p.End)); err == nil {

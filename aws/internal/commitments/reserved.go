@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
+	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 	"github.com/drawknife/drawknife/aws/catalog"
 	"github.com/drawknife/drawknife/cloudprovider/commitments"
 )
@@ -80,7 +81,7 @@ func reservedOf(r ec2types.ReservedInstances, known *catalog.Catalog) (c commitm
 	case aws.ToFloat32(r.UsagePrice) > 0:
 		return c, "each hour of use is charged"
 	}
-	c = commitments.Commitment{Kind: commitments.ReservedInstances, OS: os, Amount: count, Unit: "instances", ByType: map[string]float64{name: 1}, End: aws.ToTime(r.End)}
+	c = commitments.Commitment{Kind: commitments.ReservedInstances, OS: os, Tenancy: awsv1.TenancyDefault, Amount: count, Unit: "instances", ByType: map[string]float64{name: 1}, End: aws.ToTime(r.End)}
 	zone := aws.ToString(r.AvailabilityZone)
 	switch {
 	case r.Scope == ec2types.ScopeAvailabilityZone || zone != "":
