@@ -77,7 +77,7 @@ func (p *Provider) launchRequest(ctx context.Context, nodeClaim *v1.NodeClaim) (
 	if err != nil {
 		return launchRequest{}, cloudprovider.NewPermanentError(err)
 	}
-	types, group, err := p.types(ctx, launched, v1.PoolOf(nodeClaim.Labels).String(), tenancyOf(nodeClaim.Spec.Requirements, nil))
+	types, group, err := p.types(ctx, launched, v1.PoolOf(nodeClaim.Labels).String(), tenancyOfClaim(nodeClaim))
 	if err != nil {
 		return launchRequest{}, typesFailed(err)
 	}

@@ -53,22 +53,17 @@ func (p *Provider) typesOfPool(ctx context.Context, nodePool *v1.NodePool) ([]*c
 	if err != nil {
 		return nil, cloudprovider.NewNodeClassNotReadyError(ref.Kind+" "+ref.Name, "the nodepool brings a kubelet block that can't be used", err)
 	}
-	types, _, err := p.types(ctx, launched, v1.QualifiedName(nodePool), tenancyOfPool(nodePool))
+	types, _, err := p.types(ctx, launched, v1.QualifiedName(nodePool), instancetype.TenancyOfPool(nodePool))
 	return types, err
 }
 
-// tenancyOfPool returns the tenancy that all nodes of a NodePool have, or "" if each NodeClaim decides.
-func tenancyOfPool(pool *v1.NodePool) string {
-	return tenancyOf(pool.Spec.Template.Spec.Requirements, pool.Spec.Template.Labels)
-}
-
-// tenancyOf returns the tenancy that requirements and labels demand, or "". Requirements that can't be read demand none: others report them.
-func tenancyOf(list []v1.NodeSelectorRequirementWithMinValues, labels map[string]string) string {
-	want, err := requirements.ParseSet(list)
+// tenancyOfClaim returns the tenancy that a NodeClaim demands, or "". Requirements that can't be read demand none: others report them.
+func tenancyOfClaim(claim *v1.NodeClaim) string {
+	want, err := requirements.ParseSet(claim.Spec.Requirements)
 	if err != nil {
 		return ""
 	}
-	return instancetype.TenancyOf(want.Merge(requirements.FromLabels(labels)))
+	return instancetype.TenancyOf(want)
 }
 
 // types returns the instance types of a node class for a NodePool, and the placement group of the class. An empty name means no NodePool,

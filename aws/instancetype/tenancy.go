@@ -5,6 +5,7 @@ import (
 
 	"github.com/drawknife/drawknife/api/option"
 	"github.com/drawknife/drawknife/api/requirements"
+	poolv1 "github.com/drawknife/drawknife/api/v1"
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 	"github.com/drawknife/drawknife/aws/catalog"
 	"github.com/drawknife/drawknife/cloudprovider"
@@ -22,6 +23,19 @@ func TenancyOf(want requirements.Set) string {
 		return awsv1.TenancyDedicated
 	}
 	return ""
+}
+
+// TenancyOfPool is TenancyOf for the requirements and labels of a NodePool's template. It is empty for nil, and for requirements that can't
+// be read.
+func TenancyOfPool(pool *poolv1.NodePool) string {
+	if pool == nil {
+		return ""
+	}
+	want, err := requirements.ParseSet(pool.Spec.Template.Spec.Requirements)
+	if err != nil {
+		return ""
+	}
+	return TenancyOf(want.Merge(requirements.FromLabels(pool.Spec.Template.Labels)))
 }
 
 // readPlacement reads the tenancy of a class, and whether its burstable instances have unlimited CPU credits, which matters on hosts.

@@ -87,6 +87,14 @@ func TestTenancyOfAClass(t *testing.T) {
 	if err := (instancetype.Options{Tenancy: "own"}).Validate(); err == nil || !strings.Contains(err.Error(), "tenancy") {
 		t.Errorf("an unknown tenancy: %v", err)
 	}
+	pool := &v1.NodePool{}
+	pool.Spec.Template.Labels = map[string]string{awsv1.LabelInstanceTenancy: awsv1.TenancyDedicated}
+	if got := instancetype.TenancyOfPool(pool); got != awsv1.TenancyDedicated {
+		t.Errorf("a pool with the label demands %q", got)
+	}
+	if got := instancetype.TenancyOfPool(nil); got != "" {
+		t.Errorf("no pool demands %q", got)
+	}
 	for values, want := range map[string]string{"dedicated": "dedicated", "default": "", "dedicated,default": "", "": ""} {
 		set := requirements.NewSet()
 		if values != "" {

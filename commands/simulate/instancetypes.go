@@ -78,7 +78,9 @@ func (s *simulation) addCatalogs(
 		if err != nil {
 			return err
 		}
-		settings, err := s.settings(facts, class, s.typeOptions(pool.Key))
+		options := s.typeOptions(pool.Key)
+		options.Tenancy = instancetype.TenancyOfPool(pool.Object)
+		settings, err := s.settings(facts, class, options)
 		if err != nil {
 			return err
 		}

@@ -44,3 +44,30 @@ func TestInstanceTypeFlags(t *testing.T) {
 		}
 	}
 }
+
+// A NodePool that requires dedicated tenancy, or whose EC2NodeClass chooses it, is planned at its price. Types that run on no Dedicated Host are
+// not planned for one.
+func TestDedicatedHardware(t *testing.T) {
+	const pool = "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: a}\nspec: {template: {spec: {nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: d}, requirements: [" +
+		"{key: node.kubernetes.io/instance-type, operator: In, values: [TYPE]}, {key: karpenter.sh/capacity-type, operator: In, values: [on-demand]}TENANCY]}}}\n---\n" +
+		"apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {containers: [{name: c, resources: {requests: {cpu: 1}}}]}\n---\n"
+	const class = "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {name: d}\nspec: {role: r, amiSelectorTerms: [{alias: al2023@latest}], subnetSelectorTerms: [{id: subnet-0123456789abcdef0}], " +
+		"securityGroupSelectorTerms: [{id: sg-0123456789abcdef0}], placement: {tenancy: TENANCY}}\n"
+	required := strings.Replace(pool, "TENANCY", ", {key: karpenter.k8s.aws/instance-tenancy, operator: In, values: [dedicated]}", 1)
+	open := strings.Replace(pool, "TENANCY", "", 1)
+	for _, c := range []struct {
+		name, input, instanceType, cost string
+		code                            int
+	}{
+		{"shared", open, "m5.large", "$0.0960/h", exitPlaced},
+		{"required by the pool", required, "m5.large", "$0.1056/h", exitPlaced},
+		{"chosen by the class", open + strings.Replace(class, "TENANCY", "dedicated", 1), "m5.large", "$0.1056/h", exitPlaced},
+		{"on hosts", open + strings.Replace(class, "TENANCY", "host", 1), "m5.large", "$0.1056/h", exitPlaced},
+		{"on hosts that do not have it", open + strings.Replace(class, "TENANCY", "host", 1), "m5a.large", "", exitUnschedulable},
+	} {
+		a := simulate(t, strings.Replace(c.input, "TYPE", c.instanceType, 1), "-")
+		if a.code != c.code || !strings.Contains(a.stdout, c.cost) {
+			t.Errorf("%s: status %d, want %d and %q in\n%s%s", c.name, a.code, c.code, c.cost, a.stdout, a.stderr)
+		}
+	}
+}

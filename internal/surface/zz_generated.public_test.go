@@ -224,6 +224,7 @@ func publicFunctions() map[string]any {
 		"aws/instancetype.ResolveSettings":                  aws_instancetype.ResolveSettings,
 		"aws/instancetype.Shapes":                           aws_instancetype.Shapes,
 		"aws/instancetype.TenancyOf":                        aws_instancetype.TenancyOf,
+		"aws/instancetype.TenancyOfPool":                    aws_instancetype.TenancyOfPool,
 		"aws/instancetype.Vocabulary":                       aws_instancetype.Vocabulary,
 		"aws/launchtemplate.Build":                          aws_launchtemplate.Build,
 		"aws/launchtemplate.ImageFor":                       aws_launchtemplate.ImageFor,
