@@ -157,6 +157,39 @@ func TestPlacementGroupsAreGiven(t *testing.T) {
 	}
 }
 
+// Launches on Dedicated Hosts and with licences refer to resources of other services.
+func TestHostsAndLicencesAreGiven(t *testing.T) {
+	given := func(s iam.Settings) map[string]int {
+		counts := map[string]int{}
+		for _, p := range generate(t, s).ControllerPolicies {
+			for _, statement := range p.Document.Statement {
+				if slices.Contains(statement.Action, "ec2:RunInstances") && slices.Contains(statement.Action, "ec2:CreateFleet") {
+					for _, resource := range statement.Resource {
+						counts[resource]++
+					}
+				}
+			}
+		}
+		return counts
+	}
+	hosts, groups, licences := "arn:aws:ec2:eu-central-1:*:dedicated-host/*", "arn:aws:resource-groups:eu-central-1:*:group/*", "arn:aws:license-manager:eu-central-1:*:license-configuration:*"
+	for _, c := range []struct {
+		name   string
+		change func(*iam.Settings)
+		want   [3]int // hosts, groups, licences
+	}{
+		{"neither", func(*iam.Settings) {}, [3]int{}},
+		{"hosts", func(s *iam.Settings) { s.DedicatedHosts = true }, [3]int{1, 1, 0}},
+		{"hosts, twice", func(s *iam.Settings) { s.DedicatedHosts, s.LaunchResources = true, []string{"dedicated-host"} }, [3]int{1, 1, 0}},
+		{"licences", func(s *iam.Settings) { s.LicenseConfigurations = true }, [3]int{0, 0, 1}},
+	} {
+		counts := given(settings(c.change))
+		if got := [3]int{counts[hosts], counts[groups], counts[licences]}; got != c.want {
+			t.Errorf("%s: %v statements, want %v, in %v", c.name, got, c.want, counts)
+		}
+	}
+}
+
 // TestRequestsOfTheCode: no code builds a request that is no row of the table, past the interfaces.
 func TestRequestsOfTheCode(t *testing.T) {
 	known := map[string]bool{}

@@ -1,6 +1,8 @@
 package iam
 
 import (
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
@@ -107,7 +109,9 @@ func (s scope) statement(a account) Statement {
 			kinds = append(kinds, "capacity-reservation")
 		}
 		if a.DedicatedHosts {
-			kinds = append(kinds, "dedicated-host")
+			if !slices.Contains(a.LaunchResources, "dedicated-host") {
+				kinds = append(kinds, "dedicated-host")
+			}
 			resources = append(resources, a.arn("resource-groups", "*", "group/*"))
 		}
 		if a.LicenseConfigurations {
