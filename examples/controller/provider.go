@@ -19,7 +19,9 @@ func newProvider(ctx context.Context, mgr ctrl.Manager, s settings.Settings, ext
 		if !s.Process.AllowSimulatedNodes {
 			return nil, errors.New("--provider fake creates simulated Node objects in the cluster: give --allow-simulated-nodes if you want that")
 		}
-		return newSimulation(ctx, mgr, extra.catalog, s.Planning.ServeAlpha, s.Process.Adopt == settings.AdoptDryRun, log)
+		return newSimulation(ctx, mgr, simulationOptions{
+			catalog: extra.catalog, alpha: s.Planning.ServeAlpha, still: s.Process.Adopt == settings.AdoptDryRun, launchCost: shared.costs.Of,
+		}, log)
 	case settings.ProviderAWS:
 		return newAWS(ctx, mgr, s, shared, log)
 	}

@@ -46,21 +46,34 @@ type simulation struct {
 	kubelets *kubelet.Simulator
 }
 
-func newSimulation(ctx context.Context, mgr ctrl.Manager, catalog string, alpha, still bool, log *slog.Logger) (*simulation, error) {
-	types, err := simulatedTypes(catalog)
+// simulationOptions are the choices of a simulation.
+type simulationOptions struct {
+	// catalog is the file of the instance types; empty for the generic ones.
+	catalog string
+	// alpha serves Provisioners, too.
+	alpha bool
+	// still simulates no kubelets.
+	still bool
+	// launchCost is as in fake.Options.
+	launchCost func(v1.PoolKey) cloudprovider.LaunchCost
+}
+
+func newSimulation(ctx context.Context, mgr ctrl.Manager, o simulationOptions, log *slog.Logger) (*simulation, error) {
+	types, err := simulatedTypes(o.catalog)
 	if err != nil {
 		return nil, err
 	}
-	s := &simulation{ctx: ctx, reader: mgr.GetAPIReader(), still: still, log: log}
+	s := &simulation{ctx: ctx, reader: mgr.GetAPIReader(), still: o.still, log: log}
 	if s.clients, err = kubernetes.NewForConfig(mgr.GetConfig()); err != nil {
 		return nil, err
 	}
 	capabilities := fake.GenericCapabilities()
-	if alpha { // Provisioners refer to it, but it does not affect a simulated instance
+	if o.alpha { // Provisioners refer to it, but it does not affect a simulated instance
 		capabilities.NodeClasses = append(capabilities.NodeClasses, metav1.GroupKind{Group: awsv1.Group, Kind: awsv1.KindEC2NodeClass})
 	}
 	s.Cloud, err = fake.New(types, fake.Options{
 		Capabilities:  &capabilities,
+		LaunchCost:    o.launchCost,
 		LaunchLatency: simulatedLaunch, ShutdownLatency: simulatedShutdown,
 		OnLaunch:    func(i fake.Instance) { s.kubelets.Boot(i.Node(), kubelet.Behaviour{ReadyAfter: simulatedBoot}) },
 		OnTerminate: func(i fake.Instance) { s.kubelets.PowerOff(i.NodeName) },
