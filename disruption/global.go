@@ -81,8 +81,8 @@ type Global struct {
 	// Checks is how often a plan may be checked with provisioning's planner before it is returned: without the removed nodes of a
 	// wave and with its new ones, all pods must have places. Further nodes that provisioning asks for become part of the command;
 	// if it is not worth it then, the command is left out. Plan.Unsettled lists what was not checked, and what still fails.
-	// 0 checks nothing: provisioning then launches a node after one plan in 300 for small random fleets, and after most plans for mixed
-	// fleets. With 64, planning takes 50% longer, and fleets end slightly more expensive, with nodes that the next plans remove.
+	// 0 checks nothing: provisioning then launched nodes after none of 2,889 plans for small random fleets, but after all of 15 plans for
+	// mixed fleets of 25 nodes, if a plan is carried out as a whole. With 64, planning takes 50% longer, and fleets end slightly more expensive, with nodes that the next plans remove.
 	Checks int
 	// Seed of the search for groups of nodes; any number.
 	Seed uint64
