@@ -97,8 +97,8 @@ func TestDecodeSnapshotRefuses(t *testing.T) {
 		{"a list", "- a\n", ""},
 		{"a manifest", "apiVersion: apps/v1\nkind: Deployment\n---\napiVersion: v1\nkind: Pod\n", "holds Kubernetes objects (the first is a Deployment)"},
 		{"a list of objects in JSON", `{"apiVersion":"v1","kind":"List","items":[]}`, "holds Kubernetes objects (the first is a List)"},
-		{"a line too long to be parsed", "pods:\n- metadata: {name: " + strings.Repeat("x", 9<<20) + "}\n", "has more than 8388608 bytes"},
-		{"a text too long to be parsed", `{"pods":[{"metadata":{"name":"\"` + strings.Repeat("x", 9<<20) + `"}}]}`, "has more than 8388608 bytes"},
+		{"a line too long to be parsed", "pods:\n- metadata: {name: " + strings.Repeat("x", 9<<20) + "}\n", "is longer than 8388608 bytes"},
+		{"a text too long to be parsed", `{"pods":[{"metadata":{"name":"\"` + strings.Repeat("x", 9<<20) + `"}}]}`, "is longer than 8388608 bytes"},
 		{"a requirement that can't be read", `{"time":"2026-01-01T00:00:00Z","catalogs":{"c":[{"name":"t","requirements":[{"key":"k","operator":"Almost"}]}]}}`, "Almost"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -116,7 +116,7 @@ func TestDecodeSnapshotRefuses(t *testing.T) {
 // A cost model has no such texts either, and JSON may be one long line of short ones.
 func TestLongTexts(t *testing.T) {
 	for _, text := range []string{`{"terms":[{"name":"` + strings.Repeat("x", 9<<20) + `"}]}`, "terms:\n- name: " + strings.Repeat("x", 9<<20) + "\n"} {
-		if _, err := scheduling.DecodeCostModel(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), "has more than 8388608 bytes") {
+		if _, err := scheduling.DecodeCostModel(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), "is longer than 8388608 bytes") {
 			t.Errorf("%.20s: %v", text, err)
 		}
 	}

@@ -178,7 +178,7 @@ func TestClaimsRefused(t *testing.T) {
 	}
 	twice := deviceSnapshot()
 	twice.Pods = []*corev1.Pod{{ObjectMeta: metav1.ObjectMeta{Namespace: "ml", Name: "x"}}}
-	if _, err := replay.Run(t.Context(), replay.Options{Snapshot: twice, Trace: list, Length: time.Hour}); err == nil || !strings.Contains(err.Error(), "pod ml/x comes twice") {
+	if _, err := replay.Run(t.Context(), replay.Options{Snapshot: twice, Trace: list, Length: time.Hour}); err == nil || !strings.Contains(err.Error(), "pod ml/x occurs twice") {
 		t.Errorf("a pod of both: %v", err)
 	}
 }
