@@ -45,9 +45,12 @@ func New(ctx context.Context, s *scheduling.Snapshot, o Options) (*Base, error) 
 		return nil, &option.Error{Package: "rulecosts", Option: "MaxPlans", Rule: fmt.Sprintf("%d is below 0; 0 plans without no rule", o.MaxPlans)}
 	}
 	b := &Base{Snapshot: s, options: o}
-	var err error
-	b.Plan, err = b.plan(ctx, s)
-	return b, err
+	plan, err := b.plan(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	b.Plan = plan
+	return b, nil
 }
 
 func (b *Base) plan(ctx context.Context, s *scheduling.Snapshot) (*scheduling.Plan, error) {

@@ -156,7 +156,7 @@ func TestRefusals(t *testing.T) {
 	if _, err := rulecosts.New(t.Context(), shop(), o); !errors.As(err, &wrong) || wrong.Option != "MaxPlans" {
 		t.Error(err)
 	}
-	if _, err := rulecosts.New(t.Context(), nil, rulecosts.DefaultOptions()); err == nil {
+	if base, err := rulecosts.New(t.Context(), nil, rulecosts.DefaultOptions()); err == nil || base != nil {
 		t.Error("a nil snapshot is planned")
 	}
 	base, err := rulecosts.New(t.Context(), shop(), rulecosts.DefaultOptions())
