@@ -19,7 +19,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/cluster"
 )
 
-// alphaKey is the key of the world's pool that was born in the first generation; its name is that of a later pool, too.
+// alphaKey is the key of the world's pool that was created as v1alpha5; its name is that of a later pool, too.
 var alphaKey = v1.PoolKey{Generation: v1.GenerationV1Alpha5, Name: "default"}
 
 // alphaPool adds the pool of alphaKey: without budgets, and consolidated at once.
@@ -121,7 +121,7 @@ func TestAnnotationsOfTheFirstGeneration(t *testing.T) {
 	}
 }
 
-// API-410: of a pool that was born in the first generation one drifted node at a time may go, whatever the default budget says,
+// API-410: of a pool that was created as v1alpha5 one drifted node at a time may go, whatever the default budget says,
 // unless the pool has budgets of its own; consolidation goes as for all pools.
 func TestDriftOfAlphaPools(t *testing.T) {
 	tenPercent := v1.Budget{Nodes: v1.DefaultBudgetNodes}
@@ -168,7 +168,7 @@ func TestDriftOneByOneIsExplained(t *testing.T) {
 			t.Fatalf("%s: %v, %v", name, said(plan), err)
 		}
 		b := why(t, plan, "n-07", disruption.MethodDrift)
-		const want = "the rule that nodepool v1alpha5/default, born in v1alpha5 without budgets, replaces one drifted node at a time allows 1 and 1 are in use, " +
+		const want = "the rule that nodepool v1alpha5/default, created as v1alpha5 without budgets, replaces one drifted node at a time allows 1 and 1 are in use, " +
 			"1 by nodes that are not ready or on their way out"
 		if b.Code != disruption.BlockBudget || b.String() != want {
 			t.Errorf("%s: %s %q, want %q", name, b.Code, b, want)

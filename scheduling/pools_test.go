@@ -294,7 +294,7 @@ func TestReachedLimitsOfTheFirstGeneration(t *testing.T) {
 				return
 			}
 			r := p.Unschedulable[0].Reasons[0]
-			const text = "the nodepool was born in v1alpha5 and launches nothing more while its limit of example.com/gpu is reached (in use: cpu 4 of 100, example.com/gpu 2 of 2)"
+			const text = "the nodepool was created as v1alpha5 and launches nothing more while its limit of example.com/gpu is reached (in use: cpu 4 of 100, example.com/gpu 2 of 2)"
 			if r.Code != scheduling.ReasonLimits || !strings.Contains(r.String(), text) {
 				t.Errorf("reason %q", r)
 			}
@@ -328,7 +328,7 @@ func TestReachedLimitsOfTheFirstGeneration(t *testing.T) {
 	}
 }
 
-// API-220, API-412: nodes bear the label of the generation that their pool was born in, and that label alone: a pod that names
+// API-220, API-412: nodes bear the label of the generation that their pool was created in, and that label alone: a pod that names
 // the one pool has no place in its namesake, and one that stays away from all pools says so of both labels.
 func TestLabelOfAGeneration(t *testing.T) {
 	const provisioner, nodepool = "karpenter.sh/provisioner-name", "karpenter.sh/nodepool"

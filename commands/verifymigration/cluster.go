@@ -81,7 +81,11 @@ func (o options) get(ctx context.Context, args ...string) ([]byte, error) {
 		if detail := strings.TrimSpace(problems.String()); detail != "" {
 			return nil, fmt.Errorf("%s %s: %w: %s", o.kubectl, strings.Join(args, " "), err, detail)
 		}
-		return nil, fmt.Errorf("%s %s: %w: install kubectl, or read the cluster from files with --filename", o.kubectl, strings.Join(args, " "), err)
+		cure := "read the cluster from files with --filename"
+		if errors.Is(err, exec.ErrNotFound) || errors.Is(err, os.ErrNotExist) {
+			cure = "install kubectl, or " + cure
+		}
+		return nil, fmt.Errorf("%s %s: %w: %s", o.kubectl, strings.Join(args, " "), err, cure)
 	}
 	return out.Bytes(), nil
 }

@@ -51,6 +51,18 @@ func TestUsage(t *testing.T) {
 	}
 }
 
+// A kubectl that fails without a message is there: only the other cure is named.
+func TestKubectlFailsSilently(t *testing.T) {
+	kubectl := filepath.Join(t.TempDir(), "kubectl")
+	if err := os.WriteFile(kubectl, []byte("#!/bin/sh\nexit 3\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	code, _, stderr := try(t, "", "--cluster-name", "demo", "--kubectl", kubectl)
+	if code == 0 || strings.Contains(stderr, "install kubectl") || !strings.Contains(stderr, "--filename") {
+		t.Errorf("status %d, %s", code, stderr)
+	}
+}
+
 // Without standard input it is empty; without a place for the output the command does nothing.
 func TestMissingStreams(t *testing.T) {
 	args := []string{"--cluster-name", "demo", "-f", "-"}

@@ -27,7 +27,7 @@ type ExceededError struct {
 
 func (e *ExceededError) Error() string {
 	if e.Reached {
-		return fmt.Sprintf("nodepool %s: spec.limits[%s] is %s, of which %s is used: a pool born in %s launches nothing more while a limit is reached: raise the limit or remove nodes",
+		return fmt.Sprintf("nodepool %s: spec.limits[%s] is %s, of which %s is used: a pool created as %s launches nothing more while a limit is reached: raise the limit or remove nodes",
 			e.Pool, e.Resource, e.Limit.String(), e.Used.String(), e.Pool.Generation)
 	}
 	return fmt.Sprintf("nodepool %s: spec.limits[%s] is %s, of which %s is used: no room for %s more: raise the limit or remove nodes",

@@ -156,7 +156,7 @@ func TestReachedLimitOfFirstGeneration(t *testing.T) {
 			t.Errorf("%s: %v", c.name, err)
 		}
 		if c.name == "reached" {
-			const text = "nodepool v1alpha5/web: spec.limits[example.com/gpu] is 2, of which 2 is used: a pool born in v1alpha5 launches nothing more while a limit is reached: raise the limit or remove nodes"
+			const text = "nodepool v1alpha5/web: spec.limits[example.com/gpu] is 2, of which 2 is used: a pool created as v1alpha5 launches nothing more while a limit is reached: raise the limit or remove nodes"
 			if err.Error() != text {
 				t.Errorf("%q\nwant %q", err, text)
 			}

@@ -267,7 +267,7 @@ func TestStatic(t *testing.T) {
 	}
 }
 
-// API-220, API-408: the claim of a pool that was born in the first generation bears that generation's label and is owned by its
+// API-220, API-408: the claim of a pool that was created as v1alpha5 bears that generation's label and is owned by its
 // PRV-044: a claim of a static pool without requirements has the field, which an API server insists on.
 func TestStaticWithoutRequirements(t *testing.T) {
 	for _, requirements := range [][]v1.NodeSelectorRequirementWithMinValues{nil, {}} {

@@ -30,7 +30,7 @@ func driftOneByOne(key v1.PoolKey, object *v1.NodePool) (decision.Budget, bool) 
 		return decision.Budget{}, false
 	}
 	return decision.Budget{
-		Name:    fmt.Sprintf("the rule that nodepool %s, born in %s without budgets, replaces one drifted node at a time", key, key.Generation),
+		Name:    fmt.Sprintf("the rule that nodepool %s, created as %s without budgets, replaces one drifted node at a time", key, key.Generation),
 		Reasons: []decision.Reason{decision.ReasonDrifted}, Scope: decision.Scope{Pool: key}, Unit: decision.UnitNodes, Amount: 1,
 	}, true
 }

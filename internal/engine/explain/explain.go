@@ -324,7 +324,7 @@ func (t Explaining) limitsDetail(pl int32) string {
 	}
 	for i, name := range p.Limits.Names {
 		if p.Limits.Reached(t.S.Limits.Standing[pl], i) {
-			return fmt.Sprintf("the nodepool was born in %s and launches nothing more while its limit of %s is reached (in use: %s)", p.Key.Generation, name, strings.Join(parts, ", "))
+			return fmt.Sprintf("the nodepool was created as %s and launches nothing more while its limit of %s is reached (in use: %s)", p.Key.Generation, name, strings.Join(parts, ", "))
 		}
 	}
 	return "all instance types that would fit exceed the nodepool's limits (in use: " + strings.Join(parts, ", ") + ")"
