@@ -30,8 +30,6 @@ func (f *rewrittenFile) changed() bool { return !bytes.Equal(f.Data, f.after) }
 type rewriter struct {
 	// objects are the converted objects by file and document.
 	objects map[documentKey][]convert.Converted
-	// same says of objects by index of their document whether the conversion has changed them.
-	same []bool
 	// before are the documents as they were read, as JSON.
 	before []string
 	// variables are put back into the files; nil without any.

@@ -18,5 +18,5 @@
 //   - No lock is held while EC2 is asked.
 //   - There is one refresh at the start, not two, and callers need not wait for it: a seed catalogue is used until then. Back-off begins at
 //     a second.
-//   - Memory that was seen with other images of a family stands in until a node contradicts it.
+//   - Memory that was seen with other images of a family is used until a node contradicts it.
 package discovery

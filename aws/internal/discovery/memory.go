@@ -19,7 +19,7 @@ func ImageKey(ids ...string) string {
 	return strings.Join(slices.Compact(slices.Sorted(slices.Values(ids))), ",")
 }
 
-// - Memory that was seen with other images of a family is used until a node contradicts it.
+// Sighting is the memory that a registered node reported.
 type Sighting struct {
 	// InstanceType of the instance.
 	InstanceType string `json:"type"`

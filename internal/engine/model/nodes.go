@@ -58,7 +58,7 @@ func (m *Model) NewGroups() *existing.Groups {
 	return existing.NewGroups(m.AskedKeys, m.Vocab, vocabulary.Aliases)
 }
 
-// Maker returns a maker of the model's nodes.
+// NodeMaker returns a maker of the model's nodes.
 func (m *Model) NodeMaker(g *existing.Groups, limits *existing.AttachLimits) *existing.Maker {
 	return &existing.Maker{
 		Resources: m.Resources, Volumes: m.Volumes, Limits: limits, DaemonSets: m.DaemonSets, Groups: g, Classes: m.Classes, PoolIndex: m.PoolIndex,
