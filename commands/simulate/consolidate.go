@@ -13,7 +13,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/commands/simulate/internal/report"
 	"github.com/drawknife/drawknife/disruption"
+	"github.com/drawknife/drawknife/examples/settings"
 	"github.com/drawknife/drawknife/scheduling"
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
@@ -38,20 +40,32 @@ type consolidation struct {
 
 // planConsolidation plans which of the nodes to remove or to replace, and prints that instead of a plan for pods.
 func (s *simulation) planConsolidation(ctx context.Context, snapshot *scheduling.Snapshot) (int, error) {
-	c, err := s.makeConsolidation(ctx, snapshot)
+	c, err := s.makeConsolidation(ctx, snapshot, s.planner)
 	if err != nil {
+		return 0, err
+	}
+	d := s.documentOfConsolidation(c)
+	var reference *consolidation
+	if s.page != "" && s.planner == settings.PlannerGlobal {
+		theirs, err := s.makeConsolidation(ctx, snapshot, settings.PlannerReference)
+		if err != nil {
+			return 0, err
+		}
+		reference = &theirs
+	}
+	if err := s.writePage(func() *report.Page { return s.consolidationPage(c, d, reference) }); err != nil {
 		return 0, err
 	}
 	s.progress.stop()
 	s.printRemarks()
-	if err := s.printConsolidation(c); err != nil {
+	if err := s.printConsolidation(c, d); err != nil {
 		return 0, withStatus(exitOutput, fmt.Errorf("writing the plan: %w", err))
 	}
 	return exitPlaced, nil
 }
 
 // makeConsolidation plans which of the nodes to remove or to replace.
-func (s *simulation) makeConsolidation(ctx context.Context, snapshot *scheduling.Snapshot) (consolidation, error) {
+func (s *simulation) makeConsolidation(ctx context.Context, snapshot *scheduling.Snapshot, planner settings.DisruptionPlanner) (consolidation, error) {
 	s.standIn(snapshot)
 	if len(snapshot.Nodes) == 0 {
 		s.note("NoNodes", "the input has no Node: there is nothing to consolidate")
@@ -71,7 +85,7 @@ func (s *simulation) makeConsolidation(ctx context.Context, snapshot *scheduling
 		return consolidation{}, err
 	}
 	s.progress.enter("planning for " + counted(len(snapshot.Nodes), "node"))
-	plan, err := s.disruption.Planner(s.planner, s.query, s.spotToSpot).Plan(ctx, fleet)
+	plan, err := s.disruption.Planner(planner, s.query, s.spotToSpot).Plan(ctx, fleet)
 	if err != nil {
 		return consolidation{}, fmt.Errorf("planning: %w", err)
 	}
@@ -156,11 +170,10 @@ func standInClaim(n *scheduling.Node) *v1.NodeClaim {
 	return claim
 }
 
-// printConsolidation writes the plan to standard output in the form asked for.
-func (s *simulation) printConsolidation(c consolidation) error {
+// documentOfConsolidation returns the document of a plan.
+func (s *simulation) documentOfConsolidation(c consolidation) consolidationDocument {
 	d := newConsolidationDocument(c)
-	unknown := unpricedOf(c.snapshot, c.prices)
-	d.Notes = append(append(d.Notes, s.notes()...), unknown.notes()...)
+	d.Notes = append(append(d.Notes, s.notes()...), unpricedOf(c.snapshot, c.prices).notes()...)
 	d.Assumptions = s.assumed.list()
 	for i := range d.Commands {
 		for j := range d.Commands[i].Launches {
@@ -168,6 +181,12 @@ func (s *simulation) printConsolidation(c consolidation) error {
 			l.PriceEstimated = s.assumed.isEstimated(l.InstanceType, l.CapacityType)
 		}
 	}
+	return d
+}
+
+// printConsolidation writes the plan to standard output in the form asked for.
+func (s *simulation) printConsolidation(c consolidation, d consolidationDocument) error {
+	unknown := unpricedOf(c.snapshot, c.prices)
 	b := bufio.NewWriter(s.stdout)
 	if s.output.structured() {
 		if err := writeDocument(b, s.output, d); err != nil {

@@ -1,12 +1,16 @@
 package simulate
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"strings"
 
+	"github.com/drawknife/drawknife/cloudprovider/commitments"
 	"github.com/drawknife/drawknife/scheduling"
+	"github.com/drawknife/drawknife/scheduling/discounts"
+	"github.com/drawknife/drawknife/scheduling/fees"
 )
 
 // priceTerm is one line of the calculation of a price.
@@ -116,4 +120,113 @@ func figure(x float64) string {
 		return "0"
 	}
 	return text
+}
+
+// parseFees reads --fees.
+func parseFees(text string) (fees.Choices, error) {
+	choices, err := fees.Parse(text)
+	return choices, ofFees(err)
+}
+
+// ofFees names the flag in an error.
+func ofFees(err error) error {
+	var wrong *fees.Error
+	switch {
+	case err == nil:
+		return nil
+	case !errors.As(err, &wrong):
+		return fmt.Errorf("--fees: %w", err)
+	case wrong.Item == "":
+		return fmt.Errorf("--fees: %s", wrong.Rule)
+	}
+	return fmt.Errorf("--fees %s: %s", wrong.Item, wrong.Rule)
+}
+
+// addCosts gives the snapshot the cost model of --cost-model, the commitments of --commitments, the fees of --fees, and what --spot-risk
+// counts.
+func (s *simulation) addCosts(snapshot *scheduling.Snapshot) error {
+	if err := s.readCostModel(snapshot); err != nil {
+		return err
+	}
+	if err := s.addCommitments(snapshot); err != nil {
+		return err
+	}
+	if err := s.addFees(snapshot); err != nil {
+		return err
+	}
+	return s.addSpotRisk(snapshot)
+}
+
+// addFees puts the fees of --fees after the terms of the cost model.
+func (s *simulation) addFees(snapshot *scheduling.Snapshot) error {
+	if err := s.fees.Check(snapshot); err != nil {
+		return ofFees(err)
+	}
+	model, err := s.fees.AddTo(snapshot.CostModel, snapshot)
+	if err != nil {
+		return ofFees(err)
+	}
+	snapshot.CostModel = model
+	return nil
+}
+
+// addCommitments puts the commitments and discounts of --commitments before the terms of the cost model, so that its fees are due for covered
+// nodes, too. Nodes of the input use commitments first; the use by others is in the file.
+func (s *simulation) addCommitments(snapshot *scheduling.Snapshot) error {
+	if s.commitments == "" {
+		return nil
+	}
+	s.progress.enter("reading the commitments")
+	account, err := readCommitments(s.commitments)
+	if err != nil {
+		return err
+	}
+	shares := account.Available("", discounts.Use(account, snapshot), nil, snapshot.Time)
+	terms, err := discounts.Terms(account, shares)
+	if err != nil {
+		return fmt.Errorf("--commitments %s: %w", s.commitments, err)
+	}
+	s.remarkOnCommitments(account, shares)
+	model := &scheduling.CostModel{Terms: terms}
+	if snapshot.CostModel != nil {
+		model.Terms = append(model.Terms, snapshot.CostModel.Terms...)
+	}
+	snapshot.CostModel = model
+	if err := model.Validate(); err != nil {
+		return fmt.Errorf("--commitments %s: %w", s.commitments, err)
+	}
+	return nil
+}
+
+func readCommitments(name string) (*commitments.Account, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("reading the commitments: %w", err)
+	}
+	defer file.Close() // nothing was written, so closing can't lose anything
+	account, err := commitments.Decode(file)
+	if err != nil {
+		return nil, fmt.Errorf("reading the commitments %s: %w", name, err)
+	}
+	return account, nil
+}
+
+// remarkOnCommitments notes which commitments of the file the plan can't count on, and why.
+func (s *simulation) remarkOnCommitments(account *commitments.Account, shares []commitments.Share) {
+	left := map[string]*commitments.Share{}
+	for i := range shares {
+		left[shares[i].ID] = &shares[i]
+	}
+	for i := range account.Commitments {
+		c := &account.Commitments[i]
+		switch share := left[c.ID]; {
+		case share == nil:
+			s.note("Commitments", "commitment %s ended at %s: it covers no node", c.ID, c.End.UTC().Format("2006-01-02T15:04:05Z"))
+		case share.Available <= 0:
+			s.note("Commitments", "instances outside of the input use all %s %s of commitment %s: it covers no node", figure(c.Amount), c.Unit, c.ID)
+		}
+	}
+	for _, why := range account.LeftOut {
+		s.note("Commitments", "%s", why)
+	}
 }

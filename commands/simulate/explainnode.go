@@ -56,7 +56,7 @@ func (s *simulation) explainNode(ctx context.Context, snapshot *scheduling.Snaps
 		slices.Sort(names)
 		return nil, fmt.Errorf("the input has no node %s, but %s: %s", s.explain.name, counted(len(names), "node"), strings.Join(mostOf(names, mostNamed), ", "))
 	}
-	c, err := s.makeConsolidation(ctx, snapshot)
+	c, err := s.makeConsolidation(ctx, snapshot, s.planner)
 	if err != nil {
 		return nil, err
 	}

@@ -53,6 +53,7 @@ func (l *commandLine) addAll() {
 	l.addInput()
 	l.addSaved()
 	l.addPolicies()
+	l.addPage()
 	l.addCosts()
 	l.addProof()
 	l.addConsolidation()
@@ -133,11 +134,16 @@ func (l *commandLine) addConsolidation() {
 // addThresholds declares the flags for thresholds of disruption commands: the controller's settings with the same names.
 func (l *commandLine) addThresholds() { l.read.disruption.AddFlags(l.flags) }
 
+// addPage declares the flags for the page of an answer.
+func (l *commandLine) addPage() {
+	l.text(&l.read.page, "html", "also write the answer to this `FILE` as a page with drawings, for a browser")
+	l.text(&l.read.costLabel, "cost-label", "divide the cost on the page of --html also by this label `KEY` of pods, such as team")
+}
+
 // addReplay declares the flags of a replay, except its trace.
 func (l *commandLine) addReplay() {
 	l.flags.DurationVar(&l.read.replay.from, "replay-from", 0, "begin this `DURATION` after the beginning of the trace, such as 48h")
 	l.flags.DurationVar(&l.read.replay.length, "replay-for", 0, "replay this `DURATION` of the trace; 0: to its end")
-	l.text(&l.read.replay.page, "html", "write the replay to this `FILE` as a page with charts")
 	l.flags.Float64Var(&l.read.replay.interruptions, "spot-interruptions", l.read.replay.interruptions, "how often the cloud interrupts a spot node, on average `N` times a month")
 	l.flags.DurationVar(&l.read.replay.every, "consolidate-every", l.read.replay.every, "consolidate once in this `DURATION`; 0: never")
 	l.flags.Uint64Var(&l.read.replay.seed, "seed", l.read.replay.seed, "`SEED` of the replay's random numbers")

@@ -104,6 +104,8 @@ type options struct {
 	replay replayOptions
 	// diff is the file with the other set of NodePools to compare with; empty means none.
 	diff string
+	// page is the file of --html, and costLabel the label by which the page also divides the cost.
+	page, costLabel string
 	// policy has the values of --policy and --report.
 	policy policyOptions
 	// explain is the object that explain is about; its kind is empty for other questions.
@@ -337,13 +339,16 @@ func (o options) checkQuestion(given map[string]bool) error {
 	if asked > 0 && o.certificate != "" {
 		return errors.New("--certificate: proves the cost of nodes for pending pods only; leave out --consolidate, --diff and --replay")
 	}
+	if o.costLabel != "" && (o.page == "" || o.replay.trace != "") {
+		return errors.New("--cost-label: use it only with --html, and not for a replay: it divides the cost on that page")
+	}
 	if o.anonymize && o.saveSnapshot == "" {
 		return errors.New("--anonymize: use it only with --save-snapshot")
 	}
 	if given["anonymize-key"] && !o.anonymize {
 		return errors.New("--anonymize-key: use it only with --anonymize")
 	}
-	for _, name := range []string{"replay-from", "replay-for", "html", "spot-interruptions", "consolidate-every", "seed"} {
+	for _, name := range []string{"replay-from", "replay-for", "spot-interruptions", "consolidate-every", "seed"} {
 		if given[name] && o.replay.trace == "" {
 			return fmt.Errorf("--%s: use it only with --replay", name)
 		}
@@ -375,7 +380,7 @@ func (o options) file(flag string) string {
 	case "replay":
 		return o.replay.trace
 	case "html":
-		return o.replay.page
+		return o.page
 	case "policy":
 		return o.policy.file
 	}

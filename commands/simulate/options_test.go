@@ -93,6 +93,7 @@ func TestParseOptionsRefuses(t *testing.T) {
 		{"an unknown format", "-o xml", `--output "xml": not one of text, wide, json, yaml, markdown, csv`},
 		{"an unknown colour mode", "--color blue", `--color "blue": not one of auto, always, never`},
 		{"an unknown policy", "--preferences Ignore", `--preferences "Ignore": not one of respect, ignore`},
+		{"a label for a page that is not written", "--cost-label team", "--cost-label: use it only with --html"},
 		{"an unknown policy for minValues", "--min-values none", `--min-values "none": not one of strict, best-effort`},
 		{"an unknown policy for preemption", "--preemption never", `--preemption "never": not one of ignore, expect`},
 		{"an empty policy", "--reserved=", `--reserved "": not one of fallback, strict`},

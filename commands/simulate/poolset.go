@@ -68,6 +68,8 @@ type difference struct {
 	judgement *judgement
 	// plans for pending pods: one with the present pools, and one with the other pools, where the pods of removed nodes are pending, too.
 	planBefore, planAfter *scheduling.Plan
+	// snapshots before and after, whose pods the plans name.
+	snapshots []*scheduling.Snapshot
 }
 
 // poolChange is the change of one pool.
@@ -127,7 +129,7 @@ func (s *simulation) planDifference(ctx context.Context, snapshot *scheduling.Sn
 	if err != nil {
 		return 0, err
 	}
-	d.planBefore, d.planAfter = first.plan, second.plan
+	d.planBefore, d.planAfter, d.snapshots = first.plan, second.plan, []*scheduling.Snapshot{snapshot, &after}
 	s.addLaunches(&d.before, first.plan)
 	s.addLaunches(&d.after, second.plan)
 	d.judgement = judge(policy, d.facts(first, second, &after), next.sources)

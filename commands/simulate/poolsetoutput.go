@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/drawknife/drawknife/commands/simulate/internal/report"
 	"github.com/drawknife/drawknife/scheduling"
 )
 
@@ -116,6 +117,9 @@ func (s *simulation) documentOfDifference(d difference) differenceDocument {
 func (s *simulation) printDifference(d difference) error {
 	doc := s.documentOfDifference(d)
 	if err := s.writeReports(d, doc); err != nil {
+		return err
+	}
+	if err := s.writePage(func() *report.Page { return s.differencePage(d, doc) }); err != nil {
 		return err
 	}
 	b := bufio.NewWriter(s.stdout)

@@ -34,6 +34,7 @@ drawknife plan cluster.json --cost-model costs.yaml`,
 			l := newCommandLine("drawknife plan")
 			l.addCommon()
 			l.addPolicies()
+			l.addPage()
 			l.addProof()
 			return l.run(own, nil)
 		},
@@ -55,6 +56,7 @@ drawknife consolidate cluster.json --disruption-min-saving 0.5 -o json`,
 			l.read.consolidate = true
 			l.addCommon()
 			l.addPolicies()
+			l.addPage()
 			l.addConsolidation()
 			l.addThresholds()
 			return l.run(own, nil)
@@ -79,6 +81,7 @@ drawknife diff main/ pr/ --policy budget.yaml --report sarif=gate.sarif --report
 			l := newCommandLine("drawknife diff")
 			l.addCommon()
 			l.addPolicies()
+			l.addPage()
 			l.addPolicy()
 			return l.run(own, func(o *options) error {
 				if len(o.inputs) == 0 {
@@ -105,6 +108,7 @@ drawknife drain -A -l topology.kubernetes.io/zone=us-east-1a`,
 			l := newCommandLine("drawknife drain")
 			l.addCommon()
 			l.addPolicies()
+			l.addPage()
 			l.text(&l.replace, "selector", "leave out the nodes with these labels; `SELECTOR` is a label selector, such as eks.amazonaws.com/nodegroup=blue")
 			l.also("l", "selector")
 			return l.run(own, func(o *options) error {
@@ -129,6 +133,7 @@ drawknife replay nodepool.yaml trace.csv --html replay.html --seed 7`,
 			l := newCommandLine("drawknife replay")
 			l.addCommon()
 			l.addPolicies()
+			l.addPage()
 			l.addReplay()
 			l.addThresholds()
 			return l.run(own, func(o *options) error {

@@ -70,13 +70,13 @@ func (s *simulation) replayTrace(ctx context.Context, snapshot *scheduling.Snaps
 		return 0, err
 	}
 	took := time.Since(start)
-	if s.replay.page != "" {
+	if s.page != "" {
 		s.progress.enter("writing the page")
 		title := "drawknife replay of " + filepath.Base(s.replay.trace)
-		if err := writeFile(s.replay.page, func(w io.Writer) error { return result.WritePage(w, title) }); err != nil {
+		if err := writeFile(s.page, func(w io.Writer) error { return result.WritePage(w, title) }); err != nil {
 			return 0, withStatus(exitOutput, fmt.Errorf("writing the page: %w", err))
 		}
-		s.done.wrote(s.replay.page)
+		s.done.wrote(s.page)
 	}
 	s.progress.stop()
 	s.printRemarks()

@@ -26,7 +26,6 @@ func TestReplayTrace(t *testing.T) {
 	}{
 		{"no such file", []string{"--replay", "testdata/none.csv"}},
 		{"no column", []string{"--replay", "testdata/deployment.yaml"}},
-		{"use it only with --replay", []string{"--html", "x"}},
 		{"give only one of them", []string{"--replay", "x", "--consolidate"}},
 		{"negative", []string{"--replay", "x", "--replay-for", "-1h"}},
 	} {

@@ -17,6 +17,7 @@ import (
 
 	autoscalingv1 "github.com/drawknife/drawknife/api/autoscaling/v1"
 	"github.com/drawknife/drawknife/aws/catalog"
+	"github.com/drawknife/drawknife/commands/simulate/internal/report"
 	"github.com/drawknife/drawknife/internal/printable"
 	"github.com/drawknife/drawknife/internal/version"
 	"github.com/drawknife/drawknife/scheduling"
@@ -195,6 +196,9 @@ func (s *simulation) run(ctx context.Context) (int, error) {
 			return 0, withStatus(exitOutput, fmt.Errorf("writing the certificate: %w", err))
 		}
 		s.done.wrote(s.certificate)
+	}
+	if err := s.writePage(func() *report.Page { return s.planPage(r) }); err != nil {
+		return 0, err
 	}
 	s.remarkOnSpotRisk(r.snapshot, r.plan)
 	for _, n := range r.plan.Notes {

@@ -32,11 +32,11 @@ type drawnComparison struct {
 }
 
 func drawComparison(c Comparison) drawnComparison {
-	return drawnComparison{Comparison: c, Bars: drawBars(c.Bars)}
+	return drawnComparison{Comparison: c, Bars: drawBars(c.Bars, 0)}
 }
 
-func drawBars(bars []Bar) []drawnBar {
-	most := 0.0
+// drawBars draws bars of which the longest, or a bar of the value most if that is more, fills the width.
+func drawBars(bars []Bar, most float64) []drawnBar {
 	for _, b := range bars {
 		most = max(most, b.Value)
 	}
@@ -181,16 +181,19 @@ func lengthOf(node Node, resources int) int {
 // alike reports whether the nodes are drawn as one.
 func alike(a, b Node) bool {
 	sameShare := func(x, y float64) bool { return finite(x) == finite(y) }
-	return a.Kind == b.Kind && a.Price == b.Price && a.Mark == b.Mark && slices.EqualFunc(a.Blocks, b.Blocks, func(x, y Block) bool {
+	return a.Kind == b.Kind && a.Price == b.Price && a.Mark == b.Mark && slices.Equal(a.Has, b.Has) && slices.EqualFunc(a.Blocks, b.Blocks, func(x, y Block) bool {
 		return x.Workload == y.Workload && x.Pods == y.Pods && slices.EqualFunc(x.Shares, y.Shares, sameShare)
 	})
 }
 
 func drawNode(node Node, count int, resources []string, palette colours) drawnNode {
-	out := drawnNode{Node: node, Count: count, Height: len(resources)*(laneHeight+laneGap) - laneGap}
+	out := drawnNode{Node: node, Count: count}
 	var uses []string
 	for r, name := range resources {
-		lane := drawnLane{Y: r * (laneHeight + laneGap)}
+		if node.Has != nil && (r >= len(node.Has) || !node.Has[r]) {
+			continue
+		}
+		lane := drawnLane{Y: len(out.Lanes) * (laneHeight + laneGap)}
 		at := 0.0
 		for _, b := range node.Blocks {
 			share := min(shareOf(b, r), 1-at)
@@ -210,6 +213,7 @@ func drawNode(node Node, count int, resources []string, palette colours) drawnNo
 	for _, b := range node.Blocks {
 		pods += b.Pods
 	}
+	out.Height = max(0, len(out.Lanes)*(laneHeight+laneGap)-laneGap)
 	out.Text = fmt.Sprintf("%s request %s", counted(pods, "pod"), strings.Join(uses, ", "))
 	return out
 }

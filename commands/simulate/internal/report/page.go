@@ -49,6 +49,8 @@ type Node struct {
 	Kind, Price string
 	// Mark is a word about the node's fate, such as "removed"; "" for none.
 	Mark string
+	// Has says which of Packing.Resources the node has; nil means all.
+	Has []bool
 	// Blocks are the pods by workload.
 	Blocks []Block
 }
@@ -64,7 +66,9 @@ type Block struct {
 // Steps are shown one at a time, chosen with a slider.
 type Steps struct {
 	Title, Lead string
-	Steps       []Step
+	// Most is the value that fills a step's bar; 0 means the largest value of the steps.
+	Most  float64
+	Steps []Step
 }
 
 // Step is one of the Steps.

@@ -118,8 +118,8 @@ func TestPacking(t *testing.T) {
 		{Workload: "w", Pods: 1, Shares: []float64{0.75}}, {Workload: "x", Pods: 2, Shares: []float64{0.75}}, {Workload: "y", Pods: 1, Shares: []float64{math.NaN()}}, {Workload: "z", Pods: 1},
 	}}
 	other := node
-	other.Name, other.Mark = "b", "removed"
-	page := written(t, &report.Page{Packings: []report.Packing{{Title: "Nodes", Resources: []string{"CPU"}, Nodes: []report.Node{node, node, other}}}})
+	other.Name, other.Mark, other.Has = "b", "removed", []bool{true}
+	page := written(t, &report.Page{Packings: []report.Packing{{Title: "Nodes", Resources: []string{"CPU"}, Nodes: []report.Node{node, node, other}}, {Title: "Without", Resources: []string{"CPU", "GPU"}, Nodes: []report.Node{{Kind: "m5.large", Has: []bool{true, false}}}}}})
 	for _, yes := range []string{"2 × m5.large in a, spot", "b: m5.large in a, spot", `<span class="mark">removed</span>`, `x="0" y="0" width="750"`, `x="750" y="0" width="250"`, "5 pods request 100% of the CPU"} {
 		if !strings.Contains(page, yes) {
 			t.Errorf("the page has no %s", yes)
@@ -127,6 +127,9 @@ func TestPacking(t *testing.T) {
 	}
 	if strings.Contains(page, "NaN") {
 		t.Error("the page has NaN")
+	}
+	if _, without, _ := strings.Cut(page, "Without"); strings.Count(without, `class="lane"`) != 1 {
+		t.Error("a node without a resource has a bar for it")
 	}
 }
 

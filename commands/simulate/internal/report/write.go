@@ -58,7 +58,7 @@ func drawSteps(s *Steps) []drawnStep {
 	for i, step := range s.Steps {
 		bars[i] = step.Bar
 	}
-	drawn := drawBars(bars)
+	drawn := drawBars(bars, s.Most)
 	out := make([]drawnStep, len(s.Steps))
 	for i, step := range s.Steps {
 		out[i] = drawnStep{step, i, drawn[i]}
