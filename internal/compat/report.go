@@ -38,7 +38,7 @@ page: edit ` + "`internal/compat/differences.yaml`" + ` and run ` + "`go -C inte
 	fmt.Fprintf(&b, "| **all** | | %d | %d | %d | %d | |\n", total.specs, total.agree+total.differs, total.agree, total.differs)
 	fmt.Fprintf(&b, `
 A spec does not apply if it never calls the replaced part (%d), or if the release itself does not pass it here, because an in-memory API
-server takes the place of a real one (%d). The release passes all other specs.
+server takes the place of a real one (%d). Apart from these, each release passes all of its own specs here.
 
 A spec of kube-scheduler is one verdict of a filter: its answer about a pod and a node, recorded while its own tests ran. Answers of
 PreFilter that reject a pod are specs, too. The planner gets the test's cluster, and must place the pod on that node or must not. Its
