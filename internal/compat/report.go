@@ -41,10 +41,10 @@ A spec does not apply if it never calls the replaced part (%d), or if the releas
 server takes the place of a real one (%d). Apart from these, each release passes all of its own specs here.
 
 A spec of kube-scheduler is one verdict of a filter: its answer about a pod and a node, recorded while its own tests ran. Answers of
-PreFilter that reject a pod are specs, too. The planner gets the test's cluster, and must place the pod on that node or must not. Its
-answer is for all filters together: if the plugin accepts the pod, NodeAffinity, TaintToleration and NodeUnschedulable are checked as
-well. Nodes get room for the pod, unless the test is about resources. A verdict does not apply if the plugin returns an error, or if it
-runs with special arguments. Scores, preemption and deferred resizes are not compared.
+PreFilter that reject a pod are also specs. The planner gets the test's cluster, and must place the pod on that node exactly if the filter
+accepts the pod. Its answer is for all filters together: if the plugin accepts the pod, NodeAffinity, TaintToleration and
+NodeUnschedulable are checked as well. Nodes have room for the pod, unless the test is about resources. A verdict does not apply if the
+plugin returns an error, or if it runs with special arguments. Scores, preemption and deferred resizes are not compared.
 
 Karpenter's disruption controller calls `+"`disruption.Reference`"+` instead of its own methods, and gets commands, events and gauges from it.
 Everything after a command is Karpenter's own code: the wait, the validation and the queue that carries it out. The default planner,
