@@ -27,14 +27,14 @@ const (
 	// each other, because the reads before them are gathered as well.
 	burstIdle = 50 * time.Millisecond
 	burstMax  = 500 * time.Millisecond
-	// mostInBurst is the number of instances that one fleet is asked for. Their UIDs take 19 of the 50 tags that EC2 allows, so that
-	// node classes may have about 20 of their own.
+	// mostInBurst is the maximum number of instances that one CreateFleet call requests. The UIDs of their claims take 19 of the 50 tags
+	// that EC2 allows, so that node classes may have about 20 tags of their own.
 	mostInBurst = 200
 )
 
-// burst merges equal launches into fleets of many instances. Create is called for one claim at a time; calls that arrive together and ask
-// for the same are one CreateFleet call if there are enough of them. The instances that EC2 launches are assigned to the claims, and the
-// missing instances are requested again as long as EC2 launches any. Claims that get no instance fail with EC2's reasons.
+// burst merges equal launches into fleets of many instances. Create is called for one claim at a time. Calls that arrive together with
+// equal requests become one CreateFleet call if there are enough of them. The instances that EC2 launches are assigned to the claims, and
+// the missing instances are requested again as long as EC2 launches any. Claims that get no instance fail with EC2's reasons.
 //
 // If an answer is lost, its instances can still be found: all instances of a fleet have the UIDs of all its claims as tags (see
 // launch.TagBatch). If a process does not know the outcome of a call, it repeats exactly that call, so that EC2 answers it with the same
@@ -117,7 +117,8 @@ func (b *burst) fleets(ctx context.Context, requests []*launch.Request, left []i
 	return left
 }
 
-// fleet launches some of the requests by one CreateFleet call. It answers each, and returns the requests that got no instance.
+// fleet launches some of the requests by one CreateFleet call. It sets an answer for each, and returns the indexes of the requests that got
+// no instance.
 func (b *burst) fleet(ctx context.Context, requests []*launch.Request, some []int, answers []batch.Answer[*launch.Instance]) (rest []int, err error) {
 	first := requests[some[0]]
 	together := launch.Together{NodeClass: first.NodeClass, InstanceTypes: first.InstanceTypes, PlacementGroupID: first.PlacementGroupID, Cost: first.Cost, WithoutReserved: true}

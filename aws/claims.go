@@ -24,7 +24,7 @@ type resolver struct {
 	types   map[poolOfClass]map[string]*cloudprovider.InstanceType
 }
 
-// poolOfClass is the key of an instance's types: its class, and its pool because of overlays.
+// poolOfClass is the key for a list of instance types: the node class, and the pool, because NodeOverlays apply to pools.
 type poolOfClass struct {
 	class string
 	pool  v1.PoolKey

@@ -67,13 +67,13 @@ type Config struct {
 	// Commitments reads Savings Plans and Reserved Instances of the account, and which instances of the region use them; see
 	// Provider.Commitments. It needs more permissions.
 	Commitments bool
-	// CostExplorer has Commitments also ask Cost Explorer how much the whole account uses, and for discounts: some requests twice a day, for
-	// each of which AWS charges $0.01. It has no effect without Commitments.
+	// With CostExplorer, Commitments also asks Cost Explorer how much the whole account uses, and for discounts. These are some requests
+	// twice a day, and AWS charges $0.01 for each. It has no effect without Commitments.
 	CostExplorer bool
-	// SpotScoreConfigurations is how many different sets of types SpotPlacementScores may ask EC2 about within 24 hours; 0 means none. EC2
-	// limits that for the account: 10 is a safe number if one cluster asks.
+	// SpotScoreConfigurations is the maximum number of different sets of types about which SpotPlacementScores may ask EC2 within 24 hours;
+	// 0 means none. EC2 limits this number for each account: 10 is safe if only one cluster asks.
 	SpotScoreConfigurations int
-	// UnavailableFor is how long an offering stays closed after EC2 had no capacity, UnavailableForAtMost the maximum after
+	// UnavailableFor is how long an offering counts as unavailable after EC2 had no capacity, UnavailableForAtMost the maximum after
 	// repeated refusals; both more than 0. Nil means 3 minutes and half an hour.
 	UnavailableFor, UnavailableForAtMost *time.Duration
 	// ReportInterruptionsOnly removes interruption messages after they were passed to Options.OnInterruption, without acting on

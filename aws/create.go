@@ -63,7 +63,7 @@ func (p *Provider) create(ctx context.Context, nodeClaim *v1.NodeClaim) (*v1.Nod
 // launchRequest is a launch with what is needed to describe its instance.
 type launchRequest struct {
 	launch.Request
-	class *awsv1.EC2NodeClass // as it is stored; Request has it as the claim is launched from it
+	class *awsv1.EC2NodeClass // the class as stored; Request.NodeClass contains the settings of the claim
 	group *placement.Group    // nil for none
 }
 

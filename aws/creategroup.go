@@ -15,8 +15,9 @@ import (
 
 // CreateGroup launches the instances of the claims by one CreateFleet call that launches all of them or nothing, of one type in one zone;
 // if EC2 has not enough of the cheapest, the next cheapest are tried. Claims that suit capacity reservations are launched into one with room for
-// all, or into several, by one call each; if one of these fails, the instances of the others are terminated. Claims that need different instances, whose minValues one type can't
-// satisfy, that suit capacity reservations which together don't have room for all, whose UIDs take more tags than EC2 allows, or of a Provisioner are unsupported (CP-GROUP).
+// all, or into several, by one call each; if one of these fails, the instances of the others are terminated. It refuses some claims as
+// unsupported (CP-GROUP): claims that need different instances, claims whose minValues one type can't satisfy, claims that suit capacity
+// reservations without room for all of them, claims whose UIDs take more tags than EC2 allows, and claims of a Provisioner.
 func (p *Provider) CreateGroup(ctx context.Context, nodeClaims []*v1.NodeClaim) ([]*v1.NodeClaim, error) {
 	created, err := p.createGroup(ctx, nodeClaims)
 	if err != nil {
@@ -72,7 +73,7 @@ func (p *Provider) createGroup(ctx context.Context, nodeClaims []*v1.NodeClaim) 
 	return created, nil
 }
 
-// uidsOf returns the UIDs of claims; the error is for claims that can't be a group.
+// uidsOf returns the UIDs of claims, or an error if the claims can't be a group.
 func uidsOf(nodeClaims []*v1.NodeClaim) ([]types.UID, error) {
 	if len(nodeClaims) == 0 {
 		return nil, cloudprovider.NewPermanentError(errors.New("there are no nodeclaims to launch"))
@@ -100,8 +101,8 @@ func (p *Provider) adoptAll(ctx context.Context, nodeClaims []*v1.NodeClaim, liv
 }
 
 // launchedApart returns the instances of a group whose claims were launched by several requests: as parts in several reservations, or one by
-// one. It returns none if no claim has an instance. The error matches errors.ErrUnsupported if only some have one of their own, when the
-// claims could not be launched together.
+// one. It returns none if no claim has an instance. The error matches errors.ErrUnsupported if a claim has an instance that was launched
+// for it alone: such claims could not be launched together.
 func (p *Provider) launchedApart(ctx context.Context, nodeClaims []*v1.NodeClaim) (map[types.UID]instances.Instance, error) {
 	found := make([]instances.Claim, len(nodeClaims))
 	err := eachAtOnce(len(nodeClaims), func(n int) (err error) {
@@ -134,8 +135,8 @@ func (p *Provider) launchedApart(ctx context.Context, nodeClaims []*v1.NodeClaim
 	return nil, cloudprovider.NewInsufficientCapacityError(fmt.Errorf("%d of their %d instances are not there: give the group up", len(nodeClaims)-len(live), len(nodeClaims)))
 }
 
-// unwanted terminates the instances that a group got although EC2 did not have all of them. Instances that can't be terminated now are
-// found by their tags and collected once the claims are gone.
+// unwanted terminates the instances that EC2 launched for a group although it could not launch all of them. Instances that can't be
+// terminated now are found by their tags and collected once the claims are gone.
 func (p *Provider) unwanted(ctx context.Context, launched []*launch.Instance, err error) error {
 	for _, m := range launched {
 		if m == nil {

@@ -138,7 +138,7 @@ func (p *Provider) drift(ctx context.Context, nodeClaim *v1.NodeClaim) (Drift, e
 		Unknown: errors.Join(imageErr, groupsKnown(i, class), subnetsKnown(class)),
 	}
 	if imageErr == nil && image == "" {
-		// No image boots on the type any more; checked after the hash, in the order of the reasons.
+		// If no image of the class boots on the type any more, report that after the hash, in the order of the reasons.
 		at := 0
 		if len(d.Differences) > 0 && reasonOf(d.Differences[0].Field) == NodeClassDrift {
 			at = 1
@@ -171,8 +171,8 @@ func reasonOf(field string) cloudprovider.DriftReason {
 	return NodeClassDrift
 }
 
-// imageOf returns the image from which new instances of the instance's type boot, empty if no image of the class does; the error says why
-// it, or the image of the instance, is unknown.
+// imageOf returns the image from which new instances of the instance's type boot, or "" if no image of the class boots on that type. The
+// error says why that image, or the image of the instance, is unknown.
 func imageOf(i instances.Instance, class *awsv1.EC2NodeClass, types []*cloudprovider.InstanceType) (string, error) {
 	if len(class.Status.AMIs) == 0 {
 		return "", fmt.Errorf("node class %q lists no image", class.Name)

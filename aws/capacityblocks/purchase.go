@@ -39,8 +39,8 @@ func (e *ApprovalError) Error() string {
 
 // Purchase buys an offering for Linux, tagged with tags, and returns the ID of its capacity reservation, "cr-…". It costs the whole
 // UpfrontFee at once and can't be undone. EC2 ends an offering after some minutes; the error then has a kind, and nothing was bought. An
-// *ApprovalError says that the approval is for something else. A lost answer may hide a purchase: list the capacity reservations before
-// calling again.
+// *ApprovalError says that the approval is for another offering or price. A lost answer may hide a purchase: list the capacity reservations
+// before calling again.
 func Purchase(ctx context.Context, api sdk.EC2CapacityBlockAPI, o Offering, approval Approval, tags map[string]string) (reservationID string, err error) {
 	if api == nil {
 		return "", option.Missing("capacityblocks.Purchase", "the EC2 client")

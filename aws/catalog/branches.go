@@ -11,8 +11,9 @@ import (
 //go:embed branches.txt
 var embeddedBranches string
 
-// BranchLimits returns how many branch interfaces each instance type can have as a trunk, by name; 0 for types that can't be a trunk. It is
-// the same in all regions. If a type is missing, it is newer than the table, and its limit is unknown. The caller owns the map.
+// BranchLimits returns the number of branch network interfaces that each instance type supports, by type name; 0 for types that can't have
+// a trunk interface. It is the same in all regions. If a type is missing, it is newer than the table, and its limit is unknown. The caller
+// owns the map.
 func BranchLimits() map[string]int64 {
 	limits := make(map[string]int64, strings.Count(embeddedBranches, "\n"))
 	for line := range strings.Lines(embeddedBranches) {

@@ -13,7 +13,7 @@ import (
 // Schema is the value of "schema" in catalogue files with the format that this package reads.
 const Schema = "drawknife-ec2-catalog/1"
 
-// defaultSpotSource is the key of the spot prices' source in catalogue files, whose records don't name it.
+// defaultSpotSource is the key of the source of spot prices in catalogue files, for types whose records name no source.
 const defaultSpotSource = "b"
 
 // Catalog is a list of EC2 instance types of one region. It is made by Embedded, Load, Parse,

@@ -236,7 +236,7 @@ func (info *instanceTypeInfo) facts() Type {
 	}
 	for _, g := range info.GpuInfo.Gpus {
 		gpu := GPU{Name: g.Name, Manufacturer: g.Manufacturer, Count: g.Count, MemoryMiB: g.MemoryInfo.SizeInMiB}
-		// EC2 sets these also for whole GPUs, where they add no information.
+		// EC2 also sets these fields for whole GPUs, where they add no information.
 		if g.GpuPartitionSize > 0 && g.GpuPartitionSize < 1 {
 			gpu.LogicalCount, gpu.Partition = g.LogicalGpuCount, g.GpuPartitionSize
 		}
@@ -331,7 +331,7 @@ func sustainedMbps(grade string, cards []networkCardInfo) int64 {
 	return mbps(gbps * float64(times))
 }
 
-// mbps rounds Gbit/s to whole Mbit/s; -1, which every check refuses, for impossible values.
+// mbps rounds Gbit/s to whole Mbit/s. For impossible values it returns -1, which every check refuses.
 func mbps(gbps float64) int64 {
 	v := math.Round(gbps * 1000)
 	if math.IsNaN(v) || v < 0 || v > maxRate {

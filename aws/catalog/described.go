@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Description is EC2's description of a region's instance types, in several answers.
+// Description contains what several EC2 calls return about a region's instance types.
 type Description struct {
 	// Region of the answers.
 	Region string
@@ -23,8 +23,8 @@ type Description struct {
 
 // FromDescription makes a catalogue without prices from EC2's answers. Records that can't be used are left out, and skipped has a
 // *FieldError for each. So one type that EC2 describes in a new way does not make all others unusable. The number of branch interfaces of
-// a type is taken from builtIn, which may be nil. If builtIn is a catalogue of the same region, the band of interruptions is taken from
-// it, too.
+// a type is taken from builtIn, which may be nil. If builtIn is a catalogue of the same region, the band of interruptions is also taken
+// from it.
 func FromDescription(d Description, builtIn *Catalog) (c *Catalog, skipped []error, err error) {
 	out := Catalog{
 		Region:  d.Region,

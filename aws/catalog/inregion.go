@@ -19,8 +19,8 @@ const (
 // On-demand prices come from RegionalPrices. A type without a price there gets an estimate (see EstimatedPrice): its price in c's region,
 // multiplied by the price ratio of its family in that region, or else by the ratio of the median type. All spot prices are such estimates,
 // from the median over c's zones. Types that the table lists only for other regions are left out, because the region does not sell them.
-// Types of families without any price in the region are left out too, except those in present: types of nodes that run there. For a
-// region without built-in prices all types are kept, with c's prices as estimates.
+// Types of families without any price in the region are also left out, except those in present: types of nodes that run there. For a region
+// without built-in prices all types are kept, with c's prices as estimates.
 //
 // For c's own region it returns c. The error is a *FieldError if the zones are invalid, or if the built-in table can't be read.
 func InRegion(c *Catalog, region string, zones []Zone, present map[string]bool) (*Catalog, error) {
@@ -67,20 +67,21 @@ func EstimatedPrice(t *Type) bool { return t != nil && t.OnDemandFrom == sourceE
 // EstimatedSource reports whether a price with this source, as returned by OnDemandSource and SpotSource, is an estimate.
 func EstimatedSource(source string) bool { return strings.HasPrefix(source, estimateMark) }
 
-// estimateMark begins the sources of estimates.
+// estimateMark is the prefix of the sources of estimated prices.
 const estimateMark = "estimated: "
 
-// Estimator estimates prices of one region from those of another, by the prices of the types that both sell. It is not changed after
-// NewEstimator, so goroutines may share it.
+// Estimator estimates prices of one region from those of another, by the prices of the types that both regions sell. It is not changed
+// after NewEstimator, so goroutines may share it.
 type Estimator struct {
 	from, region string
-	// there has the built-in prices of the region; nil if there are none.
+	// there has the built-in prices of the region whose prices are estimated, or is nil if there are none.
 	there    *Regional
 	families map[string]float64
 	median   float64
 }
 
-// NewEstimator makes an estimator of prices in region from prices in another. It returns an error if the built-in table can't be read.
+// NewEstimator makes an estimator that computes prices in region from prices in another region, from. It returns an error if the built-in
+// table can't be read.
 func NewEstimator(from, region string) (*Estimator, error) {
 	e := &Estimator{from: from, region: region, families: map[string]float64{}, median: 1}
 	here, err := RegionalPrices(from)
@@ -107,7 +108,7 @@ func NewEstimator(from, region string) (*Estimator, error) {
 	return e, nil
 }
 
-// Price estimates the type's price per hour from its price in the known region.
+// Price estimates the hourly price of the type called name from price, its hourly price in the other region.
 func (e *Estimator) Price(name string, price float64) float64 {
 	ratio, ok := e.families[familyOf(name)]
 	if !ok {

@@ -18,8 +18,8 @@ const (
 //
 // Each zone of a type has the median of the prices seen in its zones. A median whose share of the on-demand price is below the lower
 // quartile of all types is raised to that quartile: many of these types had just been launched, when demand was low. Such prices are
-// estimates, as EstimatedSource and the facts of their source say. No price is above the on-demand price, for which spot instances can be
-// replaced. SpotRange still returns the prices that were seen. If no price changes, the catalogue itself is returned.
+// estimates, as EstimatedSource and the facts of their source say. No price is above the on-demand price, because on-demand instances can
+// always replace spot instances. SpotRange still returns the prices that were seen. If no price changes, the catalogue itself is returned.
 func SteadySpot(c *Catalog) *Catalog {
 	if c == nil {
 		return nil
@@ -66,7 +66,7 @@ func medianShare(t *Type) float64 {
 	return median(known) / t.OnDemandUSD
 }
 
-// lowerQuartile returns the lower quartile of the shares of all types with dated spot prices; 0 for none.
+// lowerQuartile returns the lower quartile of the shares of all types with dated spot prices, or 0 if there are no such types.
 func lowerQuartile(c *Catalog) float64 {
 	var shares []float64
 	for i := range c.Types {

@@ -54,7 +54,8 @@ type Type struct {
 	UsageClasses []string `json:"usage,omitempty"`
 	// Zones that offer the type: indexes into Catalog.Zones, in rising order.
 	Zones []int `json:"zones,omitempty"`
-	// BranchENIs is how many branch interfaces the type can have as a trunk, 0 if it can't be one; nil if unknown (EC2 has no API for it).
+	// BranchENIs is the number of branch interfaces that the type supports: 0 if it can't have a trunk interface, nil if unknown (EC2 has
+	// no API for it).
 	BranchENIs *int64 `json:"branchENIs,omitempty"`
 	// OnDemandUSD is the on-demand price in USD per hour; 0 if unknown.
 	OnDemandUSD float64 `json:"odUSD,omitempty"`
@@ -101,7 +102,7 @@ type Network struct {
 	// EncryptInTransit is true when traffic between such instances is encrypted by the hardware.
 	EncryptInTransit bool `json:"encryptInTransit,omitempty"`
 	// BandwidthWeightings are the ways in which such instances can divide their bandwidth between network and EBS volumes, sorted:
-	// "default", "ebs-1", "vpc-1". Empty if it can't be chosen.
+	// "default", "ebs-1", "vpc-1". Empty if the weighting can't be chosen.
 	BandwidthWeightings []string `json:"weightings,omitempty"`
 }
 
@@ -219,8 +220,8 @@ type Accelerator struct {
 }
 
 // SpotPrice returns the spot price, in USD per hour, in the i-th zone of the type (Zones[i]), or 0 if there is none. The i-th zone has the
-// i-th price; zones beyond the end of the list have the highest price, so that a list that does not assign prices to zones never promises a
-// price lower than any seen.
+// i-th price. Zones beyond the end of the list have its highest price, so that no price is too low if the list does not assign prices to
+// zones.
 func (t *Type) SpotPrice(i int) float64 {
 	if i < 0 || i >= len(t.Zones) || len(t.SpotUSD) == 0 {
 		return 0

@@ -216,7 +216,7 @@ func (b *bundle) takeInstance(i int, m *v1alpha5.Machine) {
 	}
 }
 
-// takeForeign passes other objects through, refuses those that only look like ours, and leaves out the rest.
+// takeForeign passes workloads on if the options say so, refuses unknown kinds of our own API groups, and leaves out all other objects.
 func (b *bundle) takeForeign(i int, o *unstructured.Unstructured) {
 	kind := o.GroupVersionKind()
 	more := conversion.NewRecorder(kind.Kind, o.GetName())
@@ -240,7 +240,7 @@ func isClass(ref v1beta1.NodeClassReference) bool {
 	return (group == "" || group == awsv1.Group) && (ref.Kind == "" || ref.Kind == awsv1.KindEC2NodeClass || ref.Kind == awsv1alpha1.KindAWSNodeTemplate)
 }
 
-// toV1 converts the remaining objects to v1, in order.
+// toV1 converts the remaining objects to v1, in the order of the input.
 func (b *bundle) toV1() {
 	expiries := b.expiries()
 	for _, e := range b.entries {
@@ -271,7 +271,7 @@ func (b *bundle) toV1() {
 			continue
 		}
 		if b.live {
-			// A live object keeps its block in the annotation.
+			// A live object keeps its kubelet block in the annotation.
 			warnings = slices.DeleteFunc(warnings, func(w conversion.Warning) bool { return w.Code == conversion.CodeKubeletAnnotated })
 		}
 		e.object = out
@@ -298,7 +298,7 @@ func (b *bundle) expiries() map[api.PoolKey]api.NillableDuration {
 	return out
 }
 
-// result returns the remaining objects, in order.
+// result returns the remaining objects, in the order of the input.
 func (b *bundle) result() Result {
 	var out Result
 	for _, e := range b.entries {

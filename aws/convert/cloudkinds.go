@@ -8,8 +8,8 @@ import (
 	awsv1beta1 "github.com/drawknife/drawknife/aws/api/v1beta1"
 )
 
-// Kinds returns AWS's kinds of node classes, for readers of objects of any cloud (scheduling/manifests.Options): EC2NodeClasses of v1 and
-// v1beta1, and AWSNodeTemplates. The caller owns the set.
+// Kinds returns the kinds of AWS's node classes: EC2NodeClasses of v1 and v1beta1, and AWSNodeTemplates. Pass them to
+// scheduling/manifests.Options to read manifests with these objects. The caller owns the set.
 func Kinds() kinds.Set {
 	return kinds.Set{
 		NodeClasses: []kinds.NodeClassKind{{

@@ -33,8 +33,8 @@ type Source struct {
 	Name string
 	// Data is the content: YAML or JSON, one document or many.
 	Data []byte
-	// Found means that the source was found in a folder, and not named. Documents in it that are no Kubernetes objects, such as values of a
-	// chart, are left out with a warning (conversion.CodeNoObject); in a named source they are problems.
+	// Found means that the source was found in a folder: the user did not name it. Documents in it that are no Kubernetes objects, such as
+	// values of a chart, are left out with a warning (conversion.CodeNoObject); in a named source they are problems.
 	Found bool
 }
 
@@ -69,7 +69,7 @@ type decoder struct {
 	options   DecodeOptions
 	documents []Document
 	problems  []Problem
-	// before is how many documents preceded each problem.
+	// before is the number of documents that precede each problem.
 	before []int
 	// found is Source.Found of the present source.
 	found bool

@@ -142,7 +142,7 @@ func (d *decoder) decode(at Position, text []byte, kind schema.GroupVersionKind)
 // kubeletOfPool is the path of the kubelet block in NodePools of v1beta1. NodePools of v1 have none.
 const kubeletOfPool = "spec.template.spec.kubelet"
 
-// kubeletIn returns that block as text.
+// kubeletIn returns the block at kubeletOfPool as text.
 func kubeletIn(pool []byte) json.RawMessage {
 	var in struct {
 		Spec struct {

@@ -26,9 +26,9 @@
 // as v1alpha5 keeps a separate identity, so that it may have the name of a later one: see Converted.Provenance, Converted.PoolKey and
 // Result.ClassOf.
 //
-// Both keep the order of the input; an object created by a conversion follows its source. If an object can't be converted, it is left out
-// as a whole, with all its problems reported at once, and the others are still converted. Rewrite passes objects of the target generation
-// through unchanged, and refuses those that break a rule of their kind; Options.ValidatePool adds rules.
+// Rewrite and Read keep the order of the input; an object created by a conversion follows its source. If an object can't be converted, it
+// is left out as a whole, with all its problems reported at once, and the others are still converted. Rewrite passes objects of the target
+// generation through unchanged, and refuses those that break a rule of their kind; Options.ValidatePool adds rules.
 //
 // # Differences from Karpenter
 //

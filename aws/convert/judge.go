@@ -11,8 +11,9 @@ import (
 	"github.com/drawknife/drawknife/api/v1beta1"
 )
 
-// judge finds faults that conversions don't check, before anything moves between objects: faults of objects that already have the target
-// generation, and faults that ValidatePool reports for pools of any generation.
+// judge finds faults that conversions don't check: of objects that already have the target generation, and those that ValidatePool reports
+// for pools of any generation and ValidateRequirements for NodeClaims and NodeOverlays. It runs before conversions move fields to other
+// objects.
 func (b *bundle) judge() {
 	for i, d := range b.documents {
 		if d.Object == nil {

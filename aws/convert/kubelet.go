@@ -133,8 +133,8 @@ func (b *bundle) users(class *entry) []user {
 	return out
 }
 
-// misplaced returns the kubelet block of a v1 pool, which has no such field, or "" if there is none, and for one that can't be parsed or
-// means nothing to a node class.
+// misplaced returns the kubelet block of a v1 pool, although v1 pools have no such field. It returns "" if the pool has no block, or a
+// block that is invalid in a node class.
 func (b *bundle) misplaced(e *entry) string {
 	raw := b.documents[e.document].kubelet
 	if len(raw) == 0 || string(raw) == "null" {
@@ -188,7 +188,7 @@ func (b *bundle) moveTo(class *entry) {
 		b.keepOwn(class, own, users)
 		return
 	}
-	// The map has the node class for each block; the original node class has the block of the first pool.
+	// The map has the name of the node class for each block; the original node class has the block of the first pool.
 	classes := map[string]string{users[0].block: class.object.GetName()}
 	original := deepCopy(class.object)
 	b.giveBlock(class, users[0].block)

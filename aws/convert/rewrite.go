@@ -118,7 +118,7 @@ func (b *bundle) single(e *entry) bool {
 	return !b.live
 }
 
-// refuseClashes finds results of one kind and name: of equal ones the first is kept; otherwise the later document is refused.
+// refuseClashes finds results with the same kind and name. If they are equal, it keeps the first; otherwise it refuses the later document.
 func (b *bundle) refuseClashes() {
 	first := make(map[string]*entry)
 	b.entries = slices.DeleteFunc(b.entries, func(e *entry) bool {

@@ -37,7 +37,7 @@ type grant struct {
 type call struct {
 	api, method string
 	grants      []grant
-	// when reports whether the call is made with these settings. Nil means always.
+	// when reports whether the controller makes the call with these settings. Nil means always.
 	when func(Settings) bool
 }
 

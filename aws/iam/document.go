@@ -31,7 +31,7 @@ type Statement struct {
 	Effect Effect
 	// Principal says to whom the statement applies; nil in policies of a role, which apply to the role.
 	Principal *Principal `json:",omitempty"`
-	// Action lists the actions, sorted; "*" stands for any string.
+	// Action lists the actions, sorted; a "*" in an action matches any text.
 	Action []string
 	// Resource are ARNs with "*" for any string; nil in trust policies.
 	Resource []string `json:",omitempty"`
@@ -63,7 +63,7 @@ func (c Condition) with(operator, key string, values ...string) Condition {
 // JSON returns the document in as few characters as possible, as IAM counts them. It is equal for equal documents.
 func (d Document) JSON() []byte { return encode(d, false) }
 
-// String returns the document for readers: indented JSON with a final line break.
+// String returns the document for people: indented JSON with a final line break.
 func (d Document) String() string { return string(encode(d, true)) }
 
 // Size returns the number of characters that IAM counts: all but white space.

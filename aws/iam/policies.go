@@ -85,8 +85,8 @@ func policies(a account) ([]Policy, error) {
 	return out, nil
 }
 
-// divide distributes statements over as many documents as they need, in order. A statement that is too large for one document is divided
-// into several with a part of the resources each, which together allow the same.
+// divide distributes statements over as many documents as they need, keeping their order. It divides a statement that is too large for one
+// document into several, each with a part of the resources; together they allow the same.
 func divide(statements []Statement) []Document {
 	var out []Document
 	for len(statements) > 0 {

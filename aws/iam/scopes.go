@@ -8,24 +8,24 @@ import (
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 )
 
-// scope is the resources and conditions of allowed actions: a statement of a policy. The order of the constants is that of the
-// statements.
+// scope stands for one statement of a policy: the resources and conditions of the actions that the statement allows. The order of the
+// constants is that of the statements.
 type scope int
 
 const (
-	// useShared: resources that launches refer to and that do not belong to the cluster.
+	// useShared: resources that launches refer to but that the cluster does not own.
 	useShared scope = iota
 	// useTemplates: the cluster's own launch templates.
 	useTemplates
-	// createTagged: resources that a launch creates, if they are tagged as the cluster's.
+	// createTagged: resources that a launch creates, if they have the cluster's tags.
 	createTagged
-	// createTemplates: launch templates, if they are tagged as the cluster's.
+	// createTemplates: launch templates, if they have the cluster's tags.
 	createTemplates
-	// tagAtCreation: the tags of these resources at their creation.
+	// tagAtCreation: setting the tags of these resources when they are created.
 	tagAtCreation
-	// tagLater: the tags that are known only after a node has joined.
+	// tagLater: setting the tags that are known only after a node has joined.
 	tagLater
-	// end: instances and launch templates of the cluster.
+	// end: terminating the cluster's instances and deleting its launch templates.
 	end
 	passRoles
 	spotRole
@@ -58,7 +58,7 @@ const (
 	// findBlocks is for people who look for capacity blocks, buyBlocks for people who buy them.
 	findBlocks
 	buyBlocks
-	// tagBlocks: the tags of the capacity reservation that a purchase makes.
+	// tagBlocks: setting the tags of the capacity reservation that a purchase creates.
 	tagBlocks
 
 	scopes // number of scopes
@@ -173,7 +173,7 @@ func (s scope) statement(a account) Statement {
 	case simulateController:
 		return Statement{Sid: "SimulateController", Resource: []string{a.iam("role/" + ControllerRoleName(a.ClusterName))}}
 	case readRegion:
-		// For describing, the region is the narrowest possible resource.
+		// Actions that describe resources can't be restricted further than to a region.
 		return Statement{Sid: "ReadRegion", Resource: everything, Condition: Condition{}.with("StringEquals", "aws:RequestedRegion", a.Region)}
 	case readParameters:
 		return Statement{Sid: "ReadImageParameters", Resource: append([]string{a.arn("ssm", "", "parameter/aws/service/*")}, a.parameters...)}
@@ -224,8 +224,8 @@ func (a account) own(kinds ...string) []string {
 }
 
 // profiles returns the instance profiles of the cluster: first those below its path, then those of earlier versions, at the root with a
-// name that begins with the cluster's. IAM also uses the latter form for a profile that is requested by name and does not exist: without
-// it, IAM would refuse the request instead of answering that it does not exist.
+// name that begins with the cluster's. IAM also checks the latter form if a requested profile does not exist: without it, IAM would refuse
+// the request instead of answering that the profile does not exist.
 func (a account) profiles() []string {
 	return []string{
 		a.iam("instance-profile/karpenter/" + a.Region + "/" + a.ClusterName + "/*"),
@@ -248,8 +248,7 @@ func (a account) ownedNode() Condition {
 		with("StringLike", resourceTag+awsv1.TagNodePool, "*")
 }
 
-// alphaTags requires the tags of v1alpha5, in the request or on the resource, with the cluster as manager: those that releases from 0.28 on
-// set.
+// alphaTags requires the tags that releases from 0.28 on set for v1alpha5, in the request or on the resource, with the cluster as manager.
 func (a account) alphaTags(prefix string) Condition {
 	return Condition{}.
 		with("StringEquals", prefix+awsv1.TagClusterPrefix+a.ClusterName, owned).

@@ -39,12 +39,12 @@ type Settings struct {
 	// SSMParameters are the SSM parameters from which node classes read images, in addition to AWS's own: names or ARNs. "*" stands for
 	// any text. Nil: none.
 	SSMParameters []string
-	// LaunchResources are types of EC2 resources that extended launch templates refer to in addition, as in EC2's ARNs: "key-pair",
+	// LaunchResources are additional types of EC2 resources that extended launch templates refer to, as in EC2's ARNs: "key-pair",
 	// "dedicated-host". Nil: none.
 	LaunchResources []string
 	// IsolatedVPC leaves out what can't be reached from such a VPC: the price list, and the list of instance profiles.
 	IsolatedVPC bool
-	// WithoutReservedCapacity leaves capacity reservations out.
+	// WithoutReservedCapacity leaves out the permissions for capacity reservations.
 	WithoutReservedCapacity bool
 	// WithoutInstanceProfiles means that node classes name instance profiles instead of roles, so none are created. Roles are still passed
 	// to EC2.
@@ -55,7 +55,8 @@ type Settings struct {
 	ZonalShift bool
 	// Commitments allows reading Savings Plans and Reserved Instances.
 	Commitments bool
-	// CostExplorer allows asking Cost Explorer what is used of commitments, and for discounts. It has no effect without Commitments.
+	// CostExplorer allows asking Cost Explorer how much of the commitments is used, and for discounts. It has no effect without
+	// Commitments.
 	CostExplorer bool
 	// DedicatedHosts allows launches on Dedicated Hosts and in host resource groups, which EC2NodeClasses name in spec.placement.
 	DedicatedHosts bool
@@ -69,18 +70,18 @@ type Settings struct {
 	// SpotServiceLinkedRole allows the first spot launch of the account to create the role that EC2 needs for it. It is not needed if that
 	// role exists.
 	SpotServiceLinkedRole bool
-	// VerifyMigration adds a policy for those who run the check before a migration (package aws/migration), to attach together with the
-	// policy for discovery: it reads launch templates and user data, and simulates the permissions of the controller's role.
+	// VerifyMigration adds a policy for those who run the check before a migration (package aws/migration). It allows reading launch
+	// templates and user data, and simulating the permissions of the controller's role. Attach it together with the policy for discovery.
 	VerifyMigration bool
-	// CapacityBlocks adds a policy for those who look for capacity blocks (package aws/capacityblocks), PurchaseCapacityBlocks one for those
-	// who also buy them. The controller needs neither.
+	// CapacityBlocks adds a policy for those who look for capacity blocks (package aws/capacityblocks). PurchaseCapacityBlocks adds a
+	// policy for those who also buy them. The controller needs neither.
 	CapacityBlocks         bool
 	PurchaseCapacityBlocks bool
 }
 
 // SettingError is an invalid setting. Errors of this package join one for each invalid setting.
 type SettingError struct {
-	// Setting is the name of the field, with the index for one of a list: "NodeRoles[1]".
+	// Setting is the name of the field; for a list with the index of the entry: "NodeRoles[1]".
 	Setting string
 	// Value is the value of the setting, which may be empty.
 	Value string
@@ -209,7 +210,7 @@ func (a *account) checkLists(refuse func(setting, value, format string, args ...
 	}
 }
 
-// partitionOf returns the partition of a region; "" for unknown regions.
+// partitionOf returns the partition of a region, or "" for unknown regions.
 func partitionOf(region string) string {
 	for _, prefix := range []string{"us-iso-", "us-isob-", "us-isof-", "eu-isoe-", "eusc-"} {
 		if strings.HasPrefix(region, prefix) {
@@ -287,8 +288,8 @@ func (a account) cluster() string { return a.arn("eks", a.AccountID, "cluster/"+
 // queue returns the ARN of the queue.
 func (a account) queue() string { return a.arn("sqs", a.AccountID, a.Queue) }
 
-// passedTo returns the service names under which roles are passed to EC2. China has two such names: launches pass roles to the one that
-// ends in ".cn", instance profiles to the other.
+// passedTo returns the service names that identify EC2 when a role is passed to it. China has two such names: for launches the one that
+// ends in ".cn", for instance profiles the name without it.
 func (a account) passedTo() []string {
 	if a.Partition == PartitionChina {
 		return []string{"ec2.amazonaws.com", "ec2.amazonaws.com.cn"}

@@ -4,9 +4,9 @@ package iam
 type Setup struct {
 	// ControllerPolicies are for the controller's role: at most MaxPoliciesPerRole.
 	ControllerPolicies []Policy `json:"controllerPolicies"`
-	// ControllerTrust is that role's trust policy: the controller's service account may assume it.
+	// ControllerTrust is the trust policy of the controller's role: the controller's service account may assume it.
 	ControllerTrust Document `json:"controllerTrust"`
-	// NodeRole contains what the roles of the instances need.
+	// NodeRole contains the policies that the roles of the instances need.
 	NodeRole NodeRole `json:"nodeRole"`
 	// Queue of interruption events; nil without Settings.Queue.
 	Queue *Queue `json:"queue,omitempty"`
@@ -14,9 +14,9 @@ type Setup struct {
 	Rules []Rule `json:"rules,omitempty"`
 }
 
-// NodeRole contains what a role needs so that instances work and join.
+// NodeRole contains the policies that a role needs so that its instances can join the cluster and work.
 type NodeRole struct {
-	// Trust is its trust policy: EC2 may assume it.
+	// Trust is the role's trust policy: EC2 may assume it.
 	Trust Document `json:"trust"`
 	// ManagedPolicies are the ARNs of AWS's policies to attach to it.
 	ManagedPolicies []string `json:"managedPolicies"`
@@ -64,8 +64,8 @@ type File struct {
 
 // Files returns the setup as files that AWS's command line accepts (iam create-policy, iam create-role, sqs create-queue and events
 // put-rule): one for each policy, the trust policies of both roles, the mappings of the instances' roles, the attributes of the queue, and
-// the pattern of each rule. The mappings are for the key mapRoles of the ConfigMap aws-auth, which is YAML; JSON is valid there. The name
-// of a policy is that of its file, the name of a rule that of its file without "rule-". The caller may change the list.
+// the pattern of each rule. The mappings are for the key mapRoles of the ConfigMap aws-auth, which is YAML; JSON is valid there. A policy
+// has the name of its file. A rule has the name of its file without "rule-". The caller may change the list.
 func (s Setup) Files() []File {
 	var out []File
 	add := func(name string, value any) { out = append(out, File{Name: name + ".json", Data: encode(value, true)}) }

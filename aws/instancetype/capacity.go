@@ -60,7 +60,7 @@ type capacity struct {
 	podENI       int64
 	addresses    int64 // Windows only
 	windows      bool
-	others       string // other devices that DeviceResources names, as "resource=count,": a text is comparable
+	others       string // other devices that DeviceResources names, as "resource=count,"; a string so that capacity is comparable
 }
 
 // storage is a size in bytes that is displayed in decimal or binary units.
@@ -113,7 +113,7 @@ func (p *plan) capacityOf(t *catalog.Type) capacity {
 }
 
 // gpus returns the number of GPUs of a kind that an instance has for pods. EC2's count for a part of a GPU is 0. A pod that requests a GPU
-// most likely needs a whole one, so a part counts as a GPU only with Settings.FractionalGPUs.
+// most likely needs a whole GPU, so a part counts as a GPU only with Settings.FractionalGPUs.
 func (p *plan) gpus(g catalog.GPU) int64 {
 	if g.Count == 0 && p.FractionalGPUs {
 		return g.LogicalCount
@@ -138,7 +138,7 @@ func (p *plan) devices(t *catalog.Type) string {
 	return b.String()
 }
 
-// deviceCounts returns how many devices drivers publish, so that NodePools can limit them.
+// deviceCounts returns the number of devices that drivers publish, so that NodePools can limit them.
 func (p *plan) deviceCounts(t *catalog.Type) string {
 	var b strings.Builder
 	for _, pool := range p.deviceTemplates(t) {
@@ -160,7 +160,7 @@ func (p *plan) estimatedMemoryMiB(t *catalog.Type) int64 {
 	return m - kept
 }
 
-// memoryBytes prefers the memory seen on such instances to the estimate.
+// memoryBytes returns the memory seen on such instances, or else the estimate.
 func (p *plan) memoryBytes(t *catalog.Type) int64 {
 	if seen, ok := p.DiscoveredMemory[t.Name]; ok && seen > 0 {
 		return seen
@@ -195,7 +195,7 @@ func (p *plan) ephemeralStorage(t *catalog.Type) storage {
 	return storage{bytes: size}
 }
 
-// pods returns the pod limit, and the number of pods for which daemons reserve memory; 0 leaves that to the family.
+// pods returns the pod limit, and the number of pods for which daemons reserve memory; 0 leaves the latter to the AMI family.
 func (p *plan) pods(t *catalog.Type) (limit, reserved int64) {
 	limit = defaultMaxPods
 	switch {
@@ -219,8 +219,8 @@ func (p *plan) density(t *catalog.Type, reservedENIs int64) Density {
 	return p.PodDensity.Density(t, usable)
 }
 
-// eniLimitedPods returns the number of pods that get secondary addresses of the interfaces of the default network card, plus two that use
-// the host's network. The images assume this number at boot, whatever pod density is configured.
+// eniLimitedPods returns the number of pods that can get secondary addresses of the interfaces of the default network card, plus two pods
+// that use the host's network. The images assume this number at boot, whatever pod density is configured.
 func (p *plan) eniLimitedPods(t *catalog.Type) int64 {
 	return VPCCNI{}.Density(t, t.Network.ENIsDefaultCard-p.efaOnlyCard0).MaxPods
 }

@@ -33,8 +33,8 @@ func newImages(wants []requirements.Set) *images {
 	return m
 }
 
-// boot reports whether one of the images boots on instances with these labels, or the images are unknown. Types state values or the absence
-// of a label.
+// boot reports whether one of the images boots on instances with these labels, or the images are unknown. The labels of a type state
+// values, or that a label is absent.
 func (m *images) boot(labels requirements.Set) bool {
 	if len(m.wants) == 0 {
 		return true
@@ -59,7 +59,8 @@ func (m *images) boot(labels requirements.Set) bool {
 }
 
 // Incompatible says in a sentence why instances of a type can't be launched with the settings; it is empty if they can. Resolve lists such
-// a type with all its offerings unavailable. It only looks at the type; its labels decide whether an image boots on it: see ReasonNoImage.
+// a type with all its offerings unavailable. It checks only the facts of the type. The labels of the type decide whether an image boots on
+// it: see ReasonNoImage.
 func Incompatible(t *catalog.Type, s Settings) string {
 	if t == nil {
 		return "there is no type"

@@ -7,9 +7,9 @@ import (
 	"github.com/drawknife/drawknife/aws/catalog"
 )
 
-// PodDensity decides how many pods fit on an instance by the addresses of its network. VPCCNI and FixedDensity are built in; a nil
-// PodDensity is VPCCNI{}. It is only used if a class sets no maxPods, and only for AMI families whose pods are limited by network
-// interfaces.
+// PodDensity decides how many pods fit on an instance, by the number of addresses that its network provides. VPCCNI and FixedDensity are
+// built in; a nil PodDensity is VPCCNI{}. It is only used if a class sets no maxPods, and only for AMI families whose pods are limited by
+// network interfaces.
 //
 // Implementations are pure: equal facts give equal results. One Resolve calls them from one goroutine at a time, but several Resolves may
 // run concurrently.
@@ -47,8 +47,8 @@ const (
 	prefixAddresses = 16
 	// hostPods run on the host's network on every instance: the CNI's own and kube-proxy.
 	hostPods = 2
-	// smallVCPUs and the limits next to it are Amazon's recommendation for prefixes, with which addresses do not limit pods. Source: the
-	// EKS user guide, "choosing an instance type", and the max-pods calculator.
+	// smallVCPUs and the limits next to it are Amazon's recommended pod limits for address prefixes: with prefixes, the number of addresses
+	// does not limit pods. Source: the EKS user guide, "choosing an instance type", and the max-pods calculator.
 	smallVCPUs     = 30
 	smallPodsBound = 110
 	largePodsBound = 250

@@ -23,7 +23,7 @@ const (
 	DevicesNeuron = "neuron"
 )
 
-// deviceKinds returns all of them with the driver of the device's maker.
+// deviceKinds returns the kinds of devices, each with the driver of the device's maker.
 func deviceKinds() map[string]string {
 	return map[string]string{DevicesNVIDIA: NVIDIADriver, DevicesEFA: EFADriver, DevicesNeuron: NeuronDriver}
 }

@@ -20,11 +20,12 @@
 //
 // # Deliberate differences
 //
-//   - For a zone in which instances can't be launched, Resolve returns no offering, while the provider lists an unavailable one.
+//   - For a zone in which instances can't be launched, Resolve returns no offering, while the provider lists an unavailable offering.
 //   - A type that can never be used is left out, because planners would only skip it.
-//   - An unknown zone id is absent instead of open: an open key matches everything that a pod asks for.
+//   - If a zone id is unknown, the type states that the label is absent: a label without a stated value would match every value that a pod
+//     asks for.
 //   - A percentage eviction threshold refers to the discovered memory if known, so that threshold and capacity can't contradict each other.
-//   - Kubelet expressions are refused instead of ignored, so that a mistake in a class is found when the class is written.
+//   - Kubelet expressions are refused instead of ignored, so that users notice a mistake when they write the class.
 //
 // Stability: beta.
 package instancetype

@@ -20,11 +20,11 @@ const (
 // efaDevice is the name of an EFA interface in the database of PCI devices.
 const efaDevice = "Elastic Fabric Adapter (EFA)"
 
-// efasOnRoot returns the number of EFA interfaces that share a PCIe root with a GPU, for types for which that is documented.
+// efasOnRoot returns the number of EFA interfaces that share a PCIe root with a GPU, for the types whose number is documented.
 func efasOnRoot() map[string]int64 { return map[string]int64{"p5.48xlarge": 4} }
 
-// efaPools returns the EFA interfaces of an instance as DRANET publishes them. It also publishes the other interfaces; claims for these are
-// not planned. The attributes have the domain dra.net, whatever the driver's name is.
+// efaPools returns the EFA interfaces of an instance as DRANET publishes them. DRANET also publishes the other network interfaces; plans
+// don't consider claims for these. The attributes have the domain dra.net, whatever the driver's name is.
 //
 // Sources: https://docs.aws.amazon.com/eks/latest/userguide/device-management-efa.html and pkg/apis/attributes.go of https://github.com/kubernetes-sigs/dranet.
 func efaPools(t *catalog.Type, driver string, count int64) []cloudprovider.DevicePool {
@@ -48,7 +48,7 @@ func efaPools(t *catalog.Type, driver string, count int64) []cloudprovider.Devic
 	return []cloudprovider.DevicePool{pool}
 }
 
-// EFAs returns the number of devices of a pool that are EFA interfaces; 0 for a nil pool.
+// EFAs returns the number of devices of a pool that are EFA interfaces, or 0 for a nil pool.
 func EFAs(pool *cloudprovider.DevicePool) int {
 	n := 0
 	if pool != nil {
@@ -61,8 +61,8 @@ func EFAs(pool *cloudprovider.DevicePool) int {
 	return n
 }
 
-// neuronPools returns the Neuron devices of an instance. The values for groups of connected devices are placeholders: claims only compare
-// them. The first generation of Inferentia has no such driver.
+// neuronPools returns the Neuron devices of an instance. The values that identify groups of connected devices are placeholders: claims only
+// compare them. The driver does not support the first generation of Inferentia.
 //
 // Source: https://awsdocs-neuron.readthedocs-hosted.com/en/latest/deploy/eks/dra.html and
 // https://docs.aws.amazon.com/eks/latest/userguide/device-management-neuron.html.

@@ -6,12 +6,12 @@ import (
 
 // family contains the differences between AMI families in capacity, overhead and labels.
 type family struct {
-	// eniLimitedPods: without maxPods, the number of pods follows from network interfaces; otherwise it is 110.
+	// eniLimitedPods: without maxPods, the number of network interfaces limits the pods; otherwise the limit is 110.
 	eniLimitedPods bool
 	// podsPerCore is supported.
 	podsPerCore bool
-	// reservedFromENIs: memory for Kubernetes' daemons is computed from the ENI-limited number of pods, whatever the pod limit is;
-	// otherwise from the pod limit.
+	// reservedFromENIs: memory for Kubernetes' daemons is computed from the ENI-limited number of pods, whatever the pod limit is. If
+	// false, it is computed from the pod limit.
 	reservedFromENIs bool
 	// ephemeralDevice is the device with the kubelet's root; empty if unknown.
 	ephemeralDevice string

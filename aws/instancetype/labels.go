@@ -13,12 +13,13 @@ import (
 	"github.com/drawknife/drawknife/aws/catalog"
 )
 
-// LabelInstanceGPUPartition is the share of a GPU that each device of the instance has: "1" for whole GPUs, "0.125" for an eighth. It is
-// drawknife's own and in its own domain; absent without a GPU and with several kinds of GPUs.
+// LabelInstanceGPUPartition is the share of a GPU that each device of the instance has: "1" for whole GPUs, "0.125" for an eighth. Only
+// drawknife has this label. It is absent on types without a GPU and on types with several kinds of GPUs.
 const LabelInstanceGPUPartition = "drawknife.dev/instance-gpu-partition"
 
-// labeller makes the labels of all types, one type at a time. All types state the same keys, so they are sorted once: absent contains all
-// of them as absent, and the labels of a type replace these. Requirements that types have in common are created once and shared.
+// labeller makes the labels of all types, one type at a time. All types state the same keys, so the keys are sorted only once: absent
+// contains all of them as absent, and the labels of a type replace its entries. Requirements that types have in common are created once and
+// shared.
 type labeller struct {
 	plan   *plan
 	region string
@@ -207,7 +208,7 @@ func (l *labeller) hardware(t *catalog.Type) {
 	l.is(awsv1.LabelInstanceEncryptionInTransitSupported, strconv.FormatBool(t.Network.EncryptInTransit))
 }
 
-// devices sets the labels of GPUs and accelerators. With several kinds of a device in one instance there is no single value to state.
+// devices sets the labels of GPUs and accelerators. An instance with several kinds of a device has no single value, and so no label.
 func (l *labeller) devices(t *catalog.Type) {
 	if len(t.GPUs) == 1 {
 		gpu := t.GPUs[0]

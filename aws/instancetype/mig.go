@@ -8,8 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// migProfile is a kind of GPU partition (MIG) with its resources. Memory slices have positions: a partition at position p takes the slices
-// from p on.
+// migProfile is a kind of GPU partition (MIG) with its resources. A partition at position p takes the memory slices from p on.
 type migProfile struct {
 	name                                                            string
 	id                                                              int
@@ -26,15 +25,15 @@ type migLayout []migProfile
 const memorySlices = 8
 
 // migLayouts returns the partitions that the driver's feature DynamicMIG publishes in addition to whole GPUs, by product. They are for GPUs
-// that change their MIG mode without a reset: Hopper and Blackwell. An A100 has either whole GPUs or partitions, as configured at boot, so
+// whose MIG mode can change without a reset: Hopper and Blackwell. An A100 has either whole GPUs or partitions, as configured at boot, so
 // only its whole GPUs are used for planning.
 //
 // Profiles, positions and fractions are from NVIDIA's MIG User Guide, "Supported MIG Profiles". Memory and multiprocessors are from
 // published outputs of nvidia-smi mig -lgip, in GiB with two decimals:
 //   - H100 80GB HBM3: 9.75, 19.62, 39.50, 79.25; https://jbarrow.ai/field_notes/nvidia-mig/
 //   - H200: 16.00, 32.25, 69.50, 139.75; https://github.com/NVIDIA/mig-parted/issues/120
-//   - B200: 20.50 and 44.25; https://github.com/NVIDIA/mig-parted/pull/187, where an older driver had 22.00 (pull/166): the least counts. The larger
-//     profiles, 89.00 and 178.50, could not be checked against a second source.
+//   - B200: 20.50 and 44.25; https://github.com/NVIDIA/mig-parted/pull/187. An older driver had 22.00 (pull/166): the lower value counts.
+//     The larger profiles, 89.00 and 178.50, could not be checked against a second source.
 func migLayouts() map[string]migLayout {
 	all, pairs, low, halves, first := []int{0, 1, 2, 3, 4, 5, 6}, []int{0, 2, 4, 6}, []int{0, 2, 4}, []int{0, 4}, []int{0}
 	layout := func(names [7]string, memory [4]int64, processors [6]int64, copies int64) migLayout {
@@ -59,8 +58,8 @@ func migLayouts() map[string]migLayout {
 	}
 }
 
-// of returns the counters of a GPU and its partitions. The whole GPU takes all of the counters, and has the capacity of the largest
-// partition.
+// of returns the counters of a GPU, and the devices for its partitions. The whole GPU takes all of the counters, and has the capacity of
+// the largest partition.
 func (l migLayout) of(g *nvidiaGPU, whole *resourcev1.Device, minor int) (resourcev1.CounterSet, []resourcev1.Device) {
 	set := fmt.Sprintf("gpu-%d-counter-set", minor)
 	full := &l[len(l)-1]
@@ -77,7 +76,7 @@ func (l migLayout) of(g *nvidiaGPU, whole *resourcev1.Device, minor int) (resour
 				ConsumesCounters: []resourcev1.DeviceCounterConsumption{{CounterSet: set, Counters: p.counters(place)}},
 			}
 			d.Attributes["profile"] = words(p.name)
-			// The parent GPU's value is only compared, for instance by claims for two partitions of one GPU.
+			// Claims only compare this value, for instance to get two partitions of one GPU.
 			d.Attributes["parentUUID"] = words(fmt.Sprintf("gpu-%d", minor))
 			parts = append(parts, d)
 		}

@@ -14,9 +14,9 @@ import (
 	"github.com/drawknife/drawknife/aws/catalog"
 )
 
-// Options contain what a node class does not state itself. The zero value means the defaults.
+// Options contain settings that a node class does not have itself. The zero value means the defaults.
 type Options struct {
-	// Zones that instances can be launched in; nil means those of the class's subnets, or all of the catalogue if its
+	// Zones that instances can be launched in; nil means the zones of the class's subnets, or all zones of the catalogue if the class's
 	// status lists no subnet.
 	Zones []catalog.Zone
 	// PlacementStrategy is the strategy of the placement group that the class selects: "cluster", "partition",
@@ -57,9 +57,9 @@ func (o Options) Validate() error {
 	return err
 }
 
-// NewSettings reads the settings of a node class; a nil class is the default class, AL2023 without further settings. The catalogue says for
-// which of the class's zones there are facts: if there are none, it is an error, because the region is probably wrong. Expressions in the
-// kubelet block (a gated alpha feature of Karpenter) are refused.
+// NewSettings reads the settings of a node class; a nil class is the default class, AL2023 without further settings. The catalogue must
+// have facts for at least one of the class's zones: otherwise NewSettings returns an error, because the region is probably wrong.
+// Expressions in the kubelet block (a gated alpha feature of Karpenter) are refused.
 func NewSettings(c *catalog.Catalog, class *awsv1.EC2NodeClass, o Options) (Settings, error) {
 	s := Settings{
 		AMIFamily:               awsv1.AMIFamilyAL2023,
@@ -174,7 +174,7 @@ func (s *Settings) readImages(amis []awsv1.AMI) {
 	}
 }
 
-// readSubnets takes the zones of the subnets for which the catalogue has facts.
+// readSubnets sets the zones to those of the subnets for which the catalogue has facts.
 func (s *Settings) readSubnets(c *catalog.Catalog, subnets []awsv1.Subnet) error {
 	var unknown []string
 	for _, subnet := range subnets {

@@ -16,15 +16,15 @@ const NVIDIADriver = "gpu.nvidia.com"
 // pcieRoot is the attribute with which a claim asks for devices on the same PCIe root. Its values are placeholders that are only compared.
 const pcieRoot resourcev1.QualifiedName = "resource.kubernetes.io/pcieRoot"
 
-// nvidiaGPU is what NVIDIA's driver publishes for a model, from NVML. Memory is NVML's value if that is less than EC2's, and otherwise
-// EC2's: a claim for more is not planned there.
+// nvidiaGPU contains the values that NVIDIA's driver reads from NVML and publishes for a model. Memory is the lower of NVML's and EC2's
+// values: plans place no claim for more on the GPU.
 type nvidiaGPU struct {
 	product, brand, architecture, compute string
 	memoryMiB                             int64
 }
 
-// nvidiaGPUs returns the known models, by EC2's name and memory. For planning, instances with other models publish no devices. The brand is
-// left out if it depends on the driver.
+// nvidiaGPUs returns the known models, by EC2's name and memory. Instances with other models have no devices in plans. The brand is left
+// out if it depends on the driver.
 func nvidiaGPUs() map[string]nvidiaGPU {
 	return map[string]nvidiaGPU{
 		"T4/16384":    {"Tesla T4", "", "Turing", "7.5.0", 15360},
@@ -40,15 +40,15 @@ func nvidiaGPUs() map[string]nvidiaGPU {
 	}
 }
 
-// gpusOnRoot returns the number of GPUs of an instance that share a PCIe root, for types for which that is documented. For planning, other
-// types publish no root.
+// gpusOnRoot returns the number of GPUs of an instance that share a PCIe root, for the types whose number is documented. GPUs of other
+// types have no PCIe root in plans.
 func gpusOnRoot() map[string]int {
 	return map[string]int{"p4d.24xlarge": 2, "p5.48xlarge": 1, "p6-b200.48xlarge": 2}
 }
 
-// NVIDIADevices returns what NVIDIA's driver publishes on an instance of the type by default: a device for each whole GPU, with the
-// attributes that are known beforehand, or nil for a nil type, for unknown models and for parts of GPUs. UUIDs, addresses and driver
-// versions are unknown, so selectors on these refuse the type.
+// NVIDIADevices returns the devices that NVIDIA's driver publishes by default on an instance of the type: one for each whole GPU, with the
+// attributes that are known beforehand. It returns nil for a nil type, for unknown models and for parts of GPUs. UUIDs, addresses and
+// driver versions are unknown, so claims whose selectors use them never match these devices.
 //
 // Names are taken from the driver's source, https://github.com/kubernetes-sigs/dra-driver-nvidia-gpu (before: NVIDIA/k8s-dra-driver-gpu).
 func NVIDIADevices(t *catalog.Type) []cloudprovider.DevicePool {

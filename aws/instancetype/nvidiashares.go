@@ -20,7 +20,7 @@ const (
 // maxShares bounds the number of shares; time-slicing among more is useless.
 const maxShares = 1000
 
-// sharesOf parses a number of shares; 0 for the other valid values. It returns false for invalid values.
+// sharesOf parses a number of shares. For the other valid values it returns 0. It returns false for invalid values.
 func sharesOf(text string) (int64, bool) {
 	switch text {
 	case SharesDisabled, SharesByMemory, SharesUnlimited:
@@ -30,7 +30,7 @@ func sharesOf(text string) (int64, bool) {
 	return n, err == nil && n > 0 && n <= maxShares
 }
 
-// share makes a device shareable by several claims, according to the driver's setting. Memory is counted in MiB.
+// share makes it possible for several claims to share a device, according to the driver's setting. Memory is counted in MiB.
 //
 // Source: cmd/gpu-kubelet-plugin/consumable_shares.go of the driver's repository.
 func share(d *resourcev1.Device, shares string) {

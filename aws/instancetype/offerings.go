@@ -12,17 +12,17 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// market writes the offerings of all types into one slice. An offering's requirements depend only on zone and capacity type, so there is
-// one requirement set for each such pair.
+// market writes the offerings of all types into one slice. The requirements of an offering depend only on zone and capacity type, so
+// offerings with the same zone and capacity type share one set.
 type market struct {
 	catalog   *catalog.Catalog
 	plan      *plan
-	onDemand  []requirements.Set // each index is that of the zone
+	onDemand  []requirements.Set // both are indexed like zones
 	spot      []requirements.Set
 	offerings []cloudprovider.Offering
-	// bases are the bases of on-demand prices, by their facts.
+	// bases has the PriceBasis of on-demand prices for each distinct PriceFacts.
 	bases map[catalog.PriceFacts]*cloudprovider.PriceBasis
-	// rates are the interruption rates by the text of their band.
+	// rates has the InterruptionRate for each band of interruption frequency.
 	rates map[string]*cloudprovider.InterruptionRate
 }
 
@@ -110,7 +110,7 @@ func (m *market) basisOf(facts catalog.PriceFacts) *cloudprovider.PriceBasis {
 	return &cloudprovider.PriceBasis{Date: facts.Day, Region: m.catalog.Region, Confidence: cloudprovider.PriceConfidence(facts.Kind)}
 }
 
-// rate returns the interruption rate that all types of a band share, or nil if it is not known.
+// rate returns the interruption rate that all types of a band share, or nil if the type's band is unknown.
 func (m *market) rate(t *catalog.Type) *cloudprovider.InterruptionRate {
 	low, high, source := m.catalog.Interruptions(t)
 	if high > 0 && m.rates[t.SpotInterruption] == nil {

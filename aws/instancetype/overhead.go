@@ -53,7 +53,7 @@ type threshold struct {
 	numerator, denominator uint64 // a fraction, if denominator is not 0
 }
 
-// of returns the threshold in bytes for a resource with that total; a fraction is rounded up.
+// of returns the threshold in bytes for a resource whose amount is total; a fraction is rounded up.
 func (t threshold) of(total int64) int64 {
 	if t.denominator == 0 {
 		return t.bytes
@@ -110,14 +110,14 @@ func parsePercent(text string) (*big.Rat, bool) {
 	return v, v.Cmp(big.NewRat(1, 1)) <= 0
 }
 
-// reservation is what an instance reserves for Kubernetes' daemons by default.
+// reservation contains the amounts that an instance reserves for Kubernetes' daemons by default.
 type reservation struct {
 	milliCPU  int64
 	memoryMiB int64
 }
 
-// reservationOf returns what is reserved for Kubernetes' daemons unless the class overrides it, by the rules of the EKS images' bootstrap:
-// CPU by the number of vCPUs, and 255 MiB of memory plus 11 MiB for each pod.
+// reservationOf returns the amounts that are reserved for Kubernetes' daemons unless the class overrides them. The rules are those of the
+// EKS images' bootstrap: CPU by the number of vCPUs, and 255 MiB of memory plus 11 MiB for each pod.
 func (p *plan) reservationOf(t *catalog.Type, c capacity) reservation {
 	pods := c.pods
 	switch {
@@ -163,8 +163,8 @@ type eviction struct {
 	memory, disk int64
 }
 
-// evictionOf returns what the kubelet keeps free by evicting pods. A percentage refers to the memory that the instance is modelled with,
-// discovered or estimated, so that threshold and capacity can't contradict each other.
+// evictionOf returns the amounts of memory and disk that the kubelet keeps free by evicting pods. A percentage refers to the memory,
+// discovered or estimated, that capacityOf returns for the instance, so that threshold and capacity can't contradict each other.
 func (p *plan) evictionOf(c capacity) eviction {
 	return eviction{memory: p.memoryEviction.of(c.memory), disk: p.diskEviction.of(c.disk.bytes)}
 }

@@ -14,8 +14,8 @@ import (
 )
 
 // Resolve converts the catalogue to the instance types that pools of a node class can launch, sorted by name. A nil class is the default
-// class: AL2023 without further settings. It resolves all types or none: for invalid settings the error is a *SettingError, wrapped with
-// the class's name.
+// class: AL2023 without further settings. It resolves all types or none: for invalid settings it returns a *SettingError, wrapped with the
+// class's name.
 //
 // It leaves out types that can never be nodes of the class: types of an architecture without an operating system, without an offering in
 // the usable zones, or too small for what the class reserves. A type that merely can't be launched with the class (see Incompatible and
@@ -67,10 +67,10 @@ type Shape struct {
 	Type cloudprovider.InstanceType
 	// Incompatible says why the type can't be launched with the settings; empty if it can (see Incompatible and ReasonNoImage).
 	Incompatible string
-	// LicenceUSD is what the operating system adds to the Linux price of an instance, USD per hour: the Windows licence, or 0. Prices of
-	// reservations, which are already paid for, do not contain it.
+	// LicenceUSD is the price of the operating system's licence, in USD per hour, which is added to the Linux price of an instance: the
+	// Windows licence, or 0. Prices of reservations, which are already paid for, do not contain it.
 	LicenceUSD float64
-	// tenancy is that of the settings.
+	// tenancy is Settings.Tenancy.
 	tenancy string
 }
 
@@ -150,15 +150,15 @@ func shapesOf(c *catalog.Catalog, p *plan) []Shape {
 	return out
 }
 
-// launchable reports whether the type can be a node. It must run HVM images, its architecture must have node images, which excludes Mac
-// types, and there must be images for the operating system: Windows runs only on amd64.
+// launchable reports whether the type can be a node. It must run HVM images, and its architecture must have node images, which excludes Mac
+// types. There must also be images for the operating system: Windows runs only on amd64.
 func (p *plan) launchable(t *catalog.Type) bool {
 	hvm := len(t.VirtualizationTypes) == 0 || slices.Contains(t.VirtualizationTypes, "hvm")
 	arch := architecture(t)
 	return hvm && arch != "" && (p.family.windowsBuild == "" || arch == poolv1.ArchitectureAmd64)
 }
 
-// hasRoom reports whether overhead and huge pages leave anything for pods.
+// hasRoom reports whether the capacity minus overhead and huge pages leaves any resources for pods.
 func (l *resourceLists) hasRoom(it *cloudprovider.InstanceType) bool {
 	for _, name := range [...]corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourcePods} {
 		left := it.Capacity[name].DeepCopy()

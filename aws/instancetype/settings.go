@@ -38,24 +38,24 @@ type Settings struct {
 	BlockDevices []BlockDevice `json:"blockDevices,omitempty"`
 	// InstanceStorePolicy RAID0 uses the local disks as node ephemeral storage; empty leaves them unused.
 	InstanceStorePolicy awsv1.InstanceStorePolicy `json:"instanceStorePolicy,omitempty"`
-	// NetworkInterfaces that the class lists. Nil and empty differ: a class with a list, even an empty one, has exactly the EFA
-	// interfaces it lists; a class without a list has all that the type offers.
+	// NetworkInterfaces that the class lists. Nil and empty differ: a class with a list, even an empty one, has exactly the EFA interfaces
+	// that it lists; a class without a list has all EFA interfaces that the type offers.
 	NetworkInterfaces []NetworkInterface `json:"networkInterfaces"`
 	// IPPrefixCount is the number of address prefixes of each interface; 0 leaves it to EC2.
 	IPPrefixCount int64 `json:"ipPrefixCount,omitempty"`
 	// NestedVirtualization is true when the class asks for it.
 	NestedVirtualization bool `json:"nestedVirtualization,omitempty"`
-	// ThreadsPerCore is the number of threads of each core, 1 or 2, and CoreCount the number of cores that an instance has; 0 leaves them to
-	// the type. Types that can't have them can't be launched. They change the vCPUs of an instance, but neither its price nor its label
-	// for the number of CPUs.
+	// ThreadsPerCore is the number of threads of each core, 1 or 2, and CoreCount the number of cores that an instance has; 0 means the
+	// number of the type. Types that don't support these numbers can't be launched. They change the vCPUs of an instance, but neither its
+	// price nor its label for the number of CPUs.
 	ThreadsPerCore int64 `json:"threadsPerCore,omitempty"`
 	CoreCount      int64 `json:"coreCount,omitempty"`
-	// BandwidthWeighting divides the bandwidth between network and EBS volumes. Types that don't support it can't be launched. Empty, and
-	// the default weighting, exclude no type.
+	// BandwidthWeighting divides the bandwidth between network and EBS volumes. Types that don't support this weighting can't be launched.
+	// Empty, and the default weighting, exclude no type.
 	BandwidthWeighting awsv1.BandwidthWeighting `json:"bandwidthWeighting,omitempty"`
-	// Tenancy is that of all instances: one of the Tenancy constants of aws/api/v1. Types that can't have it can't be launched, and prices
-	// are those of the tenancy. Empty means that each NodeClaim chooses between default and dedicated, and that prices are those of shared
-	// hardware.
+	// Tenancy is the tenancy of all instances: one of the Tenancy constants of aws/api/v1. Types that don't support it can't be launched,
+	// and prices are those of the tenancy. Empty means that each NodeClaim chooses between default and dedicated, and that prices are those
+	// of shared hardware.
 	Tenancy string `json:"tenancy,omitempty"`
 	// UnlimitedCredits is true if burstable instances have unlimited CPU credits, which EC2 refuses on Dedicated Hosts. It has no effect with
 	// other tenancies.
@@ -68,8 +68,8 @@ type Settings struct {
 	PlacementGroupID string `json:"placementGroupID,omitempty"`
 	// PlacementPartitions is the number of partitions of a group of strategy "partition"; at least 0.
 	PlacementPartitions int32 `json:"placementPartitions,omitempty"`
-	// Zones that instances can be launched in, by name; nil means all of the catalogue. An ID given here replaces the catalogue's: the same
-	// zone name may mean different zones in different accounts.
+	// Zones that instances can be launched in, by name; nil means all zones of the catalogue. An ID given here replaces the catalogue's:
+	// the same zone name may mean different zones in different accounts.
 	Zones []catalog.Zone `json:"zones"`
 	// VMMemoryOverheadPercent is a fraction, at least 0 and less than 1; nil means DefaultVMMemoryOverheadPercent.
 	VMMemoryOverheadPercent *float64 `json:"vmMemoryOverheadPercent,omitempty"`
@@ -110,7 +110,7 @@ type Settings struct {
 type Kubelet struct {
 	// MaxPods is the pod limit; nil means the family's rule.
 	MaxPods *int32 `json:"maxPods,omitempty"`
-	// PodsPerCore bounds pods by vCPUs; nil and 0 mean no such bound.
+	// PodsPerCore limits the pods per vCPU; nil and 0 mean no such limit.
 	PodsPerCore *int32 `json:"podsPerCore,omitempty"`
 	// SystemReserved are quantities by resource name: "cpu", "memory", "ephemeral-storage", "pid".
 	SystemReserved map[string]string `json:"systemReserved,omitempty"`
@@ -145,7 +145,7 @@ type NetworkInterface struct {
 func (s Settings) Key() string {
 	text, err := json.Marshal(s) // sorts maps
 	if err != nil {
-		// A fraction that is not a number, which Resolve refuses: the result is never shared.
+		// The settings contain a fraction that is not a number, so Resolve refuses them and nothing is shared.
 		return fmt.Sprintf("%+v", s)
 	}
 	if s.PodDensity != nil {
@@ -180,8 +180,8 @@ type plan struct {
 	hugePages      reserved
 	memoryEviction threshold
 	diskEviction   threshold
-	efaOnly        int64 // number of interfaces of kind efa-only
-	efaOnlyCard0   int64 // number of such interfaces on card 0
+	efaOnly        int64 // number of interfaces with EFAOnly
+	efaOnlyCard0   int64 // number of interfaces with EFAOnly on card 0
 	zones          []zoneUse
 }
 

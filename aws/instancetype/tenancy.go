@@ -11,12 +11,13 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// dedicatedPremium is what dedicated hardware costs more than shared hardware, as a share. AWS's price lists have 6 % or 10 % for Dedicated
-// Instances, by type, and a Dedicated Host costs about 10 % more than the instances that fill it. It is used where no price is known.
+// dedicatedPremium is the assumed premium for dedicated hardware, as a share of the price of shared hardware. AWS's price lists have 6 % or
+// 10 % for Dedicated Instances, by type, and a Dedicated Host costs about 10 % more than the instances that fill it. It is used if no price
+// for dedicated hardware is known.
 const dedicatedPremium = 0.10
 
-// TenancyOf returns the tenancy that all instances have which meet the requirements: dedicated if the requirements exclude shared hardware,
-// and otherwise empty.
+// TenancyOf returns the tenancy that all instances must have to meet the requirements: dedicated if the requirements exclude shared
+// hardware, and otherwise empty.
 func TenancyOf(want requirements.Set) string {
 	if allowed := want.Get(awsv1.LabelInstanceTenancy); want.Has(awsv1.LabelInstanceTenancy) &&
 		!allowed.Has(awsv1.TenancyDefault) && allowed.Has(awsv1.TenancyDedicated) {

@@ -21,9 +21,9 @@ const (
 	warmInterfaces = 1
 )
 
-// ebsLimit returns the number of EBS volumes that an instance of the type can attach for pods: at most what the EBS CSI driver will report
-// in CSINode, and at most what will really attach. It is EC2's maximum, which already accounts for the primary interface, local NVMe disks
-// and accelerators, minus:
+// ebsLimit returns the number of EBS volumes that an instance of the type can attach for pods. It exceeds neither the number that the EBS
+// CSI driver will report in CSINode, nor the number that can really be attached. It is EC2's maximum, which already accounts for the
+// primary interface, local NVMe disks and accelerators, minus:
 //
 //   - the volumes it boots with, the root among them;
 //   - if interfaces and volumes share slots, all interfaces except the primary one. The driver counts those attached when it starts, but
@@ -31,8 +31,8 @@ const (
 //     volume belongs to a different pod, plus the warm one;
 //   - on Xen, disks of the instance store that are not NVMe: there the limit applies to block devices of any kind.
 //
-// At least 1, as the driver reports. Drivers running with --volume-attach-limit or --reserved-volume-attachments report these values
-// instead, which is not taken into account here.
+// The result is at least 1, like the number that the driver reports. A driver that runs with --volume-attach-limit or
+// --reserved-volume-attachments reports other numbers; ebsLimit does not know these flags.
 func (p *plan) ebsLimit(t *catalog.Type) int32 {
 	slots := t.EBS.MaxAttach
 	taken := p.bootVolumes()
@@ -50,7 +50,7 @@ func (p *plan) ebsLimit(t *catalog.Type) int32 {
 	return int32(max(1, slots-taken))
 }
 
-// sharedLimit returns the largest number of volumes that leaves enough slots for the interfaces which their pods need.
+// sharedLimit returns the largest number of volumes that leaves enough slots for the network interfaces that as many pods need.
 func (p *plan) sharedLimit(t *catalog.Type, slots, taken int64) int32 {
 	n := slots - taken
 	for n > 1 && n+p.interfaces(t, n)-1 > slots-taken {
@@ -60,7 +60,7 @@ func (p *plan) sharedLimit(t *catalog.Type, slots, taken int64) int32 {
 }
 
 // interfaces returns the number of network interfaces of an instance of the type when it runs that many pods with their own addresses.
-// Address prefixes would need fewer; that is not assumed.
+// It does not consider address prefixes, which would need fewer interfaces.
 func (p *plan) interfaces(t *catalog.Type, pods int64) int64 {
 	launched := max(1, t.Network.EFA)
 	if p.NetworkInterfaces != nil {

@@ -87,7 +87,7 @@ func ParseAlias(text string) (Alias, error) {
 	return Alias{Family: family, Version: version}, nil
 }
 
-// Alias returns the alias of the image terms; ok is false when there is none or it can't be read.
+// Alias returns the alias of the image terms; ok is false if no term has an alias, or if the alias is invalid.
 func (s *EC2NodeClassSpec) Alias() (alias Alias, ok bool) {
 	for _, term := range s.AMISelectorTerms {
 		if term.Alias == "" {
@@ -128,9 +128,9 @@ func (s *EC2NodeClassSpec) VolumeTypes() []string {
 	return slices.Compact(types)
 }
 
-// DefaultBlockDeviceMappings returns the volumes of a family when the node class has no mapping of its own: encrypted gp3, the one
-// that holds the kubelet's files last. It is nil for Custom, whose image decides; an unknown family gets the volumes of AL2. The
-// caller owns the slice and what it points to.
+// DefaultBlockDeviceMappings returns the volumes of a family when the node class has no mapping of its own. All are encrypted gp3 volumes;
+// the last one holds the kubelet's files. It is nil for Custom, whose image decides; an unknown family gets the volumes of AL2. The caller
+// owns the slice and what it points to.
 func DefaultBlockDeviceMappings(family AMIFamily) []BlockDeviceMapping {
 	volume := func(device, size string) BlockDeviceMapping {
 		encrypted, kind, quantity := true, VolumeTypeGP3, resource.MustParse(size)

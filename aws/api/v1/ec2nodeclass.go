@@ -74,8 +74,8 @@ type EC2NodeClassSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.all(x, !(has(x.ssmParameter) && (has(x.alias) || has(x.tags) || has(x.id) || has(x.name) || has(x.owner))))",message="ssmParameter can't be combined with other fields of its term"
 	// +kubebuilder:validation:XValidation:rule="!(self.exists(x, has(x.alias)) && size(self) > 1)",message="an alias stands alone: remove the other terms"
 	AMISelectorTerms []AMISelectorTerm `json:"amiSelectorTerms"`
-	// AMIFamily determines the format of user data, default volumes and the image's features; never which image is used. It is required
-	// unless a term has an alias; if it is empty then, the alias determines the family.
+	// AMIFamily determines the format of user data, default volumes and the image's features; it never determines which image is used. It
+	// is required unless a term has an alias: an empty AMIFamily then means the family of the alias.
 	// +optional
 	AMIFamily AMIFamily `json:"amiFamily,omitempty"`
 	// UserData is the user's own start-up configuration, in the format of the family. Nil: none.
@@ -96,7 +96,7 @@ type EC2NodeClassSpec struct {
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	IPPrefixCount *int32 `json:"ipPrefixCount,omitempty"`
-	// NetworkInterfaces lists the instance's interfaces. At most 150; nil or empty means one, as EC2 creates it.
+	// NetworkInterfaces lists the instance's interfaces. At most 150; nil or empty means the one interface that EC2 creates by default.
 	// +optional
 	// +kubebuilder:validation:MaxItems=150
 	// +kubebuilder:validation:XValidation:rule="size(self) == 0 || self.exists(x, x.networkCardIndex == 0 && x.deviceIndex == 0 && x.interfaceType == 'interface')",message="an instance needs its primary interface: networkCardIndex 0, deviceIndex 0, interfaceType interface"
@@ -135,7 +135,7 @@ type EC2NodeClassSpec struct {
 	// CPUOptions are settings of the processor. Nil: EC2's.
 	// +optional
 	CPUOptions *CPUOptions `json:"cpuOptions,omitempty"`
-	// CreditSpecification says how burstable instances (t2, t3, t3a, t4g) pay for more CPU than they earn; other types are not concerned.
+	// CreditSpecification says how burstable instances (t2, t3, t3a, t4g) pay for more CPU than they earn; it does not affect other types.
 	// Nil means the account's setting. Karpenter does not have this field.
 	// +optional
 	CreditSpecification *CreditSpecification `json:"creditSpecification,omitempty"`

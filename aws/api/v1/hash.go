@@ -8,8 +8,8 @@ import (
 	"github.com/drawknife/drawknife/internal/drifthash"
 )
 
-// HashVersion is the version of Hash: the value of AnnotationHashVersion. It differs from other implementations because their
-// hashes differ: a claim with another version is not compared but gets the current hash.
+// HashVersion is the version of Hash: the value of AnnotationHashVersion. The value differs from that of other implementations, because
+// their hashes differ. If a claim has another version, its hash is not compared: it gets the current hash.
 const HashVersion = "drawknife-v1"
 
 // Hash is the static drift hash: a claim with another hash of the same version was launched before the settings changed, and has

@@ -114,8 +114,8 @@ const (
 	InterfaceTypeEFAOnly InterfaceType = "efa-only"
 )
 
-// ConnectionTracking sets idle timeouts of security groups' connection tracking, in seconds. A nil member keeps EC2's
-// default; at least one is given.
+// ConnectionTracking sets idle timeouts of security groups' connection tracking, in seconds. A nil member keeps EC2's default; at least one
+// member must be set.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.tcpEstablishedTimeout) || has(self.udpStreamTimeout) || has(self.udpTimeout)",message="sets nothing: give tcpEstablishedTimeout, udpStreamTimeout or udpTimeout, or remove it"
 type ConnectionTracking struct {
@@ -156,7 +156,7 @@ type HTTPTokens string
 const (
 	// HTTPTokensRequired refuses requests without a token.
 	HTTPTokensRequired HTTPTokens = "required"
-	// HTTPTokensOptional answers requests without a token too.
+	// HTTPTokensOptional also answers requests without a token.
 	HTTPTokensOptional HTTPTokens = "optional"
 )
 
@@ -210,7 +210,7 @@ type CPUCredits string
 const (
 	// CPUCreditsStandard slows the instance down to its baseline.
 	CPUCreditsStandard CPUCredits = "standard"
-	// CPUCreditsUnlimited lets it go on, for a surcharge.
+	// CPUCreditsUnlimited lets the instance exceed its baseline, for a surcharge.
 	CPUCreditsUnlimited CPUCredits = "unlimited"
 )
 
@@ -221,13 +221,13 @@ type CreditSpecification struct {
 	CPUCredits *CPUCredits `json:"cpuCredits,omitempty"`
 }
 
-// BandwidthWeighting says what gets more of an instance's bandwidth.
+// BandwidthWeighting says whether the network or EBS gets more of an instance's bandwidth.
 //
 // +kubebuilder:validation:Enum=default;vpc-1;ebs-1
 type BandwidthWeighting string
 
 const (
-	// BandwidthWeightingDefault is that of the instance type.
+	// BandwidthWeightingDefault keeps the division of the instance type.
 	BandwidthWeightingDefault BandwidthWeighting = "default"
 	// BandwidthWeightingVPC gives the network a quarter more, and EBS less.
 	BandwidthWeightingVPC BandwidthWeighting = "vpc-1"

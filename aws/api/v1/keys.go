@@ -153,7 +153,7 @@ const (
 	TagNodeClass = LabelNodeClass
 	// TagProvisioner holds the Provisioner's name on instances of Provisioners, instead of TagNodePool.
 	TagProvisioner = "karpenter.sh/provisioner-name"
-	// TagManagedBy holds the cluster's name on those instances, instead of TagClusterName.
+	// TagManagedBy holds the cluster's name on instances of Provisioners, instead of TagClusterName.
 	TagManagedBy = "karpenter.sh/managed-by"
 	// TagName is the name shown in the AWS console; users may set it.
 	TagName = "Name"

@@ -121,8 +121,8 @@ func authorizationShape() shape {
 	})
 }
 
-// loggingShape: the flush frequency is a duration or a number of nanoseconds, a buffer size a quantity, which may be
-// written as a number.
+// loggingShape returns the shape of the block "logging". The flush frequency is a duration or a number of nanoseconds. A buffer size is a
+// quantity, which may be written as a number.
 func loggingShape() shape {
 	output := map[string]shape{"splitStream": kind(shapeBool), "infoBufferSize": kind(shapeAny)}
 	return objectOf(map[string]shape{

@@ -16,8 +16,8 @@ type Tenancy string
 // +kubebuilder:validation:XValidation:rule="!(has(self.hostID) && has(self.hostResourceGroupARN))",message="names one host and a group of hosts: give one of hostID and hostResourceGroupARN"
 // +kubebuilder:validation:XValidation:rule="!(has(self.hostID) || has(self.hostResourceGroupARN)) || !has(self.tenancy) || self.tenancy == 'host'",message="names Dedicated Hosts: tenancy must be host"
 type Placement struct {
-	// Tenancy is default (hardware shared with other accounts), dedicated (Dedicated Instances: hardware of this account alone, for which
-	// EC2 asks more), or host (Dedicated Hosts, which you allocate and pay). Nil means host if HostID or HostResourceGroupARN is given, and
+	// Tenancy is default (hardware shared with other accounts), dedicated (Dedicated Instances: hardware of this account alone, at a higher
+	// price), or host (Dedicated Hosts, which you allocate and pay). Nil means host if HostID or HostResourceGroupARN is given, and
 	// otherwise what the NodeClaim requires by the label karpenter.k8s.aws/instance-tenancy.
 	// +optional
 	Tenancy *Tenancy `json:"tenancy,omitempty"`

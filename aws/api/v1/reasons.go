@@ -31,7 +31,7 @@ const (
 	// ReasonClusterCIDRResolutionFailed (ValidationSucceeded): the cluster's range of service addresses, which AL2023 needs, is
 	// unknown.
 	ReasonClusterCIDRResolutionFailed = "ClusterCIDRResolutionFailed"
-	// ReasonInvalidSpec (ValidationSucceeded): a field is invalid that no API server has validated.
+	// ReasonInvalidSpec (ValidationSucceeded): a field is invalid, and no API server has refused the object.
 	ReasonInvalidSpec = "InvalidSpec"
 	// ReasonInvalidKubeletConfiguration (ValidationSucceeded): the kubelet block is invalid.
 	ReasonInvalidKubeletConfiguration = "InvalidKubeletConfiguration"

@@ -30,7 +30,7 @@ type Features struct {
 }
 
 // Validate returns what is wrong with the node class, each error with its path, the rule and the cure; nil if it is valid. Unset fields are
-// checked with their defaults. All Features are off: a provider with some, aws.Config.Features, uses ValidateWith.
+// checked with their defaults. All Features are off: a provider that supports some (see aws.Config.Features) uses ValidateWith.
 func (c *EC2NodeClass) Validate() field.ErrorList { return c.ValidateWith(Features{}) }
 
 // ValidateWith is Validate for a provider that supports the given features.

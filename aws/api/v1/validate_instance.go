@@ -57,7 +57,8 @@ func validateBlockDevice(ebs *BlockDevice, path *field.Path) field.ErrorList {
 
 func validateVolumeSize(ebs *BlockDevice, path *field.Path) field.ErrorList {
 	size := ebs.VolumeSize
-	// A few letters (1e99999999) can denote a size whose digits would fill the memory, and comparing it writes them out.
+	// A short text such as 1e99999999 can denote a number whose digits would fill the memory, and comparing the quantity would write out
+	// all digits.
 	exact := size.DeepCopy()
 	if exact.AsDec().Scale() < -maxVolumeExponent {
 		return field.ErrorList{field.Invalid(path, size.String(), "is more than 64Ti, the largest volume there is")}

@@ -134,7 +134,8 @@ func validateGracePeriods(periods map[string]string, path *field.Path) field.Err
 	return errs
 }
 
-// validateSoftPairs: the kubelet refuses to start if a soft threshold has no grace period, or a grace period no threshold.
+// validateSoftPairs requires a grace period for each soft threshold, and a soft threshold for each grace period: otherwise the kubelet
+// refuses to start.
 func validateSoftPairs(k *KubeletConfiguration, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for _, signal := range slices.Sorted(maps.Keys(k.EvictionSoft)) {

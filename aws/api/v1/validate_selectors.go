@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Forms of ids. The forms of subnets, security groups and images also match inside a longer text, as in the API's own schema.
+// Forms of ids. The patterns for ids of subnets, security groups and images also match inside a longer text, as in the API's own schema.
 var (
 	subnetIDForm              = regexp.MustCompile(`subnet-[0-9a-z]+`)
 	securityGroupIDForm       = regexp.MustCompile(`sg-[0-9a-z]+`)
@@ -140,9 +140,9 @@ func requiredTerms(path *field.Path, have int) field.ErrorList {
 type termField struct {
 	name  string
 	given bool
-	// alone means that no other field may be set with it.
+	// alone means that no other field may be set together with this one.
 	alone bool
-	// narrows means that it is not enough by itself.
+	// narrows means that this field is not enough by itself.
 	narrows bool
 }
 

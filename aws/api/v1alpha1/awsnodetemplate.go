@@ -49,8 +49,8 @@ type AWSNodeTemplateSpec struct {
 	// UserData is the user's own start-up configuration, in the format of the family. Nil: none.
 	// +optional
 	UserData *string `json:"userData,omitempty"`
-	// AMISelector selects the images. Nil or empty means the newest images that AWS publishes for the family. See SubnetSelector; the
-	// keys aws::name and aws::owners are a comma separated list of names and of account ids or aliases.
+	// AMISelector selects the images. Nil or empty means the newest images that AWS publishes for the family. The format is that of
+	// SubnetSelector. The key aws::name lists names, and aws::owners lists account ids or aliases, separated by commas.
 	// +optional
 	AMISelector map[string]string `json:"amiSelector,omitzero"`
 	// DetailedMonitoring asks for one-minute metrics, which EC2 charges for. Nil: off.
@@ -85,8 +85,8 @@ type AWS struct {
 	// Later generations don't have it.
 	// +optional
 	LaunchTemplate *string `json:"launchTemplate,omitempty"`
-	// MetadataOptions sets up the instance metadata service. Nil means the defaults of MetadataOptions; EC2 decides about members that a
-	// block leaves out.
+	// MetadataOptions sets up the instance metadata service. Nil means DefaultMetadataOptions; EC2 decides about members that a block
+	// leaves out.
 	// +optional
 	MetadataOptions *MetadataOptions `json:"metadataOptions,omitempty"`
 	// BlockDeviceMappings are the instance's volumes; a list replaces the family's as a whole. Nil or empty means the volumes of the

@@ -16,7 +16,7 @@ import (
 	"github.com/drawknife/drawknife/aws/api/v1beta1"
 )
 
-// beta returns the options of the second step.
+// beta returns the options for converting between v1beta1 and v1.
 func (o ConvertOptions) beta() v1beta1.ConvertOptions {
 	return v1beta1.ConvertOptions{ReferenceCompat: o.ReferenceCompat, Force: o.Force}
 }
@@ -201,8 +201,8 @@ func mappingsToBeta(mappings []BlockDeviceMapping, options ConvertOptions, path 
 // sizeForm is the form of a size that every release accepts.
 var sizeForm = regexp.MustCompile(`^[0-9]+(Gi|G|Ti|T)$`)
 
-// volumeSize converts the size to units that the API accepts: the smallest exact one, otherwise it rounds up to Gi. It returns false for
-// invalid sizes, which validation refuses.
+// volumeSize converts the size to a unit that the API accepts: to G if only that is exact, otherwise to Gi, rounded up. It returns false
+// for invalid sizes, which validation refuses.
 func volumeSize(text string, size apiresource.Quantity) (apiresource.Quantity, bool) {
 	if sizeForm.MatchString(text) {
 		return size, true

@@ -103,7 +103,7 @@ type earlier struct {
 	gave *v1beta1.EC2NodeClass
 }
 
-// before repeats the conversion of the original node template; nil if there was none.
+// before repeats the conversion of the original node template, or returns nil if there was none.
 func before(name string, born conversion.Provenance, options ConvertOptions) *earlier {
 	node := &AWSNodeTemplate{}
 	if !born.FirstGeneration() || !born.Restore(residueSpec, &node.Spec) {

@@ -31,7 +31,7 @@
 //     defaults.
 //   - Sizes of volumes use units that the API accepts; the tool may print invalid ones.
 //   - Ids get separate terms; the tool mixes them with other conditions, which is refused.
-//   - Image tags without owners search self and amazon, as before; those that the tool writes search all owners.
+//   - Image tags without owners select images of self and amazon, as before; with the tool's terms they select images of all owners.
 //
 // The types have no locks: goroutines may read an object concurrently as long as nobody changes it.
 //

@@ -30,7 +30,7 @@ type ConvertOptions struct {
 	GlobalTags map[string]string
 	// ReferenceCompat produces the result of Karpenter's conversion tool where it differs: see the package.
 	ReferenceCompat bool
-	// Force returns an object even if there are warnings of severity error. Without it the object is then nil.
+	// Force returns an object even if there are warnings of severity error. Without Force the object is nil in this case.
 	Force bool
 }
 

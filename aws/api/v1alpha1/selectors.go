@@ -22,7 +22,7 @@ const (
 
 // resource is the kind of resource that a selector selects.
 type resource struct {
-	// name of its id, for readers.
+	// name is the name of its id in messages.
 	name string
 	// id is the form of its ids.
 	id *regexp.Regexp
@@ -42,7 +42,7 @@ type condition struct {
 	values []string
 }
 
-// selection is a parsed selector map. Its meaning is the product of its parts.
+// selection is a parsed selector map. It selects all combinations of its members: see product.
 type selection struct {
 	ids, names, owners []string
 	tags               []condition

@@ -16,15 +16,15 @@ import (
 type ConvertOptions struct {
 	// ReferenceCompat produces the result of Karpenter's conversion webhook where it differs: see the package.
 	ReferenceCompat bool
-	// Force returns an object even if there are warnings of severity error. Without it the object is then nil.
+	// Force returns an object even if there are warnings of severity error. Without Force the object is nil in this case.
 	Force bool
 }
 
-// ToV1 converts the node class to v1, and reports all changes. It should be valid (see Validate): faults are found again in the result, as
-// conversion.CodeResultInvalid. The result shares no memory with c. It is nil if a warning has severity error, unless the options force
-// it.
+// ToV1 converts the node class to v1, and reports all changes. The node class should be valid (see Validate): faults are found again in the
+// result, as conversion.CodeResultInvalid. The result shares no memory with c. It is nil if a warning has severity error, unless the
+// options force it.
 //
-// The kubelet block, which v1 has here, comes from the pools of the node class and is not handled by this function.
+// The kubelet block, which is part of the node class in v1, comes from the pools of the node class. This function does not convert it.
 func (c *EC2NodeClass) ToV1(options ConvertOptions) (*v1.EC2NodeClass, conversion.Warnings) {
 	warnings := conversion.NewRecorder(KindEC2NodeClass, c.Name)
 	in := c.DeepCopy()
@@ -72,7 +72,7 @@ func (c *EC2NodeClass) ToV1(options ConvertOptions) (*v1.EC2NodeClass, conversio
 	return out, warnings.Warnings()
 }
 
-// explicitMetadata writes every member explicitly, because the default of one of them differs in v1.
+// explicitMetadata writes every member explicitly, because the default hop limit differs in v1.
 func explicitMetadata(o *MetadataOptions, options ConvertOptions, path *field.Path, warnings *conversion.Recorder) *v1.MetadataOptions {
 	if o == nil && options.ReferenceCompat {
 		return v1.DefaultMetadataOptions()
@@ -172,7 +172,7 @@ func dropLaterFields(s *v1.EC2NodeClassSpec, spec *field.Path, warnings *convers
 	}
 }
 
-// metadataFromHub writes every member explicitly, because the default of one of them differs.
+// metadataFromHub writes every member explicitly, because the default hop limit differs in v1beta1.
 func metadataFromHub(o *v1.MetadataOptions, path *field.Path, warnings *conversion.Recorder) *MetadataOptions {
 	if o == nil || o.HTTPPutResponseHopLimit == nil {
 		warnings.Add(conversion.CodeShortHopLimitKept, path.Child("httpPutResponseHopLimit"))

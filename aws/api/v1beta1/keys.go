@@ -13,9 +13,9 @@ const (
 const (
 	// UbuntuCompatibilityAMIFamily: amiFamily was Ubuntu and was written as AL2.
 	UbuntuCompatibilityAMIFamily = "amiFamily"
-	// UbuntuCompatibilityBlockDeviceMappings: there were none, and Ubuntu's own were written out.
+	// UbuntuCompatibilityBlockDeviceMappings: the class had no volumes, and Ubuntu's default volumes were written out.
 	UbuntuCompatibilityBlockDeviceMappings = "blockDeviceMappings"
-	// UbuntuCompatibilityIncompatible: there were no image terms, and a placeholder replaces them. Such a node class is not ready.
+	// UbuntuCompatibilityIncompatible: the class had no image terms, and got a placeholder. Such a node class is not ready.
 	UbuntuCompatibilityIncompatible = "incompatible"
 )
 

@@ -12,11 +12,11 @@ import (
 
 // UnsupportedAliasError says that AWS publishes no images of an alias for the cluster's version.
 type UnsupportedAliasError struct {
-	// Alias as it stands in the node class.
+	// Alias is the alias in the node class.
 	Alias awsv1.Alias
 	// Kubernetes is the cluster's version, "1.33".
 	Kubernetes string
-	// Problem says which versions there are images for and what to do.
+	// Problem says for which versions AWS has images, and what to do.
 	Problem string
 }
 
@@ -34,7 +34,7 @@ const (
 	variantNeuron   variant = "neuron"
 )
 
-// requirements of a variant: which labels its instances have or lack.
+// requirements returns the labels that instances of the variant must have or lack.
 func (v variant) requirements() []corev1.NodeSelectorRequirement {
 	label := func(key string, operator corev1.NodeSelectorOperator) corev1.NodeSelectorRequirement {
 		return corev1.NodeSelectorRequirement{Key: key, Operator: operator}
@@ -56,9 +56,9 @@ func (v variant) requirements() []corev1.NodeSelectorRequirement {
 // parameter is an SSM parameter that names an image of an alias.
 type parameter struct {
 	name string
-	// variants are the kinds of instance the image serves, each a set of requirements of its own.
+	// variants are the kinds of instance that the image serves; each has its own set of requirements.
 	variants []variant
-	// further requirements of every variant.
+	// further contains requirements that apply to every variant.
 	further []corev1.NodeSelectorRequirement
 }
 
@@ -73,9 +73,9 @@ func minor(kubernetes string) (int, error) {
 }
 
 const (
-	// lastAL2 is the last minor version AL2 images were made for.
+	// lastAL2 is the last minor version for which AWS made AL2 images.
 	lastAL2 = 32
-	// firstWindows2025 is the first minor version Windows Server 2025 images were made for.
+	// firstWindows2025 is the first minor version for which AWS made Windows Server 2025 images.
 	firstWindows2025 = 35
 )
 
@@ -162,7 +162,7 @@ func bottlerocket(alias awsv1.Alias, kubernetes string) []parameter {
 	}
 }
 
-// windows has its own requirements instead of a variant.
+// windows returns the parameters of a Windows image. Instead of a variant they have requirements of their own (further).
 func windows(year, build, kubernetes string) []parameter {
 	return []parameter{{
 		name: fmt.Sprintf("/aws/service/ami-windows-latest/Windows_Server-%s-English-Core-EKS_Optimized-%s/image_id", year, kubernetes),

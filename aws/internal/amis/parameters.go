@@ -37,8 +37,8 @@ func (r *Resolver) parameter(ctx context.Context, name string) (id, problem stri
 	return id, "", nil
 }
 
-// Recheck checks whether images of parameters for the newest release were deprecated or withdrawn. If so, it forgets these parameters, so
-// that the next Resolve finds AWS's current recommendation. It returns how many it forgot. Call it every half hour.
+// Recheck checks whether images of parameters that follow the newest release were deprecated or withdrawn. If so, it forgets these
+// parameters, so that the next Resolve finds AWS's current recommendation. It returns how many it forgot. Call it every half hour.
 func (r *Resolver) Recheck(ctx context.Context) (forgotten int, err error) {
 	follow := r.parameters.values(r.now())
 	maps.DeleteFunc(follow, func(name, _ string) bool { return !followsNewest(name) })

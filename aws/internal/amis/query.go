@@ -18,7 +18,7 @@ import (
 // pageSize is the most images that EC2 lists at once.
 const pageSize = 1000
 
-// query is one query for images. Equal questions are written alike.
+// query is one query for images. Equal queries have equal fields.
 type query struct {
 	Owners  []string
 	Filters []filter
@@ -29,7 +29,7 @@ type filter struct {
 	Values []string
 }
 
-// key distinguishes questions, whatever is in their tags.
+// key returns a string that is different for different queries, whatever their tags contain.
 func (q query) key() string {
 	text, err := json.Marshal(q)
 	if err != nil {
@@ -38,14 +38,14 @@ func (q query) key() string {
 	return string(text)
 }
 
-// queryOf returns the question of a term with a name, tags or an owner.
+// queryOf returns the query for a term with a name, tags or an owner.
 func queryOf(term awsv1.AMISelectorTerm) query {
 	var q query
 	switch {
 	case term.Owner != "":
 		q.Owners = []string{term.Owner}
 	case term.Name != "":
-		// Anybody may publish an image of any name.
+		// Anyone may publish an image under any name, so search only these owners.
 		q.Owners = []string{"amazon", "self"}
 	}
 	if term.Name != "" {
@@ -61,14 +61,14 @@ func queryOf(term awsv1.AMISelectorTerm) query {
 	return q
 }
 
-// queryByID returns the question about images of these ids, no matter who owns them.
+// queryByID returns the query for images with these ids, no matter who owns them.
 func queryByID(ids []string) query {
 	sorted := slices.Clone(ids)
 	slices.Sort(sorted)
 	return query{Filters: []filter{{"image-id", slices.Compact(sorted)}}}
 }
 
-// ask puts the question to EC2, deprecated images included.
+// ask sends the query to EC2. The answer includes deprecated images.
 func ask(ctx context.Context, api sdk.EC2API, q query) ([]ec2types.Image, error) {
 	available, deprecated, size := "state", true, int32(pageSize)
 	filters := []ec2types.Filter{{Name: &available, Values: []string{"available"}}}

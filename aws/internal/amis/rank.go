@@ -22,8 +22,8 @@ type candidate struct {
 	created time.Time
 }
 
-// candidates returns an image for each of its sets of requirements; an image without any has only its architecture. Images of unknown
-// architectures are no candidates.
+// candidates returns a candidate for each set of requirements in sets, with the image's architecture as a further requirement. Images of
+// unknown architectures are no candidates.
 func candidates(image ec2types.Image, sets [][]corev1.NodeSelectorRequirement, now time.Time) []candidate {
 	arch, ok := architecture(image.Architecture)
 	if !ok || image.ImageId == nil {
@@ -94,7 +94,7 @@ func newest(all []candidate) []awsv1.AMI {
 	return amis
 }
 
-// better says whether c is preferred to o. Otherwise equal images are ordered by id, so that EC2's order does not matter.
+// better reports whether c is preferred to o. If images are equal otherwise, the id decides, so that EC2's order does not matter.
 func (c candidate) better(o candidate) bool {
 	if c.Deprecated != o.Deprecated {
 		return o.Deprecated

@@ -18,13 +18,13 @@ import (
 const (
 	// DefaultLifetime is how long an answer about images is used.
 	DefaultLifetime = time.Minute
-	// publishedLifetime is how long the value of a parameter that AWS publishes is used, and userLifetime that of others.
+	// publishedLifetime is how long the value of a parameter that AWS publishes is used, userLifetime how long that of any other parameter.
 	publishedLifetime, userLifetime = 24 * time.Hour, 5 * time.Minute
 )
 
-// Options of a Resolver. The zero value takes the defaults.
+// Options of a Resolver. The zero value means the defaults.
 type Options struct {
-	// Lifetime is how long an answer about images is used; 0 means DefaultLifetime, the least.
+	// Lifetime is how long an answer about images is used, at least DefaultLifetime; 0 means DefaultLifetime.
 	Lifetime time.Duration
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
@@ -57,7 +57,7 @@ func New(ec2 sdk.EC2API, ssm sdk.SSMAPI, o Options) (*Resolver, error) {
 	return &Resolver{ec2: ec2, ssm: ssm, now: o.Now, lifetime: o.Lifetime, images: newCache[[]ec2types.Image](), parameters: newCache[string]()}, nil
 }
 
-// Result is what terms select.
+// Result contains the images that the terms select.
 type Result struct {
 	// AMIs are in the order of preference; empty if the terms match nothing.
 	AMIs []awsv1.AMI
@@ -69,16 +69,17 @@ type Result struct {
 type Outcome struct {
 	// Term is the term's index.
 	Term int
-	// Parameter is the SSM parameter that was read; empty for terms without.
+	// Parameter is the SSM parameter that was read; empty for a term without a parameter.
 	Parameter string
-	// Images is how many images were found, before the newest were chosen.
+	// Images is the number of images that were found, before the newest were chosen.
 	Images int
-	// Problem is a sentence that says why there are none; empty if there are some.
+	// Problem is a sentence that says why no images were found; empty if Images is not 0.
 	Problem string
 }
 
-// Resolve finds the images that the terms select, for a cluster of a Kubernetes version "1.33". An alias for which AWS publishes nothing is
-// an *UnsupportedAliasError. If terms can't be read, the errors have the kinds of their causes (see sdk.Wrap), and no image is returned.
+// Resolve finds the images that the terms select, for a cluster of a Kubernetes version "1.33". If AWS publishes no images for an alias, it
+// returns an *UnsupportedAliasError. If terms can't be read, the errors have the kinds of their causes (see sdk.Wrap), and no image is
+// returned.
 func (r *Resolver) Resolve(ctx context.Context, terms []awsv1.AMISelectorTerm, kubernetes string) (Result, error) {
 	for i, term := range terms {
 		if term.Alias == "" {
@@ -101,7 +102,7 @@ func (r *Resolver) resolveAlias(ctx context.Context, term int, alias awsv1.Alias
 	}
 	var result Result
 	var ids []string
-	// The requirements of each image; if several parameters name an image, it has the requirements of all.
+	// sets has the requirements of each image; if several parameters name an image, it has the requirements of all these parameters.
 	sets := make(map[string][][]corev1.NodeSelectorRequirement)
 	outcomeOf := make(map[string][]int)
 	for _, p := range parameters {
@@ -142,7 +143,7 @@ func (r *Resolver) resolveAlias(ctx context.Context, term int, alias awsv1.Alias
 	return result, nil
 }
 
-// resolveTerms asks one question for each term with tags, a name or an owner, and one about all ids.
+// resolveTerms sends one query for each term with tags, a name or an owner, and one query for all ids.
 func (r *Resolver) resolveTerms(ctx context.Context, terms []awsv1.AMISelectorTerm) (Result, error) {
 	var result Result
 	var ids []string
@@ -198,7 +199,7 @@ func (r *Resolver) resolveTerms(ctx context.Context, terms []awsv1.AMISelectorTe
 	return result, nil
 }
 
-// explain gives the outcomes without images a reason.
+// explain sets the problem of the outcomes without images.
 func (r *Result) explain(reason string) {
 	for i := range r.Outcomes {
 		if o := &r.Outcomes[i]; o.Images == 0 && o.Problem == "" {
@@ -207,7 +208,7 @@ func (r *Result) explain(reason string) {
 	}
 }
 
-// ask answers from memory where it can.
+// ask returns a cached answer if there is one; otherwise it asks EC2.
 func (r *Resolver) ask(ctx context.Context, q query) ([]ec2types.Image, error) {
 	key := q.key()
 	if images, ok := r.images.get(key, r.now()); ok {
@@ -271,7 +272,7 @@ func (c *cache[T]) values(now time.Time) map[string]T {
 	return all
 }
 
-// isPublished says whether AWS manages a parameter, given by name or ARN.
+// isPublished reports whether AWS manages a parameter, given by name or ARN.
 func isPublished(name string) bool {
 	return strings.HasPrefix(name, "/aws/service/") || strings.Contains(name, ":parameter/aws/service/")
 }

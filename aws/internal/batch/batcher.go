@@ -14,9 +14,9 @@ import (
 
 // Defaults of Options.
 const (
-	// DefaultAttempts is how often a request is tried, the first time included.
+	// DefaultAttempts is how many times a request is tried, including the first time.
 	DefaultAttempts = 4
-	// DefaultBackoff is the mean pause before the second attempt; it doubles with each further one.
+	// DefaultBackoff is the mean pause before the second attempt; the pause doubles with each further attempt.
 	DefaultBackoff = 500 * time.Millisecond
 	// DefaultMaxBackoff is the longest pause before an attempt.
 	DefaultMaxBackoff = 20 * time.Second
@@ -28,23 +28,24 @@ const (
 type Options[Req, Res any] struct {
 	// Name of the batcher, for Observe.
 	Name string
-	// Idle closes a window if no call came for this time. With 0, hardly any calls are merged: only those that arrive while a window is
+	// Idle closes a window if no call arrived for this time. With 0, hardly any calls are merged: only those that arrive while a window is
 	// being closed.
 	Idle time.Duration
-	// Max closes a window this time after its first call; less than Idle is read as Idle.
+	// Max closes a window this long after its first call. If Max is less than Idle, Idle is used.
 	Max time.Duration
-	// MaxItems closes a window with this number of calls; zero means no bound.
+	// MaxItems closes a window with this number of calls; zero means no limit.
 	MaxItems int
 	// Bucket separates calls that can't be merged: only calls of the same bucket share a window. Nil means that all calls share a window.
 	Bucket func(Req) string
-	// Do makes the merged call and answers each request at its index. The context ends when no caller waits any more.
+	// Do makes the merged call and returns the answer to each request at the request's index. The context is cancelled when no caller waits
+	// any more.
 	Do func(context.Context, []Req) []Answer[Res]
 	// Retry says which errors are transient, so that the request is tried again. Nil means none.
 	Retry func(error) bool
-	// Attempts is how often a request is tried. Zero means DefaultAttempts.
+	// Attempts is how many times a request is tried. Zero means DefaultAttempts.
 	Attempts int
-	// Backoff is the mean pause before the second attempt. Zero means DefaultBackoff. An error that names a wait (see
-	// cloudprovider.RetryAfter) is waited for as long, if MaxBackoff allows.
+	// Backoff is the mean pause before the second attempt. Zero means DefaultBackoff. If an error says how long to wait (see
+	// cloudprovider.RetryAfter), the pause is as long as that, but at most MaxBackoff.
 	Backoff time.Duration
 	// MaxBackoff is the longest pause. Zero means DefaultMaxBackoff.
 	MaxBackoff time.Duration
@@ -54,21 +55,21 @@ type Options[Req, Res any] struct {
 	Observe func(Attempt)
 }
 
-// Answer is what one request got.
+// Answer is the answer to one request.
 type Answer[Res any] struct {
-	// Value is meaningful when Err is nil.
+	// Value is valid if Err is nil.
 	Value Res
-	// Err of this request; several requests may share one.
+	// Err is the error of this request; several requests may share one error.
 	Err error
 }
 
-// Attempt describes one attempt of a merged call; it is reported once, even if several callers share its errors.
+// Attempt describes one attempt of a merged call. Observe gets it once, even if several callers share its errors.
 type Attempt struct {
 	// Batcher is the name of the batcher.
 	Batcher string
 	// Number counts the attempts of a batch from 1.
 	Number int
-	// Size is the number of requests in it.
+	// Size is the number of requests in the attempt.
 	Size int
 	// Waited is how long the batch's first call had waited for the window to close.
 	Waited time.Duration
@@ -107,13 +108,13 @@ func New[Req, Res any](o Options[Req, Res]) *Batcher[Req, Res] {
 	}
 }
 
-// window is a batch, first while it is open to further calls, then while it is in progress.
+// window is a batch: first calls may be added to it, then it is in progress.
 type window[Req, Res any] struct {
 	bucket  string
 	opened  time.Time
 	timer   *time.Timer
 	calls   []*call[Req, Res]
-	waiting int // callers that have neither an answer nor left
+	waiting int // callers that still wait for an answer
 	end     context.CancelFunc
 }
 
@@ -145,7 +146,7 @@ func (b *Batcher[Req, Res]) left(err error) error {
 	return fmt.Errorf("waiting for the batch %s: %w", b.options.Name, err)
 }
 
-// enter puts a call into the open window of its bucket.
+// enter adds a call to the window of its bucket that is not closed yet.
 func (b *Batcher[Req, Res]) enter(c *call[Req, Res]) *window[Req, Res] {
 	bucket := ""
 	if b.options.Bucket != nil {
@@ -170,7 +171,7 @@ func (b *Batcher[Req, Res]) enter(c *call[Req, Res]) *window[Req, Res] {
 	return w
 }
 
-// leave forgets a caller. A batch ends with its last caller.
+// leave removes a caller. If no caller is left, the batch is cancelled.
 func (b *Batcher[Req, Res]) leave(w *window[Req, Res], c *call[Req, Res]) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -192,7 +193,7 @@ func (b *Batcher[Req, Res]) leave(w *window[Req, Res], c *call[Req, Res]) {
 	}
 }
 
-// expire closes a window whose time is up.
+// expire closes a window after Idle or Max.
 func (b *Batcher[Req, Res]) expire(w *window[Req, Res]) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -282,7 +283,7 @@ func (b *Batcher[Req, Res]) present(calls []*call[Req, Res]) []*call[Req, Res] {
 	return slices.DeleteFunc(slices.Clone(calls), func(c *call[Req, Res]) bool { return c.left })
 }
 
-// deliver answers a caller that has not left.
+// deliver sends the answer to a caller that still waits.
 func (b *Batcher[Req, Res]) deliver(w *window[Req, Res], c *call[Req, Res], a Answer[Res]) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -294,15 +295,15 @@ func (b *Batcher[Req, Res]) deliver(w *window[Req, Res], c *call[Req, Res], a An
 	c.answer <- a
 }
 
-// pause returns how long to wait after the attempt of that number: at most twice the mean, which grows exponentially. The time is random,
-// so that batches that failed together are not repeated together.
+// pause returns how long to wait after attempt number: at most twice the mean pause, which grows exponentially. The time is random, so that
+// batches that failed together are not repeated together.
 func (b *Batcher[Req, Res]) pause(number int, asked time.Duration) time.Duration {
 	mean := b.options.Backoff << min(number-1, 16)
 	spread := time.Duration(rand.Float64() * float64(min(2*mean, b.options.MaxBackoff)))
 	return min(max(asked, 0)+spread, b.options.MaxBackoff)
 }
 
-// sleep waits, and reports false when the context ended first.
+// sleep waits for d. It returns false if the context ended first.
 func sleep(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -323,8 +324,8 @@ func Fail[Res any](n int, err error) []Answer[Res] {
 	return answers
 }
 
-// Retryable reports whether an error is transient: throttling and transient failures are, a context that has ended is
-// not. It fits Options.Retry.
+// Retryable reports whether an error is transient: throttling and transient failures are transient, the end of a context is not. It fits
+// Options.Retry.
 func Retryable(err error) bool {
 	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return false

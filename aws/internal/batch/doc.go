@@ -1,4 +1,4 @@
-// Package batch merges calls that arrive close together into fewer calls of an API that takes many things at once.
+// Package batch merges calls that arrive close together into fewer calls of an API that accepts many items per call.
 //
 //	describe := batch.New(batch.Options[string, types.Instance]{
 //		Name: "describe_instances",
@@ -7,8 +7,8 @@
 //	})
 //	instance, err := describe.Call(ctx, "i-0123") // from any number of goroutines
 //
-// The first call opens a window; it closes after Idle without another call, Max after the first, or with MaxItems calls,
-// and never holds more. Each caller waits under its own context: leaving early ends nobody else's call, and the merged
-// call itself runs until its last caller has left. Transient errors, mainly throttling, are retried within the
-// batch, with jitter, so that a thousand callers don't come back at once. A Batcher has no goroutine while nobody waits.
+// The first call opens a window. The window closes after Idle without another call, Max after the first call, or with MaxItems calls, and
+// never contains more. Each caller waits under its own context: a caller that leaves early does not cancel the call of another caller, and
+// the merged call runs until its last caller has left. Transient errors, mainly throttling, are retried within the batch, with jitter, so
+// that a thousand callers don't come back at once. A Batcher has no goroutine while nobody waits.
 package batch

@@ -19,14 +19,14 @@ import (
 const (
 	// discountDays is the number of days over which discounts are averaged, because the figures of single days vary.
 	discountDays = 7
-	// leastDiscount is the smallest discount that counts, in percent. Smaller ones may be rounding of the bill.
+	// leastDiscount is the smallest discount that counts, in percent. Smaller discounts may be rounding errors of the bill.
 	leastDiscount = 0.1
 	computeEC2    = "Amazon Elastic Compute Cloud - Compute"
 )
 
 // billed contains the figures of Cost Explorer.
 type billed struct {
-	// plans is how much of each Savings Plan was used per hour, by ID. reserved is how much of Reserved Instances was used per hour, by
+	// plans is how much of each Savings Plan was used per hour, by ID. reserved is how much of the Reserved Instances was used per hour, by
 	// ID, in instances and in normalized units.
 	plans           map[string]float64
 	instances, unit map[string]float64
@@ -99,7 +99,7 @@ func usedCommitment(u *cetypes.SavingsPlansUtilization) *string {
 	return u.UsedCommitment
 }
 
-// usedReserved adds up the use of Reserved Instances that cover the same instances, in the groups that reserved makes.
+// usedReserved adds up the use of Reserved Instances that cover the same instances. Its groups are those of reserved.
 func (t *Tracker) usedReserved(ctx context.Context, b *billed, end time.Time) error {
 	err := refresh.Pages(ctx, func(token *string) (*string, error) {
 		out, err := t.options.Costs.GetReservationUtilization(ctx, &costexplorer.GetReservationUtilizationInput{
@@ -139,9 +139,8 @@ func (b *billed) takeReserved(g cetypes.ReservationUtilizationGroup) {
 	}
 }
 
-// discounts computes which share of the charges for EC2 the discounts of the contract take off. It counts discounts that Cost Explorer
-// reports as a separate kind of charge, such as "Enterprise Discount Program Discount". Bundled discounts depend on other services and
-// are left out.
+// discounts computes the share of the EC2 charges that contract discounts take off. It counts discounts that Cost Explorer reports as a
+// separate kind of charge, such as "Enterprise Discount Program Discount". Bundled discounts depend on other services and are left out.
 func (t *Tracker) discounts(ctx context.Context, b *billed, end time.Time) error {
 	charged, off := 0.0, 0.0
 	period := days(end, discountDays)
@@ -188,8 +187,8 @@ func isDiscount(kind string) bool {
 	return (strings.HasSuffix(k, "discount") || strings.HasSuffix(k, "discounts")) && !strings.HasPrefix(k, "bundled") && !strings.Contains(k, "volume")
 }
 
-// isCharge reports whether discounts apply to the kind of charge. Usage that Savings Plans cover counts, and so does its negation, so
-// that both add up to zero. Taxes, refunds and credits are not prices.
+// isCharge reports whether discounts apply to the kind of charge. It counts the charges for usage that Savings Plans cover, and also their
+// negations, so that both add up to zero. Taxes, refunds and credits are not prices.
 func isCharge(kind string) bool {
 	k := strings.ToLower(strings.ReplaceAll(kind, " ", ""))
 	return k == "usage" || strings.HasPrefix(k, "savingsplancoveredusage") || strings.HasPrefix(k, "savingsplannegation") ||

@@ -6,7 +6,7 @@
 //	account := tracker.Account()      // shared, not to be changed
 //
 // The data comes from four places: DescribeSavingsPlans with the rates of each plan; DescribeReservedInstances; the running instances of
-// the region, because instances outside the cluster use commitments too; and Cost Explorer, which reports the use of the whole account a
+// the region, because instances outside the cluster also use commitments; and Cost Explorer, which reports the use of the whole account a
 // day or two late. AWS charges for each request to Cost Explorer, so it is asked only twice a day.
 //
 // How EC2 applies commitments: docs.aws.amazon.com/savingsplans/latest/userguide/sp-applying.html and

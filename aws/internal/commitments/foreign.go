@@ -14,8 +14,9 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider/commitments"
 )
 
-// foreign returns the running instances of the region that are billed on demand and that no sharing cluster counts itself: instances
-// outside these clusters, their instances without a NodePool, and instances in capacity reservations, for which planners count no price.
+// foreign returns the running instances of the region that are billed on demand and that neither this cluster nor a cluster of Sharing
+// counts: instances outside these clusters, their instances without a NodePool, and instances in capacity reservations, which have no price
+// in plans.
 func (t *Tracker) foreign(ctx context.Context) ([]commitments.Running, error) {
 	sharing := []string{t.options.Cluster}
 	if t.options.Sharing != nil {
@@ -51,7 +52,7 @@ func (t *Tracker) foreign(ctx context.Context) ([]commitments.Running, error) {
 }
 
 // billedOnDemand reports whether commitments can cover the instance. They cover neither spot instances and capacity blocks, which have
-// other prices, nor dedicated instances, which are other products.
+// other prices, nor dedicated instances, which AWS sells as other products.
 func billedOnDemand(i *ec2types.Instance) bool {
 	return i.InstanceLifecycle == "" && (i.Placement == nil || i.Placement.Tenancy == "" || i.Placement.Tenancy == ec2types.TenancyDefault)
 }
@@ -71,8 +72,8 @@ func counted(i *ec2types.Instance, clusters []string) bool {
 }
 
 func runningAs(i *ec2types.Instance) commitments.Running {
-	// If the price contains a licence of the operating system, the system keeps EC2's name for it, so commitments to Linux don't cover
-	// it.
+	// If the price contains a licence of the operating system, the field OS is EC2's name of that system, so that commitments for Linux
+	// don't cover the instance.
 	details := cmp.Or(aws.ToString(i.PlatformDetails), "Linux/UNIX")
 	r := commitments.Running{InstanceType: string(i.InstanceType), OS: cmp.Or(osOf(details), details)}
 	if i.Placement != nil {

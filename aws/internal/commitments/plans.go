@@ -129,7 +129,8 @@ func (t *Tracker) ratesOf(ctx context.Context, p sptypes.SavingsPlan) (map[strin
 	return rates, nil
 }
 
-// rateOf returns the rate of running an instance for an hour; false for other usage, such as dedicated hosts or unused reservations.
+// rateOf returns the rate of running an instance for an hour. It returns false for other usage, such as dedicated hosts or unused
+// reservations.
 func rateOf(r sptypes.SavingsPlanRate) (instanceType string, amount float64, ok bool) {
 	properties := map[sptypes.SavingsPlanRatePropertyKey]string{}
 	for _, p := range r.Properties {

@@ -18,7 +18,8 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider/commitments"
 )
 
-// reservedPrefix begins the IDs of Reserved Instances. Reserved Instances that cover the same instances are one commitment.
+// reservedPrefix is the prefix of the IDs of Reserved Instances in commitments. Reserved Instances that cover the same instances are one
+// commitment.
 const reservedPrefix = "ri/"
 
 // reserved returns the active Reserved Instances of the region: first zonal, then regional ones, in the order in which AWS applies them.
@@ -49,7 +50,7 @@ func (t *Tracker) reserved(ctx context.Context, account *commitments.Account) ([
 		same.Amount += c.Amount
 		maps.Copy(same.ByType, c.ByType)
 		if !c.End.IsZero() && (same.End.IsZero() || c.End.Before(same.End)) {
-			same.End = c.End // commitments are read again long before this time
+			same.End = c.End // all commitments are read again long before this time
 		}
 	}
 	list := make([]commitments.Commitment, 0, len(merged))
@@ -67,7 +68,7 @@ func regional(c commitments.Commitment) int {
 	return 0
 }
 
-// reservedOf converts a record. why says why the record can't be used; empty if it can.
+// reservedOf converts a record. why is the reason if the record can't be used, and otherwise empty.
 func reservedOf(r ec2types.ReservedInstances, known *catalog.Catalog) (c commitments.Commitment, why string) {
 	name, count := string(r.InstanceType), float64(aws.ToInt32(r.InstanceCount))
 	os := osOf(string(r.ProductDescription))

@@ -70,8 +70,8 @@ func New(o Options) *Tracker {
 // again. Callers must not change the account.
 func (t *Tracker) Account() *commitments.Account { return t.account.Load() }
 
-// Refresh reads what is due, and returns when to call it again. If something can't be read, its earlier value remains; the errors are
-// joined.
+// Refresh reads the data that is due, and returns when to call it again. If something can't be read, its earlier value remains; the errors
+// are joined.
 func (t *Tracker) Refresh(ctx context.Context) (next time.Time, err error) {
 	now := t.options.Now()
 	current, costly := t.claim(now)
@@ -162,7 +162,7 @@ func (t *Tracker) read(ctx context.Context, now time.Time) error {
 // leftOutMost is the largest number of sentences in LeftOut.
 const leftOutMost = 50
 
-// largest returns the n commitments with the largest amounts, in their order. Amounts in different units are compared by their rank
+// largest returns the n commitments with the largest amounts, in the order of list. Amounts in different units are compared by their rank
 // within the unit.
 func largest(list []commitments.Commitment, n int) []commitments.Commitment {
 	rank := make([]int, len(list))

@@ -12,11 +12,11 @@ import (
 // (docs.aws.amazon.com/AWSEC2/latest/UserGuide/apply_ri.html).
 var small = map[string]float64{"nano": 0.25, "micro": 0.5, "small": 1, "medium": 2, "large": 4, "xlarge": 8}
 
-// inflexible are the families whose Reserved Instances cover only one size.
+// inflexible are the families whose regional Reserved Instances cover only one size.
 var inflexible = []string{"g4ad", "g4dn", "g5", "g5g", "g6", "inf1", "inf2", "p5", "hpc7a", "u7i-12tb", "u7in-16tb", "u7in-24tb", "u7in-32tb"}
 
-// units returns the normalization factor of an instance type: 8 for xlarge, 16 for 2xlarge, and so on. A bare-metal type counts like the
-// size with as many vCPUs. It is 0 for types without a factor.
+// units returns the normalization factor of an instance type: 8 for xlarge, 16 for 2xlarge, and so on. A bare-metal type has the factor of
+// the size with as many vCPUs. It is 0 for types without a factor.
 func units(name string, vCPUs int64) float64 {
 	_, size, ok := strings.Cut(name, ".")
 	if !ok {
@@ -50,7 +50,7 @@ func familyOf(name string) string {
 	return family
 }
 
-// family returns the normalization factors of the catalog's types of a family, and of the named type.
+// family returns the normalization factors of the types in known that belong to the family of the type called name, and of that type.
 func family(known *catalog.Catalog, name string) map[string]float64 {
 	out := map[string]float64{}
 	if f := units(name, 0); f > 0 {

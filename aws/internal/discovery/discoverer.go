@@ -23,10 +23,9 @@ type Options struct {
 	API sdk.EC2API
 	// Region of the instance types. Required.
 	Region string
-	// Seed is a catalogue to start with until the first refresh succeeds: one that was saved, of the same region. Nil
-	// for none.
+	// Seed is a saved catalogue of the same region, which is used until the first refresh succeeds. Nil for none.
 	Seed *catalog.Catalog
-	// BuiltIn has data that EC2 does not provide (branch interfaces); nil means the embedded catalogue.
+	// BuiltIn contains data that EC2 does not provide (branch interfaces); nil means the embedded catalogue.
 	BuiltIn *catalog.Catalog
 	// Every is how often to read; 0 means DefaultEvery.
 	Every time.Duration
@@ -36,11 +35,11 @@ type Options struct {
 	Now func() time.Time
 }
 
-// NotReadyError says which data is missing to return instance types.
+// NotReadyError says which data is missing, so that no instance types can be returned.
 type NotReadyError struct {
 	// Missing is "instance types" or "zones".
 	Missing string
-	// Cause is why the last refresh failed; nil if there was no refresh yet.
+	// Cause is the error of the last refresh; nil before the first refresh.
 	Cause error
 }
 
@@ -51,7 +50,7 @@ func (e *NotReadyError) Error() string {
 	return fmt.Sprintf("no %s are known: %v", e.Missing, e.Cause)
 }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *NotReadyError) Unwrap() error { return e.Cause }
 
 // EmptyError means that EC2's answer was empty: probably the region or account is wrong.
@@ -89,9 +88,10 @@ type Status struct {
 	Types, Pairs, Zones int
 	// Skipped lists types whose description by EC2 is unusable, and why.
 	Skipped []error
-	// ZoneIDs is the error of reading the ids of zones; nil if they were read. The ids are not needed, because subnets contain them, too.
+	// ZoneIDs is the error of reading the ids of zones; nil if reading succeeded. Discovery works without the ids, because subnets also
+	// contain them.
 	ZoneIDs error
-	// Failures in a row, and the last error; 0 and nil after a success.
+	// Failures is the number of failures in a row, Err the last error; 0 and nil after a success.
 	Failures int
 	LastErr  error
 }
@@ -159,8 +159,8 @@ func (d *Discoverer) Status() Status {
 	return s
 }
 
-// Refresh reads types and zones if that is due. The time is when to call it again. If it fails, the old data stays, and the next
-// read is delayed by a back-off. If calls overlap, one reads and the others return at once.
+// Refresh reads types and zones if that is due. next is when to call it again. If it fails, the old data stays, and the next read is
+// delayed by a back-off. If calls overlap, one of them reads and the other calls return at once.
 func (d *Discoverer) Refresh(ctx context.Context) (next time.Time, err error) {
 	if !d.claim() {
 		return d.next(), nil

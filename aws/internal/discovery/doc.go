@@ -6,9 +6,9 @@
 //	next, err := d.Refresh(ctx) // call it again at next
 //	facts, err := d.Catalog()   // never waits for EC2
 //
-// A refresh builds a new catalogue and publishes it as a whole: readers see the old catalogue or the new one, and never wait. If a refresh
-// finds no change, the catalogue stays the same pointer. If it fails, or returns no types, the catalogue also stays, and the refresh
-// returns an error. A catalogue that was saved (catalog.Write) is a seed to start from while EC2 can't be reached.
+// A refresh builds a new catalogue and publishes it as a whole: goroutines that read it see the old catalogue or the new one, and never
+// wait. If a refresh finds no change, the catalogue stays the same pointer. If it fails, or returns no types, the catalogue also stays
+// unchanged, and the refresh returns an error. A saved catalogue (catalog.Write) can be used until EC2 can be reached.
 //
 // [Memory] keeps the memory that kubelets reported, by instance type and set of images.
 //
@@ -18,5 +18,5 @@
 //   - No lock is held while EC2 is asked.
 //   - There is one refresh at the start, not two, and callers need not wait for it: a seed catalogue is used until then. Back-off begins at
 //     a second.
-//   - Memory that was seen with other images of a family is used until a node contradicts it.
+//   - Memory that was seen with other images of a family is used until a node reports another value.
 package discovery

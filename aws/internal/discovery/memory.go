@@ -29,11 +29,11 @@ type Sighting struct {
 	Images string `json:"images"`
 	// Bytes is status.capacity.memory.
 	Bytes int64 `json:"bytes"`
-	// At is when it was last seen; filled in by Observe.
+	// At is when the memory was last seen; Observe sets it.
 	At time.Time `json:"at"`
 }
 
-// Counts reports whether a node's memory is valid for a class: only if the class still maps its image to its type.
+// Counts reports whether a node's memory is valid for a class: only if the class still selects the node's image for its type.
 func Counts(nodeImage string, classImages []string) bool {
 	return nodeImage != "" && slices.Contains(classImages, nodeImage)
 }
@@ -66,8 +66,8 @@ func NewMemory(now func() time.Time) *Memory {
 	return &Memory{now: now, sightings: map[sightingKey]Sighting{}, views: map[viewKey]view{}}
 }
 
-// Observe records a registered node, and reports whether that changes what is known. For nodes with the same type and images the
-// smallest value is used; an equal value renews it.
+// Observe records the memory of a registered node, and reports whether For now returns something else. Of nodes with the same type and
+// images, the smallest value is used. A node with an equal value extends its lifetime.
 func (m *Memory) Observe(s Sighting) bool {
 	if s.InstanceType == "" || s.Bytes <= 0 {
 		return false
@@ -91,8 +91,9 @@ func (m *Memory) Observe(s Sighting) bool {
 }
 
 // For returns the memory in bytes of instances of a family with a set of images, by instance type. If a type was not seen with these
-// images, but with others of the family, it has the smallest memory seen there: a new image version changes little, and the first node with
-// another value counts at once. The map is shared and stays the same until something changes. Callers must not write to it.
+// images, but with others of the family, its value is the smallest memory seen with those: a new image version changes little, and the
+// first node with another value replaces it at once. The map is shared and stays the same until something changes. Callers must not write
+// to it.
 func (m *Memory) For(family, images string) map[string]int64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -108,7 +109,7 @@ func (m *Memory) For(family, images string) map[string]int64 {
 		if s.Family != family {
 			continue
 		}
-		// Renewed sightings end later than this; looking again too early costs nothing.
+		// Renewed sightings end later than this, but then For only computes the same values again too early.
 		if end := s.At.Add(MemoryLifetime); end.Before(fresh.until) {
 			fresh.until = end
 		}
@@ -127,13 +128,13 @@ func (m *Memory) For(family, images string) map[string]int64 {
 	return fresh.memory
 }
 
-// sweep removes old entries, and the views of classes that were not requested since the last change but one.
+// sweep removes expired entries. It also removes results of For that were not requested since the last change but one.
 func (m *Memory) sweep(now time.Time) {
 	maps.DeleteFunc(m.sightings, func(_ sightingKey, s Sighting) bool { return now.Sub(s.At) >= MemoryLifetime })
 	maps.DeleteFunc(m.views, func(_ viewKey, v view) bool { return m.changes > v.changes+1 })
 }
 
-// Export returns all known memory, in a fixed order, to be saved for later processes.
+// Export returns all known memory, in a fixed order, so that it can be saved for later processes.
 func (m *Memory) Export() ([]byte, error) {
 	m.mu.Lock()
 	m.sweep(m.now())
@@ -148,8 +149,8 @@ func (m *Memory) Export() ([]byte, error) {
 // maxSaved bounds what Import reads.
 const maxSaved = 16 << 20
 
-// Import adds entries that Export returned, in this process or another one. Newer knowledge that is there already stays. Text in another
-// format is an error, and nothing is imported.
+// Import adds entries that Export returned, in this process or another one. Newer entries that exist already are kept. Text in another
+// format is an error; then nothing is imported.
 func (m *Memory) Import(text []byte) error {
 	if len(text) > maxSaved {
 		return fmt.Errorf("reading the memory of instances: it has more than %d MiB, the maximum", maxSaved>>20)

@@ -45,7 +45,7 @@ func (d *Discoverer) read(ctx context.Context) (*catalog.Catalog, *answers, erro
 	case len(a.zones) == 0:
 		return nil, nil, &EmptyError{Missing: "zones", Region: d.options.Region}
 	}
-	if ctx.Err() != nil { // not for the ids alone
+	if ctx.Err() != nil { // the ids alone are no reason to fail
 		return nil, nil, ctx.Err()
 	}
 	c, skipped, err := catalog.FromDescription(catalog.Description{
@@ -88,7 +88,7 @@ func (d *Discoverer) types(ctx context.Context) ([][]byte, error) {
 	return records, err
 }
 
-// offerings reads which zones offer a type.
+// offerings reads which zones offer each type.
 func (d *Discoverer) offerings(ctx context.Context) (map[string][]string, error) {
 	zones := map[string][]string{}
 	err := refresh.Pages(ctx, func(token *string) (*string, error) {
@@ -108,8 +108,8 @@ func (d *Discoverer) offerings(ctx context.Context) (map[string][]string, error)
 	return zones, err
 }
 
-// zoneIDs reads the ids of the account's zones. Credentials without this permission are sufficient: then only the ids that subnets contain
-// are known.
+// zoneIDs reads the ids of the account's zones. The permission for this is optional: without it, only the ids that subnets contain are
+// known.
 func (d *Discoverer) zoneIDs(ctx context.Context) (map[string]string, error) {
 	out, err := d.options.API.DescribeAvailabilityZones(ctx, &ec2.DescribeAvailabilityZonesInput{})
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 
 // Collect deletes unused profiles of the cluster. It calls inUse after listing the profiles. inUse returns the names in the status of all
 // node classes and in the annotation karpenter.k8s.aws/instance-profile-name of all NodeClaims; it must be complete. Profiles that were
-// created or replaced less than Protection ago stay. It returns the names of the deleted profiles. It stops at the first failure: call it
-// again after a pause, else after CollectEvery.
+// created or replaced less than Protection ago stay. It returns the names of the deleted profiles. It stops at the first failure. After a
+// failure, call it again after a pause, and otherwise after CollectEvery.
 func (m *Manager) Collect(ctx context.Context, inUse func(context.Context) ([]string, error)) (deleted []string, err error) {
 	found, err := m.List(ctx)
 	if err != nil {
@@ -100,7 +100,7 @@ func (m *Manager) delete(ctx context.Context, found []Profile) error {
 	return errors.Join(errs...)
 }
 
-// deleteLegacy deletes the profile that releases which served v1beta1 made for a class, if it is the cluster's.
+// deleteLegacy deletes the profile that releases that served v1beta1 made for a class, if the profile belongs to the cluster.
 func (m *Manager) deleteLegacy(ctx context.Context, class string) error {
 	name := m.legacyName(class)
 	if name == "" {
@@ -113,7 +113,7 @@ func (m *Manager) deleteLegacy(ctx context.Context, class string) error {
 	return m.delete(ctx, []Profile{p})
 }
 
-// remove deletes a profile. Deleting a missing profile is not an error.
+// remove deletes a profile. If the profile does not exist, this is not an error.
 func (m *Manager) remove(ctx context.Context, name string) error {
 	m.forget(name)
 	p, ok, err := m.read(ctx, name)

@@ -18,7 +18,7 @@ const cleanupTime = 10 * time.Second
 
 // Wanted is the profile that a node class needs.
 type Wanted struct {
-	// NodeClass is the class's name, UID its UID. Both are required.
+	// NodeClass is the name of the class, and UID its UID. Both are required.
 	NodeClass string
 	UID       types.UID
 	// Role of the nodes, with or without its path. Required.
@@ -31,7 +31,7 @@ type Wanted struct {
 
 // RoleNotFoundError says that the role of a node class does not exist.
 type RoleNotFoundError struct {
-	// Role as the class names it.
+	// Role is the role as the class names it.
 	Role string
 }
 
@@ -70,7 +70,7 @@ func (m *Manager) ensure(ctx context.Context, w Wanted) (string, error) {
 		return "", roleNotFound(w.Role)
 	}
 	name := m.Name(w.UID, role)
-	// This comes before anything is created, so that no collection sees the profile unprotected.
+	// Protect the profile before creating anything, so that Collect can't delete it.
 	m.protect(name, w.Current)
 	end, err := m.begin(ctx)
 	if err != nil {
@@ -83,7 +83,7 @@ func (m *Manager) ensure(ctx context.Context, w Wanted) (string, error) {
 	return name, nil
 }
 
-// look is read with a cache of existing profiles.
+// look is like read, but caches existing profiles.
 func (m *Manager) look(ctx context.Context, name string) (Profile, bool, error) {
 	if p, ok := m.recall(name); ok {
 		return p, true, nil
@@ -95,7 +95,7 @@ func (m *Manager) look(ctx context.Context, name string) (Profile, bool, error) 
 	return p, ok, err
 }
 
-// make ensures that the profile of that name exists with its role.
+// make ensures that the profile called name exists and has the role.
 func (m *Manager) make(ctx context.Context, name string, w Wanted, tags map[string]string) error {
 	m.forget(name)
 	p, there, err := m.read(ctx, name)
@@ -128,7 +128,7 @@ func (m *Manager) make(ctx context.Context, name string, w Wanted, tags map[stri
 	return nil
 }
 
-// give puts a role into a profile and removes other roles.
+// give adds role to a profile and removes all other roles.
 func (m *Manager) give(ctx context.Context, p *Profile, role string) error {
 	if p.has(role) {
 		return nil
@@ -145,7 +145,7 @@ func (m *Manager) give(ctx context.Context, p *Profile, role string) error {
 	return nil
 }
 
-// empty takes all roles out of a profile.
+// empty removes all roles from a profile.
 func (m *Manager) empty(ctx context.Context, p Profile) error {
 	for _, role := range p.Roles {
 		_, err := m.options.IAM.RemoveRoleFromInstanceProfile(ctx, &iam.RemoveRoleFromInstanceProfileInput{InstanceProfileName: &p.Name, RoleName: &role})
@@ -156,7 +156,7 @@ func (m *Manager) empty(ctx context.Context, p Profile) error {
 	return nil
 }
 
-// undo deletes a profile that was made and can't be used. A failure is only logged, because the name is the same next time.
+// undo deletes a profile that make created but that can't be used. A failure is only logged, because the next attempt uses the same name.
 func (m *Manager) undo(ctx context.Context, name string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime)
 	defer cancel()
@@ -176,7 +176,7 @@ func (m *Manager) retag(ctx context.Context, p Profile, tags map[string]string) 
 	if right {
 		return
 	}
-	// The request needs all of them, because the policy checks by tags to whom the profile belongs.
+	// The request must contain all tags, because the IAM policy checks them to see to whom the profile belongs.
 	_, err := m.options.IAM.TagInstanceProfile(ctx, &iam.TagInstanceProfileInput{InstanceProfileName: &p.Name, Tags: tagList(tags)})
 	if err != nil {
 		m.log.Warn("cannot update tags of instance profile", "profile", p.Name, "error", err)

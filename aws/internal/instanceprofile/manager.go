@@ -16,11 +16,12 @@ import (
 const (
 	// CollectEvery is the recommended interval for collecting unused profiles.
 	CollectEvery = 30 * time.Minute
-	// Protection is how long a profile is not collected after it was created or replaced: the list of used profiles may not contain it yet.
+	// Protection is how long a profile is protected from collection after it was created or replaced: the list of used profiles may not
+	// contain it yet.
 	Protection = time.Hour
-	// Remember is how long a profile that was found correct is not read again.
+	// Remember is how long a profile that was found correct is assumed to be correct, and not read again.
 	Remember = 15 * time.Minute
-	// roleMemory is how long a missing role is not looked up again.
+	// roleMemory is how long a missing role is assumed to be missing, and not looked up again.
 	roleMemory = time.Minute
 )
 
@@ -28,7 +29,7 @@ const (
 type Options struct {
 	// IAM is asked.
 	IAM sdk.IAMAPI
-	// Region the instances are in. IAM is the same in all regions, so the region is part of names and paths.
+	// Region of the instances. IAM is global, so the region is part of names and paths.
 	Region string
 	// ClusterName is the name of the cluster to which the profiles belong.
 	ClusterName string
@@ -47,18 +48,18 @@ type Manager struct {
 	changing chan struct{}
 
 	mu        sync.Mutex
-	known     map[string]known     // by name of profile
-	noRole    map[string]time.Time // by bare name, until when
-	protected map[string]time.Time // by name of profile, until when
+	known     map[string]known     // keys are names of profiles
+	noRole    map[string]time.Time // keys are names of roles without path, values when the entry ends
+	protected map[string]time.Time // keys are names of profiles, values when the entry ends
 }
 
-// known is a profile as it was found.
+// known is a profile that IAM returned.
 type known struct {
 	profile Profile
 	until   time.Time
 }
 
-// New makes a manager. The error says which options are missing or can't be.
+// New makes a manager. The error says which options are missing or invalid.
 func New(o Options) (*Manager, error) {
 	var faults []error
 	if o.IAM == nil {
@@ -67,7 +68,7 @@ func New(o Options) (*Manager, error) {
 	if o.Region == "" {
 		faults = append(faults, errors.New("region: required: it is part of the names of profiles"))
 	}
-	// The hash takes up to 20 digits.
+	// The hash in the name has up to 20 digits.
 	if probe := o.ClusterName + "_12345678901234567890"; o.ClusterName == "" || !validName(probe) {
 		faults = append(faults, fmt.Errorf("clusterName %q: must be 1 to 107 letters, digits and _+=,.@-: it is part of the names of profiles", o.ClusterName))
 	}

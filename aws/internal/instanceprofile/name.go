@@ -10,8 +10,8 @@ import (
 	"github.com/drawknife/drawknife/internal/drifthash"
 )
 
-// Name returns the name of the profile for a class and a role: "demo_1234567890", always the same. role may have a path, which does not
-// count.
+// Name returns the name of the profile for a class and a role, for example "demo_1234567890". It is always the same for the same class and
+// role. role may have a path, which does not matter.
 func (m *Manager) Name(class types.UID, role string) string {
 	return m.options.ClusterName + "_" + drifthash.Of([]string{m.options.Region + "\x00" + string(class) + "\x00" + bare(role)})
 }

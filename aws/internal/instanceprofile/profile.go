@@ -19,9 +19,9 @@ import (
 type Profile struct {
 	// Name of the profile.
 	Name string
-	// Path it is below, "/karpenter/us-east-1/demo/…/".
+	// Path of the profile, "/karpenter/us-east-1/demo/…/".
 	Path string
-	// Roles in it, by their names without paths. IAM allows at most one role in a profile.
+	// Roles in the profile, by their names without paths. IAM allows at most one role in a profile.
 	Roles []string
 	// Tags of the profile. List leaves them out, because IAM's lists do not contain tags.
 	Tags map[string]string
@@ -44,7 +44,7 @@ func fromIAM(in *iamtypes.InstanceProfile) Profile {
 	return p
 }
 
-// read asks IAM for a profile. A missing profile is false, without an error.
+// read asks IAM for a profile. If the profile is missing, it returns false without an error.
 func (m *Manager) read(ctx context.Context, name string) (Profile, bool, error) {
 	out, err := m.options.IAM.GetInstanceProfile(ctx, &iam.GetInstanceProfileInput{InstanceProfileName: &name})
 	switch {
@@ -60,7 +60,7 @@ func (m *Manager) read(ctx context.Context, name string) (Profile, bool, error) 
 	return p, true, nil
 }
 
-// List reads the profiles that were made for the cluster in the region, without their tags, by name. It is complete or an
+// List reads the profiles that were made for the cluster in the region, without their tags, by name. It returns the complete list or an
 // error.
 func (m *Manager) List(ctx context.Context) ([]Profile, error) { return m.list(ctx, m.Path()) }
 
@@ -86,7 +86,7 @@ func (m *Manager) list(ctx context.Context, path string) ([]Profile, error) {
 	return found, nil
 }
 
-// tagList writes tags as IAM wants them, by key.
+// tagList returns tags in IAM's format, sorted by key.
 func tagList(tags map[string]string) []iamtypes.Tag {
 	list := make([]iamtypes.Tag, 0, len(tags))
 	for _, key := range slices.Sorted(maps.Keys(tags)) {

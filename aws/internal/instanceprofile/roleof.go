@@ -10,9 +10,9 @@ import (
 	"github.com/drawknife/drawknife/aws/sdk"
 )
 
-// RoleOf returns the name, without its path, of the role in an instance profile: the value for convert.Options.NodeRole if node templates
-// name a profile and node classes should name its role. A missing profile and a profile without a role are errors; errors of AWS work with
-// the functions of package sdk.
+// RoleOf returns the name, without its path, of the role in an instance profile. If node templates name a profile and node classes should
+// name its role, pass the result as convert.Options.NodeRole. A missing profile and a profile without a role are errors; errors of AWS work
+// with the functions of package sdk.
 func RoleOf(ctx context.Context, api sdk.IAMAPI, profile string) (string, error) {
 	if api == nil {
 		return "", option.Missing("RoleOf", "the API")

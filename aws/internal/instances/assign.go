@@ -12,7 +12,7 @@ import (
 
 // assignWindow is how long after its launch a batch is assigned if EC2 launched only a part of it. EC2 shows an instance for about an hour
 // after its termination, so until then every process sees all instances of the batch and assigns them in the same way. A claim without an
-// instance lives shorter.
+// instance is deleted earlier than that.
 const assignWindow = 45 * time.Minute
 
 // Batch returns the batch with which the instance was launched, by its tags. It returns false if the instance was launched for one claim.
@@ -23,9 +23,9 @@ func (i *Instance) unassigned() bool {
 	return i.AssignedUID == "" && i.Tags[launch.TagNodeClaimUID] == launch.Batched
 }
 
-// assign gives the instances of batches their claims, as far as that is certain. members are all instances of these batches that EC2 shows,
-// including terminated instances. A batch is assigned once as many instances as it has claims are seen. A batch of which EC2 may have
-// launched only a part is also assigned once all its instances must be visible. assign is pure.
+// assign sets the claims of instances of batches, as far as they are certain. members are all instances of these batches that EC2 shows,
+// including terminated instances. A batch is assigned when EC2 shows as many instances as the batch has claims. A batch of which EC2 may
+// have launched only a part is also assigned after the time in which all its instances become visible. assign is pure.
 func assign(found, members []Instance, now time.Time) []Instance {
 	batches := map[string][]*Instance{}
 	for n := range members {
@@ -50,7 +50,7 @@ func assign(found, members []Instance, now time.Time) []Instance {
 	return out
 }
 
-// assignBatch returns nil while a batch can't be assigned.
+// assignBatch returns the UID of the claim of each instance, or nil while the batch can't be assigned.
 func assignBatch(batch launch.Batch, members []*Instance, now time.Time) map[string]types.UID {
 	if len(members) == 0 {
 		return nil
@@ -69,8 +69,8 @@ func assignBatch(batch launch.Batch, members []*Instance, now time.Time) map[str
 	return launch.Assign(ids, batch.UIDs)
 }
 
-// owned finds the claims of instances that were launched in batches. It knows the instances that this process has launched. For other
-// instances, it reads the whole batches.
+// owned sets the claims of instances that were launched in batches. It remembers the claims of instances that this process has launched.
+// For other instances, it reads all instances of their batches.
 func (c *Client) owned(ctx context.Context, found []Instance) ([]Instance, error) {
 	found = c.recall(found)
 	var ids []string
@@ -89,13 +89,13 @@ func (c *Client) owned(ctx context.Context, found []Instance) ([]Instance, error
 	return assign(found, members, c.options.Now()), nil
 }
 
-// openFor is how long a list of instances of batches is used again. This process knows its own launches, and the number of instances that
-// another process has launched before it does not grow.
+// openFor is how long openBatches returns the same list again. A list of this age is recent enough: this process knows its own launches,
+// and an earlier process launches no more instances.
 const openFor = 5 * time.Second
 
-// openBatches returns the instances of batches that have no tags of their own claims yet, as they were seen a moment ago; known is false if
-// that is too long ago. EC2 can't filter them by the UID of a claim, so all of them are read, but not with each call: otherwise each claim
-// of a burst would read the whole burst again.
+// openBatches returns the list of instances of batches that are not yet tagged with their own claims. known is false if the list is older
+// than openFor. EC2 can't filter them by the UID of a claim, so all of them are read, but not with each call: otherwise each claim of a
+// burst would read the whole burst again.
 func (c *Client) openBatches() (open []Instance, known bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -103,7 +103,7 @@ func (c *Client) openBatches() (open []Instance, known bool) {
 	return c.open, !c.openedAt.IsZero() && age >= 0 && age < openFor
 }
 
-// splitOpen removes the instances of batches from the list that was read, and remembers them.
+// splitOpen removes such instances of batches from found, and remembers them for openBatches.
 func (c *Client) splitOpen(found []Instance) (rest, open []Instance) {
 	for _, i := range found {
 		if i.Tags[launch.TagNodeClaimUID] == launch.Batched {
@@ -125,7 +125,7 @@ func ofClaims(open []Instance, uids []types.UID) []Instance {
 		wanted[uid] = true
 	}
 	var found []Instance
-	looked := map[string]bool{} // by the tags of a batch, which all of its instances have; true if the batch contains one of the claims
+	looked := map[string]bool{} // keys are the tags of a batch, which all of its instances have; true if the batch contains one of the claims
 	for _, i := range open {
 		id := i.Tags[launch.TagBatch]
 		of, known := looked[id]
@@ -141,7 +141,7 @@ func ofClaims(open []Instance, uids []types.UID) []Instance {
 	return found
 }
 
-// recall fills in the claims of instances that this process has just launched.
+// recall sets the claims of instances that this process has just launched.
 func (c *Client) recall(found []Instance) []Instance {
 	out := slices.Clone(found)
 	c.mu.Lock()
@@ -171,20 +171,21 @@ func (c *Client) batches(ctx context.Context, ids []string) ([]Instance, error) 
 	return all, nil
 }
 
-// Together contains the instances of launches of the same claims as one batch.
+// Together contains the instances that were launched as one batch for the same claims.
 type Together struct {
-	// Generation is the next generation that no batch has used: see launch.BatchID.
+	// Generation is the next generation that no batch has used yet: see launch.BatchID.
 	Generation int
-	// Live and Dead are the newest batch's instances by the UID of their claim; instances without a claim are left out. Nil if there is no
-	// batch.
+	// Live and Dead are the newest batch's instances by the UID of their claim; instances without a claim are left out. Both are nil if
+	// there is no batch.
 	Live, Dead map[types.UID]Instance
-	// Undecided reports that instances of the newest batch are not visible yet, so that it is not known whose they are.
+	// Undecided means that some instances of the newest batch are not visible yet, so that it is not known which claim each instance
+	// belongs to.
 	Undecided bool
 }
 
 // ByClaims finds the instances that were launched for exactly these claims together.
 func (c *Client) ByClaims(ctx context.Context, uids []types.UID) (Together, error) {
-	// The generation is not known here; EC2's filters have wildcards.
+	// The generation of the batch is not known here, so the filter has a wildcard.
 	found, err := c.read(ctx, filter("tag:"+launch.TagBatch, launch.BatchFilter(uids)))
 	if err != nil {
 		return Together{}, err

@@ -21,8 +21,8 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// Terminate terminates an instance without checking its owner: check first (see Get). Nil means that EC2 is terminating it. An error of
-// kind NodeClaimNotFound means that EC2 does not know it. It may be repeated.
+// Terminate terminates an instance. It does not check whether the cluster owns the instance: check that first (see Get). Nil means that EC2
+// is terminating it. An error of kind NodeClaimNotFound means that EC2 does not know it. It may be repeated.
 func (c *Client) Terminate(ctx context.Context, i Instance) error {
 	if err := c.reachable(i, "terminated"); err != nil {
 		return err
@@ -40,7 +40,7 @@ func (c *Client) Terminate(ctx context.Context, i Instance) error {
 	return nil
 }
 
-// reachable returns an error if the instance is in a zone from which traffic is shifted away: it must not be changed then.
+// reachable returns an error if traffic is shifted away from the instance's zone: then the instance must not be changed.
 func (c *Client) reachable(i Instance, what string) error {
 	if c.options.Shifted != nil && c.options.Shifted(i.Zone, i.ZoneID) {
 		return cloudprovider.NewTransientError(fmt.Errorf("instance %q is not %s while a zonal shift is away from its zone %s", i.ID, what, i.Zone))
@@ -70,8 +70,8 @@ func (c *Client) Tag(ctx context.Context, i Instance, tags map[string]string) er
 	return nil
 }
 
-// MissingTags returns the tags, such as the node's name, that are set once the instance's node has joined: only missing tags, so
-// that users' own values stay. It returns nil if no tag is missing. An instance of a batch also gets the UID of its claim.
+// MissingTags returns the tags to set after the instance's node has joined, such as the node's name. It leaves out tags that exist, so that
+// users' own values stay. It returns nil if no tag is missing. An instance of a batch also gets the UID of its claim.
 //
 // An instance of v1alpha5 has all its tags from the start, and the policies of that generation allow no others.
 func (c *Client) MissingTags(i Instance, claimName string, claimUID types.UID, nodeName string) map[string]string {
@@ -137,12 +137,12 @@ func each(ids []string, errs map[string]error) []batch.Answer[struct{}] {
 	return answers
 }
 
-// mostParts bounds the calls that one merged call is divided into: enough to find a few culprits among 500.
+// mostParts limits the number of calls into which one merged call is divided: enough to find a few failing instances among 500.
 const mostParts = 40
 
 // divide makes a call for many instances, which EC2 executes completely or not at all, and finds the instances for which it fails.
-// Unknown instances are named in the error and left out; after other refusals, the list is halved until the
-// causes are alone. Transient errors, and errors that concern all instances, are not divided. ids must be distinct and sorted.
+// Instances that the error names as unknown are left out. After other refusals, the list is halved until each failing instance is alone.
+// Transient errors, and errors that concern all instances, are not divided. ids must be distinct and sorted.
 func divide(ids []string, call func(ids []string) error) map[string]error {
 	errs := map[string]error{}
 	lots := [][]string{ids}
@@ -195,7 +195,7 @@ func unknownAmong(ids []string, err error) []string {
 	return unknown
 }
 
-// divisible reports whether a refusal may be about one instance of many.
+// divisible reports whether the cause of an error may be a single instance of many.
 func divisible(err error) bool {
 	code := sdk.Code(err)
 	return code != "" && !batch.Retryable(err) || code == "OperationNotPermitted" || code == "IncorrectInstanceState" ||

@@ -24,7 +24,7 @@ import (
 )
 
 const (
-	// filterValues is how many values EC2 accepts in one filter.
+	// filterValues is the number of values that EC2 accepts in one filter.
 	filterValues = 200
 	// pageSize is the largest page size of EC2.
 	pageSize = 1000
@@ -36,9 +36,9 @@ type Options struct {
 	EC2 sdk.EC2API
 	// Cluster is the name of the instances' cluster.
 	Cluster string
-	// ServeAlpha has instances of pools that were created as v1alpha5 listed, and found by their claims: those of
-	// release 0.28 and later, which say that this cluster manages them. Listed instances may be collected as garbage. Therefore instances
-	// that an older release left, or that another cluster manages, are not listed.
+	// With ServeAlpha, instances of pools that were created as v1alpha5 are also listed, and found by their claims: those of release 0.28
+	// and later, whose tags say that this cluster manages them. Listed instances may be collected as garbage. Therefore instances that an
+	// older release launched, or that another cluster manages, are not listed.
 	ServeAlpha bool
 	// Shifted reports whether traffic is shifted away from a zone. In such a zone nothing is terminated or tagged. Nil means no zone.
 	Shifted func(zone, zoneID string) bool
@@ -59,7 +59,7 @@ type Client struct {
 	mu     sync.Mutex
 	recent map[string]*Instance // instances launched recently, by id; the values are never changed
 	swept  time.Time
-	// open lists the instances of batches that are not yet tagged with their own claim. It was read at openedAt.
+	// open lists the instances of batches that are not yet tagged with their own claim, as read at openedAt. It was read at openedAt.
 	open     []Instance
 	openedAt time.Time
 }
@@ -78,7 +78,7 @@ func New(o Options) (*Client, error) {
 		Do: c.describe, Retry: batch.Retryable, Observe: o.Observe,
 	})
 	c.byClaim = batch.New(batch.Options[types.UID, []Instance]{
-		Name: "describe_instances_by_claim", Idle: 35 * time.Millisecond, Max: time.Second, MaxItems: filterValues - 1, // and one value for instances of batches
+		Name: "describe_instances_by_claim", Idle: 35 * time.Millisecond, Max: time.Second, MaxItems: filterValues - 1, // one more value finds the instances of batches
 		Do: c.describeClaims, Retry: batch.Retryable, Observe: o.Observe,
 	})
 	c.terminate = batch.New(batch.Options[string, struct{}]{
@@ -105,7 +105,7 @@ func (c *Client) Remember(i Instance) {
 	c.recent[i.ID] = &i
 }
 
-// unseen returns the instances launched so recently that EC2 need not show them yet, by id.
+// unseen returns the instances that were launched so recently that EC2 may not show them yet, by id.
 func (c *Client) unseen(wanted func(*Instance) bool) []Instance {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -122,7 +122,7 @@ func (c *Client) unseen(wanted func(*Instance) bool) []Instance {
 
 func byID(a, b Instance) int { return cmp.Compare(a.ID, b.ID) }
 
-// seenOrUnseen adds the instances that EC2 does not show yet.
+// seenOrUnseen returns seen and the instances that EC2 does not show yet.
 func (c *Client) seenOrUnseen(seen []Instance, wanted func(*Instance) bool) []Instance {
 	for _, i := range c.unseen(wanted) {
 		if !slices.ContainsFunc(seen, func(s Instance) bool { return s.ID == i.ID }) {
@@ -205,7 +205,7 @@ func (c *Client) describeClaims(ctx context.Context, uids []types.UID) []batch.A
 	}
 	ours := filter("tag:"+awsv1.TagClusterName, c.options.Cluster)
 	if c.options.ServeAlpha {
-		ours = filter("tag:"+awsv1.TagClusterPrefix+c.options.Cluster, "owned") // which instances of all generations have
+		ours = filter("tag:"+awsv1.TagClusterPrefix+c.options.Cluster, "owned") // this tag is on instances of all generations
 	}
 	open, known := c.openBatches()
 	if !known {
@@ -237,8 +237,7 @@ func (c *Client) describeClaims(ctx context.Context, uids []types.UID) []batch.A
 	return answers
 }
 
-// undecided returns the error for a claim whose instance may be among those of a batch that can't be assigned yet, or nil if there are
-// none.
+// undecided returns an error if one instance of a batch that can't be assigned yet may be that of the claim; otherwise it returns nil.
 func (c *Client) undecided(found []Instance, uid types.UID) error {
 	for _, i := range found {
 		batch, ok := i.Batch()
@@ -259,7 +258,7 @@ func (c *Client) List(ctx context.Context) ([]Instance, error) {
 		return nil, fmt.Errorf("listing the instances of cluster %q: %w", c.options.Cluster, err)
 	}
 	if c.options.ServeAlpha {
-		// An instance must match all filters of a call, so the other keys need another call.
+		// An instance must match all filters of a call, so instances with other tag keys need another call.
 		old, err := c.read(ctx,
 			filter("tag-key", awsv1.TagProvisioner), filter("tag:"+awsv1.TagClusterPrefix+c.options.Cluster, "owned"),
 			filter("tag:"+awsv1.TagManagedBy, c.options.Cluster), filter("instance-state-name", present()...))

@@ -15,7 +15,7 @@ import (
 const (
 	// CollectAfter is the minimum age of collected instances: the claim of a younger instance may not be stored yet.
 	CollectAfter = 30 * time.Second
-	// The first rounds come soon, because instances are most often lost at restarts.
+	// The first rounds follow each other quickly, because instances are most often lost at restarts.
 	earlyRounds   = 20
 	earlyInterval = 10 * time.Second
 	laterInterval = 2 * time.Minute
@@ -39,12 +39,12 @@ type Decision struct {
 	RequeueAfter time.Duration
 }
 
-// Next decides which instances are orphaned: instances of the cluster (see Client.List) that belong to no claim, not even one whose
-// launch is in progress, and that are old enough. It is pure. Read the instances first and then the claims, to include claims
-// created in between. rounds is the number of rounds that have succeeded so far.
+// Next decides which instances are orphaned: instances of the cluster (see Client.List) that are old enough and belong to no claim, not
+// even to one whose launch is in progress. It is pure. Read the instances first and then the claims, to include claims created in between.
+// rounds is the number of rounds that have succeeded so far.
 //
-// An instance whose claim exists but names no instance, or none that can be read, is kept, however old it is: the next Create for this
-// claim returns it. If the claim names another instance, this one is surplus.
+// An instance is kept, however old it is, if its claim exists but names no instance, or has an unreadable provider id: the next Create for
+// this claim returns it. If the claim names another instance, this instance is surplus.
 func Next(found []Instance, claims []ClaimRef, rounds int, now time.Time) Decision {
 	claimed := make(map[string]bool, len(claims))
 	expecting := make(map[types.UID]bool)
@@ -52,7 +52,7 @@ func Next(found []Instance, claims []ClaimRef, rounds int, now time.Time) Decisi
 		if id, err := ParseProviderID(c.ProviderID); err == nil {
 			claimed[id] = true
 		} else {
-			expecting[c.UID] = true // it names no instance yet, or none that can be read
+			expecting[c.UID] = true // the claim names no instance yet, or has an unreadable provider id
 		}
 	}
 	d := Decision{RequeueAfter: laterInterval}
@@ -69,8 +69,8 @@ func Next(found []Instance, claims []ClaimRef, rounds int, now time.Time) Decisi
 	return d
 }
 
-// expected reports whether a claim without an instance may get this instance: it was launched for the claim, or its claim is not known yet
-// and it is of the claim's batch.
+// expected reports whether a claim without an instance may get this instance. That is the case if it was launched for the claim, or if its
+// claim is not known yet and the claim belongs to the same batch.
 func expected(i *Instance, expecting map[types.UID]bool) bool {
 	if uid := i.NodeClaimUID(); uid != "" {
 		return expecting[types.UID(uid)]
@@ -79,8 +79,8 @@ func expected(i *Instance, expecting map[types.UID]bool) bool {
 	return ok && slices.ContainsFunc(batch.UIDs, func(uid types.UID) bool { return expecting[uid] })
 }
 
-// Collect carries out a decision. It returns the provider ids of the instances that are being terminated or are terminated, whose Node
-// objects can be deleted, and the joined errors of all others.
+// Collect carries out a decision. It returns the provider ids of the instances that are terminating or terminated, so that their Node
+// objects can be deleted, and joins the errors of the other instances.
 func (c *Client) Collect(ctx context.Context, d Decision) ([]string, error) {
 	ended := make([]bool, len(d.Terminate))
 	errs := make([]error, len(d.Terminate))

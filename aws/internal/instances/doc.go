@@ -10,9 +10,9 @@
 //		err = client.Terminate(ctx, instance.ID)
 //	}
 //
-// Calls of many callers that arrive together are merged (see package batch), incomplete answers are errors, and
-// no cache contains instances that may be gone, as Karpenter's does. The only cache holds instances that this process
-// launched in the last minute, because EC2 shows new instances late: see [Client.Remember].
+// Calls of many callers that arrive together are merged (see package batch), and incomplete answers are errors. Unlike in Karpenter, no
+// cache contains instances that may be gone. The only cache holds instances that this process launched in the last minute, because EC2
+// shows new instances late: see [Client.Remember].
 //
 // Only the tags of an instance identify its owner.
 package instances

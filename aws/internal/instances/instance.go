@@ -33,12 +33,12 @@ type Instance struct {
 	State string
 	// Type is its instance type.
 	Type string
-	// ImageID from which it booted.
+	// ImageID of the image from which the instance booted.
 	ImageID string
 	// Zone is the name of its zone, ZoneID its id; the id is empty when EC2 does not say.
 	Zone, ZoneID string
-	// Hostname is its private DNS name, "ip-10-0-0-1.eu-west-1.compute.internal" or "i-….eu-west-1.compute.internal" as its
-	// subnet has it; empty until EC2 says.
+	// Hostname is the instance's private DNS name, "ip-10-0-0-1.eu-west-1.compute.internal" or "i-….eu-west-1.compute.internal", depending
+	// on its subnet; empty until EC2 reports it.
 	Hostname string
 	// SubnetID of its primary interface.
 	SubnetID string
@@ -52,15 +52,17 @@ type Instance struct {
 	EFAs int
 	// Reservation of the instance, or nil if there is none.
 	Reservation *Reservation
-	// PlacementGroupID it is in; empty for none. Partition of that group, from 1; 0 when EC2 names none.
+	// PlacementGroupID is the placement group of the instance; empty for none. Partition is the partition of that group, from 1; 0 if EC2
+	// reports none.
 	PlacementGroupID string
 	Partition        int32
-	// LaunchTime as EC2 says.
+	// LaunchTime as EC2 reports it.
 	LaunchTime time.Time
 	// Tags it has.
 	Tags map[string]string
-	// AssignedUID and DealtName are the UID and the name of the claim of an instance of a batch, as long as its own tags do not name the
-	// claim. The UID is empty while it is not known (see assign), the name unless this process has just launched the instance.
+	// AssignedUID and DealtName are the UID and the name of the claim of an instance of a batch, as long as the instance's own tags do not
+	// name the claim. The UID is empty while the claim is not known (see assign). The name is empty unless this process has just launched
+	// the instance.
 	AssignedUID, DealtName string
 }
 
@@ -70,33 +72,34 @@ type Reservation struct {
 	ID string
 	// Type of the reservation.
 	Type awsv1.CapacityReservationType
-	// Interruptible is true if its owner may reclaim the instance.
+	// Interruptible is true if the owner of the reservation may reclaim the instance.
 	Interruptible bool
 }
 
-// ProviderID returns its spec.providerID in Kubernetes.
+// ProviderID returns the instance's spec.providerID in Kubernetes.
 func (i *Instance) ProviderID() string { return ProviderID(i.Zone, i.ID) }
 
-// Terminating reports whether it is shutting down or terminated.
+// Terminating reports whether the instance is shutting down or terminated.
 func (i *Instance) Terminating() bool {
 	return i.State == StateShuttingDown || i.State == StateTerminated
 }
 
-// NodePool returns the pool that it was launched for, or the zero value if its tags don't say. Tags have the same keys for pools as labels;
-// the key of the later API version comes first.
+// NodePool returns the pool that the instance was launched for, or the zero value if its tags don't say. Tags for pools have the same keys
+// as labels; the key of the later API version takes precedence.
 func (i *Instance) NodePool() v1.PoolKey { return v1.PoolOf(i.Tags) }
 
-// alphaBorn reports whether its pool was created as v1alpha5.
+// alphaBorn reports whether the instance's pool was created as v1alpha5.
 func (i *Instance) alphaBorn() bool { return i.NodePool().Generation == v1.GenerationV1Alpha5 }
 
-// NodeClass returns the name of the node class that it was launched from, or "" if its tags don't say.
+// NodeClass returns the name of the node class that the instance was launched from, or "" if its tags don't say.
 func (i *Instance) NodeClass() string { return i.Tags[awsv1.TagNodeClass] }
 
-// NodeClaim returns the name of the NodeClaim that it was launched for, or "" if its tags don't say: instances of a batch get this tag when
-// their node has joined.
+// NodeClaim returns the name of the NodeClaim that the instance was launched for, or "" if its tags don't say: instances of a batch get
+// this tag when their node has joined.
 func (i *Instance) NodeClaim() string { return cmp.Or(i.Tags[awsv1.TagNodeClaim], i.DealtName) }
 
-// NodeClaimUID returns the UID of that claim, or "" if its tags don't say, or while it is not known to which claim of its batch it belongs.
+// NodeClaimUID returns the UID of the instance's NodeClaim. It returns "" if the tags don't say, or if the instance belongs to a batch and
+// its claim is not known yet.
 func (i *Instance) NodeClaimUID() string {
 	if uid := i.Tags[launch.TagNodeClaimUID]; uid != launch.Batched {
 		return uid
@@ -104,8 +107,8 @@ func (i *Instance) NodeClaimUID() string {
 	return i.AssignedUID
 }
 
-// Of reports whether it belongs to a cluster. An instance of v1alpha5 with a tag that names its managing cluster belongs only to that
-// cluster; before release 0.28 there was no such tag.
+// Of reports whether the instance belongs to a cluster. An instance of v1alpha5 with a tag that names its managing cluster belongs only to
+// that cluster; before release 0.28 there was no such tag.
 func (i *Instance) Of(cluster string) bool {
 	if by, says := i.Tags[awsv1.TagManagedBy]; says && i.alphaBorn() && by != cluster {
 		return false
@@ -119,8 +122,8 @@ func ProviderID(zone, id string) string { return "aws:///" + zone + "/" + id }
 // providerID accepts any scheme, because simulated instances may have another scheme.
 var providerID = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9+.-]*:///(?:[^/\s]+/)*(i-[0-9a-zA-Z-]{1,64})$`)
 
-// ParseProviderID returns the instance id in a provider id. An empty or malformed id, or the id of another cloud, is no instance: the error
-// is of kind NodeClaimNotFound (CP-DELETE-03, CP-GET-03).
+// ParseProviderID returns the instance id in a provider id. If the id is empty, malformed or of another cloud, the error is of kind
+// NodeClaimNotFound (CP-DELETE-03, CP-GET-03).
 func ParseProviderID(text string) (id string, err error) {
 	if m := providerID.FindStringSubmatch(text); m != nil {
 		return m[1], nil
@@ -170,7 +173,7 @@ func FromEC2(in *ec2types.Instance) Instance {
 }
 
 // bought returns how an instance was bought: as spot if it has a spot request, and as reserved if it may only run in a
-// reservation. Instances that happen to run in an open reservation may also run outside.
+// reservation. An instance in an open reservation does not count as reserved, because it may also run outside the reservation.
 func bought(in *ec2types.Instance) (capacityType string, r *Reservation) {
 	if aws.ToString(in.SpotInstanceRequestId) != "" || in.InstanceLifecycle == ec2types.InstanceLifecycleTypeSpot {
 		return v1.CapacityTypeSpot, nil

@@ -1,5 +1,5 @@
-// Package interruption hears what AWS is about to do to instances: from an SQS queue that EventBridge sends events to,
-// and from EC2's own reports of instances that are impaired or due for maintenance.
+// Package interruption reports what AWS is about to do to instances. It reads an SQS queue that EventBridge sends events to, and EC2's own
+// reports of instances that are impaired or due for maintenance.
 //
 //	source, err := interruption.New(interruption.Options{Queue: "my-cluster", SQS: sqs, EC2: ec2, Find: find})
 //	if err != nil {
@@ -12,7 +12,7 @@
 //	}
 //
 // Parse reads the body of one message, and can be used alone. A Source implements cloudprovider.InterruptionSource. It removes irrelevant
-// and unreadable messages from the queue itself, so that no message comes back forever. A returned message is returned again until it is
+// and unreadable messages from the queue itself, so that no message comes back forever. It returns a message again until the message is
 // acknowledged. The queue needs no dead-letter queue. Give it a short retention, because messages are useless after five minutes. Package
 // iam generates the queue with its policy and the rules that fill it.
 //

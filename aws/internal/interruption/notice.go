@@ -2,12 +2,12 @@ package interruption
 
 import corev1 "k8s.io/api/core/v1"
 
-// TerminatingOnInterruption is the reason of the event, a warning, that anyone who terminates an instance because of an interruption
-// publishes about its NodeClaim and Node.
+// TerminatingOnInterruption is the reason of a warning event. Code that terminates an instance because of an interruption publishes this
+// event about the instance's NodeClaim and Node.
 const TerminatingOnInterruption = "TerminatingOnInterruption"
 
-// KubernetesEvent returns the type and the reason of the event to publish about an affected NodeClaim and its Node before anything else is
-// done, for instance in Options.OnEvent. Both are empty for NoOp.
+// KubernetesEvent returns the type and the reason of the event about an affected NodeClaim and its Node. Publish it first, for instance in
+// Options.OnEvent. Both are empty for NoOp.
 func (k Kind) KubernetesEvent() (eventType, reason string) {
 	switch k {
 	case SpotInterrupted:

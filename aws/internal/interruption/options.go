@@ -12,7 +12,7 @@ import (
 	"github.com/drawknife/drawknife/aws/sdk"
 )
 
-// Options are what a source listens to. Find is required, and at least one of Queue and EC2.
+// Options are the options of a Source. Find is required, and at least one of Queue and EC2.
 type Options struct {
 	// Queue is the name of the SQS queue, neither its ARN nor its URL. Empty means no queue.
 	Queue string
@@ -20,21 +20,21 @@ type Options struct {
 	SQS sdk.SQSAPI
 	// EC2 reports instances that are impaired or due for maintenance. Nil means that EC2 is not asked.
 	EC2 sdk.EC2API
-	// Find looks up an instance of the cluster by its EC2 ID. It returns false if the cluster has no such instance: the message is for
-	// another cluster. It must not call AWS, since it is asked for every message.
+	// Find looks up an instance of the cluster by its EC2 ID. It returns false if the cluster has no such instance: then the message is for
+	// another cluster. It must not call AWS, because it is called for every message.
 	Find func(instanceID string) (Instance, bool)
-	// OnEvent is called for each event about an instance of the cluster, before it is delivered, and again if it is redelivered:
-	// information about offerings and reservations is recorded at once. It may be nil. It must be safe for concurrent use.
+	// OnEvent is called for each event about an instance of the cluster, before the event is delivered and again if it is redelivered, so
+	// that information about offerings and reservations is recorded at once. It may be nil. It must be safe for concurrent use.
 	OnEvent func(ctx context.Context, kind Kind, instance Instance)
-	// OnUnhealthy is called for each finding of a poll, once for as long as the finding lasts, whether it is handled or not. Nil: nobody
-	// is. It must be safe for concurrent use, as the next.
+	// OnUnhealthy is called once for each finding of a poll, even if the finding is not handled. It is called again if the finding ends and
+	// then returns. Nil: nobody is. It must be safe for concurrent use, and so must OnMessage and OnRemoved.
 	OnUnhealthy func(kind Kind, instance Instance)
 	// OnMessage is called for each message of the queue that can be read. It may be nil.
 	OnMessage func(Message)
 	// OnRemoved is called with the number of messages just removed from the queue. It may be nil.
 	OnRemoved func(messages int)
-	// ReportOnly makes the source return no messages: they are passed to OnEvent and the other functions, and removed as if they had been
-	// handled. ReceiveInterruptions then returns only with errors.
+	// ReportOnly makes the source return no messages. It passes messages to OnEvent and the other functions, and then removes them as if
+	// they had been handled. ReceiveInterruptions then returns only with errors.
 	ReportOnly bool
 	// StatusEvery is how often EC2 is asked; 0 means DefaultStatusEvery.
 	StatusEvery time.Duration
@@ -42,7 +42,7 @@ type Options struct {
 	ImpairedFor time.Duration
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
-	// After waits; nil means time.After. It is used only where there is no queue to wait on.
+	// After waits; nil means time.After. It is used only if there is no queue to wait for.
 	After func(time.Duration) <-chan time.Time
 	// Logger logs unreadable messages and failed calls. Nil means no log.
 	Logger *slog.Logger
@@ -54,7 +54,7 @@ type Message struct {
 	Kind Kind
 	// Latency is the time between sending and receiving the message; negative if the message does not say when it was sent.
 	Latency time.Duration
-	// Ours says that it is about at least one instance of the cluster.
+	// Ours means that the message names at least one instance of the cluster.
 	Ours bool
 }
 
@@ -64,7 +64,7 @@ type Instance struct {
 	ProviderID string
 	// InstanceType, Zone and CapacityType, for OnEvent; may be empty.
 	InstanceType, Zone, CapacityType string
-	// ReservationID is the reservation that it runs in; empty for none.
+	// ReservationID is the reservation that the instance runs in; empty for none.
 	ReservationID string
 }
 
@@ -77,7 +77,7 @@ const DefaultImpairedFor = 2 * time.Minute
 // queueName matches valid names of SQS queues.
 const queueName = `^[A-Za-z0-9_-]{1,80}(\.fifo)?$`
 
-// misnamed says what is wrong with the name of a queue. ARNs and URLs end with the name.
+// misnamed returns what is wrong with the name of a queue, or "". ARNs and URLs end with the name.
 func misnamed(queue string) string {
 	rule := fmt.Sprintf("%q is not the name of a queue: give the name, not the ARN or the URL", queue)
 	if at := strings.LastIndexAny(queue, ":/"); at >= 0 && regexp.MustCompile(queueName).MatchString(queue[at+1:]) {
@@ -86,7 +86,7 @@ func misnamed(queue string) string {
 	return rule
 }
 
-// ValidQueueName says why a string can't be a queue's name, or nil if it can.
+// ValidQueueName returns an error that says why a string can't be a queue's name, or nil if it can.
 func ValidQueueName(name string) error {
 	if !regexp.MustCompile(queueName).MatchString(name) {
 		return fmt.Errorf("%q is not the name of a queue: give the name, not the ARN or the URL", name)

@@ -31,25 +31,25 @@ const (
 	NoOp Kind = "no_op"
 )
 
-// Event is what a message says.
+// Event contains the content of a message.
 type Event struct {
-	// ID of the event; the same for each delivery. Empty for NoOp of a body that is no event.
+	// ID of the event; it is the same for each delivery. Empty for NoOp if the body is no event.
 	ID string
 	// Kind of the event.
 	Kind Kind
-	// Time is when AWS sent it; zero if it does not say.
+	// Time is when AWS sent the event; zero if the event does not say.
 	Time time.Time
-	// Instances are the IDs of the affected instances, in their order, without repetitions; none for NoOp.
+	// Instances are the IDs of the affected instances, in the order of the message, without duplicates; none for NoOp.
 	Instances []string
-	// Deadline is when the instances stop working; zero if that is not known.
+	// Deadline is when the instances stop working; zero if unknown.
 	Deadline time.Time
 	// Message is AWS's own explanation, for people; may be empty.
 	Message string
 }
 
-// Bounds of what is read.
+// Limits for the content of messages.
 const (
-	// maxBody is more than a queue lets through. It bounds how many instances an event may be about, too.
+	// maxBody is more than the size of any message in a queue. It also limits how many instances one event can name.
 	maxBody = 1 << 20
 	// notice is how long before the interruption EC2 announces it.
 	notice = 2 * time.Minute
@@ -57,9 +57,9 @@ const (
 
 // ParseError is a message body that is not an event.
 type ParseError struct {
-	// Offset is where reading ended, in bytes; -1 if the body as a whole is at fault.
+	// Offset is where reading ended, in bytes; -1 if the error concerns the whole body.
 	Offset int64
-	// Rule that is broken.
+	// Rule is the rule that the body breaks.
 	Rule string
 }
 
@@ -70,7 +70,7 @@ func (e *ParseError) Error() string {
 	return fmt.Sprintf("interruption message, byte %d: %s", e.Offset, e.Rule)
 }
 
-// envelope is an EventBridge event as far as it is read.
+// envelope contains the fields of an EventBridge event that are read.
 type envelope struct {
 	Version    string          `json:"version"`
 	ID         string          `json:"id"`
@@ -98,7 +98,7 @@ type healthDetail struct {
 	EventDescription json.RawMessage `json:"eventDescription"`
 }
 
-// deadline returns the start of the change; zero if that can't be read.
+// deadline returns the start of the change, or zero if it can't be read.
 func (d *healthDetail) deadline() time.Time {
 	var text string
 	if json.Unmarshal(d.StartTime, &text) != nil {
@@ -123,7 +123,7 @@ func (d *healthDetail) message() string {
 }
 
 // Parse reads the body of a message. Events of other sources, types and versions, events of irrelevant states, and an empty body are NoOp,
-// not errors. A body that is not a JSON event, or is too large, is a *ParseError.
+// not errors. If the body is not a JSON event, or is too large, the error is a *ParseError.
 func Parse(body []byte) (Event, error) {
 	if len(body) > maxBody {
 		return Event{}, &ParseError{Offset: -1, Rule: fmt.Sprintf("has %d bytes, and at most %d are read", len(body), maxBody)}
@@ -181,7 +181,7 @@ func (e *Event) readHealth(detail json.RawMessage) error {
 	return nil
 }
 
-// readInstance reads the detail of an event about one instance. The kind is by the detail type, which is exact, and for some by the state.
+// readInstance reads the detail of an event about one instance. The detail type determines the kind, and for some types also the state.
 func (e *Event) readInstance(detailType string, detail json.RawMessage) error {
 	kind := NoOp
 	switch detailType {
@@ -226,7 +226,7 @@ func unmarshalDetail(detail json.RawMessage, into any) error {
 	return json.Unmarshal(detail, into)
 }
 
-// detailError is parseError for a detail that begins at a byte of the body.
+// detailError is like parseError, for a detail that begins at offset begins of the body.
 func detailError(err error, begins int) *ParseError {
 	var wrongType *json.UnmarshalTypeError
 	if errors.As(err, &wrongType) {
@@ -246,7 +246,7 @@ func parseError(err error) *ParseError {
 	return &ParseError{Offset: -1, Rule: "is no event: " + err.Error()}
 }
 
-// InterruptionKind returns the kind that readers of interruptions know; empty for NoOp.
+// InterruptionKind returns the corresponding kind of package cloudprovider, or "" for NoOp.
 func (k Kind) InterruptionKind() cloudprovider.InterruptionKind {
 	switch k {
 	case SpotInterrupted:

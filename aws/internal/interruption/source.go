@@ -22,7 +22,7 @@ import (
 const (
 	receiveMost = 10
 	waitSeconds = 20
-	// visibility is how long a message is reserved for one reader before it is delivered again. It is longer than a receive waits.
+	// visibility is how long a message is reserved for one reader before it is delivered again. It is longer than one receive call waits.
 	visibility = 30 * time.Second
 	// rememberFor is how long a handled event is remembered, so that it is recognised when it is delivered again.
 	rememberFor = 10 * time.Minute
@@ -39,16 +39,16 @@ type Source struct {
 
 	mu  sync.Mutex
 	url string
-	// open are messages that were returned, by receipt, until they are acknowledged or come again.
+	// open contains the messages that were returned, by receipt, until they are acknowledged or received again.
 	open map[string]*delivery
-	// dealtWith are events by ID, with the time until which they are remembered.
+	// dealtWith contains the IDs of handled events, with the time until which they are remembered.
 	dealtWith map[string]time.Time
-	// swept is when both were last gone through.
+	// swept is when forget last went through open and dealtWith.
 	swept  time.Time
 	status statusMemory
 }
 
-// delivery is a message about one or more instances of the cluster: it is removed once all of them are dealt with.
+// delivery is a message about one or more instances of the cluster. The message is removed once all of these instances are dealt with.
 type delivery struct {
 	event   string
 	pending map[int]bool
@@ -64,8 +64,8 @@ func New(o Options) (*Source, error) {
 	return &Source{options: o, open: map[string]*delivery{}, dealtWith: map[string]time.Time{}, status: newStatusMemory()}, nil
 }
 
-// ReceiveInterruptions waits for messages about instances of the cluster and returns at least one, or an error. It ends
-// with ctx's error when ctx does. A queue that does not exist is an error of each call until the queue has been created.
+// ReceiveInterruptions waits for messages about instances of the cluster and returns at least one, or an error. If ctx ends, it returns
+// ctx's error. If the queue does not exist, each call returns an error until the queue has been created.
 func (s *Source) ReceiveInterruptions(ctx context.Context) ([]cloudprovider.Interruption, error) {
 	for {
 		if err := ctx.Err(); err != nil {
@@ -88,7 +88,7 @@ func (s *Source) ReceiveInterruptions(ctx context.Context) ([]cloudprovider.Inte
 	}
 }
 
-// receive reads the queue once, returns the messages for readers, and removes the others.
+// receive reads the queue once, returns the messages about instances of the cluster, and removes the others.
 func (s *Source) receive(ctx context.Context) ([]cloudprovider.Interruption, error) {
 	url, err := s.queueURL(ctx)
 	if err != nil {
@@ -118,7 +118,7 @@ func (s *Source) receive(ctx context.Context) ([]cloudprovider.Interruption, err
 	return list, nil
 }
 
-// take parses a message; it returns nothing if the message does not concern the cluster.
+// take parses a message. It returns nothing if the message does not concern the cluster.
 func (s *Source) take(ctx context.Context, body, receipt string) []cloudprovider.Interruption {
 	now := s.options.Now()
 	event, err := Parse([]byte(body))
@@ -155,7 +155,7 @@ func (s *Source) take(ctx context.Context, body, receipt string) []cloudprovider
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if until, known := s.dealtWith[event.ID]; known && event.ID != "" && now.Before(until) {
-		return nil // delivered a second time after it was dealt with
+		return nil // the message was delivered again after it was dealt with
 	}
 	if len(list) > 0 {
 		s.open[receipt] = d
@@ -221,7 +221,7 @@ func (s *Source) remove(ctx context.Context, url string, receipts []string) erro
 	return errors.Join(errs...)
 }
 
-// queueURL looks the queue up by its name, once.
+// queueURL looks up the queue by its name and remembers the URL.
 func (s *Source) queueURL(ctx context.Context) (string, error) {
 	s.mu.Lock()
 	url := s.url
@@ -239,7 +239,7 @@ func (s *Source) queueURL(ctx context.Context) (string, error) {
 	return s.url, nil
 }
 
-// forgetURL makes the next call look up the queue again after it was deleted.
+// forgetURL makes the next call look up the queue again if err means that the queue does not exist.
 func (s *Source) forgetURL(err error) {
 	var gone *sqstypes.QueueDoesNotExist
 	if errors.As(err, &gone) || strings.Contains(sdk.Code(err), "NonExistentQueue") {
@@ -249,7 +249,7 @@ func (s *Source) forgetURL(err error) {
 	}
 }
 
-// forget drops messages that can't be acknowledged any more, because they have come again with another receipt, and events that were
+// forget drops messages that can't be acknowledged any more, because they were received again with another receipt, and events that were
 // remembered long enough.
 func (s *Source) forget(now time.Time) {
 	if now.Sub(s.swept) < sweepEvery {

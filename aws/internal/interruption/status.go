@@ -19,14 +19,13 @@ import (
 // statusRetry is the pause after EC2 refused a call: the permission may be granted while the controller runs.
 const statusRetry = 10 * time.Minute
 
-// completed begins the description of a maintenance that is over and still listed.
+// completed is the prefix of the description of maintenance that is over and still listed.
 const completed = "[Completed]"
 
-// statusMemory is what is known from polls of EC2. It is guarded by its source's lock.
+// statusMemory contains what the source knows from polls of EC2. The source's lock guards it.
 type statusMemory struct {
 	next time.Time
-	// dealtWith are findings that were acknowledged and still last: they are returned again only after they have
-	// been gone.
+	// dealtWith are findings that were acknowledged and still last: they are not returned again until they have ended and returned.
 	dealtWith map[string]bool
 	// told are findings that were reported to OnUnhealthy and still last.
 	told map[string]bool
@@ -68,7 +67,7 @@ func (s *Source) poll(ctx context.Context) ([]cloudprovider.Interruption, error)
 	return s.findings(ctx, statuses), nil
 }
 
-// pollDue reports whether a poll is due, and reserves it for the caller.
+// pollDue reports whether a poll is due. If so, the caller must poll, and other callers get false.
 func (s *Source) pollDue() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -110,7 +109,7 @@ func (s *Source) describe(ctx context.Context) (map[string]ec2types.InstanceStat
 	return found, nil
 }
 
-// findings returns what is new about instances of the cluster, by instance and kind.
+// findings returns the findings about instances of the cluster that were not dealt with yet, by instance and kind.
 func (s *Source) findings(ctx context.Context, statuses map[string]ec2types.InstanceStatus) []cloudprovider.Interruption {
 	now := s.options.Now()
 	lasting := map[string]bool{}
@@ -171,7 +170,7 @@ type trouble struct {
 	message         string
 }
 
-// troubles returns the relevant parts of a status: impairments since then or longer, and maintenance that is not over.
+// troubles returns the problems in a status: impairments that began at then or earlier, and maintenance that is not over.
 func troubles(status *ec2types.InstanceStatus, then time.Time) []trouble {
 	var list []trouble
 	add := func(kind Kind, summary *ec2types.InstanceStatusSummary) {

@@ -14,12 +14,12 @@ import (
 const (
 	// Visibility is how long EC2 may take to show a new instance in answers to queries by tag or id.
 	Visibility = time.Minute
-	// memory is how long a claim's attempts are remembered: longer than a claim without an instance lives.
+	// memory is how long the attempts of a claim are remembered: longer than a claim may exist without an instance.
 	memory = time.Hour
 )
 
-// attempts record for each claim which request was sent to EC2 with which client token. Without this record, EC2 would repeat a definite
-// failure for as long as it knows the token, and a claim whose instance EC2 does not show yet would get a second instance.
+// attempts record for each claim which requests were sent to EC2, and with which client tokens. Without this record, EC2 would repeat a
+// definite failure for as long as it knows the token, and a claim whose instance EC2 does not show yet would get a second instance.
 type attempts struct {
 	now func() time.Time
 
@@ -29,9 +29,9 @@ type attempts struct {
 }
 
 type attempt struct {
-	// generation is a part of the token: it increases when an answer of EC2 can no longer be used.
+	// generation is a part of the token. It increases when the answer that EC2 gives to the token can no longer be used.
 	generation int
-	// launched are the instances that EC2 gave last, or nil if there are none.
+	// launched are the instances of EC2's last answer; nil if there are none.
 	launched []*Instance
 	// disputed is the time since which EC2 has reported that the token was used for another request; zero if it does not report that.
 	disputed time.Time
@@ -49,7 +49,7 @@ func token(uid types.UID, generation int) string {
 }
 
 // begin returns the state of a launch. dead are former instances of the claim, each of which used up a token. If the last instance is not
-// among them, it may not be visible yet, and it is the answer.
+// among dead, EC2 may not show it yet, and begin returns it as the answer.
 func (a *attempts) begin(uid types.UID, dead []string) (generation int, launched *Instance) {
 	generation, all := a.beginFrom(uid, dead, len(dead))
 	if len(all) > 0 {
@@ -58,7 +58,7 @@ func (a *attempts) begin(uid types.UID, dead []string) (generation int, launched
 	return generation, nil
 }
 
-// beginFrom is begin for a launch of any number of instances, whose generation is at least the given one.
+// beginFrom is like begin, for a launch of any number of instances whose generation is at least least.
 func (a *attempts) beginFrom(uid types.UID, dead []string, least int) (generation int, launched []*Instance) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -81,7 +81,7 @@ func (a *attempts) generation(uid types.UID) int {
 	return a.of(uid, a.now()).generation
 }
 
-// succeed remembers instances. Their token is used up: a launch after they are gone needs another token.
+// succeed remembers instances. The token of these instances is used up: a launch after they are gone needs another token.
 func (a *attempts) succeed(uid types.UID, launched ...*Instance) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -90,7 +90,7 @@ func (a *attempts) succeed(uid types.UID, launched ...*Instance) {
 	at.launched, at.disputed = launched, time.Time{}
 }
 
-// fail records a definite answer without an instance: the next attempt needs another token. It returns its generation.
+// fail records a definite answer without an instance: the next attempt needs another token. It returns the generation of the next attempt.
 func (a *attempts) fail(uid types.UID) int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -101,8 +101,8 @@ func (a *attempts) fail(uid types.UID) int {
 }
 
 // dispute records that EC2 has reported the token as used for another request, by an earlier process. The instance of that request, if
-// there is one, will soon be visible. It reports how much longer to wait for that; zero once the wait is over, and then the next attempt
-// has another token.
+// there is one, will soon be visible. It returns how much longer to wait for that instance. It returns zero once the wait is over; the next
+// attempt then has another token.
 func (a *attempts) dispute(uid types.UID) time.Duration {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -129,7 +129,7 @@ func (a *attempts) of(uid types.UID, now time.Time) *attempt {
 	return at
 }
 
-// sweep forgets, from time to time, claims that were not launched for a long time.
+// sweep deletes, from time to time, the attempts of claims that were not launched for a long time.
 func (a *attempts) sweep(now time.Time) {
 	if now.Sub(a.swept) < memory/10 {
 		return

@@ -13,10 +13,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Tags of instances that one CreateFleet call launched for several claims. EC2 gives all instances of a fleet the same tags, so that no
-// instance can have its own claim's UID from the start. Instead all have the UIDs of all claims, sorted, and the instances are assigned to
-// these: the instance whose ID comes n-th belongs to the claim whose UID comes n-th. Anyone who sees the whole batch assigns its instances
-// in the same way.
+// Tags of instances that one CreateFleet call launched for several claims. EC2 gives all instances of a fleet the same tags, so that an
+// instance can't have only its own claim's UID from the start. Instead each instance has the UIDs of all claims, sorted. The instances are
+// assigned to the claims by order: the instance whose ID comes n-th belongs to the claim whose UID comes n-th. So all processes that see
+// the whole batch assign its instances in the same way.
 const (
 	// TagBatch identifies the batch: see BatchID.
 	TagBatch = "drawknife.dev/batch"
@@ -38,7 +38,7 @@ const (
 )
 
 // BatchID identifies a launch of several claims: a hash of their UIDs in any order, the generation, and whether it launches all or nothing.
-// The generation grows with each attempt of which no instance is left. It has at most 64 characters.
+// The generation grows with each attempt whose instances are all gone. It has at most 64 characters.
 func BatchID(uids []types.UID, generation int, whole bool) string {
 	id := setHash(uids) + "-" + strconv.Itoa(generation)
 	if whole {
@@ -49,7 +49,7 @@ func BatchID(uids []types.UID, generation int, whole bool) string {
 
 const wholeSuffix = "-whole"
 
-// BatchFilter returns a filter value for BatchID of the claims, whatever the generation, with EC2's wildcard.
+// BatchFilter returns a filter value with EC2's wildcard that matches the BatchID of the claims with any generation.
 func BatchFilter(uids []types.UID) string { return setHash(uids) + "-*" }
 
 // setHash identifies a set of UIDs.
@@ -63,7 +63,7 @@ func setHash(uids []types.UID) string {
 	return hex.EncodeToString(sum.Sum(nil)[:16])
 }
 
-// Batch is what the tags of an instance say about the launch of several claims.
+// Batch contains what the tags of an instance say about a launch of several claims.
 type Batch struct {
 	// ID as BatchID made it.
 	ID string
@@ -71,7 +71,8 @@ type Batch struct {
 	UIDs []types.UID
 }
 
-// BatchOf reads the tags of an instance. It returns false if it was launched for one claim, or if its tags can't be read.
+// BatchOf reads the batch from the tags of an instance. It returns false if the instance was launched for one claim, or if its tags can't
+// be read.
 func BatchOf(tags map[string]string) (Batch, bool) {
 	b := Batch{ID: tags[TagBatch]}
 	if b.ID == "" {
@@ -94,7 +95,7 @@ func BatchOf(tags map[string]string) (Batch, bool) {
 	return b, len(b.UIDs) > 0
 }
 
-// Whole reports whether EC2 launched an instance for each of the claims or none, so that fewer instances are not all of them.
+// Whole reports whether EC2 launched either one instance for each claim or none, so that some instances are missing if there are fewer.
 func (b Batch) Whole() bool { return strings.HasSuffix(b.ID, wholeSuffix) }
 
 // Generation returns the generation in BatchID, or 0 if the ID has none.
@@ -107,8 +108,8 @@ func (b Batch) Generation() int {
 	return n
 }
 
-// uidTags returns the values of the tags with the UIDs, in the order of the UIDs, as few as possible. The error is for UIDs that tags can't
-// have.
+// uidTags returns the values of the tags with the UIDs, in the order of the UIDs, in as few tags as possible. It returns an error for UIDs
+// that tags can't contain.
 func uidTags(uids []types.UID) ([]string, error) {
 	sorted := slices.Clone(uids)
 	slices.Sort(sorted)
@@ -127,14 +128,14 @@ func uidTags(uids []types.UID) ([]string, error) {
 	return values, nil
 }
 
-// Formats of UIDs: Kubernetes' own, and others that tags can have.
+// Formats of UIDs: Kubernetes' own, and other UIDs that tags can contain.
 var (
 	uuidFormat  = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
 	otherFormat = regexp.MustCompile(`^[A-Za-z0-9._-]{1,128}$`)
 )
 
-// packed returns a UID as a string for a tag: the 16 bytes of a UUID in base64, of which eleven fit into a tag; others as they are, with a
-// mark.
+// packed returns a UID as a string for a tag: the 16 bytes of a UUID in base64, of which eleven fit into a tag. Other UIDs stay unchanged,
+// with a prefix that marks them.
 func packed(uid types.UID) (string, error) {
 	text := string(uid)
 	if uuidFormat.MatchString(text) {
@@ -163,7 +164,8 @@ func unpacked(text string) (types.UID, error) {
 	return types.UID(h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]), nil
 }
 
-// Assign gives the instances of one batch to the UIDs of its claims: both in their order. Instances that are too many get none.
+// Assign assigns the instances of one batch to the UIDs of its claims: the n-th instance in the order of IDs to the n-th UID. Surplus
+// instances get no UID.
 func Assign(instanceIDs []string, uids []types.UID) map[string]types.UID {
 	ids, claims := slices.Clone(instanceIDs), slices.Clone(uids)
 	slices.Sort(ids)

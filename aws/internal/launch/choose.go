@@ -15,7 +15,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// MaxInstanceTypes is how many types a launch names at most: a request to EC2 may not be too long.
+// MaxInstanceTypes is the largest number of types that a launch names, because EC2 limits the length of requests.
 const MaxInstanceTypes = 60
 
 // fewSpotTypes is the number of types below which a launch that could have been spot is likely to stay on-demand.
@@ -25,13 +25,14 @@ const fewSpotTypes = 5
 type Wish struct {
 	// Requirements of the claim.
 	Requirements requirements.Set
-	// Requests is the least the instance must have for pods.
+	// Requests are the resources that the instance must have for pods.
 	Requests corev1.ResourceList
 	// MinValuesRelaxed accepts fewer values than the requirements' minValues ask for.
 	MinValuesRelaxed bool
-	// WithoutReserved leaves reserved offerings out as if they were full.
+	// WithoutReserved leaves reserved offerings out, as if the reservations were full.
 	WithoutReserved bool
-	// Cost contains the expected costs of offerings, by which they are ordered and chosen. Nil means their prices. See roughly.
+	// Cost contains the expected costs of offerings. Offerings are ordered and chosen by these costs. Nil means that their prices are used.
+	// See roughly.
 	Cost cloudprovider.LaunchCost
 }
 
@@ -41,27 +42,27 @@ type Choice struct {
 	CapacityType string
 	// Tenancy of the instance: see the Tenancy constants of aws/api/v1.
 	Tenancy string
-	// Candidates are the offerings to ask for, all with room, cheapest first and then by key.
+	// Candidates are the offerings to request. All have capacity. They are ordered by cost and then by key.
 	Candidates []cloudprovider.Candidate
-	// Cost is Wish.Cost, rounded; nil without it. It is not for concurrent use.
+	// Cost is Wish.Cost, rounded; nil if Wish.Cost is nil. It is not for concurrent use.
 	Cost cloudprovider.LaunchCost
-	// Suited are all offerings that suit the wish, with room or without, in the order of cloudprovider.LaunchOrderBy.
+	// Suited are all offerings that suit the wish, with or without capacity, in the order of cloudprovider.LaunchOrderBy.
 	Suited []cloudprovider.Candidate
-	// Ruled says, stage by stage, which instance types were left out although they suit and have room.
+	// Ruled lists, by stage, the instance types that were left out although they suit and have capacity.
 	Ruled []Ruling
 	// Advice is a sentence for the operator; empty when there is none.
 	Advice string
 }
 
-// Ruling is a stage of Choose that left instance types out.
+// Ruling contains the instance types that a stage of Choose left out.
 type Ruling struct {
 	// Stage says why, for people.
 	Stage string
-	// InstanceTypes that lost all their offerings in it, sorted.
+	// InstanceTypes that lost all their offerings in this stage, sorted.
 	InstanceTypes []string
 }
 
-// String returns the stage with up to five names.
+// String returns the stage with up to five type names.
 func (r Ruling) String() string {
 	names := r.InstanceTypes
 	if len(names) <= 5 {
@@ -94,8 +95,8 @@ func (c *Choice) InstanceTypes() []*cloudprovider.InstanceType {
 }
 
 // Choose selects the instance types for the request to EC2. It is pure: the same types and requirements give the same result,
-// independent of the order of the types. If nothing is left, the error has kind InsufficientCapacity and names the compatible
-// offerings without capacity.
+// independent of the order of the types. If no offering is left, the error has kind InsufficientCapacity and names the compatible offerings
+// without capacity.
 func Choose(types []*cloudprovider.InstanceType, wish Wish) (Choice, error) {
 	wish.Cost = roughly(wish.Cost)
 	s := &selection{wish: wish}
@@ -129,7 +130,7 @@ func Choose(types []*cloudprovider.InstanceType, wish Wish) (Choice, error) {
 	return c, nil
 }
 
-// tenancy returns the first tenancy that the wish allows and the type offers: shared hardware before dedicated hardware before hosts.
+// tenancy returns the first tenancy that the wish allows and the type offers. The order is: shared hardware, dedicated hardware, hosts.
 func tenancy(want, offered requirements.Set) string {
 	for _, tenancy := range []string{awsv1.TenancyDefault, awsv1.TenancyDedicated, awsv1.TenancyHost} {
 		if allows(want, tenancy) && allows(offered, tenancy) {
@@ -139,7 +140,7 @@ func tenancy(want, offered requirements.Set) string {
 	return awsv1.TenancyDefault
 }
 
-// allows reports whether a set has the tenancy, or states none.
+// allows reports whether a set allows the tenancy or does not mention tenancy.
 func allows(set requirements.Set, tenancy string) bool {
 	return !set.Has(awsv1.LabelInstanceTenancy) || set.Get(awsv1.LabelInstanceTenancy).Has(tenancy)
 }
@@ -151,7 +152,7 @@ type selection struct {
 	ruled []Ruling
 }
 
-// nothing returns the error if no candidate is left. It names the suitable offerings, which are all unavailable.
+// nothing returns the error that Choose returns if no candidate is left. It names the suitable offerings, which are all unavailable.
 func (s *selection) nothing(suited []cloudprovider.Candidate) error {
 	if len(suited) == 0 {
 		return cloudprovider.NewInsufficientCapacityError(fmt.Errorf("no offering meets the requirements %q", s.wish.Requirements.String()))
@@ -167,7 +168,7 @@ func keysOf(candidates []cloudprovider.Candidate) []cloudprovider.OfferingKey {
 	return keys
 }
 
-// keep makes a stage from a predicate, and notes which types it excluded.
+// keep removes the candidates for which the function returns false, and notes in Ruled which types were left out.
 func (s *selection) keep(stage string, keep func(cloudprovider.Candidate) bool) {
 	kept := make([]cloudprovider.Candidate, 0, len(s.left))
 	remaining := map[string]bool{}
@@ -189,7 +190,7 @@ func (s *selection) keep(stage string, keep func(cloudprovider.Candidate) bool) 
 	s.left = kept
 }
 
-// kinds of reservations, which one launch can't mix. The order breaks ties of price.
+// kinds of reservations, which one launch can't mix. The order decides between equal prices.
 const (
 	notReserved = iota
 	kindDefault
@@ -234,13 +235,13 @@ func (s *selection) oneBlock() {
 	}
 }
 
-// place is an instance type in a zone. A fleet may contain each place only once.
+// place is the combination of an instance type and a zone. A fleet request may contain each combination only once.
 type place struct{ instanceType, zone string }
 
 func placeOf(c cloudprovider.Candidate) place { return place{c.Type.Name, c.Offering.Zone()} }
 
-// oneReservation keeps, of several reservations of a type in a zone, the reservation with most room, and of several
-// partitions of a placement group the first in text order, which is the one launch templates name.
+// oneReservation keeps one offering for each type and zone: of several reservations, the one with the most free instances; of several
+// partitions of a placement group, the first in text order, which launch templates name.
 func (s *selection) oneReservation() {
 	best := map[place]cloudprovider.Candidate{}
 	key := func(c cloudprovider.Candidate) (p place, partition string) {
@@ -267,7 +268,7 @@ func (s *selection) oneReservation() {
 	})
 }
 
-// exotic drops bare metal and instances with accelerators if other types are suitable.
+// exotic drops bare metal types and types with accelerators if other types are suitable.
 func (s *selection) exotic() {
 	plain := func(c cloudprovider.Candidate) bool { return !isExotic(c.Type) }
 	if !s.hasMinValues() && slices.ContainsFunc(s.left, plain) {
@@ -287,7 +288,7 @@ func isExotic(t *cloudprovider.InstanceType) bool {
 			return true
 		}
 	}
-	// Where drivers of Dynamic Resource Allocation serve accelerators, these are devices and no capacity.
+	// If DRA drivers serve the accelerators, they are in t.Devices, not in t.Capacity. EFA devices are no accelerators.
 	return slices.ContainsFunc(t.Devices, func(p cloudprovider.DevicePool) bool { return len(p.Devices) > instancetype.EFAs(&p) })
 }
 

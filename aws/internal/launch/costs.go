@@ -7,9 +7,9 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// roughly rounds costs to three significant digits, and remembers them. Expected costs change from minute to minute, because older prices
-// and interruptions count less. Without rounding, the same launch a moment later would be another request, which EC2 refuses under the same
-// client token. Offerings that cost their price keep it as it is.
+// roughly returns a cost function that rounds costs to three significant digits, and remembers them. Expected costs change from minute to
+// minute, because older prices and interruptions count less. Without rounding, the same launch a moment later would be another request,
+// which EC2 refuses under the same client token. If the cost of an offering is its price, it is not rounded.
 func roughly(cost cloudprovider.LaunchCost) cloudprovider.LaunchCost {
 	if cost == nil {
 		return nil
@@ -42,7 +42,7 @@ func reordered(candidates []cloudprovider.Candidate, cost cloudprovider.LaunchCo
 	if cost == nil {
 		return false
 	}
-	highest := math.Inf(-1) // of the prices of those that cost less
+	highest := math.Inf(-1) // highest price of the candidates that cost less
 	for i := 0; i < len(candidates); {
 		next, same := i, cost.Of(candidates[i])
 		for ; next < len(candidates) && cost.Of(candidates[next]) == same; next++ {

@@ -18,8 +18,8 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// createFleet asks for one instance, or for one for each claim of a batch, and reads the answer. With a batch there may be both instances
-// and an error, for the claims without one.
+// createFleet requests one instance, or one for each claim of a batch, and reads the answer. For a batch it may return both instances and
+// an error that applies to the claims without an instance.
 func (l *Launcher) createFleet(ctx context.Context, f *flight, offers []offer, generation int) ([]*Instance, retry, error) {
 	uid := f.key()
 	tags, err := l.tags(f, generation)
@@ -40,7 +40,7 @@ func (l *Launcher) createFleet(ctx context.Context, f *flight, offers []offer, g
 	case err != nil:
 		return nil, retryNo, err
 	case len(launched) > 0 && slices.Contains(f.Dead, launched[0].InstanceID):
-		// EC2 repeats an old answer: the claim has outlived its instance.
+		// EC2 repeats an old answer: the claim still exists, but its instance is gone.
 		return nil, retryNewToken, cloudprovider.NewTransientError(fmt.Errorf("EC2 answered with instance %s, which is gone", launched[0].InstanceID))
 	case len(launched) > 0:
 		l.attempts.succeed(uid, launched...)
@@ -59,7 +59,7 @@ func (l *Launcher) createFleet(ctx context.Context, f *flight, offers []offer, g
 		return nil, retryNewToken, l.nothing(f, out.Errors)
 	}
 	l.attempts.fail(uid)
-	f.settle("", 0, start) // so that it does not count as taken in the error
+	f.settle("", 0, start) // so that the error does not list it as taken
 	return nil, retry(l.elsewhere(f)), l.nothing(f, out.Errors)
 }
 
@@ -161,8 +161,8 @@ func (f *flight) zoneID(zone, subnetID string) string {
 	return ""
 }
 
-// instancesOf returns the instances of an answer, each with its claim. If EC2 names a type or place that was not
-// requested, the instance can't be identified here: the error is transient, and the next call finds it by its tags.
+// instancesOf returns the instances of an answer, each with its claim. If EC2 names a type or zone that was not requested, the instance
+// can't be described here: the error is transient, and the next call finds it by its tags.
 func (l *Launcher) instancesOf(f *flight, offers []offer, out *ec2.CreateFleetOutput, tags map[string]string) ([]*Instance, error) {
 	var all []*Instance
 	var unknown []error
@@ -231,8 +231,8 @@ func imageOf(offers []offer, v override) string {
 	return ""
 }
 
-// efas returns how many EFA interfaces an instance gets: those of its type if the claim's pods ask for them or the class lays out
-// interfaces itself.
+// efas returns the number of EFA interfaces of an instance: all that its type has, if the claim's pods request EFA or if the class lists
+// its network interfaces itself.
 func (f *flight) efas(t *cloudprovider.InstanceType) int {
 	asked := f.wish.Requests[instancetype.ResourceEFA]
 	if asked.Sign() <= 0 && len(f.NodeClass.Spec.NetworkInterfaces) == 0 {

@@ -45,8 +45,8 @@ func (l *Launcher) forget(offers []offer) {
 	l.options.Templates.Forget(names...)
 }
 
-// launchError gives a failed call its kind: an error with a kind keeps it, throttling and service failures are
-// retried quietly, and the rest goes onto the claim's condition with its reason.
+// launchError gives the error of a failed call a kind. An error that already has a kind keeps it. Throttling and service failures are
+// retried and not shown to users. Other errors are written with their reason to the claim's condition.
 func launchError(doing string, err error) error {
 	wrapped := sdk.Wrap(doing, err)
 	var kinded interface {
@@ -64,7 +64,7 @@ func launchError(doing string, err error) error {
 	return cloudprovider.NewCreateError(string(reason), message, wrapped)
 }
 
-// learn records the errors of an answer, each once, whether the answer has an instance or not.
+// learn records each distinct error of an answer, whether or not the answer has an instance.
 func (l *Launcher) learn(f *flight, offers []offer, errs []ec2types.CreateFleetError) {
 	for _, e := range errs {
 		l.quotas.hit(aws.ToString(e.ErrorCode), l.options.Now())
@@ -86,7 +86,7 @@ func (l *Launcher) learn(f *flight, offers []offer, errs []ec2types.CreateFleetE
 	}
 }
 
-// failure returns an error in an answer, with its offering.
+// failure returns an error of the answer together with its offering.
 func (f *flight) failure(offers []offer, e ec2types.CreateFleetError) unavailable.Failure {
 	failure := unavailable.Failure{
 		Code: aws.ToString(e.ErrorCode), Message: aws.ToString(e.ErrorMessage),
@@ -113,7 +113,7 @@ func (f *flight) failure(offers []offer, e ec2types.CreateFleetError) unavailabl
 	return failure
 }
 
-// find returns the override of a type in a zone, of the template of that name if EC2 returned the name.
+// find returns the override of a type in a zone. If EC2 returned the name of a template, only that template's overrides are searched.
 func find(offers []offer, template, instanceType, zone string) (override, bool) {
 	for _, o := range offers {
 		if template != "" && o.template.Name != template {
@@ -187,7 +187,7 @@ func (l *Launcher) nothing(f *flight, errs []ec2types.CreateFleetError) error {
 	return cloudprovider.NewCreateError(string(reason), message, joined)
 }
 
-// distinct returns the different errors of an answer, in its order, typed so that callers see each kind.
+// distinct returns the different errors of an answer, in the order of the answer, with types from which callers see the kind of each.
 func distinct(errs []ec2types.CreateFleetError) (causes []error, texts []string) {
 	for _, e := range errs {
 		err := fleetError(e)
@@ -203,7 +203,7 @@ func distinct(errs []ec2types.CreateFleetError) (causes []error, texts []string)
 	return causes, texts
 }
 
-// fleetError returns an error in an answer, as an error that package sdk understands.
+// fleetError converts an error in an answer to an error that package sdk understands.
 func fleetError(e ec2types.CreateFleetError) *answerError {
 	return &answerError{code: aws.ToString(e.ErrorCode), message: aws.ToString(e.ErrorMessage)}
 }

@@ -34,8 +34,8 @@ type Options struct {
 	Subnets *subnets.Tracker
 	// Unavailable remembers offerings that are out of stock. Nil means a new one.
 	Unavailable *unavailable.Memory
-	// Reservations count the room in reservations, of which launches in progress take their places. If it is nil, the room is not counted,
-	// and only the counts of the offerings matter.
+	// Reservations counts the free instances in reservations, minus those that launches in progress hold. If it is nil, nothing is counted,
+	// and only the counts in the offerings matter.
 	Reservations *reservations.Tracker
 	// Lookup resolves aliases of labels in requirements. Nil means no aliases.
 	Lookup *requirements.Lookup
@@ -49,11 +49,11 @@ type Options struct {
 	Observe func(Failure)
 }
 
-// Failure is one error that EC2 gave for a launch.
+// Failure is one error that EC2 returned for a launch.
 type Failure struct {
 	// Code is EC2's error code, for example "InsufficientInstanceCapacity".
 	Code string
-	// InstanceType, Zone, ZoneID and CapacityType of the request. ZoneID is empty when the class's subnet has none.
+	// InstanceType, Zone, ZoneID and CapacityType of the request. ZoneID is empty if the class's subnet has no zone ID.
 	InstanceType, Zone, ZoneID, CapacityType string
 }
 
@@ -95,7 +95,7 @@ func New(o Options) (*Launcher, error) {
 	return &Launcher{options: o, attempts: newAttempts(o.Now)}, nil
 }
 
-// Request is an instance to launch. It is not changed.
+// Request is an instance to launch. Launch does not change it.
 type Request struct {
 	// NodeClaim for which to launch. Its UID is required.
 	NodeClaim *v1.NodeClaim
@@ -103,12 +103,12 @@ type Request struct {
 	NodeClass *awsv1.EC2NodeClass
 	// InstanceTypes of the class for the claim's NodePool.
 	InstanceTypes []*cloudprovider.InstanceType
-	// PlacementGroupID is the group the class selects; empty for none.
+	// PlacementGroupID is the placement group that the class selects; empty for none.
 	PlacementGroupID string
-	// Cost contains the expected costs of offerings. EC2 is asked for offerings in the order of these costs. Nil means their prices. It
-	// must give the same answers for as long as the launch is repeated.
+	// Cost contains the expected costs of offerings. Launch requests offerings in the order of these costs. Nil means their prices. It must
+	// return the same costs as long as the launch is repeated.
 	Cost cloudprovider.LaunchCost
-	// Dead are the ids of the claim's instances that are shutting down or gone, as far as they are known.
+	// Dead are the ids of the claim's known instances that are shutting down or gone.
 	Dead []string
 }
 
@@ -116,34 +116,34 @@ type Request struct {
 type Instance struct {
 	// InstanceID is "i-…".
 	InstanceID string
-	// Type and Offering by which it was bought, of the request's instance types.
+	// Type and Offering of the instance, from the request's instance types.
 	Type     *cloudprovider.InstanceType
 	Offering *cloudprovider.Offering
-	// Zone, ZoneID and SubnetID of the instance. ZoneID is empty when the class's subnet has none.
+	// Zone, ZoneID and SubnetID of the instance. ZoneID is empty if the class's subnet has no zone ID.
 	Zone, ZoneID, SubnetID string
-	// ImageID from which it boots.
+	// ImageID of the image from which it boots.
 	ImageID string
 	// CapacityType and Tenancy of the request.
 	CapacityType, Tenancy string
 	// PlacementGroupID is its placement group; empty for none.
 	PlacementGroupID string
-	// EFAs is how many EFA interfaces it has.
+	// EFAs is the number of its EFA interfaces.
 	EFAs int
 	// NodeClaimUID and NodeClaim are the UID and the name of its claim.
 	NodeClaimUID types.UID
 	NodeClaim    string
 	// Tags it has.
 	Tags map[string]string
-	// LaunchedAt is when the call returned, by the launcher's clock.
+	// LaunchedAt is when the CreateFleet call returned, by the launcher's clock.
 	LaunchedAt time.Time
 }
 
-// mostCalls bounds the CreateFleet calls of one launch: the first call, one after missing launch templates were created, and two for tokens
-// that turn out to be used up or reservations that turn out to be full.
+// mostCalls limits the CreateFleet calls of one launch: the first call, one after missing launch templates were created, and two if a token
+// turns out to be used up or a reservation turns out to be full.
 const mostCalls = 4
 
-// Launch launches exactly one instance for the claim, or returns the one launched by an earlier call for this UID that EC2 does not
-// show yet. The error has a kind: see CP-CREATE.
+// Launch launches exactly one instance for the claim. If an earlier call for this UID launched an instance that EC2 does not show yet,
+// Launch returns that instance. The error has a kind: see CP-CREATE.
 func (l *Launcher) Launch(ctx context.Context, r Request) (*Instance, error) {
 	instance, err := l.launch(ctx, r)
 	if err != nil {
@@ -196,9 +196,10 @@ type flight struct {
 	Request
 	wish      Wish
 	choice    Choice
-	place     *reservations.Hold // places held by the call in progress; nil if room is not counted
+	place     *reservations.Hold // places that the call in progress holds in reservations; nil if Options.Reservations is nil
 	retriedLT bool
-	// claims of a batch, sorted by UID, of which NodeClaim is the combination; nil for a launch of one claim. whole is Together.Whole.
+	// claims are the claims of a batch, sorted by UID, of which NodeClaim is the combination; nil for a launch of one claim. whole is
+	// Together.Whole.
 	claims []*v1.NodeClaim
 	whole  bool
 }
@@ -241,7 +242,7 @@ const (
 	retryNewToken retry = true
 )
 
-// try makes one CreateFleet call, with its preparation and the handling of its answer.
+// try prepares and makes one CreateFleet call, and handles its answer.
 func (l *Launcher) try(ctx context.Context, f *flight, generation int) ([]*Instance, retry, error) {
 	l.reserve(f)
 	defer f.settle("", 0, time.Time{})
@@ -252,7 +253,7 @@ func (l *Launcher) try(ctx context.Context, f *flight, generation int) ([]*Insta
 		return nil, retryNo, cloudprovider.NewCreateError("SubnetResolutionFailed",
 			fmt.Sprintf("node class %q has no subnet in the zones that the claim may use: look at its subnetSelectorTerms", f.NodeClass.Name), nil)
 	}
-	// Two launches should not try the same doubtful offering in parallel.
+	// Two launches must not try the same doubtful offering in parallel.
 	attempt := l.options.Unavailable.Begin(f.keys(zones)...)
 	defer attempt.End()
 	offers, err := l.offers(ctx, f, zones, attempt.Closed())
@@ -260,7 +261,7 @@ func (l *Launcher) try(ctx context.Context, f *flight, generation int) ([]*Insta
 		return nil, retryNo, err
 	}
 	if len(offers) == 0 {
-		// All candidates are gone in the meantime: plan again.
+		// All candidates have become unavailable in the meantime: plan again.
 		return nil, retryNo, cloudprovider.NewInsufficientCapacityError(
 			errors.New("during the preparation of this launch, all compatible offerings went out of stock or were taken by other launches"), l.closed(f)...)
 	}
@@ -281,7 +282,7 @@ func (l *Launcher) try(ctx context.Context, f *flight, generation int) ([]*Insta
 	return launched, again, err
 }
 
-// zones that the candidates are in.
+// zones returns the names of the candidates' zones.
 func (f *flight) zones() []string {
 	zones := []string{}
 	for _, c := range f.choice.Candidates {
@@ -291,7 +292,7 @@ func (f *flight) zones() []string {
 	return slices.Compact(zones)
 }
 
-// podsPerNode returns the smallest number of addresses that pods of the instance may take.
+// podsPerNode returns the smallest number of addresses that the pods of the instance may need.
 func (f *flight) podsPerNode() int64 {
 	var least int64 = -1
 	for _, c := range f.choice.Candidates {
@@ -303,8 +304,8 @@ func (f *flight) podsPerNode() int64 {
 	return max(least, 0)
 }
 
-// partition of the placement group that the launch template names: the first the claim allows, in text order, or 0 when the claim names
-// none.
+// partition returns the partition of the placement group that the launch template names: the first partition, in text order, that the claim
+// allows, or 0 if the claim names none.
 func (f *flight) partition() int32 {
 	allowed := f.wish.Requirements.Get(awsv1.LabelPlacementGroupPartition)
 	if f.PlacementGroupID == "" || allowed.Complement() || len(allowed.Values()) == 0 {
@@ -317,9 +318,9 @@ func (f *flight) partition() int32 {
 	return n
 }
 
-// Tags returns the tags of everything launched for a claim: the tags of the options, overridden by the tags of the class, overridden by
-// the tags that identify the owner (CP-CREATE-08). What is launched for a pool that was created as v1alpha5 has that generation's tags
-// of pool and cluster, and a name that the options and the class may override. The map is the caller's.
+// Tags returns the tags of everything that is launched for a claim: the tags of the options, then those of the class, then those that
+// identify the owner (CP-CREATE-08). Later tags override earlier tags. If the pool was created as v1alpha5, the tags of pool and cluster
+// are those of that generation, and the options and the class may override the name. The map is the caller's.
 func Tags(cluster string, common map[string]string, class *awsv1.EC2NodeClass, claim *v1.NodeClaim) map[string]string {
 	if class == nil || claim == nil {
 		return nil

@@ -12,7 +12,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// keyOf returns the name package unavailable has for a candidate; a reserved candidate has none.
+// keyOf returns the key under which package unavailable knows a candidate; a reserved candidate has none.
 func (f *flight) keyOf(c cloudprovider.Candidate) (unavailable.Key, bool) {
 	if c.Offering.Reserved() {
 		return unavailable.Key{}, false
@@ -26,7 +26,7 @@ func (f *flight) keyOf(c cloudprovider.Candidate) (unavailable.Key, bool) {
 	}, true
 }
 
-// keys of the candidates in zones that have a subnet.
+// keys returns the keys of the candidates in zones that have a subnet.
 func (f *flight) keys(zones map[string]awsv1.Subnet) []unavailable.Key {
 	var keys []unavailable.Key
 	for _, c := range f.choice.Candidates {
@@ -40,7 +40,7 @@ func (f *flight) keys(zones map[string]awsv1.Subnet) []unavailable.Key {
 	return keys
 }
 
-// closed returns the suitable offerings that planners see without room now.
+// closed returns the suitable offerings that are unavailable in plans now.
 func (l *Launcher) closed(f *flight) []cloudprovider.OfferingKey {
 	snapshot, rooms := l.options.Unavailable.Snapshot(), l.rooms()
 	subnetsIn := map[string][]string{}
@@ -63,20 +63,20 @@ func (l *Launcher) closed(f *flight) []cloudprovider.OfferingKey {
 	return keys
 }
 
-// offer is a launch template with the offerings and subnets to launch it with.
+// offer is a launch template, with the offerings and subnets that a launch uses with it.
 type offer struct {
 	template  Template
 	overrides []override
 }
 
-// override is a candidate and a subnet, with which a fleet may launch it.
+// override is a candidate with the subnet in which a fleet may launch it.
 type override struct {
 	candidate cloudprovider.Candidate
 	subnet    awsv1.Subnet
-	subnetID  string // empty when the template pins one
+	subnetID  string // empty if the template contains a subnet
 }
 
-// offers ensures the launch templates and distributes the candidates over them, in a fixed order.
+// offers ensures that the launch templates exist, and distributes the candidates over them, in a fixed order.
 func (l *Launcher) offers(ctx context.Context, f *flight, zones map[string]awsv1.Subnet, leaveOut []unavailable.Key) ([]offer, error) {
 	choice := f.choice
 	choice.Candidates = slices.DeleteFunc(slices.Clone(choice.Candidates), func(c cloudprovider.Candidate) bool {

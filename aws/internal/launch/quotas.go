@@ -9,15 +9,16 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// How long all launches wait after EC2 has reported that a general quota of the account is used up: longer after each further
-// report, up to the maximum.
+// Bounds of the time for which all launches wait after EC2 has reported that a general quota of the account is used up. The time grows with
+// each further report.
 const (
 	firstQuotaWait   = 30 * time.Second
 	longestQuotaWait = 10 * time.Minute
 )
 
-// accountQuotas remember which quotas of the account and region are used up. Any launch would exceed each of them. An example is the quota
-// on the total size of volumes: trying another offering only costs calls. The zero value knows none. It is safe for concurrent use.
+// accountQuotas remembers which general quotas of the account and region are used up. Any launch would exceed these quotas. An example is
+// the quota on the total size of volumes: it makes no difference which offering a launch tries. The zero value contains no quotas. It is
+// safe for concurrent use.
 type accountQuotas struct {
 	mu    sync.Mutex
 	known map[string]*quotaWait
@@ -28,7 +29,7 @@ type quotaWait struct {
 	until time.Time
 }
 
-// hit remembers an error code if it belongs to such a quota.
+// hit remembers an error code if it means that a general quota is used up.
 func (q *accountQuotas) hit(code string, now time.Time) {
 	if !sdk.AccountQuota(code) {
 		return
@@ -44,21 +45,21 @@ func (q *accountQuotas) hit(code string, now time.Time) {
 		w = &quotaWait{wait: firstQuotaWait}
 		q.known[code] = w
 	case now.Before(w.until):
-		return // reported to a launch that was in progress at the same time as the previous one
+		return // a launch that was in progress at the same time as the previous report
 	default:
 		w.wait = min(2*w.wait, longestQuotaWait)
 	}
 	w.until = now.Add(w.wait)
 }
 
-// clear forgets all: an instance was launched.
+// clear removes all quotas, because an instance was launched.
 func (q *accountQuotas) clear() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.known = nil
 }
 
-// exceeded returns a cloudprovider.QuotaExceededError as long as a launch would exceed a quota again, or nil if a launch may be tried.
+// exceeded returns a cloudprovider.QuotaExceededError while another launch would exceed a quota, or nil if a launch may be tried.
 func (q *accountQuotas) exceeded(now time.Time) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()

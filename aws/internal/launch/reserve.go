@@ -10,9 +10,10 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// reserve takes the place of a launch of reserved capacity: in the first reservation, in launch order, that has a place left after those of
-// other launches in progress. EC2 would choose among several; but then each launch of a burst would have to reserve a place in all of them,
-// and the launches would exclude each other. For a claim with minValues, EC2 chooses, so it takes a place in each.
+// reserve reserves a place for a launch of reserved capacity: in the first reservation, in launch order, that has more free places than
+// other launches in progress hold. EC2 could choose among several reservations. But then each launch of a burst would have to reserve a
+// place in all of them, and the launches would exclude each other. For a claim with minValues EC2 chooses, so the launch reserves a place
+// in each reservation.
 func (l *Launcher) reserve(f *flight) {
 	f.place = nil
 	if l.options.Reservations == nil || f.choice.CapacityType != v1.CapacityTypeReserved {
@@ -23,7 +24,7 @@ func (l *Launcher) reserve(f *flight) {
 		ids[i] = reservationOf(c)
 	}
 	if f.claims != nil {
-		// All instances go into one reservation; if others have taken its places in the meantime, nothing is launched.
+		// All instances are launched into one reservation. If other launches have used its places in the meantime, nothing is launched.
 		f.place = l.options.Reservations.HoldTogether(f.count(), ids...)
 		return
 	}
@@ -35,7 +36,8 @@ func (l *Launcher) reserve(f *flight) {
 	if !f.place.Empty() {
 		return
 	}
-	// Launches of the same burst have them all. The launch then uses the claim's other offerings; a claim without others is refused.
+	// Other launches of the same burst hold all places. The launch then uses the claim's other offerings; a claim without others is
+	// refused.
 	wish := f.wish
 	wish.WithoutReserved = true
 	if choice, err := Choose(f.InstanceTypes, wish); err == nil {
@@ -52,20 +54,20 @@ func (f *flight) hasMinValues() bool {
 	return false
 }
 
-// hasPlace reports whether reservations allow the launch of a candidate.
+// hasPlace reports whether the held places allow the launch of a candidate.
 func (f *flight) hasPlace(c cloudprovider.Candidate) bool {
 	return f.place == nil || f.place.Has(reservationOf(c))
 }
 
-// settle ends the hold on places: used is the reservation that was used, by that many instances; see reservations.Hold. More calls do
-// nothing.
+// settle ends the hold on places: used is the reservation in which the instances were launched, instances their number; see
+// reservations.Hold. Further calls do nothing.
 func (f *flight) settle(used string, instances int, at time.Time) {
 	if f.place != nil {
 		f.place.SettleTogether(used, instances, at)
 	}
 }
 
-// roomForAll returns the candidates of reservations that have room for all instances of the launch.
+// roomForAll returns the candidates whose reservation has room for all instances of the launch.
 func (l *Launcher) roomForAll(f *flight, candidates []cloudprovider.Candidate) []cloudprovider.Candidate {
 	rooms := l.rooms()
 	return slices.DeleteFunc(slices.Clone(candidates), func(c cloudprovider.Candidate) bool {
@@ -76,8 +78,8 @@ func (l *Launcher) roomForAll(f *flight, candidates []cloudprovider.Candidate) [
 	})
 }
 
-// elsewhere reports whether the reservations that a launch tried were full, while another suitable one has room. Then the launch is repeated
-// with that one, as EC2 would have used it if the request had named it.
+// elsewhere reports whether the reservations that a launch tried were full, while another suitable reservation has room. The launch is then
+// repeated with that reservation. EC2 would have used it if the request had named it.
 func (l *Launcher) elsewhere(f *flight) bool {
 	if f.place == nil {
 		return false
@@ -86,14 +88,14 @@ func (l *Launcher) elsewhere(f *flight) bool {
 	for _, c := range f.choice.Candidates {
 		hasRoom := rooms.Room(reservationOf(c)) > 0
 		if hasRoom && f.hasPlace(c) {
-			return false // it failed for another reason
+			return false // the launch failed for another reason
 		}
 		other = other || hasRoom
 	}
 	return other
 }
 
-// rooms returns the present room of reservations, or nil if it is not counted.
+// rooms returns the room that reservations have now, or nil if Options.Reservations is nil.
 func (l *Launcher) rooms() *reservations.Rooms {
 	if l.options.Reservations == nil {
 		return nil
@@ -105,7 +107,8 @@ func reservationOf(c cloudprovider.Candidate) string {
 	return c.Offering.Value(awsv1.LabelCapacityReservationID)
 }
 
-// ReservedPlaces returns how many instances the launch could have in capacity reservations now, or 0 if no suitable reservation has room.
+// ReservedPlaces returns the number of instances that the launch can have in capacity reservations now, or 0 if no suitable reservation has
+// room.
 func (l *Launcher) ReservedPlaces(r Request) int {
 	f, err := l.prepare(r)
 	if err != nil {

@@ -8,12 +8,12 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// A fleet launches into one reservation. If no reservation has room for all claims of a launch of all or nothing, but several have room
-// together, each of them gets a part of the claims, with a fleet of its own. If one of these fleets fails, the caller terminates the
-// instances of the others. A part is a batch of its own, so that instances are found and assigned as those of any batch.
+// A fleet launches into one reservation. If no reservation has room for all claims of a launch with Whole, but several together have, each
+// of them gets a part of the claims, with a fleet of its own. If one of these fleets fails, the caller terminates the instances of the
+// others. Each part is a separate batch, so that its instances are found and assigned like those of any batch.
 
-// shares divides the claims among the reservations that they suit, in launch order, each of which gets as many claims as it has room for. The
-// reservations may be of different types, zones and kinds. It returns nil if they have too little room for all claims.
+// shares divides the claims among the reservations that they suit. In launch order, each reservation gets as many claims as it has room
+// for. The reservations may be of different types, zones and kinds. It returns nil if the reservations have too little room for all claims.
 func (l *Launcher) shares(f *flight, choice Choice) (parts []*flight) {
 	rooms, left, named := l.rooms(), f.claims, map[string]bool{}
 	for _, c := range choice.Suited {
@@ -42,8 +42,8 @@ func (l *Launcher) shares(f *flight, choice Choice) (parts []*flight) {
 	return parts
 }
 
-// launchShares launches the parts one after the other, and stops at the first that fails. Then it returns the instances of the parts before
-// and the error.
+// launchShares launches the parts one after another, and stops at the first part that fails. Then it returns the error and the instances of
+// the parts that succeeded.
 func (l *Launcher) launchShares(ctx context.Context, f *flight, parts []*flight, generation int) ([]*Instance, error) {
 	var all []*Instance
 	for i, part := range parts {
@@ -55,7 +55,7 @@ func (l *Launcher) launchShares(ctx context.Context, f *flight, parts []*flight,
 		}
 		if err != nil {
 			for _, before := range parts[:i+1] {
-				l.attempts.succeed(before.key()) // no instance of it is an answer any more
+				l.attempts.succeed(before.key()) // a repeated call must not return an instance of this part
 			}
 			return all, fmt.Errorf("launching %d of them into capacity reservation %s: %w", part.count(), reservationOf(part.choice.Candidates[0]), err)
 		}

@@ -13,7 +13,7 @@ type LaunchTemplates interface {
 	// Ensure creates missing templates and returns all templates of the request, in a fixed order. An instance type without a
 	// template is left out of the launch. No lock is held during the call.
 	Ensure(context.Context, TemplateRequest) ([]Template, error)
-	// Forget records that these templates do not exist in EC2 (any more): the next Ensure creates them again.
+	// Forget records that these templates do not exist in EC2 any more: the next Ensure creates them again.
 	Forget(names ...string)
 }
 
@@ -27,21 +27,20 @@ type TemplateRequest struct {
 	InstanceTypes []*cloudprovider.InstanceType
 	// CapacityType of the instance: see the CapacityType constants of api/v1.
 	CapacityType string
-	// PlacementGroupID is the group the class selects; empty for none.
+	// PlacementGroupID is the placement group that the class selects; empty for none.
 	PlacementGroupID string
 }
 
 // Template is a launch template that exists in EC2.
 type Template struct {
-	// Name of the template; its version $Latest is launched.
+	// Name of the template; launches use its version $Latest.
 	Name string
-	// ImageID from which its instances boot.
+	// ImageID of the image from which its instances boot.
 	ImageID string
 	// InstanceTypes are the names of its instance types.
 	InstanceTypes []string
 	// ReservationID is the capacity reservation in which its instances are launched; empty for none.
 	ReservationID string
-	// Zone is the name of the zone in which the template pins a subnet of its own; empty when it leaves the subnet to
-	// the launch, as templates should.
+	// Zone is the name of the zone if the template contains a subnet; empty if it leaves the subnet to the launch, as templates should.
 	Zone string
 }

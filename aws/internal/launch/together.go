@@ -19,32 +19,32 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// Together is a launch of several claims that are alike, by as few CreateFleet calls as possible. It is not changed.
+// Together is a launch of several similar claims, by as few CreateFleet calls as possible. LaunchTogether does not change it.
 type Together struct {
-	// The NodeClaims to launch: at least two, of one NodePool and node class, with different UIDs.
+	// NodeClaims to launch: at least two, of one NodePool and node class, with different UIDs.
 	NodeClaims []*v1.NodeClaim
 	// NodeClass, InstanceTypes, PlacementGroupID and Cost as in Request.
 	NodeClass        *awsv1.EC2NodeClass
 	InstanceTypes    []*cloudprovider.InstanceType
 	PlacementGroupID string
 	Cost             cloudprovider.LaunchCost
-	// Whole launches all or nothing: all instances are of one type in one zone, and if EC2 has not all of them, it launches none. Otherwise
-	// EC2 launches as many instances as it has, of different types and zones.
+	// Whole means that EC2 launches all instances or none, all of one type in one zone. Otherwise EC2 launches as many instances as it can,
+	// of different types and zones.
 	Whole bool
-	// WithoutReserved leaves reserved offerings out. Else claims that suit a capacity reservation with room are unsupported if they are not
-	// Whole. If they are, they are launched into a reservation that has room for all of them, or into several that have room together, and
-	// are unsupported if there are none.
+	// WithoutReserved leaves reserved offerings out. If it is false, claims without Whole that suit a capacity reservation with room are
+	// unsupported. Claims with Whole are launched into a reservation that has room for all of them, or into several that together have
+	// room. If there are none, they are unsupported.
 	WithoutReserved bool
-	// Generation is the lowest generation to begin with: higher than the generations of former batches of the same claims. See BatchID.
+	// Generation is the lowest generation to use. It must be higher than the generations of former batches of the same claims. See BatchID.
 	Generation int
 }
 
-// mostWays bounds the offerings that a launch of all or nothing tries, one after another.
+// mostWays limits the number of offerings that a launch with Whole tries, one after another.
 const mostWays = 3
 
-// LaunchTogether launches one instance for each of the claims and returns them at the indexes of their claims. If the launch is not Whole,
-// some may be nil, because EC2 did not have them. The error then says why; it may be returned together with instances. An error for which
-// errors.Is(err, errors.ErrUnsupported) holds means that these claims must be launched one by one.
+// LaunchTogether launches one instance for each of the claims and returns them at the indexes of their claims. Without Whole, some
+// instances may be nil, because EC2 could not launch them. The error then says why, and is returned together with the other instances. An
+// error for which errors.Is(err, errors.ErrUnsupported) holds means that these claims must be launched one by one.
 func (l *Launcher) LaunchTogether(ctx context.Context, t Together) ([]*Instance, error) {
 	instances, err := l.launchTogether(ctx, t)
 	if err != nil {
@@ -113,7 +113,7 @@ func (l *Launcher) tryWay(ctx context.Context, f *flight, generation int) ([]*In
 	}
 }
 
-// prepareTogether checks that the claims can be launched by one request, and combines them into one.
+// prepareTogether checks that the claims can be launched by one request, and combines them into one launch.
 func (l *Launcher) prepareTogether(t Together) (*flight, error) {
 	if len(t.NodeClaims) < 2 || len(t.NodeClaims) > mostInFleet {
 		return nil, cloudprovider.NewGroupUnsupportedError(fmt.Sprintf("a fleet has 2 to %d instances, not %d", mostInFleet, len(t.NodeClaims)), nil)
@@ -150,8 +150,7 @@ func (l *Launcher) prepareTogether(t Together) (*flight, error) {
 	return f, nil
 }
 
-// combined returns a claim that an instance satisfies if it satisfies each of the claims. The error is for claims whose instances would
-// differ.
+// combined returns a claim whose instance satisfies each of the claims. It returns an error if the claims need different instances.
 func combined(claims []*v1.NodeClaim) (*v1.NodeClaim, error) {
 	one := claims[0].DeepCopy()
 	if v1.PoolOf(one.Labels).Generation == v1.GenerationV1Alpha5 {
@@ -171,7 +170,8 @@ func combined(claims []*v1.NodeClaim) (*v1.NodeClaim, error) {
 	return one, nil
 }
 
-// differs names the first property in which two claims differ although all instances of a fleet share it, or "" if there is none.
+// differs returns the name of the first property in which two claims differ, of those that all instances of a fleet share, or "" if they
+// are equal.
 func differs(a, b *v1.NodeClaim) string {
 	switch {
 	case a.Spec.NodeClassRef != b.Spec.NodeClassRef:
@@ -200,7 +200,7 @@ func sameRequirement(a, b v1.NodeSelectorRequirementWithMinValues) bool {
 		(a.MinValues == nil) == (b.MinValues == nil) && (a.MinValues == nil || *a.MinValues == *b.MinValues)
 }
 
-// larger has the larger quantity of each resource.
+// larger returns the larger quantity of each resource.
 func larger(a, b corev1.ResourceList) corev1.ResourceList {
 	out := a.DeepCopy()
 	for name, quantity := range b {
@@ -214,7 +214,7 @@ func larger(a, b corev1.ResourceList) corev1.ResourceList {
 	return out
 }
 
-// needsVariety reports whether one type in one zone is too little for minValues.
+// needsVariety reports whether minValues needs more than one type in one zone.
 func (f *flight) needsVariety() bool {
 	for _, r := range f.NodeClaim.Spec.Requirements {
 		if r.MinValues != nil && *r.MinValues > 1 && !relaxed(f.NodeClaim) {
@@ -232,7 +232,7 @@ func (f *flight) key() types.UID {
 	return types.UID("batch/" + setHash(f.uids()))
 }
 
-// uids of the claims of a batch, sorted.
+// uids returns the UIDs of the claims of a batch, sorted.
 func (f *flight) uids() []types.UID {
 	uids := make([]types.UID, len(f.claims))
 	for n, claim := range f.claims {
@@ -244,7 +244,7 @@ func (f *flight) uids() []types.UID {
 // count returns the number of instances to launch.
 func (f *flight) count() int { return max(1, len(f.claims)) }
 
-// tags of everything that the launch makes.
+// tags returns the tags of everything that the launch creates.
 func (l *Launcher) tags(f *flight, generation int) (map[string]string, error) {
 	if f.claims == nil {
 		return Tags(l.options.Cluster, l.options.Tags, f.NodeClass, f.NodeClaim), nil
@@ -267,7 +267,7 @@ func (l *Launcher) batchTags(f *flight, generation int) (map[string]string, erro
 	return tags, nil
 }
 
-// forMany changes the request for one instance into one for all claims of the batch.
+// forMany changes the request for one instance into a request for all claims of the batch.
 func (f *flight) forMany(in *ec2.CreateFleetInput) {
 	count := aws.Int32(int32(f.count()))
 	in.TargetCapacitySpecification.TotalTargetCapacity = count
@@ -296,7 +296,7 @@ func (f *flight) inOrder(claims []*v1.NodeClaim, launched []*Instance) []*Instan
 	return ordered
 }
 
-// assign gives the instances of an answer to the claims of the batch. Surplus instances are left to the garbage collection.
+// assign sets the claims of the instances of an answer. Surplus instances are left to garbage collection.
 func (f *flight) assign(launched []*Instance) []*Instance {
 	if f.claims == nil {
 		return launched[:min(1, len(launched))]

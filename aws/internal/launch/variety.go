@@ -11,7 +11,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// hasMinValues reports whether the claim wants variety: then no types are excluded as exotic or expensive.
+// hasMinValues reports whether the claim has minValues: then no types are excluded as exotic or expensive.
 func (s *selection) hasMinValues() bool {
 	for r := range s.wish.Requirements.All {
 		if r.MinValues() != nil {
@@ -21,8 +21,7 @@ func (s *selection) hasMinValues() bool {
 	return false
 }
 
-// truncate keeps the cheapest types, as many as a request may name, and those more expensive types that minValues
-// needs.
+// truncate keeps the cheapest types, as many as a request may name, and more expensive types if minValues needs them.
 func (s *selection) truncate() error {
 	ranked := s.byCost()
 	kept := ranked[:min(len(ranked), MaxInstanceTypes)]
@@ -41,7 +40,7 @@ func (s *selection) truncate() error {
 	return nil
 }
 
-// byCost returns the types that are left, each once, by their cheapest offering and then by name.
+// byCost returns the remaining types, each once, ordered by the cost of their cheapest offering and then by name.
 func (s *selection) byCost() []*cloudprovider.InstanceType {
 	cheapest := map[*cloudprovider.InstanceType]float64{}
 	var types []*cloudprovider.InstanceType
@@ -59,7 +58,7 @@ func (s *selection) byCost() []*cloudprovider.InstanceType {
 	return types
 }
 
-// lacking says which minValues the types don't meet, or "" when they meet all.
+// lacking says which minValues the types don't meet, or returns "" if they meet all.
 func (s *selection) lacking(types []*cloudprovider.InstanceType) string {
 	var faults []string
 	for r := range s.wish.Requirements.All {
@@ -99,8 +98,8 @@ func (s *selection) values(types []*cloudprovider.InstanceType, r requirements.R
 	return values
 }
 
-// varied takes first, in order of cost, each type that brings a value which minValues still lacks, then the cheapest of
-// the others.
+// varied returns at most MaxInstanceTypes of the ranked types: first each type that has a value which minValues still lacks, then the
+// cheapest of the others.
 func (s *selection) varied(ranked []*cloudprovider.InstanceType) []*cloudprovider.InstanceType {
 	var kept []*cloudprovider.InstanceType
 	have := map[string]map[string]bool{}

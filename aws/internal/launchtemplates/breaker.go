@@ -11,13 +11,13 @@ import (
 )
 
 const (
-	// breakAfter is how many calls in a row must find EC2 in trouble before calls wait.
+	// breakAfter is the number of consecutive failed calls after which calls are paused.
 	breakAfter = 3
-	// minBreak and maxBreak bound the wait, which doubles with each further failure.
+	// minBreak and maxBreak limit the pause, which doubles with each further failure.
 	minBreak, maxBreak = time.Second, 30 * time.Second
 )
 
-// breaker refuses calls while EC2 can't serve them anyway. The zero value lets all pass.
+// breaker refuses calls while EC2 can't serve them. The zero value allows all calls.
 type breaker struct {
 	mu       sync.Mutex
 	failures int
@@ -36,7 +36,8 @@ func (b *breaker) allow(now time.Time) error {
 		fmt.Errorf("paused after %d failures in a row, the last: %w", b.failures, b.cause))
 }
 
-// report notes how a call went. Only server errors of EC2 and throttling count: a refused template has no effect on other templates.
+// report records the result of a call. Only server errors of EC2 and throttling count: if EC2 refuses one template, this has no effect on
+// other templates.
 func (b *breaker) report(now time.Time, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -1,5 +1,4 @@
-// Package launchtemplates manages the launch templates in EC2: it creates missing ones, tracks existing ones, and deletes unused
-// ones.
+// Package launchtemplates manages the launch templates in EC2: it creates missing templates, tracks existing ones, and deletes unused ones.
 //
 //	store, err := launchtemplates.New(clients.EC2(sdk.Urgent), launchtemplates.Options{ClusterName: "demo"})
 //	if err != nil { … }

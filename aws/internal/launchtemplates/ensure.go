@@ -14,12 +14,13 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// quotaCode is EC2's word for an account that has all the templates it may have.
+// quotaCode is EC2's error code for an account that has as many templates as its quota allows.
 const quotaCode = "MaxTemplateLimitExceeded"
 
-// Ensure creates missing templates, and returns the templates that exist then, in their order. Templates that can't be created are left out
-// if at least one exists, because an instance can be launched from it; if none exists, the error joins all causes. Each is of the kind of
-// its cause (see sdk.Wrap), a full account QuotaExceeded. An existing template's life starts again.
+// Ensure creates missing templates, and returns the templates that exist afterwards, in the order of the argument. Templates that can't be
+// created are left out if at least one exists, because an instance can be launched from that. If none exists, the error joins all causes.
+// Each cause has its kind (see sdk.Wrap): an account without room for more templates is QuotaExceeded. Ensure also restarts the lifetime of
+// existing templates.
 func (s *Store) Ensure(ctx context.Context, templates []launchtemplate.Template) ([]launchtemplate.Template, error) {
 	errs := make([]error, len(templates))
 	s.each(len(templates), func(i int) { errs[i] = s.ensure(ctx, templates[i]) })
@@ -49,7 +50,7 @@ func (s *Store) ensure(ctx context.Context, t launchtemplate.Template) error {
 		return err
 	}
 	if !found {
-		// This goroutine has claimed the entry, so nobody else writes the id; others read lastUsed.
+		// This goroutine has claimed the entry, so no other goroutine writes the id; others only read lastUsed.
 		var id string
 		if id, err = s.create(ctx, t); err != nil {
 			s.release(t.Name, e, false)
@@ -98,8 +99,7 @@ func (s *Store) create(ctx context.Context, t launchtemplate.Template) (id strin
 	return id, nil
 }
 
-// adopt takes over a template that this store does not know: made by an earlier process, or by an attempt whose answer
-// was lost.
+// adopt takes over a template that this store does not know: an earlier process created it, or an attempt without an answer.
 func (s *Store) adopt(ctx context.Context, name string) (id string, err error) {
 	doing := "reading launch template " + name
 	out, err := s.api.DescribeLaunchTemplates(ctx, &ec2.DescribeLaunchTemplatesInput{LaunchTemplateNames: []string{name}})

@@ -16,7 +16,7 @@ type Launches struct {
 	// Store of the cluster's templates. Required.
 	Store *Store
 	// Cluster returns the cluster details for nodes. It is called for each launch, because certificates and ranges may be discovered late
-	// or change. It answers from memory. Required.
+	// or change. It returns cached values. Required.
 	Cluster func(context.Context) (launchtemplate.Cluster, error)
 	// Extend is passed to launchtemplate.Request; nil adds nothing.
 	Extend func(*ec2types.RequestLaunchTemplateData)
@@ -24,8 +24,7 @@ type Launches struct {
 
 var _ launch.LaunchTemplates = (*Launches)(nil)
 
-// Ensure makes the templates that the launch needs and are missing. Errors are those of launchtemplate.Build and
-// Store.Ensure.
+// Ensure creates the templates that the launch needs and that do not exist. Errors are those of launchtemplate.Build and Store.Ensure.
 func (l *Launches) Ensure(ctx context.Context, r launch.TemplateRequest) ([]launch.Template, error) {
 	if l.Store == nil || l.Cluster == nil {
 		return nil, errors.New("launch templates: Launches needs a Store and a Cluster")

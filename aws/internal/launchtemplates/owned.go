@@ -13,11 +13,12 @@ import (
 	"github.com/drawknife/drawknife/aws/sdk"
 )
 
-// pageSize is the most that EC2 lists at once.
+// pageSize is the largest number of templates that EC2 lists at once.
 const pageSize = 200
 
 // Hydrate reads which templates of the cluster exist: templates of an earlier process are used again, or deleted once their lifetime is
-// over. Call it once at start, where leadership is won. The store also works after an error, and Hydrate can be called again.
+// over. Call it once at start, after this process has become the leader. The store also works after an error, and Hydrate can be called
+// again.
 func (s *Store) Hydrate(ctx context.Context) error {
 	found, err := s.list(ctx, s.ofCluster())
 	if err != nil {

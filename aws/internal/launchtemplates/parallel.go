@@ -2,7 +2,7 @@ package launchtemplates
 
 import "sync"
 
-// each calls do for 0 to n-1, in parallel as far as the options allow, and returns when all calls have returned.
+// each calls do with 0 to n-1, with at most Options.Parallelism calls at a time, and returns after the last call.
 func (s *Store) each(n int, do func(i int)) {
 	if n == 1 {
 		do(0)

@@ -17,10 +17,10 @@ const (
 	DefaultLifetime = time.Hour
 	// DefaultMaxTemplates is a tenth of the default quota of an account in a region.
 	DefaultMaxTemplates = 500
-	// DefaultParallelism is how many calls one Ensure, Sweep or deletion makes at once.
+	// DefaultParallelism is the number of calls that one Ensure, Sweep or deletion makes at once.
 	DefaultParallelism = 8
-	// minIdle is how long a template must not have been used before it may be deleted to make room: a launch may be on
-	// its way.
+	// minIdle is how long a template must have been unused before it may be deleted because there are too many: a launch that uses it may
+	// be on its way.
 	minIdle = time.Minute
 )
 
@@ -30,17 +30,16 @@ type Options struct {
 	ClusterName string
 	// Lifetime is how long a template stays after it was last used; 0 means DefaultLifetime. At least a minute.
 	Lifetime time.Duration
-	// MaxTemplates is how many templates the store keeps at most: beyond that, the templates that were unused for longest are deleted
-	// before their lifetime ends. 0 means DefaultMaxTemplates.
+	// MaxTemplates is the largest number of templates that the store keeps: beyond that, the templates that were unused for longest are
+	// deleted before their lifetime ends. 0 means DefaultMaxTemplates.
 	MaxTemplates int
-	// Parallelism bounds the calls that one method makes at once; 0 means DefaultParallelism.
+	// Parallelism limits the calls that one method makes at once; 0 means DefaultParallelism.
 	Parallelism int
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
 	// Logger logs each template that is created or deleted, but never its user data. Nil discards.
 	Logger *slog.Logger
-	// OnCreate is called for each template that was made, for metrics. It is called without a lock, by any
-	// goroutine. If it is nil, nobody is notified.
+	// OnCreate is called for each template that was created, for metrics. It is called without a lock, by any goroutine. It may be nil.
 	OnCreate func(launchtemplate.Template)
 }
 
@@ -58,10 +57,10 @@ type Store struct {
 type entry struct {
 	// id is "lt-…".
 	id string
-	// lastUsed is when a launch asked for it last.
+	// lastUsed is when a launch last used it.
 	lastUsed time.Time
-	// busy is closed when the call in progress for the template has ended; nil if there is none. Until then, only the goroutine that set it
-	// may change or remove the entry.
+	// busy is closed when the call in progress for the template has ended; nil if no call is in progress. Until then, only the goroutine
+	// that set it may change or remove the entry.
 	busy chan struct{}
 }
 
@@ -97,7 +96,7 @@ func New(api sdk.EC2API, o Options) (*Store, error) {
 	return &Store{api: api, options: o, entries: make(map[string]*entry)}, nil
 }
 
-// Len returns the number of templates the store knows.
+// Len returns the number of templates that the store knows.
 func (s *Store) Len() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -115,8 +114,8 @@ func (s *Store) Forget(names ...string) {
 	}
 }
 
-// claim waits until no call is in progress about a template and takes it: the entry is the caller's until release. found
-// says whether the template is there.
+// claim waits until no call about a template is in progress, and then locks its entry: until release, only the caller may change it. found
+// reports whether the template exists.
 func (s *Store) claim(ctx context.Context, name string) (e *entry, found bool, err error) {
 	for {
 		s.mu.Lock()
@@ -140,7 +139,7 @@ func (s *Store) claim(ctx context.Context, name string) (e *entry, found bool, e
 	}
 }
 
-// release ends a claim. exists says whether the template is there now.
+// release unlocks the entry. exists says whether the template exists now.
 func (s *Store) release(name string, e *entry, exists bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

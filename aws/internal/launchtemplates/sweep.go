@@ -11,7 +11,7 @@ import (
 	"github.com/drawknife/drawknife/aws/sdk"
 )
 
-// roomAtOnce is how many templates are deleted to make room in a full account.
+// roomAtOnce is the number of templates that are deleted if the account's quota is used up.
 const roomAtOnce = 20
 
 // Sweep deletes templates that were not used for the store's lifetime and, if there are too many, those that were unused for longest. It
@@ -29,7 +29,7 @@ func (s *Store) Sweep(ctx context.Context) (deleted int, err error) {
 	})
 }
 
-// makeRoom deletes some unused templates, because the account's quota is used up, and returns how many.
+// makeRoom deletes some unused templates, because the account's quota is used up, and returns their number.
 func (s *Store) makeRoom(ctx context.Context) int {
 	deleted, err := s.remove(ctx, func(idle []idleTemplate, _ int) []idleTemplate { return idle[:min(len(idle), roomAtOnce)] })
 	s.options.Logger.WarnContext(ctx, "reached the quota of launch templates, deleted unused templates", "deleted", deleted, "error", err)
@@ -83,7 +83,7 @@ func (s *Store) remove(ctx context.Context, choose func(idle []idleTemplate, tot
 	return deleted, errors.Join(errs...)
 }
 
-// delete removes one template from EC2, by its id where that is known. One that is gone is a success.
+// delete removes one template from EC2, by its id if that is known. It succeeds if the template does not exist any more.
 func (s *Store) delete(ctx context.Context, name, id string) error {
 	input := &ec2.DeleteLaunchTemplateInput{LaunchTemplateName: &name}
 	if id != "" {

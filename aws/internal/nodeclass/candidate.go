@@ -16,8 +16,8 @@ import (
 )
 
 // candidate returns the instance type for a dry run: a type that a pool of the class would launch, else a common type, else any type. It
-// prefers types that boot a standard image to types with accelerators, whose images may need larger volumes than the class has. It is nil
-// when no image boots on any. Equal arguments give the same result, in any order.
+// prefers types that boot a standard image to types with accelerators, because images for accelerators may need larger volumes than the
+// class has. It is nil if no image boots on any type. The order of types and wants does not matter.
 func candidate(class *awsv1.EC2NodeClass, types []*cloudprovider.InstanceType, wants []requirements.Set) (*cloudprovider.InstanceType, error) {
 	types = slices.Clone(types)
 	slices.SortFunc(types, func(a, b *cloudprovider.InstanceType) int { return strings.Compare(a.Name, b.Name) })
@@ -86,7 +86,7 @@ func poolWants(pools []*v1.NodePool) ([]requirements.Set, error) {
 	return wants, nil
 }
 
-// standIn returns a claim without a pool, on dedicated hardware if any pool asks for that.
+// standIn returns a claim without a pool. It requires dedicated hardware if the tenancy requirement of any pool allows it.
 func standIn(wants []requirements.Set) *v1.NodeClaim {
 	claim := &v1.NodeClaim{}
 	if slices.ContainsFunc(wants, func(want requirements.Set) bool {

@@ -10,11 +10,11 @@ import (
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 )
 
-// EventDeprecatedImage is the reason of the event about deprecated images that are still used because the class's terms select no
-// other for the same instances. Their entries in the status are flagged.
+// EventDeprecatedImage is the reason of the event about deprecated images that are still used, because the class's terms select no other
+// images for the same instances. The status marks these images as deprecated.
 const EventDeprecatedImage = "AMIDeprecated"
 
-// tellDeprecated publishes an event about images that were not known to be deprecated before.
+// tellDeprecated publishes an event about images that were not known to be deprecated until now.
 func (w *round) tellDeprecated(before, now []awsv1.AMI) {
 	var ids []string
 	for _, image := range now {

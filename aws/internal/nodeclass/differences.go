@@ -18,7 +18,7 @@ import (
 type Difference struct {
 	// Field of the class that the instance differs in: "status.securityGroups".
 	Field string
-	// Have is the instance's value, Want the class's, sorted; either may be empty.
+	// Have is the instance's value, Want the class's value, both sorted; either may be empty.
 	Have, Want []string
 }
 
@@ -34,8 +34,8 @@ func (d Difference) String() string {
 	return fmt.Sprintf("%s: has %s, wants %s", d.Field, have, want)
 }
 
-// IsForeignSecurityGroups reports whether the instance has all security groups of the class, and others in addition to them, which
-// someone else must have added.
+// IsForeignSecurityGroups reports whether the instance has all security groups of the class and additional ones, which someone else must
+// have added.
 func (d Difference) IsForeignSecurityGroups() bool {
 	return d.Field == "status.securityGroups" && len(d.Have) > 0 && len(d.Want) == 0
 }
@@ -54,14 +54,14 @@ type Expected struct {
 	NodeClass *awsv1.EC2NodeClass
 	// ClusterCA is the certificate bundle in the hash (see EC2NodeClass.Hash).
 	ClusterCA string
-	// ImageID that instances of the instance's type boot from (see launchtemplate.ImageFor); empty if it is not known.
+	// ImageID is the image from which new instances of the instance's type boot (see launchtemplate.ImageFor); empty if it is not known.
 	ImageID string
-	// Group the class selects. Nil means none.
+	// Group is the placement group that the class selects. Nil means none.
 	Group *placement.Group
 }
 
-// Differences returns all causes of an instance's drift, in the order of the reasons. An empty part of the status, or a field that
-// EC2 does not report, is unknown and not a difference. It is pure.
+// Differences returns all causes of an instance's drift, in the order of the reasons. An empty field of the status, or a field that EC2
+// does not report, counts as unknown, not as a difference. It is pure.
 func Differences(l Launched, e Expected) []Difference {
 	var list []Difference
 	add := func(differs bool, field string, have, want []string) {
@@ -120,8 +120,8 @@ func without(list, other []string) []string {
 	return slices.DeleteFunc(slices.Clone(list), func(id string) bool { return slices.Contains(other, id) })
 }
 
-// ChangedFields returns the paths of spec fields whose change makes instances drift, such as "spec.tags". Fields that the hash
-// leaves out are never among them. It is pure. It fails only for a class that can't be written as JSON.
+// ChangedFields returns the paths of spec fields whose change makes instances drift, such as "spec.tags". The result never contains fields
+// that the hash leaves out. It is pure. It fails only for a class that can't be written as JSON.
 func ChangedFields(launched, now *awsv1.EC2NodeClass) ([]string, error) {
 	if launched == nil || now == nil {
 		return nil, nil
@@ -142,7 +142,7 @@ func ChangedFields(launched, now *awsv1.EC2NodeClass) ([]string, error) {
 		if bytes.Equal(from[key], to[key]) {
 			continue
 		}
-		// The class as it was, except for this field.
+		// mixed is the class from before, with this field from now.
 		mixed := maps.Clone(from)
 		delete(mixed, key)
 		if value, ok := to[key]; ok {

@@ -13,8 +13,8 @@
 //	finalizer ─ hashes ─ images ─ reservations ─ placement group ─ subnets ─ security groups ─ profile ─ validation ─ write
 //	    └ being deleted: claims left? ─ profiles ─ launch templates ─ verdict ─ take the finalizer off
 //
-// A Reconciler reads and writes AWS, never Kubernetes: it gets the objects as input and returns what to write. An interrupted or
-// repeated round, or one whose writes conflicted, does no harm: the next starts from the current state.
+// A Reconciler reads and writes AWS, never Kubernetes: it gets the objects as input and returns what to write. It is safe to interrupt or
+// repeat a round, or to lose a conflict when writing its result: the next round starts from the current state.
 //
 // # Differences from Karpenter
 //

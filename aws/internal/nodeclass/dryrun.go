@@ -19,13 +19,13 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// noVerdictError says that dry runs could not be made now: EC2 is in trouble or has had too many calls.
+// noVerdictError means that dry runs can't be made now: EC2 has problems or refuses calls because there were too many.
 type noVerdictError struct{ cause error }
 
 func (e *noVerdictError) Error() string { return e.cause.Error() }
 func (e *noVerdictError) Unwrap() error { return e.cause }
 
-// dryRun finds out whether EC2 would launch an instance of the class. An error is no verdict.
+// dryRun asks EC2 whether it would launch an instance of the class. An error means that there is no verdict.
 func (w *round) dryRun(ctx context.Context) (verdict, error) {
 	wants, err := poolWants(w.pools)
 	if err != nil {
@@ -56,7 +56,8 @@ func (w *round) dryRun(ctx context.Context) (verdict, error) {
 
 func withoutRetries(o *ec2.Options) { o.RetryMaxAttempts = 1 }
 
-// template really creates a launch template, because EC2 has no dry run for that. A verdict without a status is none yet.
+// template creates a real launch template, because EC2 has no dry run for that. If the returned verdict has no status, there is no verdict
+// yet.
 func (w *round) template(ctx context.Context, instance *cloudprovider.InstanceType, claim *v1.NodeClaim) (string, verdict, error) {
 	request := launchtemplate.Request{
 		Cluster: w.cluster.Cluster, NodeClass: w.class, NodeClaim: claim, InstanceTypes: []*cloudprovider.InstanceType{instance},
@@ -88,7 +89,7 @@ func (w *round) template(ctx context.Context, instance *cloudprovider.InstanceTy
 // EventUserDataWarning is the reason of the event about valid but suspicious user data: the node may not do what its author meant.
 const EventUserDataWarning = "UserDataWarning"
 
-// maxUserDataWarning is the most bytes of such an event: an API server takes at most 1,024.
+// maxUserDataWarning is the maximum number of bytes of such an event: an API server accepts at most 1,024.
 const maxUserDataWarning = 1000
 
 // tellUserData publishes an event about the class's user data with each dry run.
@@ -126,7 +127,7 @@ func (w *round) fleet(template string, instance *cloudprovider.InstanceType) *ec
 	return in
 }
 
-// runInstances tries one subnet after another until one succeeds. Otherwise the verdict is the verdict of the first subnet.
+// runInstances tries one subnet after another until one succeeds. If none succeeds, it returns the verdict of the first subnet.
 func (w *round) runInstances(ctx context.Context, template string, machine *cloudprovider.InstanceType) (verdict, error) {
 	var (
 		first    verdict
@@ -185,8 +186,8 @@ func (w *round) tags(resources ...ec2types.ResourceType) []ec2types.TagSpecifica
 	return specifications
 }
 
-// judge reads the answer to a dry run. denied is the reason when the credentials may not make the call. An error means that there is no
-// verdict; a *noVerdictError means that a retry may give one soon.
+// judge converts the answer to a dry run into a verdict. denied is its reason if the credentials don't allow the call. An error means that
+// there is no verdict. A *noVerdictError means that a retry may soon give one.
 func (w *round) judge(err error, denied string) (verdict, error) {
 	if err == nil || sdk.IsDryRun(err) {
 		return passed(), nil
@@ -205,7 +206,7 @@ func (w *round) judge(err error, denied string) (verdict, error) {
 		v.keep = false
 		return v, nil
 	case reason == sdk.ReasonInstanceProfile:
-		// IAM has created it, but EC2 does not know it yet.
+		// IAM has created the profile, but EC2 does not know it yet.
 		return verdict{}, &noVerdictError{err}
 	}
 	return verdict{}, err

@@ -12,14 +12,14 @@ import (
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 )
 
-// claimsNamed is how many claims an event names.
+// claimsNamed is the number of claims that an event names.
 const claimsNamed = 5
 
 // EventWaitingOnClaims is the reason of the event about a class that is being deleted while claims refer to it.
 const EventWaitingOnClaims = "WaitingOnNodeClaimTermination"
 
-// finalize waits until no claim refers to the class, and then deletes what was made for it. After
-// any failure the finalizer stays.
+// finalize waits until no claim refers to the class, and then deletes the AWS resources that were created for it. After any failure, the
+// finalizer stays.
 func (r *Reconciler) finalize(ctx context.Context, o Observed, result *Result) error {
 	at := slices.Index(o.NodeClass.Finalizers, awsv1.TerminationFinalizer)
 	if at < 0 {
@@ -43,7 +43,7 @@ func (r *Reconciler) finalize(ctx context.Context, o Observed, result *Result) e
 	return nil
 }
 
-// waiting names some of the claims.
+// waiting names some of the claims in a sentence.
 func waiting(claims []*v1.NodeClaim) string {
 	names := make([]string, len(claims))
 	for i, claim := range claims {

@@ -18,7 +18,7 @@ import (
 const (
 	// Period is the default lifetime of EC2's answers about subnets and security groups.
 	Period = time.Minute
-	// pageSize is the number of items that one request to EC2 asks for.
+	// pageSize is the number of items per page of EC2's answers.
 	pageSize = 500
 )
 
@@ -36,11 +36,11 @@ type Finder struct {
 	groups  answers[awsv1.SecurityGroup]
 }
 
-// FinderOptions are the options of NewFinder; the zero value has the defaults.
+// FinderOptions are the options of NewFinder; the zero value means the defaults.
 type FinderOptions struct {
 	// Counts receives numbers of free addresses. It may be nil.
 	Counts Counts
-	// SubnetsEvery is how long an answer about subnets is used; 0, and anything shorter, means Period.
+	// SubnetsEvery is how long an answer about subnets is used, at least Period; 0 means Period.
 	SubnetsEvery time.Duration
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
@@ -57,7 +57,7 @@ func NewFinder(api sdk.EC2API, o FinderOptions) *Finder {
 	}
 }
 
-// filter is a condition on what EC2 lists; the values are alternatives.
+// filter is a condition of a query to EC2; the values are alternatives.
 type filter struct {
 	name   string
 	values []string
@@ -69,13 +69,13 @@ type query []filter
 func (q query) key() string {
 	var b strings.Builder
 	for _, f := range q {
-		// No tag has this character.
+		// Tags can't contain this character.
 		b.WriteString("\x01" + f.name + "\x00" + strings.Join(f.values, "\x00"))
 	}
 	return b.String()
 }
 
-// String returns the question for people: "tag:team=blue, subnet-id=subnet-1".
+// String returns the query for people: "tag:team=blue, subnet-id=subnet-1".
 func (q query) String() string {
 	texts := make([]string, len(q))
 	for i, f := range q {
@@ -92,7 +92,7 @@ func (q query) filters() []ec2types.Filter {
 	return list
 }
 
-// tagQuery returns the question of a term that selects by tags.
+// tagQuery returns the query for a term that selects by tags.
 func tagQuery(tags map[string]string) query {
 	var q query
 	for _, key := range slices.Sorted(maps.Keys(tags)) {
@@ -105,7 +105,7 @@ func tagQuery(tags map[string]string) query {
 	return q
 }
 
-// gathered returns one query for all values of a kind, or none if there are no values.
+// gathered returns one query for all values, or none if there are no values.
 func gathered(name string, values []string) []query {
 	if len(values) == 0 {
 		return nil
@@ -126,7 +126,7 @@ type answer[T any] struct {
 	found []T
 }
 
-// ask answers from memory, or reads and remembers.
+// ask returns a cached answer, or calls read and caches its answer.
 func (a *answers[T]) ask(ctx context.Context, q query, now time.Time, read func(context.Context, query) ([]T, error)) ([]T, error) {
 	a.mu.Lock()
 	known, ok := a.known[q.key()]
@@ -143,7 +143,7 @@ func (a *answers[T]) ask(ctx context.Context, q query, now time.Time, read func(
 	if a.known == nil {
 		a.known = map[string]answer[T]{}
 	}
-	// Questions of classes that are gone leave nothing behind.
+	// This removes the answers for classes that do not exist any more.
 	maps.DeleteFunc(a.known, func(_ string, old answer[T]) bool { return now.Sub(old.at) >= a.period })
 	a.known[q.key()] = answer[T]{at: now, found: found}
 	return found, nil

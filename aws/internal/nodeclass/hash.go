@@ -18,10 +18,10 @@ type ClaimAnnotations struct {
 	Annotations map[string]string
 }
 
-// Hashes returns the changes of hash annotations: first of the class's claims, by name, then of the class. If the version of the hash is
-// not the current one, claims get the new version and, unless they have drifted already, the new hash, so that an upgrade causes no drift.
-// Correct annotations are not in the result. It is a pure function. hash is the class's hash; an empty hash means that it could not be
-// computed, and changes nothing.
+// Hashes returns the changes of hash annotations: first those of the class's claims, by claim name, then those of the class. If the class's
+// annotation has another version of the hash, the claims get the new version and, unless they have drifted already, the new hash. So an
+// upgrade causes no drift. Correct annotations are not in the result. It is a pure function. hash is the class's hash; an empty hash means
+// that it could not be computed, and changes nothing.
 func Hashes(class *awsv1.EC2NodeClass, claims []*v1.NodeClaim, hash string) (onClaims []ClaimAnnotations, onClass map[string]string) {
 	if class == nil {
 		return nil, nil

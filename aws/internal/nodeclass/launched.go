@@ -10,8 +10,8 @@ import (
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 )
 
-// launched returns when an instance was last launched from the current version of the class, with an image and the profile found for it;
-// zero if none was. Such a launch proves as much as a dry run.
+// launched returns when an instance was last launched from the current version of the class, with the class's current profile and one of
+// its images; zero if there was no such launch. Such a launch proves the same as a dry run.
 func (w *round) launched() time.Time {
 	var last time.Time
 	hash := w.class.Annotations[awsv1.AnnotationHash]

@@ -33,35 +33,35 @@ type Options struct {
 	Reservations Reservations
 	// Groups finds placement groups. Required.
 	Groups Groups
-	// Profiles makes instance profiles. If it is nil, no profiles are made, as in an isolated network, and classes must name a profile
+	// Profiles makes instance profiles. If it is nil, no profiles are created, as in an isolated network, and classes must name a profile
 	// instead of a role.
 	Profiles Profiles
 	// Templates makes and deletes launch templates. Required.
 	Templates Templates
-	// Cluster returns the cluster details for nodes. It answers from memory. Required.
+	// Cluster returns the cluster details for nodes. It returns cached values. Required.
 	Cluster func(context.Context) (Cluster, error)
-	// InstanceTypes are the instances of a class, available or not. Required unless WithoutDryRuns.
+	// InstanceTypes returns the instance types of a class, available or not. Required unless WithoutDryRuns.
 	InstanceTypes func(context.Context, *awsv1.EC2NodeClass) ([]*cloudprovider.InstanceType, error)
 	// Extend is passed to launchtemplate.Request; nil adds nothing.
 	Extend func(*ec2types.RequestLaunchTemplateData)
 	// WithoutDryRuns assumes that instances may be launched.
 	WithoutDryRuns bool
-	// Features of the API that are on.
+	// Features of the API that are enabled.
 	Features awsv1.Features
 	// Now is the clock. Nil means time.Now.
 	Now func() time.Time
-	// Logger logs what results do not show; nil discards.
+	// Logger logs facts that results do not contain; nil means no logging.
 	Logger *slog.Logger
 }
 
-// Cluster returns the cluster details for nodes, and the Kubernetes version that determines the images.
+// Cluster contains the details of the cluster that nodes need, and the Kubernetes version that determines the images.
 type Cluster struct {
 	launchtemplate.Cluster
-	// Version of Kubernetes, "1.35". It is required for classes with an alias, whose images follow the version.
+	// Version of Kubernetes, "1.35". It is required for classes with an alias, because their images depend on the version.
 	Version string
 }
 
-// Network finds what instances are connected to. *Finder implements it.
+// Network finds the subnets and security groups of instances. *Finder implements it.
 type Network interface {
 	// Subnets returns the subnets that any of the terms matches, the subnets with most free addresses first.
 	Subnets(context.Context, []awsv1.SubnetSelectorTerm) ([]awsv1.Subnet, error)
@@ -88,7 +88,7 @@ type Groups interface {
 type Profiles interface {
 	// Ensure ensures that a profile with the class's role exists, and returns its name.
 	Ensure(context.Context, instanceprofile.Wanted) (string, error)
-	// DeleteNodeClass deletes all profiles that were made for a class. Deleting a missing template is not an error.
+	// DeleteNodeClass deletes all profiles that were made for a class. If a profile does not exist, deleting it is not an error.
 	DeleteNodeClass(ctx context.Context, name string, uid types.UID) error
 }
 
@@ -96,7 +96,7 @@ type Profiles interface {
 type Templates interface {
 	// Ensure creates missing templates, and returns the templates that exist then.
 	Ensure(context.Context, []launchtemplate.Template) ([]launchtemplate.Template, error)
-	// DeleteNodeClass deletes all templates that were made for a class. Deleting a missing profile is not an error.
+	// DeleteNodeClass deletes all templates that were made for a class. If a template does not exist, deleting it is not an error.
 	DeleteNodeClass(ctx context.Context, nodeClass string) error
 }
 

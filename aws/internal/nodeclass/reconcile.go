@@ -21,13 +21,13 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// Observed is a node class and what refers to it. It is not changed.
+// Observed contains a node class and the objects that refer to it. Reconcile does not change it.
 type Observed struct {
-	// NodeClass to look after. Required.
+	// NodeClass to reconcile. Required.
 	NodeClass *awsv1.EC2NodeClass
-	// NodeClaims that refer to it, all of them.
+	// NodeClaims are all NodeClaims that refer to it.
 	NodeClaims []*v1.NodeClaim
-	// NodePools that refer to it, all of them. They decide which instance a dry run is about.
+	// NodePools are all NodePools that refer to it. They decide which instance type a dry run tries.
 	NodePools []*v1.NodePool
 }
 
@@ -42,15 +42,15 @@ type Result struct {
 	MetadataChanged, StatusChanged bool
 	// Events to publish about the class.
 	Events []Event
-	// RequeueAfter is the time until the next check if nothing changes; 0 means that only a change needs a check.
+	// RequeueAfter is the time until the next check if nothing changes; 0 means that no check is needed until something changes.
 	RequeueAfter time.Duration
 	// Images contains the result of each image term; nil if images were not resolved.
 	Images []amis.Outcome
-	// Rejected says which capacity reservations can't be used and why; nil when all can.
+	// Rejected says which capacity reservations can't be used and why; nil if all can be used.
 	Rejected error
 }
 
-// Event is something people should hear of.
+// Event is an event to publish for people.
 type Event struct {
 	// Type is one of the EventType constants of k8s.io/api/core/v1.
 	Type string
@@ -83,11 +83,11 @@ func New(o Options) (*Reconciler, error) {
 	return r, nil
 }
 
-// soon is when to look again after a write that is needed before anything else is done.
+// soon is when to reconcile again after a write that must come before everything else.
 const soon = time.Second
 
 // Reconcile manages one class. The result is valid with and without an error: write it first, then call again after a pause that grows with
-// each consecutive error. The error joins all that could not be done, each of its cause's kind (see sdk.Wrap).
+// each consecutive error. The error joins all failures, each with the kind of its cause (see sdk.Wrap).
 func (r *Reconciler) Reconcile(ctx context.Context, o Observed) (Result, error) {
 	if o.NodeClass == nil {
 		return Result{}, cloudprovider.NewPermanentError(errors.New("reconciling a node class: it is nil"))
@@ -98,7 +98,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, o Observed) (Result, error) 
 	case o.NodeClass.DeletionTimestamp != nil:
 		err = r.finalize(ctx, o, &result)
 	case !slices.Contains(o.NodeClass.Finalizers, awsv1.TerminationFinalizer):
-		// Before anything is made that would have to be deleted.
+		// Set the finalizer before anything is created that it must delete.
 		result.NodeClass.Finalizers = append(result.NodeClass.Finalizers, awsv1.TerminationFinalizer)
 		result.RequeueAfter = soon
 	default:
@@ -113,7 +113,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, o Observed) (Result, error) 
 	return result, nil
 }
 
-// sameStatus compares the statuses as they would be stored: times then have no fractions of a second.
+// sameStatus compares the statuses as the API server would store them: times then have no fractions of a second.
 func sameStatus(a, b *awsv1.EC2NodeClassStatus) bool {
 	textA, errA := json.Marshal(a)
 	textB, errB := json.Marshal(b)
@@ -126,7 +126,7 @@ type round struct {
 	pools  []*v1.NodePool
 	claims []*v1.NodeClaim
 	result *Result
-	class  *awsv1.EC2NodeClass // that of the result
+	class  *awsv1.EC2NodeClass // the class of the result
 	now    time.Time
 
 	cluster    Cluster
@@ -138,7 +138,7 @@ type round struct {
 func (r *Reconciler) resolve(ctx context.Context, o Observed, result *Result) error {
 	w := &round{Reconciler: r, pools: o.NodePools, claims: o.NodeClaims, result: result, class: result.NodeClass, now: r.now()}
 	if r.options.Reservations == nil {
-		// The condition may exist from a time when it was managed.
+		// The condition may exist from a time when reserved capacity was in use.
 		w.class.Conditions().Clear(awsv1.ConditionCapacityReservationsReady, w.now)
 	}
 	w.cluster, w.clusterErr = r.options.Cluster(ctx)
@@ -155,7 +155,7 @@ func (r *Reconciler) resolve(ctx context.Context, o Observed, result *Result) er
 	return errors.Join(errs...)
 }
 
-// hashes updates the annotations with which drift is detected.
+// hashes updates the annotations that are used to detect drift.
 func (w *round) hashes(claims []*v1.NodeClaim) error {
 	if w.clusterErr != nil {
 		return fmt.Errorf("reading the details of the cluster: %w", w.clusterErr)
@@ -183,7 +183,7 @@ func (w *round) isFalse(condition, reason, message string) {
 	w.conditions().SetFalse(condition, reason, message, w.now)
 }
 
-// untold keeps a condition that is known for the current class, and otherwise sets it to Unknown with the reason.
+// untold keeps the condition if it was set for the current class, and otherwise sets it to Unknown with the reason.
 func (w *round) untold(condition string, err error) {
 	have := w.conditions().Get(condition)
 	if have.ObservedGeneration == w.class.Generation && have.Status != metav1.ConditionUnknown {

@@ -15,7 +15,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// When each step wants to look again.
+// The intervals after which each step must be repeated.
 const (
 	imagesEvery       = 5 * time.Minute
 	subnetsEvery      = time.Minute
@@ -91,7 +91,7 @@ func (w *round) reservations(ctx context.Context) (time.Duration, error) {
 	if rejected != nil {
 		w.log.Warn("rejected capacity reservations", "nodeClass", w.class.Name, "error", rejected)
 	}
-	// It is no error if none matches: instances are then not bought as reserved.
+	// If no reservation matches, this is not an error: instances are then not launched as reserved.
 	w.class.Status.CapacityReservations = found.Status()
 	w.isTrue(condition)
 	return max(reservations.NextLook(w.class.Status.CapacityReservations, w.now).Sub(w.now), soon), nil
@@ -153,7 +153,7 @@ func (w *round) securityGroups(ctx context.Context) (time.Duration, error) {
 	return groupsEvery, nil
 }
 
-// instanceProfile uses the profile that the class names without reading it, or has a profile created with the class's role.
+// instanceProfile uses the profile that the class names, without reading it, or ensures that a profile with the class's role exists.
 func (w *round) instanceProfile(ctx context.Context) (time.Duration, error) {
 	const condition = awsv1.ConditionInstanceProfileReady
 	name, err := w.profile(ctx)

@@ -15,7 +15,7 @@ import (
 	"github.com/drawknife/drawknife/aws/sdk"
 )
 
-// SecurityGroups returns the security groups that any of the terms matches, by id. It reuses answers less than Period old.
+// SecurityGroups returns the security groups that any of the terms matches, by id. It reuses answers that are younger than Period.
 func (f *Finder) SecurityGroups(ctx context.Context, terms []awsv1.SecurityGroupSelectorTerm) ([]awsv1.SecurityGroup, error) {
 	byID := map[string]awsv1.SecurityGroup{}
 	for _, q := range groupQueries(terms) {

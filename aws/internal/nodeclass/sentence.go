@@ -7,11 +7,11 @@ import (
 	"github.com/drawknife/drawknife/aws/sdk"
 )
 
-// mostOfMessage bounds the messages of conditions; an API server accepts 32 KiB.
+// mostOfMessage limits the length of condition messages; an API server accepts 32 KiB.
 const mostOfMessage = 2048
 
-// perCall matches the parts of an error text that differ from call to call. In a message it would make each round write the class again,
-// which would start the next round.
+// perCall matches the parts of an error text that differ from call to call. If a message contained them, each round would change the class,
+// and the change would start the next round.
 var perCall = regexp.MustCompile(`(?i)(,? ?(RequestID|Request ID|HostID): ?[A-Za-z0-9/+=-]*|\.? ?Encoded authorization failure message: ?\S+)`)
 
 // sentence returns an error as a condition's message.

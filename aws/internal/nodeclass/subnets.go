@@ -22,8 +22,8 @@ type subnet struct {
 	free int64
 }
 
-// Subnets returns the subnets that any of the terms matches, by descending number of free addresses and then by id. Answers are reused for
-// FinderOptions.SubnetsEvery; free addresses in new answers are passed to the finder's Counts.
+// Subnets returns the subnets that any of the terms matches, by descending number of free addresses and then by id. It reuses answers for
+// FinderOptions.SubnetsEvery, and passes the free addresses of new answers to the finder's Counts.
 func (f *Finder) Subnets(ctx context.Context, terms []awsv1.SubnetSelectorTerm) ([]awsv1.Subnet, error) {
 	byID := map[string]subnet{}
 	for _, q := range subnetQueries(terms) {

@@ -40,7 +40,7 @@ func (w *round) validation(ctx context.Context) (time.Duration, error) {
 	}
 	if w.clusterErr != nil {
 		w.untold(condition, w.clusterErr)
-		return noVerdictEvery, nil // reported as the error of the hashes
+		return noVerdictEvery, nil // hashes reports this error
 	}
 	found, err := w.verdict(ctx)
 	var later *noVerdictError
@@ -66,7 +66,7 @@ func (w *round) validation(ctx context.Context) (time.Duration, error) {
 	return validationEvery, nil
 }
 
-// overtaken clears a condition that reports something as missing that exists now.
+// overtaken clears a condition that reports something as missing if it exists now.
 func (w *round) overtaken() {
 	switch w.conditions().Get(awsv1.ConditionValidationSucceeded).Reason {
 	case awsv1.ReasonDependenciesNotReady, awsv1.ReasonClusterCIDRResolutionFailed:
@@ -74,7 +74,7 @@ func (w *round) overtaken() {
 	}
 }
 
-// verdict returns the verdict of the last dry runs, or of a launch that proves the same, or of new dry runs.
+// verdict returns the verdict of the last dry runs or of an equivalent launch. If there is none, it makes new dry runs.
 func (w *round) verdict(ctx context.Context) (verdict, error) {
 	key, ok := verdictKey(w.class)
 	if known, have := w.verdicts.recall(w.class.UID, key, w.now); ok && have {
@@ -133,7 +133,7 @@ func (w *round) dependencies() (metav1.ConditionStatus, string) {
 	return metav1.ConditionTrue, ""
 }
 
-// Fault is an error in a class, in the words of its condition.
+// Fault is an error in a class, in the words of the condition that reports it.
 type Fault struct {
 	// Reason is one of the reasons of condition ValidationSucceeded.
 	Reason string
@@ -142,7 +142,7 @@ type Fault struct {
 }
 
 // Faults returns the errors in a class's own fields, in the order of the reasons, at most one for each reason, or nil if the class is
-// valid. It does not check the name: every stored object has a valid one, and v1alpha5 classes in memory have names with a prefix that the
+// valid. It does not check the name: every stored object has a valid name, and v1alpha5 classes in memory have names with a prefix that the
 // API refuses. It is pure.
 func Faults(class *awsv1.EC2NodeClass, features awsv1.Features) []Fault {
 	if class == nil {
@@ -150,7 +150,7 @@ func Faults(class *awsv1.EC2NodeClass, features awsv1.Features) []Fault {
 	}
 	var shape, disabled, invalid, family, other, tags field.ErrorList
 	all := class.ValidateWith(features)
-	// To see whether another setting would work, it is tried.
+	// Try the setting to see whether the class is valid with it.
 	enabled := class.ValidateWith(awsv1.Features{KubeletExpressions: true})
 	custom := class.DeepCopy()
 	custom.Spec.AMIFamily = awsv1.AMIFamilyCustom
@@ -172,7 +172,7 @@ func Faults(class *awsv1.EC2NodeClass, features awsv1.Features) []Fault {
 			shape = append(shape, e)
 		}
 	}
-	// A conversion that doesn't know the role leaves a placeholder to be filled in, and IAM has no such names.
+	// A conversion that doesn't know the role writes a placeholder that users must replace; IAM has no such names.
 	if role := class.Spec.Role; role != nil && strings.HasPrefix(*role, "$") {
 		other = append(other, field.Invalid(field.NewPath("spec", "role"), *role, "is a placeholder: write the name of the nodes' IAM role"))
 	}

@@ -21,7 +21,7 @@ const VerdictLifetime = 30 * time.Minute
 type verdict struct {
 	status          metav1.ConditionStatus
 	reason, message string
-	// keep says that the verdict is valid for a while; verdicts of temporary errors are not kept.
+	// keep means that the verdict is valid for a while; verdicts about temporary errors are not kept.
 	keep bool
 }
 
@@ -59,8 +59,8 @@ func (v *verdicts) remember(uid types.UID, key [sha256.Size]byte, found verdict,
 	v.known[uid] = remembered{verdict: found, key: key, until: now.Add(VerdictLifetime)}
 }
 
-// contradicts reports whether the last verdict was about another version of the class, or was negative: then a launch proves nothing, and a
-// forced check is made.
+// contradicts reports whether the last verdict was negative or belongs to another version of the class. Then a launch proves nothing, and
+// new dry runs are made.
 func (v *verdicts) contradicts(uid types.UID, key [sha256.Size]byte) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -74,8 +74,8 @@ func (v *verdicts) forget(uid types.UID) {
 	delete(v.known, uid)
 }
 
-// verdictKey returns the key of a verdict: the resolved values in any order, the spec, and the annotations, except for those that this
-// package writes. Users force a new look by adding one.
+// verdictKey returns the key of a verdict: the resolved values in any order, the spec, and the annotations, except for those that package
+// nodeclass writes. Users can force a new check by adding an annotation.
 func verdictKey(class *awsv1.EC2NodeClass) (key [sha256.Size]byte, ok bool) {
 	annotations := maps.Clone(class.Annotations)
 	for _, own := range []string{awsv1.AnnotationHash, awsv1.AnnotationHashVersion} {

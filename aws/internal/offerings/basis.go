@@ -14,7 +14,7 @@ func (b *builder) basisOfRange(q prices.Quote, low, high float64) *cloudprovider
 	return b.shared(cloudprovider.PriceBasis{Date: q.Day(), Region: b.market.Catalog.Region, Confidence: q.Confidence, Low: low, High: high})
 }
 
-// shared returns one common object for all equal bases.
+// shared returns one shared object for all equal bases.
 func (b *builder) shared(basis cloudprovider.PriceBasis) *cloudprovider.PriceBasis {
 	if b.bases == nil {
 		b.bases = map[cloudprovider.PriceBasis]*cloudprovider.PriceBasis{}
@@ -45,8 +45,7 @@ func (b *builder) spotRange(shape *instancetype.Shape) (low, high float64) {
 	return low, high
 }
 
-// rateOf returns the interruption rate of spot instances of the type; types with the same band share it, and it is nil if the rate is not
-// known.
+// rateOf returns the interruption rate of spot instances of the type, or nil if it is not known. Types with the same band share it.
 func (b *builder) rateOf(t *catalog.Type) *cloudprovider.InterruptionRate {
 	low, high, source := b.market.Catalog.Interruptions(t)
 	if high == 0 {
@@ -62,12 +61,12 @@ func (b *builder) rateOf(t *catalog.Type) *cloudprovider.InterruptionRate {
 	return b.rates[rate]
 }
 
-// sameRate reports whether two rates say the same.
+// sameRate reports whether two rates are equal.
 func sameRate(a, b *cloudprovider.InterruptionRate) bool {
 	return a == b || a != nil && b != nil && *a == *b
 }
 
-// sameBasis reports whether two bases say the same.
+// sameBasis reports whether two bases are equal.
 func sameBasis(a, b *cloudprovider.PriceBasis) bool {
 	return a == b || a != nil && b != nil && *a == *b
 }

@@ -26,7 +26,7 @@ import (
 const (
 	// ReasonNoSubnet: the class has no subnet in the zone.
 	ReasonNoSubnet = "the node class has no subnet in the zone"
-	// ReasonShifted: the cluster is shifted away from the zone.
+	// ReasonShifted: a zonal shift moves the cluster away from the zone.
 	ReasonShifted = "the cluster is shifted away from the zone"
 	// ReasonNoPrice: no price is known.
 	ReasonNoPrice = "no price is known"
@@ -38,33 +38,33 @@ const (
 	ReasonReservationExpiring = "the capacity block is about to end"
 )
 
-// reservedPriceDivisor determines the price of a reserved instance: almost zero, because it is prepaid, but in proportion to its size, so
-// that small instances are used first.
+// reservedPriceDivisor determines the price of a reserved instance: almost zero, because it is prepaid, but in proportion to the on-demand
+// price, so that small instances are used first.
 const reservedPriceDivisor = 10_000_000
 
-// builder makes the offerings of one view in one market.
+// builder creates the offerings of one View in one Market.
 type builder struct {
 	market Market
 	view   View
 	shapes []instancetype.Shape
 
-	zones        []zone            // by index of the catalogue's zones
-	partitions   []int32           // of the placement group; one 0 without partitions
-	zoneIDs      map[string]string // by zone name, as the class's subnets name them
+	zones        []zone            // indexes are those of the catalogue's zones
+	partitions   []int32           // partitions of the placement group; a single 0 if it has no partitions
+	zoneIDs      map[string]string // keys are zone names, values the ids in the class's subnets
 	reserved     map[string][]awsv1.CapacityReservation
-	reservedSets map[string][]requirements.Set // by reservation, then partition
-	// bases caches price bases of on-demand prices by content.
+	reservedSets map[string][]requirements.Set // keys are reservations, indexes those of partitions
+	// bases has one shared object for all equal PriceBasis values of on-demand prices.
 	bases map[cloudprovider.PriceBasis]*cloudprovider.PriceBasis
-	// rates caches interruption rates by content.
+	// rates has one shared object for all equal InterruptionRate values.
 	rates map[cloudprovider.InterruptionRate]*cloudprovider.InterruptionRate
 }
 
-// zone is what all offerings in a zone have in common.
+// zone contains the values that all offerings in a zone share.
 type zone struct {
 	name     string
 	local    bool // see isLocal
 	subnets  []string
-	reason   string             // why is the reason why no offering is available there; empty if one may be
+	reason   string             // why no offering is available in the zone; empty if offerings may be available
 	onDemand []requirements.Set // by partition
 	spot     []requirements.Set
 }
@@ -116,7 +116,8 @@ func (b *builder) zoneReason(name string) string {
 	return ""
 }
 
-// sets returns the requirements of a zone's offerings of one capacity type, by partition. A zone is named by its id too when that is known.
+// sets returns the requirements of a zone's offerings of one capacity type, by partition. If the id of the zone is known, they also contain
+// the id.
 func (b *builder) sets(zoneName, capacityType string, more ...requirements.Requirement) []requirements.Set {
 	reqs := append([]requirements.Requirement{
 		requirements.In(poolv1.CapacityTypeLabelKey, capacityType),
@@ -146,7 +147,7 @@ func reservationLabels(r awsv1.CapacityReservation) []requirements.Requirement {
 	return reqs
 }
 
-// typeOf returns the shape with the labels that reservations add.
+// typeOf returns the shape's type, with the labels that reservations add.
 func (b *builder) typeOf(shape *instancetype.Shape) cloudprovider.InstanceType {
 	t := shape.Type
 	list := b.reserved[t.Name]
@@ -168,8 +169,8 @@ func (b *builder) typeOf(shape *instancetype.Shape) cloudprovider.InstanceType {
 	return t
 }
 
-// offer yields all possible offerings of a type, including those without a price, with the reason why each is unavailable; empty for
-// available offerings.
+// offer calls give for all possible offerings of a type, including those without a price. reason says why an offering is unavailable; it is
+// empty for available offerings.
 func (b *builder) offer(shape *instancetype.Shape, give func(o cloudprovider.Offering, reason string)) {
 	t := shape.Facts
 	onDemand, spot := slices.Contains(t.UsageClasses, poolv1.CapacityTypeOnDemand), slices.Contains(t.UsageClasses, poolv1.CapacityTypeSpot)
@@ -202,7 +203,7 @@ func (b *builder) offer(shape *instancetype.Shape, give func(o cloudprovider.Off
 	}
 }
 
-// orStandIn returns the price, or its substitute.
+// orStandIn returns price, or standIn if price is not known.
 func orStandIn(price float64, source string, standIn float64) (float64, string) {
 	if price > 0 || !(standIn > 0) || math.IsInf(standIn, 0) {
 		return price, source
@@ -210,7 +211,7 @@ func orStandIn(price float64, source string, standIn float64) (float64, string) 
 	return standIn, sourceOverlay
 }
 
-// sourceOverlay is the source of prices that an overlay sets: they are taken as they are.
+// sourceOverlay is the source of prices that a NodeOverlay sets: they are used unchanged.
 const sourceOverlay = "NodeOverlay"
 
 // priced is a price with its basis.
@@ -221,7 +222,7 @@ type priced struct {
 	rate   *cloudprovider.InterruptionRate
 }
 
-// buy passes the offerings of a zone and capacity type to give, one for each partition.
+// buy calls give for the offerings of a zone and capacity type, one for each partition.
 func (b *builder) buy(shape *instancetype.Shape, z *zone, capacityType string, sets []requirements.Set, p priced, give func(cloudprovider.Offering, string)) {
 	reason := cmp.Or(shape.Incompatible, z.reason)
 	if reason == "" && b.market.Unavailable.QuotaClosed(capacityType, shape.Type.Name, shape.Facts.VCPUs) {
@@ -246,7 +247,7 @@ func (b *builder) buy(shape *instancetype.Shape, z *zone, capacityType string, s
 	}
 }
 
-// closed says why an offering has no room.
+// closed returns why an offering has no capacity.
 func (b *builder) closed(shape *instancetype.Shape, zoneName, capacityType string, partition int32, subnets []string) string {
 	key := unavailable.Key{CapacityType: capacityType, InstanceType: shape.Type.Name, Zone: zoneName}
 	if b.view.Group != nil {
@@ -259,7 +260,7 @@ func (b *builder) closed(shape *instancetype.Shape, zoneName, capacityType strin
 	return reason
 }
 
-// reserve passes the offerings of a reservation to give, one for each partition.
+// reserve calls give for the offerings of a reservation, one for each partition.
 func (b *builder) reserve(shape *instancetype.Shape, r awsv1.CapacityReservation, onDemandUSD float64, give func(cloudprovider.Offering, string)) {
 	room := b.market.Rooms.Room(r.ID)
 	reason := cmp.Or(shape.Incompatible, b.zoneReason(r.AvailabilityZone))

@@ -8,11 +8,12 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// isLocal reports whether a zone is a Local Zone or a Wavelength Zone of the region: their names go on after the region's with a dash, as
-// us-west-2-lax-1a, and not with a letter, as us-west-2a.
+// isLocal reports whether a zone is a Local Zone or a Wavelength Zone of the region: in their names a dash follows the region, as in
+// us-west-2-lax-1a, instead of a letter, as in us-west-2a.
 func isLocal(region, zone string) bool { return strings.HasPrefix(zone, region+"-") }
 
-// onDemandIn returns the on-demand price of a shape in a zone: that of its tenancy, and in a Local Zone that of the zone, if they are known.
+// onDemandIn returns the on-demand price of a shape in a zone: for its tenancy, and in a Local Zone for that zone, if these prices are
+// known.
 func (b *builder) onDemandIn(shape *instancetype.Shape, z *zone) prices.Quote {
 	name := shape.Type.Name
 	if z.local {
@@ -39,8 +40,8 @@ func inTenancy(shape *instancetype.Shape, q prices.Quote) prices.Quote {
 	return q
 }
 
-// inLocalZone returns the price in a Local Zone for which the price list has none: that of the region. In Local Zones AWS asks more, so that
-// it is an estimate.
+// inLocalZone returns the price of the region, for a Local Zone whose price is not in the price list. Local Zones are more expensive, so
+// the price counts as an estimate.
 func inLocalZone(q prices.Quote) prices.Quote {
 	if q.USD > 0 {
 		q.Source, q.Confidence = q.Source+", of the region: Local Zones cost more", cloudprovider.PriceEstimated

@@ -11,7 +11,7 @@ import (
 	"github.com/drawknife/drawknife/aws/prices"
 )
 
-// Market is the known state of EC2 at one moment. All parts are immutable; a part that is nil knows nothing.
+// Market is the known state of EC2 at one moment. All fields are immutable; a nil field contains no knowledge.
 type Market struct {
 	// Catalog has the facts of types and the zones that offer them. Required.
 	Catalog *catalog.Catalog
@@ -19,11 +19,11 @@ type Market struct {
 	Prices *prices.Book
 	// Unavailable has the offerings without capacity.
 	Unavailable *unavailable.Snapshot
-	// Rooms is the room in reservations.
+	// Rooms contains the free instances in reservations.
 	Rooms *reservations.Rooms
-	// Shifted are the zones to stay out of.
+	// Shifted contains the zones to avoid.
 	Shifted *zonalshift.Snapshot
-	// Time decides which reservations have ended or are about to.
+	// Time decides which reservations have ended or will soon end.
 	Time time.Time
 }
 
@@ -38,7 +38,7 @@ type Sources struct {
 	Now func() time.Time
 }
 
-// Market returns what they know now. It makes no calls and never blocks. The error is a *discovery.NotReadyError.
+// Market returns what the sources know now. It makes no calls and never blocks. The error is a *discovery.NotReadyError.
 func (s Sources) Market() (Market, error) {
 	if s.Discovery == nil {
 		return Market{}, &discovery.NotReadyError{Missing: "instance types"}

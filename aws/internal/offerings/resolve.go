@@ -10,9 +10,10 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// Resolve gives the instance types of a view in a market, sorted by name, with their offerings by zone, on-demand before spot before
-// reserved. Types that can't be launched, and offerings in zones without a subnet, are listed as unavailable. Offerings without a price are
-// left out, and so are types without offerings: plans can't use them. The result is shared data: nobody may change it.
+// Resolve returns the instance types of a view in a market, sorted by name. Their offerings are ordered by zone, and in a zone on-demand
+// comes before spot and spot before reserved. Types that can't be launched, and offerings in zones without a subnet, are listed as
+// unavailable. Offerings without a price are left out, and so are types without offerings: plans can't use them. The result is shared data:
+// nobody may change it.
 func Resolve(m Market, v View) ([]*cloudprovider.InstanceType, error) {
 	b, err := newBuilder(m, v, nil)
 	if err != nil {
@@ -28,12 +29,12 @@ type Explanation struct {
 	// Price in USD per hour, and its source; 0 and empty if it is not known.
 	Price       float64
 	PriceSource string
-	// Reason why it is not available; empty when it is.
+	// Reason why the offering is not available; empty if it is available.
 	Reason string
 }
 
-// Explain says of each offering that a type might have in a view whether it is available, and if not, why. It is empty
-// for a type that no instance of the view can be.
+// Explain returns, for each offering that a type might have in a view, whether it is available, and if not, why. It is empty if no instance
+// of the view can have this type.
 func Explain(m Market, v View, instanceType string) ([]Explanation, error) {
 	b, err := newBuilder(m, v, nil)
 	if err != nil {
@@ -52,7 +53,7 @@ func Explain(m Market, v View, instanceType string) ([]Explanation, error) {
 	return out, nil
 }
 
-// newBuilder prepares the answer for a view; shapes may be nil.
+// newBuilder prepares the result for a view; shapes may be nil.
 func newBuilder(m Market, v View, shapes []instancetype.Shape) (*builder, error) {
 	if m.Catalog == nil {
 		return nil, errors.New("there is no catalogue to resolve instance types from")
@@ -68,13 +69,13 @@ func newBuilder(m Market, v View, shapes []instancetype.Shape) (*builder, error)
 	return b, nil
 }
 
-// types returns the shapes with their offerings. If a type equals the type in one of the earlier answers, each sorted by name, the same
-// pointer is used; the first answer takes precedence.
+// types returns the shapes with their offerings. If a type equals the type in one of the earlier results, each sorted by name, the same
+// pointer is used; the first result takes precedence.
 func (b *builder) types(earlier ...[]*cloudprovider.InstanceType) []*cloudprovider.InstanceType {
 	var (
 		out     = make([]*cloudprovider.InstanceType, 0, len(b.shapes))
 		scratch []cloudprovider.Offering
-		// The memory of a first answer is allocated in blocks. Later answers change only a few types, and the old versions of these must
+		// The first result for a view allocates memory in blocks. Later results change only a few types, and the old versions of these must
 		// not keep a whole block in memory.
 		blocks = arena{blocks: !slices.ContainsFunc(earlier, func(list []*cloudprovider.InstanceType) bool { return len(list) > 0 })}
 	)
@@ -100,7 +101,7 @@ func (b *builder) types(earlier ...[]*cloudprovider.InstanceType) []*cloudprovid
 				kept = old
 				continue
 			}
-			// Only offerings changed: other data of the old type in memory is reused.
+			// Only offerings changed, so the new type reuses the other data of the old type.
 			t.Requirements, t.Capacity, t.Overhead, t.VolumeLimits, t.Devices = old.Requirements, old.Capacity, old.Overhead, old.VolumeLimits, old.Devices
 		}
 		if kept == nil {
@@ -111,7 +112,7 @@ func (b *builder) types(earlier ...[]*cloudprovider.InstanceType) []*cloudprovid
 	return out
 }
 
-// take finds a name in a sorted list and removes all entries up to it.
+// take finds the type called name in a sorted list, and removes all entries up to it.
 func take(list *[]*cloudprovider.InstanceType, name string) *cloudprovider.InstanceType {
 	for len(*list) > 0 && (*list)[0].Name <= name {
 		first := (*list)[0]
@@ -123,14 +124,14 @@ func take(list *[]*cloudprovider.InstanceType, name string) *cloudprovider.Insta
 	return nil
 }
 
-// arena makes types and their offerings, in blocks or one by one.
+// arena allocates types and their offerings, in blocks or one by one.
 type arena struct {
 	blocks    bool
 	types     []cloudprovider.InstanceType
 	offerings []cloudprovider.Offering
 }
 
-// A block is small, so that a type which outlives its neighbours does not hold much of them in memory.
+// A block is small, so that a type which is used longer than its neighbours does not keep many of them in memory.
 const typesInBlock, offeringsInBlock = 32, 256
 
 func (a *arena) put(t cloudprovider.InstanceType, offerings []cloudprovider.Offering) *cloudprovider.InstanceType {
@@ -152,7 +153,7 @@ func (a *arena) put(t cloudprovider.InstanceType, offerings []cloudprovider.Offe
 	return &a.types[len(a.types)-1]
 }
 
-// sameOfferings reports whether an old type has just these offerings.
+// sameOfferings reports whether an old type has exactly these offerings.
 func sameOfferings(old *cloudprovider.InstanceType, offerings []cloudprovider.Offering) bool {
 	return slices.EqualFunc(old.Offerings, offerings, func(a, b cloudprovider.Offering) bool {
 		return a.Price == b.Price && a.Available == b.Available && a.ReservationCapacity == b.ReservationCapacity && a.ReservationEnds.Equal(b.ReservationEnds) &&

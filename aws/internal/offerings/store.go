@@ -13,14 +13,14 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// DefaultViews is how many different views a Store keeps answers for: many more than a cluster has node classes.
+// DefaultViews is the number of different views for which a Store keeps results: many more than a cluster has node classes.
 const DefaultViews = 256
 
-// Store gives the answers of Resolve and shares them. It is safe for concurrent use. Answers for different views are computed in parallel;
-// the answer for one view is computed by one caller while others wait for it. The zero value is ready.
+// Store returns the results of Resolve and shares them. It is safe for concurrent use. Results for different views are computed in
+// parallel. The result for one view is computed by one caller, while others wait for it. The zero value can be used.
 type Store struct {
-	// Views bounds how many different views are kept; 0 means DefaultViews. If there are more, the least recently requested are dropped;
-	// they are computed again on request, with new pointers.
+	// Views limits the number of different views that are kept; 0 means DefaultViews. Beyond that, the least recently requested results are
+	// dropped; they are computed again on request, with new pointers.
 	Views int
 
 	mu     sync.Mutex
@@ -29,9 +29,9 @@ type Store struct {
 	shapes map[string]*shapes
 }
 
-// answer is the last one for a view.
+// answer is the last result for a view.
 type answer struct {
-	used uint64 // of the store's clock; guarded by its lock
+	used uint64 // counts requests of the store; guarded by its lock
 
 	mu     sync.Mutex
 	market Market
@@ -39,18 +39,18 @@ type answer struct {
 	types  []*cloudprovider.InstanceType
 }
 
-// shapes caches the types of a catalogue by settings; views that differ in other settings share them.
+// shapes contains the types of a catalogue for some settings; views that differ only in other fields share them.
 type shapes struct {
 	used uint64
 
 	mu      sync.Mutex
 	catalog *catalog.Catalog
 	list    []instancetype.Shape
-	latest  []*cloudprovider.InstanceType // the last answer for any view with these settings
+	latest  []*cloudprovider.InstanceType // the last result for any view with these settings
 }
 
-// Types returns the result of Resolve; the caller owns the slice, the types are shared. A type in which nothing changed since the
-// last answer for an equal view is the same pointer.
+// Types returns the result of Resolve; the caller owns the slice, the types are shared. A type in which nothing has changed since the last
+// result for an equal view keeps its pointer.
 func (s *Store) Types(m Market, v View) ([]*cloudprovider.InstanceType, error) {
 	a, sh := s.find(v)
 	a.mu.Lock()
@@ -67,16 +67,17 @@ func (s *Store) Types(m Market, v View) ([]*cloudprovider.InstanceType, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Classes whose differences have no effect now, such as other subnets, share types, too.
+	// Node classes whose differences have no effect now (for example different subnets) also share instance types: reuse those of
+	// sh.last().
 	a.types = b.types(a.types, sh.last())
 	sh.keep(a.types)
 	a.market, a.states = m, states
 	return slices.Clone(a.types), nil
 }
 
-// UnknownTypeError says that no instance of a class is of an instance type.
+// UnknownTypeError means that no instance of a class can have an instance type.
 type UnknownTypeError struct {
-	// InstanceType that was asked for.
+	// InstanceType that the caller asked for.
 	InstanceType string
 }
 
@@ -84,7 +85,7 @@ func (e *UnknownTypeError) Error() string {
 	return fmt.Sprintf("instance type %q is not among those of the node class: EC2 does not offer it in the region, it has no price, or it is too small for what the class reserves", e.InstanceType)
 }
 
-// Type returns the type of Types with that name. The error may be an *UnknownTypeError.
+// Type returns the type called name from the result of Types. The error may be an *UnknownTypeError.
 func (s *Store) Type(m Market, v View, name string) (*cloudprovider.InstanceType, error) {
 	types, err := s.Types(m, v)
 	if err != nil {
@@ -97,12 +98,12 @@ func (s *Store) Type(m Market, v View, name string) (*cloudprovider.InstanceType
 	return types[i], nil
 }
 
-// sameMarket compares two markets without their times, which only affect the states of reservations.
+// sameMarket compares two markets without their times, which affect only the states of reservations.
 func sameMarket(a, b Market) bool {
 	return a.Catalog == b.Catalog && a.Prices == b.Prices && a.Unavailable == b.Unavailable && a.Rooms == b.Rooms && a.Shifted == b.Shifted
 }
 
-// statesAt returns what the time decides.
+// statesAt returns the values that depend on the market's time: the states of the view's reservations.
 func statesAt(m Market, v View) []awsv1.CapacityReservationState {
 	states := make([]awsv1.CapacityReservationState, len(v.Reservations))
 	for i, r := range v.Reservations {
@@ -115,7 +116,7 @@ func statesAt(m Market, v View) []awsv1.CapacityReservationState {
 	return states
 }
 
-// find returns the place of a view's answer and of its shapes.
+// find returns the stored result of a view, and its shapes.
 func (s *Store) find(v View) (*answer, *shapes) {
 	key, settingsKey := v.Key(), v.Settings.Key()
 	s.mu.Lock()
@@ -147,7 +148,7 @@ func (s *Store) limit() int {
 	return DefaultViews
 }
 
-// makeRoom drops the entry that was used longest ago when there are too many.
+// makeRoom removes the entry that was used longest ago if there are more than limit.
 func makeRoom[T any](entries map[string]T, limit int, used func(T) uint64) {
 	if len(entries) < limit {
 		return
@@ -169,7 +170,7 @@ func (sh *shapes) of(m Market, v View) ([]instancetype.Shape, error) {
 		return sh.list, nil
 	}
 	if m.Catalog == nil {
-		return nil, nil // for newBuilder to refuse
+		return nil, nil // newBuilder will return an error
 	}
 	list, err := instancetype.Shapes(m.Catalog, v.Settings)
 	if err != nil {
@@ -179,7 +180,7 @@ func (sh *shapes) of(m Market, v View) ([]instancetype.Shape, error) {
 	return list, nil
 }
 
-// last returns the last answer for any view with these settings; it must not be changed.
+// last returns the last result for any view with these settings; it must not be changed.
 func (sh *shapes) last() []*cloudprovider.InstanceType {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()

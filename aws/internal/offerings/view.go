@@ -14,29 +14,29 @@ import (
 )
 
 // View contains the settings of a node class that determine its instance types and where they can be bought. Equal views have equal
-// answers.
+// results.
 type View struct {
-	// Settings that determine the instances of a type. Their Zones are those with a subnet of the class.
+	// Settings that determine the instances of a type. Their Zones are the zones in which the class has a subnet.
 	Settings instancetype.Settings
 	// Subnets are the ids of the class's subnets by the name of their zone.
 	Subnets map[string][]string
 	// Volumes are the types of the class's EBS volumes, sorted.
 	Volumes []string
-	// Reservations that the class selects; empty where reserved capacity is not in use.
+	// Reservations that the class selects; empty if reserved capacity is not in use.
 	Reservations []awsv1.CapacityReservation
 	// Group is the placement group of the class, or nil if there is none.
 	Group *placement.Group
-	// StandInPrices are USD per hour for types that have no price of their own, such as NodeOverlays give.
+	// StandInPrices are prices in USD per hour for types that have no price of their own, for example from NodeOverlays.
 	StandInPrices map[string]float64
 }
 
-// Options are what a node class does not say itself. The zero value takes the defaults.
+// Options contain settings that a node class does not have itself. The zero value means the defaults.
 type Options struct {
-	// Settings are the options of instance types; the placement group's fields are filled in from Group.
+	// Settings are the options of instance types; Group sets the fields of the placement group.
 	Settings instancetype.Options
 	// Group is the placement group of the class, or nil if there is none.
 	Group *placement.Group
-	// WithoutReservations leaves reserved capacity out.
+	// WithoutReservations leaves out reserved capacity.
 	WithoutReservations bool
 	// StandInPrices are as in View.
 	StandInPrices map[string]float64
@@ -52,8 +52,7 @@ func (e *NoSubnetsError) Error() string {
 	return fmt.Sprintf("node class %q has no subnets: none was found for its subnetSelectorTerms, or they were not looked for yet", e.NodeClass)
 }
 
-// NewView reads the view of a node class. The error is a *NoSubnetsError, or of the kinds that instancetype.NewSettings
-// has.
+// NewView reads the view of a node class. The error is a *NoSubnetsError, or an error of instancetype.NewSettings.
 func NewView(c *catalog.Catalog, class *awsv1.EC2NodeClass, o Options) (View, error) {
 	if class == nil {
 		return View{}, &NoSubnetsError{}
@@ -69,7 +68,7 @@ func NewView(c *catalog.Catalog, class *awsv1.EC2NodeClass, o Options) (View, er
 		return View{}, err
 	}
 	v := View{Settings: settings, Subnets: map[string][]string{}, Volumes: class.Spec.VolumeTypes(), Group: o.Group, StandInPrices: maps.Clone(o.StandInPrices)}
-	// By name, which every subnet has; ids of zones may be missing.
+	// Use names, which every subnet has; ids of zones may be missing.
 	for _, subnet := range class.Status.Subnets {
 		v.Subnets[subnet.Zone] = append(v.Subnets[subnet.Zone], subnet.ID)
 	}
@@ -86,15 +85,15 @@ func NewView(c *catalog.Catalog, class *awsv1.EC2NodeClass, o Options) (View, er
 // Key returns a string that is equal for equal views: it contains everything in a View.
 func (v View) Key() string {
 	rest := v
-	rest.Settings = instancetype.Settings{} // it has its own key
-	// States are of a time, which the market has.
+	rest.Settings = instancetype.Settings{} // Settings has its own key
+	// The states depend on the time, which is part of the market.
 	rest.Reservations = slices.Clone(v.Reservations)
 	for i := range rest.Reservations {
 		rest.Reservations[i].State = ""
 	}
 	text, err := json.Marshal(rest) // sorts maps
 	if err != nil {
-		// A price that is not a number: there is nothing to share.
+		// Stand-in prices contain a number that JSON can't represent, so the key is only for this view.
 		text = fmt.Appendf(nil, "%+v", rest)
 	}
 	return v.Settings.Key() + "\n" + string(text)

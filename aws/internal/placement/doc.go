@@ -1,13 +1,12 @@
-// Package placement finds the placement group that a node class selects, and decides which of its partitions a launch is
-// for.
+// Package placement finds the placement group that a node class selects, and decides which of its partitions a launch uses.
 //
 //	group, err := finder.Find(ctx, class.Spec.PlacementGroupSelector) // asks EC2 at most once a minute
 //	partition, ok := group.Partition(claimRequirements, inStock)
 //
-// A [Finder] asks EC2; the rest is pure.
+// A [Finder] calls EC2; the other functions are pure.
 //
 // # Deliberate differences
 //
-//   - A launch is for the lowest partition by number that has room, not for the lowest as text, and the label is of the
-//     partition that was launched into.
+//   - A launch uses the lowest partition with room in numerical order, not in text order. The label names the partition in which the
+//     instance was launched.
 package placement

@@ -19,13 +19,13 @@ import (
 )
 
 const (
-	// Period is how long an answer of EC2's is good for.
+	// Period is how long an answer of EC2 is used.
 	Period = time.Minute
-	// Remember is how long an earlier answer is used while EC2 does not answer.
+	// Remember is how long an earlier answer is used while EC2 can't be reached.
 	Remember = 24 * time.Hour
 )
 
-// NotFoundError says that the group a class selects does not exist, or is not available.
+// NotFoundError means that the group that a class selects does not exist, or is not available.
 type NotFoundError struct {
 	// Selector names the group: `id "pg-1"`.
 	Selector string
@@ -49,7 +49,7 @@ type Finder struct {
 type answer struct {
 	at    time.Time // time of EC2's answer; zero if there was none
 	group *Group    // nil means that the group does not exist
-	// About failures since then: how many in a row, the last error, and when to ask again.
+	// Failures since then: their number in a row, the last error, and when to call EC2 again.
 	failures int
 	err      error
 	again    time.Time
@@ -63,10 +63,11 @@ func NewFinder(api sdk.EC2API, now func() time.Time) *Finder {
 	return &Finder{api: api, now: now, answers: map[string]answer{}}
 }
 
-// Find returns the group that a selector names, or nil without a selector. A group that does not exist is a *NotFoundError. When EC2 can't
-// be asked, the group of the last answer is returned together with the error, if that answer is less than Remember old. If several callers
-// need an answer, one calls EC2, and the others use its result. After a failure, EC2 is not called for a second, and after each further
-// failure for twice as long, up to Period; until then the failure is the answer. The group is shared and must not be changed.
+// Find returns the group that a selector names, or nil if selector is nil. If the group does not exist, the error is a *NotFoundError. If
+// EC2 can't be reached, the group of the last answer is returned together with the error, if that answer is younger than Remember. If
+// several callers need an answer, one calls EC2, and the others use its result. After a failure, EC2 is not called for a second. This pause
+// doubles with each further failure, up to Period. During the pause, Find returns the last failure. The group is shared and must not be
+// changed.
 func (f *Finder) Find(ctx context.Context, selector *awsv1.PlacementGroupSelector) (*Group, error) {
 	if selector == nil || selector.ID == nil && selector.Name == nil {
 		return nil, nil
@@ -80,13 +81,13 @@ func (f *Finder) Find(ctx context.Context, selector *awsv1.PlacementGroupSelecto
 		return nil, fmt.Errorf("reading the placement group with %s: %w", key, err)
 	}
 	defer end()
-	if known, ok := f.known(key); ok { // another goroutine has read it in the meantime
+	if known, ok := f.known(key); ok { // another goroutine has called EC2 in the meantime
 		return known.result(key, f.now())
 	}
 	now := f.now()
 	out, err := f.api.DescribePlacementGroups(ctx, in)
 	if err != nil && ctx.Err() != nil {
-		// Such an error says nothing about EC2, so the waiting callers call EC2 themselves.
+		// An ended context says nothing about EC2, so the waiting callers call EC2 themselves.
 		return nil, sdk.Wrap("reading the placement group with "+key, err)
 	}
 	return f.learn(key, now, out, err).result(key, now)
@@ -100,7 +101,7 @@ func (f *Finder) known(key string) (answer, bool) {
 	return a, !a.at.IsZero() && now.Sub(a.at) < Period || a.err != nil && now.Before(a.again)
 }
 
-// learn records EC2's answer at a time.
+// learn records EC2's answer of the time at.
 func (f *Finder) learn(key string, at time.Time, out *ec2.DescribePlacementGroupsOutput, err error) answer {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -120,7 +121,7 @@ func (f *Finder) learn(key string, at time.Time, out *ec2.DescribePlacementGroup
 	if err == nil {
 		a.group = first(out.PlacementGroups)
 	}
-	// A change of strategy is a new group: EC2 can't change one. So the same content keeps its pointer.
+	// EC2 can't change the strategy of a group, so another strategy means a new group. Equal content keeps its pointer.
 	if last != nil && a.group != nil && *last == *a.group {
 		a.group = last
 	}
@@ -140,7 +141,7 @@ func (a answer) result(key string, now time.Time) (*Group, error) {
 	return a.group, nil
 }
 
-// question returns a query to EC2, and the query as a string. Only groups that can be launched into are wanted.
+// question returns a query to EC2, and its text as a key. It asks only for groups in which instances can be launched.
 func question(s *awsv1.PlacementGroupSelector) (key string, in *ec2.DescribePlacementGroupsInput) {
 	in = &ec2.DescribePlacementGroupsInput{
 		Filters: []ec2types.Filter{{Name: aws.String("state"), Values: []string{string(ec2types.PlacementGroupStateAvailable)}}},

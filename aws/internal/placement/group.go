@@ -13,7 +13,7 @@ const (
 	StrategyCluster = "cluster"
 	// StrategySpread puts each instance on separate hardware.
 	StrategySpread = "spread"
-	// StrategyPartition puts each of several partitions on separate hardware.
+	// StrategyPartition puts each partition on separate hardware.
 	StrategyPartition = "partition"
 )
 
@@ -21,15 +21,15 @@ const (
 type Group struct {
 	// ID is "pg-…".
 	ID string
-	// Name of the group, which launches name it by.
+	// Name of the group, which launches use.
 	Name string
 	// Strategy is one of the Strategy constants.
 	Strategy string
-	// Partitions is how many there are, from 1; 0 when the strategy is another.
+	// Partitions is the number of partitions, which are numbered from 1; 0 for other strategies.
 	Partitions int32
 }
 
-// Allowed returns the partitions that requirements allow, from the lowest, or nil for groups without partitions.
+// Allowed returns the partitions that requirements allow, in ascending order, or nil for groups without partitions.
 func (g *Group) Allowed(want requirements.Set) []int32 {
 	if g == nil || g.Strategy != StrategyPartition {
 		return nil
@@ -45,8 +45,8 @@ func (g *Group) Allowed(want requirements.Set) []int32 {
 }
 
 // Partition returns the partition for a launch: the lowest by number that the requirements allow and that has room. If no partition has
-// room, the lowest allowed one is returned, because only EC2 knows. hasRoom may be nil. It is 0 for groups without partitions, and false
-// when the requirements allow none.
+// room, the lowest allowed partition is returned, because only EC2 knows. hasRoom may be nil. It returns 0 for groups without partitions,
+// and false if the requirements allow no partition.
 func (g *Group) Partition(want requirements.Set, hasRoom func(partition int32) bool) (partition int32, ok bool) {
 	if g == nil || g.Strategy != StrategyPartition {
 		return 0, true
@@ -63,8 +63,7 @@ func (g *Group) Partition(want requirements.Set, hasRoom func(partition int32) b
 	return allowed[0], true
 }
 
-// Labels returns the labels of an instance in the group and, unless it is 0, in the partition that it was launched into. Nil
-// without a group.
+// Labels returns the labels of an instance in the group. They include the partition, unless partition is 0. It is nil if g is nil.
 func (g *Group) Labels(partition int32) map[string]string {
 	if g == nil {
 		return nil
@@ -76,13 +75,13 @@ func (g *Group) Labels(partition int32) map[string]string {
 	return labels
 }
 
-// Pending reports whether a node must wait before it is registered: if it is in a group with partitions and EC2 has not reported its
-// partition yet. instancePartition is the partition reported by EC2, 0 if none.
+// Pending reports whether a node must wait before it is registered: if its group has partitions, and EC2 has not reported the node's
+// partition yet. instancePartition is the partition that EC2 reports, or 0.
 func (g *Group) Pending(instancePartition int32) bool {
 	return g != nil && g.Strategy == StrategyPartition && instancePartition == 0
 }
 
-// Drifted reports whether an instance, by its labels, is in another group than its class selects; either may be no group.
+// Drifted reports whether an instance, by its labels, is in another group than its class selects. No group also counts as a group.
 func Drifted(labels map[string]string, g *Group) bool {
 	id := ""
 	if g != nil {

@@ -9,6 +9,6 @@
 //		… // come back at schedule.Next()
 //	}
 //
-// A schedule reads no clock and starts nothing: the caller passes the time, so that tests can step through a day at once. [Pages] reads
-// an answer of many pages, and [Turns] keeps callers from asking the same at the same time.
+// A schedule reads no clock and starts nothing: the caller passes the time, so that tests can go through a whole day at once. [Pages] reads
+// an answer of many pages. [Turns] prevents callers from sending the same query at the same time.
 package refresh

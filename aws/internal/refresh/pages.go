@@ -6,14 +6,14 @@ import (
 	"fmt"
 )
 
-// MaxPages limits the pages of one answer: many times what the largest region has, to stop an endless answer.
+// MaxPages limits the number of pages of one answer, to stop an endless answer. It is many times the number that the largest region has.
 const MaxPages = 2000
 
 // PageError is an answer whose pages don't end.
 type PageError struct {
 	// Pages that were read.
 	Pages int
-	// Token that came twice; empty when there were just too many pages.
+	// Token that was returned twice; empty if there were only too many pages.
 	Token string
 }
 

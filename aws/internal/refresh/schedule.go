@@ -11,14 +11,14 @@ const (
 	MaxBackoff     = 1000 * time.Second
 )
 
-// DefaultJitter is the part of a period by which a schedule may be early, so that replicas, and kinds that were read together, spread their
-// reads.
+// DefaultJitter is the part of a period by which a schedule may be early, so that replicas, and kinds of data that were read together,
+// spread their reads.
 const DefaultJitter = 0.1
 
-// Schedule says when to read again: at once, then every so often, sooner after an error. The zero value reads once and
-// never again unless it fails. It is not safe for concurrent use.
+// Schedule says when to read again: first at once, then after each period, and sooner after an error. With the zero value, one read must
+// succeed, and no other follows. It is not safe for concurrent use.
 type Schedule struct {
-	// Every is the period; 0 means once.
+	// Every is the period; 0 means to read only once.
 	Every time.Duration
 	// Jitter is the fraction, from 0 to 1, by which a period may be shorter; 0 means DefaultJitter, a negative value means none.
 	Jitter float64
@@ -47,7 +47,7 @@ func (s *Schedule) Soon(now time.Time) {
 	}
 }
 
-// Done says that a read ended, and how.
+// Done records the end and the error of a read.
 func (s *Schedule) Done(now time.Time, err error) {
 	s.rounds++
 	if err != nil {
@@ -64,7 +64,7 @@ func (s *Schedule) Done(now time.Time, err error) {
 	s.next = now.Add(s.early(s.Every))
 }
 
-// early takes up to the jitter off a duration.
+// early shortens a duration by up to the jitter.
 func (s *Schedule) early(d time.Duration) time.Duration {
 	jitter := s.Jitter
 	switch {

@@ -6,13 +6,13 @@ import (
 )
 
 // Turns serializes work by key: if several callers need the same answer of AWS, one calls AWS and the others use its answer. The zero value
-// is ready; it is safe for concurrent use and must not be copied.
+// can be used. It is safe for concurrent use and must not be copied.
 type Turns[K comparable] struct {
 	mu   sync.Mutex
 	held map[K]chan struct{}
 }
 
-// Begin waits for a turn. Call the returned function to end the turn. The error is ctx's.
+// Begin waits for the turn of the caller. Call the returned function to end the turn. If ctx ends first, it returns ctx's error.
 func (t *Turns[K]) Begin(ctx context.Context, key K) (end func(), err error) {
 	for {
 		t.mu.Lock()

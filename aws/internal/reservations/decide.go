@@ -13,8 +13,8 @@ import (
 type Instance struct {
 	// CapacityType is "reserved", "on-demand" or "spot".
 	CapacityType string
-	// ReservationID of the reservation it runs in; empty when in none. An open reservation also takes in on-demand
-	// instances that match it.
+	// ReservationID of the reservation that the instance runs in; empty if it runs in none. An on-demand instance also runs in an open
+	// reservation if it matches.
 	ReservationID string
 }
 
@@ -22,17 +22,17 @@ type Instance struct {
 type Relabeling struct {
 	// Set are labels with their new values.
 	Set map[string]string
-	// Remove are labels to take off, sorted.
+	// Remove are the keys of labels to remove, sorted.
 	Remove []string
 }
 
 // Empty reports whether there is nothing to change.
 func (r Relabeling) Empty() bool { return len(r.Set)+len(r.Remove) == 0 }
 
-// Relabel says how the labels of a claim must change to agree with its instance. If an instance fell out of its reservation, its claim is
-// demoted: its capacity type becomes the actual one, and all labels of the reservation are removed, including the one for interruptible
-// reservations. An instance labelled on-demand that runs in a reservation of the class is promoted. Other instances, and claims that are
-// being deleted, are not changed.
+// Relabel returns the changes after which the labels of a claim agree with its instance. If an instance is no longer in its reservation,
+// its claim is demoted: its capacity type becomes the actual one, and all labels of the reservation are removed, including the label for
+// interruptible reservations. An instance labelled on-demand that runs in a reservation of the class is promoted. Other instances, and
+// claims that are being deleted, are not changed.
 func Relabel(labels map[string]string, deleting bool, m Instance, class []awsv1.CapacityReservation) Relabeling {
 	if deleting {
 		return Relabeling{}
@@ -79,8 +79,8 @@ func Labels(r awsv1.CapacityReservation) map[string]string {
 	}
 }
 
-// MustLeave reports whether an instance with these labels has to be drained because its capacity block is about to end.
-// Ordinary reservations end without that: their instances are demoted.
+// MustLeave reports whether an instance with these labels must be drained because its capacity block is about to end. When an ordinary
+// reservation ends, its instances are not drained but demoted.
 func MustLeave(labels map[string]string, class []awsv1.CapacityReservation, now time.Time) bool {
 	id := labels[awsv1.LabelCapacityReservationID]
 	if id == "" || labels[poolv1.CapacityTypeLabelKey] != poolv1.CapacityTypeReserved {

@@ -14,10 +14,10 @@ import (
 	"github.com/drawknife/drawknife/aws/sdk"
 )
 
-// Period is how long an answer of EC2's is good for, and how often reservations are looked at.
+// Period is how long an answer of EC2 is used, and how often reservations are checked.
 const Period = time.Minute
 
-// Finder asks EC2 for reservations. It is safe for concurrent use; no lock is held during a call to EC2.
+// Finder queries EC2 for reservations. It is safe for concurrent use; no lock is held during a call to EC2.
 type Finder struct {
 	api     sdk.EC2API
 	now     func() time.Time
@@ -34,8 +34,8 @@ type answer struct {
 	rejected []error
 }
 
-// NewFinder returns a finder that updates the tracker: the one of the provider that launches into the reservations
-// (aws.Provider.Reservations), or nil for its own. now is the clock; nil means time.Now.
+// NewFinder returns a finder that updates the tracker. Pass the tracker of the provider that launches into the reservations
+// (aws.Provider.Reservations), or nil for a new one. now is the clock; nil means time.Now.
 func NewFinder(api sdk.EC2API, tracker *Tracker, now func() time.Time) *Finder {
 	if now == nil {
 		now = time.Now
@@ -46,16 +46,16 @@ func NewFinder(api sdk.EC2API, tracker *Tracker, now func() time.Time) *Finder {
 	return &Finder{api: api, now: now, tracker: tracker, answers: map[string]answer{}}
 }
 
-// Tracker counts the room in all reservations that were ever found.
+// Tracker returns the tracker, which counts the room in all reservations that were ever found.
 func (f *Finder) Tracker() *Tracker { return f.tracker }
 
-// Find returns the reservations that any of the terms selects, sorted by id, without those that have ended. Answers less than Period old
-// are reused. Unusable reservations are left out, and rejected says why. err is an error of EC2: then there is no result.
+// Find returns the reservations that any of the terms selects, sorted by id, without those that have ended. Answers that are younger than
+// Period are reused. Unusable reservations are left out, and rejected says why. err is an error of EC2: then there is no result.
 func (f *Finder) Find(ctx context.Context, terms []awsv1.CapacityReservationSelectorTerm) (found Found, rejected, err error) {
 	return f.find(ctx, terms, f.now().Add(-Period))
 }
 
-// FindNow is Find with new answers of EC2, because drift must be confirmed by the current state.
+// FindNow is like Find, but always calls EC2, because drift must be confirmed by the current state.
 func (f *Finder) FindNow(ctx context.Context, terms []awsv1.CapacityReservationSelectorTerm) (found Found, rejected, err error) {
 	return f.find(ctx, terms, f.now())
 }
@@ -89,7 +89,7 @@ func (f *Finder) ask(ctx context.Context, q Query, newerThan time.Time) (answer,
 	if ok && known.at.After(newerThan) {
 		return known, nil
 	}
-	// The counts are those at the time of the call: they may miss a launch that ends later.
+	// The counts in the answer are those at the time of the call: they may lack a launch that ends later.
 	a := answer{at: f.now()}
 	err := refresh.Pages(ctx, func(token *string) (*string, error) {
 		out, err := f.api.DescribeCapacityReservations(ctx, q.input(token))
@@ -108,7 +108,7 @@ func (f *Finder) ask(ctx context.Context, q Query, newerThan time.Time) (answer,
 	})
 	switch {
 	case sdk.IsNotFound(err):
-		a.found, a.rejected = nil, nil // an id that does not exist selects nothing
+		a.found, a.rejected = nil, nil // an id that does not exist selects no reservation
 	case err != nil:
 		return answer{}, sdk.Wrap(fmt.Sprintf("reading capacity reservations by %s", q.describe()), err)
 	}
@@ -124,7 +124,7 @@ func (f *Finder) ask(ctx context.Context, q Query, newerThan time.Time) (answer,
 	return a, nil
 }
 
-// describe names the query for people.
+// describe returns the query for people.
 func (q Query) describe() string {
 	if q.id != "" {
 		return fmt.Sprintf("id %q", q.id)

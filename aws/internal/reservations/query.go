@@ -13,7 +13,7 @@ import (
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 )
 
-// Query is one question to EC2, made of a selector term. Equal questions have equal keys.
+// Query is one query to EC2 for a selector term. Equal queries have equal keys.
 type Query struct {
 	id      string
 	filters []filter
@@ -66,7 +66,7 @@ func (q Query) Key() string {
 	return b.String()
 }
 
-// input returns the question in EC2's form. A limit on the answer can't be combined with ids.
+// input returns the query as an EC2 request. EC2 refuses a page size together with ids.
 func (q Query) input(token *string) *ec2.DescribeCapacityReservationsInput {
 	in := &ec2.DescribeCapacityReservationsInput{NextToken: token}
 	if q.id != "" {

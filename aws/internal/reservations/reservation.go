@@ -13,11 +13,11 @@ import (
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 )
 
-// ExpiringBefore is the time before the end of a capacity block at which launches into it stop and its instances are drained: ten minutes
-// before EC2 starts to take them back.
+// ExpiringBefore is the time before the end of a capacity block at which launches into the block stop and its instances are drained: ten
+// minutes before EC2 starts to terminate them.
 const ExpiringBefore = 40 * time.Minute
 
-// UltraServersExpiringBefore is the same for blocks of UltraServers, whose instances EC2 starts to take back half an hour earlier.
+// UltraServersExpiringBefore is the same time for blocks of UltraServers, whose instances EC2 starts to terminate half an hour earlier.
 const UltraServersExpiringBefore = 70 * time.Minute
 
 // expiringBefore depends on the instance type: UltraServers are only sold in these families.
@@ -29,10 +29,10 @@ func expiringBefore(r awsv1.CapacityReservation) time.Duration {
 	return ExpiringBefore
 }
 
-// Reservation is a reservation with the room that EC2 says is in it.
+// Reservation is a reservation with its free room as EC2 reports it.
 type Reservation struct {
 	awsv1.CapacityReservation
-	// Available is how many more instances it has room for.
+	// Available is the number of instances that it still has room for.
 	Available int
 	// Total is the number of instances of the reservation.
 	Total int
@@ -50,7 +50,7 @@ func (e *RejectedError) Error() string {
 	return fmt.Sprintf("capacity reservation %q can't be used: %s", e.ID, e.Problem)
 }
 
-// fromEC2 takes over a reservation. The error is a *RejectedError.
+// fromEC2 converts a reservation. The error is a *RejectedError.
 func fromEC2(from ec2types.CapacityReservation, now time.Time) (Reservation, error) {
 	r := Reservation{
 		CapacityReservation: awsv1.CapacityReservation{
@@ -93,7 +93,7 @@ func fromEC2(from ec2types.CapacityReservation, now time.Time) (Reservation, err
 	return r, nil
 }
 
-// Ended reports whether a reservation is over.
+// Ended reports whether a reservation has ended.
 func Ended(r awsv1.CapacityReservation, now time.Time) bool {
 	return r.EndTime != nil && !now.Before(r.EndTime.Time)
 }
@@ -108,8 +108,8 @@ func StateAt(r awsv1.CapacityReservation, now time.Time) awsv1.CapacityReservati
 	return awsv1.CapacityReservationStateActive
 }
 
-// TakenBackAt returns when the instances of a capacity block are drained because EC2 takes them back with its end. It is zero for all other
-// reservations: EC2 lets their instances run on, at the on-demand price.
+// TakenBackAt returns when the instances of a capacity block are drained, because EC2 terminates them at the end of the block. It is zero
+// for all other reservations: EC2 lets their instances run on, at the on-demand price.
 func TakenBackAt(r awsv1.CapacityReservation) time.Time {
 	if r.ReservationType != awsv1.CapacityReservationTypeCapacityBlock || r.EndTime == nil {
 		return time.Time{}
@@ -117,7 +117,7 @@ func TakenBackAt(r awsv1.CapacityReservation) time.Time {
 	return r.EndTime.Add(-expiringBefore(r))
 }
 
-// NextLook returns when reservations must be looked at again: in a minute, or when one of them ends if that is sooner.
+// NextLook returns when reservations must be checked again: in a minute, or when one of them ends if that is sooner.
 func NextLook(list []awsv1.CapacityReservation, now time.Time) time.Time {
 	next := now.Add(Period)
 	for _, r := range list {
@@ -128,7 +128,7 @@ func NextLook(list []awsv1.CapacityReservation, now time.Time) time.Time {
 	return next
 }
 
-// Found are reservations, sorted by id and each once.
+// Found contains reservations, sorted by id and without duplicates.
 type Found []Reservation
 
 // Status converts the list to the form in a node class's status.

@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// Remember is how long the room in a reservation counts as known without a new answer of EC2: longer than any outage of its API.
+// Remember is how long the counted room of a reservation is used without a new answer of EC2: longer than any outage of its API.
 const Remember = 24 * time.Hour
 
-// rememberGone is how long an ended instance is remembered: longer than a claim outlives its instance.
+// rememberGone is how long an ended instance is remembered: longer than its claim exists afterwards.
 const rememberGone = time.Hour
 
 // Tracker counts the room in reservations between EC2's answers. It is safe for concurrent use.
@@ -21,14 +21,14 @@ type Tracker struct {
 
 	mu    sync.Mutex
 	rooms map[string]*room
-	gone  map[string]time.Time // instances that made room, and when that was first reported
+	gone  map[string]time.Time // instances whose end made room, and when that was first reported
 }
 
 type room struct {
 	synced time.Time
 	free   int
 	total  int
-	held   int // by launches in progress
+	held   int // number of places that launches in progress hold
 }
 
 // NewTracker makes an empty tracker. now is the clock; nil means time.Now.
@@ -39,7 +39,7 @@ func NewTracker(now func() time.Time) *Tracker {
 	return &Tracker{now: now, rooms: map[string]*room{}, gone: map[string]time.Time{}}
 }
 
-// Sync stores EC2's answer of a given time. A later answer that was stored before is kept.
+// Sync stores EC2's answer of the time at. If a later answer was stored before, that is kept.
 func (t *Tracker) Sync(at time.Time, list ...Reservation) {
 	t.change(func() (changed bool) {
 		for _, r := range list {
@@ -58,8 +58,8 @@ func (t *Tracker) Sync(at time.Time, list ...Reservation) {
 	})
 }
 
-// Gone records that an instance in a reservation is gone: there is room for one more, but never more than the size of the reservation. Each
-// instance counts once, however often it is reported.
+// Gone records that an instance in a reservation is gone: the reservation has room for one more, but never for more than its size. Each
+// instance counts once, even if it is reported several times.
 func (t *Tracker) Gone(id, instance string) {
 	t.change(func() bool {
 		now := t.now()
@@ -75,7 +75,7 @@ func (t *Tracker) Gone(id, instance string) {
 	})
 }
 
-// Full records that a launch found no room in a reservation: it has none until EC2's next answer.
+// Full records that a launch found no room in a reservation: it counts as full until EC2's next answer.
 func (t *Tracker) Full(id string) {
 	t.change(func() bool {
 		r, ok := t.rooms[id]
@@ -87,9 +87,9 @@ func (t *Tracker) Full(id string) {
 	})
 }
 
-// Hold books places for a launch in progress, so that parallel launches don't all rely on the last place: one place in each of the named
-// reservations that have room, in order, in at most that many reservations. It may have booked none. Settle must be called once the launch
-// has ended.
+// Hold holds places for a launch in progress, so that parallel launches don't all use the last place. It holds one place in each of the
+// reservations ids that have room, in the order of ids, and in at most most reservations. It may hold no place. Settle must be called once
+// the launch has ended.
 func (t *Tracker) Hold(most int, ids ...string) *Hold {
 	h := &Hold{tracker: t, each: 1}
 	t.change(func() bool {
@@ -104,8 +104,8 @@ func (t *Tracker) Hold(most int, ids ...string) *Hold {
 	return h
 }
 
-// HoldTogether is Hold for a launch of several instances, all or nothing: it books that many places in the first of the named reservations
-// that has room for all of them, or nothing.
+// HoldTogether is like Hold, for a launch of several instances, all or nothing: it holds this number of places in the first of the
+// reservations ids that has room for all of them, or no place.
 func (t *Tracker) HoldTogether(places int, ids ...string) *Hold {
 	h := &Hold{tracker: t, each: max(places, 0)}
 	t.change(func() bool {
@@ -121,26 +121,26 @@ func (t *Tracker) HoldTogether(places int, ids ...string) *Hold {
 	return h
 }
 
-// Hold is places in reservations that are kept for one launch. It is safe for concurrent use.
+// Hold contains the places in reservations that are held for one launch. It is safe for concurrent use.
 type Hold struct {
 	tracker *Tracker
 	ids     []string
-	each    int // places in each of them
+	each    int // number of places in each of them
 	settled bool
 }
 
-// Has reports whether a place is kept in a reservation.
+// Has reports whether a place is held in a reservation.
 func (h *Hold) Has(id string) bool { return slices.Contains(h.ids, id) }
 
-// Empty reports whether nothing is held in any reservation.
+// Empty reports whether no place is held.
 func (h *Hold) Empty() bool { return len(h.ids) == 0 }
 
-// Settle ends the hold. used is the reservation in which an instance was launched by a call that began at the given time; empty for none.
-// Its place is taken, unless EC2 answered after that time, because this answer includes the instance. The other places are given back. Only
-// the first call counts.
+// Settle ends the hold. used is the reservation in which an instance was launched, or empty for none; at is when the launch call began. The
+// place of that instance counts as taken, unless EC2 answered after at, because that answer includes the instance. All other places are
+// free again. Only the first call has an effect.
 func (h *Hold) Settle(used string, at time.Time) { h.SettleTogether(used, 1, at) }
 
-// SettleTogether is Settle for a number of instances that were launched by one call.
+// SettleTogether is like Settle, for several instances that were launched by one call.
 func (h *Hold) SettleTogether(used string, instances int, at time.Time) {
 	h.tracker.change(func() (changed bool) {
 		if h.settled {
@@ -168,13 +168,13 @@ func (t *Tracker) change(do func() (changed bool)) {
 	}
 }
 
-// Rooms is the room in all reservations at one time. It never changes; a nil snapshot contains no reservations.
+// Rooms contains the free room in all reservations at one time. It never changes; a nil snapshot contains no reservations.
 type Rooms struct {
 	free  map[string]int
 	until time.Time // when the next entry expires; zero if there is none
 }
 
-// Room returns how many more instances a reservation has room for, or 0 when it is not known.
+// Room returns the number of instances that a reservation still has room for, or 0 if it is not known.
 func (r *Rooms) Room(id string) int {
 	if r == nil {
 		return 0
@@ -182,7 +182,7 @@ func (r *Rooms) Room(id string) int {
 	return r.free[id]
 }
 
-// Snapshot returns the room there is now. It is the same pointer for as long as no count changes.
+// Snapshot returns the current room. The pointer stays the same as long as no count changes.
 func (t *Tracker) Snapshot() *Rooms {
 	now := t.now()
 	if s := t.current.Load(); s != nil && (s.until.IsZero() || now.Before(s.until)) {

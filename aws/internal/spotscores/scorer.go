@@ -1,12 +1,12 @@
-// Package spotscores asks EC2 for spot placement scores, within a budget of configurations.
+// Package spotscores requests spot placement scores from EC2, within a budget of configurations.
 //
 //	scorer := spotscores.New(spotscores.Options{API: …, Region: "eu-west-1", Configurations: 10})
 //	scores, err := scorer.Scores(ctx, []string{"m5.large", "m6i.large", "m7i.large"}) // by zone ID
 //
-// A configuration is one question: a set of types and a target capacity. EC2 lets an account repeat the configurations of the last 24
-// hours, and limits how many new ones it may use in this time
-// (docs.aws.amazon.com/AWSEC2/latest/UserGuide/work-with-spot-placement-score.html). AWS does not publish the limit. Scores for fewer
-// than three types are always low, so the package does not ask for them.
+// A configuration is one query: a set of types and a target capacity. An account may repeat the configurations of the last 24 hours, but
+// EC2 limits how many new configurations it may use in this time
+// (docs.aws.amazon.com/AWSEC2/latest/UserGuide/work-with-spot-placement-score.html). AWS does not publish the limit. Scores for fewer than
+// three types are always low, so the package does not ask for them.
 package spotscores
 
 import (
