@@ -39,7 +39,7 @@ func (p *Provider) assembleInterruptions() (err error) {
 func (p *Provider) ReceiveInterruptions(ctx context.Context) ([]cloudprovider.Interruption, error) {
 	if p.options.FindInstance == nil && p.machines.listen() {
 		if _, err := p.listInstances(ctx); err != nil {
-			return nil, err // a message about an unknown instance would be dropped
+			return nil, err // without the list, a message about an unknown instance would be dropped
 		}
 	}
 	return p.interruptions.ReceiveInterruptions(ctx)
@@ -50,7 +50,7 @@ func (p *Provider) AckInterruptions(ctx context.Context, ids ...string) error {
 	return p.interruptions.AckInterruptions(ctx, ids...)
 }
 
-// heard records what an event says about offerings and reservations.
+// heard records what an event means for offerings and reservations.
 func (p *Provider) heard(_ context.Context, kind interruption.Kind, i interruption.Instance) {
 	switch kind {
 	case interruption.SpotInterrupted:
@@ -75,7 +75,7 @@ func (p *Provider) listInstances(ctx context.Context) (time.Time, error) {
 	return now.Add(listEvery), nil
 }
 
-// refreshInstances calls listInstances if that is due and interruptions are received.
+// refreshInstances calls listInstances if that is due and if interruptions are received.
 func (p *Provider) refreshInstances(ctx context.Context) (time.Time, error) {
 	listed, listening := p.machines.listed()
 	now := p.now()
@@ -88,11 +88,11 @@ func (p *Provider) refreshInstances(ctx context.Context) (time.Time, error) {
 	return p.listInstances(ctx)
 }
 
-// instances holds the instances of the cluster, by EC2 ID, to find the instance of a message. The zero value is empty.
+// machines contains the instances of the cluster, by EC2 ID, to find the instance of a message. The zero value is empty.
 type machines struct {
 	mu        sync.Mutex
 	byID      map[string]interruption.Instance
-	at        time.Time // of the last list
+	at        time.Time // when the last list was read
 	listening bool
 	complete  bool // listed after receiving started, so that unknown instances belong to another cluster
 }
@@ -113,7 +113,7 @@ func (m *machines) add(i instances.Instance) {
 	m.byID[i.ID] = heardOf(i)
 }
 
-// replace stores a new list, which includes instances just launched (see instances.Client.Remember).
+// replace stores a new list, which also contains instances that were just launched (see instances.Client.Remember).
 func (m *machines) replace(list []instances.Instance, now time.Time) {
 	byID := make(map[string]interruption.Instance, len(list))
 	for _, i := range list {
@@ -128,7 +128,7 @@ func (m *machines) replace(list []instances.Instance, now time.Time) {
 }
 
 // listen records that interruptions are received from now on, and reports whether instances must be listed first. If several callers begin
-// at once, each lists: none may receive interruptions for instances that another is still listing.
+// at once, each lists: no caller may receive interruptions for instances that another caller is still listing.
 func (m *machines) listen() (first bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

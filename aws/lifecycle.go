@@ -41,8 +41,8 @@ func (p *Provider) instance(ctx context.Context, providerID string) (instances.I
 	return i, err
 }
 
-// List describes every instance of the cluster, by provider id (CP-LIST). If a node class can't be read, only fields of its own
-// instances that depend on it are missing.
+// List describes every instance of the cluster, by provider id (CP-LIST). If a node class can't be read, the fields that depend on it are
+// missing, but only from its own instances.
 func (p *Provider) List(ctx context.Context) ([]*v1.NodeClaim, error) {
 	now := p.now()
 	found, err := p.instances.List(ctx)
@@ -62,8 +62,8 @@ func (p *Provider) List(ctx context.Context) ([]*v1.NodeClaim, error) {
 	return claims, nil
 }
 
-// Delete terminates an instance, or returns that it is gone (CP-DELETE). Parallel Deletes share their EC2 calls; a single one makes
-// two calls.
+// Delete terminates an instance, or returns that it is gone (CP-DELETE). Parallel Deletes share their EC2 calls; a single Delete makes two
+// calls.
 func (p *Provider) Delete(ctx context.Context, nodeClaim *v1.NodeClaim) error {
 	if nodeClaim == nil {
 		return cloudprovider.NewPermanentError(errors.New("the nodeclaim is nil"))
@@ -98,10 +98,10 @@ type ClaimRef struct {
 	ProviderID string
 }
 
-// CollectOrphans terminates the instances of the cluster that belong to no claim: those whose launch response was lost, whose claim
-// could not be stored, or that EC2 launched in excess. claims reads all NodeClaims, after the instances were listed; it must be
-// complete. rounds is how often CollectOrphans has succeeded so far. It returns the provider IDs of the terminated instances, whose
-// Node objects can be deleted, and when to call it again.
+// CollectOrphans terminates the instances of the cluster that belong to no claim: those whose launch response was lost, whose claim could
+// not be stored, or that EC2 launched in excess. claims is called after the instances were listed, and must return all NodeClaims. rounds
+// is the number of calls that have succeeded so far. It returns the provider IDs of the terminated instances, whose Node objects can be
+// deleted, and when to call it again.
 func (p *Provider) CollectOrphans(ctx context.Context, claims func(context.Context) ([]ClaimRef, error), rounds int) (ended []string, requeueAfter time.Duration, err error) {
 	found, err := p.instances.List(ctx)
 	if err != nil {
@@ -120,8 +120,8 @@ func (p *Provider) CollectOrphans(ctx context.Context, claims func(context.Conte
 	return ended, d.RequeueAfter, err
 }
 
-// tagNode sets the missing tags. A policy of an older release does not permit the tag with the claim's UID, which instances of batches
-// lack: these then get only the other tags.
+// tagNode sets the tags that an instance lacks. An instance of a batch lacks the tag with the claim's UID. A policy of an older release
+// does not permit that tag: then the instance gets only the other tags.
 func (p *Provider) tagNode(ctx context.Context, i instances.Instance, nodeClaim *v1.NodeClaim) error {
 	missing := p.instances.MissingTags(i, nodeClaim.Name, nodeClaim.UID, nodeClaim.Status.NodeName)
 	err := p.instances.Tag(ctx, i, missing)
@@ -133,8 +133,8 @@ func (p *Provider) tagNode(ctx context.Context, i instances.Instance, nodeClaim 
 	return p.instances.Tag(ctx, i, missing)
 }
 
-// TagNode adds the tags that were unknown at launch to an instance whose node has joined. Existing tags are not changed. An
-// instance that is gone is an error of kind NodeClaimNotFound, a claim whose node has not joined yet one of kind Transient.
+// TagNode adds the tags that were unknown at launch to an instance whose node has joined. Existing tags are not changed. If the instance is
+// gone, the error is of kind NodeClaimNotFound. If the claim's node has not joined yet, it is of kind Transient.
 func (p *Provider) TagNode(ctx context.Context, nodeClaim *v1.NodeClaim) error {
 	switch {
 	case nodeClaim == nil:

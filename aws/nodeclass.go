@@ -62,10 +62,10 @@ func (p *Provider) ReconcileNodeClass(ctx context.Context, o ObservedNodeClass) 
 	return reconciled(result), err
 }
 
-// CollectInstanceProfiles deletes unused instance profiles of the cluster. inUse returns the names of the profiles in use and is called
-// after the profiles were listed: in the status of any node class, and in the annotation karpenter.k8s.aws/instance-profile-name of
-// any NodeClaim; it must be complete. It returns the names of the deleted profiles and when to call it again; zero (never) if the
-// provider creates no profiles.
+// CollectInstanceProfiles deletes unused instance profiles of the cluster. inUse returns the names of all profiles in use: those in the
+// status of any node class, and in the annotation karpenter.k8s.aws/instance-profile-name of any NodeClaim. It is called after the profiles
+// were listed. It returns the names of the deleted profiles and when to call it again, or the zero time (never) if the provider creates no
+// profiles.
 func (p *Provider) CollectInstanceProfiles(ctx context.Context, inUse func(context.Context) ([]string, error)) (deleted []string, requeueAfter time.Duration, err error) {
 	if p.profiles == nil {
 		return nil, 0, nil
@@ -84,8 +84,8 @@ func (p *Provider) DeleteEverything(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// NodeClassStatus returns whether instances can be launched from a node class: whether it exists, its current version was
-// reconciled, and it is ready (CP-CLASS).
+// NodeClassStatus returns whether a node class exists, whether its current version was reconciled, and whether instances can be launched
+// from it (CP-CLASS).
 func (p *Provider) NodeClassStatus(ctx context.Context, ref v1.NodeClassReference) (cloudprovider.NodeClassReadiness, error) {
 	if !p.capabilities.SupportsNodeClass(ref) {
 		return cloudprovider.NodeClassReadiness{
@@ -138,8 +138,8 @@ func readiness(name string, class *awsv1.EC2NodeClass) cloudprovider.NodeClassRe
 	return r
 }
 
-// nodeClass reads a node class for a launch; the error has kind NodeClassNotReady if no instance can be launched from it
-// (CP-CREATE-10, CP-CLASS-03).
+// nodeClass reads a node class for a launch. If no instance can be launched from it, the error has kind NodeClassNotReady (CP-CREATE-10,
+// CP-CLASS-03).
 func (p *Provider) nodeClass(ctx context.Context, ref v1.NodeClassReference) (*awsv1.EC2NodeClass, error) {
 	if !p.capabilities.SupportsNodeClass(ref) {
 		return nil, cloudprovider.NewNodeClassNotReadyError(ref.Kind+" "+ref.Name,

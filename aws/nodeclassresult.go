@@ -8,13 +8,13 @@ import (
 	"github.com/drawknife/drawknife/aws/internal/nodeclass"
 )
 
-// ObservedNodeClass is a node class and the objects that refer to it. It is not changed.
+// ObservedNodeClass contains a node class and the objects that refer to it. ReconcileNodeClass does not change it.
 type ObservedNodeClass struct {
 	// NodeClass to reconcile. Required.
 	NodeClass *awsv1.EC2NodeClass
-	// NodeClaims that refer to it, all of them.
+	// NodeClaims are all NodeClaims that refer to it.
 	NodeClaims []*v1.NodeClaim
-	// NodePools that refer to it, all of them. They decide which instance a dry run requests.
+	// NodePools are all NodePools that refer to it. They decide which instance type a dry run tries.
 	NodePools []*v1.NodePool
 }
 
@@ -25,15 +25,15 @@ type ReconciledNodeClass struct {
 	NodeClaims []ClaimAnnotations
 	// NodeClass is the new version of the class: a changed copy of the observed one.
 	NodeClass *awsv1.EC2NodeClass
-	// MetadataChanged is true if finalizers or annotations differ from the observed ones, StatusChanged if the status does.
+	// MetadataChanged is true if finalizers or annotations differ from the observed ones, StatusChanged if the status differs.
 	MetadataChanged, StatusChanged bool
 	// Events to publish about the class.
 	Events []NodeClassEvent
-	// RequeueAfter is when to reconcile again without a change; 0 means only after a change.
+	// RequeueAfter is the time until the next reconciliation if nothing changes; 0 means that none is needed until something changes.
 	RequeueAfter time.Duration
 	// Images contains the result of each image term; nil if images were not resolved.
 	Images []ImageTerm
-	// Rejected lists capacity reservations that can't be used, and why; nil if all can.
+	// Rejected lists capacity reservations that can't be used, and why; nil if all can be used.
 	Rejected error
 }
 
@@ -59,11 +59,11 @@ type NodeClassEvent struct {
 type ImageTerm struct {
 	// Term is the term's index.
 	Term int
-	// Parameter is the SSM parameter that was read; empty for terms without.
+	// Parameter is the SSM parameter that was read; empty for a term without a parameter.
 	Parameter string
 	// Images is the number of images found, before the newest were chosen.
 	Images int
-	// Problem says in a sentence why no image was found; empty if some were.
+	// Problem says in a sentence why no image was found; empty if Images is not 0.
 	Problem string
 }
 

@@ -5,8 +5,8 @@ import (
 	"github.com/drawknife/drawknife/aws/internal/discovery"
 )
 
-// ObserveMemory records the memory (status.capacity, in bytes) of a registered node of a type and class, and reports whether that
-// changes the provider's assumption about such nodes. For nodes of the same type and images, the smallest value is used.
+// ObserveMemory records the memory (status.capacity, in bytes) of a registered node of a type and class. It reports whether the provider
+// now assumes another amount for such nodes. For nodes of the same type and images, the smallest value is used.
 func (p *Provider) ObserveMemory(class *awsv1.EC2NodeClass, instanceType string, bytes int64) bool {
 	return p.memory.Observe(discovery.Sighting{
 		InstanceType: instanceType, Family: string(class.Spec.EffectiveAMIFamily()), Images: imageKey(class), Bytes: bytes,

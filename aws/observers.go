@@ -8,21 +8,21 @@ import (
 	"github.com/drawknife/drawknife/aws/internal/launch"
 )
 
-// LaunchFailure is one error that EC2 gave for a launch.
+// LaunchFailure is one error that EC2 returned for a launch.
 type LaunchFailure struct {
 	// Code is EC2's error code, for example "InsufficientInstanceCapacity".
 	Code string
-	// InstanceType, Zone, ZoneID and CapacityType of the request. ZoneID is empty when the class's subnet has none.
+	// InstanceType, Zone, ZoneID and CapacityType of the request. ZoneID is empty if the class's subnet has no zone ID.
 	InstanceType, Zone, ZoneID, CapacityType string
 }
 
-// MergedCall is one attempt to send several EC2 calls as one. It is reported once, however many callers share its errors.
+// MergedCall is one attempt to send several EC2 calls as one call. It is reported once, even if several callers share its errors.
 type MergedCall struct {
 	// Batcher is the name of the batcher.
 	Batcher string
 	// Number counts the attempts of a batch from 1.
 	Number int
-	// Size is the number of requests in it.
+	// Size is the number of requests in the attempt.
 	Size int
 	// Waited is how long the batch's first call had waited for the window to close.
 	Waited time.Duration
@@ -34,9 +34,9 @@ type MergedCall struct {
 type InterruptedInstance struct {
 	// ProviderID as in spec.providerID of its node.
 	ProviderID string
-	// InstanceType, Zone and CapacityType may be empty. With them, a spot interruption closes the offering for a while.
+	// InstanceType, Zone and CapacityType may be empty. If they are set, a spot interruption closes the offering for a while.
 	InstanceType, Zone, CapacityType string
-	// ReservationID is the ID of the reservation that it runs in, or empty if it runs in none.
+	// ReservationID is the ID of the reservation that the instance runs in, or empty if it runs in none.
 	ReservationID string
 }
 
@@ -51,11 +51,12 @@ const (
 	InstanceTerminated             InterruptionKind = InterruptionKind(interruption.InstanceTerminated)
 	ScheduledChange                InterruptionKind = InterruptionKind(interruption.ScheduledChange)
 	CapacityReservationInterrupted InterruptionKind = InterruptionKind(interruption.CapacityReservationInterrupted)
-	// InstanceStatus, SystemStatus and EventStatus are not messages of the queue: EC2 reports them when it is asked.
+	// InstanceStatus, SystemStatus and EventStatus do not come from messages of the queue: EC2 returns them when the provider asks for the
+	// status of instances.
 	InstanceStatus InterruptionKind = InterruptionKind(interruption.InstanceStatus)
 	SystemStatus   InterruptionKind = InterruptionKind(interruption.SystemStatus)
 	EventStatus    InterruptionKind = InterruptionKind(interruption.EventStatus)
-	// InterruptionNoOp is a message that is about no instance, or irrelevant.
+	// InterruptionNoOp is a message that names no instance or is irrelevant.
 	InterruptionNoOp InterruptionKind = InterruptionKind(interruption.NoOp)
 )
 
@@ -65,11 +66,11 @@ type InterruptionMessage struct {
 	Kind InterruptionKind
 	// Latency is the time from sending to receiving; negative if the time of sending is unknown.
 	Latency time.Duration
-	// Ours is true if it is about at least one instance of the cluster.
+	// Ours is true if the message names at least one instance of the cluster.
 	Ours bool
 }
 
-// The internal packages don't import this one, so these functions pass their reports to the options.
+// The internal packages don't import this package, so these functions convert their reports and pass them to the options.
 
 func (o *Options) observeFleetErrors() func(launch.Failure) {
 	if o.OnFleetError == nil {
@@ -103,7 +104,7 @@ func (o *Options) observeUnhealthy() func(interruption.Kind, interruption.Instan
 	}
 }
 
-// findInstance returns Options.FindInstance with the internal type of its result, or nil if FindInstance is nil.
+// findInstance returns Options.FindInstance with the internal type as its result, or nil if FindInstance is nil.
 func (o *Options) findInstance() func(string) (interruption.Instance, bool) {
 	if o.FindInstance == nil {
 		return nil

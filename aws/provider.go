@@ -72,7 +72,7 @@ type Provider struct {
 	machines  machines
 	templates *launchtemplates.Store
 	creating  refresh.Turns[types.UID]
-	grouping  refresh.Turns[string] // by launch.BatchID, of whatever kind
+	grouping  refresh.Turns[string] // keys are those of launch.BatchID
 	burst     *burst
 	upkeep    upkeep
 
@@ -93,10 +93,10 @@ var (
 	_ cloudprovider.InterruptionSource = (*Provider)(nil)
 )
 
-// New returns a provider. It reads the instance types from EC2, and fails if that is not permitted or there are none. With
-// Options.Types it also starts while AWS can't be reached or throttles, and Troubles reports that. Prices are the built-in ones
-// until Refresh or Run has read better ones. Errors have a kind: Unauthorized, with the name of the permission, if credentials or a
-// permission are missing; Permanent for a region that does not exist and for invalid settings.
+// New returns a provider. It reads the instance types from EC2, and fails if that is not permitted or if there are none. With Options.Types
+// it also starts while AWS can't be reached or throttles, and Troubles reports that. Prices are the built-in ones until Refresh or Run has
+// read better prices. Errors have a kind: Unauthorized, with the name of the permission, if credentials or a permission are missing;
+// Permanent for a region that does not exist and for invalid settings.
 func New(ctx context.Context, c Config, o Options) (*Provider, error) {
 	if err := errors.Join(c.Validate(), o.validate()); err != nil {
 		return nil, cloudprovider.NewPermanentError(err)
@@ -129,7 +129,7 @@ func (o Options) validate() error {
 	return errors.Join(faults...)
 }
 
-// assemble creates all parts without calling AWS.
+// assemble creates all parts of the provider without calling AWS.
 func assemble(c Config, o Options) (*Provider, error) {
 	p := &Provider{config: c, options: o, now: time.Now, log: o.Logger, capabilities: capabilities(o.Clients.Region())}
 	if o.Clock != nil {
@@ -272,7 +272,7 @@ func capabilities(region string) cloudprovider.Capabilities {
 	}
 }
 
-// Catalog returns the known instance types, which you can save for Options.Types, or nil while none are known.
+// Catalog returns the known instance types, or nil while none are known. You can save them for Options.Types.
 func (p *Provider) Catalog() *catalog.Catalog { return p.discovery.Known() }
 
 // reserved reports whether a tag is the provider's own, which users must not set.

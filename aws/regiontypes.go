@@ -10,7 +10,7 @@ import (
 	"github.com/drawknife/drawknife/aws/sdk"
 )
 
-// RegionTypes are the instance types of a region, as EC2 describes them.
+// RegionTypes contains the instance types of a region, as EC2 describes them.
 type RegionTypes struct {
 	// Catalog contains the types with their zones, without prices.
 	Catalog *catalog.Catalog
@@ -20,9 +20,9 @@ type RegionTypes struct {
 	ZoneIDs error
 }
 
-// ReadInstanceTypes reads once which instance types a region has and in which zones, for programs that need no provider. builtIn
-// has data that EC2 does not provide; nil means the embedded catalogue. now is the clock; nil means time.Now. An answer without
-// instance types or zones is a *NothingInRegionError.
+// ReadInstanceTypes reads once which instance types a region has and in which zones, for programs that need no provider. builtIn contains
+// data that EC2 does not provide; nil means the embedded catalogue. now is the clock; nil means time.Now. If EC2's answer has no instance
+// types or zones, the error is a *NothingInRegionError.
 func ReadInstanceTypes(ctx context.Context, api sdk.EC2API, region string, builtIn *catalog.Catalog, now func() time.Time) (*RegionTypes, error) {
 	d, err := discovery.New(discovery.Options{API: api, Region: region, BuiltIn: builtIn, Now: now})
 	if err != nil {
@@ -60,7 +60,7 @@ func (e *NothingInRegionError) Error() string {
 // Unwrap returns Err.
 func (e *NothingInRegionError) Unwrap() error { return e.Err }
 
-// nothingInRegion converts an error that wraps discovery's own type to an error that is also of this package's type.
+// nothingInRegion converts an error that wraps discovery.EmptyError to an error that also wraps a *NothingInRegionError.
 func nothingInRegion(err error) error {
 	var empty *discovery.EmptyError
 	if !errors.As(err, &empty) {

@@ -15,11 +15,11 @@ import (
 
 // ReservationDuty is what to do with a claim whose reservation was lost or ends soon.
 type ReservationDuty struct {
-	// NodeClaim is its name.
+	// NodeClaim is the name of the claim.
 	NodeClaim string
 	// Leave means that the instance's capacity block will end soon: delete the claim.
 	Leave bool
-	// Relabel is a change of labels, first of the claim and then of its node; empty with Leave.
+	// Relabel is a change of labels, first of the claim and then of its node; empty if Leave is true.
 	Relabel Relabeling
 }
 
@@ -35,9 +35,9 @@ type Relabeling struct {
 func (r Relabeling) Empty() bool { return len(r.Set)+len(r.Remove) == 0 }
 
 // ReviewReservations checks the claims with the label of a reservation. Claims whose instance is no longer in the reservation must
-// be relabelled; claims whose capacity block ends soon must be deleted. It returns only claims that need a change, by name, and
-// makes at most one call that lists instances; call it once a minute with all claims. If a node class can't be read, its claims are
-// left out, and an error is returned with the other results.
+// be relabelled; claims whose capacity block ends soon must be deleted. It returns only claims that need a change, by name. It makes at
+// most one call that lists instances. Call it once a minute with all claims. If a node class can't be read, the results lack its claims,
+// and an error is returned together with the other results.
 func (p *Provider) ReviewReservations(ctx context.Context, claims []*v1.NodeClaim) ([]ReservationDuty, error) {
 	claims = slices.DeleteFunc(slices.Clone(claims), func(c *v1.NodeClaim) bool {
 		return c == nil || c.DeletionTimestamp != nil || c.Labels[awsv1.LabelCapacityReservationID] == "" || c.Status.ProviderID == ""

@@ -17,8 +17,9 @@ type SpotScoreClients interface {
 var _ SpotScoreClients = (*sdk.Clients)(nil)
 
 // SpotPlacementScores returns EC2's scores of the zones, from 1 to 10, for spot capacity of any of the types, at least three: 10 means that
-// a launch is very likely to succeed. Zones without a score are left out. Without Config.SpotScoreConfigurations it returns nil. It is an
-// error to ask for more different sets of types within 24 hours than that; a set that was asked for in this time may be asked for again.
+// a launch is very likely to succeed. Zones without a score are left out. Without Config.SpotScoreConfigurations it returns nil. If more
+// different sets of types are requested within 24 hours than Config.SpotScoreConfigurations allows, it returns an error. A set that was
+// requested in this time may be requested again.
 func (p *Provider) SpotPlacementScores(ctx context.Context, types []string) (map[string]int, error) {
 	if p.scorer == nil {
 		return nil, nil
@@ -40,7 +41,7 @@ func (p *Provider) SpotPlacementScores(ctx context.Context, types []string) (map
 	return out, nil
 }
 
-// assembleScores creates the scorer, if scores are asked for.
+// assembleScores creates the scorer, if Config.SpotScoreConfigurations is set.
 func (p *Provider) assembleScores() error {
 	if p.config.SpotScoreConfigurations == 0 {
 		return nil

@@ -4,11 +4,11 @@ import (
 	"fmt"
 )
 
-// Trouble describes data of AWS that is missing or outdated because the last read failed.
+// Trouble describes AWS data that is missing or outdated because the last read failed.
 type Trouble struct {
 	// Of is the kind of data: "instance types", "zonal shifts", or "prices" with the name of the feed.
 	Of string
-	// Meanwhile says what is used instead.
+	// Meanwhile says which data is used instead.
 	Meanwhile string
 	// Err is the error of the last read, with its kind.
 	Err error

@@ -18,8 +18,8 @@ import (
 )
 
 // InstanceTypes returns the instance types of the NodePool's node class, available or not, with overlays applied (CP-CATALOG). For
-// a node class that is missing or is being deleted, the error is of kind NodeClassNotReady. A class that is only not ready has types
-// as soon as its status lists subnets, because drift of running instances depends on them.
+// a node class that is missing or is being deleted, the error is of kind NodeClassNotReady. If a class is not ready, it has types as soon
+// as its status lists subnets, because drift of running instances depends on the types.
 func (p *Provider) InstanceTypes(ctx context.Context, nodePool *v1.NodePool) ([]*cloudprovider.InstanceType, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -57,7 +57,8 @@ func (p *Provider) typesOfPool(ctx context.Context, nodePool *v1.NodePool) ([]*c
 	return types, err
 }
 
-// tenancyOfClaim returns the tenancy that a NodeClaim demands, or "". Requirements that can't be read demand none: others report them.
+// tenancyOfClaim returns the tenancy that a NodeClaim requires, or "". If the requirements can't be read, it returns "": other functions
+// report that error.
 func tenancyOfClaim(claim *v1.NodeClaim) string {
 	want, err := requirements.ParseSet(claim.Spec.Requirements)
 	if err != nil {
@@ -67,7 +68,7 @@ func tenancyOfClaim(claim *v1.NodeClaim) string {
 }
 
 // types returns the instance types of a node class for a NodePool, and the placement group of the class. An empty name means no NodePool,
-// and therefore no overlays. The tenancy is for classes that choose none.
+// and therefore no overlays. tenancy is used if the class chooses none.
 func (p *Provider) types(ctx context.Context, class *awsv1.EC2NodeClass, nodePool, tenancy string) ([]*cloudprovider.InstanceType, *placement.Group, error) {
 	group, err := p.groups.Find(ctx, class.Spec.PlacementGroupSelector)
 	var missing *placement.NotFoundError
@@ -108,7 +109,7 @@ func (p *Provider) types(ctx context.Context, class *awsv1.EC2NodeClass, nodePoo
 	return types, group, nil
 }
 
-// view returns the instance types of a class for the options.
+// view returns the instance types of a class with the given options.
 func (p *Provider) view(market offerings.Market, class *awsv1.EC2NodeClass, options offerings.Options) ([]*cloudprovider.InstanceType, error) {
 	view, err := offerings.NewView(market.Catalog, class, options)
 	if err != nil {
@@ -121,13 +122,13 @@ func (p *Provider) view(market offerings.Market, class *awsv1.EC2NodeClass, opti
 	return types, nil
 }
 
-// standIns returns the instance types of a class, including those for which AWS has no price but the pricer has one. types are those
+// standIns returns the instance types of a class. They include the types for which AWS has no price but the pricer has one. types are those
 // without a price.
 func (p *Provider) standIns(ctx context.Context, pricer StandInPricer, market offerings.Market, class *awsv1.EC2NodeClass, options offerings.Options, types []*cloudprovider.InstanceType) ([]*cloudprovider.InstanceType, error) {
 	options.StandInPrices = make(map[string]float64)
 	for i := range market.Catalog.Types {
 		if name := market.Catalog.Types[i].Name; !hasPrice(market, name) {
-			options.StandInPrices[name] = 1 // any price works for an instance that already runs
+			options.StandInPrices[name] = 1 // any price is good enough for an instance that already runs
 		}
 	}
 	if len(options.StandInPrices) == 0 {
@@ -169,7 +170,7 @@ func imageKey(class *awsv1.EC2NodeClass) string {
 	return discovery.ImageKey(ids...)
 }
 
-// unusable reports whether the node class itself is the cause of missing types: no subnets, or invalid settings.
+// unusable returns the error for missing types whose cause is the node class itself: no subnets, or invalid settings.
 func unusable(class *awsv1.EC2NodeClass, err error) error {
 	return cloudprovider.NewNodeClassNotReadyError(nodeClassKind+" "+class.Name, "no instance types can be told", err)
 }

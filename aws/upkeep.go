@@ -13,23 +13,23 @@ import (
 const (
 	// sweepEvery is how often unused launch templates are deleted.
 	sweepEvery = time.Minute
-	// recheckEvery is how often the newest images are checked for withdrawal.
+	// recheckEvery is how often to check whether AWS has withdrawn the newest images.
 	recheckEvery = 30 * time.Minute
-	// shortestPause is the minimum pause of a loop, even if a part is due earlier.
+	// shortestPause is the minimum pause of a loop, even if the next call is due earlier.
 	shortestPause = time.Second
 )
 
-// upkeep records when duties without their own timer were last done.
+// upkeep records when tasks without their own timer were last done.
 type upkeep struct {
 	mu       sync.Mutex
 	shifted  time.Time
 	swept    time.Time
 	checked  time.Time
 	hydrated bool
-	shiftErr error // of the last read of zonal shifts
+	shiftErr error // error of the last read of zonal shifts
 }
 
-// due reports whether a period has passed since last, and if so starts the next.
+// due reports whether the period every has passed since last. If so, it sets last to now.
 func (u *upkeep) due(last *time.Time, every time.Duration, now time.Time) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -40,8 +40,8 @@ func (u *upkeep) due(last *time.Time, every time.Duration, now time.Time) bool {
 	return true
 }
 
-// Refresh reads types, zones, prices, commitments and zonal shifts again when they are due, and also instances if interruptions are received
-// without Options.FindInstance. It returns when to call it again. Data that could not be read stays unchanged; the errors are
+// Refresh reads types, zones, prices, commitments and zonal shifts again when they are due. It also reads instances if interruptions are
+// received without Options.FindInstance. It returns when to call it again. Data that could not be read stays unchanged; the errors are
 // joined. Every replica must call it; Run calls it in a loop.
 func (p *Provider) Refresh(ctx context.Context) (next time.Time, err error) {
 	duties := []func() (time.Time, error){
@@ -86,10 +86,10 @@ func (p *Provider) pollShifts(ctx context.Context) (time.Time, error) {
 	return now.Add(zonalshift.Period), err
 }
 
-// Maintain cleans up resources other than instances: it finds the existing launch templates, once, and deletes unused ones. It also
-// forgets images that AWS has withdrawn, so that node classes find the newest available ones. It returns when to call it again.
-// Only the replica that launches may call it, because only that replica knows which templates are used; Lead calls it in a loop.
-// CollectOrphans and CollectInstanceProfiles need objects of the cluster and must be called separately.
+// Maintain cleans up resources other than instances: it lists the existing launch templates once, and deletes unused ones. It also forgets
+// images that AWS has withdrawn, so that node classes find the newest available images. It returns when to call it again. Only the replica
+// that launches may call it, because only that replica knows which templates are used; Lead calls it in a loop. CollectOrphans and
+// CollectInstanceProfiles need objects of the cluster and must be called separately.
 func (p *Provider) Maintain(ctx context.Context) (next time.Time, err error) {
 	now := p.now()
 	if !p.upkeep.due(&p.upkeep.swept, sweepEvery, now) {
@@ -121,10 +121,10 @@ func (p *Provider) Maintain(ctx context.Context) (next time.Time, err error) {
 	return next, errors.Join(errs...)
 }
 
-// Run calls Refresh whenever something is due, until ctx ends, whose error it returns. Failures go to the logger.
+// Run calls Refresh whenever something is due. It returns ctx's error when ctx ends. Errors are logged.
 func (p *Provider) Run(ctx context.Context) error { return p.loop(ctx, "refresh", p.Refresh) }
 
-// Lead calls Maintain whenever something is due, until ctx ends, whose error it returns. Failures go to the logger.
+// Lead calls Maintain whenever something is due. It returns ctx's error when ctx ends. Errors are logged.
 func (p *Provider) Lead(ctx context.Context) error { return p.loop(ctx, "maintenance", p.Maintain) }
 
 func (p *Provider) loop(ctx context.Context, task string, duty func(context.Context) (time.Time, error)) error {

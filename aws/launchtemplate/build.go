@@ -15,10 +15,10 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// Result is the answer to a request.
+// Result is the result of Build.
 type Result struct {
-	// Templates are the launch templates from which the claim's instance may be launched; at least one. Each type has one template, or,
-	// if it has several capacity reservations, one for each.
+	// Templates are the launch templates from which the claim's instance may be launched; at least one. Each type has one template. If it
+	// has several capacity reservations, it has one for each of them.
 	Templates []Template
 	// Unserved are the instance types without a template, by name.
 	Unserved []Unserved
@@ -32,7 +32,7 @@ type Unserved struct {
 	Reason string
 }
 
-// Reasons in errors of Build for a NodeClaim's condition, in a cloudprovider.CreateError.
+// Reasons in errors of Build: a cloudprovider.CreateError has them for a NodeClaim's condition.
 const (
 	// ReasonNoImage: no image of the class boots on any of the instance types.
 	ReasonNoImage = "NoCompatibleImage"
@@ -44,8 +44,8 @@ const (
 	ReasonUserDataSettings = "UserDataSettingsInvalid"
 )
 
-// Build makes the templates that a claim needs. Equal requests give equal results, byte for byte, whatever the order of
-// instance types, images of one id, security groups and maps.
+// Build makes the launch templates that a claim needs. Equal requests give equal results, byte for byte, whatever the order of instance
+// types, images of one id, security groups and maps.
 //
 // If a class's status is incomplete, or the service range is unknown, the error is a cloudprovider.NodeClassNotReadyError. If no instance
 // of these types can boot with the class, or user data can't be made, it is a cloudprovider.CreateError with one of the reasons above,
@@ -77,7 +77,7 @@ func Build(r Request) (Result, error) {
 	return result, nil
 }
 
-// nothing returns the error for a request without any template.
+// nothing returns the error for a request without templates.
 func (p *plan) nothing(unserved []Unserved) error {
 	for _, t := range p.InstanceTypes {
 		if _, ok := p.imageFor(t); ok {
@@ -91,7 +91,7 @@ func (p *plan) nothing(unserved []Unserved) error {
 	return cloudprovider.NewCreateError(ReasonNoImage, e.Error(), e)
 }
 
-// userData renders the user data of a group.
+// userData returns the user data of a group.
 func (p *plan) userData(g group, found *image) (userdata.Rendered, error) {
 	spec := &p.NodeClass.Spec
 	config := userdata.Config{
@@ -143,8 +143,8 @@ func (p *plan) userData(g group, found *image) (userdata.Rendered, error) {
 		fmt.Sprintf("the user data of node class %q can't be made: %v", p.NodeClass.Name, err), err)
 }
 
-// labels returns the labels with which the node joins. Without the last label, the kubelet's own taints would be added a second time, after
-// they may have been removed.
+// labels returns the labels with which the node joins. Without the label do-not-sync-taints, registration would add taints to the node that
+// the kubelet has already set, and that may have been removed in the meantime.
 func (p *plan) labels() map[string]string {
 	labels := maps.Clone(p.NodeClaim.Labels)
 	if labels == nil {
@@ -173,7 +173,7 @@ type NoImageError struct {
 	NodeClass string
 	// Images are the ids of the class's images.
 	Images []string
-	// InstanceTypes is how many types were tried.
+	// InstanceTypes is the number of types that were tried.
 	InstanceTypes int
 }
 

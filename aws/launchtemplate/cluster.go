@@ -15,7 +15,7 @@ const (
 	IPv6 IPFamily = "IPv6"
 )
 
-// Cluster contains what nodes must know about the cluster that they join.
+// Cluster contains the details of the cluster that nodes need to join it.
 type Cluster struct {
 	// Name of the cluster; it is part of every tag. Required.
 	Name string `json:"name"`
@@ -25,11 +25,12 @@ type Cluster struct {
 	CABundle string `json:"caBundle,omitempty"`
 	// ServiceCIDR is the range of the cluster's service addresses. AL2023 requires it.
 	ServiceCIDR string `json:"serviceCIDR,omitempty"`
-	// DNS is the address of the cluster's DNS service, for classes that state none. Empty if unknown.
+	// DNS is the address of the cluster's DNS service, for classes that set none. Empty if unknown.
 	DNS string `json:"dns,omitempty"`
-	// IPFamily of the cluster. Empty means that of DNS, else of ServiceCIDR, else of the class's own clusterDNS, else IPv4.
+	// IPFamily of the cluster. If it is empty, it is the family of DNS, or else of ServiceCIDR, or else of the class's own clusterDNS, or
+	// else IPv4.
 	IPFamily IPFamily `json:"ipFamily,omitempty"`
-	// Region of the templates, "us-east-1". In some regions the API lacks some members. Empty means none of these.
+	// Region of the templates, "us-east-1". In some regions the API does not have all members. Empty means a region with all members.
 	Region string `json:"region,omitempty"`
 	// Tags are set on everything that is created, unless the class has the same key. Nil means none.
 	Tags map[string]string `json:"tags,omitempty"`
@@ -38,7 +39,7 @@ type Cluster struct {
 	IgnoreReservations bool `json:"ignoreReservations,omitempty"`
 }
 
-// ipv6 reports whether the cluster is an IPv6 cluster. clusterDNS is the class's own setting.
+// ipv6 reports whether the cluster is an IPv6 cluster. clusterDNS is the setting of the class.
 func (c *Cluster) ipv6(clusterDNS []string) (bool, error) {
 	switch c.IPFamily {
 	case IPv4, IPv6:

@@ -75,7 +75,7 @@ func (p *plan) placement() (*ec2types.LaunchTemplatePlacementRequest, error) {
 }
 
 // metadataOptions returns the class's options, completed with defaults. Tags in the metadata are always off: an account may turn them on
-// for all instances, but the keys of our tags are invalid there.
+// for all instances, but our tag keys are invalid there.
 func (p *plan) metadataOptions() *ec2types.LaunchTemplateInstanceMetadataOptionsRequest {
 	class := &awsv1.EC2NodeClass{}
 	class.Spec.MetadataOptions = p.NodeClass.Spec.MetadataOptions.DeepCopy()
@@ -95,14 +95,15 @@ func (p *plan) metadataOptions() *ec2types.LaunchTemplateInstanceMetadataOptions
 	return request
 }
 
-// regionsWithoutMetadataIPv6 returns the regions whose API lacks the member.
+// regionsWithoutMetadataIPv6 returns the regions whose API lacks the member httpProtocolIpv6.
 func regionsWithoutMetadataIPv6() []string {
 	return []string{
 		"us-iso-east-1", "us-iso-west-1", "us-isob-east-1", "us-isob-west-1", "us-isof-south-1", "us-isof-east-1",
 	}
 }
 
-// reservation sets how capacity reservations are used. "none" keeps instances that were not planned for a reservation out of open ones.
+// reservation sets how capacity reservations are used. The value "none" prevents instances that were not planned for a reservation from
+// using an open one.
 func (p *plan) reservation(data *ec2types.RequestLaunchTemplateData, r CapacityReservation) {
 	if p.Cluster.IgnoreReservations {
 		return
@@ -125,7 +126,8 @@ func (p *plan) reservation(data *ec2types.RequestLaunchTemplateData, r CapacityR
 	}
 }
 
-// tagSpecifications returns the tags of resources that EC2 creates only by the template; the launch sets those of instances and volumes.
+// tagSpecifications returns the tags of those resources that get tags only from the template; the launch sets the tags of instances and
+// volumes.
 func (p *plan) tagSpecifications() []ec2types.LaunchTemplateTagSpecificationRequest {
 	specifications := []ec2types.LaunchTemplateTagSpecificationRequest{{ResourceType: ec2types.ResourceTypeNetworkInterface, Tags: p.tags}}
 	if p.CapacityType == v1.CapacityTypeSpot {

@@ -18,8 +18,8 @@
 // One claim may need several templates: the image, the number of pods, the EFA interfaces and the capacity reservation
 // are part of a template, and the claim's instance types may differ in them. Types that need the same template share one.
 //
-// A template's name is derived from its content, so equal templates have one name and a changed one has a new name. Names change between
-// versions of this package only if NameVersion changes.
+// A template's name is derived from its content, so equal templates have the same name, and a changed template has a new name. Names change
+// between versions of this package only if NameVersion changes.
 //
 // The provider (package aws) creates the templates, keeps them while they are used and deletes them; package userdata in this folder has
 // the formats of user data.

@@ -17,17 +17,17 @@ import (
 	"github.com/drawknife/drawknife/internal/quantities"
 )
 
-// group contains everything that may differ between the templates of one request; equal groups share a template. Values that a family does
-// not write into its user data stay zero, so that types don't differ in them.
+// group contains all values that may differ between the templates of one request; types with equal groups share a template. Values that a
+// family does not write into its user data stay zero, so that types don't differ in them.
 type group struct {
 	imageID string
 	efas    int32
 	maxPods int32
 	// cores and threads (per core) are both set if the class chooses one of them, because EC2 requires both.
 	cores, threads int32
-	// credits is set for burstable types if the class chooses how they pay for CPU: EC2 takes it for no others.
+	// credits is set for burstable types if the class chooses how they pay for CPU: EC2 refuses it for other types.
 	credits awsv1.CPUCredits
-	// hasMaxPods means that a limit is known.
+	// hasMaxPods means that maxPods is known.
 	hasMaxPods bool
 	// kubeReserved and systemReserved are written as key=value, sorted, so that groups can be compared.
 	kubeReserved, systemReserved string
@@ -49,13 +49,13 @@ func (g group) compare(o group) int {
 	)
 }
 
-// members are the types of a group, and their image.
+// members contains the instance types of a group, and their image.
 type members struct {
 	image *image
 	types []*cloudprovider.InstanceType
 }
 
-// groups assigns the instance types to groups, and explains why others are in none.
+// groups assigns the instance types to groups, and says why some are in no group.
 func (p *plan) groups() (map[group]*members, []Unserved, error) {
 	all := make(map[group]*members)
 	var unserved []Unserved
@@ -89,8 +89,8 @@ func (p *plan) groups() (map[group]*members, []Unserved, error) {
 	return all, unserved, nil
 }
 
-// efasOf returns the number of EFA interfaces of instances of the type: all, if the claim's pods request some, from the device plugin or
-// from a driver.
+// efasOf returns the number of EFA interfaces of instances of the type: all that the type has if the claim's pods request EFA, from the
+// device plugin or from a driver.
 func (p *plan) efasOf(t *cloudprovider.InstanceType) int64 {
 	count := int64(0)
 	if p.efa {
@@ -139,8 +139,8 @@ const (
 	maxPodLimit = 1 << 30
 )
 
-// reserved writes one of the class's reserved blocks for a type. A value that is no quantity is an expression. Its result is the value that
-// the type was planned with, so that the scheduler and the node see the same numbers.
+// reserved returns one of the class's reserved blocks for a type, as text. A value that is not a quantity is an expression. Its result is
+// the value with which the type was planned, so that the scheduler and the node use the same numbers.
 func (p *plan) reserved(name string, block map[string]string, t *cloudprovider.InstanceType, planned corev1.ResourceList) (string, error) {
 	entries := make([]string, 0, len(block))
 	for _, key := range slices.Sorted(maps.Keys(block)) {

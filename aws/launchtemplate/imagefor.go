@@ -8,7 +8,7 @@ import (
 )
 
 // ImageFor returns the id of the image from which instances of a type boot now: the first in the class's status that boots on it. It is
-// empty if none does. It returns an error for an invalid status.
+// empty if no image boots on it. If the status is invalid, it returns an error.
 func ImageFor(class *awsv1.EC2NodeClass, t *cloudprovider.InstanceType) (string, error) {
 	if class == nil || t == nil {
 		return "", nil

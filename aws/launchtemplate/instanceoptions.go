@@ -7,7 +7,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// creditsOf returns what the class chooses for CPU credits, if the type has any: those of category t but t1.micro, which knows none.
+// creditsOf returns the class's choice of CPU credits if the type has CPU credits: types of category t, except t1.micro.
 func (p *plan) creditsOf(t *cloudprovider.InstanceType) awsv1.CPUCredits {
 	o := p.NodeClass.Spec.CreditSpecification
 	if o == nil || o.CPUCredits == nil {
@@ -22,13 +22,13 @@ func (p *plan) creditsOf(t *cloudprovider.InstanceType) awsv1.CPUCredits {
 	return *o.CPUCredits
 }
 
-// instanceOptions adds what the class says on CPU credits, bandwidth and licences.
+// instanceOptions adds the class's settings of CPU credits, bandwidth and licences.
 func instanceOptions(data *ec2types.RequestLaunchTemplateData, spec *awsv1.EC2NodeClassSpec, g group) {
 	if g.credits != "" {
 		credits := string(g.credits)
 		data.CreditSpecification = &ec2types.CreditSpecificationRequest{CpuCredits: &credits}
 	}
-	// The default weighting is not sent, so that types without a choice can be launched with it.
+	// The default weighting is not sent, so that types without this option can also be launched.
 	if o := spec.NetworkPerformanceOptions; o != nil && o.BandwidthWeighting != nil && *o.BandwidthWeighting != awsv1.BandwidthWeightingDefault {
 		data.NetworkPerformanceOptions = &ec2types.LaunchTemplateNetworkPerformanceOptionsRequest{
 			BandwidthWeighting: ec2types.InstanceBandwidthWeighting(*o.BandwidthWeighting),

@@ -30,7 +30,7 @@ func (t Template) TagSpecifications() []ec2types.TagSpecification {
 	return []ec2types.TagSpecification{{ResourceType: ec2types.ResourceTypeLaunchTemplate, Tags: t.Tags}}
 }
 
-// pruned removes members of a JSON value that are null, empty strings, or empty themselves. Values of tags stay.
+// pruned removes members of a JSON value that are null or empty: strings, lists and objects. It keeps the values of tags.
 func pruned(value any) any {
 	switch v := value.(type) {
 	case []any:

@@ -11,14 +11,14 @@ import (
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 )
 
-// NamePrefix begins the names of all templates.
+// NamePrefix is the prefix of the names of all templates.
 const NamePrefix = "karpenter.k8s.aws/"
 
-// NameVersion is hashed into every name. It changes when the same request must get new names.
+// NameVersion is part of the hash in every name. It changes when equal requests must get new names.
 const NameVersion = "drawknife-v1"
 
-// nameOf returns a template's name: the prefix and 64 bits of a hash of the template's content, as a decimal number. The order of lists,
-// which has no meaning in this data, does not matter; missing members don't count, so a newer SDK gives the same names.
+// nameOf returns a template's name: the prefix and 64 bits of a hash of the template's content, as a decimal number. The order of lists
+// does not matter. Missing members don't count, so a newer SDK gives the same names.
 func nameOf(data *ec2types.RequestLaunchTemplateData, tags []ec2types.Tag) (string, error) {
 	text, err := json.Marshal(struct {
 		Version string
@@ -50,7 +50,7 @@ func sortLists(value any) any {
 	case []any:
 		texts := make([]string, 0, len(v))
 		for _, element := range v {
-			// What was decoded from JSON can be encoded again.
+			// A value that was decoded from JSON can be encoded again.
 			text, _ := json.Marshal(sortLists(element))
 			texts = append(texts, string(text))
 		}

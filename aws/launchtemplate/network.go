@@ -8,8 +8,9 @@ import (
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 )
 
-// networkInterfaces returns the instance's interfaces: those that the class lists, else one for each EFA that the claim's pods get, else a
-// single one. All have the security groups, which must not be set at the top level as well; the launch sets the subnets.
+// networkInterfaces returns the instance's interfaces: those that the class lists, or else one for each EFA that the claim's pods get, or
+// else a single one. All have the security groups, because EC2 refuses these at the top level together with interfaces; the launch sets the
+// subnets.
 func (p *plan) networkInterfaces(efas int32) []ec2types.LaunchTemplateInstanceNetworkInterfaceSpecificationRequest {
 	listed := p.NodeClass.Spec.NetworkInterfaces
 	interfaces := make([]ec2types.LaunchTemplateInstanceNetworkInterfaceSpecificationRequest, 0, max(len(listed), int(efas), 1))
@@ -23,7 +24,7 @@ func (p *plan) networkInterfaces(efas int32) []ec2types.LaunchTemplateInstanceNe
 		}
 	case efas > 0:
 		for card := range efas {
-			// The first device of the first card is the primary interface; on other cards that index stays unused.
+			// The first device of the first card is the primary interface. Other cards leave that device index unused.
 			entry := p.networkInterface(min(card, 1), true)
 			kind := "efa"
 			entry.NetworkCardIndex, entry.InterfaceType = &card, &kind
@@ -35,8 +36,8 @@ func (p *plan) networkInterfaces(efas int32) []ec2types.LaunchTemplateInstanceNe
 	return interfaces
 }
 
-// networkInterface returns one interface; carriesIP is false for those without addresses, for which EC2 refuses settings of addresses and
-// connections.
+// networkInterface returns one interface. carriesIP is false for interfaces without addresses: EC2 refuses settings of addresses and
+// connections for these.
 func (p *plan) networkInterface(device int32, carriesIP bool) ec2types.LaunchTemplateInstanceNetworkInterfaceSpecificationRequest {
 	entry := ec2types.LaunchTemplateInstanceNetworkInterfaceSpecificationRequest{DeviceIndex: &device, Groups: p.securityGroups()}
 	if !carriesIP {

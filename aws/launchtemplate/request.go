@@ -12,25 +12,25 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// Request is the input for launch templates. It is not changed.
+// Request is the input of Build. Build does not change it.
 type Request struct {
-	// Cluster the nodes join.
+	// Cluster that the nodes join.
 	Cluster Cluster
-	// NodeClass of the nodes. Its status states the images, the security groups and the instance profile (for the latter, the spec is
-	// enough); all three are required. Required.
+	// NodeClass of the nodes. Its status must contain the images, the security groups and the instance profile (the profile may also be in
+	// the spec). Required.
 	NodeClass *awsv1.EC2NodeClass
-	// NodeClaim to launch an instance for: its labels and taints, whether its pods request EFA or enclaves, and the tenancy, the
-	// reservations and the partition that it allows. Nil means a claim without any of that.
+	// NodeClaim to launch an instance for. It determines labels and taints, whether pods request EFA or enclaves, and which tenancy,
+	// reservations and partition are allowed. Nil means a claim that requires none of these.
 	NodeClaim *v1.NodeClaim
 	// InstanceTypes that the claim allows. At least one.
 	InstanceTypes []*cloudprovider.InstanceType
-	// CapacityType the instance is bought as: see the CapacityType constants of api/v1. Required.
+	// CapacityType of the instance: see the CapacityType constants of api/v1. Required.
 	CapacityType string
-	// PlacementGroupID is the group the class selects; empty for none.
+	// PlacementGroupID is the placement group that the class selects; empty for none.
 	PlacementGroupID string
-	// Extend may add settings that a node class has no field for (licences, a key pair, hibernation) to the data of each template, before
-	// its name is computed. It must be a pure function, and must set members instead of writing through existing pointers, which other
-	// templates share. Nil adds nothing.
+	// Extend may add settings to the data of each template that a node class has no field for (a key pair, hibernation), before the
+	// template's name is computed. It must be a pure function. It must set members, and not write through existing pointers, because other
+	// templates share them. Nil adds nothing.
 	Extend func(data *ec2types.RequestLaunchTemplateData)
 }
 
@@ -40,11 +40,11 @@ type CapacityReservation struct {
 	ID string `json:"id"`
 	// Type of the reservation.
 	Type awsv1.CapacityReservationType `json:"type"`
-	// Interruptible means that its owner may reclaim instances.
+	// Interruptible means that the owner of the reservation may reclaim instances.
 	Interruptible bool `json:"interruptible,omitempty"`
 }
 
-// Resources in claims that change a template.
+// Resources that change a template if a claim requests them.
 const (
 	// ResourceEFA is requested by pods that use Elastic Fabric Adapters.
 	ResourceEFA = "vpc.amazonaws.com/efa"
@@ -54,14 +54,14 @@ const (
 	ResourceNIPSlots = "eks.amazonaws.com/nip-slots"
 )
 
-// plan is a prepared request: everything that all its templates have in common.
+// plan is a prepared request: the values that all its templates share.
 type plan struct {
 	Request
 	family awsv1.AMIFamily
 	want   requirements.Set
 	ipv6   bool
 	efa    bool
-	// drivers are the device drivers that the claim was planned with.
+	// drivers are the device drivers with which the claim was planned.
 	drivers []string
 	images  []image
 	tags    []ec2types.Tag
@@ -74,7 +74,7 @@ func prepare(r Request) (*plan, error) {
 	if r.NodeClaim == nil {
 		r.NodeClaim = &v1.NodeClaim{}
 	}
-	// The result shares nothing with the caller's object.
+	// The result must share nothing with the caller's object.
 	r.NodeClass = r.NodeClass.DeepCopy()
 	p := &plan{Request: r, family: r.NodeClass.Spec.EffectiveAMIFamily()}
 	if r.Cluster.Name == "" {
@@ -134,7 +134,7 @@ func (p *plan) instanceProfile() string {
 	return ""
 }
 
-// asks reports whether the claim's pods request a resource.
+// asks reports whether the claim's pods request resource.
 func (p *plan) asks(resource corev1.ResourceName) bool {
 	quantity, ok := p.NodeClaim.Spec.Resources.Requests[resource]
 	return ok && quantity.Sign() > 0

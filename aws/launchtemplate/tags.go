@@ -9,9 +9,9 @@ import (
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 )
 
-// Tags returns the tags of everything that a launch creates: the cluster's, overridden by the class's, overridden by those that identify
-// the owner. nodePool is v1.PoolKey.String: launch templates have the same tags for all generations of pools, so that one rule finds and
-// deletes them. The caller owns the map.
+// Tags returns the tags of everything that a launch creates: the cluster's tags, then the class's, then those that identify the owner.
+// Later tags override earlier tags. nodePool is v1.PoolKey.String: launch templates have the same tags for all generations of pools, so
+// that one rule finds and deletes them. The caller owns the map.
 func Tags(cluster Cluster, class *awsv1.EC2NodeClass, nodePool string) map[string]string {
 	if class == nil {
 		return nil

@@ -18,7 +18,7 @@ type Template struct {
 	Data *ec2types.RequestLaunchTemplateData
 	// Tags of the template itself, by key.
 	Tags []ec2types.Tag
-	// UserData of Data, not encoded, with warnings about it.
+	// UserData is the user data in Data, not encoded, with warnings about it.
 	UserData userdata.Rendered
 	// ImageID is the image from which its instances boot.
 	ImageID string
@@ -28,7 +28,7 @@ type Template struct {
 	CapacityType string
 	// MaxPods is the pod limit in the user data; 0 if it has none.
 	MaxPods int32
-	// EFAs is the number of EFA interfaces that the claim's pods get; 0 if they request none or the class lists interfaces.
+	// EFAs is the number of EFA interfaces that the claim's pods get; 0 if they request none or if the class lists interfaces.
 	EFAs int32
 	// Reservation into which its instances are launched, or nil if there is none.
 	Reservation *CapacityReservation

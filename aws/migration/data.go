@@ -53,7 +53,7 @@ func weigh(key string) (Severity, string) {
 	return SeverityWarning, "compare it with the class: new nodes get drawknife's value"
 }
 
-// disabled reports whether a value means the same as a missing one.
+// disabled reports whether a value has the same meaning as a missing value.
 func disabled(value string) bool {
 	return value == "" || value == "false" || value == "0" || value == "disabled"
 }
@@ -76,7 +76,7 @@ func flat(data any) (map[string]string, error) {
 		return nil, fmt.Errorf("reading the launch template as JSON: %w", err)
 	}
 	delete(tree, "UserData")
-	// EC2 reports here the progress of a change of these options, which is not a setting.
+	// Here EC2 reports the progress of a change of these options, which is not a setting.
 	if options, ok := tree["MetadataOptions"].(map[string]any); ok {
 		delete(options, "State")
 	}

@@ -36,7 +36,8 @@ func (v *verifier) checkDrift(ctx context.Context) {
 	}
 }
 
-// checkClaim looks for everything that would make drawknife replace one node. A nil map means that instances could not be read.
+// checkClaim adds a finding for everything that would make drawknife replace one node. A nil map launched means that instances could not be
+// read.
 func (v *verifier) checkClaim(claim *v1.NodeClaim, pool *v1.NodePool, launched map[string]instances.Instance) {
 	object, class := claimObject(claim.Name), v.classes[claim.Spec.NodeClassRef.Name]
 	const replaced = "drawknife replaces the node within the budgets of its pool; Karpenter would as well"
@@ -62,8 +63,8 @@ func (v *verifier) checkClaim(claim *v1.NodeClaim, pool *v1.NodePool, launched m
 	}
 }
 
-// hashDiffers reports whether the hash on a claim is not that of its owner. Hashes of different versions can't be compared: drawknife brings
-// those of Karpenter up to date before it compares any.
+// hashDiffers reports whether the hash on a claim differs from that on its owner. Hashes of different versions can't be compared: drawknife
+// updates Karpenter's hashes before it compares any.
 func hashDiffers(claim, owner metav1.Object, hash, version string) bool {
 	have, want := claim.GetAnnotations(), owner.GetAnnotations()
 	return have[hash] != "" && want[hash] != "" && have[version] == want[version] && have[hash] != want[hash]
@@ -91,7 +92,7 @@ func (v *verifier) checkInstance(claim *v1.NodeClaim, class *awsv1.EC2NodeClass,
 			v.report.skip(CheckDrift, object, "its image cannot be compared: %v", err)
 		}
 	}
-	// Placement groups are not read, so only other differences count.
+	// Placement groups are not read, so ignore differences of placement groups.
 	for _, d := range nodeclass.Differences(nodeclass.Launched{Instance: i, Annotations: claim.Annotations}, expected) {
 		if d.Field == "spec" {
 			continue // the hash was compared before

@@ -17,7 +17,7 @@ import (
 )
 
 // checkIAM simulates each statement of the controller's policies with the controller's role: each action, on an example of each resource,
-// with the tags and values that a request of drawknife has.
+// with the tags and values of a request that drawknife makes.
 func (v *verifier) checkIAM(ctx context.Context) {
 	switch {
 	case v.ControllerRole == "" || len(v.Policies) == 0:
@@ -67,7 +67,7 @@ func (v *verifier) simulate(ctx context.Context, s *iam.Statement) ([]iamtypes.E
 	return out, err
 }
 
-// contextOf returns the keys of a request that meets a condition: for each key its first value, with an example in place of "*".
+// contextOf returns the context keys of a request that meets a condition: for each key its first value, with an example instead of "*".
 func contextOf(c iam.Condition) []iamtypes.ContextEntry {
 	var out []iamtypes.ContextEntry
 	for _, operator := range slices.Sorted(maps.Keys(c)) {

@@ -21,13 +21,13 @@ import (
 type reading struct {
 	// settings are the values by their path: "kubelet.config.maxPods", "labels.team", "taints.key=value:effect".
 	settings map[string]string
-	// parts are the parts that are not settings: their kinds, by a hash of their content, which may be secret.
+	// parts are the parts of an archive that contain no settings: their kinds, by a hash of their content, which may be secret.
 	parts map[string]string
 }
 
 func newReading() reading { return reading{settings: map[string]string{}, parts: map[string]string{}} }
 
-// readUserData reads user data of a family by its meaning, so that layout, order and quotes do not matter.
+// readUserData extracts the settings from the user data of a family, so that layout, order and quotes do not matter.
 func readUserData(family awsv1.AMIFamily, text string) (reading, error) {
 	r := newReading()
 	switch {
@@ -64,14 +64,14 @@ func readUserData(family awsv1.AMIFamily, text string) (reading, error) {
 // nodeConfigType is the media type of nodeadm's configuration.
 const nodeConfigType = "application/node.eks.aws"
 
-// bootstrapScript is called by the user data of AL2.
+// bootstrapScript is the script that the user data of AL2 calls.
 const bootstrapScript = "/etc/eks/bootstrap.sh"
 
 // mimePart is a part of an archive.
 type mimePart struct{ mediaType, body string }
 
-// karpenterParts reads an archive as Karpenter and nodeadm do: with the readers of Go's standard library. Text that is no archive is one
-// part without a media type. An archive that ends without its last line is read up to there.
+// karpenterParts reads an archive in the same way as Karpenter and nodeadm: with the readers of Go's standard library. Text that is no
+// archive is one part without a media type. If the closing line of an archive is missing, it returns the parts before.
 func karpenterParts(text string) ([]mimePart, error) {
 	if !strings.HasPrefix(strings.TrimLeft(text, "\r\n\t "), "MIME-Version:") && !strings.HasPrefix(strings.TrimLeft(text, "\r\n\t "), "Content-Type: multipart") {
 		return []mimePart{{body: text}}, nil
@@ -106,7 +106,7 @@ func karpenterParts(text string) ([]mimePart, error) {
 	}
 }
 
-// part adds a part that is not settings. White space at its ends has no meaning.
+// part adds a part that contains no settings. White space at the ends of the body is ignored.
 func (r *reading) part(kind, body string) {
 	body = strings.TrimSpace(strings.ReplaceAll(body, "\r\n", "\n"))
 	if body == "" {
@@ -119,7 +119,7 @@ func (r *reading) part(kind, body string) {
 	r.parts[hex.EncodeToString(sum[:])] = kind
 }
 
-// nodeConfig merges a NodeConfig into those before it, as nodeadm does: maps are merged, other values replaced, flags added.
+// nodeConfig merges a NodeConfig into the earlier ones, as nodeadm does: maps are merged, flags are added, and other values are replaced.
 func (r *reading) nodeConfig(into map[string]any, body string) error {
 	var document struct {
 		Spec map[string]any `json:"spec"`
@@ -151,7 +151,7 @@ func merge(into, from map[string]any) {
 	}
 }
 
-// flatten adds the values of a tree by their path. Empty values are equal to missing values.
+// flatten adds the values of a tree by their path. Empty values are left out, because they are equal to missing values.
 func (r *reading) flatten(path string, value any) {
 	switch v := value.(type) {
 	case nil:
@@ -231,7 +231,7 @@ func (r *reading) kubeletArguments(text string) {
 	}
 }
 
-// flag reads one flag of the kubelet. Its quotes are those of the shell.
+// flag reads one flag of the kubelet. Quotes in the text are those of the shell.
 func (r *reading) flag(text string) {
 	name, value, _ := strings.Cut(strings.TrimPrefix(text, "--"), "=")
 	value = strings.Trim(value, `"'`)

@@ -15,7 +15,7 @@ type Severity string
 
 // The severities, from the most to the least important.
 const (
-	// SeverityError: after the move something would no longer work. Correct it first.
+	// SeverityError: something would no longer work after the move. Correct it first.
 	SeverityError Severity = "error"
 	// SeverityWarning: new nodes would differ, or nodes would be replaced.
 	SeverityWarning Severity = "warning"
@@ -49,11 +49,11 @@ type Finding struct {
 	Severity Severity `json:"severity"`
 	// Check that found it: one of the Check constants.
 	Check string `json:"check"`
-	// Object that the finding is about, such as "EC2NodeClass/default".
+	// Object that the finding concerns, such as "EC2NodeClass/default".
 	Object string `json:"object"`
-	// Field of the object, of the launch template or of the user data; empty if it is about the whole object.
+	// Field of the object, of the launch template or of the user data; empty if the finding concerns the whole object.
 	Field string `json:"field,omitempty"`
-	// Message is a sentence. It quotes no user data of the user.
+	// Message is a sentence. It never quotes user data.
 	Message string `json:"message"`
 	// Cure says what to do; empty if nothing needs to be done.
 	Cure string `json:"cure,omitempty"`
@@ -69,7 +69,7 @@ type Skipped struct {
 	Reason string `json:"reason"`
 }
 
-// Checked counts what was compared.
+// Checked counts the compared objects.
 type Checked struct {
 	// NodeClasses, NodePools and NodeClaims of the input.
 	NodeClasses int `json:"nodeClasses"`
@@ -77,7 +77,7 @@ type Checked struct {
 	NodeClaims  int `json:"nodeClaims"`
 	// LaunchTemplates of Karpenter that were compared.
 	LaunchTemplates int `json:"launchTemplates"`
-	// Instances whose user data was compared, for classes without a launch template.
+	// Instances whose user data was compared, because their class has no launch template of Karpenter.
 	Instances int `json:"instances"`
 	// Permissions that were simulated: pairs of action and resource.
 	Permissions int `json:"permissions"`
@@ -89,7 +89,7 @@ type Report struct {
 	Cluster string `json:"cluster"`
 	// Region of the cluster.
 	Region string `json:"region"`
-	// Checked counts what was compared.
+	// Checked counts the compared objects.
 	Checked Checked `json:"checked"`
 	// Findings, the most important first.
 	Findings []Finding `json:"findings"`

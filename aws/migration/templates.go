@@ -23,7 +23,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// tagKarpenterCluster marked launch templates of Karpenter before it used EKS's own tag.
+// tagKarpenterCluster is the tag of Karpenter's launch templates from the time before it used EKS's own tag.
 const tagKarpenterCluster = "karpenter.k8s.aws/cluster"
 
 // made is a launch template that Karpenter made, or the user data of an instance.
@@ -36,8 +36,8 @@ type made struct {
 	userData string
 }
 
-// checkLaunchTemplates compares each of Karpenter's launch templates with the most similar one of drawknife's. For classes without a
-// template of Karpenter it compares the user data of an instance.
+// checkLaunchTemplates compares each of Karpenter's launch templates with the most similar template of drawknife. For classes without a
+// template of Karpenter, it compares the user data of an instance.
 func (v *verifier) checkLaunchTemplates(ctx context.Context) {
 	found, err := v.templates(ctx)
 	if err != nil {
@@ -90,7 +90,7 @@ func (v *verifier) templates(ctx context.Context) ([]made, error) {
 		t := byID[id]
 		answer, err := v.api.Migration.DescribeLaunchTemplateVersions(ctx, &ec2.DescribeLaunchTemplateVersionsInput{LaunchTemplateId: &id, Versions: []string{"$Latest"}})
 		if sdk.IsNotFound(err) {
-			continue // Karpenter has deleted it since it was listed
+			continue // Karpenter has deleted the template since it was listed
 		}
 		if err != nil {
 			return out, sdk.Wrap("reading launch template "+id, err)
@@ -123,7 +123,7 @@ func decoded(text *string) (string, error) {
 	return string(data), err
 }
 
-// userDataOf reads the user data of one instance of a class. It returns nil if there is none.
+// userDataOf reads the user data of one instance of a class. It returns nil if the class has no instance.
 func (v *verifier) userDataOf(ctx context.Context, class string) (*made, error) {
 	for _, claim := range v.NodeClaims {
 		id := claim.Status.ProviderID[strings.LastIndex(claim.Status.ProviderID, "/")+1:]
@@ -147,11 +147,11 @@ func (v *verifier) userDataOf(ctx context.Context, class string) (*made, error) 
 	return nil, nil
 }
 
-// compareTemplate compares a template with drawknife's closest one. It reports whether they could be compared.
+// compareTemplate compares a template with the most similar template of drawknife. It reports whether they could be compared.
 func (v *verifier) compareTemplate(m *made) bool {
 	class := v.classes[m.class]
 	if class == nil || m.pool == "" {
-		return false // the class has been deleted, or the template is that of a dry run
+		return false // the class has been deleted, or Karpenter made the template for a dry run
 	}
 	object := classObject(class.Name)
 	theirs, err := readUserData(class.Spec.EffectiveAMIFamily(), m.userData)
@@ -196,8 +196,8 @@ func (v *verifier) buildFailed(object string, err error) {
 	v.report.found(SeverityError, CheckLaunchTemplates, object, "", "correct the class or the NodePool before the move", "drawknife cannot make a launch template: %v", err)
 }
 
-// candidates makes the launch templates that drawknife would use for a pool: for all its instance types and capacity types, in a fixed order.
-// The pool is empty for the dry runs of a class.
+// candidates returns the launch templates that drawknife would use for a pool: for all its instance types and capacity types, in a fixed
+// order. The pool is empty for the dry runs of a class.
 func (v *verifier) candidates(class *awsv1.EC2NodeClass, poolName string) ([]launchtemplate.Template, error) {
 	var out []launchtemplate.Template
 	var failed error
@@ -233,7 +233,7 @@ func (v *verifier) candidates(class *awsv1.EC2NodeClass, poolName string) ([]lau
 	return out, nil
 }
 
-// wanted returns the instance types of a class that a pool asks for and that can be launched with the class.
+// wanted returns the instance types of a class that meet the requirements want and that can be launched with the class.
 func (v *verifier) wanted(class *awsv1.EC2NodeClass, want requirements.Set) []*cloudprovider.InstanceType {
 	var out []*cloudprovider.InstanceType
 	for i := range v.lists[class.Name] {
@@ -251,7 +251,7 @@ func claimOf(pool *v1.NodePool, class string) *v1.NodeClaim {
 	if claim.Labels == nil {
 		claim.Labels = map[string]string{}
 	}
-	// A requirement with one value that no instance type states is a label of the node.
+	// If a requirement has one value and no instance type states its key, it is a label of the node.
 	known := instancetype.Vocabulary().Compile()
 	for _, r := range pool.Spec.Template.Spec.Requirements {
 		if r.Operator == corev1.NodeSelectorOpIn && len(r.Values) == 1 && !known.IsWellKnown(known.Canonical(r.Key)) {

@@ -71,7 +71,7 @@ func (v *verifier) compareTypes(pool *v1.NodePool, class *awsv1.EC2NodeClass, wa
 }
 
 // karpenterTypes returns the names of the types that Karpenter offers for a class and the requirements of a pool. Karpenter also lists
-// types on which no pod fits because of what the class reserves.
+// types on which no pod fits because of the resources that the class reserves.
 func (v *verifier) karpenterTypes(class *awsv1.EC2NodeClass, want requirements.Set) ([]string, error) {
 	relaxed := class.DeepCopy()
 	if k := relaxed.Spec.Kubelet; k != nil {
@@ -102,8 +102,8 @@ func (v *verifier) shapes(class *awsv1.EC2NodeClass, o instancetype.Options) ([]
 	return instancetype.Shapes(v.types, settings)
 }
 
-// sold reports whether a type meets requirements and is sold in a zone that they allow and for which the class has a subnet. Prices and
-// capacity types do not matter.
+// sold reports whether a type meets requirements and is sold in a zone that the requirements allow and in which the class has a subnet.
+// Prices and capacity types do not matter.
 func (v *verifier) sold(shape *instancetype.Shape, class *awsv1.EC2NodeClass, want requirements.Set) bool {
 	want = want.Without(v1.CapacityTypeLabelKey, v1.NodePoolLabelKey)
 	for _, index := range shape.Facts.Zones {
@@ -122,13 +122,13 @@ func (v *verifier) sold(shape *instancetype.Shape, class *awsv1.EC2NodeClass, wa
 	return false
 }
 
-// reasonGroup contains instance types that drawknife does not offer for one reason.
+// reasonGroup contains the instance types that drawknife does not offer for the same reason.
 type reasonGroup struct {
 	reason string
 	names  []string
 }
 
-// reasons groups these types by the reason, sorted.
+// reasons groups the types in lost by the reason, sorted.
 func (v *verifier) reasons(class *awsv1.EC2NodeClass, lost []string) []reasonGroup {
 	by := map[string][]string{}
 	for _, name := range lost {

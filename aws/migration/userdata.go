@@ -41,7 +41,7 @@ func (v *verifier) checkOwnUserData(class *awsv1.EC2NodeClass) {
 		v.report.found(SeverityWarning, CheckUserData, object, field, "correct the user data, so that every reader reads the same", "%s", warning)
 	}
 	if family == awsv1.AMIFamilyCustom || family == awsv1.AMIFamilyBottlerocket || family.IsWindows() {
-		return // the warnings say what Karpenter's reader leaves out
+		return // the warnings name everything that Karpenter's reader leaves out
 	}
 	theirs, err := karpenterParts(*class.Spec.UserData)
 	if err != nil {
@@ -54,7 +54,7 @@ func (v *verifier) checkOwnUserData(class *awsv1.EC2NodeClass) {
 		return
 	}
 	has, want := newReading(), newReading()
-	for _, p := range ours[:max(len(ours)-1, 0)] { // the last part is drawknife's own
+	for _, p := range ours[:max(len(ours)-1, 0)] { // drawknife generates the last part itself
 		has.part("part", p.body)
 	}
 	for _, p := range theirs {
@@ -79,7 +79,7 @@ func (v *verifier) checkOwnUserData(class *awsv1.EC2NodeClass) {
 	}
 }
 
-// compareReadings adds a finding for each difference in the user data of a launch: theirs is Karpenter's, ours drawknife's.
+// compareReadings adds a finding for each difference in the user data of a launch: theirs is Karpenter's user data, ours drawknife's.
 func (v *verifier) compareReadings(object, source string, theirs, ours reading) {
 	keys := maps.Clone(theirs.settings)
 	maps.Copy(keys, ours.settings)
@@ -113,7 +113,8 @@ func (v *verifier) compareReadings(object, source string, theirs, ours reading) 
 	}
 }
 
-// values quotes both values of a setting that is generated from the objects. Other settings may be the user's secrets.
+// values returns both values of a setting in quotes if the setting is generated from the objects. Other settings may contain secrets of the
+// user.
 func values(key, was, is string) string {
 	for _, prefix := range []string{"labels.", "taints.", "cluster.", "kubelet.config.maxPods", "kubelet.config.clusterDNS", "kubelet.flags.max-pods", "settings.kubernetes.max-pods", "settings.kubernetes.cluster-dns-ip"} {
 		if len(key) >= len(prefix) && key[:len(prefix)] == prefix {

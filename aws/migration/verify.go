@@ -17,10 +17,10 @@ import (
 	"github.com/drawknife/drawknife/aws/sdk"
 )
 
-// Input contains the objects of a cluster as Karpenter leaves them, and what is known about the cluster. It is not changed.
+// Input contains the objects of a cluster that Karpenter manages, and what is known about the cluster. Verify does not change it.
 type Input struct {
-	// Cluster that nodes join. Name and Region are required; launch templates are not compared if something else is missing that user data
-	// needs.
+	// Cluster that the nodes join. Name and Region are required. If other values that user data needs are missing, launch templates are not
+	// compared.
 	Cluster launchtemplate.Cluster
 	// NodeClasses, NodePools and NodeClaims of the cluster. Nil means none.
 	NodeClasses []*awsv1.EC2NodeClass
@@ -28,7 +28,7 @@ type Input struct {
 	NodeClaims  []*v1.NodeClaim
 	// Types are the instance types of the region; nil means the embedded catalogue, which is for one region only.
 	Types *catalog.Catalog
-	// InstanceTypes are the other settings of instance types that drawknife will run with.
+	// InstanceTypes are the other settings of instance types with which drawknife will run.
 	InstanceTypes instancetype.Options
 	// KarpenterTypes are the names of the instance types that Karpenter offers, as its metrics list them. Nil means the types that EC2
 	// describes and that Karpenter's documentation supports.
@@ -39,7 +39,7 @@ type Input struct {
 	ControllerRole string
 }
 
-// Clients are the calls that Verify makes; all of them only read.
+// Clients are the AWS clients of Verify; all calls only read.
 type Clients struct {
 	// EC2 lists launch templates and instances. Required.
 	EC2 sdk.EC2API
@@ -49,7 +49,7 @@ type Clients struct {
 	IAM sdk.IAMMigrationAPI
 }
 
-// verifier is one run of Verify.
+// verifier is the state of one run of Verify.
 type verifier struct {
 	Input
 	api    Clients
@@ -57,13 +57,13 @@ type verifier struct {
 	report Report
 	// classes by name.
 	classes map[string]*awsv1.EC2NodeClass
-	// lists are the instance types of each class, by its name; nil for classes whose settings are invalid. Prices do not matter here, so they
-	// have no offerings.
+	// lists has the instance types of each class, by class name; nil for classes whose settings are invalid. Prices do not matter here, so
+	// the types have no offerings.
 	lists map[string][]instancetype.Shape
 }
 
-// Verify makes all checks. If a check can't read something, Report.NotChecked says so. Verify returns an error only for invalid arguments
-// and when the context ends.
+// Verify makes all checks. If a check can't read something, Report.NotChecked says so. Verify returns an error only if an argument is
+// invalid or the context ends.
 func Verify(ctx context.Context, in Input, api Clients) (Report, error) {
 	switch {
 	case api.EC2 == nil || api.Migration == nil:

@@ -9,8 +9,8 @@ import (
 // isEnd reports whether the error of an archive reader means the end of the text, including an end in the middle of a part.
 func isEnd(err error) bool { return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) }
 
-// shellWords divides a command line into words like a POSIX shell or PowerShell, for the kinds of quotes that occur in user data. A
-// backslash before a line break continues the line; other line breaks end the command once it has words.
+// shellWords divides a command line into words in the same way as a POSIX shell or PowerShell, for the kinds of quotes that occur in user
+// data. A backslash before a line break continues the line. Another line break ends the command, unless no word came before it.
 func shellWords(text string) []string {
 	var out []string
 	var word strings.Builder

@@ -20,20 +20,20 @@ const (
 	DefaultEvery = 12 * time.Hour
 	// DefaultSpotEvery is the default interval for reading spot prices, which change all day.
 	DefaultSpotEvery = 15 * time.Minute
-	// DefaultKeep is how long a price is kept by default after its feed no longer names it.
+	// DefaultKeep is how long a price is kept by default after its feed no longer contains it.
 	DefaultKeep = 7 * 24 * time.Hour
 )
 
-// Feed is a source that is read repeatedly.
+// Feed is a source of prices that is read repeatedly.
 type Feed struct {
 	// Name for status and errors: "spot". Required, unique.
 	Name string
 	// Source to read. Required.
 	Source Source
-	// Every is the interval; 0 means once. Nil means DefaultEvery.
+	// Every is the interval; 0 means that the feed is read once. Nil means DefaultEvery.
 	Every *time.Duration
-	// Keep is how long a price is kept after the last answer with it; 0 drops it at once. Nil means DefaultKeep. While the whole feed
-	// fails, its prices remain.
+	// Keep is how long a price is kept after the last answer that contained it; 0 drops it at once. Nil means DefaultKeep. If reading the
+	// whole feed fails, its prices remain.
 	Keep *time.Duration
 }
 
@@ -41,18 +41,18 @@ type Feed struct {
 type Options struct {
 	// Region is used in messages, and is part of the seed of the feeds' schedules. Required.
 	Region string
-	// Static has prices that apply if no feed has one. It may be nil. See Static.
+	// Static has prices that are used if no feed has a price. It may be nil. See Static.
 	Static *List
-	// Feeds in order of precedence: a price of a later feed overrides earlier ones.
+	// Feeds in ascending precedence: a price of a later feed overrides prices of earlier feeds.
 	Feeds []Feed
 	// USDPer converts currencies: {"CNY": 0.14}. Prices in a currency that is not listed stay unchanged.
 	USDPer map[string]float64
-	// MinSpotDiscount is the fraction, from 0 to 1, by which a spot price must be below the on-demand price to be offered; 0 for no
+	// MinSpotDiscount is the fraction, from 0 to 1, by which a spot price must be below the on-demand price so that it is offered; 0 for no
 	// minimum.
 	MinSpotDiscount float64
 	// Seed decides the jitter of refreshes.
 	Seed uint64
-	// Clock is the clock; nil means the real one.
+	// Clock is the clock; nil means the system clock.
 	Clock option.Clock
 }
 
@@ -88,7 +88,7 @@ func (o *Options) check() error {
 	return nil
 }
 
-// nowOf returns the clock's time, or the real one without a clock.
+// nowOf returns the clock's time, or that of the system clock if clock is nil.
 func nowOf(clock option.Clock) time.Time {
 	if clock == nil {
 		return time.Now()
@@ -133,7 +133,7 @@ func seedOf(o Options, name string) uint64 {
 	return h.Sum64() ^ o.Seed
 }
 
-// Book returns the present prices. It is the same pointer until a refresh changes or confirms something.
+// Book returns the current prices. The pointer stays the same until a refresh changes or confirms a price.
 func (b *Board) Book() *Book { return b.book.Load() }
 
 // FeedError means that a feed could not be read. The earlier prices of the feed remain.
@@ -149,8 +149,8 @@ func (e *FeedError) Error() string { return fmt.Sprintf("price feed %q: %v", e.F
 // Unwrap returns the cause.
 func (e *FeedError) Unwrap() error { return e.Cause }
 
-// Refresh reads the feeds that are due in parallel, and publishes their prices. next is when to call it again; zero means never. The error
-// joins a *FeedError for each feed that failed; these are retried with back-off. Concurrent calls don't read a feed twice.
+// Refresh reads the feeds that are due in parallel, and publishes their prices. next is when to call it again; the zero time means never.
+// The error joins a *FeedError for each feed that failed; these feeds are retried with back-off. Concurrent calls don't read a feed twice.
 func (b *Board) Refresh(ctx context.Context) (next time.Time, err error) {
 	var (
 		due   = b.claim()
@@ -173,7 +173,7 @@ func (b *Board) Refresh(ctx context.Context) (next time.Time, err error) {
 	return b.next(), errors.Join(errs...)
 }
 
-// claim takes the feeds that are due and not being read.
+// claim marks the feeds that are due as being read, and returns them, except those that another call is reading.
 func (b *Board) claim() []*feed {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -240,20 +240,20 @@ func (b *Board) publish() {
 type Status struct {
 	// Feed is the name of the feed; "static" for the static list.
 	Feed string
-	// Read is when the feed last answered; zero if never.
+	// Read is when the feed last answered; zero if it never has.
 	Read time.Time
 	// Next is when the feed will be read again; zero means never.
 	Next time.Time
-	// OnDemand and Spot count the prices of the feed. Vanished counts those that are not in its last answer.
+	// OnDemand and Spot are the numbers of the feed's prices. Vanished is the number of prices that are not in its last answer.
 	OnDemand, Spot, Vanished int
-	// Skipped counts unusable records of its last answer.
+	// Skipped is the number of unusable records in its last answer.
 	Skipped int
-	// Failures is the number of failures in a row, Err the last of them; 0 and nil while it works.
+	// Failures is the number of failures in a row, LastErr the last error; 0 and nil after a success.
 	Failures int
 	LastErr  error
 }
 
-// Status returns the states of all feeds, in order.
+// Status returns the states of all feeds, in ascending precedence.
 func (b *Board) Status() []Status {
 	b.mu.Lock()
 	defer b.mu.Unlock()

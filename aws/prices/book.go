@@ -15,13 +15,14 @@ type Quote struct {
 	Source string
 	// Confidence says how reliable the price is.
 	Confidence cloudprovider.PriceConfidence
-	// Since is since when the price has this value, as far as known.
+	// Since is the time since which the price has this value, as far as known.
 	Since time.Time
-	// Confirmed is when its source last confirmed it.
+	// Confirmed is when the price's source last confirmed it.
 	Confirmed time.Time
 }
 
-// Day returns the day of the price: when its source last confirmed it or, for a price that is not current, when it was valid.
+// Day returns the day of the price: for a current price the day when its source last confirmed it, for other prices the day when they were
+// valid.
 func (q Quote) Day() string {
 	at := q.Confirmed
 	if q.Confidence == cloudprovider.PriceDated || q.Confidence == cloudprovider.PriceEstimated {
@@ -42,12 +43,12 @@ type Book struct {
 	dedicated map[string]Quote
 	local     map[Pair]Quote
 	spot      map[Pair]Quote
-	// asSpot has the on-demand prices as spot prices, by type, until spot prices have been read; then nil.
+	// asSpot has the on-demand prices, to use as spot prices, by type; nil after spot prices have been read.
 	asSpot          map[string]Quote
 	minSpotDiscount float64
 }
 
-// untilSpotIsRead begins the source of spot prices that are on-demand prices.
+// untilSpotIsRead is the prefix of the source of spot prices that are on-demand prices.
 const untilSpotIsRead = "on-demand price, until spot prices are read; "
 
 // OnDemand returns the on-demand price of a type. It returns false if unknown.
@@ -69,7 +70,7 @@ func (b *Book) Dedicated(instanceType string) (Quote, bool) {
 }
 
 // Local returns the on-demand price of a type in a zone that has prices of its own, such as a Local Zone. It returns false if the zone has
-// none, or not for the type.
+// no prices of its own, or none for the type.
 func (b *Book) Local(instanceType, zone string) (Quote, bool) {
 	if b == nil {
 		return Quote{}, false
@@ -79,7 +80,7 @@ func (b *Book) Local(instanceType, zone string) (Quote, bool) {
 }
 
 // Spot returns the spot price of a type in a zone. It returns false if unknown, or if the discount is less than Options.MinSpotDiscount.
-// Until spot prices are read for the first time it returns the on-demand price, which is an upper bound.
+// Until spot prices are read for the first time, it returns the on-demand price, which is an upper bound.
 func (b *Book) Spot(instanceType, zone string) (Quote, bool) {
 	switch {
 	case b == nil:

@@ -13,16 +13,16 @@
 //	next, err := board.Refresh(ctx) // reads what is due; call it again at next
 //	quote, ok := board.Book().Spot("m5.large", "eu-west-1a")
 //
-// A [Source] reads a [List]: [OnDemand] and [Spot] ask AWS, [File] reads a prices file, [Static] has the dated tables built into the
-// library, and [Adjust] changes the prices of another source: discounts, premiums, negotiated prices. A [Board] combines the lists of
-// several feeds, of which later ones override earlier ones, and publishes them as an immutable [Book]: readers never wait for AWS, and a
-// failed refresh keeps the present prices.
+// A [Source] reads a [List]. [OnDemand] and [Spot] ask AWS, [File] reads a prices file, [Static] returns the dated tables that are built
+// into the library, and [Adjust] changes the prices of another source: discounts, premiums, negotiated prices. A [Board] combines the lists
+// of several feeds, and publishes them as an immutable [Book]. Later feeds override earlier feeds. Callers never wait for AWS, and a failed
+// refresh keeps the current prices.
 //
-// Each [Quote] has its source, the time of the last change, and the time when it was last confirmed. A price that its feed no
-// longer names is kept for some time, marked as such, and then dropped.
+// Each [Quote] has its source, the time of the last change, and the time when it was last confirmed. A price that its feed no longer
+// contains is kept for some time, with a note in its source, and then dropped.
 //
-// Amounts are US dollars an hour. In the China regions AWS has prices in CNY: set a rate in Options.USDPer. Otherwise they remain in CNY,
-// can be compared only with each other, and their source says so.
+// Amounts are US dollars an hour. In the China regions, AWS has prices in CNY: set an exchange rate in Options.USDPer. Without a rate,
+// prices stay in CNY. They can be compared only with each other, and their source says so.
 //
 // # Deliberate differences
 //
@@ -30,7 +30,7 @@
 //     has its own period.
 //   - Bare-metal types are requested with shared tenancy first; dedicated prices only fill gaps. A region without bare metal is not an
 //     error.
-//   - If there are several prices for one type, the highest counts, so that the result does not depend on their order.
+//   - If there are several prices for one type, the highest is used, so that the result does not depend on their order.
 //   - Prices that disappear from their feed expire instead of staying forever.
 //   - No lock is held while prices are read.
 //   - The static table has prices of every region except China, for which there is no free source: these regions get the prices of

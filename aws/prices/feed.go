@@ -9,7 +9,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// feed is a Feed with its present prices.
+// feed is a Feed with its current prices.
 type feed struct {
 	Feed
 	keep      time.Duration
@@ -29,7 +29,7 @@ func newFeed(f Feed, seed uint64) *feed {
 	return &feed{Feed: f, keep: option.Or(f.Keep, DefaultKeep), schedule: refresh.Schedule{Every: option.Or(f.Every, DefaultEvery), Seed: seed}}
 }
 
-// take merges a list into the feed's present prices. It creates new maps, although published books have quotes and not the maps.
+// take merges a list into the feed's current prices. It creates new maps. (Published books contain the quotes, not these maps.)
 func (f *feed) take(list *List, now time.Time, usdPer map[string]float64) {
 	t := taker{list: list, now: now, keep: f.keep, rate: 1, texts: map[provenance]string{}}
 	if list.Currency != "" && list.Currency != "USD" {
@@ -45,7 +45,7 @@ func (f *feed) take(list *List, now time.Time, usdPer map[string]float64) {
 	f.read, f.skipped, f.vanished = now, list.Skipped+t.skipped, t.vanished
 }
 
-// taker contains the common fields of the quotes of one list.
+// taker contains the values that the quotes of one list share.
 type taker struct {
 	list     *List
 	now      time.Time
@@ -57,14 +57,14 @@ type taker struct {
 	texts    map[provenance]string
 }
 
-// provenance is the content of a quote's text; many quotes share one, so each text is made once.
+// provenance contains the values that determine the text of a quote. Many quotes have the same values, so each text is created once.
 type provenance struct {
 	source   string
 	since    time.Time
 	vanished time.Time
 }
 
-// take makes quotes from a list's prices, and keeps earlier quotes that are not in the list for some time.
+// take returns quotes for the prices of a list. For some time, it keeps earlier quotes that are not in the list.
 func take[K comparable](t *taker, listed map[K]Price, before map[K]Quote) map[K]Quote {
 	quotes := make(map[K]Quote, max(len(listed), len(before)))
 	for key, p := range listed {
@@ -101,8 +101,8 @@ func (t *taker) quote(p Price, before Quote) Quote {
 	return q
 }
 
-// text says what the source of a price is, and since when the price is valid. Hours are precise enough for readers, and let quotes share
-// texts.
+// text returns a sentence that says where a price comes from, and since when it is valid. It states the time in hours: this is precise
+// enough for people, and lets quotes share texts.
 func (t *taker) text(p provenance) string {
 	p.since = p.since.UTC().Truncate(time.Hour)
 	if !p.vanished.IsZero() {
@@ -111,7 +111,7 @@ func (t *taker) text(p provenance) string {
 	text, ok := t.texts[p]
 	if !ok {
 		text = p.source
-		if p.source == t.list.Source { // a price with its own source states its day there
+		if p.source == t.list.Source { // if a price has its own source, that states the day
 			text += ", " + day(p.since) + t.note
 		}
 		if !p.vanished.IsZero() {
@@ -122,7 +122,7 @@ func (t *taker) text(p provenance) string {
 	return text
 }
 
-// day formats a time without parts that are zero.
+// day formats a time, without the time of day if that is zero.
 func day(at time.Time) string {
 	if at.Equal(at.Truncate(24 * time.Hour)) {
 		return at.Format(time.DateOnly)

@@ -15,7 +15,7 @@ type Source interface {
 	Prices(ctx context.Context) (*List, error)
 }
 
-// SourceFunc is a function as a Source.
+// SourceFunc is a function that implements Source.
 type SourceFunc func(ctx context.Context) (*List, error)
 
 // Prices implements Source.
@@ -50,7 +50,7 @@ type Price struct {
 type List struct {
 	// Source says where the prices come from, for readers: "AWS price list". Required.
 	Source string
-	// AsOf is the day of prices that are older than their reading, such as those of a file; zero means now.
+	// AsOf is the day of prices that are older than their reading, such as the prices of a file; zero means now.
 	AsOf time.Time
 	// Confidence says how reliable the prices are; empty means current.
 	Confidence cloudprovider.PriceConfidence

@@ -20,7 +20,7 @@ import (
 )
 
 // Published reports whether AWS's price list service has on-demand prices of a region and can be reached: not in GovCloud, and not in an
-// isolated VPC. why explains it for readers.
+// isolated VPC. why is the reason for people if it can't.
 func Published(region string, isolatedVPC bool) (ok bool, why string) {
 	switch {
 	case isolatedVPC:
@@ -41,14 +41,14 @@ func Currency(region string) string {
 	return "USD"
 }
 
-// OnDemand reads on-demand prices for Linux from the AWS price list, on shared hardware and of Dedicated Instances.
+// OnDemand reads on-demand prices for Linux from the AWS price list: on shared hardware, and of Dedicated Instances.
 type OnDemand struct {
 	// API is a client for the region that sdk.PricingRegion names.
 	API sdk.PricingAPI
 	// Region whose prices are wanted.
 	Region string
-	// Zones returns the names of zones; those of Local Zones among them have prices of their own, which are read, too. It is called once for
-	// each reading. Nil: none.
+	// Zones returns the names of zones. Local Zones have prices of their own, which are also read. It is called once for each reading. Nil:
+	// none.
 	Zones func() []string
 }
 
@@ -59,10 +59,10 @@ type query struct {
 	group string
 }
 
-// maxLocalGroups bounds how many groups of Local Zones are asked about: more than any region has.
+// maxLocalGroups limits the number of groups of Local Zones whose prices are read: more than any region has.
 const maxLocalGroups = 64
 
-// localGroup returns the group of a Local Zone of the region, under whose name the price list has its prices, or "" for other zones.
+// localGroup returns the group of a Local Zone of the region, or "" for other zones. The price list has the prices of Local Zones by group.
 func localGroup(region, zone string) string {
 	rest, ok := strings.CutPrefix(zone, region+"-")
 	if n := len(rest); !ok || n < 2 || rest[n-1] < 'a' || rest[n-1] > 'z' || rest[n-2] < '0' || rest[n-2] > '9' {
@@ -90,8 +90,8 @@ const (
 	metalFamily   = "Compute Instance (bare metal)"
 )
 
-// Prices implements Source. Bare-metal types are requested with shared tenancy, which launches without a tenancy get, and with dedicated
-// tenancy if they are only listed with that.
+// Prices implements Source. Bare-metal types are requested with shared tenancy, because launches without a tenancy get that, and with
+// dedicated tenancy if the list has no other price for them.
 func (s OnDemand) Prices(ctx context.Context) (*List, error) {
 	if s.API == nil {
 		return nil, option.Missing("OnDemand.Prices", "the API")
@@ -135,8 +135,8 @@ func (s OnDemand) Prices(ctx context.Context) (*List, error) {
 	return list, nil
 }
 
-// take adds the prices of an answer. zones are those of the query's group, if it is one of Local Zones. Bare-metal types that are listed
-// with dedicated tenancy alone have that price on demand.
+// take adds the prices of an answer. If the query's group is one of Local Zones, zones are its zones. The on-demand price of a bare-metal
+// type that is listed only with dedicated tenancy is that price.
 func (l *List) take(q query, answer map[string]float64, zones []string) {
 	for name, amount := range answer {
 		switch {
@@ -196,7 +196,7 @@ func (s OnDemand) ask(ctx context.Context, q query) (prices map[string]float64, 
 	return prices, skipped, err
 }
 
-// parseProduct parses a document of the price list. If one type has several prices, the highest counts, so that the order does not matter
+// parseProduct parses a document of the price list. If one type has several prices, the highest is used, so that the order does not matter
 // and no instance costs more than stated.
 func parseProduct(text []byte, currency string) (instanceType string, perHour float64, ok bool) {
 	var doc struct {

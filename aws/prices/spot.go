@@ -19,7 +19,7 @@ type Spot struct {
 	API sdk.EC2API
 	// Region decides the currency; empty means USD.
 	Region string
-	// Clock is the clock; nil means the real one.
+	// Clock is the clock; nil means the system clock.
 	Clock option.Clock
 }
 
@@ -28,7 +28,7 @@ func (s Spot) Prices(ctx context.Context) (*List, error) {
 	if s.API == nil {
 		return nil, option.Missing("Spot.Prices", "the API")
 	}
-	// A start time of now returns the prices that are valid now, whenever they were set.
+	// If the start time is now, EC2 returns the prices that are valid now, whenever they were set.
 	start := nowOf(s.Clock)
 	list := &List{Source: "EC2 spot price history", Currency: Currency(s.Region), Spot: map[Pair]Price{}}
 	err := refresh.Pages(ctx, func(token *string) (*string, error) {

@@ -12,9 +12,9 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// Static returns a table of on-demand prices for a region, used until better prices are read, or always if none can be read. For the
-// catalogue's own region it has the catalogue's prices, for others those of Regional. Types without a price there get estimates from the
-// catalogue's prices (catalog.Estimator), and their source says so.
+// Static returns a table of on-demand prices for a region. It is used until better prices are read, and always if none can be read. For the
+// catalogue's own region it contains the catalogue's prices, for other regions those of Regional. Types without a price there get estimates
+// from the catalogue's prices (catalog.Estimator), and their source says so.
 func Static(c *catalog.Catalog, region string) *List {
 	if c == nil {
 		return nil
@@ -22,7 +22,7 @@ func Static(c *catalog.Catalog, region string) *List {
 	list := &List{Source: "built-in table", Confidence: cloudprovider.PriceDated, OnDemand: make(map[string]Price, len(c.Types))}
 	estimator, err := catalog.NewEstimator(c.Region, region)
 	if err != nil {
-		estimator = nil // prices of another region are better than none
+		estimator = nil // use the prices of another region, which are better than none
 	}
 	texts := map[string]string{}
 	for i := range c.Types {
@@ -59,7 +59,7 @@ func Static(c *catalog.Catalog, region string) *List {
 	}
 	regional, err := Regional(region)
 	if err != nil || regional == nil {
-		return list // these prices state their origin themselves
+		return list // these prices contain their source themselves
 	}
 	source := regional.Source + ", " + regional.AsOf.Format(time.DateOnly)
 	for name, p := range regional.OnDemand {
@@ -88,7 +88,7 @@ func File(open func() (io.ReadCloser, error)) Source {
 	})
 }
 
-// FileAt is File for the file at a path.
+// FileAt is like File, for the file at a path.
 func FileAt(path string) Source {
 	return File(func() (io.ReadCloser, error) { return os.Open(path) })
 }
@@ -123,8 +123,8 @@ func fromFile(p *catalog.Prices) (*List, error) {
 type Item struct {
 	// InstanceType such as "m5.large".
 	InstanceType string
-	// Zone is the zone's name for spot, and for on-demand prices of zones that have their own; empty for other on-demand prices, which are
-	// the same in all zones.
+	// Zone is the zone's name for spot prices, and for on-demand prices of zones that have prices of their own. It is empty for other
+	// on-demand prices, which are the same in all zones.
 	Zone string
 	// Dedicated is true for the price of a Dedicated Instance.
 	Dedicated bool
@@ -132,9 +132,9 @@ type Item struct {
 	Spot bool
 }
 
-// Adjust returns a source that changes each price of another source by a function, in the list's currency: for negotiated discounts,
-// remaining prices under a commitment, or premiums. note is added to the provenance: "less 8 % by contract". A price that becomes zero,
-// negative or not a number is skipped.
+// Adjust returns a source that applies a function to each price of another source, in the list's currency: for negotiated discounts,
+// remaining prices under a commitment, or premiums. note is added to the source of the prices: "less 8 % by contract". A price that becomes
+// zero, negative or not a number is skipped.
 func Adjust(s Source, note string, adjust func(Item, float64) float64) Source {
 	return SourceFunc(func(ctx context.Context) (*List, error) {
 		from, err := s.Prices(ctx)

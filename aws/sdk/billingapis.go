@@ -12,17 +12,17 @@ import (
 type SavingsPlansAPI interface {
 	// DescribeSavingsPlans reads the Savings Plans of the account.
 	DescribeSavingsPlans(context.Context, *savingsplans.DescribeSavingsPlansInput, ...func(*savingsplans.Options)) (*savingsplans.DescribeSavingsPlansOutput, error)
-	// DescribeSavingsPlanRates reads what an hour of each instance type uses of a Savings Plan.
+	// DescribeSavingsPlanRates reads how much of a Savings Plan an hour of each instance type uses.
 	DescribeSavingsPlanRates(context.Context, *savingsplans.DescribeSavingsPlanRatesInput, ...func(*savingsplans.Options)) (*savingsplans.DescribeSavingsPlanRatesOutput, error)
 }
 
-// CostExplorerAPI contains the Cost Explorer calls in use: for how much of commitments is used, and for discounts. AWS charges for each.
+// CostExplorerAPI contains the Cost Explorer calls in use: for the used part of commitments, and for discounts. AWS charges for each call.
 type CostExplorerAPI interface {
 	// GetSavingsPlansUtilizationDetails reads how much of each Savings Plan was used.
 	GetSavingsPlansUtilizationDetails(context.Context, *costexplorer.GetSavingsPlansUtilizationDetailsInput, ...func(*costexplorer.Options)) (*costexplorer.GetSavingsPlansUtilizationDetailsOutput, error)
 	// GetReservationUtilization reads how much of Reserved Instances was used.
 	GetReservationUtilization(context.Context, *costexplorer.GetReservationUtilizationInput, ...func(*costexplorer.Options)) (*costexplorer.GetReservationUtilizationOutput, error)
-	// GetCostAndUsage reads what was charged, by kind of charge.
+	// GetCostAndUsage reads the charges, by kind of charge.
 	GetCostAndUsage(context.Context, *costexplorer.GetCostAndUsageInput, ...func(*costexplorer.Options)) (*costexplorer.GetCostAndUsageOutput, error)
 }
 

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Class is a set of calls for which AWS has a common rate limit.
+// Class is a set of calls that share a rate limit of AWS.
 type Class string
 
 // Classes of calls.
@@ -26,7 +26,7 @@ const (
 	ClassParameters Class = "parameters"
 	// ClassPrices: reading the price list.
 	ClassPrices Class = "prices"
-	// ClassOther: everything else; not limited unless a Limit says so.
+	// ClassOther: all other calls; not limited unless a Limit is set for it.
 	ClassOther Class = "other"
 )
 
@@ -62,8 +62,8 @@ type Limit struct {
 	Burst float64
 }
 
-// DefaultLimits returns the limits that EC2 documents for an account and region, which are shared by everything that runs there, and those
-// of SSM and the price list. The caller owns the map.
+// DefaultLimits returns the limits that EC2 documents for an account and region, and those of SSM and the price list. All programs in the
+// account and region share these limits. The caller owns the map.
 func DefaultLimits() map[Class]Limit {
 	return map[Class]Limit{
 		ClassRead:       {PerSecond: 20, Burst: 100},
@@ -81,7 +81,7 @@ type Priority int
 
 // Priorities; later ones are served first.
 const (
-	// Background is for data that is refreshed regularly: types, prices, images. It leaves half of a burst to others.
+	// Background is for data that is refreshed regularly: types, prices, images. It leaves half of a burst to higher priorities.
 	Background Priority = iota
 	// Normal is for calls that a caller waits for: listing, tagging. It leaves a tenth of a burst to urgent calls.
 	Normal
@@ -95,16 +95,16 @@ const (
 	// longestWait is the time after which a waiting caller is served first, whatever its priority, so that a busy cluster still gets new
 	// types and prices.
 	longestWait = 30 * time.Second
-	// recovery is the time without throttling after which a slowed-down class doubles its rate.
+	// recovery is the time without throttling after which the reduced rate of a class doubles.
 	recovery = 30 * time.Second
-	// slowest is the lowest rate to which throttling slows a class down, as a share of its rate.
+	// slowest is the lowest share of its rate to which throttling reduces a class.
 	slowest = 1.0 / 8
 )
 
-// Budget limits the rate of calls by class: each call takes a token. Callers wait for tokens in order of priority, then of arrival. If AWS
-// throttles a class anyway, because other programs use the same account, its bucket is emptied and its rate halved until there was no
-// throttling for some time. A Budget is safe for concurrent use; clients of one account and region should share one. Make one with
-// NewBudget.
+// Budget limits the rate of calls by class: each call takes a token. Callers wait for tokens in order of priority, and then in order of
+// arrival. If AWS still throttles a class, because other programs use the same account, its bucket is emptied and its rate is halved. The
+// rate rises again after some time without throttling. A Budget is safe for concurrent use; clients of one account and region should share
+// one. Make one with NewBudget.
 type Budget struct {
 	mu      sync.Mutex
 	buckets map[Class]*bucket
@@ -127,8 +127,8 @@ func NewBudget(limits map[Class]Limit) *Budget {
 	return b
 }
 
-// Wait takes a token for a call of the class, and waits until there is one. The error wraps ctx's error if that ends first; then no token
-// is lost.
+// Wait takes a token for a call of the class. If there is none, it waits for one. If ctx ends first, the error wraps ctx's error, and no
+// token is lost.
 func (b *Budget) Wait(ctx context.Context, class Class, p Priority) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("waiting for the budget of %s calls: %w", class, err)
@@ -157,7 +157,7 @@ func (b *Budget) Throttled(class Class) {
 	now := time.Now()
 	k.fill(now)
 	k.tokens = 0
-	// Calls that were in progress together are refused together, so they count once.
+	// Calls that were in progress together are refused together, so they count only once.
 	if now.Sub(k.throttled) > time.Second {
 		k.pace = max(k.pace/2, slowest)
 		k.throttled = now
@@ -185,7 +185,7 @@ func (b *Budget) enqueue(class Class, p Priority) *waiter {
 	}
 }
 
-// leave removes a waiter from the queue. If it was served at the same moment, it returns its token.
+// leave removes a waiter from the queue. If it was served at the same moment, its token is returned to the bucket.
 func (b *Budget) leave(class Class, w *waiter) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -203,7 +203,7 @@ func (b *Budget) leave(class Class, w *waiter) {
 	b.serve(k, now)
 }
 
-// serve distributes the present tokens and schedules itself for when the next waiter can get one.
+// serve distributes the available tokens, and schedules its next call for when the next waiter can get a token.
 func (b *Budget) serve(k *bucket, now time.Time) {
 	k.fill(now)
 	for {
@@ -229,7 +229,7 @@ func (b *Budget) schedule(k *bucket, now time.Time) {
 		return
 	}
 	wait := time.Duration(max(0, needed-k.tokens) / k.rate() * float64(time.Second))
-	// Older waiters need fewer tokens, and may come before the present next waiter.
+	// Older waiters need fewer tokens, so another waiter may become the next one.
 	wait = min(wait, max(longestWait-now.Sub(k.oldest()), time.Millisecond))
 	k.timer = time.AfterFunc(wait+time.Microsecond, func() {
 		b.mu.Lock()
@@ -248,7 +248,7 @@ type bucket struct {
 	limit     Limit
 	tokens    float64
 	filled    time.Time
-	pace      float64 // the share of the rate that is used at present
+	pace      float64 // the share of the rate that is used now
 	throttled time.Time
 	queues    [priorities][]*waiter
 	timer     *time.Timer
@@ -256,7 +256,7 @@ type bucket struct {
 
 func (k *bucket) rate() float64 { return k.limit.PerSecond * k.pace }
 
-// fill adds the tokens since the last call.
+// fill adds the tokens that have accumulated since the last call.
 func (k *bucket) fill(now time.Time) {
 	for k.pace < 1 && now.Sub(k.throttled) >= recovery {
 		k.throttled = k.throttled.Add(recovery)
@@ -266,7 +266,8 @@ func (k *bucket) fill(now time.Time) {
 	k.filled = now
 }
 
-// next returns the next waiter and how many tokens the bucket must have for it, including those reserved for others.
+// next returns the next waiter and the number of tokens that the bucket must have to serve it, including those that are reserved for higher
+// priorities.
 func (k *bucket) next(now time.Time) (*waiter, float64) {
 	var first *waiter
 	for p := len(k.queues) - 1; p >= 0; p-- {
@@ -298,7 +299,7 @@ func (k *bucket) reserve(p Priority) float64 {
 	return min(k.limit.Burst/2, k.limit.Burst-1)
 }
 
-// oldest returns when the longest-waiting waiter came; it returns now if there is none.
+// oldest returns the arrival time of the waiter that has waited longest, or now if there is none.
 func (k *bucket) oldest() time.Time {
 	var oldest time.Time
 	for _, queue := range k.queues {

@@ -32,12 +32,12 @@ const (
 	// DefaultMaxBackoff is the longest pause between two attempts.
 	DefaultMaxBackoff = 20 * time.Second
 
-	// loadTimeout bounds the search for a region and for credentials, which may ask a missing instance metadata service.
+	// loadTimeout limits the search for a region and for credentials, which may try to call a missing instance metadata service.
 	loadTimeout = 15 * time.Second
 )
 
-// Config says how to reach AWS. The zero value takes everything from the environment, the shared configuration files and
-// the instance metadata service, as the AWS command line does.
+// Config says how to reach AWS. With the zero value, everything comes from the environment, the shared configuration files and the instance
+// metadata service, as for the AWS command line.
 type Config struct {
 	// Region of the clients; empty means the region of the environment, or else of the instance on which the program runs.
 	Region string
@@ -48,17 +48,16 @@ type Config struct {
 	Base *aws.Config
 	// UserAgent is added to the user agent of every request, "name/version"; empty adds "drawknife".
 	UserAgent string
-	// Timeout is the longest duration of one HTTP request; 0 means no limit, and nil means DefaultTimeout. Ignored when Base has its own
-	// HTTP client.
+	// Timeout is the longest duration of one HTTP request; 0 means no limit, and nil means DefaultTimeout. Ignored if Base has its own HTTP
+	// client.
 	Timeout *time.Duration
 	// MaxAttempts is the number of attempts of a call, at least 1; nil means DefaultMaxAttempts.
 	MaxAttempts *int
 	// MaxBackoff is the longest pause between attempts; nil means DefaultMaxBackoff.
 	MaxBackoff *time.Duration
-	// Budget for the calls; nil means a new one with DefaultLimits. Share one between clients of one account and region.
+	// Budget for the calls; nil means a new one with DefaultLimits. Clients of one account and region should share a Budget.
 	Budget *Budget
-	// Observe is called after every call, for metrics and logs; nil means no such function. It must be safe for concurrent use and return
-	// quickly.
+	// Observe is called after every call, for metrics and logs; it may be nil. It must be safe for concurrent use and return quickly.
 	Observe func(Call)
 }
 

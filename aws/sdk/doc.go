@@ -9,8 +9,8 @@
 //		return sdk.Wrap("reading instances", err) // of a cloudprovider.ErrorKind, the missing permission named
 //	}
 //
-// Every attempt of a call, including retries, first takes a token from the [Budget] of its class of calls, so that a burst waits here
-// instead of being throttled by AWS; launches go before refreshes. Package sdk/mock has gomock mocks of the interfaces.
+// Every attempt of a call, including retries, first takes a token from the [Budget] of its class of calls. So a burst waits here instead of
+// being throttled by AWS, and launches have a higher priority than refreshes. Package sdk/mock has gomock mocks of the interfaces.
 //
 // Stability: beta.
 package sdk

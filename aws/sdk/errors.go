@@ -37,7 +37,7 @@ func Message(err error) string {
 	return err.Error()
 }
 
-// RequestID returns the id of the failed request, for AWS's support, or "" if there was no answer.
+// RequestID returns the id of the failed request, for AWS's support, or "" if AWS did not answer.
 func RequestID(err error) string {
 	var withID interface{ ServiceRequestID() string }
 	if errors.As(err, &withID) {
@@ -46,8 +46,8 @@ func RequestID(err error) string {
 	return ""
 }
 
-// Action returns the permission that the failed call needs, for instance "ec2:CreateFleet": the one in the message, else the call's own. It
-// is empty if neither is known.
+// Action returns the permission that the failed call needs, for instance "ec2:CreateFleet": that in the error message, or else the
+// permission with the name of the call. It is empty if both are unknown.
 func Action(err error) string {
 	if action := namedAction(Message(err)); action != "" {
 		return action
@@ -138,11 +138,11 @@ func refused(code string) bool {
 	case "UnauthorizedOperation", "AccessDenied", "AccessDeniedException", "AuthFailure", "NotAuthorized", "OptInRequired":
 		return true
 	}
-	// AuthFailure.ServiceLinkedRoleCreationNotPermitted concerns only spot and has a separate reason.
+	// AuthFailure.ServiceLinkedRoleCreationNotPermitted concerns only spot, and has its own reason.
 	return false
 }
 
-// badCredentials reports whether the caller could not be authenticated, or no longer.
+// badCredentials reports whether AWS does not accept the credentials, or no longer accepts them.
 func badCredentials(err error) bool {
 	switch Code(err) {
 	case "ExpiredToken", "ExpiredTokenException", "InvalidClientTokenId", "UnrecognizedClientException", "InvalidToken",
@@ -173,7 +173,7 @@ func IsServerFault(err error) bool {
 // IsTokenMismatch reports whether a client token was used before for a different request.
 func IsTokenMismatch(err error) bool { return Code(err) == "IdempotentParameterMismatch" }
 
-// Wrap adds to an error what was being done, and gives it its kind: throttled, unauthorised with the missing permission or as a
+// Wrap adds to an error which operation failed, and gives the error a kind: throttled, unauthorised with the missing permission or as a
 // *CredentialsError, permanent, or transient. errors.Is still finds the error of an ended context. An error that is already wrapped keeps
 // its kind. Nil returns nil.
 func Wrap(doing string, err error) error {
@@ -245,7 +245,7 @@ func retryAfter(err error) time.Duration {
 	if parseErr != nil || seconds < 0 {
 		return 0
 	}
-	const longest = 3600 // a header must not block a caller for a day
+	const longest = 3600 // limits the delay, because a header must not block a caller for a day
 	return time.Duration(min(seconds, longest)) * time.Second
 }
 

@@ -18,13 +18,13 @@ type Call struct {
 	Operation string
 	// Attempts is the number of requests sent, at least 1 if any was sent.
 	Attempts int
-	// Duration from the first attempt's wait for the budget to the last answer.
+	// Duration from the start of the first attempt's wait for the budget to the last answer.
 	Duration time.Duration
-	// Code is AWS's error code; empty if the call succeeded or got no answer.
+	// Code is AWS's error code; empty if the call succeeded or AWS did not answer.
 	Code string
-	// RequestID of the last attempt; empty without an answer.
+	// RequestID of the last attempt; empty if AWS did not answer.
 	RequestID string
-	// Err is the caller's error.
+	// Err is the error that the caller gets.
 	Err error
 }
 
@@ -36,7 +36,7 @@ func userAgent(product string) func(*middleware.Stack) error {
 	return awsmiddleware.AddUserAgentKeyValue(name, version)
 }
 
-// observing reports each call to observe; it is outside the retries.
+// observing reports each call to observe; it runs once per call, outside the retries.
 func observing(observe func(Call)) func(*middleware.Stack) error {
 	return func(stack *middleware.Stack) error {
 		if observe == nil {
@@ -67,7 +67,7 @@ func observing(observe func(Call)) func(*middleware.Stack) error {
 	}
 }
 
-// budgeted makes every attempt wait for the budget; it is inside the retries.
+// budgeted makes every attempt wait for the budget; it runs once per attempt, inside the retries.
 func budgeted(budget *Budget, p Priority) func(*middleware.Stack) error {
 	return func(stack *middleware.Stack) error {
 		wait := middleware.FinalizeMiddlewareFunc("drawknife:budget", func(
@@ -84,7 +84,7 @@ func budgeted(budget *Budget, p Priority) func(*middleware.Stack) error {
 			return out, metadata, err
 		})
 		if err := stack.Finalize.Insert(wait, "Retry", middleware.After); err != nil {
-			// A stack without retries, as for a presigned request.
+			// Here the stack has no retries, as for a presigned request.
 			return stack.Finalize.Add(wait, middleware.Before)
 		}
 		return nil

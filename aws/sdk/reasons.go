@@ -58,8 +58,8 @@ const (
 	ReasonLaunchFailed Reason = "LaunchFailed"
 )
 
-// Explain converts a code and message of EC2 to the reason of a failed launch and a sentence for readers with the cure if known. Both may
-// be joined from several errors; the first reason in the order of the table is returned. Either may be empty.
+// Explain converts a code and message of EC2 to the reason of a failed launch and a sentence for people, with the cure if that is known.
+// code and message may be joined from several errors; the first matching reason in the order of the table is returned. Either may be empty.
 func Explain(code, message string) (Reason, string) {
 	text := code + ": " + message
 	for _, row := range explanations() {
@@ -71,7 +71,7 @@ func Explain(code, message string) (Reason, string) {
 }
 
 type explanation struct {
-	anyOf  []string // one of these must occur
+	anyOf  []string // at least one of these must occur
 	andOf  string   // and this one
 	reason func(text string) Reason
 	cure   string
@@ -140,7 +140,7 @@ func unauthorizedReason(text string) Reason {
 	return ReasonUnauthorized
 }
 
-// permissionCure names the kinds of policies that can refuse a call.
+// permissionCure names the kinds of policies that can refuse a call, and so the cure.
 func permissionCure(text string) string {
 	action := namedAction(text)
 	if action == "" {
@@ -157,8 +157,8 @@ func permissionCure(text string) string {
 	return fmt.Sprintf("no policy allows %s: grant it to the credentials in use", action)
 }
 
-// Unfulfillable reports whether a launch failed because nothing is available at that place, either at present or within the account's
-// quotas, so that another place may work.
+// Unfulfillable reports whether a launch failed because nothing is available in that zone and type, at present or within the account's
+// quotas, so that another offering may work.
 func Unfulfillable(code string) bool {
 	switch code {
 	case "InsufficientInstanceCapacity", "InsufficientHostCapacity", "InsufficientReservedInstanceCapacity", "InsufficientCapacity",

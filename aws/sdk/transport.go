@@ -11,8 +11,8 @@ import (
 )
 
 // transport sends requests with its own copy of the body. The SDK closes its body as soon as there is an answer. Its reader then returns an
-// error where net/http, which may still look for the end of the body, expects none, and the connection is closed in the middle of the
-// answer. This only happens with a server that answers at once, such as those of tests.
+// error. But net/http may still read up to the end of the body, and expects no error: it would close the connection in the middle of the
+// answer. This happens only with a server that answers at once, such as the servers of tests.
 type transport struct{ next http.RoundTripper }
 
 // newTransport returns the default transport with enough open connections for a burst of calls, and with the certificate authorities of
@@ -30,7 +30,7 @@ func newTransport(loaded aws.HTTPClient) http.RoundTripper {
 	return transport{t}
 }
 
-// RoundTrip implements http.RoundTripper. Requests of these services are small.
+// RoundTrip implements http.RoundTripper. Requests to these services are small, so their bodies can be copied.
 func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.Body == nil || r.Body == http.NoBody {
 		return t.next.RoundTrip(r)

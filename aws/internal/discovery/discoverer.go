@@ -91,7 +91,7 @@ type Status struct {
 	// ZoneIDs is the error of reading the ids of zones; nil if reading succeeded. Discovery works without the ids, because subnets also
 	// contain them.
 	ZoneIDs error
-	// Failures is the number of failures in a row, Err the last error; 0 and nil after a success.
+	// Failures is the number of failures in a row, LastErr the last error; 0 and nil after a success.
 	Failures int
 	LastErr  error
 }

@@ -49,7 +49,7 @@ type Options struct {
 	Now func() time.Time
 }
 
-// Scorer asks EC2 for spot placement scores. It is safe for concurrent use.
+// Scorer requests spot placement scores from EC2. It is safe for concurrent use.
 type Scorer struct {
 	options Options
 
@@ -62,7 +62,7 @@ func New(o Options) *Scorer { return &Scorer{options: o, used: map[string]time.T
 
 // BudgetError means that all configurations for 24 hours are used up.
 type BudgetError struct {
-	// Configurations is how many may be used within 24 hours.
+	// Configurations is the maximum number of configurations within 24 hours.
 	Configurations int
 	// Until is when another configuration may be used.
 	Until time.Time
@@ -104,7 +104,7 @@ func (s *Scorer) Scores(ctx context.Context, types []string) (map[string]int, er
 	return scores, nil
 }
 
-// take counts a configuration, unless it was used within the last 24 hours.
+// take records the use of a configuration. It returns a *BudgetError if the configuration is new and the budget is used up.
 func (s *Scorer) take(configuration string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

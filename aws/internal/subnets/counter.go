@@ -16,21 +16,21 @@ import (
 	"github.com/drawknife/drawknife/aws/sdk"
 )
 
-// CountEvery is how old a count may be before a launch asks EC2 for a new one.
+// CountEvery is the age at which a count is read again before a launch.
 const CountEvery = time.Minute
 
 // mostIDs is the number of values that EC2 allows in one filter.
 const mostIDs = 200
 
-// Counter asks EC2 for the free addresses of subnets if a tracker has no recent count because no node class has resolved them recently. It
-// is safe for concurrent use, and callers at the same time share one call. Make one with NewCounter.
+// Counter reads the free addresses of subnets from EC2 if a tracker has no recent count, because no node class has resolved these subnets
+// recently. It is safe for concurrent use, and simultaneous callers share one call. Make one with NewCounter.
 type Counter struct {
 	api     sdk.EC2API
 	tracker *Tracker
 	calls   *batch.Batcher[string, struct{}]
 }
 
-// NewCounter makes a counter that fills a tracker.
+// NewCounter makes a counter that passes its counts to a tracker.
 func NewCounter(api sdk.EC2API, tracker *Tracker) *Counter {
 	c := &Counter{api: api, tracker: tracker}
 	c.calls = batch.New(batch.Options[string, struct{}]{
@@ -39,7 +39,7 @@ func NewCounter(api sdk.EC2API, tracker *Tracker) *Counter {
 	return c
 }
 
-// Tracker returns the tracker that the counter fills.
+// Tracker returns the tracker to which the counter passes its counts.
 func (c *Counter) Tracker() *Tracker { return c.tracker }
 
 // Refresh updates outdated counts of the subnets in the tracker. If EC2 does not answer, the tracker stays unchanged and the error says
@@ -62,7 +62,7 @@ func (c *Counter) Refresh(ctx context.Context, found []awsv1.Subnet) error {
 	return errors.Join(errs...)
 }
 
-// count reads subnets, some two hundred at a time.
+// count reads the counts of subnets, up to mostIDs per call.
 func (c *Counter) count(ctx context.Context, ids []string) []batch.Answer[struct{}] {
 	answers := make([]batch.Answer[struct{}], len(ids))
 	distinct := slices.Compact(slices.Sorted(slices.Values(ids)))

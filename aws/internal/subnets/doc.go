@@ -1,5 +1,5 @@
-// Package subnets picks the subnet of each zone for a launch: the one with the most free addresses, minus those that launches in progress
-// will take.
+// Package subnets chooses the subnet of each zone for a launch: the subnet with the most free addresses, minus the addresses that launches
+// in progress will use.
 //
 //	tracker := subnets.New(subnets.Options{})
 //	tracker.Observe(counts)                             // after each DescribeSubnets
@@ -7,6 +7,6 @@
 //	… // launch in the subnets of hold.Subnets()
 //	hold.Settle(used...)                               // in any case
 //
-// EC2's own counts are late by about the duration of a launch, and a node takes addresses for its pods long after its launch. Without its
-// own tracker, many simultaneous launches would fill one subnet and fail.
+// EC2 updates its own counts only after about the duration of a launch, and a node uses addresses for its pods long after its launch.
+// Without its own tracker, many simultaneous launches would fill one subnet and fail.
 package subnets

@@ -9,10 +9,10 @@ import (
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 )
 
-// DefaultLifetime is how long a count of free addresses is believed.
+// DefaultLifetime is how long a count of free addresses is used.
 const DefaultLifetime = 5 * time.Minute
 
-// Options of a Tracker; the zero value takes the defaults.
+// Options of a Tracker; the zero value means the defaults.
 type Options struct {
 	// Lifetime of a count; a subnet whose count is older counts as unknown. Zero means DefaultLifetime.
 	Lifetime time.Duration
@@ -31,10 +31,10 @@ type Tracker struct {
 
 // entry is the known state of a subnet.
 type entry struct {
-	counted   int64     // as EC2 said; meaningful until lifetime has passed
-	countedAt time.Time // zero when EC2 has not said
-	open      int64     // charged by launches in progress
-	spent     int64     // charged by launches that ended in the subnet since EC2 counted
+	counted   int64     // EC2's count; valid until lifetime has passed
+	countedAt time.Time // zero if EC2 has not counted
+	open      int64     // addresses charged to launches in progress
+	spent     int64     // addresses charged to launches that ended in the subnet after EC2's count
 }
 
 // New makes an empty tracker.
@@ -61,7 +61,7 @@ func (t *Tracker) Observe(free map[string]int64) {
 	t.forget(now)
 }
 
-// Exhausted says that EC2 found a subnet without a free address: it is chosen last until it is counted again.
+// Exhausted records that EC2 found no free address in a subnet: until its addresses are counted again, other subnets are preferred.
 func (t *Tracker) Exhausted(ids ...string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -79,7 +79,7 @@ func (t *Tracker) Free(id string) (int64, bool) {
 	return t.free(id, t.options.Now())
 }
 
-// Unknown returns the subnets whose count is missing or older than age, in their order: ask EC2 for them before a launch.
+// Unknown returns the subnets whose count is missing or older than age, in the order of found: ask EC2 for them before a launch.
 func (t *Tracker) Unknown(age time.Duration, found []awsv1.Subnet) []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -94,9 +94,9 @@ func (t *Tracker) Unknown(age time.Duration, found []awsv1.Subnet) []string {
 	return ids
 }
 
-// Hold picks a subnet of each zone and charges perNode addresses to it until the hold is settled: the subnet with the most free addresses,
-// or the first in the class's order among equal ones. zones are the names of the wanted zones; nil means all. A zone in which the class has
-// no subnet is left out. perNode below 0 counts as 0.
+// Hold chooses a subnet of each zone and charges perNode addresses to it until the hold is settled: the subnet with the most free addresses
+// or, of equal ones, the first in the class's order. zones are the names of the wanted zones; nil means all zones. A zone in which the
+// class has no subnet is left out. perNode below 0 counts as 0.
 func (t *Tracker) Hold(found []awsv1.Subnet, zones []string, perNode int64) *Hold {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -126,7 +126,7 @@ func (t *Tracker) free(id string, now time.Time) (int64, bool) {
 		return 0, false
 	}
 	if !e.known(now, t.options.Lifetime) {
-		// Charged addresses still distinguish a subnet from the others.
+		// Addresses charged to launches still distinguish this subnet from the others.
 		return -e.open - e.spent, false
 	}
 	return e.counted - e.open - e.spent, true
@@ -152,7 +152,7 @@ func (t *Tracker) forget(now time.Time) {
 	})
 }
 
-// Hold is a choice of subnets that is charged to a launch. It is safe for concurrent use.
+// Hold contains the subnets that were chosen for a launch and are charged to it. It is safe for concurrent use.
 type Hold struct {
 	tracker *Tracker
 	subnets map[string]awsv1.Subnet
@@ -160,11 +160,11 @@ type Hold struct {
 	settled bool
 }
 
-// Subnets returns the choice by zone name. The caller owns the map.
+// Subnets returns the chosen subnets by zone name. The caller owns the map.
 func (h *Hold) Subnets() map[string]awsv1.Subnet { return maps.Clone(h.subnets) }
 
-// Settle ends the hold. Subnets in which instances were launched, given by id, stay charged until EC2's next count; the other subnets are
-// credited. An id may occur once for each instance. Only the first call counts.
+// Settle ends the hold. Subnets in which instances were launched (used has their ids) stay charged until EC2's next count; the charge of
+// all other subnets is removed. used may contain an id once for each instance. Only the first call has an effect.
 func (h *Hold) Settle(used ...string) {
 	h.tracker.mu.Lock()
 	defer h.tracker.mu.Unlock()

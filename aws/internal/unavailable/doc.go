@@ -6,26 +6,26 @@
 //	})
 //	_, closed := memory.Snapshot().Closed(effect.Keys[0], nil)
 //
-// [Judge] is a pure function that turns a failure into marks: it closes an offering, a capacity type, a subnet, a quota or a reservation.
+// In this package, an offering is closed while nobody should use it, and a mark is the record that closes it. Capacity types, subnets,
+// volume types and quotas can also be marked and closed. [Judge] is a pure function that returns what is unavailable after a failed launch.
 // The [Memory] decides how long:
 //
-//   - The first mark of an offering lasts [DefaultFirst], each further mark twice as long as the one before, up to [DefaultLongest], all
-//     with a jitter that follows from a seed. Marks of things that were closed at once thus don't open at once.
-//   - When a mark has ended, the offering is on probation: one launch at a time may try it (see [Memory.Begin]), and it looks closed to
-//     all others until that launch has ended. Success forgets it, failure marks it again.
-//   - Larger sizes of a family that had no room for a smaller one go on probation too, without being closed.
+//   - The first mark of an offering lasts [DefaultFirst]. Each further mark lasts twice as long as the one before, up to [DefaultLongest].
+//     All have a jitter that depends on a seed, so that offerings that were closed together don't open together.
+//   - When a mark has ended, the offering is on probation: one launch at a time may try it (see [Memory.Begin]). To all others it is closed
+//     until that launch has ended. If the launch succeeds, the mark is forgotten; if it fails, the offering is marked again.
+//   - If a family had no capacity for a type, its larger sizes also go on probation, without being closed.
 //   - A vCPU quota closes all types of its class that have at least as many vCPUs as the refused type.
 //
-// Readers take a [Snapshot], which never changes and is the same pointer for as long as nothing changed. All of it is
-// deterministic: the same calls at the same times of the injected clock give the same answers.
+// Callers read a [Snapshot]. It never changes, and it is the same pointer as long as nothing changed. The package is deterministic: the same
+// calls at the same times of the injected clock give the same answers.
 //
 // # Deliberate differences
 //
-//   - Lifetimes grow and are tried by one launch at a time, instead of three minutes flat; a quota closes the
-//     types of its class instead of one type in one zone.
-//   - A subnet without addresses closes the subnet alone, not the type as well: classes with other subnets can
-//     have it. A full spread group closes its zone for every type and capacity type, not just for those of the request.
-//   - Marks of a partition count.
-//   - There is no sequence number: a snapshot that is the same pointer says the same, and what is marked is in
-//     the next one.
+//   - Marks last longer each time, and one launch at a time tries an offering again, instead of three minutes for every mark. A quota
+//     closes the types of its class instead of one type in one zone.
+//   - If a subnet has no free addresses, only the subnet is closed, not the instance type: classes with other subnets can launch it. A full
+//     spread group closes its zone for every type and capacity type, not just for those of the request.
+//   - Partitions of placement groups have their own marks.
+//   - There is no sequence number: if two snapshots are the same pointer, nothing has changed, and a new mark is in the next snapshot.
 package unavailable

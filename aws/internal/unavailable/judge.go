@@ -26,37 +26,37 @@ const (
 	codeSpotServiceLinkedRole = "AuthFailure.ServiceLinkedRoleCreationNotPermitted"
 )
 
-// spreadLimit is in the message of a launch for which a spread placement group has no room: at most seven instances per zone, of any type.
+// spreadLimit is part of the message if a spread placement group has no room: it has at most seven instances per zone, of any type.
 const spreadLimit = "limit of instances in this spread placement group"
 
 // Failure is one error of a launch, as EC2 reported it, with the properties of the launch.
 type Failure struct {
-	// Code and Message are EC2's own.
+	// Code and Message as EC2 reported them.
 	Code, Message string
 	// CapacityType of the launch: "on-demand", "spot" or "reserved".
 	CapacityType string
-	// InstanceType, Zone and SubnetID of the override that the error is about. Zone is the name.
+	// InstanceType, Zone and SubnetID of the override that the error concerns. Zone is the name.
 	InstanceType, Zone, SubnetID string
-	// GroupID and Partition of the placement group the launch was for; empty and 0 without one.
+	// GroupID and Partition of the launch's placement group; empty and 0 without a group.
 	GroupID   string
 	Partition int32
-	// ReservationID of the override, when the launch was reserved.
+	// ReservationID of the override if the launch was reserved.
 	ReservationID string
 	// VolumeTypes are the types of the launch's EBS volumes, such as "gp3". Empty if they are not known.
 	VolumeTypes []string
 }
 
-// Effect is what follows from a failure.
+// Effect contains what is unavailable after a failure.
 type Effect struct {
 	// Keys of offerings without capacity.
 	Keys []Key
-	// CapacityTypes that can't be had at all.
+	// CapacityTypes that are not available.
 	CapacityTypes []string
 	// Subnets without free addresses.
 	Subnets []string
 	// Reservations that are full.
 	Reservations []string
-	// Volumes that can't be had.
+	// Volumes that are not available.
 	Volumes []Volume
 	// Quotas are exhausted quotas; each excludes types with at least as many vCPUs as its InstanceType.
 	Quotas []QuotaHit
@@ -80,19 +80,19 @@ func (f Failure) volumes() []Volume {
 
 func isNoLetterOrDigit(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
 
-// QuotaHit is a quota that a launch of an instance type ran into.
+// QuotaHit is a quota that the launch of an instance type would have exceeded.
 type QuotaHit struct {
 	Quota
 	// InstanceType that was refused.
 	InstanceType string
 }
 
-// Empty reports whether the failure taught nothing about capacity.
+// Empty reports whether the failure has no effect on what is available.
 func (e Effect) Empty() bool {
 	return len(e.Keys)+len(e.CapacityTypes)+len(e.Subnets)+len(e.Volumes)+len(e.Reservations)+len(e.Quotas) == 0
 }
 
-// IsCapacityCode reports whether an error code of EC2 says that there is no room, for whatever reason.
+// IsCapacityCode reports whether an error code of EC2 means that capacity is missing, for whatever reason.
 func IsCapacityCode(code string) bool {
 	switch code {
 	case codeInsufficientCapacity, codeSpotCount, codeVCPULimit, codeUnfulfillable, codeUnsupported, codeNoAddresses,
@@ -103,7 +103,8 @@ func IsCapacityCode(code string) bool {
 	return false
 }
 
-// Judge returns the marks for a failure, or none if its code is not about capacity.
+// Judge returns what is unavailable after a failed launch: offerings, capacity types, subnets, reservations, volumes or quotas. The Effect
+// is empty if the code is not about capacity.
 func Judge(f Failure) Effect {
 	var e Effect
 	reserved := f.CapacityType == "reserved"
@@ -114,7 +115,7 @@ func Judge(f Failure) Effect {
 		}
 		return e
 	case f.GroupID != "" && strings.Contains(f.Message, spreadLimit):
-		// The limit is of the group's instances in that zone, whatever their type and however they are bought.
+		// The limit applies to all instances of the group in that zone, whatever their instance type and capacity type.
 		e.Keys = []Key{{Zone: f.Zone, GroupID: f.GroupID}}
 		return e
 	case !IsCapacityCode(f.Code):
@@ -126,7 +127,7 @@ func Judge(f Failure) Effect {
 		return e
 	}
 	if f.Code == codeVolumeCapacity && f.Zone != "" && len(f.VolumeTypes) > 0 {
-		// The type itself has capacity with any capacity type: classes with other volumes can launch it there.
+		// The type itself has capacity, with any capacity type: classes with other volume types can launch it in that zone.
 		e.Volumes = f.volumes()
 		return e
 	}
@@ -141,7 +142,7 @@ func Judge(f Failure) Effect {
 			CapacityType: f.CapacityType, InstanceType: f.InstanceType, Zone: f.Zone, GroupID: f.GroupID, Partition: f.Partition,
 		}}
 	}
-	// EC2 counts vCPUs for spot as well; "MaxSpotInstanceCountExceeded" is the older name of that limit.
+	// EC2 also counts vCPUs for spot; "MaxSpotInstanceCountExceeded" is the older name of that limit.
 	if class := QuotaClass(f.InstanceType); class != "" && (f.Code == codeVCPULimit || f.Code == codeSpotCount || f.Code == codeInstanceLimit) {
 		e.Quotas = []QuotaHit{{Quota: Quota{CapacityType: f.CapacityType, Class: class}, InstanceType: f.InstanceType}}
 	}

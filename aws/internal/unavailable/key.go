@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Key names an offering as launches do: by capacity type, instance type and zone, and within a placement group by group and partition. A
-// key without capacity type and instance type means all of a group's instances in the zone. It is comparable.
+// Key identifies an offering as launches do: by capacity type, instance type and zone, and in a placement group also by group and
+// partition. A key without capacity type and instance type means all instances of a group in the zone. It is comparable.
 type Key struct {
 	// CapacityType is "on-demand" or "spot".
 	CapacityType string
@@ -17,7 +17,7 @@ type Key struct {
 	Zone string
 	// GroupID is the placement group that the launch was for; empty outside of groups.
 	GroupID string
-	// Partition of that group, from 1; 0 when the launch named none.
+	// Partition of that group, from 1; 0 if the launch named none.
 	Partition int32
 }
 
@@ -44,7 +44,7 @@ func (k Key) Compare(o Key) int {
 	)
 }
 
-// Volume names a type of EBS volume in a zone; EC2 may have no such volumes left for any instance type.
+// Volume identifies a type of EBS volume in a zone; EC2 may have no such volumes left for any instance type.
 type Volume struct {
 	// Zone is the zone's name.
 	Zone string
@@ -52,17 +52,17 @@ type Volume struct {
 	Type string
 }
 
-// Quota names an account's limit on running vCPUs for a class of instance types.
+// Quota identifies an account's limit on running vCPUs for a class of instance types.
 type Quota struct {
-	// CapacityType is "on-demand" or "spot": the limits are apart.
+	// CapacityType is "on-demand" or "spot": each has its own limit.
 	CapacityType string
 	// Class of the types, from QuotaClass.
 	Class string
 }
 
-// QuotaClass returns the class of types that an EC2 vCPU quota is about: "standard" for the A, C, D, H, I, M, R, T and Z families, "g" for
-// G and VT together, "u" for the high-memory types, and the family's own letters for the others: "f", "p", "x", "dl", "inf", "trn", "hpc".
-// Source: the quotas of "Running On-Demand … instances" in the EC2 user guide. Empty for a name that is not an instance type's.
+// QuotaClass returns the class of types that share an EC2 vCPU quota: "standard" for the A, C, D, H, I, M, R, T and Z families, "g" for G
+// and VT together, "u" for the high-memory types, and the family's own letters for the others: "f", "p", "x", "dl", "inf", "trn", "hpc".
+// Source: the quotas of "Running On-Demand … instances" in the EC2 user guide. It is empty if the name is not an instance type's.
 func QuotaClass(instanceType string) string {
 	letters := strings.IndexFunc(instanceType, func(r rune) bool { return r < 'a' || r > 'z' })
 	if letters <= 0 {

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Memory remembers offerings without capacity. It is safe for concurrent use; its lock is held for moments, never while a call is
-// in progress. Make one with New.
+// Memory remembers offerings without capacity. It is safe for concurrent use. Its lock is held only for moments, never while a call is in
+// progress. Make one with New.
 type Memory struct {
 	options Options
 	current atomic.Pointer[Snapshot]
@@ -20,7 +20,7 @@ type Memory struct {
 	subnets       tracker[string]
 	quotas        tracker[Quota]
 	volumes       tracker[Volume]
-	lowest        map[Quota]int64 // vCPUs from which on a quota's types are closed
+	lowest        map[Quota]int64 // smallest number of vCPUs of the types that a quota closes
 }
 
 // New makes an empty memory.
@@ -47,9 +47,9 @@ func (m *Memory) Flush() {
 	m.reset()
 }
 
-// Observe judges failures of launches and remembers what follows from them. It is called for every error of an answer, also when there was
-// an instance in it. The effects are returned in the order of the failures: the caller must apply the effects for reservations and for
-// subnets' addresses.
+// Observe passes failures of launches to Judge and remembers the effects. It is called for every error of an answer, even if the answer
+// also has an instance. It returns the effects in the order of the failures: the caller must apply those on reservations and on subnets'
+// addresses.
 func (m *Memory) Observe(failures ...Failure) []Effect {
 	effects := make([]Effect, len(failures))
 	var suspects []Key
@@ -90,7 +90,7 @@ func (m *Memory) Observe(failures ...Failure) []Effect {
 	return effects
 }
 
-// suspects returns the neighbours of an offering that is out of stock.
+// suspects returns the neighbours of offerings that are out of stock.
 func (m *Memory) suspects(keys []Key) []Key {
 	if m.options.Neighbours == nil {
 		return nil
@@ -106,7 +106,8 @@ func (m *Memory) suspects(keys []Key) []Key {
 	return out
 }
 
-// quotaHit closes the types of a quota, from the smallest type on that was refused while the quota was closed.
+// quotaHit closes the types of a quota: all that have at least as many vCPUs as the smallest type that was refused while the quota was
+// closed.
 func (m *Memory) quotaHit(hit QuotaHit, now time.Time) {
 	var vcpus int64
 	if m.options.VCPUs != nil {
@@ -119,7 +120,7 @@ func (m *Memory) quotaHit(hit QuotaHit, now time.Time) {
 	m.quotas.mark(hit.Quota, now)
 }
 
-// Mark closes an offering for another reason than a failed launch: a spot interruption notice, for instance.
+// Mark closes offerings for another reason than a failed launch, for instance a spot interruption notice.
 func (m *Memory) Mark(keys ...Key) {
 	if len(keys) == 0 {
 		return
@@ -133,8 +134,8 @@ func (m *Memory) Mark(keys ...Key) {
 	m.current.Store(nil)
 }
 
-// Snapshot returns the offerings that are currently out of stock. The pointer stays the same while nothing changes. The snapshot contains
-// everything marked by calls that returned before this one.
+// Snapshot returns the offerings that are currently out of stock. The pointer stays the same as long as nothing changes. The snapshot
+// contains all marks of calls that returned before this call.
 func (m *Memory) Snapshot() *Snapshot {
 	now := m.options.Now()
 	if s := m.current.Load(); s != nil && s.holds(now) {
@@ -167,9 +168,9 @@ type Attempt struct {
 	once   sync.Once
 }
 
-// Begin is called by a launch with the offerings it is about to ask for. Offerings on probation are reserved for this launch: until it has
-// ended, they are closed to all others. Closed returns the offerings that the launch should leave out, because another launch is trying
-// them or because they were closed in the meantime.
+// Call Begin before a launch, with the offerings that the launch will request. Offerings on probation are reserved for this launch: until
+// it has ended, they are closed to all other launches. Attempt.Closed returns the offerings that the launch should leave out, because
+// another launch is trying them or because they were closed in the meantime.
 func (m *Memory) Begin(keys ...Key) *Attempt {
 	a := &Attempt{memory: m}
 	s := m.Snapshot()
@@ -189,11 +190,11 @@ func (m *Memory) Begin(keys ...Key) *Attempt {
 	return a
 }
 
-// Closed returns the offerings of Begin that the launch should not use, in their order.
+// Closed returns the offerings of Begin that the launch should not use, in the order of keys.
 func (a *Attempt) Closed() []Key { return slices.Clone(a.closed) }
 
 // End ends the attempt. Marks of offerings that provided an instance are removed, unless they were marked in the meantime; the other
-// offerings on probation wait for the next launch. Only the first call counts.
+// offerings on probation are available to the next launch. Only the first call has an effect.
 func (a *Attempt) End(launched ...Key) {
 	a.once.Do(func() {
 		m := a.memory

@@ -8,21 +8,21 @@ import (
 
 // Defaults of Options.
 const (
-	// DefaultFirst is how long the first mark of a thing lasts.
+	// DefaultFirst is how long the first mark of an offering lasts.
 	DefaultFirst = 3 * time.Minute
-	// DefaultLongest bounds the length of repeated marks of a thing.
+	// DefaultLongest is how long repeated marks of an offering last at most.
 	DefaultLongest = 30 * time.Minute
 	// DefaultJitter is the part of a lifetime by which it may be shorter or longer.
 	DefaultJitter = 0.1
-	// DefaultProbeTimeout is how long a launch that tries a thing on probation may take before another may try.
+	// DefaultProbeTimeout is how long a launch that tries an offering on probation may take before another launch may try it.
 	DefaultProbeTimeout = 2 * time.Minute
 )
 
-// Options are the settings of a Memory. The zero value takes the defaults.
+// Options are the settings of a Memory. The zero value means the defaults.
 type Options struct {
 	// First is how long the first mark lasts; 0 means DefaultFirst.
 	First time.Duration
-	// Longest bounds the lifetime of repeated marks; 0 means DefaultLongest, less than First means First.
+	// Longest is how long repeated marks last at most; 0 means DefaultLongest, less than First means First.
 	Longest time.Duration
 	// Jitter is a fraction from 0 to 1; 0 means DefaultJitter, a negative value means none.
 	Jitter float64
@@ -30,12 +30,11 @@ type Options struct {
 	Seed uint64
 	// ProbeTimeout is how long a launch on probation may take; 0 means DefaultProbeTimeout.
 	ProbeTimeout time.Duration
-	// Neighbours are types that are likely to be out of stock when a type is, in the same zone and of the same capacity
-	// type: they go on probation with it. Nil means none; see LargerSizes. It is called without a lock held and must be
-	// safe for concurrent use.
+	// Neighbours returns types that are likely to be out of stock if a type is, in the same zone and of the same capacity type: they go on
+	// probation together with that type. Nil means none; see LargerSizes. It is called without a lock and must be safe for concurrent use.
 	Neighbours func(instanceType string) []string
-	// VCPUs is the number of vCPUs of a type, which quotas are counted in; nil or 0 means unknown, and a quota then
-	// closes its whole class.
+	// VCPUs returns the number of vCPUs of a type, because quotas count vCPUs; nil or 0 means unknown, and a quota then closes its whole
+	// class.
 	VCPUs func(instanceType string) int64
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
@@ -66,7 +65,7 @@ func (o Options) withDefaults() Options {
 }
 
 // LargerSizes returns the types of a catalogue that are in the same family and have more vCPUs: if a type has no capacity, a larger type of
-// the family probably has none either. The catalogue is read again at each call; current may return nil while there is none.
+// the family probably has none either. The catalogue is read again at each call; current may return nil while there is no catalogue.
 func LargerSizes(current func() *catalog.Catalog) func(instanceType string) []string {
 	return func(instanceType string) []string {
 		c := current()
@@ -87,7 +86,7 @@ func LargerSizes(current func() *catalog.Catalog) func(instanceType string) []st
 	}
 }
 
-// VCPUs gives the vCPUs of a catalogue's types; 0 for others.
+// VCPUs returns a function that returns the vCPUs of the catalogue's types, and 0 for other types.
 func VCPUs(current func() *catalog.Catalog) func(instanceType string) int64 {
 	return func(instanceType string) int64 {
 		if c := current(); c != nil {

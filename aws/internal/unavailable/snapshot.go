@@ -8,7 +8,7 @@ import (
 
 // Snapshot contains the closed offerings at one time. It never changes; nil is an empty snapshot.
 type Snapshot struct {
-	from, until   time.Time // until is when it becomes outdated; zero means never
+	from, until   time.Time // until is when the snapshot becomes outdated; zero means never
 	keys          map[Key]struct{}
 	capacityTypes map[string]struct{}
 	subnets       map[string]struct{}
@@ -16,8 +16,8 @@ type Snapshot struct {
 	volumes       map[Volume]struct{}
 }
 
-// holds reports whether the memory would return the same snapshot at that time if nothing was marked in the meantime. If the clock was set
-// back, a new snapshot is made.
+// holds reports whether the memory would return the same snapshot at the time now if nothing was marked in the meantime. If the clock was
+// set back, it returns false.
 func (s *Snapshot) holds(now time.Time) bool {
 	return !now.Before(s.from) && (s.until.IsZero() || now.Before(s.until))
 }
@@ -29,7 +29,7 @@ const (
 	// ReasonGroup: its placement group, or partition, had no room for it.
 	ReasonGroup = "out of stock in the placement group"
 	// ReasonCapacityType: its capacity type is not available.
-	ReasonCapacityType = "capacity type can't be had"
+	ReasonCapacityType = "capacity type is not available"
 	// ReasonSubnets: no subnet of the class has free addresses in its zone.
 	ReasonSubnets = "no free addresses in the zone's subnets"
 	// ReasonQuota: the vCPU quota of its class of types is used up.
@@ -38,9 +38,9 @@ const (
 	ReasonVolumes = "no room for the class's volumes in the zone"
 )
 
-// Closed reports whether an offering has no room, and why. The key names the group and the partition of a launch: marks for the type
-// without a group, for the group and for the partition all count. subnets are the class's subnets in the zone: if there are any and none
-// has free addresses, the offering is closed. Quotas and volumes are not looked at; see QuotaClosed and VolumesClosed.
+// Closed reports whether an offering is unavailable, and why. The key has the group and the partition of a launch. Marks of the type
+// without a group, with the group and with the partition all count. subnets are the class's subnets in the zone: if there are any and none
+// has free addresses, the offering is closed. Quotas and volumes are not checked; see QuotaClosed and VolumesClosed.
 func (s *Snapshot) Closed(key Key, subnets []string) (reason string, closed bool) {
 	if s == nil {
 		return "", false
@@ -85,8 +85,8 @@ func (s *Snapshot) allWithout(subnets []string) bool {
 	})
 }
 
-// QuotaClosed reports whether a type with this number of vCPUs is closed by a quota: when one of its class with at most as many
-// was refused.
+// QuotaClosed reports whether a quota closes a type with this number of vCPUs: if a type of its class with at most as many vCPUs was
+// refused.
 func (s *Snapshot) QuotaClosed(capacityType, instanceType string, vcpus int64) bool {
 	if s == nil || len(s.quotas) == 0 {
 		return false
@@ -95,7 +95,7 @@ func (s *Snapshot) QuotaClosed(capacityType, instanceType string, vcpus int64) b
 	return closed && vcpus >= from
 }
 
-// VolumesClosed reports whether EC2 had no room in the zone for a volume of one of the types.
+// VolumesClosed reports whether EC2 had no capacity in the zone for a volume of one of the types.
 func (s *Snapshot) VolumesClosed(zone string, types []string) bool {
 	if s == nil || len(s.volumes) == 0 {
 		return false

@@ -8,10 +8,10 @@ import (
 
 // record is the state of one offering without capacity.
 type record struct {
-	strikes int       // marks, without a success between them
-	until   time.Time // closed before, on probation afterwards
-	forget  time.Time // not known any more afterwards
-	probe   time.Time // when the launch that tries it began; zero without one
+	strikes int       // number of marks since the last success
+	until   time.Time // closed before this time, on probation afterwards
+	forget  time.Time // the record is removed after this time
+	probe   time.Time // when the launch began that tries the object; zero if none does
 }
 
 // tracker contains the records of one kind of object, such as offerings.
@@ -21,8 +21,8 @@ type tracker[K comparable] struct {
 	records map[K]*record
 }
 
-// mark closes a thing, for longer each time. Marks that come while it is closed renew its lifetime without making it
-// longer: they are of launches that were in progress together.
+// mark closes an object. Each repeated mark lasts longer. A mark of an object that is already closed restarts the same duration, because
+// such marks come from launches that were in progress together.
 func (l *tracker[K]) mark(key K, now time.Time) {
 	r := l.get(key)
 	if !now.Before(r.forget) {
@@ -33,7 +33,7 @@ func (l *tracker[K]) mark(key K, now time.Time) {
 	}
 	lifetime := l.lifetime(key, r.strikes)
 	r.until = now.Add(lifetime)
-	// The history is kept after the mark for as long as the mark lasted, so that an offering that soon fails again gets a longer mark.
+	// The record is kept after the mark for as long as the mark lasted, so that an offering that soon fails again gets a longer mark.
 	r.forget = r.until.Add(lifetime)
 	r.probe = time.Time{}
 }
@@ -66,14 +66,14 @@ func (l *tracker[K]) has(key K) bool {
 	return ok
 }
 
-// lifetime doubles with each strike up to the longest, give or take the jitter.
+// lifetime returns how long a mark lasts. It doubles with each strike, up to Options.Longest, plus or minus the jitter.
 func (l *tracker[K]) lifetime(key K, strikes int) time.Duration {
 	grown := float64(l.options.First) * math.Pow(2, float64(min(strikes, 64)-1))
 	capped := min(grown, float64(l.options.Longest))
 	return time.Duration(capped * (1 + l.options.Jitter*l.chance(key, strikes)))
 }
 
-// chance returns a number from -1 to 1 that the seed, the thing and the strike decide, so that the order of calls does not.
+// chance returns a number from -1 to 1. It depends on the seed, the object and the strikes, but not on the order of calls.
 func (l *tracker[K]) chance(key K, strikes int) float64 {
 	h := fnv.New64a()
 	for _, n := range [...]uint64{l.options.Seed, uint64(strikes)} {
@@ -84,7 +84,7 @@ func (l *tracker[K]) chance(key K, strikes int) float64 {
 		h.Write(word[:])
 	}
 	h.Write([]byte(l.name(key)))
-	// Between short strings, its low bits vary more than its high bits.
+	// For short strings, the low bits of the hash vary more than its high bits.
 	return float64(h.Sum64()&(1<<32-1))/(1<<31) - 1
 }
 
@@ -92,13 +92,13 @@ func (r *record) closedAt(now time.Time, timeout time.Duration) bool {
 	return now.Before(r.until) || !r.probe.IsZero() && now.Before(r.probe.Add(timeout))
 }
 
-// closedAt reports whether a thing is closed, or being tried by a launch.
+// closedAt reports whether an object is closed, or a launch is trying it.
 func (l *tracker[K]) closedAt(key K, now time.Time) bool {
 	r, ok := l.records[key]
 	return ok && r.closedAt(now, l.options.ProbeTimeout)
 }
 
-// probe gives a thing on probation to a launch. It returns false when it is not on probation.
+// probe reserves an object on probation for a launch. It returns false if the object is not on probation.
 func (l *tracker[K]) probe(key K, now time.Time) bool {
 	r, ok := l.records[key]
 	if !ok || !now.Before(r.forget) || r.closedAt(now, l.options.ProbeTimeout) {
@@ -108,7 +108,7 @@ func (l *tracker[K]) probe(key K, now time.Time) bool {
 	return true
 }
 
-// release takes a thing from the launch that tried it; true when that changed anything.
+// release ends the reservation of an object for a launch. It reports whether there was one.
 func (l *tracker[K]) release(key K) bool {
 	r, ok := l.records[key]
 	if !ok || r.probe.IsZero() {
@@ -128,8 +128,8 @@ func (l *tracker[K]) forgive(key K, now time.Time) bool {
 	return true
 }
 
-// closed returns the things that are closed now. It removes old marks. It lowers until, if that is later or zero, to the time of the next
-// change of the answer.
+// closed returns the objects that are closed now. It removes expired records. If until is zero or later than the next change of the result,
+// it sets until to the time of that change.
 func (l *tracker[K]) closed(now time.Time, until *time.Time) map[K]struct{} {
 	out := map[K]struct{}{}
 	for key, r := range l.records {

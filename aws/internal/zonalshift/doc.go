@@ -1,5 +1,4 @@
-// Package zonalshift follows ARC zonal shifts: while operators or AWS itself shift a cluster away from a zone, no instances are
-// launched there.
+// Package zonalshift follows ARC zonal shifts: while operators or AWS shift a cluster away from a zone, no instances are launched there.
 //
 //	arn, err := zonalshift.ClusterARN(ctx, eksAPI, "my-cluster")
 //	if err != nil { … }
@@ -9,6 +8,6 @@
 //
 // # Deliberate differences
 //
-//   - An answer replaces the previous one instead of being merged with it: a cancelled shift ends at once.
-//   - Shifts that AWS starts by itself count as well.
+//   - An answer replaces the previous answer instead of being merged with it, so a cancelled shift ends at once.
+//   - Shifts that AWS starts by itself also count.
 package zonalshift

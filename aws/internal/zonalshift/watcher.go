@@ -21,7 +21,7 @@ import (
 // Period is the interval between two reads of the shifts.
 const Period = 30 * time.Second
 
-// ClusterARN reads from EKS the name under which ARC knows a cluster.
+// ClusterARN reads from EKS the ARN under which ARC knows a cluster.
 func ClusterARN(ctx context.Context, api sdk.EKSAPI, cluster string) (string, error) {
 	if api == nil {
 		return "", option.Missing("ClusterARN", "the API")
@@ -45,14 +45,14 @@ type Watcher struct {
 	current atomic.Pointer[Snapshot]
 
 	mu     sync.Mutex
-	arn    string // empty until it was found
+	arn    string // empty until EKS has returned it
 	asked  time.Time
-	shifts map[string]time.Time // by zone id: when it ends; zero when ARC will say
-	told   map[string]bool      // the zones of the last change
+	shifts map[string]time.Time // keys are zone ids, values when the shift ends; zero if only ARC can end it
+	told   map[string]bool      // the zones that were shifted at the last change
 }
 
-// New makes a watcher that knows of no shift. now is the clock; nil means time.Now. The first Poll is the check that the
-// cluster is known to ARC: its error should stop the start.
+// New makes a watcher that knows no shifts. now is the clock; nil means time.Now. The first Poll checks that ARC knows the cluster: if it
+// fails, the program should not start.
 func New(api sdk.ZonalShiftAPI, clusterARN string, now func() time.Time) *Watcher {
 	if now == nil {
 		now = time.Now
@@ -60,7 +60,7 @@ func New(api sdk.ZonalShiftAPI, clusterARN string, now func() time.Time) *Watche
 	return &Watcher{api: api, arn: clusterARN, now: now}
 }
 
-// ForCluster is New for an EKS cluster by its name: the ARN is read from EKS by the first Poll that gets an answer.
+// ForCluster is like New, for the name of an EKS cluster: Poll reads the ARN from EKS until it gets an answer.
 func ForCluster(api sdk.ZonalShiftAPI, clusters sdk.EKSAPI, cluster string, now func() time.Time) *Watcher {
 	w := New(api, "", now)
 	w.find = func(ctx context.Context) (string, error) { return ClusterARN(ctx, clusters, cluster) }
@@ -69,14 +69,14 @@ func ForCluster(api sdk.ZonalShiftAPI, clusters sdk.EKSAPI, cluster string, now 
 
 // Change is the difference from the previous Poll. Zones are ids, sorted.
 type Change struct {
-	// Started are zones that are shifted away from now.
+	// Started are the zones that are newly shifted away from.
 	Started []string
-	// Ended are zones that are no longer.
+	// Ended are the zones whose shift has ended.
 	Ended []string
 }
 
-// Poll asks ARC, and returns what changed since the last successful Poll, including shifts that have expired by the clock. If ARC does not
-// answer, the known shifts stay until their end.
+// Poll asks ARC, and returns the changes since the last successful Poll, including shifts that have expired. If ARC does not answer, the
+// known shifts stay until they expire.
 func (w *Watcher) Poll(ctx context.Context) (Change, error) {
 	arn, err := w.name(ctx)
 	if err != nil {
@@ -101,7 +101,7 @@ func (w *Watcher) Poll(ctx context.Context) (Change, error) {
 	return w.change(), err
 }
 
-// name returns the cluster's ARN, found once.
+// name returns the cluster's ARN, and caches it.
 func (w *Watcher) name(ctx context.Context) (string, error) {
 	w.mu.Lock()
 	arn := w.arn
@@ -135,7 +135,7 @@ func shiftsOf(out *arczonalshift.GetManagedResourceOutput) map[string]time.Time 
 	return shifts
 }
 
-// change compares with the previous result. The lock is held.
+// change returns the difference from the zones of the last change. The caller holds the lock.
 func (w *Watcher) change() Change {
 	s := w.snapshot(w.now())
 	var c Change
@@ -155,16 +155,16 @@ func (w *Watcher) change() Change {
 	return c
 }
 
-// Snapshot is the zones shifted away from at one time. It never changes; a nil snapshot has no shifts.
+// Snapshot contains the zones that are shifted away from at one time. It never changes; a nil snapshot has no shifts.
 type Snapshot struct {
 	zones map[string]bool
-	until time.Time // when a shift expires; zero when none does
+	until time.Time // when the next shift expires; zero if none does
 }
 
-// Shifted reports whether a zone, by its id, is shifted away from.
+// Shifted reports whether the zone with this id is shifted away from.
 func (s *Snapshot) Shifted(zoneID string) bool { return s != nil && s.zones[zoneID] }
 
-// Zones returns the ids of all of them, sorted.
+// Zones returns the ids of the zones that are shifted away from, sorted.
 func (s *Snapshot) Zones() []string {
 	if s == nil {
 		return nil
@@ -172,7 +172,7 @@ func (s *Snapshot) Zones() []string {
 	return slices.Sorted(maps.Keys(s.zones))
 }
 
-// Snapshot returns what is known now. The pointer stays the same while nothing changes.
+// Snapshot returns the zones that are shifted away from now. The pointer stays the same as long as nothing changes.
 func (w *Watcher) Snapshot() *Snapshot {
 	now := w.now()
 	if s := w.current.Load(); s != nil && s.holds(now) {
@@ -185,7 +185,7 @@ func (w *Watcher) Snapshot() *Snapshot {
 
 func (s *Snapshot) holds(now time.Time) bool { return s.until.IsZero() || now.Before(s.until) }
 
-// snapshot makes a new snapshot if the last one is out of date. The lock is held.
+// snapshot makes a new snapshot if the last one is out of date. The caller holds the lock.
 func (w *Watcher) snapshot(now time.Time) *Snapshot {
 	last := w.current.Load()
 	if last != nil && last.holds(now) {

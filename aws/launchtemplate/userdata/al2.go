@@ -52,7 +52,7 @@ func bootstrapScript(c *Config) (string, error) {
 		strings.Join(lines, " \\\n"), nil
 }
 
-// familyUbuntu is a family of the older generations: AL2's user data on images that do not set up local disks.
+// familyUbuntu is a family of v1beta1 and v1alpha5: it has AL2's user data, but its images do not set up local disks.
 const familyUbuntu awsv1.AMIFamily = "Ubuntu"
 
 // shellQuote quotes a string as one shell word.

@@ -18,8 +18,8 @@ const (
 	nodeConfigGroupPrefix = "node.eks.aws/"
 )
 
-// al2023 returns the user's parts followed by a NodeConfig. nodeadm merges such documents in order and later ones override earlier ones, so
-// generated values override the user's.
+// al2023 returns the user's parts followed by a NodeConfig. nodeadm merges such documents in order, and later documents override earlier
+// ones. So generated values override the user's.
 func al2023(c *Config, warn func(string, ...any)) (string, error) {
 	if c.ServiceCIDR == "" {
 		return "", badConfig("serviceCIDR", "is not known, and family %s can't do without: give the range of the cluster's service addresses", c.Family)
@@ -60,7 +60,7 @@ func nodeConfig(c *Config) (string, error) {
 	}
 	kubelet := map[string]any{"config": config}
 	if labels := pairs(nodeLabels(c.Labels), "="); labels != "" {
-		// The quotes are part of the flag's value.
+		// The quotes are part of the value of the flag.
 		kubelet["flags"] = []string{fmt.Sprintf("--node-labels=%q", labels)}
 	}
 	spec := map[string]any{"cluster": cluster, "kubelet": kubelet}
@@ -74,7 +74,8 @@ func nodeConfig(c *Config) (string, error) {
 	return nodeConfigComment + string(text), nil
 }
 
-// kubeletConfig returns the class's kubelet block as it was written, so that durations keep their spelling, with generated values added.
+// kubeletConfig returns the class's kubelet block with generated values added. It keeps the block as it was written, so that durations keep
+// their spelling.
 func kubeletConfig(c *Config) (map[string]any, error) {
 	text, err := json.Marshal(c.Kubelet)
 	if err != nil {
@@ -91,7 +92,7 @@ func kubeletConfig(c *Config) (map[string]any, error) {
 	if dns := c.dns(); len(c.Kubelet.ClusterDNS) == 0 && dns != "" {
 		config["clusterDNS"] = []string{dns}
 	}
-	// An empty list, not null, if there are no taints.
+	// Without taints, write an empty list instead of null.
 	taints := make([]map[string]string, 0, len(c.Taints))
 	for _, taint := range c.Taints {
 		taints = append(taints, taintItem(taint))

@@ -9,15 +9,15 @@ import (
 	"strings"
 )
 
-// archiveReader parses a multipart message, line by line. It accepts what either reader on a node accepts: nodeadm's, which is Go's
-// mime/multipart, and cloud-init's, which is Python's email and accepts almost anything. What only one of them accepts is an oddity: it
-// causes a warning, because the archive is written again without it.
+// archiveReader parses a multipart message, line by line. It accepts what at least one of the two readers on a node accepts: nodeadm's,
+// which is Go's mime/multipart, and cloud-init's, which is Python's email and accepts almost anything. A form that only one of them accepts
+// is an oddity. It causes a warning, because the archive is written again without it.
 type archiveReader struct {
 	c     *Config
 	lines []string
-	// at is the index of the next line; first is the number of line 0 in the user's text.
+	// at is the index of the next line; first is the number of the first line in the user's text.
 	at, first int
-	// odd has the first line of each kind of oddity, by its message.
+	// odd has the first line of each kind of oddity, by the message about it.
 	odd map[string]int
 }
 
@@ -128,7 +128,7 @@ func delimiter(line, boundary string) delimiterKind {
 	return noDelimiter
 }
 
-// readParts reads up to the closing line. Text before the first part and after the last is ignored.
+// It ignores text before the first part and after the last part. Text before the first part and after the last is ignored.
 func (r *archiveReader) readParts(boundary string) ([]part, error) {
 	for {
 		line, ok := r.next()
@@ -150,7 +150,7 @@ func (r *archiveReader) readParts(boundary string) ([]part, error) {
 	}
 	var parts []part
 	for {
-		// The line read last opens a part.
+		// A part begins with the line that was read last.
 		opened := r.at
 		if r.restIsBlank() {
 			r.note("the last line opens another part instead of closing the archive: write -- after the boundary")
@@ -184,7 +184,7 @@ func (r *archiveReader) readParts(boundary string) ([]part, error) {
 	}
 }
 
-// restIsBlank reports whether only white space follows.
+// restIsBlank reports whether the remaining lines are only white space.
 func (r *archiveReader) restIsBlank() bool {
 	for _, line := range r.lines[r.at:] {
 		if strings.TrimSpace(line) != "" {
@@ -211,24 +211,24 @@ func (r *archiveReader) readBody(boundary string) (lines []string, ended delimit
 	}
 }
 
-// checkHeaders warns of a part that only some readers support.
+// checkHeaders warns about headers of a part that only some readers support.
 func (r *archiveReader) checkHeaders(p part) {
 	if strings.TrimSpace(p.body) != "" && p.mediaType() == "" {
 		r.note("the part that ends here has no Content-Type: cloud-init goes by its first line, and nodeadm passes over it")
 	}
 }
 
-// headerBlock contains the headers before a body.
+// headerBlock contains the headers of a part or an archive.
 type headerBlock struct {
 	headers []header
 	// contentTypeLine is the line of the Content-Type, or else the line where the block begins.
 	contentTypeLine int
-	// ended means that something follows the headers: an empty line, or a line that is no header.
+	// ended means that the headers are followed by an empty line, or by a line that is no header.
 	ended bool
 }
 
-// readHeaders reads up to the empty line after the headers. A line that begins with white space continues the line before. As with Python,
-// a line that is no header ends them too, and belongs to the body.
+// readHeaders reads up to the empty line after the headers. A line that begins with white space continues the line before. A line that is
+// no header also ends them, as in Python, and belongs to the body.
 func (r *archiveReader) readHeaders(boundary string) (headerBlock, error) {
 	b := headerBlock{contentTypeLine: r.first + r.at}
 	left := false // the previous header was left out, and so are its continuation lines

@@ -13,8 +13,8 @@ import (
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 )
 
-// bottlerocket returns the user's settings, overridden by the generated ones. The document is written again with sorted keys: comments and
-// layout are lost.
+// bottlerocket returns the user's settings with the generated settings, which override them. The document is written again with sorted
+// keys: comments and layout are lost.
 func bottlerocket(c *Config, warn func(string, ...any)) (string, error) {
 	warnOther(c, warn)
 	if c.Kubelet.PodsPerCore != nil {
@@ -46,7 +46,7 @@ func bottlerocket(c *Config, warn func(string, ...any)) (string, error) {
 	return string(text), nil
 }
 
-// bottlerocketShape describes the settings into which generated values are merged, so their types must be right. The TOML reader reports
+// bottlerocketShape describes the settings into which generated values are merged: these must have the right types. The TOML reader reports
 // the position of a wrong type.
 type bottlerocketShape struct {
 	Settings struct {
@@ -62,7 +62,7 @@ type bottlerocketShape struct {
 	} `toml:"settings"`
 }
 
-// bootstrapMode says when a bootstrap command runs. It is not a string, because the TOML reader would not call its method then.
+// bootstrapMode says when a bootstrap command runs. It is not a string, because then the TOML reader would not call UnmarshalText.
 type bootstrapMode struct{}
 
 // UnmarshalText accepts only Bottlerocket's words.
@@ -98,8 +98,8 @@ func userSettings(c *Config, warn func(string, ...any)) (map[string]any, error) 
 	return settings, nil
 }
 
-// maxDepth is far more than any setting needs. In TOML, each table begins with the names of all tables around it: a text of a few kilobytes
-// with thousands of nested tables would become a gigabyte.
+// maxDepth is far more than any setting needs. In TOML, the name of each table contains the names of all tables around it: a text of a few
+// kilobytes with thousands of nested tables would become a gigabyte when written.
 const maxDepth = 64
 
 // deeper reports whether tables or lists in a value are nested more than most levels deep.
@@ -117,8 +117,8 @@ func deeper(value any, most int) bool {
 	return false
 }
 
-// karpenterKeeps reports whether Karpenter knows the Kubernetes setting. It drops all others, so user data that worked there may contain
-// settings that Bottlerocket does not know.
+// karpenterKeeps reports whether Karpenter knows the Kubernetes setting. Karpenter drops all other settings, so user data that worked with
+// Karpenter may contain settings that Bottlerocket does not know.
 func karpenterKeeps(key string) bool {
 	switch key {
 	case "allowed-unsafe-sysctls", "api-server", "cloud-provider", "cluster-certificate", "cluster-dns-ip", "cluster-domain", "cluster-name",
@@ -136,7 +136,7 @@ func karpenterKeeps(key string) bool {
 	return false
 }
 
-// malformedTOML keeps the position and drops the reader's message, which may quote the text.
+// malformedTOML returns an error with the position of err. It drops the reader's message, which may quote the text.
 func malformedTOML(c *Config, err error, problem string) error {
 	var line, column int
 	var decode *toml.DecodeError
@@ -146,7 +146,7 @@ func malformedTOML(c *Config, err error, problem string) error {
 	return c.malformed(line, column, "%s", problem)
 }
 
-// table returns a table within another one, and creates it if it is missing.
+// table returns the table called key in another table, and creates it if it is missing.
 func table(of map[string]any, key string) map[string]any {
 	if t, ok := of[key].(map[string]any); ok {
 		return t
@@ -221,7 +221,8 @@ func taintTable(taints []corev1.Taint) map[string][]string {
 // storageCommandName sorts before the user's commands, so that storage is ready when they run.
 const storageCommandName = "000-mount-instance-storage"
 
-// storageCommand uses local disks as node storage. From 1.46 on, Bottlerocket decides itself what to store there.
+// storageCommand returns the command that uses local disks as node storage. From version 1.46 on, Bottlerocket itself decides what to store
+// there.
 func storageCommand(version string) map[string]any {
 	bind := []string{"apiclient", "ephemeral-storage", "bind"}
 	if known, old := before(version, 46); !known || old {

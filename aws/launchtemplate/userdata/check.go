@@ -15,7 +15,7 @@ import (
 )
 
 // check refuses values that would have another meaning in a script, an argument list or a configuration file. Labels, taints and similar
-// values come from validated objects. But user data runs as root, so they are checked again.
+// values come from validated objects. But user data runs as root, so this checks them again.
 func (c *Config) check() error {
 	if c.ClusterName == "" {
 		return badConfig("clusterName", "is empty, and a node can't join a cluster without a name: give it")
@@ -69,7 +69,7 @@ func (c *Config) checkAddresses() error {
 	return nil
 }
 
-// checkKubelet refuses values that would end their quotes, and expressions that were not evaluated.
+// checkKubelet refuses values that would end the quotes around them, and expressions that were not evaluated.
 func checkKubelet(k *awsv1.KubeletConfiguration) error {
 	for _, address := range k.ClusterDNS {
 		if !isAddress(address) {
@@ -95,7 +95,7 @@ func checkKubelet(k *awsv1.KubeletConfiguration) error {
 	return nil
 }
 
-// isAddress refuses addresses with a zone, which has no meaning on another instance.
+// isAddress reports whether text is an IP address without a zone: zones have no meaning on another instance.
 func isAddress(text string) bool {
 	address, err := netip.ParseAddr(text)
 	return err == nil && address.Zone() == ""
@@ -105,7 +105,7 @@ func hasControl(text string) bool {
 	return strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f })
 }
 
-// isPlain reports whether a string needs no quoting anywhere.
+// isPlain reports whether a string needs no quotes in any of the formats.
 func isPlain(text string) bool {
 	return text != "" && strings.Trim(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.%+-_") == ""
 }

@@ -20,24 +20,24 @@ type Config struct {
 	Endpoint string
 	// CABundle is the certificate authority of the API server, PEM in base64. Empty if unknown: the image must then find it.
 	CABundle string
-	// ServiceCIDR is the range of the cluster's service addresses. Required for AL2023; written for Windows if it is known.
+	// ServiceCIDR is the range of the cluster's service addresses. Required for AL2023; used for Windows if it is known.
 	ServiceCIDR string
 	// IPv6 is true when the cluster's pods have IPv6 addresses.
 	IPv6 bool
 	// DiscoveredDNS is the address of the cluster's DNS service; it is used if Kubelet.ClusterDNS is empty. Empty if unknown.
 	DiscoveredDNS string
-	// Kubelet is the class's kubelet block with evaluated expressions. MaxPods is the pod limit of the instance, a number; nil leaves it to
-	// the image.
+	// Kubelet is the class's kubelet block with evaluated expressions. MaxPods is the pod limit of the instance as a number; nil leaves the
+	// limit to the image.
 	Kubelet awsv1.KubeletConfiguration
-	// Labels the node joins with. Labels that a kubelet may not set on itself are left out.
+	// Labels with which the node joins. Labels that a kubelet may not set on itself are left out.
 	Labels map[string]string
-	// Taints the node joins with, in this order.
+	// Taints with which the node joins, in this order.
 	Taints []corev1.Taint
 	// InstanceStorePolicy says how local disks are used; empty leaves them unused.
 	InstanceStorePolicy awsv1.InstanceStorePolicy
 	// OSVersion is the version of Bottlerocket, "1.46.0", "v1.46.0" or "latest"; empty if unknown. Other families ignore it.
 	OSVersion string
-	// UserData is the user's own, in the format of the family. Empty: none.
+	// UserData is the user data of the node class, in the format of the family. Empty: none.
 	UserData string
 }
 
@@ -63,10 +63,10 @@ func (r Rendered) LogValue() slog.Value {
 	return slog.GroupValue(slog.Int("bytes", len(r.Text)), slog.Any("warnings", r.Warnings))
 }
 
-// renderer makes one family's user data from a checked configuration; it may add warnings.
+// renderer makes the user data of one family from a checked configuration; it may add warnings.
 type renderer func(c *Config, warn func(format string, args ...any)) (string, error)
 
-// Render makes the user data of an instance. The error is a *MalformedError if the user's own text is wrong, a *TooLargeError if the whole
+// Render makes the user data of an instance. The error is a *MalformedError if the user's own text is wrong, a *TooLargeError if the result
 // is longer than EC2 allows, and a *ConfigError otherwise.
 func Render(c Config) (Rendered, error) {
 	if c.Family == "" {

@@ -24,7 +24,7 @@
 //	Windows*      one PowerShell block: the user's commands, then a call of Start-EKSBootstrap.ps1
 //	Custom        the user's bytes, untouched
 //
-// Any other name behaves like AL2; Ubuntu, a former family, like AL2 without the use of local disks.
+// Any other name behaves like AL2. Ubuntu, a former family, behaves like AL2 without the use of local disks.
 //
 // # Differences from Karpenter
 //
@@ -32,7 +32,7 @@
 //
 // # Secrets
 //
-// User data may contain secrets. Errors name the line and the rule but quote nothing of it; Rendered hides its text from fmt and log/slog.
+// User data may contain secrets. Errors name the line and the rule but never quote the text; Rendered hides its text from fmt and log/slog.
 //
 // Stability: beta.
 package userdata

@@ -11,7 +11,8 @@ const Limit = 16384
 // NoticeAt is the number of bytes from which Render warns that the limit is near: nine tenths of Limit.
 const NoticeAt = 14745
 
-// maxInput bounds the user's own text before it is parsed: some formats drop comments, so a text longer than Limit may be valid.
+// maxInput limits the user's own text before it is parsed. It is larger than Limit because some formats drop comments, so that a longer
+// text may be valid.
 const maxInput = 4 * Limit
 
 // MalformedError means that the user's own user data can't be parsed, or contains something that is not allowed.
@@ -38,9 +39,9 @@ func (e *MalformedError) Error() string {
 
 // TooLargeError means that user data is longer than EC2 allows.
 type TooLargeError struct {
-	// Bytes is its size.
+	// Bytes is the size of the user data.
 	Bytes int
-	// Limit that applies: Limit for the result, more for the user's own text.
+	// Limit that the user data exceeds: the constant Limit for the result, more for the user's own text.
 	Limit int
 }
 

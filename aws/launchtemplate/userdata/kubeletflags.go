@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// kubeletFlags returns the kubelet's arguments for families that configure it on the command line: in the documented order, with sorted
-// keys, and with maps and lists in double quotes.
+// kubeletFlags returns the kubelet's arguments for families that configure it on the command line. They have the documented order and
+// sorted keys, and maps and lists are in double quotes.
 func kubeletFlags(c *Config) (string, error) {
 	k := &c.Kubelet
 	var flags []string
@@ -26,7 +26,7 @@ func kubeletFlags(c *Config) (string, error) {
 	}
 
 	quoted("node-labels", pairs(nodeLabels(c.Labels), "="))
-	// The flag is set even without taints.
+	// Set the flag even without taints.
 	flags = append(flags, `--register-with-taints="`+strings.Join(taintTexts(c.Taints), ",")+`"`)
 	if k.MaxPods != nil {
 		number("max-pods", &k.MaxPods.IntVal)
@@ -63,7 +63,7 @@ func goDurations(periods map[string]string) (map[string]string, error) {
 	return printed, nil
 }
 
-// warnOther names kubelet keys that a family can't express; validation refuses them.
+// warnOther warns about kubelet keys that a family can't express; validation refuses them.
 func warnOther(c *Config, warn func(string, ...any)) {
 	for _, key := range sortedOther(c) {
 		warn("kubelet.%s is left out: family %s can't set it", key, c.Family)

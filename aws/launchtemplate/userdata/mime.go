@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// boundary separates the parts unless a part contains such a line itself.
+// boundary separates the parts, unless a part contains such a line itself: see separatorFor.
 const boundary = "//"
 
 // header is one header of a part, its name in canonical form.
@@ -19,7 +19,7 @@ type header struct{ name, value string }
 type part struct {
 	headers []header
 	body    string
-	// line is where the body begins in the user's text, from 1.
+	// line is the line of the user's text in which the body begins, from 1.
 	line int
 }
 
@@ -38,8 +38,8 @@ func (p *part) mediaType() string {
 	return ""
 }
 
-// decoded returns the body without its transfer encoding. readable is false if that can't be decoded, or if the result is no text, such as
-// the output of gzip.
+// decoded returns the body without its transfer encoding. readable is false if the body can't be decoded, or if the result is no text, such
+// as the output of gzip.
 func (p *part) decoded() (text string, readable bool) {
 	encoding := ""
 	for _, h := range p.headers {
@@ -109,7 +109,8 @@ func writeArchive(parts []part) string {
 	return b.String()
 }
 
-// separatorFor returns boundary, or boundary with the first number that no line of a part begins with: a part may itself be an archive.
+// separatorFor returns boundary if no line of a part begins with it, and otherwise boundary with the first number for which that is true: a
+// part may itself be an archive.
 func separatorFor(parts []part) string {
 	taken := make(map[string]bool)
 	for _, p := range parts {
@@ -119,7 +120,7 @@ func separatorFor(parts []part) string {
 				continue
 			}
 			taken[""] = true
-			// Readers may compare only the length of the boundary.
+			// Readers may compare only a prefix of the line that is as long as the boundary.
 			for n := 1; n <= len(rest) && n <= 9 && rest[n-1] >= '0' && rest[n-1] <= '9'; n++ {
 				taken[rest[:n]] = true
 			}

@@ -11,8 +11,8 @@ import (
 )
 
 // nodeConfigOrScript returns the type of a text for AL2023 that is not an archive. A script is a script even if it is also valid YAML; a
-// NodeConfig has its apiVersion and kind. A text that was obviously meant as a NodeConfig but is invalid is refused: as a script it would
-// only fail on the instance.
+// text is a NodeConfig if it has the apiVersion and kind of one. A text that was obviously meant as a NodeConfig but is invalid is refused:
+// as a script it would only fail on the instance.
 func nodeConfigOrScript(c *Config, warn func(string, ...any), text string) (contentType string, err error) {
 	if strings.HasPrefix(strings.TrimLeft(text, " \t\n"), "#!") {
 		return contentTypeScript, nil
@@ -46,11 +46,11 @@ type nodeConfigHeader struct {
 	apiVersion, kind string
 	// hasSpec means that there is a spec with one of nodeadm's blocks.
 	hasSpec bool
-	// line on which the mapping begins, and the line of a second document; from 1, 0 for none.
+	// line is the line on which the mapping begins, secondDocument that of a second document; from 1, 0 for none.
 	line, secondDocument int
 }
 
-// nodeConfigFields parses the first document. A document that is not a mapping has no fields. The error is the YAML reader's.
+// nodeConfigFields parses the first document. A document that is not a mapping has no fields. The error is that of the YAML reader.
 func nodeConfigFields(text string) (nodeConfigHeader, error) {
 	decoder := yaml.NewDecoder(strings.NewReader(text))
 	var document, second yaml.Node
@@ -118,14 +118,14 @@ func checkNodeConfig(c *Config, text string, firstLine int) error {
 
 var yamlErrorLine = regexp.MustCompile(`line ([0-9]+)`)
 
-// malformedYAML takes the line from the YAML reader's error. It drops the message, which may quote the text.
+// malformedYAML returns an error with the line from the YAML reader's error. It drops the message, which may quote the text.
 func malformedYAML(c *Config, err error, text string, firstLine int) error {
 	line := firstLine
 	if found := yamlErrorLine.FindStringSubmatch(err.Error()); found != nil {
 		if n, err := strconv.Atoi(found[1]); err == nil {
 			line = firstLine + n - 1
 		}
-		// The reader counts lines from 0 in errors of its grammar, and from 1 in errors of its scanner.
+		// In errors of its grammar the reader counts lines from 0, in errors of its scanner from 1.
 		if strings.Contains(err.Error(), "did not find expected") {
 			line++
 		}

@@ -34,7 +34,7 @@ func windows(c *Config, warn func(string, ...any)) (string, error) {
 		call = append(call, "-DNSClusterIP", powershellQuote(dns))
 	}
 	if c.ServiceCIDR != "" {
-		// Without it the script guesses one of two ranges.
+		// Without this argument, the script guesses one of two ranges.
 		call = append(call, "-ServiceCIDR", powershellQuote(c.ServiceCIDR))
 	}
 	var b strings.Builder
