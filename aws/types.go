@@ -172,5 +172,5 @@ func imageKey(class *awsv1.EC2NodeClass) string {
 
 // unusable returns the error for missing types whose cause is the node class itself: no subnets, or invalid settings.
 func unusable(class *awsv1.EC2NodeClass, err error) error {
-	return cloudprovider.NewNodeClassNotReadyError(nodeClassKind+" "+class.Name, "no instance types can be told", err)
+	return cloudprovider.NewNodeClassNotReadyError(nodeClassKind+" "+class.Name, "no instance types can be determined", err)
 }

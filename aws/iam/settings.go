@@ -154,7 +154,7 @@ func check(s Settings) (account, error) {
 		refuse("ServiceAccount", s.ServiceAccount, "is no service account: give namespace/name, as %s", DefaultServiceAccount)
 	}
 	if s.OIDCIssuer = strings.TrimPrefix(s.OIDCIssuer, "https://"); s.OIDCIssuer != "" && !oidcIssuer.MatchString(s.OIDCIssuer) {
-		refuse("OIDCIssuer", s.OIDCIssuer, "is no issuer: give what EKS tells as identity.oidc.issuer")
+		refuse("OIDCIssuer", s.OIDCIssuer, "is no issuer: give the value that EKS reports as identity.oidc.issuer")
 	}
 	if s.ZonalShift && s.WithoutEKS {
 		refuse("ZonalShift", "", "only EKS clusters are shifted: leave out WithoutEKS, or ZonalShift")

@@ -150,7 +150,7 @@ func permissionCure(text string) string {
 	case strings.Contains(text, "explicit deny in a permissions boundary"):
 		return fmt.Sprintf("%s is denied by a permissions boundary: change the boundary", action)
 	case strings.Contains(text, "explicit deny in a service control policy"):
-		return fmt.Sprintf("%s is denied by a service control policy: ask whoever runs the organisation", action)
+		return fmt.Sprintf("%s is denied by a service control policy: ask the administrators of the organisation", action)
 	case strings.Contains(text, "explicit deny"):
 		return fmt.Sprintf("%s is denied by a policy: remove the denial", action)
 	}
