@@ -88,7 +88,7 @@ func (c Config) Validate() error {
 	var faults []error
 	refuse := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
 	if c.ClusterName == "" {
-		refuse("clusterName: required: instances are known by it")
+		refuse("clusterName: required: it identifies the cluster's instances")
 	}
 	if err := c.SDK.Validate(); err != nil {
 		refuse("sdk: %w", err)
@@ -104,13 +104,13 @@ func (c Config) Validate() error {
 	}
 	if t := c.InstanceTypes; t.Zones != nil || t.PlacementStrategy != "" || t.PlacementGroupID != "" || t.PlacementPartitions != 0 || t.DiscoveredMemory != nil ||
 		t.VMMemoryOverheadPercent != nil || t.ReservedENIs != 0 {
-		refuse("instanceTypes: zones, placement groups, discovered memory, the memory overhead and reserved interfaces have other places: leave them out")
+		refuse("instanceTypes: zones, placement groups, discovered memory, the memory overhead and reserved interfaces are set elsewhere: leave them out")
 	}
 	if err := c.InstanceTypes.Validate(); err != nil {
 		refuse("instanceTypes: %w", err)
 	}
 	if c.InstanceTypes.MemoryPrior == instancetype.MemoryPriorMeasured && c.VMMemoryOverheadPercent != nil {
-		refuse("vmMemoryOverheadPercent %v: leave it out, or instanceTypes.memoryPrior, over which it would win", *c.VMMemoryOverheadPercent)
+		refuse("vmMemoryOverheadPercent %v: leave it out, or instanceTypes.memoryPrior, which it would override", *c.VMMemoryOverheadPercent)
 	}
 	if n := c.SpotScoreConfigurations; n < 0 || n > 1000 {
 		refuse("spotScoreConfigurations %d: must be from 0 to 1000", n)

@@ -132,7 +132,7 @@ func (p *Provider) launchedApart(ctx context.Context, nodeClaims []*v1.NodeClaim
 	case p.now().Sub(found[part].Live[0].LaunchTime) < launch.Visibility:
 		return nil, cloudprovider.NewTransientError(errors.New("the instances of an earlier call are not all visible yet"))
 	}
-	return nil, cloudprovider.NewInsufficientCapacityError(fmt.Errorf("%d of their %d instances are not there: give the group up", len(nodeClaims)-len(live), len(nodeClaims)))
+	return nil, cloudprovider.NewInsufficientCapacityError(fmt.Errorf("%d of their %d instances are missing: give the group up", len(nodeClaims)-len(live), len(nodeClaims)))
 }
 
 // unwanted terminates the instances that EC2 launched for a group although it could not launch all of them. Instances that can't be

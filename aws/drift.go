@@ -240,7 +240,7 @@ func (p *Provider) Registered(ctx context.Context, nodeClaim *v1.NodeClaim) (clo
 		return cloudprovider.GateResult{}, err
 	}
 	if group.Pending(i.Partition) {
-		return cloudprovider.GateResult{RetryAfter: 5 * time.Second, Reason: "EC2 has not said yet which partition of the placement group the instance is in"}, nil
+		return cloudprovider.GateResult{RetryAfter: 5 * time.Second, Reason: "EC2 does not report yet which partition of the placement group the instance is in"}, nil
 	}
 	return cloudprovider.GateResult{Open: true}, nil
 }

@@ -90,7 +90,7 @@ func (p *Provider) NodeClassStatus(ctx context.Context, ref v1.NodeClassReferenc
 	if !p.capabilities.SupportsNodeClass(ref) {
 		return cloudprovider.NodeClassReadiness{
 			Status: metav1.ConditionFalse, Reason: "NodeClassUnsupported",
-			Message: fmt.Sprintf("node classes of kind %s.%s are not launched from: use %s.%s", ref.Kind, ref.Group, nodeClassKind, awsv1.Group),
+			Message: fmt.Sprintf("node classes of kind %s.%s cannot be used for launches: use %s.%s", ref.Kind, ref.Group, nodeClassKind, awsv1.Group),
 		}, nil
 	}
 	class, err := p.options.NodeClasses.NodeClass(ctx, ref.Name)
@@ -125,12 +125,12 @@ func readiness(name string, class *awsv1.EC2NodeClass) cloudprovider.NodeClassRe
 	switch {
 	case ready.Status == metav1.ConditionTrue && ready.ObservedGeneration != class.Generation:
 		r.Status, r.Reason = metav1.ConditionUnknown, cloudprovider.NodeClassReadinessUnknown
-		r.Message = fmt.Sprintf("EC2NodeClass %q has changed and was not looked at since: wait for its controller", name)
+		r.Message = fmt.Sprintf("EC2NodeClass %q has changed and was not reconciled since: wait for its controller", name)
 	case ready.Status == metav1.ConditionTrue:
 	case ready.Status != metav1.ConditionFalse:
 		r.Status, r.Reason = metav1.ConditionUnknown, cloudprovider.NodeClassReadinessUnknown
 		if r.Message == "" {
-			r.Message = fmt.Sprintf("nobody has looked at EC2NodeClass %q yet: wait for its controller", name)
+			r.Message = fmt.Sprintf("EC2NodeClass %q was not reconciled yet: wait for its controller", name)
 		}
 	case r.Message == "":
 		r.Message = fmt.Sprintf("EC2NodeClass %q is not ready: its conditions say why", name)

@@ -24,9 +24,9 @@ func (t Trouble) String() string {
 func (p *Provider) Troubles() []Trouble {
 	var all []Trouble
 	if s := p.discovery.Status(); s.LastErr != nil {
-		meanwhile := "those read before serve"
+		meanwhile := "those read before are used"
 		if s.Seeded {
-			meanwhile = "those handed in at the start serve"
+			meanwhile = "those passed in at the start are used"
 		}
 		all = append(all, Trouble{Of: "instance types", Meanwhile: meanwhile, Err: s.LastErr})
 	}
@@ -34,11 +34,11 @@ func (p *Provider) Troubles() []Trouble {
 	err := p.upkeep.shiftErr
 	p.upkeep.mu.Unlock()
 	if err != nil {
-		all = append(all, Trouble{Of: "zonal shifts", Meanwhile: "only those known before, until they end, are kept out of", Err: err})
+		all = append(all, Trouble{Of: "zonal shifts", Meanwhile: "only zones with shifts that were known before are avoided, until these end", Err: err})
 	}
 	for _, s := range p.prices.Status() {
 		if s.LastErr != nil {
-			all = append(all, Trouble{Of: fmt.Sprintf("prices (%s)", s.Feed), Meanwhile: "those known before, or built in, serve", Err: s.LastErr})
+			all = append(all, Trouble{Of: fmt.Sprintf("prices (%s)", s.Feed), Meanwhile: "those known before, or the built-in ones, are used", Err: s.LastErr})
 		}
 	}
 	return all

@@ -51,7 +51,7 @@ func (p *Provider) typesOfPool(ctx context.Context, nodePool *v1.NodePool) ([]*c
 	}
 	launched, err := p.launchedFrom(class, nil, nodePool)
 	if err != nil {
-		return nil, cloudprovider.NewNodeClassNotReadyError(ref.Kind+" "+ref.Name, "the nodepool brings a kubelet block that can't be used", err)
+		return nil, cloudprovider.NewNodeClassNotReadyError(ref.Kind+" "+ref.Name, "the kubelet block of the nodepool can't be used", err)
 	}
 	types, _, err := p.types(ctx, launched, v1.QualifiedName(nodePool), instancetype.TenancyOfPool(nodePool))
 	return types, err
@@ -78,7 +78,7 @@ func (p *Provider) types(ctx context.Context, class *awsv1.EC2NodeClass, nodePoo
 			p.log.Warn("cannot refresh placement group, using the previous result", "nodeClass", class.Name, "error", err)
 		}
 	case errors.As(err, &missing):
-		return nil, nil, cloudprovider.NewNodeClassNotReadyError(nodeClassKind+" "+class.Name, "its placement group is not there", err)
+		return nil, nil, cloudprovider.NewNodeClassNotReadyError(nodeClassKind+" "+class.Name, "its placement group does not exist", err)
 	case err != nil:
 		return nil, nil, err
 	}

@@ -25,7 +25,7 @@ const (
 // For c's own region it returns c. The error is a *FieldError if the zones are invalid, or if the built-in table can't be read.
 func InRegion(c *Catalog, region string, zones []Zone, present map[string]bool) (*Catalog, error) {
 	if c == nil {
-		return nil, &FieldError{Field: "catalogue", Problem: "there is none to take hardware from"}
+		return nil, &FieldError{Field: "catalogue", Problem: "must be given: the hardware facts come from it"}
 	}
 	if region == c.Region {
 		return c, nil

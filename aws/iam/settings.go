@@ -145,7 +145,7 @@ func check(s Settings) (account, error) {
 		refuse("ClusterName", s.ClusterName, "is no cluster's name: up to 100 letters, digits, '-', '_' and '.', the first a letter or digit")
 	}
 	if s.Queue != "" && !queueName.MatchString(s.Queue) {
-		refuse("Queue", s.Queue, "is no standard queue's name: give the name, neither the ARN nor the URL; FIFO queues are of no use here")
+		refuse("Queue", s.Queue, "is no standard queue's name: give the name, neither the ARN nor the URL; FIFO queues cannot be used")
 	}
 	if s.ServiceAccount == "" {
 		s.ServiceAccount = DefaultServiceAccount
@@ -181,12 +181,12 @@ func (a *account) checkLists(refuse func(setting, value, format string, args ...
 		values  []string
 	}{{"NodeRoles", a.NodeRoles}, {"SSMParameters", a.SSMParameters}, {"LaunchResources", a.LaunchResources}} {
 		if len(list.values) > maxList {
-			refuse(list.setting, "", "has %d entries, and at most %d are taken", len(list.values), maxList)
+			refuse(list.setting, "", "has %d entries, but at most %d are allowed", len(list.values), maxList)
 		}
 		for i, value := range list.values {
 			setting := fmt.Sprintf("%s[%d]", list.setting, i)
 			if slices.Contains(list.values[:i], value) {
-				refuse(setting, value, "is there twice: leave one out")
+				refuse(setting, value, "occurs twice: remove one")
 			}
 			switch list.setting {
 			case "NodeRoles":
@@ -203,7 +203,7 @@ func (a *account) checkLists(refuse func(setting, value, format string, args ...
 				a.parameters = append(a.parameters, arn)
 			default:
 				if !resourceType.MatchString(value) {
-					refuse(setting, value, "is no type of EC2 resource: give it as ARNs have it, as key-pair")
+					refuse(setting, value, "is no type of EC2 resource: write it as in ARNs, for example key-pair")
 				}
 			}
 		}
@@ -233,7 +233,7 @@ func (a account) role(value string) (arn, why string) {
 		parts := roleARN.FindStringSubmatch(value)
 		switch {
 		case parts == nil:
-			return "", "is no role's ARN: give the role's, not its instance profile's, or its name"
+			return "", "is no role's ARN: give the ARN of the role, not of its instance profile, or its name"
 		case parts[1] != a.Partition:
 			return "", fmt.Sprintf("is of partition %s, and the cluster is in %s", parts[1], a.Partition)
 		case parts[2] != a.AccountID:
@@ -258,7 +258,7 @@ func (a account) parameter(value string) (arn, why string) {
 		case parts[1] != a.Partition:
 			return "", fmt.Sprintf("is of partition %s, and the cluster is in %s", parts[1], a.Partition)
 		case parts[2] != a.Region:
-			return "", fmt.Sprintf("is of region %s, and SSM is asked in %s", parts[2], a.Region)
+			return "", fmt.Sprintf("is of region %s, but parameters are read in %s", parts[2], a.Region)
 		case !isParameter(parts[4]):
 			return "", "is no parameter's name"
 		}

@@ -33,7 +33,7 @@ func checkDrivers(drivers map[string]string) error {
 	known := deviceKinds()
 	for _, kind := range slices.Sorted(maps.Keys(drivers)) {
 		if _, ok := known[kind]; !ok {
-			return badSetting("deviceDrivers["+kind+"]", "is no kind of device with drivers here: give one of %s", strings.Join(slices.Sorted(maps.Keys(known)), ", "))
+			return badSetting("deviceDrivers["+kind+"]", "is no kind of device for which drivers are supported: use one of %s", strings.Join(slices.Sorted(maps.Keys(known)), ", "))
 		}
 		name := drivers[kind]
 		if len(validation.IsDNS1123Subdomain(name)) > 0 || len(name) > resourcev1.DriverNameMaxLength {
@@ -79,7 +79,7 @@ func (s *Settings) checkSharing() error {
 		return badSetting("nvidiaShares", "must be %q, %q or a number from 1 to %d, is %q", SharesByMemory, SharesUnlimited, maxShares, s.NVIDIAShares)
 	}
 	if s.NVIDIAMIG && s.NVIDIAShares != SharesDisabled {
-		return badSetting("nvidiaShares", "goes without nvidiaMIG: shares of partitions are not planned")
+		return badSetting("nvidiaShares", "can't be combined with nvidiaMIG: shares of partitions are not planned")
 	}
 	return nil
 }

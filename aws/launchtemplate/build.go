@@ -124,7 +124,7 @@ func (p *plan) userData(g group, found *image) (userdata.Rendered, error) {
 		config.OSVersion = bottlerocketVersion(p.NodeClass, found)
 	}
 	if p.family == awsv1.AMIFamilyAL2023 && p.Cluster.ServiceCIDR == "" {
-		return userdata.Rendered{}, p.notReady("the range of the cluster's service addresses is not known, and AL2023 nodes can't join without: set it, or let it be discovered")
+		return userdata.Rendered{}, p.notReady("the range of the cluster's service addresses is not known, and AL2023 nodes can't join without it: set it, or let it be discovered")
 	}
 	rendered, err := userdata.Render(config)
 	if err == nil {

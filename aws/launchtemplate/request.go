@@ -115,11 +115,11 @@ func (p *plan) ready() error {
 	status := &p.NodeClass.Status
 	switch {
 	case len(status.AMIs) == 0:
-		return p.notReady("status.amis is empty: no image was found, or nobody has looked yet")
+		return p.notReady("status.amis is empty: no image was found, or the class was not reconciled yet")
 	case len(status.SecurityGroups) == 0:
-		return p.notReady("status.securityGroups is empty: no security group was found, or nobody has looked yet")
+		return p.notReady("status.securityGroups is empty: no security group was found, or the class was not reconciled yet")
 	case p.instanceProfile() == "":
-		return p.notReady("status.instanceProfile is empty: the profile was not made yet")
+		return p.notReady("status.instanceProfile is empty: the profile was not created yet")
 	}
 	return nil
 }

@@ -18,7 +18,7 @@ import (
 // checkInstanceTypes compares, for each NodePool, the instance types that Karpenter offers with drawknife's.
 func (v *verifier) checkInstanceTypes() {
 	if v.KarpenterTypes == nil {
-		v.report.skip(CheckInstanceTypes, "", "the instance types that Karpenter offers are not known, so its rule stands in for them: give its metrics to compare with its own list")
+		v.report.skip(CheckInstanceTypes, "", "the instance types that Karpenter offers are not known, so they are computed by its rule: give its metrics to compare with its own list")
 	}
 	for _, pool := range v.NodePools {
 		class := v.classes[pool.Spec.Template.Spec.NodeClassRef.Name]

@@ -50,7 +50,7 @@ func (v *verifier) checkOwnUserData(class *awsv1.EC2NodeClass) {
 	}
 	ours, err := karpenterParts(rendered.Text)
 	if err != nil {
-		v.report.found(SeverityError, CheckUserData, object, field, "report this as a defect of drawknife", "nodeadm does not read what drawknife wrote")
+		v.report.found(SeverityError, CheckUserData, object, field, "report this as a defect of drawknife", "nodeadm cannot read the NodeConfig that drawknife wrote")
 		return
 	}
 	has, want := newReading(), newReading()

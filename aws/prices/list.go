@@ -99,7 +99,7 @@ func (l *List) check() error {
 	case l.Source == "":
 		return &ListError{Problem: "the list must say where its prices come from"}
 	case len(l.OnDemand)+len(l.Dedicated)+len(l.Local)+len(l.Spot) == 0:
-		return &ListError{Source: l.Source, Problem: "there is no price in it"}
+		return &ListError{Source: l.Source, Problem: "it contains no price"}
 	}
 	return nil
 }

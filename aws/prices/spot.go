@@ -50,7 +50,7 @@ func (s Spot) Prices(ctx context.Context) (*List, error) {
 		return nil, sdk.Wrap("reading spot prices", err)
 	}
 	if len(list.Spot) == 0 {
-		return nil, &ListError{Source: list.Source, Problem: "there is no price in it"}
+		return nil, &ListError{Source: list.Source, Problem: "it contains no price"}
 	}
 	return list, nil
 }

@@ -228,7 +228,7 @@ func Probe(ctx context.Context, api EC2API) error {
 	if err == nil || IsDryRun(err) {
 		return nil
 	}
-	return Wrap("looking whether EC2 can be reached", err)
+	return Wrap("checking whether EC2 can be reached", err)
 }
 
 func orDefault[T comparable](value, fallback T) T {

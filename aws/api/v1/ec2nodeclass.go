@@ -38,7 +38,7 @@ type EC2NodeClassList struct {
 // EC2NodeClassSpec has the user's settings for EC2 instances. In selector lists terms are ORed and the fields of one term ANDed.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.role) != has(self.instanceProfile)",message="give exactly one of role and instanceProfile"
-// +kubebuilder:validation:XValidation:rule="has(self.amiFamily) || self.amiSelectorTerms.exists(x, has(x.alias))",message="without an alias in amiSelectorTerms the amiFamily can't be told: give it"
+// +kubebuilder:validation:XValidation:rule="has(self.amiFamily) || self.amiSelectorTerms.exists(x, has(x.alias))",message="without an alias in amiSelectorTerms the amiFamily is unknown: give it"
 // +kubebuilder:validation:XValidation:rule="!has(self.amiFamily) || self.amiFamily == 'Custom' || self.amiSelectorTerms.all(x, !has(x.alias) || x.alias.startsWith(self.amiFamily.lowerAscii() + '@'))",message="amiFamily contradicts the alias: leave it out, or write the alias' family or Custom"
 // +kubebuilder:validation:XValidation:rule="!has(self.associatePublicIPAddress) || !self.associatePublicIPAddress || !has(self.networkInterfaces) || size(self.networkInterfaces) <= 1",message="EC2 gives a public address only to an instance with a single interface"
 // +kubebuilder:validation:XValidation:rule="!has(self.placementGroupSelector) || !has(self.placement) || !(has(self.placement.hostID) || has(self.placement.hostResourceGroupARN) || has(self.placement.tenancy) && self.placement.tenancy == 'host')",message="Dedicated Hosts cannot be in a placement group: remove placementGroupSelector, or the hosts"
@@ -110,7 +110,7 @@ type EC2NodeClassSpec struct {
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="!('' in self)",message="a tag's key must not be empty"
 	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.startsWith('kubernetes.io/cluster'))",message="tags that begin with kubernetes.io/cluster are set on every instance"
-	// +kubebuilder:validation:XValidation:rule="!('eks:eks-cluster-name' in self) && !('karpenter.sh/nodepool' in self) && !('karpenter.sh/nodeclaim' in self) && !('karpenter.k8s.aws/ec2nodeclass' in self)",message="this tag is set on every instance to tell whose it is"
+	// +kubebuilder:validation:XValidation:rule="!('eks:eks-cluster-name' in self) && !('karpenter.sh/nodepool' in self) && !('karpenter.sh/nodeclaim' in self) && !('karpenter.k8s.aws/ec2nodeclass' in self)",message="this tag is set on every instance to identify its owner"
 	Tags map[string]string `json:"tags,omitzero"`
 	// Kubelet configures the kubelet. Nil means the defaults of the family.
 	// +optional

@@ -82,7 +82,7 @@ func validateAMIFamily(s *EC2NodeClassSpec, spec *field.Path) field.ErrorList {
 		return field.ErrorList{field.Invalid(path, s.AMIFamily,
 			fmt.Sprintf("contradicts the alias %s: leave it out, or write %s or %s", alias, alias.Family, AMIFamilyCustom))}
 	case !hasAlias(s) && s.AMIFamily == "":
-		return field.ErrorList{field.Required(path, "without an alias in amiSelectorTerms the family can't be told: write the one your images belong to, or Custom")}
+		return field.ErrorList{field.Required(path, "without an alias in amiSelectorTerms the family is unknown: write the family of your images, or Custom")}
 	}
 	return nil
 }
@@ -116,7 +116,7 @@ func validateTags(tags map[string]string, path *field.Path) field.ErrorList {
 		case key == "":
 			errs = append(errs, field.Invalid(path, key, "a tag's key must not be empty"))
 		case strings.HasPrefix(key, strings.TrimSuffix(TagClusterPrefix, "/")), slices.Contains(reserved, key):
-			errs = append(errs, field.Forbidden(path.Key(key), "is set on every instance to tell whose it is: remove it"))
+			errs = append(errs, field.Forbidden(path.Key(key), "is set on every instance to identify its owner: remove it"))
 		}
 	}
 	return errs

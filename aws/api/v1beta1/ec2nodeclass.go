@@ -81,7 +81,7 @@ type EC2NodeClassSpec struct {
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="!('' in self)",message="a tag's key must not be empty"
 	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.startsWith('kubernetes.io/cluster'))",message="tags that begin with kubernetes.io/cluster are set on every instance"
-	// +kubebuilder:validation:XValidation:rule="!('karpenter.sh/nodepool' in self) && !('karpenter.sh/managed-by' in self)",message="this tag is set on every instance to tell whose it is"
+	// +kubebuilder:validation:XValidation:rule="!('karpenter.sh/nodepool' in self) && !('karpenter.sh/managed-by' in self)",message="this tag is set on every instance to identify its owner"
 	Tags map[string]string `json:"tags,omitzero"`
 	// BlockDeviceMappings are the instance's volumes; a list replaces the family's as a whole. At most 50; nil or empty means the volumes
 	// of the family.

@@ -98,7 +98,7 @@ func validateTags(tags map[string]string, path *field.Path) field.ErrorList {
 		case key == "":
 			errs = append(errs, field.Invalid(path, key, "a tag's key must not be empty"))
 		case reservedTag(key):
-			errs = append(errs, field.Forbidden(path.Key(key), "is set on every instance to tell whose it is: remove it"))
+			errs = append(errs, field.Forbidden(path.Key(key), "is set on every instance to identify its owner: remove it"))
 		}
 	}
 	return errs

@@ -26,7 +26,7 @@ func (r *Resolver) parameter(ctx context.Context, name string) (id, problem stri
 	case err != nil:
 		return "", "", sdk.Wrap(fmt.Sprintf("reading parameter %s", name), err)
 	case out.Parameter == nil || out.Parameter.Value == nil || !strings.HasPrefix(*out.Parameter.Value, "ami-"):
-		return "", "the parameter does not hold the id of an image, ami-…", nil
+		return "", "the parameter does not contain the id of an image, ami-…", nil
 	}
 	id = *out.Parameter.Value
 	lifetime := userLifetime

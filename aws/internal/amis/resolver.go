@@ -195,7 +195,7 @@ func (r *Resolver) resolveTerms(ctx context.Context, terms []awsv1.AMISelectorTe
 		}
 	}
 	result.AMIs = newest(all)
-	result.explain("no image that is available, may be seen and is of x86_64 or arm64 matches")
+	result.explain("no available and visible image for x86_64 or arm64 matches")
 	return result, nil
 }
 

@@ -281,7 +281,7 @@ func TestAlias(t *testing.T) {
 	w = newWorld(t)
 	w.parameters = map[string]string{eks + "/recommended/image_id": "ami-gone", eks + "-gpu/recommended/image_id": "text"}
 	if result, err = w.Resolve(t.Context(), terms, "1.32"); err != nil || len(result.AMIs) != 0 ||
-		!strings.Contains(result.Outcomes[0].Problem, "not available") || !strings.Contains(result.Outcomes[2].Problem, "does not hold") {
+		!strings.Contains(result.Outcomes[0].Problem, "not available") || !strings.Contains(result.Outcomes[2].Problem, "does not contain") {
 		t.Errorf("%+v, %v", result, err)
 	}
 	// Nothing is published: that is no error, and EC2 isn't asked.

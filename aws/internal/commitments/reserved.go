@@ -87,7 +87,7 @@ func reservedOf(r ec2types.ReservedInstances, known *catalog.Catalog) (c commitm
 	switch {
 	case r.Scope == ec2types.ScopeAvailabilityZone || zone != "":
 		if zone == "" {
-			return c, "they are for a zone and name none"
+			return c, "they are zonal but name no zone"
 		}
 		c.ID, c.Zone = reservedID(name, zone, os), zone
 	case os == "linux" && flexible(familyOf(name)) && units(name, vCPUs(known, name)) > 0:

@@ -303,7 +303,7 @@ func (s *selection) expensiveSpot() {
 			limit = min(limit, s.wish.Cost.Of(c))
 		}
 	}
-	s.keep("dearer as spot than the cheapest on-demand", func(c cloudprovider.Candidate) bool {
+	s.keep("more expensive as spot than the cheapest on-demand", func(c cloudprovider.Candidate) bool {
 		return c.Offering.CapacityType() != v1.CapacityTypeSpot || s.wish.Cost.Of(c) <= limit
 	})
 }

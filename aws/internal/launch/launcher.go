@@ -251,7 +251,7 @@ func (l *Launcher) try(ctx context.Context, f *flight, generation int) ([]*Insta
 	zones := hold.Subnets()
 	if len(zones) == 0 {
 		return nil, retryNo, cloudprovider.NewCreateError("SubnetResolutionFailed",
-			fmt.Sprintf("node class %q has no subnet in the zones that the claim may use: look at its subnetSelectorTerms", f.NodeClass.Name), nil)
+			fmt.Sprintf("node class %q has no subnet in the zones that the claim may use: check its subnetSelectorTerms", f.NodeClass.Name), nil)
 	}
 	// Two launches must not try the same doubtful offering in parallel.
 	attempt := l.options.Unavailable.Begin(f.keys(zones)...)

@@ -72,6 +72,6 @@ func (q *accountQuotas) exceeded(now time.Time) error {
 	if worst == "" {
 		return nil
 	}
-	_, sentence := sdk.Explain(worst, "EC2 said so at the last launch, which is tried again after "+q.known[worst].until.UTC().Format(time.RFC3339))
+	_, sentence := sdk.Explain(worst, "EC2 reported this at the last launch; launches are tried again after "+q.known[worst].until.UTC().Format(time.RFC3339))
 	return cloudprovider.NewQuotaExceededError(worst, fmt.Errorf("launches are paused: %s", sentence))
 }

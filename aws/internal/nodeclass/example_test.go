@@ -23,5 +23,5 @@ func ExampleFaults() {
 		fmt.Printf("%s: %s\n", fault.Reason, fault.Message)
 	}
 	// Output:
-	// TagValidationFailed: spec.tags[karpenter.sh/nodepool]: Forbidden: is set on every instance to tell whose it is: remove it
+	// TagValidationFailed: spec.tags[karpenter.sh/nodepool]: Forbidden: is set on every instance to identify its owner: remove it
 }

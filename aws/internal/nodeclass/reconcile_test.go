@@ -74,7 +74,7 @@ func TestNothingFound(t *testing.T) {
 	wantCondition(t, c, awsv1.ConditionSecurityGroupsReady, "False", "SecurityGroupsNotFound")
 	wantCondition(t, c, awsv1.ConditionPlacementGroupReady, "False", "PlacementGroupNotFound")
 	got := wantCondition(t, c, awsv1.ConditionValidationSucceeded, "False", "DependenciesNotReady")
-	if want := "waiting for what is missing: AMIsReady, SecurityGroupsReady, SubnetsReady"; got.Message != want {
+	if want := "waiting for missing resources: AMIsReady, SecurityGroupsReady, SubnetsReady"; got.Message != want {
 		t.Errorf("%q", got.Message)
 	}
 	wantCondition(t, c, awsv1.ConditionReady, "False", "UnhealthyDependents")

@@ -101,7 +101,7 @@ func (w *round) serviceRange() (after time.Duration, done bool, err error) {
 		w.untold(condition, w.clusterErr)
 		return noVerdictEvery, true, nil
 	}
-	message := "nodes of family AL2023 must be told the cluster's range of service addresses, which is not known: configure it"
+	message := "nodes of family AL2023 need the cluster's range of service addresses, which is not known: configure it"
 	if w.clusterErr != nil {
 		message += ", or allow it to be read: " + sentence(w.clusterErr)
 	}
@@ -126,9 +126,9 @@ func (w *round) dependencies() (metav1.ConditionStatus, string) {
 	}
 	switch {
 	case len(missing) > 0:
-		return metav1.ConditionFalse, "waiting for what is missing: " + strings.Join(missing, ", ")
+		return metav1.ConditionFalse, "waiting for missing resources: " + strings.Join(missing, ", ")
 	case len(unknown) > 0:
-		return metav1.ConditionUnknown, "waiting for what is not known: " + strings.Join(unknown, ", ")
+		return metav1.ConditionUnknown, "waiting for unknown resources: " + strings.Join(unknown, ", ")
 	}
 	return metav1.ConditionTrue, ""
 }

@@ -49,7 +49,7 @@ type NoSubnetsError struct {
 }
 
 func (e *NoSubnetsError) Error() string {
-	return fmt.Sprintf("node class %q has no subnets: none was found for its subnetSelectorTerms, or they were not looked for yet", e.NodeClass)
+	return fmt.Sprintf("node class %q has no subnets: none was found for its subnetSelectorTerms, or it was not reconciled yet", e.NodeClass)
 }
 
 // NewView reads the view of a node class. The error is a *NoSubnetsError, or an error of instancetype.NewSettings.

@@ -19,9 +19,9 @@ type PageError struct {
 
 func (e *PageError) Error() string {
 	if e.Token != "" {
-		return fmt.Sprintf("after %d pages the token of an earlier one came again: the answer does not end", e.Pages)
+		return fmt.Sprintf("after %d pages the token of an earlier page was returned again: the answer does not end", e.Pages)
 	}
-	return fmt.Sprintf("the answer has more than %d pages, the most that are read", e.Pages)
+	return fmt.Sprintf("the answer has more than %d pages, the maximum", e.Pages)
 }
 
 // Pages reads an answer page by page. read gets the token of the page to read, nil for the first page, and returns the token of the next

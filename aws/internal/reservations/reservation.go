@@ -77,12 +77,12 @@ func fromEC2(from ec2types.CapacityReservation, now time.Time) (Reservation, err
 	switch r.ReservationType {
 	case awsv1.CapacityReservationTypeDefault, awsv1.CapacityReservationTypeCapacityBlock:
 	default:
-		return reject("its type %q is not known; default and capacity-block are", r.ReservationType)
+		return reject("its type %q is unknown: it must be default or capacity-block", r.ReservationType)
 	}
 	switch r.InstanceMatchCriteria {
 	case awsv1.InstanceMatchCriteriaOpen, awsv1.InstanceMatchCriteriaTargeted:
 	default:
-		return reject("its match criterion %q is not known; open and targeted are", r.InstanceMatchCriteria)
+		return reject("its match criterion %q is unknown: it must be open or targeted", r.InstanceMatchCriteria)
 	}
 	for _, fact := range [...]struct{ name, value string }{{"id", r.ID}, {"zone", r.AvailabilityZone}, {"instance type", r.InstanceType}} {
 		if fact.value == "" {

@@ -69,7 +69,7 @@ type BudgetError struct {
 }
 
 func (e *BudgetError) Error() string {
-	return fmt.Sprintf("spot placement scores: %d configurations were asked for within 24 hours, the most that is allowed: the next is possible at %s", e.Configurations, e.Until.UTC().Format(time.RFC3339))
+	return fmt.Sprintf("spot placement scores: %d configurations were used within 24 hours, the maximum: the next one can be used at %s", e.Configurations, e.Until.UTC().Format(time.RFC3339))
 }
 
 // Scores returns the scores of the region's zones, from 1 to 10, by zone ID, for spot capacity of any of the types. The error may be a

@@ -22,7 +22,7 @@ const (
 // ones. So generated values override the user's.
 func al2023(c *Config, warn func(string, ...any)) (string, error) {
 	if c.ServiceCIDR == "" {
-		return "", badConfig("serviceCIDR", "is not known, and family %s can't do without: give the range of the cluster's service addresses", c.Family)
+		return "", badConfig("serviceCIDR", "is not known, but family %s needs it: give the range of the cluster's service addresses", c.Family)
 	}
 	parts, err := userParts(c, warn, nodeConfigOrScript)
 	if err != nil {

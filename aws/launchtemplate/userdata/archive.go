@@ -166,7 +166,7 @@ func (r *archiveReader) readParts(boundary string) ([]part, error) {
 		p.body = strings.Join(body, "\n")
 		switch {
 		case r.at == opened+1 && ended == opensPart:
-			r.note("the boundary stands twice: each opens a part of its own")
+			r.note("the boundary occurs twice in a row: each one begins a part")
 		case !top.ended && len(body) == 0 && len(top.headers) == 0:
 		case !top.ended && ended == noDelimiter:
 			r.note("the part ends among its headers, and is left out: end them with an empty line")
@@ -205,7 +205,7 @@ func (r *archiveReader) readBody(boundary string) (lines []string, ended delimit
 			return lines, kind
 		}
 		if rest, looksLike := strings.CutPrefix(line, boundary); looksLike && (rest[0] == ' ' || rest[0] == '\t' || strings.HasPrefix(rest, "--")) {
-			r.note("begins like the boundary, goes on otherwise, and is taken for text: nodeadm refuses an archive that it finds like this")
+			r.note("begins like the boundary but continues differently, so it counts as text: nodeadm refuses such an archive")
 		}
 		lines = append(lines, line)
 	}
@@ -214,7 +214,7 @@ func (r *archiveReader) readBody(boundary string) (lines []string, ended delimit
 // checkHeaders warns about headers of a part that only some readers support.
 func (r *archiveReader) checkHeaders(p part) {
 	if strings.TrimSpace(p.body) != "" && p.mediaType() == "" {
-		r.note("the part that ends here has no Content-Type: cloud-init goes by its first line, and nodeadm passes over it")
+		r.note("the part that ends here has no Content-Type: cloud-init derives the type from its first line, and nodeadm ignores the part")
 	}
 }
 
@@ -253,11 +253,11 @@ func (r *archiveReader) readHeaders(boundary string) (headerBlock, error) {
 				continue
 			}
 			if len(b.headers) == 0 {
-				r.note("is indented like the second line of a header, there is no first, and it is left out")
+				r.note("is indented like the second line of a header, but has no first line, and is left out")
 				continue
 			}
 			if hasControl(strings.ReplaceAll(line, "\t", " ")) {
-				r.note("continues a header with characters that not every reader takes, and the header is left out: write Name: value")
+				r.note("continues a header with characters that not every reader accepts, so the header is left out: write Name: value")
 				left = true
 				b.headers = b.headers[:len(b.headers)-1]
 				continue
@@ -268,13 +268,13 @@ func (r *archiveReader) readHeaders(boundary string) (headerBlock, error) {
 		}
 		name, value, ok := strings.Cut(line, ":")
 		if !ok || strings.ContainsFunc(name, func(c rune) bool { return c <= ' ' || c >= 0x7f }) {
-			r.note("is not a header, so the headers are taken to end before it: write an empty line there")
+			r.note("is not a header, so the headers end before it: write an empty line there")
 			r.at--
 			b.ended = true
 			return b, nil
 		}
 		if !isHeaderName(name) || hasControl(strings.ReplaceAll(value, "\t", " ")) {
-			r.note("is a header that not every reader takes, and is left out: write Name: value")
+			r.note("is a header that not every reader accepts, and is left out: write Name: value")
 			left = true
 			continue
 		}

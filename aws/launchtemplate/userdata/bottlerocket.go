@@ -27,7 +27,7 @@ func bottlerocket(c *Config, warn func(string, ...any)) (string, error) {
 	kubernetes := table(settings, "kubernetes")
 	for _, key := range slices.Sorted(maps.Keys(kubernetes)) {
 		if !karpenterKeeps(key) {
-			warn("userData: the setting %q of settings.kubernetes is handed on, and Karpenter left it out: Bottlerocket refuses user data with settings that it does not know", key)
+			warn("userData: the setting %q of settings.kubernetes is passed on, although Karpenter left it out: Bottlerocket refuses user data with settings that it does not know", key)
 		}
 	}
 	if err := overlayKubernetes(c, kubernetes); err != nil {
@@ -80,7 +80,7 @@ func userSettings(c *Config, warn func(string, ...any)) (map[string]any, error) 
 		return nil, malformedTOML(c, err, "is not TOML: check the quotes, the brackets and that no key stands twice")
 	}
 	if deeper(document, maxDepth) {
-		return nil, c.malformed(0, 0, "has tables or lists in one another more than %d deep: no setting of Bottlerocket is", maxDepth)
+		return nil, c.malformed(0, 0, "has tables or lists that are nested more than %d deep: no setting of Bottlerocket needs that", maxDepth)
 	}
 	if err := toml.Unmarshal([]byte(c.UserData), new(bottlerocketShape)); err != nil {
 		return nil, malformedTOML(c, err, "is of the wrong type for settings.kubernetes or settings.bootstrap-commands: "+
@@ -88,7 +88,7 @@ func userSettings(c *Config, warn func(string, ...any)) (map[string]any, error) 
 	}
 	for _, key := range slices.Sorted(maps.Keys(document)) {
 		if key != "settings" {
-			warn("userData: the top-level table %q is left out: Bottlerocket reads settings alone", key)
+			warn("userData: the top-level table %q is left out: Bottlerocket reads only settings", key)
 		}
 	}
 	settings, ok := document["settings"].(map[string]any)

@@ -77,7 +77,7 @@ func checkKubelet(k *awsv1.KubeletConfiguration) error {
 		}
 	}
 	if k.MaxPods != nil && k.MaxPods.Type != intstr.Int {
-		return badConfig("kubelet.maxPods", "is an expression, not a number: work it out for the instance type first")
+		return badConfig("kubelet.maxPods", "is an expression, not a number: evaluate it for the instance type first")
 	}
 	for _, block := range []struct {
 		name   string

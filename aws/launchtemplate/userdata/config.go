@@ -90,7 +90,7 @@ func Render(c Config) (Rendered, error) {
 	case size > Limit:
 		return Rendered{}, &TooLargeError{Bytes: size, Limit: Limit}
 	case size >= NoticeAt:
-		warn("the user data has %d of the %d bytes that EC2 takes", size, Limit)
+		warn("the user data has %d of the %d bytes that EC2 accepts", size, Limit)
 	}
 	return r, nil
 }

@@ -47,7 +47,7 @@ type TooLargeError struct {
 
 // Error names both numbers and the cure.
 func (e *TooLargeError) Error() string {
-	return fmt.Sprintf("spec.userData: with what is generated the user data has %d bytes, and at most %d are taken: "+
+	return fmt.Sprintf("spec.userData: with the generated part the user data has %d bytes, but EC2 accepts at most %d: "+
 		"shorten it, or have it fetch the rest", e.Bytes, e.Limit)
 }
 

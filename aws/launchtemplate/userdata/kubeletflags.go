@@ -69,7 +69,7 @@ func warnOther(c *Config, warn func(string, ...any)) {
 		warn("kubelet.%s is left out: family %s can't set it", key, c.Family)
 	}
 	if len(c.Kubelet.ClusterDNS) > 1 {
-		warn("kubelet.clusterDNS: family %s takes the first address alone", c.Family)
+		warn("kubelet.clusterDNS: family %s uses only the first address", c.Family)
 	}
 }
 

@@ -107,7 +107,7 @@ func checkNodeConfig(c *Config, text string, firstLine int) error {
 		return malformedYAML(c, err, text, firstLine)
 	}
 	if h.kind != nodeConfigKind || !strings.HasPrefix(h.apiVersion, nodeConfigGroupPrefix) {
-		return c.malformed(firstLine+max(h.line, 1)-1, 0, "a part of type %s holds no NodeConfig: write apiVersion: %s and kind: %s",
+		return c.malformed(firstLine+max(h.line, 1)-1, 0, "a part of type %s contains no NodeConfig: write apiVersion: %s and kind: %s",
 			mediaTypeNodeConfig, nodeConfigAPIVersion, nodeConfigKind)
 	}
 	if h.secondDocument > 0 {

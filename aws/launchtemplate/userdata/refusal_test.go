@@ -37,7 +37,7 @@ func TestMalformedUserData(t *testing.T) {
 		{"broken NodeConfig in an archive", al2023,
 			"MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=b\n\n--b\nContent-Type: application/node.eks.aws\n\nkind: NodeConfig\na: b: c\n--b--\n", 8, "is not YAML"},
 		{"a part that is no NodeConfig", al2023,
-			"MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=b\n\n--b\nContent-Type: application/node.eks.aws\n\n# secret\nkind: Other\n--b--\n", 8, "holds no NodeConfig"},
+			"MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=b\n\n--b\nContent-Type: application/node.eks.aws\n\n# secret\nkind: Other\n--b--\n", 8, "contains no NodeConfig"},
 		{"a part of two documents", al2023,
 			"MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=b\n\n--b\nContent-Type: application/node.eks.aws\n\napiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\n---\nx: y\n--b--\n", 9, "a part of its own"},
 
@@ -54,11 +54,11 @@ func TestMalformedUserData(t *testing.T) {
 		{"PowerShell on Linux", al2023, "\n<powershell>\nsecret\n</powershell>", 2, "is for Windows"},
 		{"a batch script on Linux", al2, "<script>secret</script>", 1, "is for Windows"},
 		{"a coded part that is no NodeConfig", al2023,
-			"MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=b\n\n--b\nContent-Type: application/node.eks.aws\nContent-Transfer-Encoding: base64\n\nc2VjcmV0OiB4Cg==\n--b--\n", 8, "holds no NodeConfig"},
+			"MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=b\n\n--b\nContent-Type: application/node.eks.aws\nContent-Transfer-Encoding: base64\n\nc2VjcmV0OiB4Cg==\n--b--\n", 8, "contains no NodeConfig"},
 
-		{"a tag of its own", win, "Write-Host secret\n<powershell>\nWrite-Host x\n</powershell>", 2, "leave the tags out"},
-		{"the end of the block", win, "</PowerShell>secret", 1, "leave the tags out"},
-		{"a batch script", win, "\n<script>\nsecret\n</script>", 2, "leave the tags out"},
+		{"a tag of its own", win, "Write-Host secret\n<powershell>\nWrite-Host x\n</powershell>", 2, "remove the tags"},
+		{"the end of the block", win, "</PowerShell>secret", 1, "remove the tags"},
+		{"a batch script", win, "\n<script>\nsecret\n</script>", 2, "remove the tags"},
 	} {
 		t.Run(string(tc.family)+" "+tc.name, func(t *testing.T) {
 			_, err := Render(with(demo(tc.family), serviceCIDR, user(tc.text)))

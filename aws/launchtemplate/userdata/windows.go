@@ -15,7 +15,7 @@ func windows(c *Config, warn func(string, ...any)) (string, error) {
 	}
 	if at := launchTags.FindStringIndex(c.UserData); at != nil {
 		line := 1 + strings.Count(c.UserData[:at[0]], "\n")
-		return "", c.malformed(line, 0, "has a tag of its own, and the whole is put between <powershell> and </powershell>: leave the tags out")
+		return "", c.malformed(line, 0, "has a tag, but the text is put between <powershell> and </powershell> anyway: remove the tags")
 	}
 	flags, err := kubeletFlags(c)
 	if err != nil {

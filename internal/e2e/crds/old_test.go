@@ -201,7 +201,7 @@ func oldRefusals() []refusal {
 		{kind: "EC2NodeClass", name: "Custom without images", change: "spec: {amiFamily: Custom, amiSelectorTerms: null}", says: "Custom needs amiSelectorTerms", field: "spec.amiSelectorTerms"},
 		{kind: "EC2NodeClass", name: "an empty tag", change: "spec: {tags: {'': x}}", says: "a tag's key must not be empty", field: "spec.tags"},
 		{kind: "EC2NodeClass", name: "the cluster's tag", change: "spec: {tags: {kubernetes.io/cluster/blue: owned}}", says: "kubernetes.io/cluster", field: "spec.tags[kubernetes.io/cluster/blue]"},
-		{kind: "EC2NodeClass", name: "the pool's tag", change: "spec: {tags: {karpenter.sh/nodepool: x}}", says: "to tell whose it is", field: "spec.tags[karpenter.sh/nodepool]"},
+		{kind: "EC2NodeClass", name: "the pool's tag", change: "spec: {tags: {karpenter.sh/nodepool: x}}", says: "to identify its owner", field: "spec.tags[karpenter.sh/nodepool]"},
 		{kind: "EC2NodeClass", name: "two roots", change: "spec: {blockDeviceMappings: [{rootVolume: true, ebs: {volumeSize: 1Gi}}, {rootVolume: true, ebs: {volumeSize: 1Gi}}]}", says: "only one volume holds", field: "spec.blockDeviceMappings[1].rootVolume"},
 		{kind: "EC2NodeClass", name: "a volume of no size", change: "spec: {blockDeviceMappings: [{ebs: {volumeType: gp3}}]}", says: "the size of the volume is not known", field: "spec.blockDeviceMappings[0].ebs.volumeSize"},
 		{kind: "EC2NodeClass", name: "a small volume", change: "spec: {blockDeviceMappings: [{ebs: {volumeSize: 20}}]}", says: "is less than 1G", field: "spec.blockDeviceMappings[0].ebs.volumeSize"},
