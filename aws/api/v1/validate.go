@@ -82,7 +82,7 @@ func validateAMIFamily(s *EC2NodeClassSpec, spec *field.Path) field.ErrorList {
 		return field.ErrorList{field.Invalid(path, s.AMIFamily,
 			fmt.Sprintf("contradicts the alias %s: leave it out, or write %s or %s", alias, alias.Family, AMIFamilyCustom))}
 	case !hasAlias(s) && s.AMIFamily == "":
-		return field.ErrorList{field.Required(path, "without an alias in amiSelectorTerms the family is unknown: write the family of your images, or Custom")}
+		return field.ErrorList{field.Required(path, "without an alias in amiSelectorTerms the family can't be told: write the one your images belong to, or Custom")}
 	}
 	return nil
 }
