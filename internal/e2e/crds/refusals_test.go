@@ -159,7 +159,7 @@ func classRefusals() []refusal {
 		class("alias in upper case", "amiSelectorTerms: [{alias: AL2023@latest}]", "names an unknown family", "amiSelectorTerms[0].alias"),
 		class("Windows of a version", "amiFamily: null, amiSelectorTerms: [{alias: windows2022@v1}]", "Windows images have no version", "amiSelectorTerms[0].alias"),
 		class("family against alias", "amiFamily: Bottlerocket", "contradicts the alias", "amiFamily"),
-		class("no family", "amiFamily: null, amiSelectorTerms: [{id: ami-1}]", "amiFamily can't be told", "amiFamily"),
+		class("no family", "amiFamily: null, amiSelectorTerms: [{id: ami-1}]", "amiFamily is unknown", "amiFamily"),
 		class("unknown family", "amiFamily: Ubuntu", "supported values", "amiFamily"),
 		class("no identity", "role: null", "exactly one of role and instanceProfile", "role"),
 		class("two identities", "instanceProfile: x", "exactly one of role and instanceProfile", "instanceProfile"),
