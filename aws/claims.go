@@ -55,7 +55,7 @@ func (p *Provider) classOf(ctx context.Context, i instances.Instance, r *resolve
 	return class
 }
 
-// typeOf returns an instance's type as its pool sees it, or nil if unknown.
+// typeOf returns an instance's type with the NodeOverlays of its pool, or nil if unknown.
 func (p *Provider) typeOf(ctx context.Context, i instances.Instance, class *awsv1.EC2NodeClass, r *resolver) *cloudprovider.InstanceType {
 	if class == nil {
 		return nil
@@ -177,7 +177,7 @@ func (p *Provider) labels(i instances.Instance, class *awsv1.EC2NodeClass, t *cl
 	return labels
 }
 
-// zoneID returns the ID reported by EC2, else that of the class's subnet in the zone.
+// zoneID returns the ID reported by EC2, or else that of the class's subnet in the zone.
 func zoneID(i instances.Instance, class *awsv1.EC2NodeClass) string {
 	if i.ZoneID != "" || class == nil {
 		return i.ZoneID

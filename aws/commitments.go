@@ -10,8 +10,8 @@ import (
 	neutral "github.com/drawknife/drawknife/cloudprovider/commitments"
 )
 
-// BillingClients create the clients that Config.Commitments needs. *sdk.Clients implements it. It is apart from Clients so that a program
-// that does not read commitments needs none of them.
+// BillingClients create the clients that Config.Commitments needs. *sdk.Clients implements it. It is not part of Clients, so that a program
+// that does not read commitments needs none of these clients.
 type BillingClients interface {
 	// SavingsPlans returns a client of Savings Plans.
 	SavingsPlans(sdk.Priority) sdk.SavingsPlansAPI
@@ -34,7 +34,7 @@ func (p *Provider) Commitments() *neutral.Account {
 	return p.committed.Account()
 }
 
-// assembleCommitments creates the reader of commitments, if they are asked for.
+// assembleCommitments creates the reader of commitments, if Config.Commitments is set.
 func (p *Provider) assembleCommitments() error {
 	if !p.config.Commitments {
 		return nil

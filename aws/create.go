@@ -60,7 +60,7 @@ func (p *Provider) create(ctx context.Context, nodeClaim *v1.NodeClaim) (*v1.Nod
 	return p.launched(ctx, request, instance), nil
 }
 
-// launchRequest is a launch with what is needed to describe its instance.
+// launchRequest is the request for a launch, with the data that is needed to describe the instance.
 type launchRequest struct {
 	launch.Request
 	class *awsv1.EC2NodeClass // the class as stored; Request.NodeClass contains the settings of the claim
@@ -148,7 +148,7 @@ func (p *Provider) adopt(ctx context.Context, nodeClaim *v1.NodeClaim, i instanc
 	return claim
 }
 
-// annotate records on the claim with which settings its instance was launched.
+// annotate adds annotations to the claim that record the settings of its launch.
 func (p *Provider) annotate(ctx context.Context, claim *v1.NodeClaim, class *awsv1.EC2NodeClass) {
 	info, err := p.options.Cluster.ClusterInfo(ctx)
 	if err != nil {
@@ -172,9 +172,9 @@ func instanceProfile(class *awsv1.EC2NodeClass) string {
 	return class.Status.InstanceProfile
 }
 
-// pinPartition restricts a claim that already restricts the partition of its placement group to a single one, the lowest with room,
-// so that launch template, records of capacity and labels agree. For a claim that does not restrict the partition, EC2 chooses. The
-// argument is not changed.
+// If a claim restricts the partition of its placement group, pinPartition restricts it to a single partition: the lowest with room. So
+// launch template, records of capacity and labels agree. For a claim that does not restrict the partition, EC2 chooses. The argument is not
+// changed.
 func (p *Provider) pinPartition(claim *v1.NodeClaim, group *placement.Group, types []*cloudprovider.InstanceType) (*v1.NodeClaim, error) {
 	if group == nil || group.Partitions == 0 {
 		return claim, nil

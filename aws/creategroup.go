@@ -13,11 +13,12 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// CreateGroup launches the instances of the claims by one CreateFleet call that launches all of them or nothing, of one type in one zone;
-// if EC2 has not enough of the cheapest, the next cheapest are tried. Claims that suit capacity reservations are launched into one with room for
-// all, or into several, by one call each; if one of these fails, the instances of the others are terminated. It refuses some claims as
-// unsupported (CP-GROUP): claims that need different instances, claims whose minValues one type can't satisfy, claims that suit capacity
-// reservations without room for all of them, claims whose UIDs take more tags than EC2 allows, and claims of a Provisioner.
+// CreateGroup launches the instances of the claims by one CreateFleet call that launches all of them or nothing, of one type in one zone.
+// If EC2 does not have enough instances of the cheapest type and zone, it tries the next cheapest. Claims that suit capacity reservations
+// are launched into one with room for all, or into several, by one call each; if one of these fails, the instances of the others are
+// terminated. It refuses some claims as unsupported (CP-GROUP): claims that need different instances, claims whose minValues one type can't
+// satisfy, claims that suit capacity reservations without room for all of them, claims whose UIDs take more tags than EC2 allows, and
+// claims of a Provisioner.
 func (p *Provider) CreateGroup(ctx context.Context, nodeClaims []*v1.NodeClaim) ([]*v1.NodeClaim, error) {
 	created, err := p.createGroup(ctx, nodeClaims)
 	if err != nil {

@@ -43,7 +43,7 @@ type Drift struct {
 	Unknown error
 }
 
-// Difference is one field in which an instance differs from its node class: the cause of drift, for readers.
+// Difference is one field in which an instance differs from its node class: the cause of drift, for people.
 type Difference struct {
 	// Field of the class that the instance differs in: "status.securityGroups".
 	Field string

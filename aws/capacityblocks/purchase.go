@@ -12,7 +12,8 @@ import (
 	"github.com/drawknife/drawknife/aws/sdk"
 )
 
-// Approval is the buyer's consent to one purchase. It repeats the offering that the buyer saw, so that no other one is bought for it.
+// Approval is the buyer's consent to one purchase. It repeats the offering that the buyer saw, so that Purchase can't buy a different
+// offering.
 type Approval struct {
 	// By names the person who approved.
 	By string

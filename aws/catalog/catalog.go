@@ -23,7 +23,7 @@ type Catalog struct {
 	Region string
 	// Zones of the region.
 	Zones []Zone
-	// Sources say, for readers, where the facts come from and what day they are from, by key: "hardware", and the keys in
+	// Sources say, for people, where the facts come from and what day they are from, by key: "hardware", and the keys in
 	// Type.OnDemandFrom and Type.SpotFrom.
 	Sources map[string]string
 	// PriceFacts say how reliable prices are, by the keys of Sources; see OnDemandFacts.
@@ -70,7 +70,7 @@ func (c *Catalog) Lookup(name string) (*Type, bool) {
 	return &c.Types[i], true
 }
 
-// OnDemandSource says where the type's on-demand price comes from, for readers, or "" if unknown.
+// OnDemandSource says where the type's on-demand price comes from, for people, or "" if unknown.
 func (c *Catalog) OnDemandSource(t *Type) string {
 	if t == nil {
 		return ""
@@ -82,7 +82,7 @@ func (c *Catalog) OnDemandSource(t *Type) string {
 	return source
 }
 
-// SpotSource says where the type's spot prices come from, for readers, or "" if unknown.
+// SpotSource says where the type's spot prices come from, for people, or "" if unknown.
 func (c *Catalog) SpotSource(t *Type) string {
 	if t == nil {
 		return ""
@@ -90,8 +90,8 @@ func (c *Catalog) SpotSource(t *Type) string {
 	return c.Sources[cmp.Or(t.SpotFrom, defaultSpotSource)]
 }
 
-// Family yields the types whose name has the same part before the dot as the named one, including that type, ordered by name. They point
-// into the catalogue: callers must not change them.
+// Family yields the types of the family of the type called name, ordered by name: those whose names have the same part before the dot. They
+// point into the catalogue: callers must not change them.
 func (c *Catalog) Family(name string) iter.Seq[*Type] {
 	family, _, _ := strings.Cut(name, ".")
 	family += "."

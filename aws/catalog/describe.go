@@ -17,10 +17,10 @@ const (
 	branchSource   = "branchENIs"
 )
 
-// ParseDescribeInstanceTypes makes a catalogue of what `aws ec2 describe-instance-types --output json` prints and a
-// prices file (see Prices). Fields of EC2's answer that this package does not know are ignored, because EC2 adds some every year; unknown
-// fields in the prices file are errors. EC2's answer does not say how many branch interfaces a type can have. This is taken from the
-// embedded catalogue, and unknown for types that are not in it.
+// ParseDescribeInstanceTypes makes a catalogue from the output of `aws ec2 describe-instance-types --output json` and a prices file (see
+// Prices). Fields of EC2's answer that this package does not know are ignored, because EC2 adds some every year; unknown fields in the
+// prices file are errors. EC2's answer does not say how many branch interfaces a type can have. This is taken from the embedded catalogue,
+// and unknown for types that are not in it.
 func ParseDescribeInstanceTypes(answer, prices io.Reader) (*Catalog, error) {
 	data, err := readAll(answer, "instance types")
 	if err != nil {
@@ -84,7 +84,7 @@ func answerError(i int, name string, err error) error {
 	return recordError(i, record, err)
 }
 
-// instanceTypeInfo is the part of an entry of InstanceTypes in EC2's answer that is read. The names are the API's.
+// instanceTypeInfo contains the fields of an entry of InstanceTypes in EC2's answer that this package reads. The names are the API's.
 type instanceTypeInfo struct {
 	InstanceType                  string
 	BareMetal                     bool

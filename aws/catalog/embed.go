@@ -21,9 +21,9 @@ func Embedded() (*Catalog, error) {
 	return SteadySpot(c), nil
 }
 
-// EmbeddedAsSeen is Embedded with the spot prices seen on a single day in each zone: for comparisons with plans that used these prices, and
-// for other calculations. Do not plan with these prices: a fifth of them are below 15 % of the on-demand price, and planners prefer
-// those.
+// EmbeddedAsSeen is like Embedded, but has the spot prices that were seen on a single day in each zone: for comparisons with plans that
+// used these prices, and for other calculations. Do not plan with these prices: a fifth of them are below 15 % of the on-demand price, and
+// planners prefer those.
 func EmbeddedAsSeen() (*Catalog, error) {
 	z, err := gzip.NewReader(bytes.NewReader([]byte(embedded)))
 	if err != nil {

@@ -117,7 +117,7 @@ func (e *Estimator) Price(name string, price float64) float64 {
 	return math.Round(price*ratio*1e6) / 1e6
 }
 
-// Source says, for readers, how estimates are made.
+// Source says, for people, how estimates are made.
 func (e *Estimator) Source() string {
 	if e.there == nil {
 		return fmt.Sprintf(estimateMark+"the price of %s, no price of %s is built in", e.from, e.region)

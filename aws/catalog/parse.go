@@ -91,7 +91,7 @@ func decodeStrict(data []byte, v any) error {
 	return nil
 }
 
-// describeJSONError adds the position to errors that have one but don't print it.
+// describeJSONError adds the position to errors that contain a position but don't print it.
 func describeJSONError(err error) error {
 	var syntax *json.SyntaxError
 	if errors.As(err, &syntax) {

@@ -29,9 +29,9 @@ type Prices struct {
 	Schema string `json:"schema"`
 	// Region of the prices and zones.
 	Region string `json:"region"`
-	// Source says where the prices come from, for readers. It is required, because nobody can judge a price of unknown origin.
+	// Source says where the prices come from, for people. It is required, because nobody can judge a price of unknown origin.
 	Source string `json:"source"`
-	// AsOf is the day of the prices, for readers, such as "2026-08-01". Optional.
+	// AsOf is the day of the prices, for people, such as "2026-08-01". Optional.
 	AsOf string `json:"asOf,omitempty"`
 	// Zones of the region; at least one. The ID is optional.
 	Zones []Zone `json:"zones"`

@@ -29,7 +29,7 @@ const maxPerHour = 1e9
 
 // Regional contains the built-in on-demand prices of one region.
 type Regional struct {
-	// Source says where they come from, for readers.
+	// Source says where they come from, for people.
 	Source string
 	// AsOf is the day of the prices.
 	AsOf time.Time

@@ -19,7 +19,7 @@ const (
 	maxClockGHz  = 1 << 10   // GHz
 	maxUSD       = 1_000_000 // USD per hour
 	maxText      = 63        // what a label value can hold
-	maxSource    = 1 << 10   // text for readers
+	maxSource    = 1 << 10   // texts for people
 	maxItems     = 1 << 10   // entries of a list within a type
 	maxZones     = 1 << 10   // zones of a region
 	maxTypes     = 1 << 16   // types of a catalogue

@@ -34,15 +34,15 @@ type Source struct {
 	// Data is the content: YAML or JSON, one document or many.
 	Data []byte
 	// Found means that the source was found in a folder: the user did not name it. Documents in it that are no Kubernetes objects, such as
-	// values of a chart, are left out with a warning (conversion.CodeNoObject); in a named source they are problems.
+	// values of a chart, are left out with a warning (conversion.CodeNoObject); in a source that the user named, they are problems.
 	Found bool
 }
 
 // DecodeOptions are the options of Decode.
 type DecodeOptions struct {
 	// Strict makes unknown fields errors, also in pods and workloads of Kubernetes. Without it, unknown fields of converted kinds cause
-	// warnings and are left out, and workloads are not checked. The kubelet block of a v1 NodePool whose node class is in the input causes
-	// a warning in both cases, since Rewrite may move it there, and then drops the warning.
+	// warnings and are left out, and workloads are not checked. If the node class of a v1 NodePool is in the input, the pool's kubelet
+	// block causes only a warning in both cases: Rewrite may move the block to the class, and then drops the warning.
 	Strict bool
 	// KeepGoing returns the documents that can be read, even if others can't be read. Unreadable documents then have no object, and an
 	// error among their warnings (conversion.CodeUnreadable).

@@ -11,9 +11,8 @@ import (
 	"github.com/drawknife/drawknife/api/v1beta1"
 )
 
-// judge finds faults that conversions don't check: of objects that already have the target generation, and those that ValidatePool reports
-// for pools of any generation and ValidateRequirements for NodeClaims and NodeOverlays. It runs before conversions move fields to other
-// objects.
+// judge reports faults that conversions don't check: faults of objects that already have the target generation, and faults that
+// Options.ValidatePool and Options.ValidateRequirements find. It runs before conversions move fields to other objects.
 func (b *bundle) judge() {
 	for i, d := range b.documents {
 		if d.Object == nil {

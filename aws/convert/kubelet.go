@@ -87,7 +87,8 @@ type user struct {
 }
 
 // moveKubelets moves the kubelet blocks of v1beta1 pools to their node classes. If pools that share a node class have different blocks, the
-// node class gets that of the first in name order, and each other block goes to a copy of the node class; v1 pools keep theirs.
+// node class gets the block of the first pool in name order, and each other block goes to a copy of the node class; v1 pools keep their
+// blocks.
 func (b *bundle) moveKubelets() {
 	for _, class := range slices.Clone(b.entries) {
 		if b.refused[class.document] {

@@ -18,7 +18,7 @@ const (
 type Policy struct {
 	// Name of the policy, which begins with the cluster's name.
 	Name string `json:"name"`
-	// Description of its purpose, for readers.
+	// Description of its purpose, for people.
 	Description string `json:"description"`
 	// Document is its content, of at most MaxPolicySize characters.
 	Document Document `json:"document"`

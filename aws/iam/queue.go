@@ -32,7 +32,7 @@ type Rule struct {
 	// Name and ARN of the rule.
 	Name string `json:"name"`
 	ARN  string `json:"arn"`
-	// Description of its purpose, for readers.
+	// Description of its purpose, for people.
 	Description string `json:"description"`
 	// Pattern selects its events.
 	Pattern Pattern `json:"pattern"`

@@ -55,7 +55,7 @@ const (
 	readForMigration
 	simulateController
 
-	// findBlocks is for people who look for capacity blocks, buyBlocks for people who buy them.
+	// findBlocks allows looking for capacity blocks, buyBlocks buying them.
 	findBlocks
 	buyBlocks
 	// tagBlocks: setting the tags of the capacity reservation that a purchase creates.

@@ -11,7 +11,7 @@ import (
 )
 
 // ReasonNoImage is the reason for a type on which none of Settings.Images boots. Without this check, a claim for both architectures would
-// be launched with the cheaper one, for which the class may have no image.
+// be launched with the cheaper architecture, for which the class may have no image.
 const ReasonNoImage = "no image of the node class boots on it"
 
 // images says on which types the class's images boot. This depends on a few labels that most types share, so each combination is checked
@@ -43,7 +43,7 @@ func (m *images) boot(labels requirements.Set) bool {
 	for _, key := range m.keys {
 		r := labels.Get(key)
 		if r.Complement() {
-			m.text = append(m.text, '*') // nothing is stated
+			m.text = append(m.text, '*') // the labels allow any value
 		}
 		for _, value := range r.Values() {
 			m.text = append(append(m.text, value...), ',')

@@ -17,7 +17,7 @@ type PodDensity interface {
 	// Density returns the density for an instance of the type. usable is the number of interfaces of its default network card that are left
 	// for pods: without those that Settings reserve or use only for EFA; it may be 0 or less.
 	Density(t *catalog.Type, usable int64) Density
-	// Key is equal for policies with equal results: it becomes part of Settings.Key.
+	// Key returns a string that is equal for densities with equal results: it becomes part of Settings.Key.
 	Key() string
 }
 

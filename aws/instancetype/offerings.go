@@ -83,11 +83,11 @@ func (m *market) of(shape *Shape) []cloudprovider.Offering {
 			})
 		}
 	}
-	// The capacity is limited so that appending to one type's offerings can't overwrite the next one's.
+	// The capacity is limited so that appending to one type's offerings can't overwrite the offerings of the next type.
 	return slices.Clip(m.offerings[start:])
 }
 
-// onDemandBasis returns the basis of the on-demand price. All types whose prices have one source share it.
+// onDemandBasis returns the basis of the on-demand price. All types whose prices have the same source share it.
 func (m *market) onDemandBasis(t *catalog.Type) *cloudprovider.PriceBasis {
 	facts := m.catalog.OnDemandFacts(t)
 	if m.bases[facts] == nil {

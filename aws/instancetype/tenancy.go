@@ -62,7 +62,7 @@ func tenancyIncompatible(t *catalog.Type, s *Settings) string {
 	return ""
 }
 
-// OnHosts reports whether the instance runs on a Dedicated Host. EC2 sells neither spot instances nor reserved capacity there.
+// OnHosts reports whether the instance runs on a Dedicated Host. EC2 sells neither spot instances nor reserved capacity on Dedicated Hosts.
 func (s *Shape) OnHosts() bool { return s != nil && s.tenancy == awsv1.TenancyHost }
 
 // Dedicated reports whether the instance has dedicated hardware: a Dedicated Instance, or one on a Dedicated Host.

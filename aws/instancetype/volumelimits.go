@@ -25,10 +25,10 @@ const (
 // CSI driver will report in CSINode, nor the number that can really be attached. It is EC2's maximum, which already accounts for the
 // primary interface, local NVMe disks and accelerators, minus:
 //
-//   - the volumes it boots with, the root among them;
-//   - if interfaces and volumes share slots, all interfaces except the primary one. The driver counts those attached when it starts, but
-//     the VPC CNI attaches more for new pods, and these take slots from volumes. So the interfaces are counted that are needed if each
-//     volume belongs to a different pod, plus the warm one;
+//   - the volumes with which it boots, including the root;
+//   - if interfaces and volumes share slots, all interfaces except the primary one. The driver counts those that are attached when it
+//     starts, but the VPC CNI attaches more for new pods, and these take slots from volumes. So ebsLimit counts the interfaces that are
+//     needed if each volume belongs to a different pod, plus warmInterfaces;
 //   - on Xen, disks of the instance store that are not NVMe: there the limit applies to block devices of any kind.
 //
 // The result is at least 1, like the number that the driver reports. A driver that runs with --volume-attach-limit or

@@ -28,7 +28,7 @@ const tagKarpenterCluster = "karpenter.k8s.aws/cluster"
 
 // made is a launch template that Karpenter made, or the user data of an instance.
 type made struct {
-	// source describes it for readers: "launch template karpenter.k8s.aws/123".
+	// source describes it for people: "launch template karpenter.k8s.aws/123".
 	source      string
 	class, pool string
 	// data is nil for an instance, of which only the user data is known.

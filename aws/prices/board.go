@@ -173,7 +173,7 @@ func (b *Board) Refresh(ctx context.Context) (next time.Time, err error) {
 	return b.next(), errors.Join(errs...)
 }
 
-// claim marks the feeds that are due as being read, and returns them, except those that another call is reading.
+// claim returns the feeds that are due and that no other call is reading, and marks them as being read.
 func (b *Board) claim() []*feed {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -10,7 +10,7 @@ import (
 type Quote struct {
 	// USD per hour; see the package comment for the China regions.
 	USD float64
-	// Source says, for readers, where the price comes from and since when it is valid. It changes only with the price, its source or its
+	// Source says, for people, where the price comes from and since when it is valid. It changes only with the price, its source or its
 	// reliability, not with each refresh.
 	Source string
 	// Confidence says how reliable the price is.

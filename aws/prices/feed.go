@@ -51,7 +51,7 @@ type taker struct {
 	now      time.Time
 	keep     time.Duration
 	rate     float64
-	note     string // about the currency
+	note     string // text about the currency, which follows the source
 	skipped  int
 	vanished int
 	texts    map[provenance]string

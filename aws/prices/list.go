@@ -40,7 +40,7 @@ type Price struct {
 	PerHour float64
 	// Since is when the price took this value; zero if the source doesn't know.
 	Since time.Time
-	// Source says where this price comes from, for readers; empty means the list's Source.
+	// Source says where this price comes from, for people; empty means the list's Source.
 	Source string
 	// Confidence says how reliable the price is; empty means the list's.
 	Confidence cloudprovider.PriceConfidence
@@ -48,7 +48,7 @@ type Price struct {
 
 // List is the answer of a source. It is not changed after it was returned.
 type List struct {
-	// Source says where the prices come from, for readers: "AWS price list". Required.
+	// Source says where the prices come from, for people: "AWS price list". Required.
 	Source string
 	// AsOf is the day of prices that are older than their reading, such as the prices of a file; zero means now.
 	AsOf time.Time

@@ -20,7 +20,7 @@ import (
 )
 
 // Published reports whether AWS's price list service has on-demand prices of a region and can be reached: not in GovCloud, and not in an
-// isolated VPC. why is the reason for people if it can't.
+// isolated VPC. If ok is false, why is the reason, as a sentence.
 func Published(region string, isolatedVPC bool) (ok bool, why string) {
 	switch {
 	case isolatedVPC:
@@ -135,8 +135,8 @@ func (s OnDemand) Prices(ctx context.Context) (*List, error) {
 	return list, nil
 }
 
-// take adds the prices of an answer. If the query's group is one of Local Zones, zones are its zones. The on-demand price of a bare-metal
-// type that is listed only with dedicated tenancy is that price.
+// take adds the prices of an answer. If the query's group is a group of Local Zones, zones are its zones. The on-demand price of a
+// bare-metal type that is listed only with dedicated tenancy is that price.
 func (l *List) take(q query, answer map[string]float64, zones []string) {
 	for name, amount := range answer {
 		switch {

@@ -72,7 +72,7 @@ func Explain(code, message string) (Reason, string) {
 
 type explanation struct {
 	anyOf  []string // at least one of these must occur
-	andOf  string   // and this one
+	andOf  string   // this must also occur
 	reason func(text string) Reason
 	cure   string
 }
@@ -157,8 +157,8 @@ func permissionCure(text string) string {
 	return fmt.Sprintf("no policy allows %s: grant it to the credentials in use", action)
 }
 
-// Unfulfillable reports whether a launch failed because nothing is available in that zone and type, at present or within the account's
-// quotas, so that another offering may work.
+// Unfulfillable reports whether a launch failed because this offering is not available, at present or within the account's quotas, so that
+// another offering may work.
 func Unfulfillable(code string) bool {
 	switch code {
 	case "InsufficientInstanceCapacity", "InsufficientHostCapacity", "InsufficientReservedInstanceCapacity", "InsufficientCapacity",

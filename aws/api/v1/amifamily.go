@@ -100,7 +100,8 @@ func (s *EC2NodeClassSpec) Alias() (alias Alias, ok bool) {
 	return Alias{}, false
 }
 
-// EffectiveAMIFamily is the family for which instances are configured: the field, else the alias' family, else Custom.
+// EffectiveAMIFamily is the family for which instances are configured: the field AMIFamily, or else the family of the alias, or else
+// Custom.
 func (s *EC2NodeClassSpec) EffectiveAMIFamily() AMIFamily {
 	if s.AMIFamily != "" {
 		return s.AMIFamily

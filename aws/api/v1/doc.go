@@ -19,7 +19,7 @@
 // # Deliberate differences
 //
 //   - There is one set of defaults, available as a function in addition to the API server's.
-//   - A malformed alias is an error, never a panic; it has exactly one @.
+//   - A malformed alias is an error, never a panic. An alias has exactly one @.
 //   - A selector list with one bad term among good ones is refused, and so is an SSM parameter together with an id or an alias.
 //   - Volumes may have any size from 1G to 64Ti, and a mapping needs its ebs block.
 //   - All errors of the kubelet block are reported, not only the first wrong type.

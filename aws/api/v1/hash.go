@@ -18,7 +18,7 @@ const HashVersion = "drawknife-v1"
 // It covers the spec in JSON with defaults, except for ipPrefixCount and the selectors of subnets, security groups, images and
 // capacity reservations (the selected resources are compared instead). The effective family is used. An empty list is the same as a
 // missing list. clusterCA is the cluster's certificate bundle in user data: rotating it causes drift. The order of lists does not matter;
-// an optional member set to its zero value is not the same as one left out.
+// an optional member with its zero value differs from a missing member.
 func (c *EC2NodeClass) Hash(clusterCA string) string {
 	effective := &EC2NodeClass{Spec: *c.Spec.DeepCopy()}
 	effective.Default()

@@ -64,7 +64,7 @@ const (
 	LabelPlacementGroupPartition = "karpenter.k8s.aws/placement-group-partition"
 	// LabelTopologyZoneID is the id of the availability zone, the same in every account.
 	LabelTopologyZoneID = "topology.k8s.aws/zone-id"
-	// LabelNodeClass names the EC2NodeClass of a claim or node. The EC2 resources made for it have a tag with this key.
+	// LabelNodeClass names the EC2NodeClass of a claim or node. EC2 resources that are created for the class have a tag with this key.
 	LabelNodeClass = "karpenter.k8s.aws/ec2nodeclass"
 )
 
@@ -116,7 +116,7 @@ func WellKnownLabels() []string {
 
 // Annotations.
 const (
-	// AnnotationHash holds the drift hash, on the node class and on each claim made with it.
+	// AnnotationHash holds the drift hash, on the node class and on each claim of the class.
 	AnnotationHash = "karpenter.k8s.aws/ec2nodeclass-hash"
 	// AnnotationHashVersion holds the version of the drift hash; hashes of different versions can't be compared.
 	AnnotationHashVersion = "karpenter.k8s.aws/ec2nodeclass-hash-version"

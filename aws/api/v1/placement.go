@@ -33,7 +33,7 @@ type Placement struct {
 	HostResourceGroupARN *string `json:"hostResourceGroupARN,omitempty"`
 }
 
-// EffectiveTenancy returns the tenancy that the class chooses: one of the Tenancy constants, or empty if it leaves it to the NodeClaim.
+// EffectiveTenancy returns the tenancy that the class chooses: one of the Tenancy constants, or empty if the NodeClaim chooses.
 func (s *EC2NodeClassSpec) EffectiveTenancy() string {
 	p := s.Placement
 	switch {

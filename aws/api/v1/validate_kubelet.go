@@ -29,8 +29,8 @@ func ReservedResources() []string { return []string{"cpu", "ephemeral-storage", 
 
 var percentageForm = regexp.MustCompile(`^[0-9]+(\.[0-9]+)?%$`)
 
-// validateKubelet checks the values of the block and whether the family supports them. For keys without a field it only checks that they
-// exist and the form of their values.
+// validateKubelet checks the values of the block and whether the family supports them. For keys without a field, it checks only whether
+// they exist and whether their values have the right form.
 func validateKubelet(k *KubeletConfiguration, family AMIFamily, features Features, path *field.Path) field.ErrorList {
 	if k == nil {
 		return nil

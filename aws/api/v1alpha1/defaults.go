@@ -5,7 +5,8 @@ import (
 )
 
 // DefaultMetadataOptions returns the metadata options of a node template without such a block: the service is on, tokens are required, two
-// hops, and also over IPv6 if the cluster's DNS service has an IPv6 address. The caller owns what it points to.
+// hops are allowed, and the service also answers over IPv6 if the cluster's DNS service has an IPv6 address. The caller owns what it points
+// to.
 func DefaultMetadataOptions(ipv6DNS IPFamily) *MetadataOptions {
 	endpoint, ipv6, hops, tokens := v1.Enabled, v1.Disabled, int64(2), v1.HTTPTokensRequired
 	if ipv6DNS == IPv6 {

@@ -30,7 +30,7 @@
 //   - Members that a metadata options block leaves out get EC2's defaults explicitly; the tool leaves them to the schema, which has other
 //     defaults.
 //   - Sizes of volumes use units that the API accepts; the tool may print invalid ones.
-//   - Ids get separate terms; the tool mixes them with other conditions, which is refused.
+//   - Ids get separate terms; the tool mixes them with other conditions, and the API refuses such terms.
 //   - Image tags without owners select images of self and amazon, as before; with the tool's terms they select images of all owners.
 //
 // The types have no locks: goroutines may read an object concurrently as long as nobody changes it.

@@ -26,10 +26,11 @@
 //
 // # Deliberate differences
 //
-//   - A node class without metadata options keeps the hop limit 2. With ConvertOptions.ReferenceCompat it gets 1, as from the schemas of
-//     release 1.0. It then also returns terms with an id and other conditions, as Karpenter does, with a warning: the API refuses them.
+//   - A node class without metadata options keeps the hop limit 2. With ConvertOptions.ReferenceCompat it gets 1, the default in the
+//     schemas of release 1.0. With this option, the conversion also returns terms with an id and other conditions, as Karpenter does, with
+//     a warning that the API refuses them.
 //   - Volumes may have any size from 1G to 64Ti.
-//   - The conversion back removes what Ubuntu's annotation lists only if that is still unchanged.
+//   - The conversion back removes the fields that Ubuntu's annotation lists only if they are unchanged.
 //
 // The types have no locks: goroutines may read an object concurrently as long as nobody changes it.
 //

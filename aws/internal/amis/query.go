@@ -33,7 +33,7 @@ type filter struct {
 func (q query) key() string {
 	text, err := json.Marshal(q)
 	if err != nil {
-		return fmt.Sprint(q) // unreachable: texts alone
+		return fmt.Sprint(q) // unreachable: strings can always be encoded
 	}
 	return string(text)
 }

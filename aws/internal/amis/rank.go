@@ -105,7 +105,7 @@ func (c candidate) better(o candidate) bool {
 func requirementsKey(set []corev1.NodeSelectorRequirement) string {
 	text, err := json.Marshal(set)
 	if err != nil {
-		return fmt.Sprint(set) // unreachable: texts alone
+		return fmt.Sprint(set) // unreachable: strings can always be encoded
 	}
 	return string(text)
 }

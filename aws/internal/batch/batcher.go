@@ -120,7 +120,7 @@ type window[Req, Res any] struct {
 
 type call[Req, Res any] struct {
 	request Req
-	answer  chan Answer[Res] // of capacity 1
+	answer  chan Answer[Res] // has capacity 1
 	left    bool
 }
 
@@ -215,7 +215,7 @@ func (b *Batcher[Req, Res]) dispatch(w *window[Req, Res]) {
 	}()
 }
 
-// run makes the merged call until every request has its answer.
+// run repeats the merged call until every request has its final answer.
 func (b *Batcher[Req, Res]) run(ctx context.Context, w *window[Req, Res]) {
 	waited := time.Since(w.opened)
 	pending := w.calls

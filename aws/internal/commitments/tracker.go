@@ -35,7 +35,7 @@ type Options struct {
 	Region string
 	// Cluster is the name of the cluster. Its instances do not count as foreign.
 	Cluster string
-	// Sharing returns the names of other clusters that report what they use; nil means that there are no others.
+	// Sharing returns the names of other clusters that report their own use of commitments; nil means that there are no others.
 	Sharing func() []string
 	// Known returns the instance types; nil while none are known.
 	Known func() *catalog.Catalog
@@ -50,7 +50,7 @@ type Tracker struct {
 	options Options
 	account atomic.Pointer[commitments.Account]
 
-	mu      sync.Mutex // of what follows
+	mu      sync.Mutex // guards the fields below
 	current refresh.Schedule
 	costly  refresh.Schedule
 	reading bool

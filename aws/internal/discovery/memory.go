@@ -109,7 +109,7 @@ func (m *Memory) For(family, images string) map[string]int64 {
 		if s.Family != family {
 			continue
 		}
-		// Renewed sightings end later than this, but then For only computes the same values again too early.
+		// Renewed sightings expire later than this time. Then For only computes the same values again too early.
 		if end := s.At.Add(MemoryLifetime); end.Before(fresh.until) {
 			fresh.until = end
 		}
@@ -128,7 +128,7 @@ func (m *Memory) For(family, images string) map[string]int64 {
 	return fresh.memory
 }
 
-// sweep removes expired entries. It also removes results of For that were not requested since the last change but one.
+// sweep removes expired entries. It also removes results of For that were not requested since the second to last change.
 func (m *Memory) sweep(now time.Time) {
 	maps.DeleteFunc(m.sightings, func(_ sightingKey, s Sighting) bool { return now.Sub(s.At) >= MemoryLifetime })
 	maps.DeleteFunc(m.views, func(_ viewKey, v view) bool { return m.changes > v.changes+1 })
@@ -169,7 +169,7 @@ func (m *Memory) Import(text []byte) error {
 	now := m.now()
 	for _, s := range all {
 		if s.At.After(now) {
-			s.At = now // another instance's clock
+			s.At = now // the clock of the process that exported it was ahead
 		}
 		key := sightingKey{s.InstanceType, s.Family, s.Images}
 		if known, ok := m.sightings[key]; !ok || s.At.After(known.At) {

@@ -10,9 +10,9 @@ import (
 	"github.com/drawknife/drawknife/aws/internal/launch"
 )
 
-// assignWindow is how long after its launch a batch is assigned if EC2 launched only a part of it. EC2 shows an instance for about an hour
-// after its termination, so until then every process sees all instances of the batch and assigns them in the same way. A claim without an
-// instance is deleted earlier than that.
+// assignWindow is the time after its launch during which a batch is assigned if EC2 launched only a part of it. EC2 shows an instance for
+// about an hour after its termination, so until then every process sees all instances of the batch and assigns them in the same way. A
+// claim without an instance is deleted earlier than that.
 const assignWindow = 45 * time.Minute
 
 // Batch returns the batch with which the instance was launched, by its tags. It returns false if the instance was launched for one claim.

@@ -22,7 +22,7 @@ import (
 const (
 	receiveMost = 10
 	waitSeconds = 20
-	// visibility is how long a message is reserved for one reader before it is delivered again. It is longer than one receive call waits.
+	// visibility is how long a received message is reserved before it is delivered again. It is longer than one receive call waits.
 	visibility = 30 * time.Second
 	// rememberFor is how long a handled event is remembered, so that it is recognised when it is delivered again.
 	rememberFor = 10 * time.Minute
@@ -33,7 +33,7 @@ const (
 
 var _ cloudprovider.InterruptionSource = (*Source)(nil)
 
-// Source receives interruptions. It is safe for concurrent use: several readers may receive in parallel, each with its own receive call.
+// Source receives interruptions. It is safe for concurrent use: several goroutines may receive in parallel, each with its own receive call.
 type Source struct {
 	options Options
 

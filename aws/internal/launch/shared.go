@@ -8,8 +8,8 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// A fleet launches into one reservation. If no reservation has room for all claims of a launch with Whole, but several together have, each
-// of them gets a part of the claims, with a fleet of its own. If one of these fleets fails, the caller terminates the instances of the
+// A fleet launches into one reservation. If no reservation has room for all claims of a launch with Whole, but several have room together,
+// each of them gets a part of the claims, with a fleet of its own. If one of these fleets fails, the caller terminates the instances of the
 // others. Each part is a separate batch, so that its instances are found and assigned like those of any batch.
 
 // shares divides the claims among the reservations that they suit. In launch order, each reservation gets as many claims as it has room

@@ -15,8 +15,8 @@ const (
 // spread their reads.
 const DefaultJitter = 0.1
 
-// Schedule says when to read again: first at once, then after each period, and sooner after an error. With the zero value, one read must
-// succeed, and no other follows. It is not safe for concurrent use.
+// Schedule says when to read again: first at once, then after each period, and sooner after an error. The zero value reads until one read
+// has succeeded, and then never again. It is not safe for concurrent use.
 type Schedule struct {
 	// Every is the period; 0 means to read only once.
 	Every time.Duration

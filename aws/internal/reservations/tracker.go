@@ -88,8 +88,8 @@ func (t *Tracker) Full(id string) {
 }
 
 // Hold holds places for a launch in progress, so that parallel launches don't all use the last place. It holds one place in each of the
-// reservations ids that have room, in the order of ids, and in at most most reservations. It may hold no place. Settle must be called once
-// the launch has ended.
+// reservations ids that have room, in the order of ids, but in no more reservations than most. It may hold no place. Settle must be called
+// once the launch has ended.
 func (t *Tracker) Hold(most int, ids ...string) *Hold {
 	h := &Hold{tracker: t, each: 1}
 	t.change(func() bool {
@@ -104,8 +104,8 @@ func (t *Tracker) Hold(most int, ids ...string) *Hold {
 	return h
 }
 
-// HoldTogether is like Hold, for a launch of several instances, all or nothing: it holds this number of places in the first of the
-// reservations ids that has room for all of them, or no place.
+// HoldTogether is like Hold, for a launch of several instances, all or nothing: it holds a place for each instance in the first of the
+// reservations ids that has room for all of them, or no place. places is the number of instances.
 func (t *Tracker) HoldTogether(places int, ids ...string) *Hold {
 	h := &Hold{tracker: t, each: max(places, 0)}
 	t.change(func() bool {
@@ -136,8 +136,8 @@ func (h *Hold) Has(id string) bool { return slices.Contains(h.ids, id) }
 func (h *Hold) Empty() bool { return len(h.ids) == 0 }
 
 // Settle ends the hold. used is the reservation in which an instance was launched, or empty for none; at is when the launch call began. The
-// place of that instance counts as taken, unless EC2 answered after at, because that answer includes the instance. All other places are
-// free again. Only the first call has an effect.
+// place of that instance counts as taken, unless EC2's last answer is later than at, because that answer includes the instance. All other
+// places are free again. Only the first call has an effect.
 func (h *Hold) Settle(used string, at time.Time) { h.SettleTogether(used, 1, at) }
 
 // SettleTogether is like Settle, for several instances that were launched by one call.

@@ -51,7 +51,7 @@ func (o Options) withDefaults() Options {
 	switch {
 	case o.Jitter == 0:
 		o.Jitter = DefaultJitter
-	case !(o.Jitter > 0): // a NaN too
+	case !(o.Jitter > 0): // also true for a NaN
 		o.Jitter = 0
 	}
 	o.Jitter = min(o.Jitter, 1)

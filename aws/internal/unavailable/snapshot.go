@@ -16,7 +16,7 @@ type Snapshot struct {
 	volumes       map[Volume]struct{}
 }
 
-// holds reports whether the memory would return the same snapshot at the time now if nothing was marked in the meantime. If the clock was
+// holds reports whether the memory would return the same snapshot at that time if nothing was marked in the meantime. If the clock was
 // set back, it returns false.
 func (s *Snapshot) holds(now time.Time) bool {
 	return !now.Before(s.from) && (s.until.IsZero() || now.Before(s.until))

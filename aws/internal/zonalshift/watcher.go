@@ -119,7 +119,7 @@ func (w *Watcher) name(ctx context.Context) (string, error) {
 	return arn, nil
 }
 
-// shiftsOf returns the shifts in effect: those of operators until they expire, and those that AWS started until it says otherwise.
+// shiftsOf returns the shifts in effect: those of operators until they expire, and those that AWS started until AWS reports their end.
 func shiftsOf(out *arczonalshift.GetManagedResourceOutput) map[string]time.Time {
 	shifts := map[string]time.Time{}
 	for _, s := range out.ZonalShifts {

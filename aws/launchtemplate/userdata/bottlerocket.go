@@ -235,7 +235,7 @@ func storageCommand(version string) map[string]any {
 	}
 }
 
-// before reports whether a version of Bottlerocket is known, and older than 1.minor.
+// before returns whether a version of Bottlerocket is known, and whether it is older than 1.minor.
 func before(version string, minor int) (known, older bool) {
 	if version == awsv1.AliasVersionLatest {
 		return true, false
