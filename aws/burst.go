@@ -23,8 +23,8 @@ import (
 const DefaultBurstLaunches = 10
 
 const (
-	// burstIdle and burstMax are the window in which equal launches are gathered. Launches of one plan come within milliseconds of each
-	// other, because the calls that read data before them are also merged.
+	// burstIdle and burstMax are Idle and Max of the window in which equal launches are merged. Launches of one plan come within
+	// milliseconds of each other, because the calls that read data before them are also merged.
 	burstIdle = 50 * time.Millisecond
 	burstMax  = 500 * time.Millisecond
 	// mostInBurst is the maximum number of instances that one CreateFleet call requests. The UIDs of their claims take 19 of the 50 tags

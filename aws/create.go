@@ -152,7 +152,7 @@ func (p *Provider) adopt(ctx context.Context, nodeClaim *v1.NodeClaim, i instanc
 func (p *Provider) annotate(ctx context.Context, claim *v1.NodeClaim, class *awsv1.EC2NodeClass) {
 	info, err := p.options.Cluster.ClusterInfo(ctx)
 	if err != nil {
-		// Without a hash, drift by hash can't be found; the other kinds of drift can.
+		// Without a hash, drift can't be detected by comparing hashes; the other kinds of drift can be detected.
 		p.log.Warn("cannot compute drift hash without the certificate of the cluster", "nodeClaim", claim.Name, "error", err)
 		return
 	}

@@ -18,7 +18,7 @@ const (
 	maxRate      = 1 << 40   // Mbit/s, I/O operations per second
 	maxClockGHz  = 1 << 10   // GHz
 	maxUSD       = 1_000_000 // USD per hour
-	maxText      = 63        // what a label value can hold
+	maxText      = 63        // the maximum length of a label value
 	maxSource    = 1 << 10   // texts for people
 	maxItems     = 1 << 10   // entries of a list within a type
 	maxZones     = 1 << 10   // zones of a region

@@ -25,7 +25,7 @@ type entry struct {
 	born     conversion.Provenance
 }
 
-// label returns "Kind/name" of its present form.
+// label returns "Kind/name" of the object in its current form.
 func (e *entry) label() string { return Converted{Object: e.object}.name() }
 
 // bundle contains all objects of one conversion.
@@ -105,7 +105,7 @@ func (b *bundle) takeProvisioner(i int, p *v1alpha5.Provisioner) {
 	more := conversion.NewRecorder(v1alpha5.KindProvisioner, p.Name)
 	spec := field.NewPath("spec")
 	if s := b.options.Legacy; s != nil {
-		if !b.live { // the caller handles EnablePodENI itself
+		if !b.live { // for live objects, the caller handles EnablePodENI
 			more.Add(conversion.CodePodENI, nil)
 		}
 		if pool != nil && s.unlimitedDensity() && limitDensity(pool) {

@@ -156,8 +156,8 @@ func (d *decoder) source(s Source) {
 	}
 }
 
-// cut returns the first document and what follows. A separator line belongs to the document that it begins; a line of three dots belongs to
-// the document that it ends.
+// cut returns the first document and the text that follows it. A separator line belongs to the document that it begins; a line of three
+// dots belongs to the document that it ends.
 func cut(data []byte) (document, rest []byte) {
 	for pos := 0; ; {
 		next := bytes.IndexByte(data[pos:], '\n')
@@ -203,7 +203,7 @@ func (d *decoder) yaml(at Position, text []byte) {
 		if bytes.Contains(text, []byte("{{")) {
 			message += `; it looks like a template: give what it is rendered to ("helm template" does so for charts)`
 		}
-		// For some faults the parser lists several, one per line, below a heading.
+		// In some cases the parser lists several faults, one per line, below a heading.
 		for one := range strings.SplitSeq(strings.TrimPrefix(message, "unmarshal errors:\n"), "\n") {
 			one, where := strings.TrimSpace(one), at
 			if m := yamlLine.FindStringSubmatch(one); m != nil {

@@ -82,7 +82,7 @@ func (d *decoder) settleKubelets() {
 // user is a pool that uses a node class.
 type user struct {
 	entry *entry
-	// block is its kubelet block as text; empty for none.
+	// block is the pool's kubelet block as text; empty for none.
 	block string
 }
 
@@ -315,7 +315,7 @@ func (b *bundle) giveBlock(class *entry, block string) {
 	b.note(class.document, more.Warnings())
 }
 
-// point makes a pool use the node class of that name, which now has the pool's kubelet block.
+// point makes a pool use the node class called name, which now has the pool's kubelet block.
 func (b *bundle) point(u user, name, original string) {
 	more := conversion.NewRecorder(api.KindNodePool, u.entry.object.GetName())
 	path := field.NewPath("spec", "template", "spec")
@@ -338,7 +338,7 @@ func (b *bundle) point(u user, name, original string) {
 	b.note(u.entry.document, more.Warnings())
 }
 
-// there returns the existing node class of that name, or nil if the name is free.
+// there returns the existing node class with the same name as class, or nil if the name is free.
 func (b *bundle) there(class *entry) *entry {
 	if i := slices.IndexFunc(b.entries, func(e *entry) bool { return e.label() == class.label() }); i >= 0 {
 		return b.entries[i]

@@ -106,8 +106,8 @@ func trim(e *entry, target Version) {
 	}
 }
 
-// single reports whether only one such object may exist. For live objects an API server has ensured that, except for a node template and an
-// inline provider block, which both become node classes of one generation.
+// single reports whether only one such object may exist. For live objects, the API server has already ensured this. The exception is a node
+// template and an inline provider block, which both become node classes of one generation.
 func (b *bundle) single(e *entry) bool {
 	switch e.object.(type) {
 	case *unstructured.Unstructured:

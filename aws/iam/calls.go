@@ -41,7 +41,7 @@ type call struct {
 	when func(Settings) bool
 }
 
-// in grants an action in each of the scopes.
+// in returns one grant of the action for each scope.
 func in(action string, scopes ...scope) []grant {
 	var out []grant
 	for _, s := range scopes {

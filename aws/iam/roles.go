@@ -45,7 +45,7 @@ func (a account) podIdentity() bool { return !a.WithoutEKS && a.OIDCIssuer == ""
 // policyARN returns the ARN of a managed policy of the account.
 func (a account) policyARN(p Policy) string { return a.iam("policy/" + p.Name) }
 
-// suffix returns the part of a policy's or rule's name behind the cluster's.
+// suffix returns the part of a policy's or rule's name after the cluster's name.
 func suffix(cluster, name string) string { return strings.TrimPrefix(name, cluster+"-") }
 
 // kind returns the subject of the rule: the end of its name, without the cluster's name.

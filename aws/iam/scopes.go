@@ -51,11 +51,11 @@ const (
 	tagAlphaAtCreation
 	endAlpha
 
-	// readForMigration and simulateController are for the check before a migration.
+	// readForMigration and simulateController allow the calls of the check before a migration.
 	readForMigration
 	simulateController
 
-	// findBlocks allows looking for capacity blocks, buyBlocks buying them.
+	// findBlocks allows looking for capacity blocks, buyBlocks allows buying them.
 	findBlocks
 	buyBlocks
 	// tagBlocks: setting the tags of the capacity reservation that a purchase creates.

@@ -40,7 +40,7 @@ const (
 // defaultMaxPods is the pod limit if neither the class nor the network interfaces set one: Kubernetes' own default.
 const defaultMaxPods = 110
 
-// contiguousMemoryMiB is what Graviton instances reserve for contiguous allocations and don't report.
+// contiguousMemoryMiB is the memory that Graviton instances reserve for contiguous allocations and don't report.
 const contiguousMemoryMiB = 64
 
 // capacity is an instance's capacity in integers: equal capacities share one resource list.

@@ -33,8 +33,8 @@ func newImages(wants []requirements.Set) *images {
 	return m
 }
 
-// boot reports whether one of the images boots on instances with these labels, or the images are unknown. The labels of a type state
-// values, or that a label is absent.
+// boot reports whether one of the images boots on instances with these labels. It returns true if the images are unknown. The labels of a
+// type state values, or that a label is absent.
 func (m *images) boot(labels requirements.Set) bool {
 	if len(m.wants) == 0 {
 		return true

@@ -66,7 +66,7 @@ func newLabeller(p *plan, region string) *labeller {
 	return l
 }
 
-// tenancies returns the tenancies that instances can have with a setting.
+// tenancies returns the tenancies that instances can have if Settings.Tenancy is tenancy.
 func tenancies(tenancy string) requirements.Requirement {
 	if tenancy == "" {
 		return requirements.In(awsv1.LabelInstanceTenancy, awsv1.TenancyDefault, awsv1.TenancyDedicated)
@@ -111,7 +111,7 @@ func (l *labeller) wording(key, text string) {
 }
 
 // requirements returns all labels of a type. Labels that are not stated here are absent, so that a pod that requires one never gets the
-// type. That includes reservations and placement groups: offerings state those.
+// type. This also applies to labels of reservations and placement groups: offerings state those.
 func (l *labeller) requirements(t *catalog.Type) requirements.Set {
 	l.reqs = append(l.reqs[:0], l.absent...)
 	l.kubernetes(t)

@@ -135,8 +135,8 @@ func (s OnDemand) Prices(ctx context.Context) (*List, error) {
 	return list, nil
 }
 
-// take adds the prices of an answer. If the query's group is a group of Local Zones, zones are its zones. The on-demand price of a
-// bare-metal type that is listed only with dedicated tenancy is that price.
+// take adds the prices of an answer. If the query's group is a group of Local Zones, zones are its zones. For a bare-metal type that is
+// listed only with dedicated tenancy, that price is the on-demand price.
 func (l *List) take(q query, answer map[string]float64, zones []string) {
 	for name, amount := range answer {
 		switch {

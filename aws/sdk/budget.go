@@ -97,7 +97,7 @@ const (
 	longestWait = 30 * time.Second
 	// recovery is the time without throttling after which the reduced rate of a class doubles.
 	recovery = 30 * time.Second
-	// slowest is the lowest share of its rate to which throttling reduces a class.
+	// slowest is the lowest rate to which throttling slows a class down, as a share of its normal rate.
 	slowest = 1.0 / 8
 )
 

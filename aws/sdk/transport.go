@@ -10,8 +10,8 @@ import (
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 )
 
-// transport sends requests with its own copy of the body. The SDK closes its body as soon as there is an answer. Its reader then returns an
-// error. But net/http may still read up to the end of the body, and expects no error: it would close the connection in the middle of the
+// transport sends requests with its own copy of the body. The SDK closes its body as soon as there is an answer. Reading the body then
+// fails. But net/http may still read up to the end of the body, and expects no error: it would close the connection in the middle of the
 // answer. This happens only with a server that answers at once, such as the servers of tests.
 type transport struct{ next http.RoundTripper }
 

@@ -10,7 +10,7 @@ import (
 const (
 	// minVolumeBytes is 1G, the smallest size in the API; smaller sizes have a missing or wrong unit.
 	minVolumeBytes = 1_000_000_000
-	// maxVolumeGiB is the largest volume EBS makes.
+	// maxVolumeGiB is the size of the largest EBS volume, in GiB.
 	maxVolumeGiB = 65536
 	// maxVolumeExponent is larger than any power of ten within maxVolumeGiB.
 	maxVolumeExponent = 30

@@ -22,7 +22,7 @@ const (
 
 // resource is the kind of resource that a selector selects.
 type resource struct {
-	// name is the name of its id in messages.
+	// name is the word for the resource's ids in messages.
 	name string
 	// id is the form of its ids.
 	id *regexp.Regexp

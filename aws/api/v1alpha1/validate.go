@@ -111,7 +111,7 @@ func validateLaunchTemplate(s *AWSNodeTemplateSpec, spec *field.Path) field.Erro
 	return errs
 }
 
-// validateInstance checks fields with the same place and rules in v1beta1 by v1beta1's rules.
+// validateInstance checks the fields that v1beta1 also has, with the same rules, by the validation of v1beta1.
 func validateInstance(s *AWSNodeTemplateSpec) field.ErrorList {
 	role := "any"
 	same := &v1beta1.EC2NodeClass{Spec: v1beta1.EC2NodeClassSpec{

@@ -77,7 +77,7 @@ func imagesFromHub(in *v1.EC2NodeClass, out *EC2NodeClass, spec *field.Path, war
 		if slices.Contains(made, UbuntuCompatibilityAMIFamily) && in.Spec.AMIFamily == v1.AMIFamilyAL2 {
 			out.Spec.AMIFamily = AMIFamilyUbuntu
 		}
-		// Only an unchanged value is removed.
+		// Remove the value only if it is unchanged.
 		if slices.Contains(made, UbuntuCompatibilityBlockDeviceMappings) && equality.Semantic.DeepEqual(in.Spec.BlockDeviceMappings, ubuntuMappings()) {
 			out.Spec.BlockDeviceMappings = nil
 		}

@@ -134,7 +134,7 @@ func AMIFamilies() []AMIFamily {
 	}
 }
 
-// AMISelectorTerm selects images. A name without an owner searches the account's own images and Amazon's.
+// AMISelectorTerm selects images. A name without an owner selects among the account's own images and Amazon's.
 type AMISelectorTerm struct {
 	// Tags must all be on the image. At most 20; neither key nor value is empty.
 	// +optional
@@ -201,7 +201,7 @@ type BlockDevice struct {
 	VolumeType *v1.VolumeType `json:"volumeType,omitempty"`
 }
 
-// MetadataOptions sets up the instance metadata service. A nil member reads as its default.
+// MetadataOptions sets up the instance metadata service. A nil member means its default value.
 type MetadataOptions struct {
 	// HTTPEndpoint turns the service on or off. Default enabled.
 	// +optional

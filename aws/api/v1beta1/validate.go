@@ -24,8 +24,8 @@ var amiIDForm = regexp.MustCompile(`ami-[0-9a-z]+`)
 // checked with their defaults. If releases of the generation differ, the most lenient rule counts, so that objects stored under any of them
 // are valid; volumes may have any size from 1G to 64Ti.
 func (c *EC2NodeClass) Validate() field.ErrorList {
-	// Fields with the same place and rules in v1 are checked by v1's rules. Valid images replace those of the class here, because v1 has
-	// other rules for them.
+	// Fields that v1 also has, with the same rules, are checked by the validation of v1. Valid images replace those of the class here,
+	// because v1 has other rules for images.
 	same := &v1.EC2NodeClass{ObjectMeta: c.ObjectMeta, Spec: v1.EC2NodeClassSpec{
 		SubnetSelectorTerms:        c.Spec.SubnetSelectorTerms,
 		SecurityGroupSelectorTerms: c.Spec.SecurityGroupSelectorTerms,

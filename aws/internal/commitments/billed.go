@@ -65,7 +65,7 @@ func (t *Tracker) readBilled(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// days returns the period of that many days before end.
+// days returns the period of n days before end.
 func days(end time.Time, n int) *cetypes.DateInterval {
 	return &cetypes.DateInterval{Start: aws.String(end.AddDate(0, 0, -n).Format(time.DateOnly)), End: aws.String(end.Format(time.DateOnly))}
 }
@@ -99,7 +99,7 @@ func usedCommitment(u *cetypes.SavingsPlansUtilization) *string {
 	return u.UsedCommitment
 }
 
-// usedReserved adds up the use of Reserved Instances that cover the same instances. Its groups are those of reserved.
+// usedReserved adds up the use of Reserved Instances that cover the same instances. It groups them in the same way as reserved.
 func (t *Tracker) usedReserved(ctx context.Context, b *billed, end time.Time) error {
 	err := refresh.Pages(ctx, func(token *string) (*string, error) {
 		out, err := t.options.Costs.GetReservationUtilization(ctx, &costexplorer.GetReservationUtilizationInput{

@@ -63,7 +63,7 @@ func (l *Launcher) createFleet(ctx context.Context, f *flight, offers []offer, g
 	return nil, retry(l.elsewhere(f)), l.nothing(f, out.Errors)
 }
 
-// fleetInput returns the request. Equal launches give equal requests, byte for byte, as the client token demands.
+// fleetInput returns the request. Equal launches give equal requests, byte for byte, because EC2 requires this for a repeated client token.
 func fleetInput(f *flight, offers []offer, tags map[string]string, clientToken string) *ec2.CreateFleetInput {
 	in := &ec2.CreateFleetInput{
 		Type:        ec2types.FleetTypeInstant,

@@ -76,7 +76,7 @@ func (s *Schedule) early(d time.Duration) time.Duration {
 	return d - time.Duration(float64(d)*min(jitter, 1)*chance(s.Seed, s.rounds))
 }
 
-// chance returns a number from 0 to 1 that seed and round decide (the finaliser of SplitMix64).
+// chance returns a number from 0 to 1 that depends on seed and round (the finaliser of SplitMix64).
 func chance(seed, round uint64) float64 {
 	z := seed + (round+1)*0x9e3779b97f4a7c15
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9

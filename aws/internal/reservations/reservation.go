@@ -20,7 +20,7 @@ const ExpiringBefore = 40 * time.Minute
 // UltraServersExpiringBefore is the same time for blocks of UltraServers, whose instances EC2 starts to terminate half an hour earlier.
 const UltraServersExpiringBefore = 70 * time.Minute
 
-// expiringBefore depends on the instance type: UltraServers are only sold in these families.
+// expiringBefore returns UltraServersExpiringBefore for the families in which UltraServers are sold, and otherwise ExpiringBefore.
 func expiringBefore(r awsv1.CapacityReservation) time.Duration {
 	family, _, _ := strings.Cut(r.InstanceType, ".")
 	if family == "trn2u" || strings.HasPrefix(family, "p6e-") {

@@ -128,7 +128,7 @@ func delimiter(line, boundary string) delimiterKind {
 	return noDelimiter
 }
 
-// It ignores text before the first part and after the last part. Text before the first part and after the last is ignored.
+// readParts reads up to the closing line. Text before the first part and after the last is ignored.
 func (r *archiveReader) readParts(boundary string) ([]part, error) {
 	for {
 		line, ok := r.next()

@@ -100,7 +100,7 @@ func hasNodeConfigBlock(spec *yaml.Node) bool {
 	return false
 }
 
-// checkNodeConfig refuses a document of an archive that nodeadm could not parse; firstLine is its first line in the whole text.
+// checkNodeConfig refuses a document of an archive that nodeadm could not parse; firstLine is the document's first line in the whole text.
 func checkNodeConfig(c *Config, text string, firstLine int) error {
 	h, err := nodeConfigFields(text)
 	if err != nil {
