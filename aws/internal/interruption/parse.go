@@ -241,7 +241,7 @@ func parseError(err error) *ParseError {
 	case *json.SyntaxError:
 		return &ParseError{Offset: err.Offset, Rule: "is no JSON: " + err.Error()}
 	case *json.UnmarshalTypeError:
-		return &ParseError{Offset: err.Offset, Rule: fmt.Sprintf("%s is of type %s, which it never has in an event", cmp.Or(err.Field, "the body"), err.Value)}
+		return &ParseError{Offset: err.Offset, Rule: fmt.Sprintf("%s must not be of type %s in an event", cmp.Or(err.Field, "the body"), err.Value)}
 	}
 	return &ParseError{Offset: -1, Rule: "is no event: " + err.Error()}
 }

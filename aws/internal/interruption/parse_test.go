@@ -90,8 +90,8 @@ func TestParseErrors(t *testing.T) {
 	for name, c := range map[string]struct{ body, want string }{
 		"no JSON":    {"hello", "interruption message, byte 1: is no JSON: invalid character 'h' looking for beginning of value"},
 		"cut off":    {event("aws.ec2", spotWarning, `{"instance-id":"i-1"}`)[:60], "interruption message, byte 60: is no JSON: unexpected end of JSON input"},
-		"wrong type": {`{"version":"0","source":"aws.ec2","detail-type":"EC2 Spot Instance Interruption Warning","detail":{"instance-id":7}}`, "interruption message, byte 114: detail.instance-id is of type number, which it never has in an event"},
-		"no object":  {`[1]`, "interruption message, byte 1: the body is of type array, which it never has in an event"},
+		"wrong type": {`{"version":"0","source":"aws.ec2","detail-type":"EC2 Spot Instance Interruption Warning","detail":{"instance-id":7}}`, "interruption message, byte 114: detail.instance-id must not be of type number in an event"},
+		"no object":  {`[1]`, "interruption message, byte 1: the body must not be of type array in an event"},
 		"bad time":   {`{"time":"yesterday"}`, `interruption message: is no event: parsing time "yesterday" as "2006-01-02T15:04:05Z07:00": cannot parse "yesterday" as "2006"`},
 		"too large":  {strings.Repeat(" ", 1<<20+1), "interruption message: has 1048577 bytes, and at most 1048576 are read"},
 	} {

@@ -72,7 +72,7 @@ func (l *Launcher) launchTogether(ctx context.Context, t Together) ([]*Instance,
 	}
 	if choice.CapacityType == v1.CapacityTypeReserved {
 		if !t.Whole {
-			return nil, cloudprovider.NewGroupUnsupportedError("claims that suit capacity reservations are launched one by one, except all or nothing", nil)
+			return nil, cloudprovider.NewGroupUnsupportedError("claims that suit capacity reservations are launched one by one, unless the launch is all or nothing", nil)
 		}
 		if choice.Candidates = l.roomForAll(f, choice.Candidates); len(choice.Candidates) == 0 {
 			parts := l.shares(f, choice)
