@@ -17,7 +17,7 @@ import (
 
 // ClusterInfo contains the details of the cluster that nodes need to join it, and that determine their images.
 type ClusterInfo struct {
-	// Version of Kubernetes, "1.35". It is optional here; it determines images that follow the cluster's version.
+	// Version of Kubernetes, "1.35". It is optional here, but images that depend on the cluster's version need it.
 	Version string
 	// Endpoint is the URL of the API server. Required, except for images of family Custom.
 	Endpoint string

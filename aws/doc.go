@@ -15,9 +15,9 @@
 // It also implements DriftDetector, Repairer, NodeClassStatus, RegistrationGate and InterruptionSource of package
 // cloudprovider.
 //
-// Credentials and region are found as by every AWS tool (see sdk.Config). Through [Options] the provider reads from the cluster:
-// node classes, whose status has the resolved subnets, security groups, images and instance profile, and the details of the cluster
-// that nodes need to join it. It has no Kubernetes client and no package variables; one process can have several providers.
+// Credentials and region are found in the same way as by every AWS tool (see sdk.Config). Through [Options] the provider reads from the
+// cluster: node classes, whose status has the resolved subnets, security groups, images and instance profile, and the details of the
+// cluster that nodes need to join it. It has no Kubernetes client and no package variables; one process can have several providers.
 //
 // The public packages below this one work without a provider: catalog and instancetype know instance types, launchtemplate makes
 // launch templates, prices reads prices, convert reads older manifests, iam writes policies, sdk makes clients. Packages that only

@@ -34,7 +34,7 @@ type MergedCall struct {
 type InterruptedInstance struct {
 	// ProviderID as in spec.providerID of its node.
 	ProviderID string
-	// InstanceType, Zone and CapacityType may be empty. If they are set, a spot interruption closes the offering for a while.
+	// InstanceType, Zone and CapacityType may be empty. If they are set, a spot interruption makes the offering unavailable for a while.
 	InstanceType, Zone, CapacityType string
 	// ReservationID is the ID of the reservation that the instance runs in, or empty if it runs in none.
 	ReservationID string

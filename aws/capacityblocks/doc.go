@@ -9,7 +9,7 @@
 //	}
 //
 // Find only reads. No planner and no controller calls Purchase: a block that was bought can't be given back, so the caller must hand over an
-// Approval that repeats what the buyer saw. The command of package commands/capacityblocks takes it from flags.
+// Approval that repeats what the buyer saw. The command of package commands/capacityblocks takes the Approval from flags.
 //
 // Stability: beta.
 package capacityblocks

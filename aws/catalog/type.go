@@ -63,7 +63,7 @@ type Type struct {
 	OnDemandFrom string `json:"odFrom,omitempty"`
 	// OnDemandTenancy is "dedicated" when only a dedicated-tenancy quote is known; empty means shared tenancy.
 	OnDemandTenancy string `json:"odTenancy,omitempty"`
-	// SpotUSD are spot prices in USD per hour; see SpotPrice for the zone each belongs to. Empty if none is known; an entry of 0 means that
+	// SpotUSD are spot prices in USD per hour; SpotPrice says which zone each belongs to. Empty if none is known; an entry of 0 means that
 	// its zone has no spot price.
 	SpotUSD []float64 `json:"spotUSD,omitempty"`
 	// SpotLowUSD and SpotHighUSD are the range of spot prices in USD per hour if SpotUSD does not show it; see SpotRange.

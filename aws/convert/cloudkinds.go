@@ -23,7 +23,7 @@ func Kinds() kinds.Set {
 	}
 }
 
-// Conversion converts objects of older generations on AWS, like Read with Options.Unadmitted. It ignores Target.
+// Conversion returns the conversion of objects of older generations on AWS. It works like Read with Options.Unadmitted. It ignores Target.
 func Conversion(options Options) kinds.Conversion {
 	options.Unadmitted = true
 	return func(older []kinds.Object, pools []*api.NodePool) []kinds.Converted {

@@ -58,7 +58,7 @@ type Options struct {
 type LegacySettings struct {
 	// DefaultInstanceProfile is the instance profile of node templates that name none.
 	DefaultInstanceProfile string
-	// Tags are merged under those of node templates.
+	// Tags are added to those of node templates, which take precedence.
 	Tags map[string]string
 	// EnablePodENI says whether pods could have their own network interfaces. Later generations have no counterpart.
 	EnablePodENI bool

@@ -44,7 +44,7 @@ func Rewrite(documents []Document, options Options) Result {
 	return b.result()
 }
 
-// Read converts live objects to v1, as they are.
+// Read converts live objects to v1, and keeps all their metadata and status.
 func Read(documents []Document, options Options) Result {
 	options.Target = V1
 	b := newBundle(documents, options)

@@ -42,10 +42,10 @@ type workload struct {
 	warnings *conversion.Recorder
 }
 
-// Workload converts the node selection of a workload's or pod's pods to the target generation, and returns all changes. It renames the
-// annotation that prevents eviction, changes selectors, affinities and spreads by a Provisioner's label to the pool's label, and makes pods
-// that avoid nodes of Provisioners also avoid nodes of pools. For v1 it adds a toleration with the new name of the disruption taint.
-// Objects without pods are returned unchanged. The argument is not changed.
+// Workload converts the node selection of a pod, or of the pods of a workload, to the target generation, and returns all changes. It
+// renames the annotation that prevents eviction, changes selectors, affinities and spreads by a Provisioner's label to the pool's label,
+// and makes pods that avoid nodes of Provisioners also avoid nodes of pools. For v1 it adds a toleration with the new name of the
+// disruption taint. Objects without pods are returned unchanged. The argument is not changed.
 func Workload(o *unstructured.Unstructured, options Options) (*unstructured.Unstructured, conversion.Warnings) {
 	if o == nil {
 		return nil, nil

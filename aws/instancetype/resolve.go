@@ -35,7 +35,7 @@ func Resolve(c *catalog.Catalog, class *awsv1.EC2NodeClass, o Options) ([]*cloud
 	return types, err
 }
 
-// ResolveSettings is Resolve for settings that do not come from a node class.
+// ResolveSettings is like Resolve, for settings that do not come from a node class.
 func ResolveSettings(c *catalog.Catalog, s Settings) ([]*cloudprovider.InstanceType, error) {
 	p, err := prepare(c, s)
 	if err != nil {

@@ -26,8 +26,7 @@ const DefaultVMMemoryOverheadPercent = 0.075
 // Settings determine, together with the catalogue, the instance types. Equal settings give equal instance types: see Key. The zero value is
 // the default class: AL2023, no kubelet settings, all zones.
 type Settings struct {
-	// AMIFamily is the effective AMI family. Empty means AL2023; an unknown family, Ubuntu's included, behaves as
-	// AL2.
+	// AMIFamily is the effective AMI family. Empty means AL2023; an unknown family, including Ubuntu, behaves as AL2.
 	AMIFamily awsv1.AMIFamily `json:"amiFamily,omitempty"`
 	// Images are the labels that each of the class's images requires of its instances. A type on which no image boots can't be launched.
 	// Empty means that the images are unknown and exclude nothing.

@@ -26,8 +26,8 @@ func TenancyOf(want requirements.Set) string {
 	return ""
 }
 
-// TenancyOfPool is TenancyOf for the requirements and labels of a NodePool's template. It is empty for nil, and for requirements that can't
-// be read.
+// TenancyOfPool is like TenancyOf, for the requirements and labels of a NodePool's template. It is empty for nil, and for requirements that
+// can't be read.
 func TenancyOfPool(pool *poolv1.NodePool) string {
 	if pool == nil {
 		return ""

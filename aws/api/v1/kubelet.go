@@ -25,17 +25,17 @@ type KubeletConfiguration struct {
 	// PodsPerCore limits the pods per vCPU; it never raises MaxPods. 0 means no limit.
 	// +optional
 	PodsPerCore *int32 `json:"podsPerCore,omitempty"`
-	// SystemReserved is reserved for the operating system: resource name to quantity, or to a CEL expression.
+	// SystemReserved maps resource names to the quantities, or CEL expressions, that are reserved for the operating system.
 	// +optional
 	SystemReserved map[string]string `json:"systemReserved,omitzero"`
-	// KubeReserved is reserved for Kubernetes' own daemons: resource name to quantity, or to a CEL expression. A
-	// resource that is not listed is computed for the instance type.
+	// KubeReserved maps resource names to the quantities, or CEL expressions, that are reserved for Kubernetes' own daemons. A resource
+	// that is not listed is computed for the instance type.
 	// +optional
 	KubeReserved map[string]string `json:"kubeReserved,omitzero"`
-	// EvictionHard are thresholds at which pods are evicted at once: signal to quantity or percentage.
+	// EvictionHard maps signals to the thresholds at which pods are evicted at once: quantities or percentages.
 	// +optional
 	EvictionHard map[string]string `json:"evictionHard,omitzero"`
-	// EvictionSoft are thresholds at which pods are evicted after a grace period: signal to quantity or percentage.
+	// EvictionSoft maps signals to the thresholds at which pods are evicted after a grace period: quantities or percentages.
 	// +optional
 	EvictionSoft map[string]string `json:"evictionSoft,omitzero"`
 	// EvictionSoftGracePeriod is the grace period of each signal of EvictionSoft, as a Go duration.

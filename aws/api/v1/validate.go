@@ -33,7 +33,7 @@ type Features struct {
 // checked with their defaults. All Features are off: a provider that supports some (see aws.Config.Features) uses ValidateWith.
 func (c *EC2NodeClass) Validate() field.ErrorList { return c.ValidateWith(Features{}) }
 
-// ValidateWith is Validate for a provider that supports the given features.
+// ValidateWith is like Validate, for a provider that supports the given features.
 func (c *EC2NodeClass) ValidateWith(features Features) field.ErrorList {
 	errs := validateName(c.Name, c.GenerateName)
 	s, spec := &c.Spec, field.NewPath("spec")

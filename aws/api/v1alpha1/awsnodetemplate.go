@@ -74,7 +74,7 @@ type AWS struct {
 	// ids. Required.
 	// +optional
 	SubnetSelector map[string]string `json:"subnetSelector,omitzero"`
-	// SecurityGroupSelector selects the security groups, as SubnetSelector does subnets. Required without LaunchTemplate.
+	// SecurityGroupSelector selects the security groups, in the format of SubnetSelector. Required without LaunchTemplate.
 	// +optional
 	SecurityGroupSelector map[string]string `json:"securityGroupSelector,omitzero"`
 	// Tags are put on everything that is made for a launch. Some keys are reserved.

@@ -10,13 +10,13 @@ const NodeRolePlaceholder = "$KARPENTER_NODE_ROLE"
 type IdentityMode string
 
 const (
-	// IdentityRole writes a role and drops the profile: for manifests.
+	// IdentityRole writes a role and drops the profile: use it for manifests.
 	IdentityRole IdentityMode = "role"
-	// IdentityKeep keeps the profile: for live objects, and for manifests of releases from 0.32.2 on.
+	// IdentityKeep keeps the profile: use it for live objects, and for manifests of releases from 0.32.2 on.
 	IdentityKeep IdentityMode = "keep"
 )
 
-// ConvertOptions are the options of a conversion. The zero value keeps the meaning, with a placeholder as the role.
+// ConvertOptions are the options of a conversion. The zero value keeps the meaning of the node template, with a placeholder as the role.
 //
 // +kubebuilder:object:generate=false
 type ConvertOptions struct {
@@ -28,7 +28,7 @@ type ConvertOptions struct {
 	DefaultInstanceProfile string
 	// GlobalTags are the tags of the global settings; tags of the node template override them.
 	GlobalTags map[string]string
-	// ReferenceCompat produces the result of Karpenter's conversion tool where it differs: see the package.
+	// ReferenceCompat produces the result of Karpenter's conversion tool where it differs: see the package comment.
 	ReferenceCompat bool
 	// Force returns an object even if there are warnings of severity error. Without Force the object is nil in this case.
 	Force bool

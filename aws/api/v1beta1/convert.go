@@ -14,7 +14,7 @@ import (
 
 // ConvertOptions are the options of a conversion. The zero value keeps the meaning.
 type ConvertOptions struct {
-	// ReferenceCompat produces the result of Karpenter's conversion webhook where it differs: see the package.
+	// ReferenceCompat produces the result of Karpenter's conversion webhook where it differs: see the package comment.
 	ReferenceCompat bool
 	// Force returns an object even if there are warnings of severity error. Without Force the object is nil in this case.
 	Force bool

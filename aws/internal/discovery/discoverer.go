@@ -84,7 +84,7 @@ type Status struct {
 	Changed time.Time
 	// Seeded is true while the catalogue is the seed.
 	Seeded bool
-	// Types, Pairs and Zones are the numbers of known types, types per zone, and zones.
+	// Types, Pairs and Zones are the numbers of known types, of pairs of type and zone, and of zones.
 	Types, Pairs, Zones int
 	// Skipped lists types whose description by EC2 is unusable, and why.
 	Skipped []error

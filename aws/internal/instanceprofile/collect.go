@@ -60,8 +60,8 @@ func (m *Manager) collect(ctx context.Context, name string) (bool, error) {
 	return true, m.remove(ctx, name)
 }
 
-// DeleteNodeClass deletes all profiles that were made for a class, also by older releases. An error joins all failures, and means that some
-// profiles are left: keep the class's finalizer and call again.
+// DeleteNodeClass deletes all profiles that were made for a class, including those that older releases made. An error joins all failures,
+// and means that some profiles are left: keep the class's finalizer and call again.
 func (m *Manager) DeleteNodeClass(ctx context.Context, name string, uid types.UID) error {
 	if uid == "" {
 		return fmt.Errorf("deleting instance profiles of node class %q: its UID is required", name)

@@ -39,7 +39,7 @@ func NewTracker(now func() time.Time) *Tracker {
 	return &Tracker{now: now, rooms: map[string]*room{}, gone: map[string]time.Time{}}
 }
 
-// Sync stores EC2's answer of the time at. If a later answer was stored before, that is kept.
+// Sync stores an answer of EC2, which is of the time at. If a later answer was stored before, that is kept.
 func (t *Tracker) Sync(at time.Time, list ...Reservation) {
 	t.change(func() (changed bool) {
 		for _, r := range list {
