@@ -62,8 +62,8 @@ func (p *Provider) List(ctx context.Context) ([]*v1.NodeClaim, error) {
 	return claims, nil
 }
 
-// Delete terminates an instance. If it is gone, the error is of kind NodeClaimNotFound (CP-DELETE). Parallel Deletes share their EC2 calls; a single Delete makes two
-// calls.
+// Delete terminates an instance. If it is gone, the error is of kind NodeClaimNotFound (CP-DELETE). Parallel Deletes share their EC2 calls;
+// a single Delete makes two calls.
 func (p *Provider) Delete(ctx context.Context, nodeClaim *v1.NodeClaim) error {
 	if nodeClaim == nil {
 		return cloudprovider.NewPermanentError(errors.New("the nodeclaim is nil"))
