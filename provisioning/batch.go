@@ -11,7 +11,8 @@ import (
 	"github.com/drawknife/drawknife/api/option"
 )
 
-// BatchOptions are the lengths of a batch window; see DefaultBatchOptions. A longer window gives fewer and larger nodes, but later.
+// BatchOptions are the lengths of a batch window; see DefaultBatchOptions. A longer window leads to fewer and larger nodes, which are
+// launched later.
 type BatchOptions struct {
 	// Idle is the time without a new trigger after which a window closes; 0 closes it at once.
 	Idle time.Duration
@@ -109,7 +110,7 @@ func (b *Batch) Next(now time.Time) (due bool, again time.Duration) {
 	return true, 0
 }
 
-// Begin closes the window for a pass, and lists its triggers by UID. Later triggers open a new window.
+// Begin closes the window for a pass, and returns its triggers, sorted by UID. Later triggers open a new window.
 func (b *Batch) Begin(now time.Time) []types.UID {
 	b.running = true
 	b.round++

@@ -38,7 +38,7 @@ func CheckConsistency(claim *v1.NodeClaim, nodes []*corev1.Node, now time.Time) 
 		if asked.IsZero() || promised.IsZero() {
 			continue
 		}
-		// Shares are compared, because milli-units of bytes could overflow.
+		// Floating-point numbers are compared, because milli-units of bytes could overflow.
 		if has.AsApproximateFloat64()*100 < promised.AsApproximateFloat64()*leastSharePercent {
 			missing = append(missing, fmt.Sprintf("expected %s of resource %s, but found %s (%.1f%% of expected)",
 				promised.String(), name, has.String(), 100*has.AsApproximateFloat64()/promised.AsApproximateFloat64()))
@@ -57,7 +57,7 @@ func CheckConsistency(claim *v1.NodeClaim, nodes []*corev1.Node, now time.Time) 
 }
 
 // HydrateClaim returns the claim with the parts that claims of earlier versions lack: the label of its node class, and the pool's hash if
-// the claim's hash has another version. It is nil if nothing is missing. pool is the claim's, or nil.
+// the claim's hash has another version. It is nil if nothing is missing. pool is the claim's NodePool, or nil.
 //
 // Hashes of different versions can't be compared, so such a claim gets the pool's current hash, as if it had been created from it.
 // A claim that is known to have drifted keeps its hash, and so stays drifted.
@@ -132,8 +132,8 @@ func IsPodEvent(old, pod *corev1.Pod) bool {
 }
 
 // NotePodEvent returns the claim with the time of a pod event on its node, to the second, from which consolidateAfter counts; it
-// may be called some time after the event. It returns nil if nothing must be stored, or not yet because a time was stored less than
-// PodEventEvery ago; then again is how long to wait before calling it with the same event, 0 for never.
+// may be called some time after the event. It returns nil if nothing must be stored, or if a time was stored less than PodEventEvery ago.
+// again is the time after which to call it again with the same event, or 0 for never.
 func NotePodEvent(claim *v1.NodeClaim, at, now time.Time) (changed *v1.NodeClaim, again time.Duration) {
 	if claim == nil {
 		return nil, 0

@@ -27,15 +27,15 @@ type Drain struct {
 	Again time.Duration
 }
 
-// DrainNode decides which of these pods must leave the node next at the time now. At the deadline the node is terminated with the
-// pods that are left; zero means no deadline. Pods leave tier by tier. The drain waits for protected pods and for pods that are
-// terminating. When less time than a pod's grace period is left before the deadline, the pod is deleted with the remaining time as
-// grace period, regardless of tier, annotations and PodDisruptionBudgets.
+// DrainNode decides which pods of list must leave the node next. At the deadline the node is terminated with the remaining pods; a zero
+// deadline means no deadline. Pods leave tier by tier. The drain waits for protected pods and for pods that are terminating. When less time
+// than a pod's grace period is left before the deadline, the pod is deleted with the remaining time as grace period, regardless of tier,
+// annotations and PodDisruptionBudgets.
 func DrainNode(list []*corev1.Pod, deadline, now time.Time) Drain {
 	return DrainMarkedNode(v1.MarkerTaint, list, deadline, now)
 }
 
-// DrainMarkedNode is like DrainNode, for a node with this marker. If the node is cordoned instead of tainted, pods that tolerate the
+// DrainMarkedNode is like DrainNode, for a node with the given marker. If the node is cordoned instead of tainted, pods that tolerate the
 // cordon stay, for example those of DaemonSets.
 func DrainMarkedNode(marker v1.DisruptionMarker, list []*corev1.Pod, deadline, now time.Time) Drain {
 	d := Drain{Tier: pods.TierCriticalDaemon}

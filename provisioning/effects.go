@@ -33,7 +33,7 @@ type Step struct {
 type Effect interface {
 	// String names the action and its object.
 	String() string
-	// do calls the method of its kind.
+	// do calls the handler's method for this kind of effect.
 	do(ctx context.Context, handler Handler) error
 }
 
@@ -41,8 +41,8 @@ type Effect interface {
 // again.
 type PutClaim struct {
 	Claim *v1.NodeClaim
-	// IfGone are the effects to carry out instead of the rest of the step if the claim is gone, in order, to remove what only the
-	// claim referred to. Nil if there is nothing to remove.
+	// IfGone are effects that remove what only the claim referred to. If the claim is gone, carry them out in this order, instead of the
+	// rest of the step. Nil if there is nothing to remove.
 	IfGone []Effect
 }
 
@@ -50,7 +50,7 @@ type PutClaim struct {
 type DeleteClaim struct {
 	Name string
 	UID  types.UID
-	// Reason is for metrics.
+	// Reason is the value of a metric label.
 	Reason DisruptedReason
 }
 
@@ -86,7 +86,7 @@ type EvictPod struct {
 	UID types.UID
 	// Deadline is when the pod will be deleted instead; zero means never.
 	Deadline time.Time
-	// Reason for which its node is drained, for the pod's event (EvictionReason).
+	// Why is the reason for which its node is drained (EvictionReason). The event on the pod contains it.
 	Why string
 }
 
@@ -97,7 +97,7 @@ type DeletePod struct {
 	UID types.UID
 	// Grace is at least a second.
 	Grace time.Duration
-	// Reason for which its node is drained, for the pod's event (EvictionReason).
+	// Why is the reason for which its node is drained (EvictionReason). The event on the pod contains it.
 	Why string
 }
 
@@ -133,7 +133,7 @@ const (
 	ReasonScaledDown DisruptedReason = "scaled_down"
 )
 
-// nameOf is the name of an object, empty for nil.
+// nameOf returns the name of an object, or "" for nil.
 func nameOf[T any, O interface {
 	*T
 	GetName() string
@@ -157,11 +157,11 @@ type Event struct {
 	Reason EventReason
 	// Message is one sentence.
 	Message string
-	// Every is how long the same event, by reason and object, is not repeated; nil means DefaultEventInterval.
+	// Every is the minimum time between two events with the same reason and object; nil means DefaultEventInterval.
 	Every *time.Duration
 }
 
-// DefaultEventInterval is how long an event whose Every is nil is not repeated.
+// DefaultEventInterval is the minimum time between two equal events whose Every is nil.
 const DefaultEventInterval = 2 * time.Minute
 
 // every returns an event's interval.
@@ -183,7 +183,7 @@ const (
 	EventAwaitingVolumeDetachment       EventReason = "AwaitingVolumeDetachment"
 	EventEvicted                        EventReason = "Evicted"
 	EventDisrupted                      EventReason = "Disrupted"
-	// EventDriverMissing: a driver of devices that the pods of the NodeClaim's node were planned with has published nothing for some time.
+	// EventDriverMissing: the NodeClaim was planned with devices of a driver that has published nothing for some time.
 	EventDriverMissing EventReason = "DeviceDriverMissing"
 	// EventInvalidDoNotDisrupt: a pod's do-not-disrupt annotation is ignored because its value is invalid.
 	EventInvalidDoNotDisrupt EventReason = "InvalidDoNotDisruptAnnotation"
@@ -267,8 +267,8 @@ func (e *RefusedEffectError) Error() string {
 	return fmt.Sprintf("cannot %v: there is no handler for it", e.Effect)
 }
 
-// RefuseEffects is a Handler that refuses everything with a *RefusedEffectError. Embed it in a Handler for some kinds only, such as
-// those of an Evictor. The compiler then does not report missing methods for new kinds, so a Handler for all kinds should not embed
+// RefuseEffects is a Handler that refuses everything with a *RefusedEffectError. Embed it in a Handler for only some kinds of effects, for
+// example those of an Evictor. The compiler then does not report missing methods for new kinds, so a Handler for all kinds should not embed
 // it.
 type RefuseEffects struct{}
 

@@ -47,7 +47,7 @@ type evictionEntry struct {
 	why      string
 	due      time.Time
 	failures int
-	// turn is its index in turns; taken while Next has returned the pod and its Report is pending.
+	// turn is the pod's index in turns, or taken between the call of Next that returns the pod and its Report.
 	turn int
 }
 
@@ -125,7 +125,7 @@ func (q *EvictionQueue) Next(now time.Time) (e EvictPod, late, ok bool, again ti
 	return EvictPod{Key: entry.key, UID: entry.uid, Deadline: entry.deadline, Why: entry.why}, late, true, 0
 }
 
-// Report records the result of a request: a pod that is done leaves the queue, any other gets its next turn after a back-off that
+// Report records the result of a request. A pod that is done leaves the queue. Any other pod gets its next turn after a back-off that
 // doubles from 100 ms to 10 s.
 func (q *EvictionQueue) Report(e EvictPod, outcome EvictionOutcome, now time.Time) {
 	key := evictionKey{e.Key, e.UID}

@@ -47,20 +47,20 @@ func (EvictAtOnce) Evict(l Leaving, _ time.Time) Step {
 // workload always has its number of ready pods, even if that is one. Evictions still go through the eviction API, which honours
 // PodDisruptionBudgets; with the additional pods, even a budget without allowed disruptions permits them.
 //
-// It evicts as many ready pods as exceed the workload's number of replicas, and pods that are not ready at once. Its state is
-// stored only on the workload (SurgeAnnotation), so a crash loses nothing. If somebody else, for example an autoscaler, scales the
-// workload in the meantime, that number stays, and its pods are evicted at once. After the last eviction the workload has one pod
-// too many for a moment, which is deleted before it runs.
+// It evicts pods that are not ready at once. Of the ready pods, it evicts as many as there are in excess of the workload's number of
+// replicas. Its state is stored only on the workload (SurgeAnnotation), so a crash loses nothing. If somebody else, for example an
+// autoscaler, scales the workload in the meantime, the new number stays, and its pods are evicted at once. After the last eviction the
+// workload has one pod too many for a moment, which is deleted before it runs.
 //
-// The zero value is ready.
+// The zero value is ready to use.
 type SurgeFirst struct {
 	// Pods is the maximum number of additional pods of a workload; less than 1 counts as 1.
 	Pods int
 	// Patience is how long to wait for a replacement before the pods are evicted anyway. nil means DefaultSurgePatience; with 0 or less,
 	// there is no waiting.
 	Patience *time.Duration
-	// LastCall is how long before its deadline (EvictPod.Deadline) a pod is evicted at the latest, so that it is evicted and not deleted.
-	// nil means DefaultSurgeLastCall; with 0 or less, the pod may be deleted.
+	// LastCall is the time before its deadline (EvictPod.Deadline) at which a pod is evicted at the latest, so that it is evicted and not
+	// deleted. nil means DefaultSurgeLastCall; with 0 or less, the pod may be deleted.
 	LastCall *time.Duration
 }
 
@@ -76,7 +76,7 @@ const (
 // EventSurgeGivenUp says that replacements did not become ready in time, so the pods are evicted without them. Karpenter has no such event.
 const EventSurgeGivenUp EventReason = "SurgeGivenUp"
 
-// Evict is the next step of the surge.
+// Evict returns the next step of the surge.
 func (s SurgeFirst) Evict(l Leaving, now time.Time) Step {
 	w := l.Workload
 	switch {
@@ -118,7 +118,8 @@ func (s SurgeFirst) Evict(l Leaving, now time.Time) Step {
 	return step
 }
 
-// sort separates pods that may be evicted now from those that wait for a replacement, by namespace and name.
+// sort separates pods that may be evicted now (going) from pods that wait for a replacement (staying). Both lists are sorted by namespace
+// and name.
 func (s SurgeFirst) sort(l Leaving, now time.Time) (going, staying []EvictPod) {
 	ready := map[evictionKey]bool{}
 	spare := -int(l.Workload.asks())

@@ -14,8 +14,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// groupPatience is how long pods outside of gangs may wait before a node planned for both them and a gang is launched even if the gang
-// can't be.
+// groupPatience is how long pods outside of gangs may wait for a gang. After this time, a node that was planned for such pods and for a
+// gang is launched even if the gang's other nodes can't be launched.
 const groupPatience = 3 * time.Minute
 
 // gangNodes are the nodes of a plan whose pods are useful only together.
@@ -24,11 +24,11 @@ type gangNodes struct {
 	plan *scheduling.Plan
 	// gangOf is, by pod, the index in Plan.Gangs of the gang that needs the pod.
 	gangOf map[scheduling.PodKey]int
-	// group is, by gang, the lowest gang with which it shares new nodes, including itself.
+	// group has, for each gang, the lowest index of the gangs with which it shares new nodes, including itself.
 	group []int
 	// pending says which gangs have places on nodes of an incomplete launch.
 	pending []bool
-	// families is the first gang of those that are placed all or none, by the name of their outermost group.
+	// families has, for the outermost group of gangs that are placed all or none, the index of the first of these gangs.
 	families map[scheduling.GangKey]int
 	// claims counts the new nodes of each group.
 	claims map[int]int
@@ -59,7 +59,7 @@ func (d *decision) gangsOf(plan *scheduling.Plan) *gangNodes {
 	return g
 }
 
-// findMembers finds the members that gangs need: further members count as other pods.
+// findMembers fills gangOf with the members that gangs need; further members count as other pods.
 func (g *gangNodes) findMembers() {
 	gangs := make(map[scheduling.GangKey]*scheduling.Gang, len(g.d.snapshot.Gangs))
 	for i := range g.d.snapshot.Gangs {
@@ -83,7 +83,7 @@ func (g *gangNodes) findMembers() {
 	}
 }
 
-// joinFamily puts the gang in one group with the others that its parent, or an ancestor, needs.
+// joinFamily puts the gang in one group with the other gangs that its parent, or another ancestor, needs.
 func (g *gangNodes) joinFamily(number int, gang *scheduling.Gang) {
 	whole, ok := gang.Whole()
 	if !ok {
@@ -166,7 +166,7 @@ func wasRegistered(claim *v1.NodeClaim) bool {
 	})
 }
 
-// groupOf returns the launch group of a new node, or none for a node that is launched alone. held says why the node must not be launched
+// groupOf returns the launch group of a new node, or nil for a node that is launched alone. held says why the node must not be launched
 // now.
 func (g *gangNodes) groupOf(node *scheduling.NewNode) (group *v1.LaunchGroup, held string) {
 	if g == nil {

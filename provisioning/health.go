@@ -29,7 +29,7 @@ type RegistrationHealth struct {
 type poolHealth struct {
 	// outcomes are the last outcomes, the oldest first. True means registered.
 	outcomes []bool
-	// pool and class are the generations they are of.
+	// pool and class are the generations of the NodePool and of its node class to which the outcomes apply.
 	pool, class int64
 	reason      string
 	message     string
@@ -160,7 +160,7 @@ type launchFailure struct {
 	at              time.Time
 }
 
-// Ordered records the result of storing a NodeClaim of the pool at the time now. err is as in Launched; it is nil if the claim was stored.
+// Ordered records the result of storing a NodeClaim of the pool. err is Launched.Err; it is nil if the claim was stored.
 func (h *LaunchHealth) Ordered(pool v1.PoolKey, err error, now time.Time) {
 	if err == nil {
 		outcome := h.of(pool)
@@ -184,7 +184,7 @@ func (h *LaunchHealth) Ordered(pool v1.PoolKey, err error, now time.Time) {
 	}
 }
 
-// closedFor returns the pause of a pool after that many failures in a row.
+// closedFor returns the pause of a pool after the given number of failures in a row.
 func closedFor(failures int, err error) time.Duration {
 	most := closedMostByFaults
 	if apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) {
@@ -196,8 +196,8 @@ func closedFor(failures int, err error) time.Duration {
 	return min(closedFirst<<(failures-1), most)
 }
 
-// Closed returns why the pool must not launch at the time now, and until when: its last NodeClaims could not be stored, so another
-// pool should launch. The pauses get longer with each failure. Empty: it may. See scheduling.NodePool.NotReady.
+// Closed returns why the pool must not launch nodes now, and until when: its last NodeClaims could not be stored, so other pools should
+// launch nodes instead. The pauses get longer with each failure. Empty: it may. See scheduling.NodePool.NotReady.
 func (h *LaunchHealth) Closed(pool v1.PoolKey, now time.Time) (why string, until time.Time) {
 	known := h.pools[pool]
 	if known == nil || known.order == nil || !now.Before(known.until) {
@@ -206,7 +206,7 @@ func (h *LaunchHealth) Closed(pool v1.PoolKey, now time.Time) (why string, until
 	return fmt.Sprintf("its NodeClaims could not be stored, %d times in a row: %s; next try at %s", known.refused, known.order.message, known.until.UTC().Format(time.RFC3339)), known.until
 }
 
-// Launched records the result of launching an instance for the pool at the time now; err is the provider's error.
+// Launched records the result of launching an instance for the pool; err is the provider's error.
 func (h *LaunchHealth) Launched(pool v1.PoolKey, err error, now time.Time) {
 	if err == nil {
 		h.of(pool).launch = nil

@@ -37,14 +37,15 @@ func (l *Lifecycle) launch(s ClaimState, now time.Time) Step {
 	return Step{Effects: []Effect{CreateInstance{Claim: claim.DeepCopy(), Group: launchedTogether(s)}}}
 }
 
-// Created returns the next step after the provider's answer to CreateInstance: err as returned; answer is nil if err is not.
+// Created returns the next step after the provider's answer to CreateInstance. answer is the NodeClaim that the provider returned, or nil
+// if err is not nil.
 func (l *Lifecycle) Created(claim, answer *v1.NodeClaim, err error, now time.Time) Step {
 	if err == nil && answer == nil {
 		err = cloudprovider.NewTransientError(errors.New("the provider described no instance"))
 	}
 	if err == nil {
 		launched := launchedClaim(claim, answer, now)
-		// Only this step knows the instance yet: if its claim was deleted during the launch, it is terminated here.
+		// So far only this step knows the instance: if its claim was deleted during the launch, the instance is terminated here.
 		return Step{Effects: []Effect{PutClaim{Claim: launched, IfGone: []Effect{TerminateInstance{launched.DeepCopy()}}}}}
 	}
 	switch kind := cloudprovider.KindOf(err); kind {
@@ -64,8 +65,8 @@ func (l *Lifecycle) Created(claim, answer *v1.NodeClaim, err error, now time.Tim
 }
 
 // launchFailed shows the error on the claim, which stays and is tried again. The wait is as long as the claim has been tried so far, so
-// that waits double from one second to one minute without a counter; or the cloud determines it; or it is a minute if only an operator can
-// help.
+// that waits double from one second to one minute without a counter. The cloud may demand another wait. If only an operator can help, the
+// wait is a minute.
 func (l *Lifecycle) launchFailed(claim *v1.NodeClaim, err error, kind cloudprovider.ErrorKind, now time.Time) Step {
 	reason, message := "LaunchFailed", cut(err.Error())
 	var create *cloudprovider.CreateError
@@ -138,8 +139,8 @@ func Feedback(err error, estimate *StockEstimate, now time.Time) (planNow bool) 
 }
 
 // launchedTogether returns the claims that are launched with the claim or not at all: those of its group that are not kept. The list is the
-// same for every claim of the group, so that each of them asks the provider for the same instances, in parallel or after a restart. Nil if
-// there are no others.
+// same for every claim of the group, so that each of them asks the provider for the same instances, in parallel or after a restart. It is
+// nil if the claim has no such group.
 func launchedTogether(s ClaimState) []*v1.NodeClaim {
 	g, ok := groupOf(s)
 	if !ok || g.there != g.Claims || g.kept > g.Claims-2 {

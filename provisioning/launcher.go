@@ -18,9 +18,8 @@ import (
 
 // NodeClaimCreator stores new NodeClaims.
 type NodeClaimCreator interface {
-	// CreateNodeClaim stores the claim and returns it as stored, with its name and UID. token is unique to the order: if it is
-	// called again with the same token, because the first answer was lost, it returns the existing claim. The argument is not
-	// changed.
+	// CreateNodeClaim stores the claim and returns it as stored, with its name and UID. token is unique to the order: if CreateNodeClaim is
+	// called again with the same token, because the first answer was lost, it returns the existing claim. The argument is not changed.
 	CreateNodeClaim(ctx context.Context, token string, claim *v1.NodeClaim) (*v1.NodeClaim, error)
 }
 
@@ -79,8 +78,8 @@ type Outcome struct {
 	Failed bool
 }
 
-// Launch creates the claims of the orders at the time now, each independently of the others. Orders of one group (Launch.Group) are an
-// exception: limits and launch rate limiter admit all of them or none; if none, each has a *GroupError. Limits and launch rate limiter are
+// Launch creates the claims of the orders, each independently of the others. Orders of one group (Launch.Group) are an exception: limits
+// and launch rate limiter admit all of them or none. Orders of a refused group have a *GroupError. Limits and launch rate limiter are
 // checked in the order of the list, so that the same orders give the same refusals; then claims are created in parallel. pass names the
 // pass: together with the index of an order it forms the order's token, so a pass that is repeated after lost answers creates nothing
 // twice. When ctx ends, orders that were not started fail with its error.
@@ -102,8 +101,8 @@ func (l *Launcher) Launch(ctx context.Context, pass string, orders []Launch, now
 			}
 		}
 	}
-	// No claim is created before all orders were checked: what a failed request releases would otherwise be given to a later order, or
-	// not, depending on which was faster.
+	// No claim is created before all orders are checked. Otherwise a failed request could release its reservation before or after a later
+	// order is checked, and the result would depend on timing.
 	var group errgroup.Group
 	group.SetLimit(l.parallelism)
 	for i := range out.Launched {
@@ -125,7 +124,7 @@ func (l *Launcher) Launch(ctx context.Context, pass string, orders []Launch, now
 // tokenOf identifies an order of a pass.
 func tokenOf(pass string, order int) string { return fmt.Sprintf("%s/%d", pass, order) }
 
-// admit asks the limits and the launch rate limiter. If the second refuses, the reservation in the first is released.
+// admit asks the limits and the launch rate limiter. If the launch rate limiter refuses, the reservation in the limits is released.
 func (l *Launcher) admit(ctx context.Context, token string, order *Launch, now time.Time) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("creating a nodeclaim of nodepool %s: %w", order.Pool, err)

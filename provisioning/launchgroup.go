@@ -148,8 +148,8 @@ func (l *Lifecycle) group(s ClaimState, now time.Time) (step Step, waits bool) {
 	return wait, g.begun < g.Claims
 }
 
-// failed says why the group must be given up, and the reason for this claim: its own, if this claim takes too long. Empty if the
-// group continues.
+// failed returns why the group must be given up, and the reason with which this claim is deleted: its own timeout, if this claim takes too
+// long. Both are empty if the group continues.
 func (l *Lifecycle) failed(g *launchGroup, claim *v1.NodeClaim, now time.Time) (why string, reason DisruptedReason) {
 	missing := g.Claims - g.there
 	switch {
@@ -237,7 +237,7 @@ func (l *Lifecycle) countedSince(g *launchGroup, claim *v1.NodeClaim, now time.T
 	return since, true
 }
 
-// creationText returns the record, before and after its time.
+// creationText returns the text of the record before and after its time.
 func (l *Lifecycle) creationText(g *launchGroup) (before, after string) {
 	before = fmt.Sprintf("%d of %d claims of launch group %s are there since ", g.there, g.Claims, g.Name)
 	if l.options.Process != "" {

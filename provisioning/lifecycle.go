@@ -107,12 +107,12 @@ type GateAnswer struct {
 	Err error
 }
 
-// Next returns the claim's next step at the time now. For a claim that is being deleted it is empty: see TerminateClaim.
+// Next returns the claim's next step. The step is empty for a claim that is being deleted: see TerminateClaim.
 func (l *Lifecycle) Next(s ClaimState, now time.Time) Step {
 	if s.Claim == nil || s.Claim.DeletionTimestamp != nil {
 		return Step{}
 	}
-	// No launch before the finalizer is stored: a claim deleted in between would leave its instance behind.
+	// Don't launch before the finalizer is stored. Otherwise a claim that is deleted in between would leave its instance behind.
 	if !slices.Contains(s.Claim.Finalizers, v1.TerminationFinalizer) {
 		claim := s.Claim.DeepCopy()
 		claim.Finalizers = append(claim.Finalizers, v1.TerminationFinalizer)

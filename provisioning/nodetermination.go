@@ -38,10 +38,10 @@ type NodeTermination struct {
 	DrainingSince time.Time
 }
 
-// TerminateNode returns the next step of a node that is being deleted, at the time now. It deletes the claim, too, keeps new pods
-// and traffic of load balancers away, drains the node, waits for its volumes to detach, terminates the instance, and then removes
-// the finalizer. A node that is not ready, and whose instance the provider does not know, is removed at once, because its pods no
-// longer run. A node without a claim, or with several, is drained without a deadline, and its instance is left alone.
+// TerminateNode returns the next step of a node that is being deleted. It also deletes the claim. It keeps new pods and traffic of load
+// balancers away, drains the node, waits for its volumes to detach, terminates the instance, and then removes the finalizer. A node that is
+// not ready, and whose instance the provider does not know, is removed at once, because its pods no longer run. A node without a claim, or
+// with several, is drained without a deadline, and its instance is left alone.
 func TerminateNode(s NodeTermination, now time.Time) Step {
 	if s.Node == nil || s.Node.DeletionTimestamp == nil || !slices.Contains(s.Node.Finalizers, v1.TerminationFinalizer) {
 		return Step{}
@@ -119,7 +119,7 @@ func nodeDeadline(claim *v1.NodeClaim) (time.Time, []Event) {
 	return deadline, nil
 }
 
-// drain evicts the pods; over is true if none is left.
+// drain evicts the pods; over is true if no pod is left.
 func (s NodeTermination) drain(claim *v1.NodeClaim, deadline, now time.Time) (step Step, over bool) {
 	drain := DrainMarkedNode(markerOf(s.Node), s.Pods, deadline, now)
 	drain.explain(EvictionReason(claim))
@@ -152,7 +152,7 @@ func (s NodeTermination) drain(claim *v1.NodeClaim, deadline, now time.Time) (st
 	return Step{Effects: []Effect{PutClaim{Claim: out}}}, false
 }
 
-// detach waits until the volumes of drained pods are detached; over is true then, or if the deadline has passed.
+// detach waits until the volumes of drained pods are detached; over is true when they are, or if the deadline has passed.
 func (s NodeTermination) detach(claim *v1.NodeClaim, deadline, now time.Time) (step Step, over bool) {
 	if claim != nil {
 		detached := claim.DeepCopy().Conditions().Get(v1.ConditionVolumesDetached)

@@ -26,7 +26,7 @@ type PassOptions struct {
 	// longest batch window, at least ten seconds.
 	Nomination time.Duration
 	// DeviceMatcher is the matcher that the plan was made with. It decides which drivers a claim waits for before its node is initialised.
-	// Nil means that the claim waits for no claims with selectors.
+	// Nil means that claims do not wait for drivers of ResourceClaims with selectors.
 	DeviceMatcher scheduling.DeviceMatcher
 }
 
@@ -37,9 +37,9 @@ const defaultNomination = 2 * DefaultBatchMax
 type Orders struct {
 	// Launches in the order of the plan.
 	Launches []Launch
-	// Nominations of existing nodes, by name. Placeholders are not nominated.
+	// Nominations of existing nodes, by name. Placeholders nominate no node.
 	Nominations []Nomination
-	// Waiting are the pods without a place, with reasons; without placeholders.
+	// Waiting are the pods without a place, with reasons. Placeholders are left out.
 	Waiting []scheduling.Unschedulable
 	// Held are planned nodes that are not launched now: earlier launches for the same gangs are not complete. Plan again soon.
 	Held []HeldNode
@@ -67,8 +67,8 @@ type Launch struct {
 	Price float64
 	// Offering is the cheapest offering, which the plan counts on. It is the zero key if there is no plan, as for static pools.
 	Offering cloudprovider.OfferingKey
-	// Group names the launches that are of use only together. It is empty for an independent launch. The claim says the same
-	// (v1.LaunchGroup).
+	// Group is the name of the group of launches that are useful only together. It is empty for an independent launch. The claim's
+	// annotation contains the same name (v1.LaunchGroup).
 	Group string
 }
 

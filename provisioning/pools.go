@@ -27,16 +27,16 @@ type PoolSet struct {
 	NodePools []scheduling.NodePool
 	// Catalogs are the lists of instance types to which NodePools refer. Pools with the same types share a list.
 	Catalogs map[string][]*cloudprovider.InstanceType
-	// Events are about pools without any instance type.
+	// Events report pools without any instance type.
 	Events []Event
 }
 
-// ResolvePools asks the provider for the instance types of every pool that may launch nodes at the time now: the provider supports
-// its kind of node class, the pool is ready by the conditions that PoolStatus writes, and it is not being deleted. Static pools and
+// ResolvePools asks the provider for the instance types of every pool that may launch nodes now. The node class of such a pool has a kind
+// that the provider supports, the pool is ready by the conditions that PoolStatus writes, and it is not being deleted. Static pools and
 // pools that may not launch are included as owners of their nodes, with their instance types if the provider returns them. A pool whose
-// types can't be read launches nothing, with the reason, and does not affect the others; it is an error only if ctx ended. estimate may be
-// nil; it closes offerings that are probably out of stock. The key of each pool contains the API version in which it was created
-// (v1.GenerationOf).
+// types can't be read launches nothing, and its NotReady is the reason; other pools are not affected. ResolvePools fails only if ctx has
+// ended. estimate may be nil; it closes offerings that are probably out of stock. The key of each pool contains the API version in which it
+// was created (v1.GenerationOf).
 func ResolvePools(ctx context.Context, provider cloudprovider.CloudProvider, pools []*v1.NodePool, estimate *StockEstimate, now time.Time) (*PoolSet, error) {
 	switch {
 	case provider == nil:
@@ -129,7 +129,7 @@ func (s *PoolSet) add(entry *scheduling.NodePool, types []*cloudprovider.Instanc
 const (
 	// PoolReasonInvalid: ValidationSucceeded is False because the pool is invalid; the message has the path of the field.
 	PoolReasonInvalid = "NodePoolValidationFailed"
-	// PoolReasonClassUnsupported: the provider does not launch instances from node classes of that kind.
+	// PoolReasonClassUnsupported: the provider does not launch instances from node classes of the pool's kind.
 	PoolReasonClassUnsupported = "NodeClassNotSupported"
 	// PoolReasonClassUnknown: the provider does not know yet.
 	PoolReasonClassUnknown = "NodeClassReadinessUnknown"
@@ -156,8 +156,8 @@ type PoolState struct {
 	Launches *LaunchHealth
 }
 
-// PoolStatus returns the pool with the hash of its template and with its status at the time now: usage, whether the pool is valid, whether
-// its node class is ready, and whether its launches lead to nodes. It is nil if nothing changes.
+// PoolStatus returns the pool with the hash of its template and with its current status: usage, whether the pool is valid, whether its node
+// class is ready, and whether its launches lead to nodes. It is nil if nothing changes.
 func PoolStatus(s PoolState, now time.Time) *v1.NodePool {
 	if s.Pool == nil {
 		return nil

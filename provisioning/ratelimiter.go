@@ -20,21 +20,21 @@ type RateLimiterOptions struct {
 	CostIncrease float64
 	// CostWindow is the window of CostIncrease; more than 0 if that is set.
 	CostWindow time.Duration
-	// FailureRate, from 0 to 1, is the share of failed launches among those that ended in the last FailureWindow at which launches
-	// stop, except for one at a time as a test. Missing capacity does not count as a failure, because the planner avoids such
+	// FailureRate, from 0 to 1, stops launches if at least this share of the launches that ended in the last FailureWindow failed. One
+	// launch at a time is still allowed, as a test. Missing capacity does not count as a failure, because the planner avoids such
 	// offerings.
 	FailureRate float64
 	// FailureWindow is the window of FailureRate; more than 0 if that is set.
 	FailureWindow time.Duration
-	// FailureSamples is the minimum number of ended launches for which the rate is used; at least 1 with FailureRate.
+	// FailureSamples is the minimum number of ended launches for which the rate is used; at least 1 if FailureRate is set.
 	FailureSamples int
 }
 
 // minuteWindow is the window of NodesPerMinute.
 const minuteWindow = time.Minute
 
-// DefaultRateLimiterOptions returns options without limits, with windows of ten minutes, and with at least ten launches for a rate: set the
-// limits that you want.
+// DefaultRateLimiterOptions returns options without limits, with windows of ten minutes and ten FailureSamples: set the limits that you
+// want.
 func DefaultRateLimiterOptions() RateLimiterOptions {
 	return RateLimiterOptions{CostWindow: 10 * time.Minute, FailureWindow: 10 * time.Minute, FailureSamples: 10}
 }
@@ -109,9 +109,9 @@ func NewRateLimiter(o RateLimiterOptions) (*RateLimiter, error) {
 	return &RateLimiter{options: o}, nil
 }
 
-// Admit allows a launch at the time now, or returns a *RateLimitError with the reason and the time to retry. price is the price of
-// the node, in USD per hour. id identifies the claim: if Admit is called again for an allowed launch, because the answer was lost,
-// it is allowed again and counts once.
+// Admit allows a launch, or returns a *RateLimitError with the reason and the time to retry. price is the price of the node, in USD per
+// hour. id identifies the claim: if Admit is called again for an allowed launch, because the answer was lost, it is allowed again and
+// counts once.
 func (g *RateLimiter) Admit(id string, price float64, now time.Time) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -131,9 +131,8 @@ func (g *RateLimiter) Admit(id string, price float64, now time.Time) error {
 	return nil
 }
 
-// Allows reports whether launches at these prices would be allowed together at the time now; if not, the *RateLimitError has the
-// reason and the time to retry. It does not admit them: call Admit for each. More launches than NodesPerMinute are treated like
-// NodesPerMinute launches.
+// Allows reports whether launches at these prices would be allowed together now; if not, the *RateLimitError has the reason and the time to
+// retry. It does not admit them: call Admit for each. More launches than NodesPerMinute are treated like NodesPerMinute launches.
 func (g *RateLimiter) Allows(prices []float64, now time.Time) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -195,14 +194,14 @@ func (g *RateLimiter) nodesPerMinute(_ float64, now time.Time) *RateLimitError {
 	return g.together(1, now)
 }
 
-// together returns the refusal by NodesPerMinute, if it does not allow that many launches.
+// together returns the refusal if NodesPerMinute does not allow this number of launches together.
 func (g *RateLimiter) together(launches int, now time.Time) *RateLimitError {
 	most := g.options.NodesPerMinute
 	if most == 0 {
 		return nil
 	}
 	recent := since(g.admitted, now.Add(-minuteWindow))
-	room := most - min(launches, most) // launches that may also be in the window
+	room := most - min(launches, most) // number of earlier launches that may be in the same window
 	if len(recent) <= room {
 		return nil
 	}

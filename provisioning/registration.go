@@ -15,7 +15,7 @@ import (
 	"github.com/drawknife/drawknife/api/v1alpha5"
 )
 
-// reasonGatesClosed is the reason of Registered while gates keep the node out.
+// reasonGatesClosed is the reason of Registered while gates keep the node unregistered.
 const reasonGatesClosed = "RegistrationHookPending"
 
 // gateRetry is when closed gates without a RetryAfter are asked again.
@@ -89,7 +89,7 @@ func synced(observed *corev1.Node, claim *v1.NodeClaim) *corev1.Node {
 	if !owned {
 		block := true
 		owner := v1.GroupVersion().WithKind(v1.KindNodeClaim)
-		if v1.GenerationOf(claim) == v1.GenerationV1Alpha5 { // an owner of another kind no longer exists
+		if v1.GenerationOf(claim) == v1.GenerationV1Alpha5 { // the claim is stored as a Machine: an owner of another kind would not exist
 			owner = v1alpha5.GroupVersion().WithKind(v1alpha5.KindMachine)
 		}
 		node.OwnerReferences = append(node.OwnerReferences, metav1.OwnerReference{
@@ -101,8 +101,8 @@ func synced(observed *corev1.Node, claim *v1.NodeClaim) *corev1.Node {
 		node.Labels = map[string]string{}
 	}
 	node.Annotations = merged(node.Annotations, claim.Annotations)
-	delete(node.Annotations, v1.DisruptionCommandAnnotationKey) // the taint ends with the command, and the node stays
-	delete(node.Annotations, v1.LaunchGroupAnnotationKey)       // about the launch of claims alone
+	delete(node.Annotations, v1.DisruptionCommandAnnotationKey) // the annotation ends with the command, but the node may stay
+	delete(node.Annotations, v1.LaunchGroupAnnotationKey)       // concerns only the launch of claims
 	if node.Labels[v1.NodeDoNotSyncTaintsLabelKey] != "true" {
 		node.Spec.Taints = v1.MergeTaints(v1.MergeTaints(node.Spec.Taints, claim.Spec.Taints), claim.Spec.StartupTaints)
 	}

@@ -55,10 +55,10 @@ type StaticStep struct {
 	Again time.Duration
 }
 
-// ScaleStatic brings a static pool to its number of replicas at the time now. Claims that are being deleted or replaced don't
-// count, but ordered ones do, so that nothing is launched twice. Scaling down removes the nodes first whose removal costs least:
-// without an instance, empty, without protected pods and members of gangs, cheap to move, near the end of their life. If members of gangs
-// must be removed, as few gangs as possible lose members.
+// ScaleStatic returns the next step of a static pool towards its number of replicas. Claims that are being deleted or replaced don't count,
+// but ordered ones do, so that nothing is launched twice. Scaling down removes the nodes first whose removal costs least: without an
+// instance, empty, without protected pods and members of gangs, cheap to move, near the end of their life. If members of gangs must be
+// removed, as few gangs as possible lose members.
 func ScaleStatic(s StaticState, o nodeclaims.Options, now time.Time) (StaticStep, error) {
 	pool := s.Pool
 	if pool == nil {
@@ -132,7 +132,7 @@ type staticNode struct {
 	claim *v1.NodeClaim
 	rank  int
 	cost  float64
-	// gangs whose members run on it, by their places in StaticState.Gangs.
+	// gangs whose members run on it, by their indexes in StaticState.Gangs.
 	gangs []int
 }
 
@@ -193,7 +193,7 @@ func (s StaticState) units(now time.Time) []staticUnit {
 	return out
 }
 
-// sharesGang reports whether members of one gang run on both.
+// sharesGang reports whether members of one gang run on both nodes.
 func (n staticNode) sharesGang(other staticNode) bool {
 	return slices.ContainsFunc(n.gangs, func(gang int) bool { return slices.Contains(other.gangs, gang) })
 }

@@ -16,7 +16,7 @@ import (
 type StockEstimateOptions struct {
 	// HalfLife is the time after which an observation counts half; more than 0.
 	HalfLife time.Duration
-	// Threshold is the probability of success below which an offering is closed; 0 closes none.
+	// Threshold is the probability of success below which an offering is closed, that is, made unavailable; 0 closes none.
 	Threshold float64
 	// ProbeEvery is how often a closed offering may be tried once; 0 means at any time.
 	ProbeEvery time.Duration
@@ -27,9 +27,9 @@ func DefaultStockEstimateOptions() StockEstimateOptions {
 	return StockEstimateOptions{HalfLife: 10 * time.Minute, Threshold: 0.3, ProbeEvery: 5 * time.Minute}
 }
 
-// StockEstimate is the stock estimate: for each offering, the probability that a launch finds capacity. It learns from results of
-// launches, forgets them with time, and applies a stock-out to similar offerings, too, so that a wave of pods does not run into the
-// same stock-out a hundred times.
+// StockEstimate is the stock estimate: for each offering, the probability that a launch finds capacity. It learns from results of launches,
+// and forgets them with time. It also applies a stock-out to similar offerings, so that a wave of pods does not run into the same stock-out
+// a hundred times.
 //
 // The probability is 1/(1+e^-x), where x = 3 + Σ w·e·2^(-age/half-life) over all observations. e is -6 for a launch that found no capacity
 // and +3 for one that did. w is 1 for the offering itself, ½ for the other sizes of its family in the same zone and capacity type, ¼ for
@@ -43,8 +43,8 @@ type StockEstimate struct {
 	options StockEstimateOptions
 
 	mu sync.Mutex
-	// own has the observations of each offering. family and zones have those of its neighbours: family by family, zone and capacity type;
-	// zones by type and capacity type.
+	// own has the observations of each offering. family and zones have those of its neighbours: family is keyed by family, zone and
+	// capacity type, zones by type and capacity type.
 	own    map[cloudprovider.OfferingKey]evidence
 	family map[cloudprovider.OfferingKey]evidence
 	types  map[cloudprovider.OfferingKey]evidence
@@ -128,7 +128,7 @@ func (b *StockEstimate) see(keys []cloudprovider.OfferingKey, e float64, now tim
 	b.tidy(now)
 }
 
-// Probability returns the estimated probability, between 0 and 1, that a launch of the offering finds capacity at the time now.
+// Probability returns the estimated probability, between 0 and 1, that a launch of the offering finds capacity now.
 func (b *StockEstimate) Probability(key cloudprovider.OfferingKey, now time.Time) float64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -145,7 +145,7 @@ func (b *StockEstimate) probability(key cloudprovider.OfferingKey, now time.Time
 	return 1 / (1 + math.Exp(-x))
 }
 
-// apart returns the evidence of a neighbourhood without that of the offering itself. The sign never changes.
+// apart returns the evidence of a neighbourhood without that of the offering itself. The result never has the opposite sign of all.
 func apart(all, own float64) float64 {
 	if all < 0 {
 		return min(0, all-min(own, 0))
@@ -153,9 +153,8 @@ func apart(all, own float64) float64 {
 	return max(0, all-max(own, 0))
 }
 
-// Apply returns the list for planners at the time now: offerings that are probably out of stock are closed, except for those that
-// are due for a probe. Unchanged types are returned as the same pointers in each call; others are copied once. The caller owns the
-// list.
+// Apply returns the list for planners, in which offerings that are probably out of stock are closed, except for those that are due for a
+// probe. Unchanged types are returned as the same pointers in each call; others are copied once. The caller owns the list.
 func (b *StockEstimate) Apply(list []*cloudprovider.InstanceType, now time.Time) []*cloudprovider.InstanceType {
 	b.mu.Lock()
 	defer b.mu.Unlock()

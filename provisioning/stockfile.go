@@ -31,7 +31,7 @@ type stockFile struct {
 	Probes   []stockRecord `json:"probes,omitempty"`
 }
 
-// stockRecord is the evidence of one offering or neighbourhood at a time; a probe has the time alone.
+// stockRecord is the evidence of one offering or neighbourhood at a time; a probe has only a time.
 type stockRecord struct {
 	Offering cloudprovider.OfferingKey `json:"offering"`
 	Evidence float64                   `json:"evidence,omitempty"`
@@ -39,7 +39,7 @@ type stockRecord struct {
 }
 
 // Export writes the observations and which offerings were probed, as JSON, for Import in another replica. A new leader then neither relies
-// on offerings that were refused a minute ago nor probes them again. The same knowledge gives the same bytes.
+// on offerings that were refused a minute ago nor probes them again. Equal observations and probes give the same bytes.
 func (b *StockEstimate) Export() ([]byte, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

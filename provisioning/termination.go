@@ -58,9 +58,9 @@ type ClaimTermination struct {
 	Instance InstanceState
 }
 
-// TerminateClaim returns the next step of a claim that is being deleted, at the time now. It sets the deadline, deletes the nodes
-// and waits for them, terminates the instance and waits until it is gone, and then removes the finalizer. If the response to the
-// claim's launch was lost, it first looks for the instance by the claim's UID, so that no instance stays behind.
+// TerminateClaim returns the next step of a claim that is being deleted. It sets the deadline, deletes the nodes and waits for them,
+// terminates the instance and waits until it is gone, and then removes the finalizer. If the response to the claim's launch was lost, it
+// first looks for the instance by the claim's UID, so that no instance stays behind.
 func TerminateClaim(s ClaimTermination, now time.Time) Step {
 	claim := s.Claim
 	if claim == nil || claim.DeletionTimestamp == nil || !slices.Contains(claim.Finalizers, v1.TerminationFinalizer) {

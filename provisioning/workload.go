@@ -112,7 +112,7 @@ func (w *Workload) withdraw() []Effect {
 // Workloads finds the workload of a pod. It is read-only.
 type Workloads struct {
 	byUID map[types.UID]*Workload
-	// owner of a ReplicaSet, by UID: its Deployment.
+	// owner is, by the UID of a ReplicaSet, the UID of its Deployment.
 	owner map[types.UID]types.UID
 }
 
@@ -120,12 +120,12 @@ type Workloads struct {
 type WorkloadObjects struct {
 	Deployments []*appsv1.Deployment
 	ReplicaSets []*appsv1.ReplicaSet
-	// Autoscalers control the number of replicas of their targets, so these are not surged.
+	// Autoscalers control the number of replicas of their targets, so SurgeFirst does not scale these targets.
 	Autoscalers []*autoscalingv2.HorizontalPodAutoscaler
 }
 
-// NewWorkloads reads the objects once. It does not surge a Deployment with the strategy Recreate, which must not have two versions
-// at the same time, nor a workload that has an autoscaler, has 0 replicas, or is being deleted.
+// NewWorkloads reads the objects once. Some workloads are never surged: a Deployment with the strategy Recreate, which must not have two
+// versions at the same time, and a workload that has an autoscaler, has 0 replicas, or is being deleted.
 func NewWorkloads(o WorkloadObjects) *Workloads {
 	o.Deployments, o.ReplicaSets, o.Autoscalers = present(o.Deployments), present(o.ReplicaSets), present(o.Autoscalers)
 	scaled := map[string]bool{}

@@ -28,7 +28,7 @@ func JoinNode(object *corev1.Node, claim *v1.NodeClaim) Node {
 	return n
 }
 
-// ending reports whether the claim's instance is being ended.
+// ending reports whether the claim's instance is being terminated.
 func ending(claim *v1.NodeClaim) bool {
 	for i := range claim.Status.Conditions {
 		if c := &claim.Status.Conditions[i]; c.Type == v1.ConditionInstanceTerminating {

@@ -7,7 +7,7 @@ import (
 )
 
 // Complete sets the reason of conditions without a reason to their type, and reports whether there were any. Karpenter up to 0.36 wrote
-// such conditions. The CustomResourceDefinitions of other releases refuse objects that have one.
+// such conditions. The CustomResourceDefinitions of other releases refuse objects with a condition that has no reason.
 func Complete(list []metav1.Condition) bool {
 	changed := false
 	for i := range list {
@@ -19,7 +19,7 @@ func Complete(list []metav1.Condition) bool {
 }
 
 // Observe sets the observed generation of conditions that have none to the object's current generation, and reports whether there were
-// any. Releases that left the reason out left the generation out, too. Without this, Ready would count such conditions as Unknown
+// any. The releases that wrote no reason wrote no observed generation either. Without this, Ready would count such conditions as Unknown
 // forever, because a condition that does not change is not written again.
 func Observe(list []metav1.Condition, generation int64) bool {
 	changed := false

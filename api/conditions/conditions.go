@@ -45,7 +45,7 @@ func Of(meta *metav1.ObjectMeta, list *[]metav1.Condition, dependents ...string)
 // Has reports whether the condition was written, and not cleared since then.
 func (c Conditions) Has(conditionType string) bool { return c.find(conditionType) != nil }
 
-// Get returns the condition. A condition that was never written is Unknown since the object was created.
+// Get returns the condition. A condition that was never written is Unknown, with the creation of the object as its transition time.
 func (c Conditions) Get(conditionType string) metav1.Condition {
 	if found := c.find(conditionType); found != nil {
 		return *found
@@ -75,8 +75,8 @@ func (c Conditions) Ready() metav1.Condition {
 	return ready
 }
 
-// Set writes a condition with the current time and reports whether that changed anything. The transition time changes only with the
-// status. The observed generation becomes that of the object. Ready is updated automatically and can't be set.
+// Set writes a condition with the current time and reports whether that changed anything. The transition time changes only if the status
+// changes. The observed generation becomes that of the object. Ready is updated automatically and can't be set.
 func (c Conditions) Set(conditionType string, status metav1.ConditionStatus, reason, message string, now time.Time) bool {
 	if conditionType == TypeReady || c.list == nil {
 		return false
@@ -155,7 +155,7 @@ func (c Conditions) created() metav1.Time {
 	return c.meta.CreationTimestamp
 }
 
-// initialise adds the conditions that Ready depends on, as Unknown, with the first write.
+// initialise adds the conditions that Ready depends on, with status Unknown. Set calls it before the first condition is written.
 func (c Conditions) initialise() (changed bool) {
 	for _, t := range c.dependents {
 		if !c.Has(t) {

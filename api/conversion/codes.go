@@ -27,7 +27,7 @@ const (
 	CodeKubeletConflict Code = "W509"
 	// CodeAlias (info): the choice of images was written as an alias.
 	CodeAlias Code = "W510"
-	// CodeUbuntu (warn): the family Ubuntu was written as AL2 with the images given.
+	// CodeUbuntu (warn): the AMI family Ubuntu was written as AL2 with the class's image selector.
 	CodeUbuntu Code = "W511"
 	// CodeUbuntuWithoutImages (error): the class has the family Ubuntu and no images.
 	CodeUbuntuWithoutImages Code = "W512"
@@ -48,7 +48,7 @@ const (
 const (
 	// CodeResultInvalid (error): the result breaks a rule of its own generation.
 	CodeResultInvalid Code = "W601"
-	// CodeUnknownKind (error): the group never had the kind, or not in that version.
+	// CodeUnknownKind (error): the group never had the kind, or did not have it in that version.
 	CodeUnknownKind Code = "W602"
 	// CodeSkipped (warn): an object of another group was left out.
 	CodeSkipped Code = "W603"
@@ -60,7 +60,7 @@ const (
 	CodeKubeletMoved Code = "W606"
 	// CodeNoObject (warn): a document in a folder is not a Kubernetes object, and was left out.
 	CodeNoObject Code = "W607"
-	// CodeUnreadable (error): a document can't be read. The options say that the others are converted anyway.
+	// CodeUnreadable (error): a document can't be read. It is given if the options ask to convert the other documents anyway.
 	CodeUnreadable Code = "W608"
 )
 
@@ -76,7 +76,7 @@ const (
 	CodeZeroWaitDropped Code = "W904"
 	// CodeExpiryMovedBack (info): expireAfter moved to the disruption block, and expiry has become graceful.
 	CodeExpiryMovedBack Code = "W905"
-	// CodeReplicasDropped (error): a static pool can't be expressed.
+	// CodeReplicasDropped (error): v1beta1 can't express a static pool.
 	CodeReplicasDropped Code = "W906"
 	// CodeNodeLimit (warn): v1beta1 ignores a limit on the number of nodes.
 	CodeNodeLimit Code = "W907"

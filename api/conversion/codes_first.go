@@ -8,7 +8,7 @@ const (
 	CodeDefaultContradicts Code = "W102"
 	// CodeRequirementKeyGone (error): a requirement uses a label that later generations don't have.
 	CodeRequirementKeyGone Code = "W103"
-	// CodePoolKeyRenamed (warn): a key is the pool's label, which was renamed.
+	// CodePoolKeyRenamed (warn): an object uses the label with the pool's name, which was renamed.
 	CodePoolKeyRenamed Code = "W104"
 	// CodeManyRequirements (warn): early releases of v1beta1 don't accept so many requirements.
 	CodeManyRequirements Code = "W105"

@@ -11,13 +11,13 @@
 //		return err
 //	}
 //
-// The codes are stable: a code never changes its meaning, and a new meaning gets a new code. Their hundreds say which conversion they
-// belong to: W1 to W4 from v1alpha5, W5 from v1beta1 to v1, W6 any conversion, W8 from v1beta1 back to v1alpha5, W9 from v1 back to
-// v1beta1. (W7 is for the program that reads settings.)
+// The codes are stable: a code never changes its meaning, and a new meaning gets a new code. The first digit of a code says which
+// conversion gives it: W1 to W4 from v1alpha5, W5 from v1beta1 to v1, W6 any conversion, W8 from v1beta1 back to v1alpha5, W9 from v1 back
+// to v1beta1. (W7 is reserved for the program that reads settings.)
 //
 // Provenance describes the object as it was created, and the fields that its present form can't contain.
 //
-// Values of this package are plain data. A Recorder is for one conversion and one goroutine.
+// Values of this package are plain data. Use a Recorder for one conversion, in one goroutine.
 //
 // Stability: stable.
 package conversion

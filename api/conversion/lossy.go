@@ -1,7 +1,7 @@
 package conversion
 
 // Lossy reports whether a part of the input is missing in the result: a field, or a whole object. Codes for a changed default or
-// behaviour are not lossy. Codes of severity error always are, because the object is left out.
+// behaviour are not lossy. Codes of severity error are always lossy, because the object is left out.
 func (c Code) Lossy() bool {
 	switch c {
 	case CodeContainerRuntime, CodeMachineSkipped, // first generation
@@ -16,7 +16,7 @@ func (c Code) Lossy() bool {
 	return c.Severity() == SeverityError
 }
 
-// Lossy returns the warnings whose codes are lossy, in order.
+// Lossy returns the warnings whose codes are lossy, in the order of ws.
 func (ws Warnings) Lossy() Warnings {
 	var out Warnings
 	for _, w := range ws {

@@ -11,8 +11,8 @@ import (
 )
 
 // Provenance describes the original form of a converted object. It is kept in memory next to the object and never written into it.
-// Without it, nothing would distinguish the pool of a Provisioner from a NodePool of the same name. The zero value means that the
-// original is not known.
+// Without it, nothing would distinguish a NodePool that was converted from a Provisioner from another NodePool of the same name. The zero
+// value means that the original is not known.
 type Provenance struct {
 	// Source is the kind and version of the original object.
 	Source schema.GroupVersionKind `json:"source"`
@@ -31,8 +31,8 @@ type Residual struct {
 	Value json.RawMessage `json:"value"`
 }
 
-// FirstGeneration reports whether the object was created as Provisioner, Machine or AWSNodeTemplate. Their names are separate: later
-// objects may have the same names.
+// FirstGeneration reports whether the object was created as Provisioner, Machine or AWSNodeTemplate. Names of these kinds are separate:
+// objects of later kinds may have the same names.
 func (p Provenance) FirstGeneration() bool {
 	return slices.Contains([]string{"Provisioner", "Machine", "AWSNodeTemplate"}, p.Source.Kind)
 }
@@ -46,8 +46,8 @@ func (p *Provenance) Keep(path string, value any) {
 	p.Residue = append(p.Residue, Residual{Path: path, Value: text})
 }
 
-// Restore decodes the residual of a path into value, and reports whether there was one that could be decoded. It refuses a residual with
-// a quantity that would take minutes to parse, because others may have written a stored Provenance.
+// Restore decodes the field that Keep stored for path into value, and reports whether it exists and could be decoded. It refuses a residual
+// with a quantity that would take minutes to parse, because others may have written a stored Provenance.
 func (p Provenance) Restore(path string, value any) bool {
 	for _, r := range p.Residue {
 		if r.Path == path {

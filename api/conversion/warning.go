@@ -28,8 +28,8 @@ type Warning struct {
 	Severity Severity `json:"severity"`
 	// Object that was converted: "NodePool/web".
 	Object string `json:"object"`
-	// Path of the field in the converted object, "spec.disruption.expireAfter"; with CodeResultInvalid, the path in the result. It is
-	// empty if the warning is about the whole object.
+	// Path of the field in the converted object, "spec.disruption.expireAfter". For CodeResultInvalid it is the path in the result. It is
+	// empty if the warning applies to the whole object.
 	Path string `json:"path,omitempty"`
 	// Message is a sentence that includes the operands.
 	Message string `json:"message"`
@@ -44,7 +44,7 @@ func (w Warning) String() string {
 	return fmt.Sprintf("%s %s %s%s: %s", strings.ToUpper(string(w.Severity)), w.Code, w.Object, path, w.Message)
 }
 
-// Warnings are the warnings of one conversion, in the order of the rules that gave them. Nil is none.
+// Warnings are the warnings of one conversion, in the order in which its rules were applied. Nil is none.
 type Warnings []Warning
 
 // Has reports whether one of the warnings has the code.
@@ -87,7 +87,7 @@ type Recorder struct {
 	warnings Warnings
 }
 
-// NewRecorder returns a recorder for the object of that kind and name.
+// NewRecorder returns a recorder for the object with the given kind and name.
 func NewRecorder(kind, name string) *Recorder { return &Recorder{object: kind + "/" + name} }
 
 // Add records a warning about the field at path; nil means the whole object. The operands are inserted into the message of the code.
@@ -111,8 +111,8 @@ func (r *Recorder) AddInvalid(errs field.ErrorList) {
 	}
 }
 
-// AddReferenceInvalid is AddInvalid for a result in the form of Karpenter's tool and webhook. These write ids and other conditions into
-// one term, which every API server refuses. Such a list of terms gets CodeReferenceRefused once.
+// AddReferenceInvalid is like AddInvalid, for a result in the form that Karpenter's conversion tool and webhook write. This form has ids
+// and other conditions in one term, which every API server refuses. Such a list of terms gets CodeReferenceRefused once.
 func (r *Recorder) AddReferenceInvalid(errs field.ErrorList) {
 	var lists []string
 	errs = slices.DeleteFunc(slices.Clone(errs), func(err *field.Error) bool {

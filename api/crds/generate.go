@@ -32,7 +32,8 @@ const chart = "../../examples/controller/charts/drawknife-crd/files"
 // generation is one run of the generator: it writes the definitions of some packages into a folder.
 type generation struct {
 	paths, folder string
-	// nextTo is the folder of the definitions to which this version is added. It is not served until there is a conversion webhook.
+	// nextTo is the folder of the definitions to which this version is added. The version is not served until there is a conversion
+	// webhook.
 	nextTo, version string
 }
 
@@ -135,7 +136,7 @@ func complete(text []byte) ([]byte, error) {
 	spec := crd["spec"].(object)
 	for _, v := range spec["versions"].([]any) {
 		version := v.(object)
-		// Package v1 contains this kind in addition to those of v1, and controller-gen names versions after packages.
+		// Package v1 contains NodeOverlay, which has version v1alpha1. But controller-gen names versions after packages.
 		if spec["names"].(object)["kind"] == "NodeOverlay" {
 			version["name"] = "v1alpha1"
 		}
@@ -155,7 +156,7 @@ func complete(text []byte) ([]byte, error) {
 	return written(crd)
 }
 
-// stored is 1 for the stored version, which comes last.
+// stored is a sort key: 1 for the stored version, which comes last.
 func stored(version any) int {
 	if version.(object)["storage"] == true {
 		return 1
@@ -164,8 +165,9 @@ func stored(version any) int {
 }
 
 // conditions makes reason and message of conditions optional. Karpenter up to 0.36 wrote conditions without them. If they were required,
-// an object with such a condition could not be written at all, not even to remove its finalizer. The list becomes a map by type, so that
-// two writers don't overwrite each other, and an API server can see which conditions a write does not change.
+// an object with such a condition could not be written at all, not even to remove its finalizer. The list becomes a map with the condition
+// type as key, so that two writers don't overwrite each other's conditions, and an API server can see which conditions a write does not
+// change.
 func conditions(schema object) {
 	status, _ := schema["properties"].(object)["status"].(object)
 	properties, _ := status["properties"].(object)

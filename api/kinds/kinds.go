@@ -86,7 +86,7 @@ type Converted struct {
 	Warnings conversion.Warnings
 }
 
-// Born is a converted object with the generation in which it was created.
+// Born is a converted object, together with the generation in which it was created.
 type Born struct {
 	Object Object
 	// Generation is the generation in which the object was created. Empty means v1.GenerationV1, which includes v1beta1.

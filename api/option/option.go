@@ -35,7 +35,7 @@ type Clock interface {
 	Now() time.Time
 }
 
-// ClockFunc is a function as a Clock.
+// ClockFunc lets a function serve as a Clock.
 type ClockFunc func() time.Time
 
 // Now calls the function. For a nil function it returns the zero time.

@@ -26,8 +26,8 @@ type IncompatibleError struct {
 	// Reason says which rule was broken.
 	Reason IncompatibleReason
 
-	// known are the keys among which Hint searches. The hint is only computed on request, because nobody reads most refusals inside a
-	// planner.
+	// known are the keys among which Hint searches. The hint is computed only when Hint is called, because most of these errors are never
+	// shown to a user.
 	known  Set
 	lookup *Lookup
 }
@@ -78,8 +78,8 @@ func (s Set) Intersects(o Set) error {
 	return nil
 }
 
-// acceptsAbsence reports whether the requirement accepts the label's absence in a comparison. Only the derived operator decides, not the
-// bounds.
+// acceptsAbsence reports whether the requirement accepts the label's absence in a comparison. It depends only on the derived operator, not
+// on the bounds.
 func (r Requirement) acceptsAbsence() bool {
 	return r.complement == (len(r.values) > 0)
 }

@@ -46,7 +46,7 @@ func (l *Lookup) CanonicalValue(key, value string) string {
 	return value
 }
 
-// IsWellKnown reports whether instance types state values for key or the key it is an alias of.
+// IsWellKnown reports whether instance types state values for the key. An alias counts as its canonical key.
 func (l *Lookup) IsWellKnown(key string) bool {
 	if l == nil {
 		return false
@@ -55,7 +55,7 @@ func (l *Lookup) IsWellKnown(key string) bool {
 	return ok
 }
 
-// Restricted returns why users may not set the key, or the key that it is an alias of; empty if they may.
+// Restricted returns why users may not set the key, or "" if they may. An alias counts as its canonical key.
 func (l *Lookup) Restricted(key string) string {
 	if l == nil {
 		return ""

@@ -65,8 +65,8 @@ func (l *Lookup) ParseSet(entries []v1.NodeSelectorRequirementWithMinValues) (Se
 	return parseEntries(entries, l.Parse)
 }
 
-// FromLabels is [FromLabels] with alias keys and values rewritten to the canonical ones. If a node has a label under both names with
-// different values, the result allows no value.
+// FromLabels is [FromLabels] with alias keys and values rewritten to the canonical ones. If a node has a label under its alias and under
+// its canonical key, with different values, the result allows no value.
 func (l *Lookup) FromLabels(labels map[string]string) Set {
 	return l.RewriteSet(FromLabels(labels))
 }

@@ -125,7 +125,7 @@ func (r Requirement) Bounds() (lower, upper *int64) {
 	return lower, upper
 }
 
-// MinValues returns how many different values of the key the instance types must at least have; nil if there is no minimum.
+// MinValues returns the minimum number of different values of the key among the instance types, or nil if there is no minimum.
 func (r Requirement) MinValues() *int {
 	if r.minValues == 0 {
 		return nil

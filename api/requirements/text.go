@@ -105,7 +105,7 @@ func (s *scanner) requirement() (Requirement, error) {
 	}
 }
 
-// clause reads one clause and returns r narrowed by it.
+// clause reads one clause and returns the conjunction of r and the clause.
 func (s *scanner) clause(r Requirement) (Requirement, error) {
 	s.skip()
 	start := s.at

@@ -46,8 +46,8 @@ func ValidateTemplateLabels(labels map[string]string, lookup *Lookup, path *fiel
 	return errs
 }
 
-// refuseNodePoolKey refuses the labels that name a pool. Every node of a pool always has the label of its generation, and never that of
-// the other generation.
+// refuseNodePoolKey refuses the labels that contain the name of a pool. Every node of a pool gets the label of the pool's generation
+// automatically, and never has the label of the other generation.
 func refuseNodePoolKey(key string, lookup *Lookup, path *field.Path) field.ErrorList {
 	switch key := lookup.Canonical(key); key {
 	case v1.NodePoolLabelKey, provisionerNameLabelKey:

@@ -100,12 +100,12 @@ func (v Vocabulary) CanonicalValue(key, value string) string {
 	return value
 }
 
-// IsWellKnown reports whether instance types state values for key or the key it is an alias of.
+// IsWellKnown reports whether instance types state values for the key. An alias counts as its canonical key.
 func (v Vocabulary) IsWellKnown(key string) bool {
 	return slices.Contains(v.WellKnown, v.Canonical(key))
 }
 
-// Restricted returns why users may not set the key, or the key that it is an alias of; empty if they may.
+// Restricted returns why users may not set the key, or "" if they may. An alias counts as its canonical key.
 func (v Vocabulary) Restricted(key string) string {
 	key = v.Canonical(key)
 	if slices.Contains(v.RestrictedKeys, key) {
@@ -125,7 +125,7 @@ func restrictedByDomain(key, domain string) string {
 	return fmt.Sprintf("label key %q is restricted: domain %q is reserved and the key is not a well-known one; choose a key of another domain", key, domain)
 }
 
-// restrictingDomain returns the restricted domain that is the key's domain or a parent of it; empty if there is none.
+// restrictingDomain returns the restricted domain that is the key's domain or a parent of it, or "" if none is.
 func restrictingDomain(domains []string, key string) string {
 	slash := strings.IndexByte(key, '/')
 	if slash < 0 {

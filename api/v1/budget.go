@@ -46,7 +46,7 @@ type BudgetNodes struct {
 	Value int
 }
 
-// Of is how many of a pool's nodes the limit allows; a percentage is rounded up.
+// Of returns how many of total nodes the limit allows; a percentage is rounded up.
 func (n BudgetNodes) Of(total int) int {
 	if !n.Percent {
 		return n.Value
@@ -82,7 +82,7 @@ var (
 //
 // +kubebuilder:object:generate=false
 type Schedule interface {
-	// Next is the first time of the schedule after t, in t's time zone; zero if there is none within five years.
+	// Next returns the first time of the schedule after t, in t's time zone. It is zero if the schedule has no such time within five years.
 	Next(t time.Time) time.Time
 }
 

@@ -41,7 +41,7 @@ func (o *NodeOverlay) Default() {}
 
 func defaultExpireAfter(d *NillableDuration) {
 	if d.IsZero() {
-		// The text is the same as in the API's schema, so that a manifest with defaults contains "720h", too.
+		// The text is the same as in the API's schema, so that a manifest with defaults also contains "720h".
 		*d = NillableDuration{text: "720h", span: DefaultExpireAfter}
 	}
 }

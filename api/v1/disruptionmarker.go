@@ -22,8 +22,8 @@ type DisruptionMarker string
 const (
 	// MarkerTaint is DisruptedTaint: on nodes of pools of v1 and v1beta1.
 	MarkerTaint DisruptionMarker = "taint"
-	// MarkerCordon is spec.unschedulable: on nodes of pools created as v1alpha5. Tools in such clusters expect it, and pods of
-	// DaemonSets tolerate it, so they stay until the node is gone.
+	// MarkerCordon is spec.unschedulable: on nodes of pools created as v1alpha5. Tools in such clusters expect it. DaemonSet pods tolerate
+	// it, so these pods stay until the node is gone.
 	MarkerCordon DisruptionMarker = "cordon"
 )
 

@@ -2,7 +2,8 @@ package v1
 
 import "strings"
 
-// MaxRequestedDRADrivers is the largest number of drivers that a claim can name. A node has few, and the list is an annotation.
+// MaxRequestedDRADrivers is the largest number of drivers that a claim can name. A node has few drivers, and the list must fit into an
+// annotation.
 const MaxRequestedDRADrivers = 32
 
 // RequestedDRADrivers returns the device drivers that a claim was planned with, from its annotation. Nil: none.

@@ -96,7 +96,7 @@ func ParseNillableDuration(text string) (NillableDuration, error) {
 // IsZero reports whether the field was left out.
 func (d NillableDuration) IsZero() bool { return d.text == "" }
 
-// IsNever reports whether the duration is Never. An unset duration is not.
+// IsNever reports whether the duration is Never. It is false for an unset duration.
 func (d NillableDuration) IsNever() bool { return d.text == neverText }
 
 // Duration returns the duration; ok is false if it is Never or unset.

@@ -12,9 +12,9 @@ import (
 const NodePoolHashVersion = "v3"
 
 // Hash is the drift hash of the template: a NodeClaim with another hash of the same version was created before the template
-// changed, and has drifted. It covers the template without its requirements. The order of taints, zero values, the format of
-// durations, and whether the default of expireAfter is written do not change it. It is a decimal number and the same in every
-// process. It equals version v3 of Karpenter's hash, so taking over its nodes replaces none.
+// changed, and has drifted. It covers the template without its requirements. Some changes do not affect it: the order of taints, zero
+// values, the format of durations, and whether the default of expireAfter is written. It is a decimal number and the same in every process.
+// It equals version v3 of Karpenter's hash, so no node has to be replaced when nodes are taken over from Karpenter.
 func (p *NodePool) Hash() string {
 	// The names of these types and fields are part of the hash, and so is the order of the fields: change them only with the
 	// version.

@@ -6,9 +6,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Generation is the namespace of names to which an object's name belongs. Objects of v1alpha5 (Provisioner, Machine,
-// AWSNodeTemplate) are separate kinds, so a Provisioner and a NodePool may have the same name. v1beta1 and v1 are two versions of
-// the same stored object and share their names.
+// Generation is the group of API versions in which an object was created. A name is unique only within a generation. Objects of v1alpha5
+// (Provisioner, Machine, AWSNodeTemplate) are separate kinds, so a Provisioner and a NodePool may have the same name. v1beta1 and v1 are
+// two versions of the same stored object and share their names.
 type Generation string
 
 const (
@@ -24,7 +24,7 @@ const provisionerNameLabelKey = "karpenter.sh/provisioner-name"
 // GenerationOf returns the generation in which a NodePool or NodeClaim was created. For an object converted from v1alpha5,
 // metadata.namespace is GenerationV1Alpha5, only in memory: the kinds are cluster-scoped, so the field is otherwise empty and never
 // stored. Therefore work queues and maps with namespace and name as key distinguish it from a later object of the same name. All other
-// objects are of GenerationV1.
+// objects have GenerationV1.
 func GenerationOf(o metav1.Object) Generation {
 	if o != nil && o.GetNamespace() == string(GenerationV1Alpha5) {
 		return GenerationV1Alpha5
@@ -45,7 +45,7 @@ func SetGenerationOf(o metav1.Object, g Generation) {
 }
 
 // QualifiedName returns the object's name, with its generation as a prefix if it is an older one: "web", "v1alpha5/web". Names in the API
-// contain no slash, so the result is unique in places that only have room for a name.
+// contain no slash, so the result is unique where only a name can be stored.
 func QualifiedName(o metav1.Object) string {
 	if o == nil {
 		return ""

@@ -71,11 +71,12 @@ const (
 	// SpotMaxShareAnnotationKey on a pod is the largest share of its workload that may be on spot nodes, such as "70%". Package
 	// scheduling/spotlimits explains it and the four keys that follow.
 	SpotMaxShareAnnotationKey = "drawknife.dev/spot-max-share"
-	// OnDemandBaseAnnotationKey on a pod is how many pods of its workload are on nodes that are not spot before any is on spot.
+	// OnDemandBaseAnnotationKey on a pod is the number of pods of its workload that must be on other nodes than spot nodes before any pod
+	// of it may be on a spot node.
 	OnDemandBaseAnnotationKey = "drawknife.dev/on-demand-base"
 	// SpotPoolMaxShareAnnotationKey on a pod is the largest share of its workload on spot nodes of one instance type in one zone.
 	SpotPoolMaxShareAnnotationKey = "drawknife.dev/spot-pool-max-share"
-	// SpotMaxPriceAnnotationKey on a pod is the highest price of a spot node for it, as a share of the price on demand: "60%".
+	// SpotMaxPriceAnnotationKey on a pod is the highest price of a spot node that may run it, as a share of the on-demand price: "60%".
 	SpotMaxPriceAnnotationKey = "drawknife.dev/spot-max-price"
 	// WorkloadAnnotationKey on pods of a namespace makes those with the same value one workload, whatever their owners are.
 	WorkloadAnnotationKey = "drawknife.dev/workload"
@@ -94,7 +95,7 @@ const (
 	DisruptedTaintKey = "karpenter.sh/disrupted"
 )
 
-// Condition types. If Ready of a NodeClaim does not depend on a condition, its comment says so.
+// Condition types. Ready of a NodeClaim depends on a condition of NodeClaims unless the comment of the condition denies it.
 const (
 	// ConditionReady summarises the conditions on which an object depends.
 	ConditionReady = "Ready"

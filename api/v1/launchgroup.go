@@ -11,8 +11,8 @@ type LaunchGroup struct {
 	Name string `json:"name"`
 	// Claims is the number of claims in the group.
 	Claims int `json:"claims"`
-	// Kept means that the claim's node is also for other pods, which have waited long. The claim does not wait for the others and is not
-	// given up with them, but the others are given up if it fails.
+	// Kept means that other pods, which have waited long, also need the claim's node. Such a claim does not wait for the other claims of
+	// the group and is not given up with them. If it fails, the others are given up.
 	Kept bool `json:"kept,omitempty"`
 }
 
@@ -22,7 +22,7 @@ func (g LaunchGroup) String() string {
 	return string(text)
 }
 
-// LaunchGroupOf parses the claim's annotation; false if it is missing or invalid.
+// LaunchGroupOf parses the claim's annotation. It returns false if the annotation is missing or invalid.
 func LaunchGroupOf(claim *NodeClaim) (LaunchGroup, bool) {
 	if claim == nil || claim.Annotations[LaunchGroupAnnotationKey] == "" {
 		return LaunchGroup{}, false

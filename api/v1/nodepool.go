@@ -169,7 +169,7 @@ type NodeSelectorRequirementWithMinValues struct {
 	// +kubebuilder:validation:items:MaxLength=63
 	// +kubebuilder:validation:items:Pattern=`^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$`
 	Values []string `json:"values,omitzero"`
-	// MinValues is how many different values of the key the allowed instance types must at least have, 1 to 50. Nil means no minimum.
+	// MinValues is the minimum number of different values of the key among the allowed instance types, 1 to 50. Nil means no minimum.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=50

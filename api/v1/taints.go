@@ -34,7 +34,7 @@ func EphemeralTaint(t *corev1.Taint) bool {
 	return strings.HasPrefix(t.Key, "readiness.k8s.io/")
 }
 
-// SameTaint reports whether key and effect of the taints are equal, which identify a taint on a node.
+// SameTaint reports whether the taints have the same key and effect. These two identify a taint on a node.
 func SameTaint(a, b *corev1.Taint) bool {
 	if a == nil || b == nil {
 		return a == b
@@ -42,7 +42,8 @@ func SameTaint(a, b *corev1.Taint) bool {
 	return a.Key == b.Key && a.Effect == b.Effect
 }
 
-// MergeTaints returns the taints plus those of more that are missing; existing taints stay unchanged. Neither list is changed.
+// MergeTaints returns the taints plus the taints in more that are missing among them; existing taints stay unchanged. Neither list is
+// changed.
 func MergeTaints(taints, more []corev1.Taint) []corev1.Taint {
 	merged := slices.Clone(taints)
 	for i := range more {

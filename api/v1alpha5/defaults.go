@@ -75,7 +75,7 @@ func canonicalKey(key string) string {
 	return key
 }
 
-// allows reports whether a label with that value satisfies the requirement. Defaults only have the operators In and Gt.
+// allows reports whether a label with the given value satisfies the requirement. Defaults only have the operators In and Gt.
 func allows(r corev1.NodeSelectorRequirement, value string) bool {
 	if r.Operator == corev1.NodeSelectorOpIn {
 		return slices.Contains(r.Values, value)
@@ -85,7 +85,7 @@ func allows(r corev1.NodeSelectorRequirement, value string) bool {
 	return err == nil && err2 == nil && have > bound
 }
 
-// requirementText returns a requirement as text for readers.
+// requirementText returns a requirement as text for people.
 func requirementText(r corev1.NodeSelectorRequirement) string {
 	text := r.Key + " " + string(r.Operator)
 	if len(r.Values) > 0 {

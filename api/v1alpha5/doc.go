@@ -33,7 +33,7 @@
 //
 // # Deliberate differences
 //
-// ConvertOptions.ReferenceCompat produces the result of Karpenter's conversion tool instead of:
+// With ConvertOptions.ReferenceCompat, the result is that of Karpenter's conversion tool. Without it, these things are different:
 //
 //   - The kind and version of the node template become those of the node class; the tool copies them.
 //   - Requirements on removed labels are an error; the tool copies them.

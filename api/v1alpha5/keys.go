@@ -56,6 +56,6 @@ func (p *Provisioner) Key() v1.PoolKey {
 	return v1.PoolKey{Generation: v1.GenerationV1Alpha5, Name: p.Name}
 }
 
-// PoolOf returns which pool owns the node or Machine with these labels, whatever its generation: the label of later
-// generations counts first. It returns the zero value if no label names a pool.
+// PoolOf returns which pool of any generation owns the node or Machine with these labels. The label of later generations takes precedence.
+// It returns the zero value if no label names a pool.
 func PoolOf(labels map[string]string) v1.PoolKey { return v1.PoolOf(labels) }

@@ -48,7 +48,7 @@ func (p *Provisioner) Validate() field.ErrorList {
 }
 
 // Validate returns what is wrong with the Machine, each error with its path, the rule and the cure; nil if it is valid.
-// Provisioner.Validate says what package api/requirements checks instead.
+// See Provisioner.Validate for what package api/requirements checks instead.
 func (m *Machine) Validate() field.ErrorList {
 	same := &v1beta1.NodeClaim{ObjectMeta: m.ObjectMeta, Spec: v1beta1.NodeClaimSpec{
 		Taints: m.Spec.Taints, StartupTaints: m.Spec.StartupTaints, Requirements: betaRequirements(m.Spec.Requirements),

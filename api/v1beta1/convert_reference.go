@@ -92,7 +92,7 @@ func annotate(annotations map[string]string, spec *NodeClaimSpec, options Conver
 	return annotations, nil
 }
 
-// kubeletFromHub returns the block in the annotation; nil without one.
+// kubeletFromHub returns the block in the annotation, or nil without the annotation.
 func kubeletFromHub(annotations map[string]string, warnings *conversion.Recorder) *KubeletConfiguration {
 	text, ok := annotations[KubeletAnnotationKey]
 	if !ok {
@@ -106,7 +106,7 @@ func kubeletFromHub(annotations map[string]string, warnings *conversion.Recorder
 	return kubelet
 }
 
-// withoutCompatibility removes the annotations that were read. The map given is changed; it returns nil if nothing is left.
+// withoutCompatibility removes the annotations with fields of v1beta1. It changes the given map, and returns nil if the map is then empty.
 func withoutCompatibility(annotations map[string]string) map[string]string {
 	before := len(annotations)
 	delete(annotations, KubeletAnnotationKey)

@@ -32,7 +32,7 @@
 //
 // # Deliberate differences
 //
-// ConvertOptions.ReferenceCompat produces the result of Karpenter's conversion webhook instead of:
+// With ConvertOptions.ReferenceCompat, the result is that of Karpenter's conversion webhook. Without it, these things are different:
 //
 //   - Consolidation that is off (WhenUnderutilized with consolidateAfter Never) stays off; the webhook turns it on, and
 //     forgets Never on the way back.

@@ -18,7 +18,7 @@ const (
 	DoNotEvictAnnotationKey = "karpenter.sh/do-not-evict"
 )
 
-// Condition types of a NodeClaim. Conditions that v1 has too have the same names there.
+// Condition types of a NodeClaim. Conditions that also exist in v1 have the same names there.
 const (
 	// ConditionReady summarises Launched, Registered and Initialized.
 	ConditionReady = "Ready"

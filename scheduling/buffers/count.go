@@ -14,9 +14,9 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// countPods returns the number of placeholders like pod of the buffer: the larger of its two sizes, but no more than its limits allow;
-// without a size, the number that its limits allow. replicas is the number of pods of the workload. The message says what the limits cut
-// off.
+// countPods returns the number of placeholders of the buffer, each like pod: the larger of its two sizes, but no more than its limits
+// allow; without a size, the number that its limits allow. replicas is the number of pods of the workload. The message says what the limits
+// cut off.
 func countPods(spec *v1beta1.CapacityBufferSpec, replicas int32, pod *corev1.Pod) (count int64, message string, err error) {
 	size, sized := sizeOf(spec, replicas)
 	fit, tightest := fitting(spec.Limits, scheduling.PodRequests(pod))
@@ -45,8 +45,8 @@ func sizeOf(spec *v1beta1.CapacityBufferSpec, replicas int32) (size int64, sized
 	return size, sized
 }
 
-// fitting returns how many times requests fit in limits, and the resource that says so first; it is empty when no resource is both limited
-// and requested.
+// fitting returns how many times requests fit in limits, and the resource that limits this number most. The resource is empty when no
+// resource is both limited and requested.
 func fitting(limits, requests corev1.ResourceList) (fit int64, tightest corev1.ResourceName) {
 	for _, name := range slices.Sorted(maps.Keys(limits)) {
 		request := requests[name]

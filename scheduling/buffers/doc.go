@@ -1,5 +1,4 @@
-// Package buffers turns CapacityBuffers into placeholder pods: pods that exist in a snapshot alone and keep room free
-// for pods to come.
+// Package buffers turns CapacityBuffers into placeholder pods: pods that exist only in a snapshot and keep room free for future pods.
 //
 //	resolved := buffers.Resolve(buffers.Input{Buffers: list, PodTemplates: templates, Deployments: deployments})
 //	snapshot.Placeholders = buffers.Placeholders(resolved)
@@ -15,7 +14,7 @@
 // Returned values may be shared and must not be changed.
 //
 // A placeholder's name and UID depend only on the buffer and the pod's number, so that consecutive plans can be compared. Planners place
-// placeholders after all real pods; their priority, the lowest possible, says the same.
+// placeholders after all real pods. Accordingly, placeholders have the lowest possible priority.
 //
 // Stability: beta.
 package buffers

@@ -49,7 +49,8 @@ func newPrototype(b *v1beta1.CapacityBuffer, template *corev1.PodTemplateSpec) *
 	return pod
 }
 
-// mark turns the pod into a pending placeholder. With a gate, the pod would not be pending; a priority class would contradict its priority.
+// mark turns the pod into a pending placeholder. Scheduling gates are removed, because the pod would not be pending with them, and the
+// priority class, because it would contradict the priority.
 func mark(pod *corev1.Pod, b *v1beta1.CapacityBuffer) {
 	priority := Priority
 	pod.Namespace = b.Namespace
@@ -76,7 +77,7 @@ func placeholders(b *v1beta1.CapacityBuffer, prototype *corev1.Pod, count int) [
 	}
 	name, uid := "capacity-buffer-"+b.Name+"-", string(b.UID)
 	if uid == "" {
-		// A buffer that was never stored in an API server: its name is as unique and as stable as a UID.
+		// A buffer that was never stored in an API server has no UID: its name is as unique and as stable as one.
 		uid = b.Namespace + "/" + b.Name
 	}
 	list, all := make([]corev1.Pod, count), make([]*corev1.Pod, count)

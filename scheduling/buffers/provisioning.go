@@ -14,14 +14,14 @@ import (
 
 // Places counts, for one buffer, where a plan put its placeholders.
 type Places struct {
-	// Existing have room on nodes of the snapshot.
+	// Existing is the number of placeholders that have room on nodes of the snapshot.
 	Existing int
-	// New need nodes that the plan launches.
+	// New is the number of placeholders that need nodes that the plan launches.
 	New int
 }
 
-// Locate counts where the plan put the placeholders of each buffer, in the order of resolved. Pods that the plan has
-// no place for are counted nowhere.
+// Locate counts where the plan put the placeholders of each buffer, in the order of resolved. Pods that the plan has no place for are not
+// counted.
 func Locate(resolved []Resolved, plan *scheduling.Plan) []Places {
 	places := make([]Places, len(resolved))
 	if plan == nil {
@@ -50,8 +50,8 @@ func Locate(resolved []Resolved, plan *scheduling.Plan) []Places {
 	return places
 }
 
-// Hosts returns the names of the snapshot's nodes on which the plan has put placeholders, in the order of the plan. They are not empty for
-// disruption, even if no pod runs on them.
+// Hosts returns the names of the snapshot's nodes on which the plan has put placeholders, in the order of the plan. Disruption must not
+// treat these nodes as empty, even if no pod runs on them.
 func Hosts(placeholders []*corev1.Pod, plan *scheduling.Plan) []string {
 	if plan == nil || len(placeholders) == 0 {
 		return nil

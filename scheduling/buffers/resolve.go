@@ -20,7 +20,7 @@ const DefaultMaxPods = 100_000
 
 // Input contains the objects for resolving buffers, as an API server returns them. The lists may be in any order; no object is changed.
 type Input struct {
-	// Buffers to resolve. Those that are invalid are resolved to no pods, each for itself.
+	// Buffers to resolve. An invalid buffer is resolved to no pods, and does not affect the others.
 	Buffers []*v1beta1.CapacityBuffer
 	// PodTemplates, Deployments, ReplicaSets and StatefulSets are the objects that buffers may refer to, also in other namespaces.
 	PodTemplates []*corev1.PodTemplate
@@ -151,7 +151,7 @@ func newResolver(in Input) *resolver {
 	return r
 }
 
-// wanted returns the API's default for a count that is not given: one.
+// wanted returns replicas, or the API's default of one if it is nil.
 func wanted(replicas *int32) int32 {
 	if replicas == nil {
 		return 1

@@ -29,10 +29,10 @@
 //
 //   - A claim without an instance does not stop planning: planning assumes the minimum that its instance types have in common. The barrier
 //     only waits for objects that the API has and the view does not.
-//   - A Node that is being deleted is leaving, even if its claim is not: nothing can undo a deletion.
+//   - A Node that is being deleted counts as leaving, even if its claim is not being deleted: nothing can undo a deletion.
 //   - A node launched for pods is nominated for them once it is initialised (State.NominateNew): otherwise, if consolidateAfter is shorter
 //     than kube-scheduler takes to bind them, consolidation would remove new nodes as empty.
-//   - Whatever changes the consolidation timestamp also changes View.Revision: a number needs no refresh by the clock.
+//   - View.Revision replaces the consolidation timestamp, and changes for the same reasons: a number needs no refresh by the clock.
 //   - If several objects have one provider ID, a fixed rule chooses one, not the order of events; the others are in View.LeftOut.
 //   - A claim that was created here and that the watch never showed is listed (View.Unconfirmed); after 15 seconds the caller reads it and
 //     reports the result.

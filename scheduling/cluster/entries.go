@@ -121,7 +121,7 @@ func (s *State) applyNode(node *corev1.Node, e *Event) {
 		}
 	}
 	if claim := s.claims.get(types.NamespacedName{Name: node.Name}); claim != nil {
-		s.touch(keyOfClaim(claim)) // it can't use its name while another node has it
+		s.touch(keyOfClaim(claim)) // the claim can't use its name while another node has it
 	}
 	s.sortOrphans(node.Name)
 }

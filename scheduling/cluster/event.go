@@ -17,7 +17,7 @@ type Event struct {
 	Deleted bool
 	// Assumed means that the object is the API's answer to the caller's own write, before the watch shows it.
 	Assumed bool
-	// Time at which the event was seen, for NodeState.LastPodEvent. The zero time does not change that.
+	// Time at which the event was seen, for NodeState.LastPodEvent. With the zero time, LastPodEvent does not change.
 	Time time.Time
 }
 
@@ -52,7 +52,8 @@ func (e *Event) check(index int) error {
 	return nil
 }
 
-// EventError is an event that State refuses. It is a bug in the code that made the event: no state of a cluster leads to one.
+// EventError is an event that State refuses. It is caused by a bug in the code that made the event: no state of a cluster leads to such an
+// event.
 type EventError struct {
 	// Index of the event among those of the call.
 	Index int

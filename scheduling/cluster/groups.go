@@ -45,7 +45,7 @@ func newGroups(inferred bool, tiers podgroups.Tiers) *groups {
 	return g
 }
 
-// applyGroup takes in an object that describes groups. An unreadable object describes no group.
+// applyGroup stores an object that describes groups. An unreadable object describes no group.
 func (s *State) applyGroup(raw *unstructured.Unstructured, e *Event) {
 	key := ObjectKey{groupKindOf(raw), keyOf(raw)}
 	kind := groupKinds()[key.Kind]
@@ -82,7 +82,7 @@ func (g *groups) described(object podgroups.Key) {
 	}
 }
 
-// setPod notes the groups that the pod names now, and whether it has ended well.
+// setPod records the groups that the pod names now, and whether the pod has succeeded.
 func (g *groups) setPod(pod types.NamespacedName, named []podgroups.Named, succeeded bool) {
 	before := g.named[pod]
 	if len(before)+len(named) == 0 {
@@ -104,7 +104,7 @@ func (g *groups) setPod(pod types.NamespacedName, named []podgroups.Named, succe
 	}
 	g.sort(pod)
 	if of, ok := g.of[pod]; ok {
-		g.touched[of] = struct{}{} // it may say something else of the group
+		g.touched[of] = struct{}{} // the pod may now describe the group differently
 	}
 }
 
@@ -138,7 +138,7 @@ func (g *groups) leave(pod types.NamespacedName) {
 	g.touched[was] = struct{}{}
 }
 
-// object returns the object with that name, or nil if it does not exist, or if the name is empty.
+// object returns the object that key names, or nil if it does not exist, or if the name is empty.
 func (g *groups) object(key podgroups.Key) *podgroups.Object {
 	objects := g.objects[key.Kind]
 	if objects == nil {

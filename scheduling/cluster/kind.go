@@ -31,7 +31,7 @@ const (
 	KindPersistentVolumeClaim Kind = "PersistentVolumeClaim" // *corev1.PersistentVolumeClaim
 	KindStorageClass          Kind = "StorageClass"          // *storagev1.StorageClass
 	KindCSINode               Kind = "CSINode"               // *storagev1.CSINode
-	// Attachments of volumes that no pod uses take up room for volumes. State does not wait for them unless Options.Kinds says so.
+	// Attachments of volumes that no pod uses also take up room for volumes. State does not wait for them unless Options.Kinds says so.
 	KindVolumeAttachment Kind = "VolumeAttachment" // *storagev1.VolumeAttachment
 	// Claims of devices, and the devices that nodes publish. State does not wait for them unless Options.Kinds says so.
 	KindResourceClaim         Kind = "ResourceClaim"         // *resourcev1.ResourceClaim
@@ -45,8 +45,8 @@ const (
 	KindReplicaSet            Kind = "ReplicaSet"            // *appsv1.ReplicaSet
 	KindStatefulSet           Kind = "StatefulSet"           // *appsv1.StatefulSet
 	KindReplicationController Kind = "ReplicationController" // *corev1.ReplicationController
-	// Objects from which gangs are made. Each is an *unstructured.Unstructured with its apiVersion, whichever that is, since the kinds are
-	// newer than the API library, or not of Kubernetes. State does not wait for them unless Options.Kinds says so.
+	// Objects from which gangs are made. Each is an *unstructured.Unstructured with any apiVersion, because these kinds are newer than the
+	// API library, or not of Kubernetes. State does not wait for them unless Options.Kinds says so.
 	KindPodGroup             Kind = "PodGroup"                       // of scheduling.k8s.io
 	KindWorkload             Kind = "Workload"                       // of scheduling.k8s.io
 	KindCompositePodGroup    Kind = "CompositePodGroup"              // of scheduling.k8s.io
@@ -108,7 +108,7 @@ func KindOf(object metav1.Object) Kind {
 // groupKindOf returns the kind of an object that makes gangs.
 func groupKindOf(object *unstructured.Unstructured) Kind {
 	if object == nil {
-		return KindPodGroup // Apply says what is wrong with it
+		return KindPodGroup // Apply reports what is wrong with it
 	}
 	kind := object.GroupVersionKind()
 	for name, of := range groupKinds() {

@@ -36,7 +36,7 @@ func applyTo[T metav1.Object](s *State, l *objectList[T], object T, e *Event) (o
 	return old, known, news
 }
 
-// applyPool also moves the revision when the spec changes.
+// applyPool also changes the revision when the spec changes.
 func (s *State) applyPool(pool *v1.NodePool, e *Event) {
 	old, known, news := applyTo(s, s.lists.nodePools, pool, e)
 	if news && (e.Deleted || !known || !sameSpec(&old.Spec, &pool.Spec)) {

@@ -118,7 +118,7 @@ func (s *State) shapeOf(n *scheduling.Node, types []*cloudprovider.InstanceType,
 	return made
 }
 
-// with returns the shape of a node that may also be bought as this offering.
+// with returns the shape of a node that may also be bought as the candidate c.
 func (sh *shape) with(c cloudprovider.Candidate) *shape {
 	capacity, allocatable := c.Type.CapacityOf(c.Offering), c.Type.AllocatableOf(c.Offering)
 	if sh == nil {

@@ -19,7 +19,7 @@ type shownNode struct {
 	state NodeState
 }
 
-// look makes the form of the entry that views contain.
+// look returns the entry in the form that views contain.
 func (s *State) look(m *entry) *shownNode {
 	node, claim := m.speakers(s)
 	m.host, m.leftOut = "", m.passedOver(node, claim)
@@ -80,7 +80,7 @@ func (m *NodeState) note(f facts) {
 	}
 }
 
-// initializedSince returns since when the claim's node is ready for pods. The claim is shared and must not be changed.
+// initializedSince returns when the claim's node became ready for pods. The claim is shared and must not be changed.
 func initializedSince(claim *v1.NodeClaim) (time.Time, bool) {
 	for i := range claim.Status.Conditions {
 		if c := &claim.Status.Conditions[i]; c.Type == v1.ConditionInitialized {

@@ -27,8 +27,8 @@ func sameSpec[T any](a, b *T) bool {
 	return errX == nil && errY == nil && bytes.Equal(x, y)
 }
 
-// Snapshot returns the present cluster. It never fails: objects that can't be part of it are in View.LeftOut. Synced reports whether it is
-// complete.
+// Snapshot returns a view of the present cluster. It never fails: objects that can't be part of it are in View.LeftOut. Synced reports
+// whether it is complete.
 func (s *State) Snapshot(q Query) *View {
 	s.mu.Lock()
 	defer s.mu.Unlock()

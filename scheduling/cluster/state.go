@@ -23,7 +23,7 @@ import (
 
 // Options configure a State. The zero value is for a provider without its own vocabulary.
 type Options struct {
-	// Vocabulary is the provider's; the zero value means requirements.CoreVocabulary().
+	// Vocabulary is the provider's vocabulary of label keys; the zero value means requirements.CoreVocabulary().
 	Vocabulary requirements.Vocabulary
 	// DefaultTopologySpread, UnsupportedVolumeTopologyKeys and UnsupportedVolumeDrivers are passed on to snapshots: see
 	// scheduling.Snapshot.
@@ -35,8 +35,8 @@ type Options struct {
 	Kinds []Kind
 	// InferGangs also makes gangs of the pods of a LeaderWorkerSet or a JobSet, by their labels, as manifests.Options.InferGangs does.
 	InferGangs bool
-	// VolcanoTiers are the node labels of Volcano's network tiers, as in manifests.Options. Nil: network topologies of PodGroups are not
-	// read.
+	// VolcanoTiers are the node labels of Volcano's network tiers, as in manifests.Options. With nil, network topologies of PodGroups are
+	// not read.
 	VolcanoTiers map[string]string
 }
 
@@ -50,11 +50,11 @@ type State struct {
 	nodes  *store[*corev1.Node]
 	claims *store[*v1.NodeClaim]
 	lists  lists
-	// stores are all of them, by kind.
+	// stores are the stores of all kinds, by kind.
 	stores map[Kind]anyStore
 	gone   tombstones
 
-	// entries are the nodes by identity, see nodeKey; touched are those to recompute.
+	// entries are the nodes by identity, see nodeKey; touched are the keys of the entries to recompute.
 	entries map[nodeKey]*entry
 	touched map[nodeKey]struct{}
 	// onNode lists the pods that use room, by the Node to which they are bound, known or not.
@@ -63,7 +63,7 @@ type State struct {
 	orphaned map[string]struct{}
 	// facts are known about Nodes and NodeClaims in addition to the objects; they are deleted together with the object.
 	nodeFacts, claimFacts map[string]facts
-	// waiting are the pending pods; shown the nodes, by name.
+	// waiting are the pending pods; shown are the nodes, by name.
 	waiting *sortedList[types.NamespacedName, *corev1.Pod]
 	shown   *sortedList[string, *shownNode]
 	// leaving, unlaunched and incomplete are the nodes that views change before they show them.
@@ -243,7 +243,7 @@ func (s *State) NodeOverlays() []*v1.NodeOverlay {
 	return s.lists.nodeOverlays.sorted.values()
 }
 
-// Node returns the present state of the node with that name, its Node's or its NodeClaim's, or nil if there is none. A claim's name also
+// Node returns the present state of the node whose Node or NodeClaim has the given name, or nil if no node has it. A claim's name also
 // finds its node after the Node has joined; the name of a v1alpha5 Machine is its v1.QualifiedName.
 func (s *State) Node(name string) *NodeState {
 	s.mu.Lock()
@@ -256,8 +256,8 @@ func (s *State) Node(name string) *NodeState {
 	return nil
 }
 
-// Nominate protects a node from disruption until the given time, because pods were planned for it. A longer nomination stays. It reports
-// whether the node exists; the name is as for Node.
+// Nominate protects a node from disruption until the given time, because pods were planned for it. A nomination that lasts longer stays
+// unchanged. It reports whether the node exists; the name is as for Node.
 func (s *State) Nominate(name string, until time.Time) bool {
 	return s.note(name, func(f *facts) {
 		if until.After(f.nominatedUntil) {
@@ -266,9 +266,9 @@ func (s *State) Nominate(name string, until time.Time) bool {
 	})
 }
 
-// NominateNew protects a node that was launched for pods from disruption until they can have been bound to it: for the given window after
-// its NodeClaim's initialisation, however late that is; before initialisation, consolidation does not touch it anyway. A longer window
-// stays. It reports whether a NodeClaim of that name exists; the name is as for Node.
+// NominateNew protects a node that was launched for pods from disruption until these pods can have been bound to it: for the given window
+// after the initialisation of its NodeClaim, even if that is late. Before initialisation, consolidation does not touch the node anyway. A
+// longer window stays unchanged. It reports whether a NodeClaim of that name exists; the name is as for Node.
 func (s *State) NominateNew(claim string, window time.Duration) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

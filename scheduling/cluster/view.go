@@ -27,10 +27,10 @@ type Query struct {
 // View is the cluster at one moment. It is immutable, except for the fields of the Snapshot struct, which belongs to the caller: lists that
 // it points to are shared with other views.
 type View struct {
-	// Snapshot is the input of plans. Its lists are the same slices as in the previous snapshot if nothing has changed, and its objects are
-	// the pointers that State was given, with these exceptions: pods of leaving nodes that need a new place are copies without
-	// spec.nodeName; the claim of a node without an instance is a copy whose status contains the assumed capacity; a Node without hostname
-	// label or allocatable is a copy that has them.
+	// Snapshot is the input of plans. Its lists are the same slices as in the previous snapshot if nothing has changed. Its objects are the
+	// pointers that State was given, except for three kinds of copies: pods of leaving nodes that need a new place, without spec.nodeName;
+	// the claim of a node without an instance, with the assumed capacity in its status; a Node without hostname label or allocatable, with
+	// both.
 	Snapshot *scheduling.Snapshot
 	// Nodes are the states of Snapshot.Nodes, with the same indexes.
 	Nodes []NodeState
@@ -40,8 +40,8 @@ type View struct {
 	// seconds from the API, and report it with Upsert or Delete: if it was deleted while the watch was interrupted, no event will come.
 	Unconfirmed []ObjectKey
 	// Revision grows when something changes that makes it worthwhile to consolidate again: a pod is bound or removed; a node appears, goes,
-	// is initialised or is marked; a NodePool's spec or an overlay changes. Views of one State with equal revisions are equal in all of
-	// this.
+	// is initialised or is marked; a NodePool's spec or an overlay changes. Views of one State with equal revisions do not differ in any of
+	// these.
 	Revision uint64
 }
 
@@ -69,11 +69,11 @@ type NodeState struct {
 	// effect, see Nominated.
 	NominatedUntil time.Time
 	// LastPodEvent is when a pod that does not belong to a DaemonSet was last bound to it, ended there or was asked to end: the later of
-	// the claim's status.lastPodEventTime and the events since State is synced. Zero if neither is known.
+	// the claim's status.lastPodEventTime and the events after State was synced. Zero if neither is known.
 	LastPodEvent time.Time
 }
 
-// Nominated reports whether pods were planned for the node so recently that it must not be disrupted at the time now.
+// Nominated reports whether pods were planned for the node so recently that it must not be disrupted now.
 func (m *NodeState) Nominated(now time.Time) bool { return m.NominatedUntil.After(now) }
 
 // Phase is how far a node has come in its start.
@@ -87,7 +87,7 @@ const (
 	PhaseLaunched
 	// PhaseRegistered: the Node is registered and not initialised.
 	PhaseRegistered
-	// PhaseInitialized: the Node is ready for pods; so are all nodes without a claim.
+	// PhaseInitialized: the Node is ready for pods. All nodes without a claim have this phase.
 	PhaseInitialized
 )
 
@@ -119,10 +119,10 @@ const (
 	// LeftOutSameProviderID: another object of the kind, LeftOut.Other, has the same provider ID and represents the node: the one that is
 	// not being deleted, else the newer.
 	LeftOutSameProviderID LeftOutCode = "SameProviderID"
-	// LeftOutUnknownNode: the pod is bound to a Node, LeftOut.Other, that is not known or left out.
+	// LeftOutUnknownNode: the pod is bound to a Node, LeftOut.Other, that is unknown or left out.
 	LeftOutUnknownNode LeftOutCode = "UnknownNode"
-	// LeftOutInvalid: the object can't be parsed, or planning can't compute with it; LeftOut.Other says why. No other object is affected,
-	// except that the pods of such a node are left out with it; pods on nodes of such a pool are not.
+	// LeftOutInvalid: the object can't be parsed, or planning can't compute with it; LeftOut.Other says why. Other objects are not
+	// affected, with one exception: the pods of such a node are left out with it. Pods on nodes of such a pool are not left out.
 	LeftOutInvalid LeftOutCode = "Invalid"
 )
 

@@ -80,7 +80,7 @@ func where(c *commitments.Commitment) planning.CostSelector {
 	}
 	switch c.Tenancy {
 	case "":
-	case "default": // nodes without the label, too
+	case "default": // also nodes without the label
 		out.Requirements = append(out.Requirements, corev1.NodeSelectorRequirement{Key: tenancyLabel, Operator: corev1.NodeSelectorOpNotIn, Values: []string{"dedicated", "host"}})
 	default:
 		out.Requirements = append(out.Requirements, corev1.NodeSelectorRequirement{Key: tenancyLabel, Operator: corev1.NodeSelectorOpIn, Values: []string{c.Tenancy}})
@@ -91,7 +91,7 @@ func where(c *commitments.Commitment) planning.CostSelector {
 // tenancyLabel is the label of Commitment.Tenancy.
 const tenancyLabel = "karpenter.k8s.aws/instance-tenancy"
 
-// Use computes how much of each commitment the snapshot's nodes use, if nobody else uses any. It counts on-demand nodes that are not
+// Use computes how much of each commitment the snapshot's nodes use, if no other cluster uses any. It counts on-demand nodes that are not
 // leaving, and applies commitments in the cloud's order. A cluster reports this result to the other clusters of its account.
 func Use(account *commitments.Account, snapshot *planning.Snapshot) commitments.Uses {
 	if account == nil || snapshot == nil || len(account.Commitments) == 0 {

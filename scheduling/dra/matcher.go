@@ -47,8 +47,8 @@ func New() *Matcher {
 	}
 }
 
-// Matches reports whether the expression is true of the device of the driver. The error says why the expression can't be compiled, or why
-// it has no value for this device. The device is not changed.
+// Matches reports whether the expression is true for the driver's device. The error says why the expression can't be compiled, or why it
+// has no value for this device. The device is not changed.
 func (m *Matcher) Matches(expression, driver string, device *resourcev1.Device) (bool, error) {
 	if device == nil {
 		return false, fmt.Errorf("selector %q: there is no device", expression)
@@ -87,7 +87,7 @@ func (m *Matcher) ask(expression, driver string, device *resourcev1.Device) answ
 	return answer{matches: matches}
 }
 
-// describe writes all that an expression can read.
+// describe returns everything that an expression can read of a device, as text.
 func describe(driver string, d *resourcev1.Device) string {
 	var b strings.Builder
 	b.WriteString(strconv.Quote(driver))

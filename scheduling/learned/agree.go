@@ -78,7 +78,7 @@ func contentOf(d *resourcev1.Device) string {
 	return string(text)
 }
 
-// compareCapacity compares devices with capacity of the same names.
+// compareCapacity compares the capacity of two devices, which has the same names in both.
 func compareCapacity(a, b *resourcev1.Device) int {
 	for _, name := range slices.Sorted(maps.Keys(a.Capacity)) {
 		x, y := a.Capacity[name].Value, b.Capacity[name].Value
@@ -90,7 +90,7 @@ func compareCapacity(a, b *resourcev1.Device) int {
 }
 
 // agreed returns the devices that most of the publications have in common; if several are equally frequent, those with the fewest devices.
-// Capacity is the lowest of these nodes. The list is not empty.
+// Each capacity is the lowest among the nodes with these devices. list must not be empty.
 func agreed(list []publication) (pools []cloudprovider.DevicePool, nodes []string) {
 	groups := map[string][]shape{}
 	for _, p := range list {

@@ -14,7 +14,7 @@ import (
 )
 
 // Corrector applies corrections to snapshots. It keeps corrected instance types from one call to the next, because planners share work
-// between snapshots with the same types. The zero value is ready, and safe for concurrent use.
+// between snapshots with the same types. The zero value is ready to use, and safe for concurrent use.
 type Corrector struct {
 	mu    sync.Mutex
 	types map[typeKey]*cloudprovider.InstanceType
@@ -45,7 +45,7 @@ func (c *Corrector) Learn(s *scheduling.Snapshot) (Corrections, []error) {
 	return c.last.corrections, c.last.problems
 }
 
-// typeKey is an instance type of a provider and what its pools of devices are replaced by.
+// typeKey is an instance type of a provider and the device pools that replace its own.
 type typeKey struct {
 	of      *cloudprovider.InstanceType
 	devices string
@@ -99,7 +99,7 @@ func (c *Corrector) Apply(s *scheduling.Snapshot, corrections Corrections) {
 	s.Catalogs, s.NodePools = dropUnused(catalogs, pools), pools
 }
 
-// nameOf returns the name of the list: that of another pool with the same list, or a name after the pool.
+// nameOf returns the name of the list: the name that another pool uses for the same list, or a new name that is made from the pool's.
 func nameOf(catalogs map[string][]*cloudprovider.InstanceType, pool *scheduling.NodePool, list []*cloudprovider.InstanceType, before map[string][]*cloudprovider.InstanceType) string {
 	for _, name := range slices.Sorted(maps.Keys(catalogs)) {
 		if _, old := before[name]; !old && slices.Equal(catalogs[name], list) {
@@ -148,7 +148,7 @@ func (c *Corrector) corrected(it *cloudprovider.InstanceType, list Corrections, 
 	return &out
 }
 
-// countDevices corrects the number of the driver's devices, which limits of NodePools are about, where it is listed.
+// countDevices corrects the number of the driver's devices in capacity, if it is listed there: limits of NodePools may limit it.
 func countDevices(capacity corev1.ResourceList, c *Correction) corev1.ResourceList {
 	name := cloudprovider.DeviceCount(c.Driver)
 	if _, listed := capacity[name]; !listed {

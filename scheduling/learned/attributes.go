@@ -83,7 +83,7 @@ type attributeRule struct {
 }
 
 // apply returns copies of the devices of a node, with the attributes that are valid for each node of the kind:
-//   - a value that several nodes have published, or the value of a single node for an attribute that the templates have, too;
+//   - a value that several nodes have published, or the value of a single node for an attribute that the templates also have;
 //   - for other compared values (the templates have the attribute, or several devices of the node have the same value), which devices have
 //     the same value: with a stand-in;
 //   - no other values: plans must not rely on a selector for such a value.
@@ -107,7 +107,7 @@ func (r *attributeRule) apply(node published) published {
 	return out
 }
 
-// keeper applies a rule to the devices of a node, of all drivers: claims compare attributes of several.
+// keeper applies a rule to the devices of a node, of all drivers together, because claims compare attributes of several drivers.
 type keeper struct {
 	*attributeRule
 	bearers  map[value]int

@@ -9,7 +9,7 @@ import (
 )
 
 // Published values of an attribute that is bound to a label are those of the nodes' own offerings. So such attributes are not learned, and
-// corrected types keep the bindings of the provider's.
+// corrected types keep the bindings of the provider's types.
 
 // unbound returns the pools without their bindings.
 func unbound(pools []cloudprovider.DevicePool) []cloudprovider.DevicePool {

@@ -13,11 +13,11 @@ import (
 )
 
 const (
-	// Lifetime is how long a correction is used after the last node that it was learned from.
+	// Lifetime is how long a correction is used after the last node that it was learned from was seen.
 	Lifetime = 30 * 24 * time.Hour
-	// day is how exactly the time of the last node is kept, so that annotations are not written more often.
+	// day is the precision of Correction.Seen, so that annotations are not written more often.
 	day = 24 * time.Hour
-	// witnesses is how many nodes a correction names at most, and how many it needs if it takes devices away.
+	// witnesses is the maximum number of nodes that a correction names, and the number of nodes that it needs if it removes devices.
 	witnesses = 2
 )
 
@@ -30,7 +30,7 @@ type Correction struct {
 	Pools []cloudprovider.DevicePool
 	// Nodes are up to two nodes that published the devices, sorted; they may be deleted.
 	Nodes []string
-	// Seen is the day on which such a node was last there.
+	// Seen is the day on which such a node last existed.
 	Seen time.Time
 	// Unconfirmed means that the correction is not applied: only a single node has published fewer devices than the instance type lists,
 	// and it may be broken.
@@ -49,7 +49,7 @@ func compareCorrections(a, b Correction) int {
 // Corrections are sorted by pool, instance type and driver.
 type Corrections []Correction
 
-// Since returns the corrections that another list lacks, or has with other devices.
+// Since returns the corrections that before does not contain, or contains with other devices.
 func (c Corrections) Since(before Corrections) Corrections {
 	return slices.DeleteFunc(slices.Clone(c), func(one Correction) bool {
 		return slices.ContainsFunc(before, func(old Correction) bool { return compareCorrections(old, one) == 0 && same(old.Pools, one.Pools) })
@@ -58,9 +58,10 @@ func (c Corrections) Since(before Corrections) Corrections {
 
 // Devices learns from a snapshot whose catalogs are the provider's own. Initialised nodes take precedence: for a pool and an instance type,
 // at most the newest 32 count. Of their publications, the most frequent is used; if several are equally frequent, the one with the fewest
-// devices. Capacity is the lowest of these nodes. A single node with fewer devices than the instance type says is Unconfirmed. If there are
-// no nodes, or a single node with fewer devices than known before, annotations of NodePools count. If a driver has published nothing on a
-// node, nothing is learned about the next node. Devices that equal those of the instance type are not a correction.
+// devices. Each capacity is the lowest among the nodes with these devices. If a single node has fewer devices than the instance type lists,
+// its correction is Unconfirmed. If there are no nodes, or a single node with fewer devices than known before, annotations of NodePools are
+// used. If a driver has published nothing on a node, nothing is learned about the next node. Devices that equal those of the instance type
+// are not a correction.
 //
 // Problems are annotations that can't be read, each an *AnnotationError; they count as empty. In a snapshot without a time, corrections
 // don't become too old.
@@ -180,7 +181,7 @@ func devicesIn(pools []cloudprovider.DevicePool) int {
 	return n
 }
 
-// more has names added up to the number of witnesses.
+// more returns names with further names added, up to the number of witnesses.
 func more(names, further []string) []string {
 	out := slices.Clone(names)
 	for _, name := range further {

@@ -15,7 +15,8 @@ import (
 const maxWords = 4
 
 // difference describes where published devices differ from the instance type: in numbers of devices, and in values of capacity and
-// attributes that the type lists. It omits values that the type does not list. Stand-ins of either side are not compared.
+// attributes that the type lists. It omits values that the type does not list. Values that standsIn reports, on either side, are not
+// compared.
 func difference(stated, have []cloudprovider.DevicePool) string {
 	if len(stated) == 0 {
 		return fmt.Sprintf("%s in place of none", countOf(have))
@@ -86,7 +87,7 @@ func valuesOf(pools []cloudprovider.DevicePool) map[string][]string {
 	return out
 }
 
-// standsIn reports whether values seem to be placeholders that are only compared: they are numbered.
+// standsIn reports whether values seem to be placeholders, which only show whether two values are equal: placeholders are numbered.
 func standsIn(values []string) bool {
 	return len(values) > 0 && !slices.ContainsFunc(values, func(text string) bool {
 		stem, number, numbered := cutLast(text, "-")

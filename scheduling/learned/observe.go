@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	// maxNodes is how many nodes of a pool and type are compared: the newest, which are the most like the next one.
+	// maxNodes is how many nodes of a pool and type are compared: the newest, which are most similar to the next node.
 	maxNodes = 32
 	// maxDevices is how many devices of a driver are learned for a type. Types with more keep their templates.
 	maxDevices = 1024

@@ -18,7 +18,8 @@ import (
 )
 
 const (
-	// MaxAnnotationBytes bounds what Corrections.Annotation writes. If there are more, the least recently seen are left out.
+	// MaxAnnotationBytes bounds what Corrections.Annotation writes. If there are more, the corrections that were seen least recently are
+	// left out.
 	MaxAnnotationBytes = 32 << 10
 	// maxRecords is how many corrections an annotation has at most.
 	maxRecords = 64

@@ -22,7 +22,7 @@ type sources struct {
 	catalogs map[string][]*cloudprovider.InstanceType
 }
 
-// source is a node that ResourceSlices may be for.
+// source is a node for which there may be ResourceSlices.
 type source struct {
 	name         string
 	pool         v1.PoolKey

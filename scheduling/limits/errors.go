@@ -44,7 +44,7 @@ type EntryError struct {
 
 func (e *EntryError) Error() string { return fmt.Sprintf("limit entry %q: %s", e.ID, e.Rule) }
 
-// LimitError is a limit that is none.
+// LimitError is a negative limit.
 type LimitError struct {
 	Pool     v1.PoolKey
 	Resource corev1.ResourceName

@@ -9,7 +9,7 @@ type Phase int
 const (
 	// Planned: reserved, nothing exists yet.
 	Planned Phase = iota
-	// Launching: its NodeClaim exists, its instance perhaps.
+	// Launching: its NodeClaim exists, and its instance may exist.
 	Launching
 	// Live: its instance exists.
 	Live

@@ -9,7 +9,8 @@ import (
 	"github.com/drawknife/drawknife/api/conditions"
 )
 
-// Condition returns a condition of the request. A condition that was never written is Unknown since the request was created.
+// Condition returns a condition of the request. A condition that was never written is Unknown, with the creation of the request as its
+// transition time.
 func (r *ProvisioningRequest) Condition(conditionType string) metav1.Condition {
 	return conditions.Of(&r.ObjectMeta, &r.Status.Conditions).Get(conditionType)
 }
@@ -19,8 +20,8 @@ func (r *ProvisioningRequest) Is(conditionType string) bool {
 	return r.Condition(conditionType).Status == metav1.ConditionTrue
 }
 
-// SetCondition writes a condition with the current time and reports whether that changed anything. The transition time changes only with
-// the status; the observed generation becomes that of the request.
+// SetCondition writes a condition with the current time and reports whether that changed anything. The transition time changes only if the
+// status changes. The observed generation becomes the request's generation.
 func (r *ProvisioningRequest) SetCondition(conditionType string, status metav1.ConditionStatus, reason, message string, now time.Time) bool {
 	next := metav1.Condition{
 		Type: conditionType, Status: status, Reason: reason, Message: message,
@@ -62,7 +63,8 @@ func (r *ProvisioningRequest) Done() bool {
 // Booked reports whether room is booked for the request.
 func (r *ProvisioningRequest) Booked() bool { return r.Is(ConditionProvisioned) && !r.Done() }
 
-// ConsumedBy returns the name of the request, in the pod's namespace, whose room the pod uses; empty if the pod uses none.
+// ConsumedBy returns the name of the request that has booked the room that the pod uses, in the pod's namespace. It is empty if the pod
+// uses no booked room.
 func ConsumedBy(pod *corev1.Pod) string {
 	if pod == nil {
 		return ""

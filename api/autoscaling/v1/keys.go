@@ -12,10 +12,11 @@ const (
 
 // The parameters of these classes.
 const (
-	// ParameterValidUntilSeconds is how many seconds after its creation a request is tried; without it, DefaultValidFor applies.
+	// ParameterValidUntilSeconds is the time in seconds, counted from the request's creation, in which drawknife tries to answer the
+	// request. Without it, DefaultValidFor applies.
 	ParameterValidUntilSeconds = "ValidUntilSeconds"
 	// ParameterNoRetry is "true" if a request of ClassCheckCapacity or ClassBestEffortAtomicScaleUp must fail as soon as there is no
-	// room, instead of being tried again. Nodes that are being launched for it count as room. "false" is the default.
+	// room, instead of being tried again. Nodes that are being launched for the request count as room. "false" is the default.
 	ParameterNoRetry = "noRetry"
 	// ParameterPartialCapacityCheck makes ClassCheckCapacity check each PodSet separately if there is no room for all of them: one of the
 	// Partial constants.
@@ -55,7 +56,7 @@ const (
 const (
 	// ReasonAccepted (True).
 	ReasonAccepted = "Accepted"
-	// ReasonPodTemplateNotFound (False): a PodTemplate does not exist, or not yet.
+	// ReasonPodTemplateNotFound (False): a PodTemplate does not exist, or does not exist yet.
 	ReasonPodTemplateNotFound = "PodTemplateNotFound"
 )
 
@@ -78,7 +79,7 @@ const (
 
 // Reasons of ConditionFailed, ConditionBookingExpired and ConditionCapacityRevoked, all with status True.
 const (
-	// ReasonExpired (ConditionFailed): the request's time is over.
+	// ReasonExpired (ConditionFailed): the time in ParameterValidUntilSeconds has passed.
 	ReasonExpired = "Expired"
 	// ReasonFailedToCreatePods (ConditionFailed): the request or a PodTemplate is invalid.
 	ReasonFailedToCreatePods = "FailedToCreatePods"

@@ -15,13 +15,13 @@ import (
 )
 
 const (
-	// DefaultValidFor is how long after its creation a request without ParameterValidUntilSeconds is tried.
+	// DefaultValidFor is the time, counted from its creation, in which a request without ParameterValidUntilSeconds is tried.
 	DefaultValidFor = 7 * 24 * time.Hour
 
 	maxPodSets         = 32
 	maxParameters      = 100
 	maxParameterLength = 255
-	// maxValidFor is the largest number of seconds that a duration can hold.
+	// maxValidFor limits ParameterValidUntilSeconds to values that a time.Duration can hold.
 	maxValidFor = 100 * 365 * 24 * time.Hour
 )
 
@@ -35,7 +35,7 @@ func (r *ProvisioningRequest) Validate() field.ErrorList {
 	return append(errs, r.Spec.validateParameters(spec.Child("parameters"))...)
 }
 
-// ValidateUpdate returns what is wrong with changing old to the request: the errors of Validate, and an error if the spec changes.
+// ValidateUpdate returns the errors in an update from old to r: the errors of Validate, and an error if the spec changes.
 func (r *ProvisioningRequest) ValidateUpdate(old *ProvisioningRequest) field.ErrorList {
 	errs := r.Validate()
 	if old == nil {

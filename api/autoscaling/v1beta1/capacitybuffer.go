@@ -39,7 +39,7 @@ type CapacityBufferList struct {
 }
 
 // CapacityBufferSpec says how much room to keep free. The number of pods is the larger of Replicas and Percentage, reduced to what fits
-// in Limits. Without both, it is as many as fit in Limits; if Limits are missing, too, it is 0.
+// in Limits. If both are missing, it is the number of pods that fits in Limits, or 0 without Limits.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.podTemplateRef) != has(self.scalableRef)",message="give exactly one of podTemplateRef and scalableRef"
 // +kubebuilder:validation:XValidation:rule="!has(self.podTemplateRef) || has(self.replicas) || has(self.limits) && size(self.limits) > 0",message="say by replicas or limits how many pods of the PodTemplate there shall be room for"

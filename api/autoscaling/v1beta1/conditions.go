@@ -7,7 +7,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Condition returns a condition of the buffer. A condition that was never written is Unknown since the buffer was created.
+// Condition returns a condition of the buffer. A condition that was never written is Unknown, with the creation of the buffer as its
+// transition time.
 func (b *CapacityBuffer) Condition(conditionType string) metav1.Condition {
 	if i := b.indexOf(conditionType); i >= 0 {
 		return b.Status.Conditions[i]
@@ -18,8 +19,8 @@ func (b *CapacityBuffer) Condition(conditionType string) metav1.Condition {
 	}
 }
 
-// SetCondition writes a condition with the current time and reports whether that changed anything. The transition time changes only with
-// the status; the observed generation becomes that of the buffer.
+// SetCondition writes a condition with the current time and reports whether that changed anything. The transition time changes only if the
+// status changes. The observed generation becomes the buffer's generation.
 func (b *CapacityBuffer) SetCondition(conditionType string, status metav1.ConditionStatus, reason, message string, now time.Time) bool {
 	next := metav1.Condition{
 		Type: conditionType, Status: status, Reason: reason, Message: message,

@@ -1,7 +1,7 @@
 // Package v1beta1 contains CapacityBuffer of the API group autoscaling.x-k8s.io. A buffer keeps room free, so that future pods need not
 // wait for a new node. It also contains the kind's defaults, validation and conditions, and the annotations of the placeholder pods.
-// ProvisioningRequest is the kind of package api/autoscaling/v1 in its earlier version v1beta1. The package does no I/O and does not read
-// the clock.
+// The package also contains version v1beta1 of ProvisioningRequest; version v1 is in package api/autoscaling/v1. The package does no I/O
+// and does not read the clock.
 //
 //	var buffer v1beta1.CapacityBuffer
 //	if err := yaml.UnmarshalStrict(manifest, &buffer); err != nil {
