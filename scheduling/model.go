@@ -71,7 +71,7 @@ func (m *Model) Update(s *Snapshot) (*Model, error) {
 }
 
 // Solve places the snapshot's pending pods on existing and planned nodes, and explains the pods that it can't place. The same model and
-// query give the same plan. A cancelled context ends it with ctx.Err() and no plan.
+// query give the same plan. A cancelled context ends Solve with ctx.Err() and no plan.
 func (m *Model) Solve(ctx context.Context, q Query) (*Plan, error) {
 	return answering.Solve(ctx, m.c, q)
 }
@@ -106,15 +106,15 @@ type CompileOption func(*compileOptions)
 
 type compileOptions []model.CompileOption
 
-// WithDeviceMatcher has Compile, and Update of its models, evaluate selectors of devices with m. Without it, pods are refused if their
+// WithDeviceMatcher makes Compile, and Update of its models, evaluate selectors of devices with m. Without it, pods are refused if their
 // claims or device classes have selectors, with a reason that says so.
 func WithDeviceMatcher(m DeviceMatcher) CompileOption {
 	return func(o *compileOptions) { *o = append(*o, model.WithDeviceMatcher(m)) }
 }
 
 // WithCatalogs makes Compile use catalogs that were compiled before. They are used for catalogs of Snapshot.Catalogs that are the same
-// slices as those passed to CompileCatalog. Others are compiled as without. A list that NodeOverlays change is a different list, which is
-// compiled, too; prices of a CostModel are computed for each Model.
+// slices as those passed to CompileCatalog. Other catalogs are compiled as usual. A list that NodeOverlays change is a different list, so
+// it is also compiled. Prices of a CostModel are computed for each Model.
 func WithCatalogs(catalogs ...*CompiledCatalog) CompileOption {
 	return func(o *compileOptions) {
 		for _, c := range catalogs {

@@ -14,7 +14,7 @@ import (
 // asks for offerings. It is immutable and safe for concurrent use; nil means list prices. Make one with NewOfferingCosts.
 type OfferingCosts struct{ costs *market.Costs }
 
-// NewOfferingCosts reads the snapshot's cost model. It returns nil if it has no terms. The error is a *SnapshotError.
+// NewOfferingCosts reads the snapshot's cost model. It returns nil if the cost model has no terms. The error is a *SnapshotError.
 func NewOfferingCosts(s *Snapshot) (*OfferingCosts, error) {
 	if s == nil || s.CostModel == nil {
 		return nil, nil
@@ -30,9 +30,9 @@ func NewOfferingCosts(s *Snapshot) (*OfferingCosts, error) {
 	return &OfferingCosts{costs}, nil
 }
 
-// Of returns the cost of a node of the pool that is bought as the offering, in USD per hour. This is the price in plans before commitments,
-// which change it only while a part of them is unused. If no term applies, it is exactly the offering's price. It is 0 if the type or the
-// offering is nil.
+// Of returns the cost of a node of the pool that is bought as the offering, in USD per hour. Plans use the same price before they apply
+// commitments, which reduce it only while a part of them is unused. If no term applies, it is exactly the offering's price. It is 0 if the
+// type or the offering is nil.
 func (c *OfferingCosts) Of(pool v1.PoolKey, t *cloudprovider.InstanceType, o *cloudprovider.Offering) float64 {
 	switch {
 	case t == nil || o == nil:

@@ -138,7 +138,7 @@ type (
 	Unschedulable = planning.Unschedulable
 	// RelaxationCode says what kind of preference a plan does not keep.
 	RelaxationCode = planning.RelaxationCode
-	// Relaxation is a wish that the plan does not keep for some pods.
+	// Relaxation is a preference that the plan does not keep for some pods.
 	Relaxation = planning.Relaxation
 	// NoteCode says what a note is about.
 	NoteCode = planning.NoteCode
@@ -234,10 +234,10 @@ func DecodeCostModel(r io.Reader) (*CostModel, error) {
 	return planning.DecodeCostModel(r)
 }
 
-// Tabulate makes a term for what no other kind of term can express: it calls amount, which returns USD per hour, for each offering of the
-// types, available or not, and leaves out those with 0. The function runs here and never in a planner, so it may be any function. A saved
-// snapshot contains the table, so that plans can be repeated and audited. Types must be those of the snapshot's catalog; Compile refuses
-// amounts that are not finite.
+// Tabulate makes a term for costs that no other kind of term can express. It calls amount, which returns USD per hour, for each offering of
+// the types, even if the offering is not available. Offerings with the amount 0 are left out. The function amount is called here and never
+// by a planner, so it may be any function. A saved snapshot contains the table, so that plans can be repeated and audited. Types must be
+// those of the snapshot's catalog; Compile refuses amounts that are not finite.
 func Tabulate(name, source string, types []*cloudprovider.InstanceType, amount func(*cloudprovider.InstanceType, *cloudprovider.Offering) float64) CostTerm {
 	return planning.Tabulate(name, source, types, amount)
 }
@@ -248,8 +248,8 @@ func ValidateDefaultTopologySpread(list []corev1.TopologySpreadConstraint, path 
 	return planning.ValidateDefaultTopologySpread(list, path)
 }
 
-// Diff returns what changes from plan a to plan b. A nil plan is a plan without nodes and pods. It changes neither, and the result shares
-// only the pool keys with them.
+// Diff returns what changes from plan a to plan b. A nil plan is a plan without nodes and pods. Neither plan is changed, and the result
+// shares only the pool keys with them.
 func Diff(a, b *Plan) PlanDiff {
 	return planning.Diff(a, b)
 }

@@ -22,10 +22,10 @@ type Tracker struct {
 	entries map[string]*entry
 }
 
-// account is a pool's.
+// account has the limits of one pool and their use.
 type account struct {
 	limits corev1.ResourceList
-	// used is the sum over the entries that count, live the sum over entries with an instance.
+	// used is the sum over the entries that count against limits, live the sum over entries with an instance.
 	used, live corev1.ResourceList
 	// phases is how many entries are in each phase.
 	phases [Leaving + 1]int
@@ -37,7 +37,7 @@ type entry struct {
 	capacity corev1.ResourceList // nodes: 1 included
 }
 
-// NewTracker has neither entries nor limits.
+// NewTracker returns a Tracker without entries and limits.
 func NewTracker() *Tracker {
 	return &Tracker{pools: make(map[v1.PoolKey]*account), entries: make(map[string]*entry)}
 }
@@ -57,8 +57,8 @@ func (t *Tracker) SetLimits(pool v1.PoolKey, limits corev1.ResourceList) error {
 	return nil
 }
 
-// Reserve enters a node that is planned, if the pool's limits have room for its capacity. The entry's ID, which is unique over all pools,
-// stays with the node. It is the NodeClaim's UID, or a name made up before the NodeClaim exists (see Rename). The error is an
+// Reserve adds an entry for a planned node, if the pool's limits have room for its capacity. The entry's ID, which is unique over all
+// pools, stays with the node. It is the NodeClaim's UID, or a name made up before the NodeClaim exists (see Rename). The error is an
 // *ExceededError, or an *EntryError if the ID is empty or taken; then nothing is changed.
 func (t *Tracker) Reserve(pool v1.PoolKey, id string, capacity corev1.ResourceList) error {
 	t.mu.Lock()
@@ -133,7 +133,7 @@ func (t *Tracker) Release(id string) {
 
 // Usage contains a pool's use and its limits.
 type Usage struct {
-	// Used is the capacity of planned, launching and live nodes; nodes is how many they are.
+	// Used is the capacity of planned, launching and live nodes; its resource "nodes" is their number.
 	Used corev1.ResourceList
 	// Left is the free amount of each limited resource; negative if the pool is over its limit.
 	Left corev1.ResourceList
@@ -141,7 +141,7 @@ type Usage struct {
 	Planned, Launching, Live, Leaving int
 }
 
-// Usage returns the use of the pool. A pool without entries and limits has empty lists. The lists are the caller's.
+// Usage returns the use of the pool. A pool without entries and limits has empty lists. The caller owns the lists.
 func (t *Tracker) Usage(pool v1.PoolKey) Usage {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -183,7 +183,7 @@ func (t *Tracker) Entries() []Entry {
 	return list
 }
 
-// free reports why the ID can't be given to a new entry.
+// free returns an error if the ID can't be given to a new entry.
 func (t *Tracker) free(id string) error {
 	switch {
 	case id == "":
@@ -194,7 +194,7 @@ func (t *Tracker) free(id string) error {
 	return nil
 }
 
-// init makes an empty Tracker from the zero value.
+// init makes the zero value an empty Tracker.
 func (t *Tracker) init() {
 	if t.pools == nil {
 		t.pools, t.entries = map[v1.PoolKey]*account{}, map[string]*entry{}
@@ -253,10 +253,10 @@ func (a *account) sums(p Phase) []corev1.ResourceList {
 	return nil
 }
 
-// room reports which limit, the first by name, a node of that capacity would break. If a pool is over any of its limits, it launches no
-// node, even one that needs nothing of this resource. A pool created as v1alpha5 also launches none once nodes with instances use up a
-// limit, because early releases compared the recorded usage, which counts these nodes. So nodes that are planned together don't refuse each
-// other by that rule.
+// room returns an *ExceededError for the first limit, by name, that a node of the given capacity would exceed. If a pool is over any of its
+// limits, it launches no node, even one that needs nothing of this resource. A pool created as v1alpha5 also launches none once nodes with
+// instances use up a limit, because early releases compared the recorded usage, which counts these nodes. So nodes that are planned
+// together don't refuse each other by that rule.
 func (a *account) room(pool v1.PoolKey, capacity corev1.ResourceList) error {
 	early := pool.Generation == v1.GenerationV1Alpha5
 	for _, name := range slices.Sorted(maps.Keys(a.limits)) {
@@ -271,7 +271,7 @@ func (a *account) room(pool v1.PoolKey, capacity corev1.ResourceList) error {
 	return nil
 }
 
-// withNode returns a copy of the capacity that counts as one node.
+// withNode returns a copy of the capacity with 1 of the resource "nodes".
 func withNode(capacity corev1.ResourceList) corev1.ResourceList {
 	own := capacity.DeepCopy()
 	if own == nil {

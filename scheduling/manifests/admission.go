@@ -41,9 +41,9 @@ type admissible struct {
 type admissionStage bool
 
 const (
-	// newPod has only been written down.
+	// newPod is a pod that no API server has accepted yet.
 	newPod admissionStage = false
-	// admittedPod was accepted by an API server.
+	// admittedPod is a pod that an API server has accepted.
 	admittedPod admissionStage = true
 )
 
@@ -53,7 +53,7 @@ func stageOf(pod *corev1.Pod) admissionStage {
 
 func (l *loader) newAdmission() admission {
 	a := admission{
-		// The two classes every cluster has.
+		// These two classes exist in every cluster.
 		priorityClasses: map[string]*schedulingv1.PriorityClass{
 			"system-cluster-critical": {Value: 2_000_000_000},
 			"system-node-critical":    {Value: 2_000_001_000},
@@ -95,7 +95,7 @@ func defaultsOf(item *corev1.LimitRangeItem) containerDefaults {
 	return d
 }
 
-// fillIn copies the amounts that into lacks.
+// fillIn copies the amounts of from that into lacks.
 func fillIn(into *corev1.ResourceList, from corev1.ResourceList) {
 	for name, amount := range from {
 		if _, ok := (*into)[name]; ok {

@@ -15,7 +15,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/buffers"
 )
 
-// assemble makes the snapshot of objects that were found valid. It may still find problems of objects taken together.
+// assemble makes the snapshot of objects that were found valid. It may still find problems that concern several objects together.
 func (l *loader) assemble() *Result {
 	l.oldNames()
 	l.admitAll()
@@ -101,7 +101,7 @@ func (l *loader) admitAll() {
 	}
 }
 
-// completeStorageClasses fills in the API's default: volumes are made immediately, at any place.
+// completeStorageClasses fills in the API's default for the binding of volumes: they are created at once, in any zone.
 func (l *loader) completeStorageClasses() {
 	for _, e := range l.objects.storageClasses {
 		if e.object.VolumeBindingMode == nil {

@@ -11,7 +11,7 @@ import (
 
 // Settings say which ConfigMaps of the input are settings. Planning does not read other ConfigMaps.
 type Settings struct {
-	// Names of the ConfigMaps, in any namespace. Without any, all are of an unknown kind.
+	// Names of the ConfigMaps, in any namespace. Without names, all ConfigMaps are skipped like objects of an unknown kind.
 	Names []string
 	// Apply is called with each of them, by namespace and name, after all objects are read and before Options.Conversion is called, which
 	// may use their values. If it returns an error, the input is refused; each of several errors (Unwrap() []error) is a problem. Nil means
@@ -21,11 +21,11 @@ type Settings struct {
 
 // ConfigMap is a ConfigMap that Settings names.
 type ConfigMap struct {
-	// Position is where it was found.
+	// Position is where the ConfigMap was found.
 	Position Position
 	// Namespace and Name identify the ConfigMap; Namespace is Options.Namespace if the ConfigMap has none.
 	Namespace, Name string
-	// Data is the caller's.
+	// Data belongs to the function Apply, which may change it.
 	Data map[string]string
 }
 
@@ -38,7 +38,7 @@ func kindConfigMap(names []string) kind {
 				Name string `json:"name"`
 			} `json:"metadata"`
 		}
-		// Objects that can't be decoded are reported when they are decoded themselves.
+		// An object that can't be decoded is reported later, by its decoder.
 		if err := json.Unmarshal(d.text, &head); err == nil && !slices.Contains(names, head.Metadata.Name) {
 			l.skip(d)
 			return
@@ -47,7 +47,7 @@ func kindConfigMap(names []string) kind {
 	}}
 }
 
-// applySettings hands over the ConfigMaps that are settings.
+// applySettings calls Settings.Apply with each ConfigMap that is a setting.
 func (l *loader) applySettings() {
 	if l.opts.Settings.Apply == nil {
 		return
@@ -63,7 +63,7 @@ func (l *loader) applySettings() {
 	}
 }
 
-// each returns the errors that an error joins, or the error itself if it joins none.
+// each returns the errors that err joins, or err itself if it joins none.
 func each(err error) []error {
 	if err == nil {
 		return nil

@@ -66,7 +66,7 @@ type customPart struct {
 	template        *corev1.PodTemplateSpec
 }
 
-// readCustom reads an object of such a kind. It reports false if the object has no template, like a Rollout that refers to a Deployment.
+// readCustom reads an object of a WorkloadKind. It reports false if the object has no template, like a Rollout that refers to a Deployment.
 func (l *loader) readCustom(d document, wk *WorkloadKind) bool {
 	var fields map[string]any
 	object := &customObject{}

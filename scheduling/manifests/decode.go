@@ -135,7 +135,7 @@ type pointer[T any] interface {
 	decodable
 }
 
-// decodeInto makes the decoder of a kind. at is the place where its objects are kept.
+// decodeInto returns the decoder of a kind. place returns the list in which its objects are kept.
 func decodeInto[P pointer[T], T any](place func(*objects) *[]entry[P]) func(*loader, document) {
 	return func(l *loader, d document) {
 		object := P(new(T))
@@ -151,7 +151,7 @@ func decodeInto[P pointer[T], T any](place func(*objects) *[]entry[P]) func(*loa
 	}
 }
 
-// fill decodes a document into the empty object, and reports whether the object is to be kept.
+// fill decodes a document into the empty object, and reports whether the object must be kept.
 func (l *loader) fill(d document, object decodable) bool {
 	strict, err := decodeStrict(d.text, object)
 	if err != nil {
@@ -175,7 +175,7 @@ func decodeStrict(text []byte, object any) ([]error, error) {
 	return sigsjson.UnmarshalStrict(text, object)
 }
 
-// undecodable says which fields of the object have the wrong type, or where its syntax is broken.
+// undecodable records a problem for each field of the object that has the wrong type, or for the place where its syntax is broken.
 func (l *loader) undecodable(d document, into reflect.Type, err error) {
 	if l.problems.full() {
 		return
@@ -229,7 +229,7 @@ func (l *loader) accept(d document, object decodable) bool {
 			Group: d.groupKind.group, Version: d.keptVersion(), Kind: d.groupKind.kind,
 		})
 	} else {
-		object.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{}) // as typed clients hand objects out
+		object.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{}) // typed clients also return objects without apiVersion and kind
 	}
 	switch {
 	case !d.kind.namespaced:
@@ -357,7 +357,7 @@ func compareNames(a, b metav1.Object) int {
 	return strings.Compare(a.GetName(), b.GetName())
 }
 
-// listOf drops the origins.
+// listOf returns the objects without their origins.
 func listOf[P any](entries []entry[P]) []P {
 	if len(entries) == 0 {
 		return nil

@@ -53,8 +53,8 @@
 // web-deployment-0.
 //
 // A pod counts as pending if it is not bound to a node, has not ended, is not being deleted, has no scheduling gates, and belongs neither
-// to a DaemonSet nor to a kubelet. A pod that was nominated by preemption is pending, too, and its room is reserved. Conditions are not
-// read: manifests have none. Pods of leaving nodes are pending too, if they will be created again.
+// to a DaemonSet nor to a kubelet. A pod that was nominated by preemption is also pending, and its room is reserved. Conditions are not
+// read: manifests have none. Pods of leaving nodes are also pending, if they will be created again.
 //
 // A CapacityBuffer becomes its placeholder pods (see package scheduling/buffers), completed like the pods of workloads; a PodTemplate is
 // only used by buffers and requests. A buffer that refers to an object that is not in the input keeps no room free, and there is a warning.
@@ -65,7 +65,7 @@
 // and of a Kueue pod group, according to the pods' labels and annotations. A PodGroup whose pods may be scheduled one by one, anywhere, is
 // not a gang. The pods of a JobSet, or of a group of a LeaderWorkerSet, are gangs if Options.InferGangs is set.
 //
-// A claim for a volume whose StorageClass is not in the input is given a class of that name that makes volumes at the place of the pod,
+// If the StorageClass of a volume claim is not in the input, a class of that name with volumeBindingMode WaitForFirstConsumer is assumed,
 // with a warning. If pods use claims but the input has no claims at all, there is one warning for all of them.
 //
 // Sources are laid over a running cluster (Options.Live) as kubectl apply would lay them. An object that is in both is taken from the

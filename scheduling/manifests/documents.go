@@ -214,7 +214,7 @@ func (l *loader) readJSON(source, document int, at doctree.Span) int {
 	return document
 }
 
-// explainJSON uses the error of a real parser, which says what it expected, for text that can't be split.
+// explainJSON returns the error of a real JSON parser for text that can't be split, because that error says what was expected.
 func explainJSON(text []byte, start int, err error) error {
 	if errors.Is(err, doctree.ErrTooDeep) || errors.Is(err, doctree.ErrLongLine) {
 		return err

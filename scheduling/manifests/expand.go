@@ -262,7 +262,7 @@ func keyOf(group, kind string, object metav1.Object) objectKey {
 	return objectKey{groupKind{group, kind}, object.GetNamespace(), object.GetName()}
 }
 
-// hasReplicaSets reports whether ReplicaSets in the input answer for the pods of a Deployment.
+// hasReplicaSets reports whether the pods of a Deployment come from a ReplicaSet in the input.
 func (own *ownership) hasReplicaSets(d *appsv1.Deployment) bool {
 	return own.running[keyOf(groupApps, kindDeployment, d)]
 }

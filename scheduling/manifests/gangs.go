@@ -36,7 +36,7 @@ func (l *loader) gangs(s *scheduling.Snapshot) []scheduling.Gang {
 	return b.gangs()
 }
 
-// withPriority returns the group with the priority of the PriorityClass that it names, if the input has that.
+// withPriority returns the group with the priority of the PriorityClass that it names, if the input contains this class.
 func (l *loader) withPriority(o *podgroups.Object) *podgroups.Object {
 	if o.Spec.Priority != nil || o.Spec.PriorityClassName == "" {
 		return o
@@ -152,7 +152,7 @@ func keyOfGroup(o *podgroups.Object) podgroups.Key {
 	return podgroups.Key{Kind: o.Kind, Namespace: o.Namespace, Name: o.Name}
 }
 
-// originWhere returns where the first such group is written.
+// originWhere returns the place of the first PodGroup for which is returns true.
 func (b *gangReader) originWhere(is func(*podgroups.Object) bool) origin {
 	for _, e := range b.l.objects.podGroups {
 		if is(&e.object.Object) {
@@ -162,7 +162,7 @@ func (b *gangReader) originWhere(is func(*podgroups.Object) bool) origin {
 	return origin{}
 }
 
-// warn says something of a CompositePodGroup.
+// warn adds a warning about a CompositePodGroup.
 func (b *gangReader) warn(key podgroups.Key, o origin, message string) {
 	b.l.warn(o, remark{code: WarningPodGroup, kind: kindCompositePodGroup, name: key.Namespace + "/" + key.Name, message: message})
 }

@@ -20,7 +20,7 @@ import (
 // Objects of all generations of the node autoscaling API are converted to v1, and keep their identity: names of v1alpha5 objects are
 // separate.
 
-// only is the decoder of the single version that is converted.
+// only returns the decoder of the single version that is converted, by version.
 func only(version string, decode func(*loader, document)) map[string]func(*loader, document) {
 	return map[string]func(*loader, document){version: decode}
 }
@@ -97,7 +97,7 @@ func (l *loader) keepConverted(e entry[kinds.Object], b kinds.Born) {
 	}
 }
 
-// converted reports the notes of a conversion, or of its result.
+// converted records a warning of a conversion or of its result: a problem if its severity is error, otherwise a warning.
 func (l *loader) converted(e entry[kinds.Object], w conversion.Warning) {
 	o := e.origin
 	kind, name, _ := strings.Cut(w.Object, "/")
@@ -177,8 +177,8 @@ func (l *loader) renameDoNotEvict(o origin, kind, name, path string, meta *metav
 	})
 }
 
-// askedForProvisioner returns the field in which a pod selects nodes of a Provisioner, or spreads over them, or "" if there is none. That
-// the label be absent it may ask anywhere.
+// askedForProvisioner returns the field in which a pod selects nodes of a Provisioner, or spreads over them, or "" if there is none. A pod
+// may ask in any field that the label is absent.
 func askedForProvisioner(spec *corev1.PodSpec) string {
 	const key = v1alpha5.ProvisionerNameLabelKey
 	if _, ok := spec.NodeSelector[key]; ok {

@@ -83,7 +83,7 @@ type entry[T any] struct {
 	born v1.Generation
 }
 
-// pool is the identity of a pool.
+// poolKeyOf returns the identity of a pool.
 func poolKeyOf(e entry[*v1.NodePool]) v1.PoolKey {
 	return v1.PoolKey{Generation: cmp.Or(e.born, v1.GenerationV1), Name: e.object.Name}
 }
@@ -93,9 +93,9 @@ type kind struct {
 	// version is the version that is read; the fields that matter for planning are the same in older versions.
 	version string
 	older   []string
-	// namespaced objects get a namespace, others lose theirs.
+	// namespaced says that the kind's objects have a namespace; a namespace is removed from objects of other kinds.
 	namespaced bool
-	// ours keeps apiVersion and kind in the object: the file format of the kind needs them.
+	// ours says that objects keep apiVersion and kind, because the file format of the kind needs them.
 	ours bool
 	// nodeClass says that its objects are node classes.
 	nodeClass bool
@@ -133,7 +133,7 @@ func knownKinds() map[groupKind]kind {
 		{apps, "ReplicaSet"}:  {version: "v1", older: []string{"v1beta2"}, namespaced: true, decode: decodeInto(func(o *objects) *[]entry[*appsv1.ReplicaSet] { return &o.replicaSets })},
 		{apps, "StatefulSet"}: {version: "v1", older: []string{"v1beta1", "v1beta2"}, namespaced: true, decode: decodeInto(func(o *objects) *[]entry[*appsv1.StatefulSet] { return &o.statefulSets })},
 		{apps, "DaemonSet"}:   {version: "v1", older: []string{"v1beta2"}, namespaced: true, decode: decodeInto(func(o *objects) *[]entry[*appsv1.DaemonSet] { return &o.daemonSets })},
-		// The earlier group of the workloads of package apps.
+		// The earlier API group of the workloads of group apps.
 		{extensions, "Deployment"}: {older: []string{"v1beta1"}, namespaced: true, decode: decodeInto(func(o *objects) *[]entry[*appsv1.Deployment] { return &o.deployments })},
 		{extensions, "ReplicaSet"}: {older: []string{"v1beta1"}, namespaced: true, decode: decodeInto(func(o *objects) *[]entry[*appsv1.ReplicaSet] { return &o.replicaSets })},
 		{extensions, "DaemonSet"}:  {older: []string{"v1beta1"}, namespaced: true, decode: decodeInto(func(o *objects) *[]entry[*appsv1.DaemonSet] { return &o.daemonSets })},
@@ -184,7 +184,7 @@ func upgradeBudget(object any) {
 	}
 }
 
-// upgradeBuffer keeps a buffer from claiming the version it was read from.
+// upgradeBuffer replaces the alpha apiVersion that the buffer was read from.
 func upgradeBuffer(object any) {
 	if buffer, ok := object.(*autoscalingv1beta1.CapacityBuffer); ok {
 		buffer.APIVersion = autoscalingv1beta1.APIVersion
@@ -235,7 +235,7 @@ func decodeNodeClass(empty func() kinds.NodeClass) func(*loader, document) {
 // isNodeClass reports whether objects of the kind are read as node classes.
 func (l *loader) isNodeClass(key groupKind) bool { return l.kinds[key].nodeClass }
 
-// hasNodeClass reports whether a node class of that kind and name is in the input, in any group.
+// hasNodeClass reports whether a kind of node class has this name, in any group.
 func (l *loader) hasNodeClass(name string) bool {
 	for key := range l.kinds {
 		if key.kind == name && l.isNodeClass(key) {

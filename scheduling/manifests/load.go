@@ -29,10 +29,10 @@ type Options struct {
 	// then an object may not be in two sources.
 	Live []Source
 	// Former are manifests that the other sources replace as a whole. Objects in them that were never applied (they have no UID and no
-	// creation time) are not read: those that no other source has are gone, in Live too, with their pods. Objects in them that a
-	// cluster has returned are read like those of Live. Nil: none.
+	// creation time) are not read. If no other source has such an object, it is also left out of Live, together with its pods. Objects in
+	// them that a cluster has returned are read like those of Live. Nil: none.
 	Former []Source
-	// Namespace is where namespaced objects without a namespace live. Empty: "default".
+	// Namespace is the namespace of namespaced objects that do not state one. Empty: "default".
 	Namespace string
 	// Vocabulary decides which label keys a NodePool may use, and becomes Snapshot.Vocabulary. The zero value means
 	// requirements.CoreVocabulary().
@@ -44,7 +44,8 @@ type Options struct {
 	// generations are refused, like by an API server that does not serve their version. Empty reads all.
 	Oldest string
 	// Kinds are the kinds of node classes that the input may contain, with all their generations; aws/convert.Kinds returns those of AWS.
-	// Their groups are those of node autoscaling itself. By default there are none: node classes are then skipped like other unknown kinds.
+	// Their groups count as groups of node autoscaling itself. By default there are none: node classes are then skipped like other unknown
+	// kinds.
 	Kinds kinds.Set
 	// Conversion converts objects of older generations after all objects are read; aws/convert.Conversion does so for AWS. Nil means that
 	// they are refused.
@@ -60,8 +61,8 @@ type Options struct {
 	// pods are placed together: a pod with a place starts, and waits for the others.
 	InferGangs bool
 	// VolcanoTiers are the node labels of Volcano's network tiers, by the number of a tier ("1") or its name: those with which Volcano's
-	// controller discovers its HyperNodes (networkTopologyDiscovery, source "label"). A tier with a lower number is narrower. Nil: network
-	// topologies of PodGroups are not read.
+	// controller discovers its HyperNodes (networkTopologyDiscovery, source "label"). A tier with a lower number is narrower. With nil,
+	// network topologies of PodGroups are not read.
 	VolcanoTiers map[string]string
 	// Limits bound the input. Nil is DefaultLimits.
 	Limits *Limits
@@ -147,7 +148,7 @@ type loader struct {
 	scalers map[objectKey]scaler
 	custom  map[groupKind]*WorkloadKind
 	count   int
-	// groupOfPod and groupOfTemplate are the PodGroups that pods, and those made from templates, name.
+	// groupOfPod and groupOfTemplate are the PodGroups that pods and pod templates of workloads name.
 	groupOfPod      map[types.NamespacedName]string
 	groupOfTemplate map[*corev1.PodSpec]string
 	// unfolded is the size of the JSON that YAML documents were converted to, in bytes.
@@ -223,7 +224,7 @@ func (l *loader) problem(o origin, code ProblemCode, object, path, message strin
 // remark is the content of a warning; warnings of one code, kind, path and detail are merged into one.
 type remark struct {
 	code WarningCode
-	// kind and name make the object; name is "namespace/name" or "name".
+	// kind and name identify the object; name is "namespace/name" or "name".
 	kind, name string
 	path       string
 	message    string
@@ -241,7 +242,7 @@ func (l *loader) warn(o origin, r remark) {
 	})
 }
 
-// Bounds of DefaultLimits. They are far above any real cluster and far below what would exhaust a computer.
+// Bounds of DefaultLimits. The default limits are far above any real cluster and far below what would exhaust a computer.
 const (
 	// DefaultMaxBytes limits the total size of all sources, and the expansion of their YAML aliases: 512 MiB.
 	DefaultMaxBytes = 512 << 20

@@ -100,7 +100,7 @@ func (l *loader) indexClaims() *claimIndex {
 	return index
 }
 
-// take hands out a claim once.
+// take returns the claim, or nil if it was taken before.
 func (c *claimIndex) take(claim *v1.NodeClaim) *v1.NodeClaim {
 	if claim == nil || c.taken[claim] {
 		return nil
@@ -113,7 +113,7 @@ func (c *claimIndex) sameProviderID(node *corev1.Node) *v1.NodeClaim {
 	return c.byProvider[node.Spec.ProviderID] // no object is stored under the empty ID
 }
 
-// stated returns the claim that names the node as its own.
+// stated returns the claim whose status names the node.
 func (c *claimIndex) stated(node *corev1.Node) *v1.NodeClaim {
 	return unlessOther(c.byNode[node.Name], node)
 }

@@ -31,7 +31,7 @@ const (
 	kindCompositePodGroup = "CompositePodGroup"
 )
 
-// podGroup is an object of these kinds.
+// podGroup is an object that describes a pod group.
 type podGroup struct {
 	metav1.TypeMeta `json:",inline"`
 	podgroups.Object
@@ -46,7 +46,7 @@ func addGroupKinds(kinds map[groupKind]kind) {
 		older   []string
 	}{
 		{groupKind{groupScheduling, kindPodGroup}, "v1beta1", []string{"v1alpha2", "v1alpha3"}},
-		// From v1alpha2 on a Workload holds templates of PodGroups: planning reads these themselves.
+		// From v1alpha2 on, a Workload only contains templates of PodGroups. Planning reads the PodGroups themselves.
 		{groupKind{groupScheduling, kindWorkload}, "v1beta1", []string{"v1alpha1", "v1alpha2", "v1alpha3"}},
 		{groupKind{groupScheduling, kindCompositePodGroup}, "v1alpha3", nil},
 		{groupKind{groupCoscheduling, kindPodGroup}, "v1alpha1", nil},
@@ -57,7 +57,7 @@ func addGroupKinds(kinds map[groupKind]kind) {
 	}
 }
 
-// decodePodGroup keeps an object of such a kind. Fields that planning does not use may be anything.
+// decodePodGroup keeps an object that describes a pod group. Fields that planning does not use may have any value.
 func decodePodGroup(l *loader, d document) {
 	object := &podGroup{groupKind: d.groupKind}
 	object.Object.Kind = podgroups.KindOf(d.groupKind.group, d.groupKind.kind)
@@ -122,7 +122,7 @@ func (l *loader) noteGroup(d document, object any) {
 	}
 }
 
-// templateOf returns the pod spec of the object and its path, or nil for an object without.
+// templateOf returns the pod spec of the object and its path, or nil for an object without pod spec.
 func templateOf(object any) (spec *corev1.PodSpec, path string) {
 	const template = "spec.template.spec"
 	switch o := object.(type) {

@@ -49,8 +49,7 @@ func (l *loader) placePods(machines []machine) (pending []*corev1.Pod) {
 
 func comparePods(a, b *corev1.Pod) int { return compareNames(a, b) }
 
-// awaitsPlace reports whether an unbound pod is to be scheduled, and adds a warning if the reason for not scheduling it might be
-// surprising.
+// awaitsPlace reports whether an unbound pod must be scheduled. It adds a warning if the reason for not scheduling it might be surprising.
 func (l *loader) awaitsPlace(e entry[*corev1.Pod]) bool {
 	pod := e.object
 	switch {

@@ -59,9 +59,9 @@ const (
 	ProblemType ProblemCode = "WrongType"
 	// ProblemInvalid is a field that breaks a rule of its kind.
 	ProblemInvalid ProblemCode = "Invalid"
-	// ProblemRequest is a resource amount that is negative or can't be meant.
+	// ProblemRequest is a resource amount that is negative or can't be intended.
 	ProblemRequest ProblemCode = "ImpossibleRequest"
-	// ProblemUnknownField, with Options.Strict: a field is unknown for its kind, or is given twice.
+	// ProblemUnknownField (only with Options.Strict): a field is unknown for its kind, or is given twice.
 	ProblemUnknownField ProblemCode = "UnknownField"
 	// ProblemConversion: an object of an older generation can't be converted; the message begins with a code of package api/conversion.
 	ProblemConversion ProblemCode = "NotConvertible"
@@ -128,7 +128,7 @@ func (e *LoadError) Unwrap() []error {
 	return errs
 }
 
-// problems collects up to a bound.
+// problems collects problems up to a limit.
 type problems struct {
 	list  []*Problem
 	more  int
@@ -143,8 +143,8 @@ func (p *problems) add(problem *Problem) {
 	p.list = append(p.list, problem)
 }
 
-// full counts a further problem if it would only be counted, and reports whether it was. Calling it first avoids computing the position,
-// which would take too long in a file with many problems.
+// full reports whether the limit is reached. If so, it counts one more problem. Calling it first avoids computing the position, which would
+// take too long in a file with many problems.
 func (p *problems) full() bool {
 	if len(p.list) < p.limit {
 		return false
@@ -153,7 +153,7 @@ func (p *problems) full() bool {
 	return true
 }
 
-// err returns nil if there are none.
+// err returns the problems as a *LoadError, or nil without problems.
 func (p *problems) err() error {
 	if len(p.list) == 0 {
 		return nil

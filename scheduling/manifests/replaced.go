@@ -97,7 +97,7 @@ func (l *loader) leaveOutReplaced() {
 	}
 }
 
-// leaveOut removes the objects of the cluster that belong to replaced ones, and notes them as replaced.
+// leaveOut removes the objects of the cluster that belong to replaced objects, and records them in replaced.
 func leaveOut[P decodable](l *loader, group, kind string, entries []entry[P]) []entry[P] {
 	kept := entries[:0]
 	for _, e := range entries {
@@ -139,7 +139,8 @@ func (l *loader) isFormer(o origin, uid, created string) bool {
 }
 
 // superseded reports whether an object is not read because of Options.Former: it is a manifest there, or an object of the cluster for which
-// only Options.Former has a manifest. The pods of such an object are left out, too. known says that a source has read an object of this key.
+// only Options.Former has a manifest. The pods of such an object are also left out. known says that a source has read an object of this
+// key.
 func (l *loader) superseded(d document, key objectKey, object decodable, known bool) bool {
 	created := ""
 	if t := object.GetCreationTimestamp(); !t.IsZero() {

@@ -25,8 +25,8 @@ type Source struct {
 	Data []byte
 }
 
-// Read makes a Source of everything r holds. The error is or wraps a *option.ArgumentError for a nil reader, a *scheduling.SizeError for
-// more than DefaultMaxBytes, or the reader's error.
+// Read makes a Source of everything that r contains. The error is or wraps a *option.ArgumentError for a nil reader, a
+// *scheduling.SizeError for more than DefaultMaxBytes, or the reader's error.
 func Read(name string, r io.Reader) (Source, error) {
 	if r == nil {
 		return Source{}, fmt.Errorf("reading %s: %w", name, option.Missing("Read", "the reader"))
@@ -46,8 +46,8 @@ func readWithin(name string, r io.Reader, limit int64) (Source, error) {
 }
 
 // Files reads files and folders into Sources, sorted by path. A named file is read whatever its name is; a folder is searched recursively
-// for *.yaml, *.yml and *.json, except for names that start with a dot. A file reached twice is read once. The input may hold
-// DefaultMaxBytes in all. It stops at the first file it can't read.
+// for *.yaml, *.yml and *.json, except for names that start with a dot. A file reached twice is read once. All files together may have at
+// most DefaultMaxBytes. It stops at the first file it can't read.
 func Files(paths ...string) ([]Source, error) {
 	return filesWithin(paths, DefaultMaxBytes)
 }
@@ -78,7 +78,7 @@ func readFile(name string, limit int64) (Source, error) {
 	return readWithin(name, file, limit)
 }
 
-// expandPaths lists the files behind paths, each once, in order.
+// expandPaths returns the files behind paths, each once, sorted.
 func expandPaths(paths []string) ([]string, error) {
 	var names []string
 	for _, path := range paths {

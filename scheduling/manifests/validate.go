@@ -114,7 +114,7 @@ func (l *loader) fieldProblems(o origin, object string, errs field.ErrorList) {
 	}
 }
 
-// validatePodSpec refuses pods that can't be meant.
+// validatePodSpec refuses pods that can't be intended.
 func (l *loader) validatePodSpec(o origin, kind, name, path string, spec *corev1.PodSpec) {
 	containers := func(field string, list []corev1.Container) {
 		for i := range list {
@@ -164,7 +164,7 @@ func (l *loader) validateAmounts(o origin, kind, name, path string, list corev1.
 	}
 }
 
-// validateCounts refuses workloads of less than no pods, and of more than can be held.
+// validateCounts refuses workloads with a negative number of pods, or with more pods than can be held.
 func (l *loader) validateCounts() {
 	check := func(o origin, object, path string, count *int32) {
 		if count != nil && *count < 0 {
@@ -234,7 +234,7 @@ func (l *loader) validatePlacement(o origin, kind, name, path string, spec *core
 	}
 }
 
-// maxNodeSelectorTerms bounds the alternatives of a pod. Each is planned for on its own.
+// maxNodeSelectorTerms bounds the alternatives of a pod. Each of them is planned separately.
 const maxNodeSelectorTerms = 1000
 
 // validateSpread checks one topology spread constraint; path ends in a dot.

@@ -65,14 +65,14 @@ const (
 	WarningAutoscaled WarningCode = "Autoscaled"
 	// WarningNoReplicas: a workload asks for no pods.
 	WarningNoReplicas WarningCode = "NoReplicas"
-	// WarningCronJob: a CronJob's pods are planned, although they run only at times.
+	// WarningCronJob: a CronJob's pods are planned, although they run only at certain times.
 	WarningCronJob WarningCode = "CronJob"
 	// WarningToolFile: a file belongs to Kustomize or Helm and contains no objects; Options.Strict refuses it.
 	WarningToolFile WarningCode = "ToolFile"
 	// WarningPodGroup: a pod names a PodGroup or Workload that is not in the input, or groups of a CompositePodGroup are planned
 	// separately.
 	WarningPodGroup WarningCode = "PodGroup"
-	// WarningReplaced: a running cluster has an object that another source has, too; the object of the other source counts. See
+	// WarningReplaced: a running cluster has an object that another source also has; the object of the other source is used. See
 	// Options.Live.
 	WarningReplaced WarningCode = "Replaced"
 	// WarningTooMany: there were more warnings than the maximum.
@@ -87,7 +87,7 @@ type Warning struct {
 	Code WarningCode `json:"code"`
 	// Object is "Kind namespace/name" of the first object concerned.
 	Object string `json:"object,omitempty"`
-	// Path is the field that the warning is about, if any.
+	// Path is the field that the warning is about; empty without a field.
 	Path string `json:"path,omitempty"`
 	// Message is a sentence for people.
 	Message string `json:"message"`
@@ -129,7 +129,7 @@ func newFoldKey(code WarningCode, kind, path, detail string) foldKey {
 	return foldKey{code, kind, indexes.ReplaceAllString(path, "[]"), detail}
 }
 
-// fold counts one more of a warning that was added before, and reports whether it was.
+// fold reports whether an equal warning was added before. If so, it counts this one.
 func (w *warnings) fold(key foldKey) bool {
 	known, ok := w.index[key]
 	if ok {

@@ -78,9 +78,9 @@ type workload struct {
 	kind     string
 	object   metav1.Object
 	template *corev1.PodTemplateSpec
-	// count is the desired number of pods, from the ordinal first on.
+	// count is the desired number of pods; their ordinals begin at first.
 	count, first int
-	// countPath is the field that says how many.
+	// countPath is the field that contains count.
 	countPath string
 	// owner is put on every pod.
 	owner metav1.OwnerReference
@@ -88,7 +88,7 @@ type workload struct {
 	labels map[string]string
 	// claims are the volume claims that every pod of a StatefulSet gets a copy of.
 	claims []corev1.PersistentVolumeClaim
-	// indexed pods bear labels with their number.
+	// indexed says that pods have labels with their number.
 	indexLabels func(name string, index int) map[string]string
 }
 
@@ -116,7 +116,7 @@ func ownerReference(apiVersion, kind, name string, object metav1.Object) metav1.
 	}
 }
 
-// replicas returns the API's default for a count that is not given: one.
+// replicas returns count, or the API's default of one if count is nil.
 func replicas(count *int32) int {
 	if count == nil {
 		return 1
@@ -127,8 +127,8 @@ func replicas(count *int32) int {
 // workloadsToExpand lists the workloads whose pods must be created, StatefulSets first: the names of their pods are fixed, so other
 // workloads must use different names.
 //
-// A workload with pods in the input is not expanded: the input is then a copy of a cluster, and pods that are missing from it are missing
-// in the cluster, too. The ReplicaSets of a Deployment in the input make its pods, and the Jobs of a CronJob make the CronJob's pods.
+// A workload with pods in the input is not expanded: the input is then a copy of a cluster, and pods that are missing from it are also
+// missing in the cluster. The ReplicaSets of a Deployment in the input make its pods, and the Jobs of a CronJob make the CronJob's pods.
 func (l *loader) workloadsToExpand() []workload {
 	owners := l.ownership()
 	var list []workload
@@ -241,12 +241,12 @@ func (l *loader) suspended(w workload, path string, suspend *bool) bool {
 type Autoscaling string
 
 const (
-	// AutoscalingCurrent plans the current replicas of the workload, or the nearest number within the autoscaler's bounds. It is the zero
-	// value's meaning too.
+	// AutoscalingCurrent plans the current replicas of the workload, or the nearest number within the autoscaler's bounds. The zero value
+	// means the same.
 	AutoscalingCurrent Autoscaling = "current"
-	// AutoscalingMin plans with the autoscaler's least number of replicas.
+	// AutoscalingMin plans the autoscaler's minimum number of replicas.
 	AutoscalingMin Autoscaling = "min"
-	// AutoscalingMax plans with its greatest.
+	// AutoscalingMax plans the autoscaler's maximum number of replicas.
 	AutoscalingMax Autoscaling = "max"
 )
 
@@ -326,7 +326,7 @@ func (l *loader) autoscale(w *workload) {
 	case AutoscalingMax:
 		w.count = s.max
 	default:
-		if w.count > 0 { // at 0 autoscaling is off
+		if w.count > 0 { // with 0 replicas autoscaling is off
 			w.count = min(max(w.count, s.min), s.max)
 		}
 	}

@@ -11,8 +11,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// unfoldFactor is how much larger than its YAML the JSON of a document may be, above unfoldFloor, before it is treated as an attack by
-// aliases. JSON of the same content is at most about six times as long (escapes).
+// unfoldFactor limits how many times as long as its YAML the JSON of a document may be, if it is longer than unfoldFloor. Longer JSON is
+// treated as an attack by aliases. JSON of the same content is at most about six times as long (escapes).
 const (
 	unfoldFactor = 8
 	unfoldFloor  = 4 << 20

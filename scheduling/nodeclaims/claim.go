@@ -82,7 +82,7 @@ func NewStatic(pool *scheduling.NodePool, o Options) (*v1.NodeClaim, error) {
 	claim.Labels = map[string]string{}
 	maps.Copy(claim.Labels, template.Labels)
 	addOwn(claim.Labels, pool)
-	// It is never nil, because an API server refuses a claim without the field.
+	// The list is never nil, because an API server refuses a claim without the field.
 	claim.Spec.Requirements = make([]v1.NodeSelectorRequirementWithMinValues, 0, len(template.Spec.Requirements))
 	for i := range template.Spec.Requirements {
 		claim.Spec.Requirements = append(claim.Spec.Requirements, *template.Spec.Requirements[i].DeepCopy())
@@ -145,8 +145,8 @@ func ofTheClaim(node *scheduling.NewNode) requirements.Set {
 	return node.Requirements.Without(corev1.LabelInstanceTypeStable, corev1.LabelHostname, v1.NodeRegisteredLabelKey, v1.NodeInitializedLabelKey)
 }
 
-// labelsOf returns the template's labels, those of the pool and node class, and one label for each custom key to which the node's
-// requirements leave a value, so that the node has the labels that its pods select.
+// labelsOf returns the template's labels, those of the pool and node class, and one label for each custom key for which the node's
+// requirements allow a value. So the node has the labels that its pods select.
 func labelsOf(node *scheduling.NewNode, pool *scheduling.NodePool, lookup *requirements.Lookup) map[string]string {
 	labels := map[string]string{}
 	for r := range ofTheClaim(node).All {
@@ -165,7 +165,7 @@ func labelsOf(node *scheduling.NewNode, pool *scheduling.NodePool, lookup *requi
 
 func addOwn(labels map[string]string, pool *scheduling.NodePool) {
 	labels[scheduling.PoolLabel(pool.Identity())] = pool.Object.Name
-	// Claims of the first generation have no label of their node class.
+	// Claims of pools created as v1alpha5 have no label of their node class.
 	if class := pool.Object.Spec.Template.Spec.NodeClassRef; class.Kind != "" && pool.Identity().Generation != v1.GenerationV1Alpha5 {
 		labels[requirements.NodeClassLabelKey(class.Group, class.Kind)] = class.Name
 	}

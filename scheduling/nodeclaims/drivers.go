@@ -13,9 +13,9 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// RequestedDrivers returns the sorted drivers of Dynamic Resource Allocation that the plan for a new node relies on: those with a device
-// that meets a request of a pod's claims on each possible type of the node. Until these drivers have published, the node lacks planned
-// devices. With a nil matcher no selector is met. Nil: none.
+// RequestedDrivers returns the sorted drivers of Dynamic Resource Allocation that the plan for a new node relies on. On each possible type
+// of the node, such a driver has a device that meets a request of a pod's claims. Until these drivers have published, the node lacks
+// planned devices. With a nil matcher no selector is met. Nil: none.
 func RequestedDrivers(s *scheduling.Snapshot, pods []scheduling.PodKey, types []*cloudprovider.InstanceType, matcher scheduling.DeviceMatcher) []string {
 	publishes := func(t *cloudprovider.InstanceType) bool { return t != nil && len(t.Devices) > 0 }
 	if s == nil || len(types) == 0 || slices.ContainsFunc(types, func(t *cloudprovider.InstanceType) bool { return !publishes(t) }) {
@@ -46,7 +46,7 @@ func RequestedDrivers(s *scheduling.Snapshot, pods []scheduling.PodKey, types []
 	return names[:min(len(names), v1.MaxRequestedDRADrivers)]
 }
 
-// poolsOf yields the pools of the type by each of its offerings, once where these don't differ.
+// poolsOf yields the device pools of the type for each of its offerings; pools that don't depend on the offering are yielded once.
 func poolsOf(t *cloudprovider.InstanceType) iter.Seq[*cloudprovider.DevicePool] {
 	return func(yield func(*cloudprovider.DevicePool) bool) {
 		for i := 0; i == 0 || i < len(t.Offerings); i++ {
@@ -66,7 +66,7 @@ func poolsOf(t *cloudprovider.InstanceType) iter.Seq[*cloudprovider.DevicePool] 
 	}
 }
 
-// requestsOf returns the selectors of each request and alternative of the pods' claims, those of its class first.
+// requestsOf returns the selectors of each request and alternative of the pods' claims; the selectors of the DeviceClass come first.
 func requestsOf(s *scheduling.Snapshot, pods []scheduling.PodKey) [][][]resourcev1.DeviceSelector {
 	claiming := claimingPods(s, pods)
 	if len(claiming) == 0 {

@@ -98,7 +98,7 @@ func (v *variety) choose(o Options) ([]scheduling.InstanceTypeOption, error) {
 	all := v.node.InstanceTypes
 	switch {
 	case len(all) <= most:
-		return all, nil // the planner has seen to their variety
+		return all, nil // the planner has ensured their variety
 	case len(v.demands) == 0:
 		return all[:most], nil
 	}
@@ -138,8 +138,8 @@ func (v *variety) cheapest(all []scheduling.InstanceTypeOption, most int) []sche
 	return chosen
 }
 
-// needed returns types, by index, that together have the required variety if any do: each is the cheapest that adds a missing value, while
-// its key lacks values.
+// needed returns the indexes of types that together have the required variety, if that is possible. Each is the cheapest type that adds a
+// missing value for a key that still lacks values.
 func (v *variety) needed(all []scheduling.InstanceTypeOption) map[int]bool {
 	needed := map[int]bool{}
 	seen := make([]map[string]bool, len(v.demands))

@@ -24,7 +24,7 @@ type typeKey struct {
 
 // Apply replaces Catalogs and NodePools of the snapshot, and changes no object that they point to. If nodes of the pool's class report
 // other values than an instance type states, a corrected instance type with the same name takes its place. It stays the same object while
-// the corrections stay the same. For each correction it adds a sentence to Assumptions, at most 20. A nil snapshot is left alone.
+// the corrections stay the same. For each correction it adds a sentence to Assumptions, at most 20. A nil snapshot is ignored.
 func (b *Book) Apply(s *scheduling.Snapshot) {
 	if s == nil {
 		return

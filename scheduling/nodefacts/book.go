@@ -230,7 +230,7 @@ func (f *Fact) count(ready time.Duration) {
 	}
 }
 
-// measured reports whether a resource is measured, so that equal nodes differ a little in it. All other resources are counted.
+// measured reports whether a resource is measured: its amount differs a little between equal nodes. All other resources are counted.
 func measured(name corev1.ResourceName) bool {
 	return name == corev1.ResourceMemory || name == corev1.ResourceEphemeralStorage || name == corev1.ResourcePods
 }

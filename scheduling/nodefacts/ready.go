@@ -30,9 +30,9 @@ func (b *Book) Ready(instanceType, class string) (time.Duration, bool) {
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
 // Timeout returns how long the claim may take until its node is registered. This is ten times as long as nodes of its type and class take,
-// but at least a third and at most four times the configured time. Without known times, it is the configured time, which is the argument.
-// If fewer than three nodes were seen, it is the configured time. A claim with several types gets the longest of their times, or the
-// configured time if one of them is not known.
+// but at least a third and at most four times the configured time. Without known times, it is the configured time, which is the argument
+// otherwise. If fewer than three nodes were seen, it is the configured time. A claim with several types gets the longest of their times, or
+// the configured time if one of them is not known.
 func (b *Book) Timeout(claim *v1.NodeClaim, otherwise time.Duration) time.Duration {
 	if claim == nil {
 		return otherwise

@@ -66,12 +66,12 @@ type OfferingAmount struct {
 // nodes: a fee per node remains.
 //
 // Commitments are used one after another, in the order of the terms. Each covers first the nodes of the snapshot that are not leaving (nor
-// hidden in a Trial), then the planned nodes. Among those, the order is: largest saving per unit used, largest uncovered share, highest
-// price, then the names of instance types and of nodes. The last node may be covered in part: it costs that share of a covered node's price
-// plus the remaining share of an uncovered node's price. Later commitments may cover the remaining share. AWS documents the same order for
-// its bills: Reserved Instances before Savings Plans, and within a Savings Plan the highest saving first
-// (https://docs.aws.amazon.com/savingsplans/latest/userguide/sp-applying.html). So list them in that order, EC2 Instance Savings Plans
-// before Compute ones. Nodes of the snapshot come before planned nodes, even if planned nodes would save more. This overestimates the
+// hidden in a Trial), then the planned nodes. Within each of these two groups, the order is: largest saving per unit used, largest
+// uncovered share, highest price, then the names of instance types and of nodes. The last node may be covered in part: it costs that share
+// of a covered node's price plus the remaining share of an uncovered node's price. Later commitments may cover the remaining share. AWS
+// documents the same order for its bills: Reserved Instances before Savings Plans, and within a Savings Plan the highest saving first
+// (https://docs.aws.amazon.com/savingsplans/latest/userguide/sp-applying.html). So list commitments in that order, EC2 Instance Savings
+// Plans before Compute ones. Nodes of the snapshot come before planned nodes, even if planned nodes would save more. This overestimates the
 // cost by at most what the other order would save.
 //
 // A commitment covers only on-demand offerings, unless the Requirements of its term name karpenter.sh/capacity-type: spot and reserved
@@ -79,10 +79,10 @@ type OfferingAmount struct {
 type Commitment struct {
 	// Amount that is paid for, in Unit; above 0, at most 1e9.
 	Amount float64 `json:"amount"`
-	// Unit says what Amount counts, for readers: "USD/h", "normalized units". Empty means "nodes", or "USD/h" with PercentOfPrice.
+	// Unit says what Amount counts, for people: "USD/h", "normalized units". Empty means "nodes", or "USD/h" with PercentOfPrice.
 	Unit string `json:"unit,omitempty"`
-	// PercentOfPrice makes a node use this share of its price so far, in USD per hour, of the commitment: 72 for a
-	// Savings Plan whose rates are 28 percent below on-demand. Above 0, at most 100; 0 means not set.
+	// With PercentOfPrice, a node uses up an amount of the commitment that is this share of the node's price so far, in USD per hour: 72
+	// for a Savings Plan whose rates are 28 percent below on-demand. Above 0, at most 100; 0 means not set.
 	PercentOfPrice float64 `json:"percentOfPrice,omitempty"`
 	// ByType is how much a node of each instance type uses: the rates of a Savings Plan, the normalized units of
 	// size-flexible Reserved Instances. Each more than 0. Types that are not listed are not covered.
@@ -122,10 +122,10 @@ type CommitmentUse struct {
 	Saved float64 `json:"saved"`
 }
 
-// Tabulate makes a term for what no other kind of term can express: it calls amount, which returns USD per hour, for each offering of the
-// types, available or not, and leaves out those with 0. The function runs here and never in a planner, so it may be any function. A saved
-// snapshot contains the table, so that plans can be repeated and audited. Types must be those of the snapshot's catalog; Compile refuses
-// amounts that are not finite.
+// Tabulate makes a term for costs that no other kind of term can express. It calls amount, which returns USD per hour, for each offering of
+// the types, even if the offering is not available. Offerings with the amount 0 are left out. The function amount is called here and never
+// by a planner, so it may be any function. A saved snapshot contains the table, so that plans can be repeated and audited. Types must be
+// those of the snapshot's catalog; Compile refuses amounts that are not finite.
 func Tabulate(name, source string, types []*cloudprovider.InstanceType, amount func(*cloudprovider.InstanceType, *cloudprovider.Offering) float64) CostTerm {
 	if amount == nil {
 		return CostTerm{Name: name, Source: source, Offerings: []OfferingAmount{}}

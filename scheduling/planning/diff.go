@@ -238,7 +238,7 @@ func relaxedOnlyIn(p, other *Plan) []Relaxation {
 	return out
 }
 
-// String returns a short table for readers, which ends in a newline; the JSON form contains everything.
+// String returns a short table for people, which ends in a newline; the JSON form contains everything.
 func (d PlanDiff) String() string {
 	if d.IsZero() {
 		return "no difference\n"

@@ -75,14 +75,14 @@ type WrongField struct {
 }
 
 // WrongFields compares a document with the type it was to be decoded into and returns every field that does not fit.
-// A decoder stops at the first and, for quantities and durations, does not say where it is.
+// A decoder stops at the first such field and, for quantities and durations, does not say where it is.
 func WrongFields(root *yaml.Node, into reflect.Type) []WrongField {
 	var d typeDiagnosis
 	d.visit(root, into, "", root.Line, 0)
 	return d.found
 }
 
-// mostDepth and mostBytes bound a diagnosis as the default limits bound reading.
+// mostDepth and mostBytes limit a diagnosis in the same way as the default Limits limit reading.
 const (
 	mostDepth = 128
 	mostBytes = 512 << 20

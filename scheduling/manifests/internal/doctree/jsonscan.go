@@ -14,25 +14,25 @@ import (
 // Span is a half-open range of bytes of a source.
 type Span struct{ Start, End int }
 
-// ErrTooDeep refuses values that are nested too deeply.
+// ErrTooDeep is the error for values that are nested too deeply.
 var ErrTooDeep = errors.New("nested too deeply")
 
 // MaxLine bounds the lines of YAML and the strings of JSON, which a parser copies several times. No object that an API server
 // takes is half as long.
 const MaxLine = 8 << 20
 
-// ErrLongLine refuses longer ones.
+// ErrLongLine is the error for lines and strings that are longer than MaxLine.
 var ErrLongLine = fmt.Errorf("a line of YAML or a text of JSON has more than %d bytes", MaxLine)
 
 // JSONScanner finds the beginning and end of values without decoding them, so that splitting a list of fifty thousand pods into items costs
-// little more than reading it. It does not check values: decoding them does.
+// little more than reading it. It does not check values: this happens when they are decoded.
 type JSONScanner struct {
 	Data     []byte
 	End      int
 	MaxDepth int
 }
 
-// SkipSpace returns where the next value or mark is.
+// SkipSpace returns the position of the next value or punctuation mark.
 func (s *JSONScanner) SkipSpace(pos int) int {
 	for pos < s.End {
 		switch s.Data[pos] {

@@ -18,13 +18,13 @@ import (
 // YAML is read as by kubectl: as a notation of JSON. The parser's nodes have line numbers; they are written as JSON, which is then decoded
 // like any other JSON. Unquoted words follow YAML 1.1, where yes, no, on and off are booleans, as in the API server's clients.
 
-// ErrAliases is what a document gets that unfolds to far more than was written.
+// ErrAliases is the error for a document whose aliases unfold to far more data than the document contains.
 var ErrAliases = errors.New("the aliases in the document unfold to far more data than the document holds")
 
-// errComplexKey refuses mappings whose keys are not scalars.
+// errComplexKey is the error for mappings whose keys are not scalars.
 var errComplexKey = errors.New("a key of a mapping must be a single word or number")
 
-// errMerge refuses merge keys without a mapping to merge.
+// errMerge is the error for merge keys without a mapping to merge.
 var errMerge = errors.New("a merge key (<<) needs a mapping or a list of mappings")
 
 // SyntaxError is a YAML syntax error. line counts from 1 in the text that was parsed; 0 is unknown.
@@ -111,12 +111,12 @@ type JSONWriter struct {
 	merges mergeBudget
 }
 
-// mergeBudget counts the mappings that merge keys were followed into.
+// mergeBudget counts how many mappings were merged because of merge keys.
 type mergeBudget int
 
 const maxMerges mergeBudget = 100_000
 
-// NodeError is an error of the document's form, with the node it is about.
+// NodeError is an error in the form of the document, with the node that is wrong.
 type NodeError struct {
 	Node  *yaml.Node
 	Cause error
@@ -125,9 +125,9 @@ type NodeError struct {
 func (e *NodeError) Error() string { return e.Cause.Error() }
 func (e *NodeError) Unwrap() error { return e.Cause }
 
-// Write appends the JSON of the node, which is nested that deep.
+// Write appends the JSON of the node; depth says how deep the node is nested.
 func (w *JSONWriter) Write(n *yaml.Node, depth int) error {
-	// An alias that refers to itself ends here, too.
+	// This also stops an alias that refers to itself.
 	if depth > w.MaxDepth {
 		return &NodeError{n, ErrTooDeep}
 	}
@@ -187,8 +187,8 @@ func (w *JSONWriter) writeMapping(n *yaml.Node, depth int) error {
 	return nil
 }
 
-// flatten returns the keys and values of a mapping in turn, with merge keys ("<<") replaced by the merged entries that the mapping does not
-// state itself.
+// flatten returns the keys and values of a mapping alternately. Merge keys ("<<") are replaced by the merged entries that the mapping does
+// not state itself.
 func (b *mergeBudget) flatten(n *yaml.Node, depth, maxDepth int) ([]*yaml.Node, error) {
 	merged := false
 	for i := 0; i+1 < len(n.Content); i += 2 {
@@ -323,7 +323,7 @@ func appendInteger(out []byte, text string) []byte {
 func appendFloat(out []byte, text string) []byte {
 	value, err := strconv.ParseFloat(strings.ReplaceAll(text, "_", ""), 64)
 	if err != nil || math.IsNaN(value) || math.IsInf(value, 0) {
-		// JSON has no word for it. It is kept as text, which is refused where a number is required.
+		// JSON can't express infinity or NaN. Such a value is kept as text, which is refused where a number is required.
 		return appendText(out, text)
 	}
 	if mantissa := strings.FieldsFunc(text, func(r rune) bool { return r == 'e' || r == 'E' }); value == 0 && strings.ContainsAny(mantissa[0], "123456789") {
@@ -342,7 +342,7 @@ func appendText(out []byte, text string) []byte {
 		if c := text[i]; c < ' ' || c == '"' || c == '\\' || c > '~' {
 			quoted, err := json.Marshal(text)
 			if err != nil {
-				return append(out, `""`...) // json.Marshal takes every string
+				return append(out, `""`...) // json.Marshal accepts every string
 			}
 			return append(out, quoted...)
 		}
