@@ -47,7 +47,7 @@ type (
 type (
 	// Gang is pods that are useful only together: a plan places at least Minimum of them, or none.
 	Gang = planning.Gang
-	// GangAncestor is what the parent of gangs is a part of.
+	// GangAncestor is a group of groups of gangs.
 	GangAncestor = planning.GangAncestor
 	// GangTemplate represents equal members of a gang that do not exist yet.
 	GangTemplate = planning.GangTemplate

@@ -50,7 +50,7 @@ func (t *Trial) Rollback(to Mark) error {
 	return t.t.Rollback(to.mark)
 }
 
-// Clone returns an independent trial in the same state: the same nodes are hidden and opened, and the same pods wait. From now on, both
+// Clone returns an independent trial in the same state: the same nodes are hidden and planned, and the same pods wait. From now on, both
 // give the same answers to the same questions, and they may be used in parallel. Marks of one trial are not valid in the other.
 func (t *Trial) Clone() *Trial {
 	return &Trial{t.t.Clone()}
@@ -81,8 +81,8 @@ func (t *Trial) Place(ctx context.Context, o PlaceOptions) (Outcome, error) {
 }
 
 // Put places waiting pods, of hidden nodes or of the snapshot, on a node of the snapshot, in their order and by the rules of Place. The
-// error wraps ErrNoPlace for a pod that can't be on the node; a pod that does not wait and an unknown node are errors, too. Earlier pods
-// are then placed, so roll back.
+// error wraps ErrNoPlace for a pod that can't be on the node. A pod that does not wait and an unknown node are also errors. The pods before
+// it in the list are then already placed, so roll back.
 func (t *Trial) Put(node string, pods []PodKey) error {
 	return placing.Of(t.t).Put(node, pods)
 }
@@ -105,8 +105,8 @@ func (t *Trial) Plan(ctx context.Context) (*Plan, error) {
 	return answering.On(t.t).Plan(ctx)
 }
 
-// Placed is Plan without the reasons of pods without a place and without a lower bound, which take most of its time. It is for callers with
-// many attempts. Order and names are those of Plan.
+// Placed is Plan without the reasons of pods without a place and without a lower bound: computing these takes most of Plan's time. Use it
+// for many attempts. Order and names are those of Plan.
 func (t *Trial) Placed() *Plan {
 	return answering.On(t.t).Placed()
 }

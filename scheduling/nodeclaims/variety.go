@@ -118,7 +118,7 @@ func (v *variety) choose(o Options) ([]scheduling.InstanceTypeOption, error) {
 	return chosen, nil
 }
 
-// cheapest adds types in order, as long as there is room for the types that variety needs.
+// cheapest returns the cheapest types, at most most of them, including all types that variety needs.
 func (v *variety) cheapest(all []scheduling.InstanceTypeOption, most int) []scheduling.InstanceTypeOption {
 	needed := v.needed(all)
 	room := most - len(needed)

@@ -85,7 +85,7 @@ func (e *NotSnapshotError) Error() string {
 	return fmt.Sprintf("it holds Kubernetes objects (the first is a %s), not a snapshot: package scheduling/manifests makes one of them", e.Kind)
 }
 
-// kindOfObject returns the kind of the first document if that is a Kubernetes object; otherwise empty.
+// kindOfObject returns the kind of the first document if that is a Kubernetes object, or "" otherwise.
 func kindOfObject(data []byte) string {
 	doc, err := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(data))).Read()
 	if err != nil {

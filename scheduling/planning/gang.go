@@ -18,7 +18,7 @@ type Gang struct {
 	// Namespace of its pods; Namespace and Name together are unique in a snapshot.
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
-	// Source is the object that the gang was made from, such as "PodGroup research/train", for readers.
+	// Source is the object that the gang was made from, such as "PodGroup research/train", for people.
 	Source string `json:"source,omitempty"`
 	// Members are pods of the snapshot, pending or bound to nodes, in the order in which they count towards Minimum. A pod is a member of
 	// at most one gang. A member that is not in the snapshot does not exist yet, and has no place.
@@ -33,20 +33,22 @@ type Gang struct {
 	// Topology keeps the members together: for each entry all of them are on nodes with one value of a label. Entries are sorted from the
 	// widest domain to the narrowest; if not all preferred entries can be kept, the last are given up first.
 	Topology []GangTopology `json:"topology,omitempty"`
-	// Parent names what the gang is a part of, unique in its namespace: the gangs of one parent are placed all together or not at all. It
-	// is empty for a gang without a parent.
+	// Parent is the name of the group of gangs that the gang is a part of, unique in its namespace: the gangs of one parent are placed all
+	// together or not at all. It is empty for a gang without a parent.
 	Parent string `json:"parent,omitempty"`
 	// Shared is how many of the first entries of Topology the gangs of the parent have in common: for each of these entries, all gangs
 	// are in the same domain. The entries after them concern only this gang. Without a Parent, Shared has no effect.
 	Shared int `json:"shared,omitempty"`
-	// Spare says that the parent is complete without the gang: it is placed after the others, in the domains that they share, if there is room.
+	// Spare says that the parent is complete without the gang. The gang is then placed after the parent's other gangs, in the domains that
+	// they share, if there is room.
 	Spare bool `json:"spare,omitempty"`
-	// Ancestors are what the parent is a part of, its own parent first; nil if it is a part of nothing. The gangs of all groups of an
-	// ancestor are placed all together or not at all. All gangs of one parent have the same ancestors. Without a Parent, it is nil.
+	// Ancestors are the groups of groups that the parent is a part of, its own parent first; nil if it is a part of none. The gangs of all
+	// groups of an ancestor are placed all together or not at all. All gangs of one parent have the same ancestors. Without a Parent, it is
+	// nil.
 	Ancestors []GangAncestor `json:"ancestors,omitempty"`
 	// DisruptionMode says whether running members may be moved without the others. Empty means GangDisruptedTogether.
 	DisruptionMode GangDisruptionMode `json:"disruptionMode,omitempty"`
-	// Deadline is the time from which on the gang is not placed any more, or zero if there is none.
+	// Deadline is the time from which on the gang is not placed any more; the zero time means no deadline.
 	Deadline time.Time `json:"deadline,omitzero"`
 	// RunSeconds is how many seconds the members run after they are placed. They are not placed in a reservation that ends earlier
 	// (cloudprovider.Offering.ReservationEnds). 0 means that it is not known; then activeDeadlineSeconds of each member counts, if set.
@@ -58,13 +60,14 @@ type GangAncestor struct {
 	// Name is unique in the namespace of the gang, among parents and ancestors.
 	Name string `json:"name"`
 	// Shared is how many of the first entries of Gang.Topology the gangs of the ancestor have in common: for each of these entries, all
-	// gangs are in the same domain. It is at most as large as that of the group below it. 0: they may be in different domains.
+	// gangs are in the same domain. It is at most as large as Shared of the group below it. 0 means that the gangs may be in different
+	// domains.
 	Shared int `json:"shared,omitempty"`
-	// Spare says that the ancestor is complete without the group below it: that group is placed after the others, all of it or nothing, in
-	// the domains that they share, if there is room.
+	// Spare says that the ancestor is complete without the group below it. That group is then placed after the others, all of it or
+	// nothing, in the domains that they share, if there is room.
 	Spare bool `json:"spare,omitempty"`
-	// DisruptedTogether says that no member of a gang of the ancestor is moved unless all members of all of its gangs are moved, too. The
-	// gangs have the mode GangDisruptedWithParent.
+	// DisruptedTogether says that the members of all gangs of the ancestor are moved all together or not at all. The gangs have the mode
+	// GangDisruptedWithParent.
 	DisruptedTogether bool `json:"disruptedTogether,omitempty"`
 }
 
@@ -101,9 +104,9 @@ const (
 type GangDisruptionMode string
 
 const (
-	// GangDisruptedTogether: no member is moved unless all are.
+	// GangDisruptedTogether: no member is moved unless all members are moved.
 	GangDisruptedTogether GangDisruptionMode = "All"
-	// GangDisruptedWithParent: no member is moved unless all members of all gangs of the parent with this mode are moved, too.
+	// GangDisruptedWithParent: the members of all gangs of the parent with this mode are moved all together or not at all.
 	GangDisruptedWithParent GangDisruptionMode = "AllOfParent"
 	// GangDisruptedSingly: members are moved like other pods.
 	GangDisruptedSingly GangDisruptionMode = "Single"
@@ -118,11 +121,11 @@ type GangKey struct {
 // String returns "namespace/name".
 func (k GangKey) String() string { return k.Namespace + "/" + k.Name }
 
-// Key names the gang.
+// Key returns the key of the gang.
 func (g *Gang) Key() GangKey { return GangKey{g.Namespace, g.Name} }
 
-// Whole names the outermost of the gang's parent and ancestors whose gangs are placed all together or not at all with the gang. It returns
-// false if the gang is placed on its own: it has no parent, or its parent is complete without it.
+// Whole returns the key of the outermost group (the parent or an ancestor) whose gangs are placed all together or not at all with the gang.
+// It returns false if the gang is placed separately: it has no parent, or its parent is complete without it.
 func (g *Gang) Whole() (GangKey, bool) {
 	if g.Parent == "" || g.Spare {
 		return GangKey{}, false
@@ -134,8 +137,8 @@ func (g *Gang) Whole() (GangKey, bool) {
 	return GangKey{g.Namespace, name}, true
 }
 
-// MovedWith names the outermost of the gang's parent and ancestors without whose other gangs no member of the gang is moved. It returns false
-// if the gang is moved on its own.
+// MovedWith returns the key of the outermost group (the parent or an ancestor) whose gangs are moved all together or not at all with the
+// gang. It returns false if the gang is moved separately.
 func (g *Gang) MovedWith() (GangKey, bool) {
 	if g.Parent == "" || g.DisruptionMode != GangDisruptedWithParent {
 		return GangKey{}, false

@@ -46,10 +46,10 @@ const (
 	// GangDomainsClosed: there are domains with the labels that the gang's topology needs, but the gang can use none of them. Its running
 	// members are in several domains or on a node outside of all domains, or the node selectors of its members exclude every domain.
 	GangDomainsClosed GangReasonCode = "DomainsClosed"
-	// GangDomainsTooSmall: none of the domains that are open to it has room for all members that it needs, and no node can be launched there that would
-	// hold them.
+	// GangDomainsTooSmall: none of the domains that the gang can use has room for all members that it needs, and no node can be launched
+	// there that would hold them.
 	GangDomainsTooSmall GangReasonCode = "DomainsTooSmall"
-	// GangDomainsForbidden: in some domain nodes could hold all members that it needs, but limits, reservations, minValues or rules
+	// GangDomainsForbidden: in some domain, nodes could hold all members that the gang needs, but limits, reservations, minValues or rules
 	// between pods keep some of them out.
 	GangDomainsForbidden GangReasonCode = "DomainsForbidden"
 	// GangParentHasNoPlace: the gang alone would have a place, but the gangs of its parent do not all have one together.
@@ -61,29 +61,31 @@ const (
 // GangReason says why a gang has no place as a whole.
 type GangReason struct {
 	Code GangReasonCode `json:"code"`
-	// Fit is how many of the Needed members would have a place in the closest domain, Domains; with GangIncomplete, how many exist.
+	// Fit is the number of Needed members that would have a place in the closest domain, Domains. For the code GangIncomplete it is the
+	// number of members that exist.
 	Fit     int          `json:"fit"`
 	Needed  int          `json:"needed"`
 	Domains []GangDomain `json:"domains,omitempty"`
-	// Keys are the labels of which all members need one value; empty for a gang that may be anywhere. Known is how many such domains are
-	// stated by nodes or instance types. Open is how many of these domains the members could use: members run in no other domain, and node
-	// selectors exclude none of these.
+	// Keys are the labels for which the nodes of all members must have one value; empty for a gang that may be anywhere. Known is the
+	// number of such domains that nodes or instance types state. Open is the number of these domains that the members could use: no member
+	// runs in another domain, and no node selector excludes them.
 	Keys  []string `json:"keys,omitempty"`
 	Known int      `json:"known,omitempty"`
 	Open  int      `json:"open,omitempty"`
-	// Unknown are the Keys that no node and no instance type states, with GangNoSuchDomain; empty if each key is stated somewhere, but
-	// never all of them together.
+	// Unknown are the Keys that no node and no instance type states. It is set only for the code GangNoSuchDomain, and empty if each key is
+	// stated somewhere, but never all of them together.
 	Unknown []Unknown `json:"unknown,omitempty"`
-	// RunIn are domains that members run in, at most four, with GangDomainsClosed; without a value for a node that lacks the label.
+	// RunIn are at most four domains that members run in. It is set only for the code GangDomainsClosed. A node that lacks the label has a
+	// domain without a value.
 	RunIn []GangDomain `json:"runIn,omitempty"`
-	// Pod is the first needed member without a place, and Reasons say why, as in Unschedulable. With GangDomainsClosed it is the first
-	// pod whose node selector excludes the remaining domains.
+	// Pod is the first needed member without a place, and Reasons say why, as in Unschedulable. For the code GangDomainsClosed, it is the
+	// first pod whose node selector excludes the remaining domains.
 	Pod     *PodKey  `json:"pod,omitempty"`
 	Reasons []Reason `json:"reasons,omitempty"`
 	// Cures are single changes after which the whole gang would have a place.
 	Cures []GangCure `json:"cures,omitempty"`
-	// Parent of the gang, with GangParentHasNoPlace. Sibling is the first of the parent's gangs that has no place even alone, and Because says why; nil
-	// if each has one alone.
+	// Parent is the parent of the gang. It is set only for the code GangParentHasNoPlace. Sibling is the first of the parent's gangs that
+	// has no place even alone, and Because says why; nil if each gang alone has a place.
 	Parent  string      `json:"parent,omitempty"`
 	Sibling *GangKey    `json:"sibling,omitempty"`
 	Because *GangReason `json:"because,omitempty"`

@@ -24,11 +24,11 @@ const (
 	MissReservation MissCode = "Reservation"
 	// MissMinValues: the pool's minValues would have to be given up (MinValuesBestEffort).
 	MissMinValues MissCode = "MinValues"
-	// MissTopology: Rule would have to be removed from all pods that have it; if MaxSkew is set, that maxSkew would be enough. A host port
-	// would have to be free.
+	// MissTopology: Rule would have to be removed from all pods that have it; if MaxSkew is set, that maxSkew would be enough. If the rule
+	// is a host port, this port would have to be free.
 	MissTopology MissCode = "Topology"
 	// MissLabel: the pod's requirement on label Key would have to allow any one of Values; without Values, the pod must not restrict the
-	// label. If the operating system that the pod names (spec.os) is the obstacle, Rule says so: then it too would have to be one of
+	// label. If the operating system that the pod names (spec.os) is the obstacle, Rule says so: then spec.os would also have to be one of
 	// Values.
 	MissLabel MissCode = "Label"
 	// MissResources: the pod's requests would have to be lower by Amounts, and something of each would remain.
@@ -51,14 +51,14 @@ const (
 // resources of an existing node.
 type NearestMiss struct {
 	Code MissCode `json:"code"`
-	// Taints to tolerate, with MissToleration.
+	// Taints to tolerate. Set only for the code MissToleration.
 	Taints []corev1.Taint `json:"taints,omitempty"`
 	// Amounts by which limits are too low or requests too high. Volumes are listed as "attachable-volumes-csi-<driver>".
 	Amounts corev1.ResourceList `json:"amounts,omitempty"`
-	// Reservation, named by the labels of its offerings, with MissReservation.
+	// Reservation, named by the labels of its offerings. Set only for the code MissReservation.
 	Reservation string `json:"reservation,omitempty"`
-	// Rule in words, and the MaxSkew that would be enough; with MissLabel "spec.os" or empty; with MissDevices what the claims would have
-	// to ask for, in words.
+	// Rule in words, and the MaxSkew that would be enough. For the code MissLabel, Rule is "spec.os" or empty. For the code MissDevices, it
+	// says what the claims would have to ask for.
 	Rule    string `json:"rule,omitempty"`
 	MaxSkew int32  `json:"maxSkew,omitempty"`
 	// Key of a label, or "field:metadata.name" for a node's name, which matchFields select; Values are at most three, those of the cheapest
@@ -71,8 +71,8 @@ type NearestMiss struct {
 	InstanceType *InstanceTypeOption `json:"instanceType,omitempty"`
 	// Node of the snapshot that the pod would then go on; empty for a planned node.
 	Node string `json:"node,omitempty"`
-	// Also is a second change that is needed as well; it has no Node, and an InstanceType only with MissOffering. Nil if one change is
-	// enough.
+	// Also is a second change that is needed as well. It has no Node, and has an InstanceType only for the code MissOffering. Nil if one
+	// change is enough.
 	Also *NearestMiss `json:"also,omitempty"`
 }
 
@@ -180,8 +180,8 @@ func inWords(before, key string) string {
 // the CSI driver follows.
 const AttachedVolumesPrefix = "attachable-volumes-csi-"
 
-// DevicesPrefix begins the resource names under which they count devices that drivers publish: names of device classes follow, joined by
-// "+", and, after "#", a number that distinguishes resources of the same classes.
+// DevicesPrefix begins the resource names under which explanations and certificates count devices that drivers publish. The names of device
+// classes follow, joined by "+", and after "#" a number that distinguishes resources of the same classes.
 const DevicesPrefix = "devices of "
 
 // DeviceSharesPrefix begins the names of resources that count shares instead of devices. They are used for devices that exclude each

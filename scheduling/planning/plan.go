@@ -76,8 +76,8 @@ type NewNode struct {
 	// prices, cheapest first. The first is the cheapest unless a commitment covers the node in part. If a node is planned for a commitment,
 	// it lists only types that the commitment covers.
 	InstanceTypes []InstanceTypeOption `json:"instanceTypes"`
-	// Requirements are the NodeClaim's, apart from InstanceTypes: the pool's, narrowed by the pods. They restrict the instance type only if
-	// the pool or a pod does.
+	// Requirements are the requirements of the NodeClaim, apart from InstanceTypes: those of the pool, narrowed by the pods. They restrict
+	// the instance type only if the pool or a pod does.
 	Requirements requirements.Set `json:"requirements"`
 	// Pods placed on it, in an order in which they can be bound.
 	Pods []PodKey `json:"pods"`
@@ -143,9 +143,9 @@ type RelaxationCode string
 const (
 	// RelaxedNodeAffinity: the pods' node does not meet a preferred node affinity term.
 	RelaxedNodeAffinity RelaxationCode = "PreferredNodeAffinity"
-	// RelaxedPodAffinity: no pod that a preferred pod affinity term asks for is in their topology domain.
+	// RelaxedPodAffinity: their topology domain has no pod that a preferred pod affinity term selects.
 	RelaxedPodAffinity RelaxationCode = "PreferredPodAffinity"
-	// RelaxedPodAntiAffinity: a pod that a preferred pod anti-affinity term keeps away from is in their topology domain.
+	// RelaxedPodAntiAffinity: their topology domain has a pod that a preferred pod anti-affinity term selects.
 	RelaxedPodAntiAffinity RelaxationCode = "PreferredPodAntiAffinity"
 	// RelaxedSpread: the skew of a topology spread constraint with ScheduleAnyway is above its maxSkew.
 	RelaxedSpread RelaxationCode = "ScheduleAnyway"
@@ -166,7 +166,7 @@ type Relaxation struct {
 // NoteCode is the kind of a note. Codes are stable.
 type NoteCode string
 
-// NoteNodeOverlayNotApplied says that a NodeOverlay contradicts itself or another of its weight, and was not applied.
+// NoteNodeOverlayNotApplied says that a NodeOverlay contradicts itself or another overlay of the same weight, and was not applied.
 const NoteNodeOverlayNotApplied NoteCode = "NodeOverlayNotApplied"
 
 // NoteDeviceAlternative says that an alternative other than the first meets a request for devices on a new node, because this node is
@@ -181,7 +181,7 @@ type Note struct {
 	Code NoteCode `json:"code"`
 	// Object of the note, "kind namespace/name".
 	Object string `json:"object,omitempty"`
-	// Message is a sentence for readers.
+	// Message is a sentence for people.
 	Message string `json:"message"`
 }
 
@@ -259,8 +259,8 @@ type CertificateClass struct {
 	Value float64 `json:"value"`
 }
 
-// CertificateType is the proof for one instance type. A type whose room depends on how it is bought may have several: for each way to buy
-// it, one of them is the proof.
+// CertificateType is the proof for one instance type. A type whose room depends on how it is bought may have several proofs: for each way
+// to buy it, one of them applies.
 type CertificateType struct {
 	Name string `json:"name"`
 	// Price of the type's cheapest usable offering with that room, USD per hour.
@@ -269,7 +269,7 @@ type CertificateType struct {
 	Multipliers map[corev1.ResourceName]float64 `json:"multipliers"`
 	// RuleMultipliers are in USD per hour for one unit of the rule's amount, by CertificateRule.Name, or nil if there are none.
 	RuleMultipliers map[string]float64 `json:"ruleMultipliers,omitempty"`
-	// Whole are the resources counted in whole pods, or nil if there are none, at most two.
+	// Whole are the resources counted in whole pods, at most two; nil without any.
 	Whole []CertificateCount `json:"whole,omitempty"`
 }
 

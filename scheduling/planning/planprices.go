@@ -27,7 +27,7 @@ type PricesFrom struct {
 	Date       string                        `json:"date,omitempty"`
 	Region     string                        `json:"region,omitempty"`
 	Confidence cloudprovider.PriceConfidence `json:"confidence,omitempty"`
-	// Nodes is the number of nodes with prices from there.
+	// Nodes is the number of nodes with prices of this origin.
 	Nodes int `json:"nodes"`
 	// HourlyCost of these nodes, USD per hour.
 	HourlyCost float64 `json:"hourlyCost"`

@@ -4,11 +4,11 @@ package planning
 // reservations while they last. Values other than the constants are treated as the zero value.
 type Query struct {
 	// Preferences says what to do with pods' preferences: preferred node affinity, preferred pod (anti-)affinity and spread constraints
-	// with ScheduleAnyway. PreferNoSchedule taints are avoided in both cases. Empty means PreferencesRespect.
+	// with ScheduleAnyway. PreferNoSchedule taints are avoided with every policy. Empty means PreferencesRespect.
 	Preferences PreferencePolicy `json:"preferences,omitempty"`
 	// PreferencePremium is how much more a pod's place may cost if all of its preferences are kept, as a share of the cost with none kept:
-	// 0 keeps those that cost nothing, 0.5 pays up to half as much again, 3 up to four times as much in total. Preferences of lower weight
-	// may cost proportionally less. Nil means DefaultPreferencePremium; a negative value means 0.
+	// 0 keeps those that cost nothing, 0.5 pays up to 50 % more, 3 up to four times as much in total. Preferences of lower weight may cost
+	// proportionally less. Nil means DefaultPreferencePremium; a negative value means 0.
 	PreferencePremium *float64 `json:"preferencePremium,omitempty"`
 	// MinValues says what to do with minValues that can't be met. Empty means MinValuesStrict.
 	MinValues MinValuesPolicy `json:"minValues,omitempty"`
@@ -17,7 +17,7 @@ type Query struct {
 	// Reserved says what to do with pods whose reservation has no room left. Empty means ReservedFallback.
 	Reserved ReservedPolicy `json:"reserved,omitempty"`
 	// Preemption says whether a node is planned for a pod if kube-scheduler makes room for it by preempting others. Plans list such pods in
-	// Plan.Preemptions in both cases. Only Solve reads it; Trial.Place ignores preemption. Empty means PreemptionIgnore.
+	// Plan.Preemptions with both policies. Only Solve reads it; Trial.Place ignores preemption. Empty means PreemptionIgnore.
 	Preemption PreemptionPolicy `json:"preemption,omitempty"`
 }
 
@@ -76,7 +76,7 @@ const (
 	// EffortDefault is the zero value: it finds most of the savings, and takes about a quarter more processor time than EffortFast. On
 	// clusters of one instance family plans cost at most about 1 % more than the best known.
 	EffortDefault Effort = ""
-	// EffortFast is for a quick answer: plans for ordinary clusters cost 0.5 % more than by default, some 1 to 2 %.
+	// EffortFast is for a quick answer: plans for ordinary clusters cost 0.5 % more than by default, plans for some clusters 1 to 2 %.
 	EffortFast Effort = "Fast"
 	// EffortThorough is for plans that are made rarely and paid for a long time: it takes at least four times the processor time of the
 	// default, about six times for ordinary clusters, whose plans are 0.3 % cheaper.

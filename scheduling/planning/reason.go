@@ -85,29 +85,29 @@ type Reason struct {
 	// Pool of the reason; zero if it concerns only the pod, or existing nodes.
 	Pool v1.PoolKey `json:"pool,omitzero"`
 	Code ReasonCode `json:"code"`
-	// Taint that is not tolerated, with ReasonTaint. Further taints are in Also. If the pod itself tolerates it, Detail says which pod does
-	// not.
+	// Taint that is not tolerated. Set only for the code ReasonTaint. Further taints are in Also. If the pod itself tolerates it, Detail
+	// says which pod does not.
 	Taint *corev1.Taint `json:"taint,omitempty"`
-	// Key of the label where the requirements exclude each other, with ReasonRequirements.
+	// Key of the label where the requirements exclude each other. Set only for the code ReasonRequirements.
 	Key string `json:"key,omitempty"`
-	// Requests of the pod without the DaemonSets' overhead, with ReasonInstanceTypes. Volumes that it attaches are listed as
-	// "attachable-volumes-csi-<driver>".
+	// Requests of the pod without the DaemonSets' overhead. Set only for the code ReasonInstanceTypes. Volumes that it attaches are listed
+	// as "attachable-volumes-csi-<driver>".
 	Requests corev1.ResourceList `json:"requests,omitempty"`
-	// Removed counts the pool's types by check, with ReasonInstanceTypes and the codes that follow it.
+	// Removed counts the pool's types by check. It is set for the code ReasonInstanceTypes and the codes that are listed after it.
 	Removed Removed `json:"removed,omitzero"`
-	// Rules that exclude the pod, with ReasonTopology and ReasonHostPorts.
+	// Rules that exclude the pod. Set only for the codes ReasonTopology and ReasonHostPorts.
 	Rules []Rule `json:"rules,omitempty"`
-	// MinValues that are not met, with ReasonMinValues.
+	// MinValues that are not met. Set only for the code ReasonMinValues.
 	MinValues []MinValuesShortfall `json:"minValues,omitempty"`
-	// Nodes counts the existing nodes by check, with ReasonExistingNodes, ReasonNoNodePools and ReasonOptedOut.
+	// Nodes counts the existing nodes by check. It is set only for the codes ReasonExistingNodes, ReasonNoNodePools and ReasonOptedOut.
 	Nodes *RemovedNodes `json:"nodes,omitempty"`
 	// Unknown are names that the pod asks for and that do not exist, at most four: usually misspellings.
 	Unknown []Unknown `json:"unknown,omitempty"`
-	// NotKnown are resources that the pod requests and whose amount is unknown for some of the pool's types, with ReasonInstanceTypes:
-	// these types count as having none.
+	// NotKnown are resources that the pod requests and whose amount is unknown for some of the pool's types: these types count as having
+	// none. It is set only for the code ReasonInstanceTypes.
 	NotKnown []NotKnown `json:"notKnown,omitempty"`
-	// Devices says what the closest instance type lacks for the pod's device claims, with ReasonInstanceTypes; empty if devices are not the
-	// cause.
+	// Devices says what the closest instance type lacks for the pod's device claims; empty if devices are not the cause. It is set only for
+	// the code ReasonInstanceTypes.
 	Devices string `json:"devices,omitempty"`
 	// Detail is the rest of the sentence if the operands are not enough.
 	Detail string `json:"detail,omitempty"`
@@ -115,9 +115,9 @@ type Reason struct {
 	// that the pool excludes and a taint. Reasons other than taints are only looked for if no single change would help. They have neither
 	// Pool nor NearestMiss.
 	Also []Reason `json:"also,omitempty"`
-	// NearestMiss is the smallest change after which the pod would have a place in the pool, or, with ReasonExistingNodes,
-	// ReasonNoNodePools and ReasonOptedOut, on an existing node; nil if neither a single change nor one of the pairs tried would help. It
-	// is not part of String.
+	// NearestMiss is the smallest change after which the pod would have a place in the pool (for the codes ReasonExistingNodes,
+	// ReasonNoNodePools and ReasonOptedOut: on an existing node). It is nil if neither a single change nor one of the pairs tried would
+	// help. It is not part of String.
 	NearestMiss *NearestMiss `json:"nearestMiss,omitempty"`
 }
 
@@ -191,8 +191,8 @@ func joined(a, between, b string) string {
 	return a + between + b
 }
 
-// hints suggests corrections of unknown names; who is what could have such a name. For a label that Detail already names, only the
-// suggestion is added.
+// hints suggests corrections of unknown names; who says in words which objects could have such a name. For a label that Detail already
+// names, only the suggestion is added.
 func (r Reason) hints(who string) string {
 	text := ""
 	for _, u := range r.Unknown {

@@ -35,7 +35,7 @@ const (
 	NodeNotPlaced NodeCheck = "NotPlaced"
 )
 
-// NodeChecks returns all checks in order.
+// NodeChecks returns all checks, in the order in which they are made.
 func NodeChecks() [10]NodeCheck {
 	return [...]NodeCheck{NodeUnavailable, NodeCordoned, NodeTaints, NodeRequirements, NodeVolumes, NodeVolumeLimits, NodeResources, NodeHostPorts, NodeTopology, NodeNotPlaced}
 }
@@ -95,8 +95,8 @@ type RemovedNodes struct {
 	Topology int `json:"topology,omitempty"`
 	// NotPlaced: the node would suit the pod alone, but the plan does not place it there.
 	NotPlaced int `json:"notPlaced,omitempty"`
-	// Examples has one node for each check that some node fails first, in the order of the fields above: the first of those that fail the
-	// fewest other checks.
+	// Examples has one node for each check that is the first check that some node fails, in the order of the fields above. Of these nodes,
+	// it is the first that fails the fewest other checks.
 	Examples []NodeExample `json:"examples,omitempty"`
 }
 
@@ -104,18 +104,18 @@ type RemovedNodes struct {
 type NodeExample struct {
 	Check NodeCheck `json:"check"`
 	Node  string    `json:"node"`
-	// Taints that the pod does not tolerate, with NodeTaints.
+	// Taints that the pod does not tolerate. Set only for the check NodeTaints.
 	Taints []corev1.Taint `json:"taints,omitempty"`
 	// Key of a label that does not meet the requirements, and its Value on the node, empty if the node lacks the label.
 	Key   string `json:"key,omitempty"`
 	Value string `json:"value,omitempty"`
-	// Requests that are too large and what is Free of these resources, with NodeResources and NodeVolumeLimits. Volumes
-	// are listed as "attachable-volumes-csi-<driver>".
+	// Requests that are too large, and the Free amounts of these resources. Set only for the checks NodeResources and NodeVolumeLimits.
+	// Volumes are listed as "attachable-volumes-csi-<driver>".
 	Requests corev1.ResourceList `json:"requests,omitempty"`
 	Free     corev1.ResourceList `json:"free,omitempty"`
-	// Rules that exclude the pod, with NodeHostPorts and NodeTopology.
+	// Rules that exclude the pod. Set only for the checks NodeHostPorts and NodeTopology.
 	Rules []Rule `json:"rules,omitempty"`
-	// Detail says why the node takes no pods, with NodeUnavailable.
+	// Detail says why the node takes no pods. Set only for the check NodeUnavailable.
 	Detail string `json:"detail,omitempty"`
 	// Also contains the results of later checks on the same node, at most six; each label that does not meet the requirements is one. They
 	// have no Node.

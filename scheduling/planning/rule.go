@@ -52,11 +52,12 @@ type Rule struct {
 type RuleDomain struct {
 	// Name is the value of the label.
 	Name string `json:"name"`
-	// Pods there that the rule selects.
+	// Pods in the domain that the rule selects.
 	Pods int32 `json:"pods"`
 	// HoldsBack means that the domain has the fewest pods of a spread, so other domains must not get more pods.
 	HoldsBack bool `json:"holdsBack,omitempty"`
-	// Node is one of the nodes of a domain that holds back, and Check says why the pod can't go there; empty if the domain has no node yet.
+	// Node is one of the nodes of a domain that HoldsBack, and Check says why the pod can't go there. Both are empty if the domain has no
+	// node yet.
 	Node  string    `json:"node,omitempty"`
 	Check NodeCheck `json:"check,omitempty"`
 	// Taint of that node which the spread ignores, because its nodeTaintsPolicy is not Honor.

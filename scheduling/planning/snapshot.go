@@ -89,7 +89,7 @@ type Snapshot struct {
 	UnsupportedVolumeTopologyKeys []string `json:"unsupportedVolumeTopologyKeys,omitempty"`
 	UnsupportedVolumeDrivers      []string `json:"unsupportedVolumeDrivers,omitempty"`
 
-	// Assumptions are sentences for readers, which say what the maker of the snapshot assumed, such as the region of the prices. Planning
+	// Assumptions are sentences for people, which say what the maker of the snapshot assumed, such as the region of the prices. Planning
 	// does not read them; a program that plans from a saved snapshot can print them again.
 	Assumptions []string `json:"assumptions,omitempty"`
 }

@@ -1,7 +1,7 @@
 package planning
 
-// SpotSplit says how a plan keeps a workload's limits on spot nodes (package scheduling/spotlimits): which of its waiting pods may not be on
-// spot nodes, and which spot pools are open to the others. No pod is planned against it.
+// SpotSplit says how a plan keeps a workload's limits on spot nodes (package scheduling/spotlimits): which of its waiting pods may not be
+// on spot nodes, and which spot pools the other waiting pods may use. The plan places every pod in accordance with it.
 type SpotSplit struct {
 	// Workload is "Kind namespace/name", and Limits are its annotations.
 	Workload string `json:"workload"`
@@ -17,10 +17,10 @@ type SpotSplit struct {
 	Parts []SpotPart `json:"parts,omitempty"`
 }
 
-// SpotPart are waiting pods with the spot pools that are open to them. They may also be on nodes that are not spot.
+// SpotPart is a group of waiting pods, with the spot pools that they may use. They may also be on nodes that are not spot.
 type SpotPart struct {
 	Pods []PodKey `json:"pods"`
-	// Pools are by zone. If Any is set, all spot pools are open, and Pools is nil.
+	// Pools are the spot pools, by zone. If Any is set, the pods may use all spot pools, and Pools is nil.
 	Pools []SpotPools `json:"pools,omitempty"`
 	Any   bool        `json:"any,omitempty"`
 }

@@ -20,7 +20,7 @@ const (
 // Unknown is a name that a pod asks for and that does not exist: usually a misspelling.
 type Unknown struct {
 	Kind UnknownKind `json:"kind"`
-	// Key of the label, with UnknownValue.
+	// Key of the label. Set only for the kind UnknownValue.
 	Key string `json:"key,omitempty"`
 	// Name is the name that the pod asks for.
 	Name string `json:"name"`

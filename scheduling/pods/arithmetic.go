@@ -9,9 +9,9 @@ import (
 
 // DisruptionsAllowed computes status.disruptionsAllowed of a PodDisruptionBudget as the disruption controller does, for objects that have
 // no status yet, as in manifests. healthy is the number of ready pods that the budget selects, and expected is the number of pods that
-// their controllers ask for. minAvailable pods must stay, or all expected pods but maxUnavailable. Percentages are of expected and
-// rounded up. If a budget has neither field, one pod must stay. Source: the PodDisruptionBudget API's field documentation and Kubernetes'
-// disruption controller.
+// their controllers ask for. The budget requires that minAvailable pods stay, or all expected pods except maxUnavailable. Percentages are
+// of expected and rounded up. If a budget has neither field, one pod must stay. Source: the PodDisruptionBudget API's field documentation
+// and Kubernetes' disruption controller.
 func DisruptionsAllowed(spec *policyv1.PodDisruptionBudgetSpec, expected, healthy int) (int, error) {
 	if spec == nil {
 		spec = &policyv1.PodDisruptionBudgetSpec{}

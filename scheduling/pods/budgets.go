@@ -104,7 +104,7 @@ func (b *Budgets) Of(pod *corev1.Pod) []*Budget {
 }
 
 // NeverAllow reports whether budgets prevent every eviction of the pod until somebody changes them: one budget that never allows a
-// disruption, or several budgets at once, since the eviction API then refuses the pod. It is false for pods that are not evictable, and
+// disruption, or several budgets at once, because the eviction API then refuses the pod. It is false for pods that are not evictable, and
 // for pods that are not ready if their budget has SparesUnready.
 func (b *Budgets) NeverAllow(pod *corev1.Pod) bool { return b.NeverAllowFrom(v1.MarkerTaint, pod) }
 
@@ -139,8 +139,8 @@ func (b *Block) Error() string {
 	return fmt.Sprintf("pod %s: disruption budget %s allows no disruption now", b.Pod, b.Budgets[0])
 }
 
-// Blocks returns why the budgets would refuse to evict the pod at the time now, or nil. It is nil for pods that are not evictable. It
-// considers this eviction alone: use PDBTracker for several evictions.
+// Blocks returns why the budgets would refuse to evict the pod now, or nil. It is nil for pods that are not evictable. It considers this
+// eviction alone: use PDBTracker for several evictions.
 func (b *Budgets) Blocks(pod *corev1.Pod, now time.Time) *Block {
 	return b.BlocksFrom(v1.MarkerTaint, pod, now)
 }

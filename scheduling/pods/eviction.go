@@ -14,7 +14,7 @@ import (
 // stuckAfter is how long after its deletion timestamp, which includes the grace period, a drain still waits for a terminating pod.
 const stuckAfter = time.Minute
 
-// Evictable reports whether a drain may evict the pod at the time now, without regard to PodDisruptionBudgets.
+// Evictable reports whether a drain may evict the pod now, without regard to PodDisruptionBudgets.
 func Evictable(pod *corev1.Pod, now time.Time) bool {
 	if pod == nil {
 		return false
@@ -39,8 +39,8 @@ func Reschedulable(pod *corev1.Pod) bool {
 	return (Active(pod) || Terminating(pod) && OwnedByStatefulSet(pod)) && !OwnedByDaemonSet(pod) && !Static(pod)
 }
 
-// ReschedulableNow reports whether the pod is reschedulable and nothing keeps it where it is at the time now: neither
-// its own annotation nor a budget that never allows a disruption. On leaving nodes, planning treats these pods as if they were pending.
+// ReschedulableNow reports whether the pod is reschedulable and nothing keeps it where it is now: neither its own annotation nor a budget
+// that never allows a disruption. On leaving nodes, planning treats these pods as if they were pending.
 func ReschedulableNow(pod *corev1.Pod, budgets *Budgets, now time.Time) bool {
 	if pod == nil {
 		return false

@@ -22,8 +22,8 @@ func NewPDBTracker(budgets *Budgets) *PDBTracker {
 // Left returns how many more disruptions the budget allows.
 func (t *PDBTracker) Left(budget *Budget) int { return max(0, budget.Allowed-t.taken[budget.Key]) }
 
-// Take uses up one disruption of the pod's budget, or returns why it can't and leaves the tracker unchanged. Nothing is used up for a pod
-// that is not evictable at the time now, that no budget selects, or that is not ready while its budget has SparesUnready.
+// Take uses up one disruption of the pod's budget, or returns why it can't and leaves the tracker unchanged. It uses up nothing if the pod
+// is not evictable now, if no budget selects it, or if it is not ready and its budget has SparesUnready.
 func (t *PDBTracker) Take(pod *corev1.Pod, now time.Time) *Block {
 	budget, why := t.demand(pod, now)
 	if why == nil && budget != nil {
@@ -62,7 +62,7 @@ func (t *PDBTracker) demand(pod *corev1.Pod, now time.Time) (*Budget, *Block) {
 	return t.uses(pod, now), nil
 }
 
-// uses returns the budget of which an eviction of the pod uses up a disruption, or nil.
+// uses returns the budget whose allowed disruptions an eviction of the pod reduces, or nil.
 func (t *PDBTracker) uses(pod *corev1.Pod, now time.Time) *Budget {
 	if !Evictable(pod, now) {
 		return nil

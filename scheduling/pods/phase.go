@@ -116,7 +116,7 @@ func Provisionable(pod *corev1.Pod) bool {
 	return false
 }
 
-// grouped reports whether the pod is of a PodGroup of scheduling.k8s.io.
+// grouped reports whether the pod belongs to a PodGroup of scheduling.k8s.io.
 func grouped(pod *corev1.Pod) bool { return podgroups.NewReader(false).SchedulingGroup(pod) != "" }
 
 // Nominated reports whether kube-scheduler has promised the pod room on a node that it is not bound to yet. Such a pod belongs in

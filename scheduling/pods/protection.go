@@ -35,8 +35,8 @@ func (e *AnnotationError) Error() string {
 // Unwrap returns what is wrong with the value.
 func (e *AnnotationError) Unwrap() error { return e.Err }
 
-// ProtectionOf reads the pod's annotation karpenter.sh/do-not-disrupt at the time now: "true" protects the pod without end. A positive Go
-// duration protects it until that time after its start, and before it has started.
+// ProtectionOf reads the pod's annotation karpenter.sh/do-not-disrupt: "true" protects the pod without end. A positive Go duration protects
+// it until that time after its start, and before it has started.
 func ProtectionOf(pod *corev1.Pod, now time.Time) Protection {
 	if pod == nil {
 		return Protection{}
@@ -59,7 +59,7 @@ func ProtectionOf(pod *corev1.Pod, now time.Time) Protection {
 	return Protection{Active: asks.Protects(start, now), Until: until}
 }
 
-// Protected reports whether the pod's do-not-disrupt annotation holds at the time now.
+// Protected reports whether the pod's do-not-disrupt annotation protects it now.
 func Protected(pod *corev1.Pod, now time.Time) bool {
 	if pod == nil {
 		return false

@@ -47,7 +47,7 @@ func Anonymize(s *scheduling.Snapshot, key []byte) *scheduling.Snapshot {
 // anonymizer copies a snapshot and replaces the words in it.
 type anonymizer struct {
 	key []byte
-	// plain are the keys of labels and taints whose values stay.
+	// plain are the keys of labels and taints whose values stay unchanged.
 	plain map[string]bool
 	// words maps names to the words that replace them.
 	words map[string]string

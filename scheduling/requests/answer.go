@@ -78,7 +78,7 @@ func (r *Round) scaleUp(plan *scheduling.Plan) error {
 	return nil
 }
 
-// each lists the node of each pod.
+// each returns the name of the node of each pod.
 func (p places) each() []string {
 	var out []string
 	for _, node := range p.nodes() {
@@ -91,8 +91,8 @@ func (p places) each() []string {
 	return out
 }
 
-// Hosts returns the names of the snapshot's nodes on which bookings hold room or the plan places pods of requests, in order. They are not
-// empty for disruption, even if no pod runs on them. After Answer has returned, they are those of its result.
+// Hosts returns the sorted names of the snapshot's nodes on which bookings hold room or the plan places pods of requests. Disruption must
+// not treat these nodes as empty, even if no pod runs on them. After Answer has returned, they are those of its result.
 func (r *Round) Hosts(plan *scheduling.Plan) []string {
 	hosts := map[string]bool{}
 	for node := range r.held {

@@ -72,7 +72,7 @@ func (d *demand) asPod(s slot) *corev1.Pod {
 	return pod
 }
 
-// nominated returns the pod, nominated for the node unless it is for another.
+// nominated returns the pod, nominated for the node unless it is already nominated for another node.
 func nominated(pod *corev1.Pod, node string) *corev1.Pod {
 	if pod.Status.NominatedNodeName != "" {
 		return pod
@@ -129,7 +129,7 @@ func (r *Round) holdBookings(ctx context.Context) error {
 	return nil
 }
 
-// keep takes the room of the slots.
+// keep reserves the room of the slots on their nodes.
 func (r *Round) keep(d *demand, slots []slot) {
 	for _, s := range slots {
 		if s.taker != nil {

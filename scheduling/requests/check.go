@@ -130,7 +130,7 @@ func (d *demand) placesIn(at map[scheduling.PodKey]string) places {
 	return p
 }
 
-// key names the pod of that number of a PodSet.
+// key returns the key of the pod with the given number in the PodSet with index set.
 func (d *demand) key(set, number int) scheduling.PodKey {
 	return scheduling.PodKey{Namespace: d.given.Namespace, Name: fmt.Sprintf("%s-%d", d.setName(set), number)}
 }

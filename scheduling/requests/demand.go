@@ -18,7 +18,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
-// namePrefix is the beginning of the names of all pods that represent those of a request.
+// namePrefix is the beginning of the names of all pods that represent pods of a request.
 const namePrefix = "provisioning-request-"
 
 // demand is a request and the pods it asks for.
@@ -63,7 +63,7 @@ func (d *demand) want(set int) int {
 type resolver struct {
 	in        *Input
 	templates map[types.NamespacedName]*corev1.PodTemplate
-	// taken are the names of pods with the same prefix as those of requests.
+	// taken are the names of the snapshot's pods that begin with namePrefix, by namespace.
 	taken map[string][]string
 }
 
@@ -119,7 +119,7 @@ func (r *resolver) fill(d *demand) {
 	}
 }
 
-// adopt makes the pod one of the request that waits for a place. Claims of ephemeral volumes don't exist before their pods.
+// adopt turns the pod into a pod of the request that waits for a place. Claims of ephemeral volumes don't exist before their pods.
 func (d *demand) adopt(pod *corev1.Pod) {
 	if pod.Annotations == nil {
 		pod.Annotations = map[string]string{}
@@ -140,7 +140,7 @@ func (d *demand) adopt(pod *corev1.Pod) {
 // setName returns the prefix of the names of a PodSet's pods.
 func (d *demand) setName(set int) string { return d.prefix + "-" + strconv.Itoa(set) }
 
-// pod returns the pod of that number of a PodSet.
+// pod returns the pod with the given number in the PodSet with index set.
 func (d *demand) pod(set, number int) *corev1.Pod {
 	pod := *d.moulds[set]
 	uid := string(d.given.UID)
@@ -155,7 +155,7 @@ func (d *demand) pod(set, number int) *corev1.Pod {
 	return &pod
 }
 
-// heldPod returns the pod bound to the node. Nothing may take its room, or remove it from the node.
+// heldPod returns the pod with the given number, bound to the node. Nothing may take its room, or remove it from the node.
 func (d *demand) heldPod(set, number int, node string) *corev1.Pod {
 	pod := d.pod(set, number)
 	pod.Annotations = maps.Clone(pod.Annotations)
@@ -166,8 +166,8 @@ func (d *demand) heldPod(set, number int, node string) *corev1.Pod {
 	return pod
 }
 
-// gang returns the request as a gang: the pods of all PodSets, or those of the PodSet with index only if that is not negative. Pods that
-// use it already and wait are members, unless they are in another gang.
+// gang returns the request as a gang. If only is negative, its members are the pods of all PodSets, otherwise the pods of the PodSet with
+// the index only. Waiting pods that already use the request are members, unless they are in another gang.
 func (d *demand) gang(only int, inGang map[scheduling.PodKey]bool) (scheduling.Gang, bool) {
 	g := scheduling.Gang{Namespace: d.given.Namespace, Name: d.prefix, Source: d.String()}
 	if only >= 0 {

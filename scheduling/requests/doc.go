@@ -18,7 +18,7 @@
 //
 // A round goes through these steps:
 //
-//  1. Bookings whose time is over end. The others hold their room on the nodes that the request's status names; pods that use a
+//  1. Bookings end if their time is over. The others hold their room on the nodes that the request's status names; pods that use a
 //     booking take its place. If room is gone, the booking moves to other existing nodes, or ends.
 //  2. Requests of v1.ClassCheckCapacity are tried on existing nodes, after all pending pods, the oldest first. No NodePool
 //     takes part.
@@ -28,7 +28,7 @@
 //
 // A round depends only on its input, and its results are the new status of the objects. So a restarted program can continue where the
 // earlier one stopped. The functions are pure and deterministic: they read no clock, change none of their arguments, and don't depend on
-// the order of lists. Requests of other classes are left alone.
+// the order of lists. Requests of other classes are ignored.
 //
 // Stability: beta.
 package requests

@@ -15,9 +15,9 @@ import (
 )
 
 const (
-	// DefaultBookFor is for how long room is booked if no time is given; the Cluster Autoscaler has the same default.
+	// DefaultBookFor is how long room is booked if Input.BookFor is nil; the Cluster Autoscaler has the same default.
 	DefaultBookFor = 10 * time.Minute
-	// DefaultMaxPods is how many pods requests may ask for together in one round if no number is given.
+	// DefaultMaxPods is how many pods requests may ask for together in one round if Input.MaxPods is nil.
 	DefaultMaxPods = 50_000
 )
 
@@ -36,11 +36,11 @@ type Input struct {
 	Query scheduling.Query
 	// DeviceMatcher is the matcher that the plans use. It may be nil.
 	DeviceMatcher scheduling.DeviceMatcher
-	// BookFor is for how long room is booked, and for how long a plan's answer is valid. Nil is DefaultBookFor.
+	// BookFor is how long room is booked, and how long a plan's answer is valid. Nil is DefaultBookFor.
 	BookFor *time.Duration
 	// MaxPods is the largest number of pods that all requests of one round may ask for together. Missing pods of the snapshot's gangs count
-	// against it. A request for more than MaxPods fails. Other requests are handled oldest first, and a request that exceeds the rest waits
-	// for a later round. Nil means DefaultMaxPods; more than 100,000 count as that.
+	// against it. A request for more than MaxPods fails. Other requests are handled oldest first, and a request that asks for more than the
+	// remaining number waits for a later round. Nil means DefaultMaxPods; more than 100,000 counts as 100,000.
 	MaxPods *int
 }
 
@@ -79,7 +79,7 @@ func nameOf(r *v1.ProvisioningRequest) types.NamespacedName {
 	return types.NamespacedName{Namespace: r.Namespace, Name: r.Name}
 }
 
-// over reports whether the time has come.
+// over reports whether the time until is reached.
 func (in *Input) over(until time.Time) bool {
 	return !in.Snapshot.Time.IsZero() && !in.Snapshot.Time.Before(until)
 }

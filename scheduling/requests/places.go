@@ -21,7 +21,7 @@ func (p places) add(node string, set, sets, pods int) {
 	p[node][set] += pods
 }
 
-// nodes returns the names of the nodes, in order.
+// nodes returns the sorted names of the nodes.
 func (p places) nodes() []string { return slices.Sorted(maps.Keys(p)) }
 
 // maxDetail is the maximum length of a detail, and maxBookingDetails is how many of the 64 details a booking may use.
@@ -49,7 +49,7 @@ func (p places) write(details map[string]v1.Detail) bool {
 			total += c
 		}
 		if total == 0 {
-			continue // it was moved away
+			continue // its pods were moved to other nodes
 		}
 		line := node + " " + strings.Join(counts, ",") + "\n"
 		if b.Len()+len(line) > maxDetail {
@@ -72,8 +72,8 @@ func isBooking(key string) bool {
 	return key == v1.DetailBooking || strings.HasPrefix(key, v1.DetailBooking+"-")
 }
 
-// readPlaces returns the places that the details name, for this number of PodSets. It ignores invalid lines, which another writer may have
-// added.
+// readPlaces returns the places that the details name, for the given number of PodSets. It ignores invalid lines, which another writer may
+// have added.
 func readPlaces(details map[string]v1.Detail, sets int) places {
 	p := places{}
 	for _, key := range slices.Sorted(maps.Keys(details)) {

@@ -26,7 +26,7 @@ type PlannedNodes struct {
 }
 
 // answerPlan answers a request of v1.ClassPlan: which nodes would be launched for it in addition to those that are planned. An answer that
-// is good still is kept.
+// is still valid is kept.
 func (r *Round) answerPlan(ctx context.Context, d *demand) error {
 	details := d.answer.Status.ProvisioningClassDetails
 	was := d.given.Condition(v1.ConditionProvisioned)

@@ -28,7 +28,7 @@ type Round struct {
 	demands []*demand
 	// booked, checks, scaleUps and plans are the demands of this round, by the work to do.
 	booked, checks, scaleUps, plans []*demand
-	// held are pods that represent booked room, by node; nominee are the nodes of pods that use some.
+	// held are pods that represent booked room, by node; nominee has the nodes on which pods use booked room.
 	held    map[string][]*corev1.Pod
 	nominee map[scheduling.PodKey]string
 	// ready are the nodes that have joined and are initialised.
@@ -99,7 +99,7 @@ func isReady(n *scheduling.Node) bool {
 	return n.Object != nil && !n.Leaving && (n.Claim == nil || n.Object.Labels[apiv1.NodeInitializedLabelKey] == "true")
 }
 
-// sort ends the request if it is over, and makes its pods. It reports whether there is still work to do.
+// sort ends the request if its time is over, and makes its pods. It reports whether there is still work to do.
 func (r *Round) sort(d *demand, moulds *resolver) bool {
 	if d.given.Done() {
 		return false
@@ -139,7 +139,7 @@ func (r *Round) sort(d *demand, moulds *resolver) bool {
 	return true
 }
 
-// late reports whether the request's time is over. One that no API server has seen has just been made.
+// late reports whether the request's time is over. A request that no API server has seen is not late, because it was just made.
 func (r *Round) late(request *v1.ProvisioningRequest) bool {
 	return !request.CreationTimestamp.IsZero() && r.in.over(request.ValidUntil())
 }
@@ -178,7 +178,7 @@ func (r *Round) bookedUntil(request *v1.ProvisioningRequest) time.Time {
 
 func (r *Round) bookFor() time.Duration { return option.Or(r.in.BookFor, DefaultBookFor) }
 
-// pickPods removes the pods for which nothing may be launched from those to plan, and lets pods that use a booking take its room.
+// pickPods removes pods for which nothing may be launched from the snapshot, and lets pods that use a booking take its room.
 func (r *Round) pickPods() {
 	s := *r.in.Snapshot
 	s.Pods, s.Gangs = make([]*corev1.Pod, 0, len(s.Pods)), slices.Clone(s.Gangs)

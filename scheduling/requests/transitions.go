@@ -48,7 +48,7 @@ func (r *Round) wait(d *demand, reason, message string) {
 	}
 }
 
-// notFound says that there is no room for the request. It is tried again, unless it asks not to be or its time is over.
+// notFound says that there is no room for the request. It is tried again, unless ParameterNoRetry is set or the request's time is over.
 func (r *Round) notFound(d *demand, message string) {
 	if d.class() != v1.ClassPlan && d.given.Spec.Parameters[v1.ParameterNoRetry] == "true" {
 		d.answer.SetCondition(v1.ConditionProvisioned, no, v1.ReasonCapacityIsNotFound, shortened(message), r.in.Snapshot.Time)
@@ -59,7 +59,7 @@ func (r *Round) notFound(d *demand, message string) {
 }
 
 // revoke ends a booking whose room no longer exists. v1.ConditionCapacityRevoked makes Kueue give up a job permanently. This is right only
-// for a job whose pods wait and would never get a place, because nothing is launched for them. Others can ask again.
+// for a job whose pods wait and would never get a place, because nothing is launched for them. Other jobs can ask again.
 func (r *Round) revoke(d *demand, reason, message string) {
 	if d.class() == v1.ClassCheckCapacity && d.used() {
 		r.set(d, v1.ConditionCapacityRevoked, reason, message)

@@ -71,7 +71,7 @@ func (l *podRules) add(kind Kind, path, text string, change func(*corev1.Pod)) {
 	})
 }
 
-// labels are the rules about labels of nodes, one for each key.
+// labels adds the rules about labels of nodes, one for each key.
 func (l *podRules) labels() {
 	said := map[string][]string{}
 	path := map[string]string{}
@@ -129,7 +129,7 @@ func dropLabel(p *corev1.Pod, key string) {
 	}
 }
 
-// spreads are the constraints that must be kept.
+// spreads adds the topology spread constraints that must be kept.
 func (l *podRules) spreads() {
 	for i, c := range l.pod.Spec.TopologySpreadConstraints {
 		if c.WhenUnsatisfiable != corev1.DoNotSchedule {
@@ -146,7 +146,7 @@ func (l *podRules) spreads() {
 
 const required = ".requiredDuringSchedulingIgnoredDuringExecution[%d]"
 
-// podAffinity are the required terms about other pods.
+// podAffinity adds the required terms about other pods.
 func (l *podRules) podAffinity() {
 	a := l.pod.Spec.Affinity
 	if a == nil {
@@ -179,7 +179,7 @@ func dropTerm(terms []corev1.PodAffinityTerm, i int) []corev1.PodAffinityTerm {
 	return slices.Delete(terms, i, i+1)
 }
 
-// others are host ports, volumes and preferences.
+// others adds host ports, volumes and preferences.
 func (l *podRules) others() {
 	ports, volumes := 0, 0
 	for _, c := range l.pod.Spec.Containers {

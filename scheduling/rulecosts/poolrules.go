@@ -62,7 +62,7 @@ func (l *poolRules) requirements() {
 	}
 }
 
-// others are the rules of a pool that are no requirements.
+// others adds the rules of a pool that are not requirements.
 func (l *poolRules) others() {
 	spec := &l.pool.Spec
 	var diverse []string

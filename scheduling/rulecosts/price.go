@@ -29,7 +29,7 @@ type Options struct {
 // DefaultOptions plan without up to DefaultMaxPlans rules.
 func DefaultOptions() Options { return Options{MaxPlans: DefaultMaxPlans} }
 
-// Base is a snapshot with its plan, which the others are compared with. It is immutable and safe for concurrent use.
+// Base is a snapshot with its plan, with which the plans without a rule are compared. It is immutable and safe for concurrent use.
 type Base struct {
 	// Snapshot that was planned. Do not change it.
 	Snapshot *scheduling.Snapshot
@@ -87,8 +87,8 @@ type Cost struct {
 	Plan *scheduling.Plan
 }
 
-// Without plans the snapshot without each of the rules. Errors are those of planning; a rule whose removal makes the snapshot invalid is an
-// error, too. It ends early when ctx does.
+// Without plans the snapshot once for each of the rules, without this rule. Errors are those of planning; a rule whose removal makes the
+// snapshot invalid is also an error. It ends early when ctx does.
 func (b *Base) Without(ctx context.Context, rules []Rule) (Report, error) {
 	n := min(len(rules), b.options.MaxPlans)
 	r := Report{NotPlanned: slices.Clone(rules[n:]), Plans: n}

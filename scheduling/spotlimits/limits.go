@@ -21,7 +21,7 @@ type Limits struct {
 	// MaxPoolShare is the largest share of the workload's pods on one spot pool, which is an instance type in a zone. It is above 0 and at
 	// most 1; nil means no limit. One pod per pool is always allowed, however small the share is.
 	MaxPoolShare *float64
-	// MaxPrice is the highest price of a spot node, as a share of the price on demand of its type in its zone. It is above 0; nil means no
+	// MaxPrice is the highest price of a spot node, as a share of the on-demand price of its type in its zone. It is above 0; nil means no
 	// limit.
 	MaxPrice *float64
 }

@@ -12,7 +12,7 @@ import (
 type Cost struct {
 	// Price of the offering now.
 	Price float64 `json:"price"`
-	// Level of earlier prices; the Price if there is none.
+	// Level of earlier prices; it equals Price if no earlier price is known.
 	Level float64 `json:"level"`
 	// ExpectedPrice while the node lives: between Price and Level.
 	ExpectedPrice float64 `json:"expectedPrice"`
@@ -24,12 +24,12 @@ type Cost struct {
 	LossUSD float64 `json:"lossUSD"`
 	// Interruptions is the cost of interruptions, per hour.
 	Interruptions float64 `json:"interruptions"`
-	// Total is ExpectedPrice and Interruptions.
+	// Total is ExpectedPrice plus Interruptions.
 	Total float64 `json:"total"`
 }
 
 // Cost returns the expected cost of a node that is bought as the offering at the given time; loss says what an interruption costs. An
-// offering that is not spot costs its price. The type and the offering must be a catalog's.
+// offering that is not spot costs its price. The type and the offering must come from a catalog.
 func (m *Market) Cost(t *cloudprovider.InstanceType, o *cloudprovider.Offering, loss Loss, at time.Time) Cost {
 	if t == nil || o == nil {
 		return Cost{}

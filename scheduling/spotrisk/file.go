@@ -29,7 +29,7 @@ type file struct {
 	Markets []record `json:"markets"`
 }
 
-// FileError says what is wrong with a file of Export.
+// FileError says what is wrong with the file that Import was given.
 type FileError struct {
 	// Path of the field: "markets[3].price".
 	Path string
@@ -40,8 +40,8 @@ type FileError struct {
 // Error is "spot history: path rule".
 func (e *FileError) Error() string { return "spot history: " + e.Path + " " + e.Rule }
 
-// Export writes the market's records as JSON, for Import after a restart, or in another cluster of the account. The same knowledge gives
-// the same bytes.
+// Export writes the market's records as JSON, for Import after a restart, or in another cluster of the account. Equal observations give the
+// same bytes.
 func (m *Market) Export(w io.Writer) error {
 	if w == nil {
 		return option.Missing("Export", "the writer")
@@ -189,7 +189,7 @@ func (r *record) fault(newest time.Time) (field, rule string) {
 	return "", ""
 }
 
-// bad returns the field if its text is no name.
+// bad returns field if text is not a valid name, or "" otherwise.
 func bad(text, field string) string {
 	if text == "" || len(text) > maxName || strings.IndexFunc(text, func(c rune) bool { return c <= ' ' || c > '~' }) >= 0 {
 		return field

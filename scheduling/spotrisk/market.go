@@ -19,7 +19,7 @@ func (k Key) Compare(o Key) int {
 	return cmp.Or(strings.Compare(k.InstanceType, o.InstanceType), strings.Compare(k.Zone, o.Zone))
 }
 
-// Market contains the observations of spot markets. What is older counts less. It is safe for concurrent use; New makes one.
+// Market contains the observations of spot markets. Older observations count less. It is safe for concurrent use; New makes one.
 type Market struct {
 	options Options
 	mu      sync.Mutex
@@ -33,7 +33,7 @@ type record struct {
 	Price   float64   `json:"price,omitempty"`
 	PriceAt time.Time `json:"priceAt,omitzero"`
 	Level   float64   `json:"level,omitempty"`
-	// NodeHours, Interruptions, Launches and Refused as they counted at the time HistoryAt.
+	// NodeHours, Interruptions, Launches and Refused, with their weights at the time HistoryAt.
 	NodeHours     float64   `json:"nodeHours,omitempty"`
 	Interruptions float64   `json:"interruptions,omitempty"`
 	Launches      float64   `json:"launches,omitempty"`
@@ -135,7 +135,7 @@ func (r *record) decayTo(at time.Time, halfLife time.Duration) {
 	r.HistoryAt = at
 }
 
-// levelAt returns the level when the last price has held until a time.
+// levelAt returns the level of prices at the given time, if the last price was valid until then.
 func (r *record) levelAt(at time.Time, halfLife time.Duration) float64 {
 	weight := halved(at.Sub(r.PriceAt), halfLife)
 	return weight*r.Level + (1-weight)*r.Price

@@ -66,7 +66,7 @@ type Loss struct {
 	Restart time.Duration `json:"restart,omitempty"`
 	// LostWork is how much work of the whole node must be repeated.
 	LostWork time.Duration `json:"lostWork,omitempty"`
-	// Without is for how long the replacement is on demand if there is no spot capacity.
+	// Without is how long the replacement is an on-demand node if there is no spot capacity.
 	Without time.Duration `json:"without,omitempty"`
 	// PerNode and PerCPU are further costs of an interruption in USD, for each node and for each of its vCPUs. What evictions of pods cost
 	// belongs here.

@@ -10,7 +10,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Names of the terms, before the NodePools that they are for.
+// Beginning of the names of the terms; the NodePools that a term applies to follow.
 const (
 	// LevelTerm adds the difference between the expected price and the present price, which may be negative.
 	LevelTerm = "spot price level"
