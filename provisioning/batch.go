@@ -20,7 +20,7 @@ type BatchOptions struct {
 	Max time.Duration
 }
 
-// The window's lengths by default.
+// Default lengths of the batch window.
 const (
 	DefaultBatchIdle = time.Second
 	DefaultBatchMax  = 10 * time.Second
@@ -54,7 +54,7 @@ func (o BatchOptions) checked() (BatchOptions, error) {
 // Batch has no clock and no lock: only one goroutine may use it.
 type Batch struct {
 	options BatchOptions
-	// dirty are the triggers that no pass has handled yet, by UID; the number is the round in which they came.
+	// dirty has the triggers that no pass has handled yet, by UID, each with the round in which it came.
 	dirty map[types.UID]uint64
 	// round counts passes; running is true during a pass.
 	round   uint64

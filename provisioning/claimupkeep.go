@@ -18,7 +18,7 @@ import (
 // consistencyEvery is how often a node is compared with its NodeClaim.
 const consistencyEvery = 10 * time.Minute
 
-// leastShare is the share of the promised capacity that a node must have.
+// leastSharePercent is the percentage of the promised capacity that a node must have.
 const leastSharePercent = 90
 
 // CheckConsistency checks that a claim's node has at least 90 % of the capacity that the provider promised, for each resource that
@@ -98,7 +98,7 @@ func HydrateNode(node *corev1.Node, claim *v1.NodeClaim) *corev1.Node {
 	return out
 }
 
-// withClassLabel adds the label with the name of the claim's node class, unless it exists. Claims of v1alpha5 have none: the names
+// withClassLabel adds the label with the name of the claim's node class, unless it exists. Claims of v1alpha5 have no such label: the names
 // of their node classes are not valid label values.
 func withClassLabel(labels map[string]string, claim *v1.NodeClaim) map[string]string {
 	ref := claim.Spec.NodeClassRef

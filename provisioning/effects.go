@@ -117,7 +117,7 @@ func (e DeletePod) String() string         { return "delete pod " + e.Key.String
 // DisruptedReason says why a claim was deleted: the value of a metric label.
 type DisruptedReason string
 
-// The reasons in provisioning.
+// Reasons for which package provisioning deletes claims.
 const (
 	ReasonInsufficientCapacity DisruptedReason = "insufficient_capacity"
 	ReasonNodeClassNotReady    DisruptedReason = "nodeclass_not_ready"
@@ -164,7 +164,7 @@ type Event struct {
 // DefaultEventInterval is the minimum time between two equal events whose Every is nil.
 const DefaultEventInterval = 2 * time.Minute
 
-// every returns an event's interval.
+// every returns the interval as a value of Event.Every.
 func every(interval time.Duration) *time.Duration { return &interval }
 
 // EventReason names a kind of event. The words are those that existing alerts use (provisioning specification, section 16).

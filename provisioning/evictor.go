@@ -176,7 +176,7 @@ func EvictionReason(claim *v1.NodeClaim) string {
 	return ForcefulTermination
 }
 
-// explain sets the reason on the evictions.
+// explain sets why as the reason of the drain's evictions and deletions.
 func (d *Drain) explain(why string) {
 	for i, effect := range d.Effects {
 		switch e := effect.(type) {

@@ -18,7 +18,7 @@ import (
 // gang is launched even if the gang's other nodes can't be launched.
 const groupPatience = 3 * time.Minute
 
-// gangNodes are the nodes of a plan whose pods are useful only together.
+// gangNodes says which new nodes of a plan are launched together, because their pods are useful only together.
 type gangNodes struct {
 	d    *decision
 	plan *scheduling.Plan
@@ -26,7 +26,7 @@ type gangNodes struct {
 	gangOf map[scheduling.PodKey]int
 	// group has, for each gang, the lowest index of the gangs with which it shares new nodes, including itself.
 	group []int
-	// pending says which gangs have places on nodes of an incomplete launch.
+	// pending says which gangs have places on nodes of a launch group that is not complete yet.
 	pending []bool
 	// families has, for the outermost group of gangs that are placed all or none, the index of the first of these gangs.
 	families map[scheduling.GangKey]int
@@ -34,7 +34,7 @@ type gangNodes struct {
 	claims map[int]int
 }
 
-// gangsOf returns the plan's gangs, or nil if there are none.
+// gangsOf returns the gangNodes of the plan, or nil if the plan has no gangs.
 func (d *decision) gangsOf(plan *scheduling.Plan) *gangNodes {
 	if len(plan.Gangs) == 0 {
 		return nil
@@ -96,7 +96,7 @@ func (g *gangNodes) joinFamily(number int, gang *scheduling.Gang) {
 	g.families[whole] = number
 }
 
-// waitingMembers yields the members that have no node: pending pods, and then the pods that the gang's templates stand for.
+// waitingMembers yields the members that have no node: pending pods, and then the pods of the gang's templates, which do not exist yet.
 func (d *decision) waitingMembers(gang *scheduling.Gang) iter.Seq[scheduling.PodKey] {
 	return func(yield func(scheduling.PodKey) bool) {
 		for _, key := range gang.Members {
@@ -116,7 +116,7 @@ func (d *decision) waitingMembers(gang *scheduling.Gang) iter.Seq[scheduling.Pod
 	}
 }
 
-// on returns the gangs that need some of the pods.
+// on returns the gangs that need at least one of the pods.
 func (g *gangNodes) on(pods []scheduling.PodKey) (list []int) {
 	for _, key := range pods {
 		if gang, ok := g.gangOf[key]; ok && !slices.Contains(list, gang) {
@@ -141,7 +141,7 @@ func (g *gangNodes) root(gang int) int {
 	return gang
 }
 
-// findPending finds the groups with places on nodes of incomplete launches.
+// findPending sets pending for the groups with places on nodes of incomplete launches.
 func (g *gangNodes) findPending() {
 	launching := map[string]bool{}
 	for i := range g.d.snapshot.Nodes {
@@ -191,7 +191,7 @@ func (g *gangNodes) groupOf(node *scheduling.NewNode) (group *v1.LaunchGroup, he
 	}, ""
 }
 
-// hasPatientPods reports whether pods on the node that no gang needs have waited for a long time.
+// hasPatientPods reports whether the node has pods that no gang needs and that have waited for longer than groupPatience.
 func (g *gangNodes) hasPatientPods(node *scheduling.NewNode) bool {
 	return slices.ContainsFunc(node.Pods, func(key scheduling.PodKey) bool {
 		pod := g.d.pods[key]
@@ -224,7 +224,7 @@ func (d *decision) hold(orders *Orders, node *scheduling.NewNode, why string) {
 	}
 }
 
-// dropRefusedGroups launches nothing for groups with a node for which no claim can be created.
+// dropRefusedGroups removes the launches of groups with a node for which no claim can be created.
 func (o *Orders) dropRefusedGroups(d *decision) {
 	if len(o.refusedGroups) == 0 {
 		return

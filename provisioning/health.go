@@ -71,8 +71,8 @@ func (h *RegistrationHealth) Update(pool *v1.NodePool, now time.Time) bool {
 // Healthy reports whether, as far as is known, the pool's launches lead to nodes.
 func (h *RegistrationHealth) Healthy(pool *v1.NodePool) bool { return h.of(pool).healthy() }
 
-// of returns the pool's memory. It is reset when the pool or its node class has changed, and restored from the condition after a
-// restart.
+// of returns the recorded outcomes of the pool. They are reset when the pool or its node class has changed, and restored from the condition
+// after a restart.
 func (h *RegistrationHealth) of(pool *v1.NodePool) *poolHealth {
 	p := h.pools[pool.UID]
 	if p != nil && p.pool == pool.Generation && p.class == pool.Status.NodeClassObservedGeneration {
@@ -119,7 +119,7 @@ func (p *poolHealth) healthy() bool {
 	return failures < healthFailures
 }
 
-// Reasons of a pool's condition LaunchHealthy. Failures of the provider have the error's kind or its own reason.
+// Reasons of a pool's condition LaunchHealthy. For failures of the provider, the reason is the error's kind or the error's own reason.
 const (
 	// LaunchReasonRefused: the NodeClaim could not be stored; the message has the API server's error.
 	LaunchReasonRefused = "NodeClaimRefused"

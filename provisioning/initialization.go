@@ -14,7 +14,7 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// initialize waits until the node is as ordered, and shows the obstacle on the claim.
+// initialize waits until the node has everything that the claim asks for, and shows the obstacle on the claim.
 func (l *Lifecycle) initialize(s ClaimState, now time.Time) Step {
 	claim := s.Claim.DeepCopy()
 	wait := l.left(s.Claim, now)
@@ -110,7 +110,7 @@ func missingDevices(s ClaimState, node *corev1.Node) (reason, message string) {
 		strings.Join(missing, " and "), node.Name)
 }
 
-// published reports whether the driver has a pool for the node, and all slices of each pool.
+// published reports whether the list has a pool of the driver for the node, and all slices of each such pool.
 func published(list []*resourcev1.ResourceSlice, driver, node string) bool {
 	type progress struct{ generation, want, have int64 }
 	pools := map[string]progress{}
@@ -136,7 +136,8 @@ func published(list []*resourcev1.ResourceSlice, driver, node string) bool {
 	return len(pools) > 0
 }
 
-// noteDrivers adds the event after the drivers' time is over, and asks to be called again then.
+// noteDrivers adds EventDriverMissing to the step if driverPatience has passed since the registration. Otherwise it sets Again to that
+// time.
 func noteDrivers(step Step, claim *v1.NodeClaim, message string, now time.Time) Step {
 	since := registeredSince(claim)
 	if left := since.Add(driverPatience).Sub(now); left > 0 {

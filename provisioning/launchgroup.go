@@ -120,8 +120,8 @@ func hasJoined(registered metav1.Condition) bool {
 	return registered.Status == metav1.ConditionTrue || registered.Reason == ReasonGroupJoining || registered.Reason == reasonGatesClosed
 }
 
-// group makes the claim wait while others of its group are not as far, or gives it up together with them. waits is false if the claim may
-// continue.
+// group makes the claim wait while other claims of its group have not reached the same phase, or gives it up together with them. waits is
+// false if the claim may continue.
 func (l *Lifecycle) group(s ClaimState, now time.Time) (step Step, waits bool) {
 	g, ok := groupOf(s)
 	if !ok {
@@ -170,8 +170,8 @@ func (l *Lifecycle) failed(g *launchGroup, claim *v1.NodeClaim, now time.Time) (
 	return "", ""
 }
 
-// begins returns when the time of the group's nodes begins: with the first launch, which is when costs begin. Until then it is the creation
-// of the first claim: the difference between the API server's clock and that of the process can then cost time, but no money.
+// begins returns when the time of GroupTimeout begins: with the first launch, which is when costs begin. Until then it is the creation of
+// the first claim: the difference between the API server's clock and that of the process can then cost time, but no money.
 func (g *launchGroup) begins() time.Time {
 	if g.launched.IsZero() {
 		return g.created
@@ -221,7 +221,7 @@ func (l *Lifecycle) overdue(g *launchGroup, claim *v1.NodeClaim, now time.Time) 
 	return ok && !now.Before(since.Add(groupCreation))
 }
 
-// countedSince returns when this process first saw as many claims of the group as now. It returns false if that is not recorded.
+// countedSince returns when this process first saw the present number of claims of the group. It returns false if that is not recorded.
 func (l *Lifecycle) countedSince(g *launchGroup, claim *v1.NodeClaim, now time.Time) (time.Time, bool) {
 	launched := claim.DeepCopy().Conditions().Get(v1.ConditionLaunched)
 	if launched.Reason != ReasonGroupCreating {

@@ -41,7 +41,7 @@ type LifecycleOptions struct {
 	Process string
 }
 
-// mostProcessName is the greatest length of the name of a process, which is that of the name of a pod.
+// mostProcessName is the maximum length of the name of a process, which is the maximum length of the name of a pod.
 const mostProcessName = 253
 
 // DefaultRegistrationTimeout is how long a NodeClaim may be without a registered node by default.

@@ -81,7 +81,8 @@ func TerminateNode(s NodeTermination, now time.Time) Step {
 	return step
 }
 
-// askFor asks for the instance of a node; if the node has no claim or several, it uses the node's own provider ID.
+// askFor returns the effect that asks the provider for the instance of a node. If the node has no claim or several, it asks for the node's
+// own provider ID.
 func askFor(node *corev1.Node, claim *v1.NodeClaim) Effect {
 	if claim != nil {
 		return AskInstance{claim.DeepCopy()}

@@ -91,12 +91,12 @@ func notReady(pool *v1.NodePool, capabilities cloudprovider.Capabilities) string
 	return "its condition Ready is not True"
 }
 
-// add gives the pool its catalog.
+// add sets the catalog of a pool, or the reason why the pool can't launch nodes.
 func (s *PoolSet) add(entry *scheduling.NodePool, types []*cloudprovider.InstanceType, err error, stock *StockEstimate, now time.Time) {
 	owner := entry.NotReady != "" || entry.Object.Spec.Replicas != nil
 	switch {
 	case owner && (err != nil || len(types) == 0):
-		return // plans never launch its nodes anyway
+		return // plans never launch nodes of this pool anyway
 	case cloudprovider.IsUnevaluatedNodePool(err):
 		entry.NotReady = "its instance types have yet to be evaluated"
 	case err != nil:
@@ -209,7 +209,7 @@ func stated(pool *v1.NodePool) *v1.NodePool {
 	return &judged
 }
 
-// classReady copies the readiness of the node class.
+// classReady copies the readiness of the node class to the pool's condition NodeClassReady.
 func (s PoolState) classReady(pool *v1.NodePool, now time.Time) {
 	ref := pool.Spec.Template.Spec.NodeClassRef
 	if !s.Capabilities.SupportsNodeClass(ref) {

@@ -76,7 +76,7 @@ type RateLimiter struct {
 	mu       sync.Mutex
 	admitted []admission // by time
 	outcomes []outcome   // by time
-	// probing is the launch that is allowed as a test although too many launches fail.
+	// probing is the ID of the launch that is allowed as a test although too many launches fail.
 	probing string
 }
 
@@ -267,7 +267,7 @@ func (g *RateLimiter) forget(now time.Time) {
 	g.outcomes = slices.DeleteFunc(g.outcomes, func(o outcome) bool { return !o.at.After(start) })
 }
 
-// since returns the part of the list after the time. An entry that is exactly as old as the window is left out.
+// since returns the entries of the list that are later than start. An entry that is exactly as old as the window is left out.
 func since(list []admission, start time.Time) []admission {
 	at, _ := slices.BinarySearchFunc(list, start, func(a admission, t time.Time) int {
 		if a.at.After(t) {

@@ -18,7 +18,7 @@ import (
 // reasonGatesClosed is the reason of Registered while gates keep the node unregistered.
 const reasonGatesClosed = "RegistrationHookPending"
 
-// gateRetry is when closed gates without a RetryAfter are asked again.
+// gateRetry is the time after which closed gates without a RetryAfter are asked again.
 const gateRetry = 5 * time.Second
 
 // register registers the claim's node.

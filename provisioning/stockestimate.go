@@ -52,13 +52,13 @@ type StockEstimate struct {
 	copies map[*cloudprovider.InstanceType]*overridden
 }
 
-// evidence is a sum that decays.
+// evidence is a sum of observations, whose weights decay with time.
 type evidence struct {
 	sum float64
 	at  time.Time
 }
 
-// overridden is a type as it was last returned, with some offerings closed.
+// overridden is the copy of a type that Apply last returned, with some offerings closed.
 type overridden struct {
 	closed string
 	typ    *cloudprovider.InstanceType

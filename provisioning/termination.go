@@ -29,7 +29,7 @@ const (
 const (
 	// terminationEvery is how often the provider's Delete is called until the instance is gone.
 	terminationEvery = 5 * time.Second
-	// soonAfter is the shorter interval at first, so that an instance which terminates quickly does not delay the removal of its
+	// soonAfter is the shorter interval of the first calls, so that an instance which terminates quickly does not delay the removal of its
 	// node.
 	soonAfter = time.Second
 )
@@ -77,7 +77,7 @@ func TerminateClaim(s ClaimTermination, now time.Time) Step {
 				step.Effects = append(step.Effects, DeleteNode{Name: node.Name, UID: node.UID})
 			}
 		}
-		return step // the termination of the nodes continues; this is called again when they are gone
+		return step // the termination of the nodes continues; TerminateClaim is called again when they are gone
 	}
 	if claim.Status.ProviderID == "" {
 		return terminateUnknown(s)

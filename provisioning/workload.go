@@ -49,7 +49,7 @@ func ParseSurge(text string) (Surge, error) {
 	return s, nil
 }
 
-// maxReplicas keeps sums within int32.
+// maxReplicas limits numbers of replicas, so that their sums fit into int32.
 const maxReplicas = 1 << 30
 
 // Workload is the scale of a Deployment, or of a ReplicaSet without a Deployment.

@@ -10,8 +10,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// What a plan is made from. All types are declared in package planning, which the implementation of this package shares. Types that users
-// seldom name, such as parts of a reason, of a certificate or of a PlanDiff, have a name only there.
+// The input of a plan. All types are declared in package planning, which the implementation of this package shares. Types that users seldom
+// name, such as parts of a reason, of a certificate or of a PlanDiff, have a name only there.
 type (
 	// Snapshot is everything a plan is made from, as plain data.
 	Snapshot = planning.Snapshot

@@ -5,16 +5,16 @@ import (
 	"sync"
 )
 
-// message is the text of a code.
+// message is the severity of a code and the format of its text.
 type message struct {
 	severity Severity
 	format   string
 }
 
-// catalogue has the messages by code. Their formats have %s for each operand.
+// catalogue has the messages by code. Each format contains %s for each operand.
 type catalogue map[Code]message
 
-// messages is the whole catalogue, which nobody changes. It is built once, because every warning reads it.
+// messages returns the whole catalogue, which must not be changed. It is built once, because every warning reads it.
 var messages = sync.OnceValue(func() catalogue {
 	all := first()
 	for _, part := range []catalogue{firstNodeClass(), toV1(), ofAny(), fromV1(), toFirst()} {
@@ -23,7 +23,7 @@ var messages = sync.OnceValue(func() catalogue {
 	return all
 })
 
-// first has the messages of v1alpha5's codes.
+// first returns the messages of v1alpha5's codes.
 func first() catalogue {
 	return catalogue{
 		CodeRequirementsAdded:   {SeverityInfo, "added default requirement(s) %s that the alpha webhook used to supply; pass ignore-defaults to leave them out"},
@@ -47,7 +47,7 @@ func first() catalogue {
 	}
 }
 
-// firstNodeClass has the messages of AWSNodeTemplate's codes.
+// firstNodeClass returns the messages of AWSNodeTemplate's codes.
 func firstNodeClass() catalogue {
 	return catalogue{
 		CodeLaunchTemplate:   {SeverityError, "launchTemplate %s cannot be expressed by a node class"},
@@ -71,7 +71,7 @@ func firstNodeClass() catalogue {
 	}
 }
 
-// toV1 has the messages of conversions from v1beta1 to v1.
+// toV1 returns the messages of conversions from v1beta1 to v1.
 func toV1() catalogue {
 	return catalogue{
 		CodeWaitExplicit:            {SeverityInfo, "consolidateAfter 0s written; the former fixed wait was 15s"},
@@ -94,7 +94,7 @@ func toV1() catalogue {
 	}
 }
 
-// ofAny has the messages that every conversion can give.
+// ofAny returns the messages that every conversion can give.
 func ofAny() catalogue {
 	return catalogue{
 		CodeResultInvalid:  {SeverityError, "%s"},
@@ -108,7 +108,7 @@ func ofAny() catalogue {
 	}
 }
 
-// fromV1 has the messages of conversions from v1 back to v1beta1.
+// fromV1 returns the messages of conversions from v1 back to v1beta1.
 func fromV1() catalogue {
 	return catalogue{
 		CodeGracePeriodDropped:   {SeverityWarn, "terminationGracePeriod %s left out; nodes drain without a bound"},
@@ -130,7 +130,7 @@ func fromV1() catalogue {
 	}
 }
 
-// toFirst has the messages of conversions from v1beta1 back to v1alpha5.
+// toFirst returns the messages of conversions from v1beta1 back to v1alpha5.
 func toFirst() catalogue {
 	return catalogue{
 		CodeBudgetsDropped:   {SeverityWarn, "budgets left out; the first generation bounds no disruption"},

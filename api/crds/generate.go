@@ -124,7 +124,7 @@ func (g generation) join(name string, text []byte) ([]byte, error) {
 	return nil, fmt.Errorf("no version %s", g.version)
 }
 
-// object is a mapping of YAML.
+// object is a YAML mapping.
 type object = map[string]any
 
 // complete adds what markers can't express to a definition.
@@ -248,7 +248,7 @@ func constrain(schema object) error {
 			continue
 		}
 		if below["x-kubernetes-int-or-string"] == true {
-			if below["type"] == "string" { // our own type, which also accepts numbers
+			if below["type"] == "string" { // a type of this project, which also accepts numbers
 				delete(below, "type")
 				below["anyOf"] = []any{object{"type": "integer"}, object{"type": "string"}}
 				below["pattern"] = `^(\+|-)?(` + quantity

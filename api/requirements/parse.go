@@ -102,7 +102,7 @@ func parse(key string, op Operator, values []string) (Requirement, error) {
 	}
 }
 
-// The fields of an entry that can break a rule about operands.
+// The fields of an entry that an operandError can name.
 const (
 	fieldOperator = "operator"
 	fieldValues   = "values"
@@ -134,7 +134,7 @@ func checkOperands(op Operator, values []string) *operandError {
 	}
 }
 
-// strictForm returns the form in which a pod can express Gte or Lte.
+// strictForm describes in words how a pod can express Gte or Lte.
 func strictForm(op Operator) string {
 	if op == OpGte {
 		return "Gt with a value one less"

@@ -42,7 +42,7 @@ type Requirement struct {
 	// values are sorted and without duplicates: allowed values, or exclusions if complement is set. The slice may be shared between
 	// requirements and is never written to after construction.
 	values []string
-	// bounds are set only together with complement. A list of allowed values is filtered by bounds at once instead.
+	// bounds are set only together with complement. In a list of allowed values, the values outside of the bounds are removed instead.
 	bounds bounds
 	// minValues is 0 if it is not set.
 	minValues  int

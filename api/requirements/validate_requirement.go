@@ -126,7 +126,7 @@ func validateCapacityTypes(entry v1.NodeSelectorRequirementWithMinValues, lookup
 	return nil
 }
 
-// capacityTypes are the ways to buy an instance.
+// capacityTypes returns the known capacity types.
 func capacityTypes() []string {
 	return []string{v1.CapacityTypeOnDemand, v1.CapacityTypeReserved, v1.CapacityTypeSpot}
 }

@@ -16,8 +16,8 @@ const NodePoolHashVersion = "v3"
 // values, the format of durations, and whether the default of expireAfter is written. It is a decimal number and the same in every process.
 // It equals version v3 of Karpenter's hash, so no node has to be replaced when nodes are taken over from Karpenter.
 func (p *NodePool) Hash() string {
-	// The names of these types and fields are part of the hash, and so is the order of the fields: change them only with the
-	// version.
+	// The names of these types and fields are part of the hash, and so is the order of the fields: change them only together with
+	// NodePoolHashVersion.
 	type (
 		ObjectMeta struct {
 			Labels      map[string]string

@@ -88,7 +88,7 @@ func validateLabels(labels map[string]string, path *field.Path) field.ErrorList 
 	return errs
 }
 
-// validateRequirementList checks the list itself; keys, operators and values are checked where the vocabulary is known.
+// validateRequirementList checks only the list itself; package api/requirements checks keys, operators and values.
 func validateRequirementList(requirements []NodeSelectorRequirementWithMinValues, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if len(requirements) > maxRequirements {
@@ -151,7 +151,7 @@ func validateDurationForm(text string, path *field.Path, otherwise string) field
 		"must be whole hours, minutes and seconds and not negative: write it like 90s, 1h30m or 720h, "+otherwise)}
 }
 
-// validateQuantities checks a resource list; names must be ones that a node could have, quantities not negative.
+// validateQuantities checks a resource list: each name must be a resource that a node could have, and quantities must not be negative.
 func validateQuantities(list corev1.ResourceList, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for _, name := range slices.Sorted(maps.Keys(list)) {
@@ -185,7 +185,7 @@ func invalid(path *field.Path, value, what string, problems []string) field.Erro
 	return field.ErrorList{field.Invalid(path, value, what+": "+strings.Join(problems, "; "))}
 }
 
-// tooMany adds the length of the list, which field.TooMany leaves out.
+// tooMany returns the error of field.TooMany, with the length of the list, which field.TooMany leaves out.
 func tooMany(path *field.Path, have, most int) *field.Error {
 	e := field.TooMany(path, have, most)
 	e.Detail = fmt.Sprintf("has %d entries, may have %d: remove %d", have, most, have-most)

@@ -157,7 +157,7 @@ func restoreProvisioner(out *Provisioner, ref *v1beta1.NodeClassReference, born 
 	born.Restore(residueConditions, &out.Status.Conditions)
 }
 
-// referenceFromBeta returns the original reference if it still names the same object, otherwise one to the provider's own kind.
+// referenceFromBeta returns the original reference if it still names the same object, otherwise a reference to the provider's own kind.
 func referenceFromBeta(ref *v1beta1.NodeClassReference, path string, born conversion.Provenance, options ConvertOptions) *MachineTemplateRef {
 	var kept *MachineTemplateRef
 	if born.Restore(path, &kept) && kept != nil && samePlace(referenceToBeta(*kept, options, nil, &conversion.Recorder{}), ref, options) {

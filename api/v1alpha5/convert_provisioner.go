@@ -25,7 +25,7 @@ func (p *Provisioner) ToV1(options ConvertOptions) (*v1.NodePool, conversion.War
 	return hub, append(warnings, more...)
 }
 
-// beta returns the options of the second step.
+// beta returns the options for the conversion between v1beta1 and v1.
 func (o ConvertOptions) beta() v1beta1.ConvertOptions {
 	return v1beta1.ConvertOptions{
 		NodeClass:        schema.GroupKind{Group: o.NodeClass.Group, Kind: o.NodeClass.Kind},
@@ -235,7 +235,7 @@ func seconds(n int64) v1.NillableDuration {
 	return v1.NewNillableDuration(time.Duration(max(n, -mostSeconds)) * time.Second)
 }
 
-// without leaves out the errors about one field.
+// without returns errs without the errors about the field at path.
 func without(errs field.ErrorList, path string) field.ErrorList {
 	return slices.DeleteFunc(errs, func(e *field.Error) bool { return e.Field == path })
 }

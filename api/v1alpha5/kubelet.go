@@ -104,7 +104,7 @@ func durationTexts(durations map[string]v1.Duration) map[string]string {
 	return out
 }
 
-// kubeletFromBeta converts the block to this generation. It returns the names of values that are not quantities or durations.
+// kubeletFromBeta converts the block of v1beta1 to v1alpha5. It returns the names of values that are not quantities or durations.
 func kubeletFromBeta(k *v1beta1.KubeletConfiguration) (*KubeletConfiguration, []string) {
 	if k == nil {
 		return nil, nil

@@ -16,7 +16,7 @@ import (
 // restricted depends on the provider's vocabulary; package api/requirements checks that on the converted pool. It does not check the
 // inline provider block, which the provider checks.
 func (p *Provisioner) Validate() field.ErrorList {
-	// Fields that have the same rules in v1beta1 are checked by v1beta1's rules, even if they are in another place.
+	// Fields that have the same rules in v1beta1 are checked by v1beta1's rules, even if v1beta1 has them at another path.
 	same := &v1beta1.NodePool{ObjectMeta: p.ObjectMeta, Spec: v1beta1.NodePoolSpec{Weight: p.Spec.Weight}}
 	same.Spec.Template.Labels = p.Spec.Labels
 	same.Spec.Template.Spec = v1beta1.NodeClaimSpec{

@@ -81,7 +81,7 @@ func hubDisruption(d Disruption, options ConvertOptions, path *field.Path, warni
 			warnings.Add(conversion.CodeWaitMissing, after)
 		}
 	default:
-		// The validation of v1 refuses this.
+		// v1 has no such policy: its validation refuses it.
 		out.ConsolidationPolicy = v1.ConsolidationPolicy(d.ConsolidationPolicy)
 	}
 	if !d.ExpireAfter.IsNever() {
@@ -90,7 +90,7 @@ func hubDisruption(d Disruption, options ConvertOptions, path *field.Path, warni
 	return out, d.ExpireAfter
 }
 
-// noWait is 0s in the form of v1's default.
+// noWait returns the duration 0s in the same form as v1's default.
 func noWait() v1.NillableDuration { return v1.NewNillableDuration(0) }
 
 // renameDoNot replaces the old do-not-evict and do-not-consolidate annotations by the new one: if one of them is "true", the new one is.
@@ -180,7 +180,7 @@ func disruptionFromHub(p *v1.NodePool, options ConvertOptions, warnings *convers
 	case v1.ConsolidationPolicyWhenEmptyOrUnderutilized, "":
 		out.ConsolidationPolicy = ConsolidationPolicyWhenUnderutilized
 	default:
-		// The validation of v1beta1 refuses this.
+		// v1beta1 has no such policy: its validation refuses it.
 		out.ConsolidationPolicy = ConsolidationPolicy(d.ConsolidationPolicy)
 	}
 	if wait.IsNever() && !options.ReferenceCompat {

@@ -25,7 +25,7 @@ func hubReference(ref NodeClassReference, options ConvertOptions, path *field.Pa
 	if out.Group != group || out.Kind != ref.Kind {
 		warnings.Add(conversion.CodeReferenceCompleted, path, out.Group, out.Kind)
 	}
-	// The conversion back writes Version. Any other version is lost, unless the annotation contains it.
+	// The conversion back writes the version that versionOf returns. Any other version is lost, unless the annotation contains it.
 	if ref.APIVersion != "" && version != versionOf(group) && !options.ReferenceCompat {
 		warnings.Add(conversion.CodeReferenceVersionDropped, path.Child("apiVersion"), ref.APIVersion)
 	}
@@ -65,7 +65,7 @@ func versionOf(group string) string {
 	return Version
 }
 
-// annotate stores fields that v1 does not have in annotations. It changes the given map, or makes one if it is nil.
+// annotate stores in annotations the fields that v1 does not have. It changes the given map, or makes one if it is nil.
 func annotate(annotations map[string]string, spec *NodeClaimSpec, options ConvertOptions) (map[string]string, error) {
 	kept := make(map[string]string)
 	if spec.Kubelet != nil {

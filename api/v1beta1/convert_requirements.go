@@ -50,7 +50,7 @@ func requirementsFromHub(requirements []v1.NodeSelectorRequirementWithMinValues,
 	return out
 }
 
-// strictOperator returns the operator and values of v1beta1 with the same meaning; if there are none, it returns its arguments. Labels in
+// strictOperator returns the operator and values of v1beta1 with the same meaning; if v1beta1 has none, it returns its arguments. Labels in
 // comparisons have non-negative whole numbers as values, so "at least 0" allows all of them.
 func strictOperator(operator corev1.NodeSelectorOperator, values []string) (corev1.NodeSelectorOperator, []string) {
 	if (operator != operatorGte && operator != operatorLte) || !oneWholeNumber(values) {
@@ -75,7 +75,7 @@ func requirementText(operator corev1.NodeSelectorOperator, values []string) stri
 	return string(operator) + " " + values[0]
 }
 
-// hubBudgets returns the budgets in v1, for every reason. Nil stays nil.
+// hubBudgets returns the budgets as budgets of v1, which apply to every reason. Nil stays nil.
 func hubBudgets(budgets []Budget) []v1.Budget {
 	if budgets == nil {
 		return nil
@@ -88,7 +88,8 @@ func hubBudgets(budgets []Budget) []v1.Budget {
 	return out
 }
 
-// budgetsFromHub leaves reasons out. The budget then applies to every reason, which is never less strict.
+// budgetsFromHub returns the budgets as budgets of v1beta1, without their reasons. The budget then applies to every reason, which is never
+// less strict.
 func budgetsFromHub(budgets []v1.Budget, path *field.Path, warnings *conversion.Recorder) []Budget {
 	if budgets == nil {
 		return nil

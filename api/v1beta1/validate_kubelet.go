@@ -16,7 +16,7 @@ import (
 
 var percentageForm = regexp.MustCompile(`^[0-9]+(\.[0-9]+)?%$`)
 
-// evictionSignals are the signals that thresholds may be set for.
+// evictionSignals returns the signals for which thresholds may be set.
 func evictionSignals() []string {
 	return []string{
 		"imagefs.available", "imagefs.inodesFree", "memory.available", "nodefs.available", "nodefs.inodesFree",
@@ -24,7 +24,7 @@ func evictionSignals() []string {
 	}
 }
 
-// reservedResources are the resources that can be reserved.
+// reservedResources returns the resources that can be reserved.
 func reservedResources() []string { return []string{"cpu", "ephemeral-storage", "memory", "pid"} }
 
 func validateKubelet(k *KubeletConfiguration, path *field.Path) field.ErrorList {

@@ -15,8 +15,8 @@ import (
 )
 
 // countPods returns the number of placeholders of the buffer, each like pod: the larger of its two sizes, but no more than its limits
-// allow; without a size, the number that its limits allow. replicas is the number of pods of the workload. The message says what the limits
-// cut off.
+// allow; without a size, the number that its limits allow. replicas is the number of pods of the workload. The message says how the limits
+// reduced the number.
 func countPods(spec *v1beta1.CapacityBufferSpec, replicas int32, pod *corev1.Pod) (count int64, message string, err error) {
 	size, sized := sizeOf(spec, replicas)
 	fit, tightest := fitting(spec.Limits, scheduling.PodRequests(pod))
@@ -65,7 +65,7 @@ func fitting(limits, requests corev1.ResourceList) (fit int64, tightest corev1.R
 func quotient(large, small resource.Quantity) int64 {
 	holds := func(times int64) bool {
 		product := small.DeepCopy()
-		product.Mul(times) // beyond 64 bits it goes on with arbitrary precision
+		product.Mul(times) // beyond 64 bits, Mul uses arbitrary precision
 		return product.Cmp(large) <= 0
 	}
 	low, high := int64(0), int64(math.MaxInt32)

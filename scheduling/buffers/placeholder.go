@@ -39,7 +39,7 @@ func BufferOf(pod *corev1.Pod) (types.NamespacedName, bool) {
 	}, true
 }
 
-// newPrototype returns a pod of the buffer without name and UID that shares nothing with the template.
+// newPrototype returns a pod of the buffer without name and UID that shares no memory with the template.
 func newPrototype(b *v1beta1.CapacityBuffer, template *corev1.PodTemplateSpec) *corev1.Pod {
 	pod := &corev1.Pod{Spec: *template.Spec.DeepCopy()}
 	pod.Labels = maps.Clone(template.Labels)

@@ -106,7 +106,7 @@ func (r *Resolved) Record(b *v1beta1.CapacityBuffer, now time.Time) bool {
 // object names an object that a buffer may refer to.
 type object struct{ kind, namespace, name string }
 
-// mould contains the common parts of pods.
+// mould contains the common parts of a buffer's pods.
 type mould struct {
 	template *corev1.PodTemplateSpec
 	// replicas is how many pods the workload wants.
@@ -120,7 +120,7 @@ const kindPodTemplate = "PodTemplate"
 type resolver struct {
 	moulds map[object]mould
 	admit  func(*corev1.Pod)
-	// room is how many pods may still be made.
+	// room is how many more pods MaxPods allows.
 	room int
 	max  int
 }

@@ -12,7 +12,7 @@ import (
 
 // barrier holds planning back until State has seen everything that the API had at the start.
 type barrier struct {
-	// unlisted are the kinds whose objects in the API are not known yet.
+	// unlisted are the kinds for which State.Expect was not called yet.
 	unlisted map[Kind]struct{}
 	// missing are objects that the API has and State has not seen yet.
 	missing map[ObjectKey]struct{}

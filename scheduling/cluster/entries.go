@@ -45,7 +45,7 @@ type entry struct {
 // facts are known about a Node or NodeClaim in addition to the object.
 type facts struct {
 	nominatedUntil time.Time
-	// nominatedFor is how long it stays nominated after its initialisation, see State.NominateNew.
+	// nominatedFor is how long the node stays nominated after its initialisation, see State.NominateNew.
 	nominatedFor time.Duration
 	lastPodEvent time.Time
 	marked       bool
@@ -53,7 +53,7 @@ type facts struct {
 
 func compareNames(a, b string) int { return cmp.Compare(a, b) }
 
-// keyOfNode returns false for a node that is left out until its provider ID is known.
+// keyOfNode returns the identity of the Node. It returns false for a Node that is left out until its provider ID is known.
 func keyOfNode(node *corev1.Node) (nodeKey, bool) {
 	switch {
 	case node.Spec.ProviderID != "":

@@ -23,7 +23,7 @@ type groups struct {
 	members map[podgroups.Key]map[types.NamespacedName]struct{}
 	// succeeded are the members that have succeeded.
 	succeeded map[types.NamespacedName]struct{}
-	// touched are the groups to update; list contains the others.
+	// touched are the groups to compute again; list contains the groups as last computed.
 	touched map[podgroups.Key]struct{}
 	list    *sortedList[podgroups.Key, podgroups.Part]
 	// composed says that a CompositePodGroup has changed.

@@ -44,7 +44,7 @@ func (s *State) applyPool(pool *v1.NodePool, e *Event) {
 	}
 }
 
-// applyOverlay also removes overlays that planning can't compute with.
+// applyOverlay keeps overlays that planning can't compute with out of snapshots.
 func (s *State) applyOverlay(o *v1.NodeOverlay, e *Event) {
 	old, known, news := applyTo(s, s.lists.nodeOverlays, o, e)
 	if !news {
@@ -56,7 +56,7 @@ func (s *State) applyOverlay(o *v1.NodeOverlay, e *Event) {
 	judge(s, s.lists.nodeOverlays, o, e, scheduling.CheckNodeOverlay)
 }
 
-// applyBudget also separates invalid budgets, which would make the others unusable.
+// applyBudget keeps invalid budgets out of snapshots, because they would make the others unusable.
 func (s *State) applyBudget(budget *policyv1.PodDisruptionBudget, e *Event) {
 	l := s.lists.podDisruptionBudgets
 	if _, _, news := applyTo(s, l, budget, e); !news {

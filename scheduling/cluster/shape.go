@@ -43,7 +43,7 @@ func withoutCapacity(claim *v1.NodeClaim) bool {
 	return claim != nil && len(claim.Status.Capacity) == 0 && len(claim.Status.Allocatable) == 0
 }
 
-// addShapes sets what planning assumes on claims without an instance.
+// addShapes gives claims without an instance the shapes that planning assumes.
 func (s *State) addShapes(snapshot *scheduling.Snapshot, q Query) {
 	if len(s.unlaunched) == 0 {
 		s.shapes = shapeCache{}
@@ -150,7 +150,7 @@ func (sh *shape) with(c cloudprovider.Candidate) *shape {
 	return sh
 }
 
-// labelsOf returns the labels of a node bought as this offering.
+// labelsOf returns the labels of a node that is bought as the candidate.
 func labelsOf(c cloudprovider.Candidate) map[string]string {
 	out := make(map[string]string)
 	for _, set := range []requirements.Set{c.Type.Requirements, c.Offering.Requirements} {

@@ -20,7 +20,7 @@ type displacedPod struct {
 	bound, waiting *corev1.Pod
 }
 
-// sameSpec compares specs by their encoded form, like the API, because specs have fields that a comparison by fields can't see.
+// sameSpec compares specs by their encoded form, like the API, because a comparison by fields does not see unexported fields.
 func sameSpec[T any](a, b *T) bool {
 	x, errX := json.Marshal(a)
 	y, errY := json.Marshal(b)

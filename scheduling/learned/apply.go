@@ -22,7 +22,7 @@ type Corrector struct {
 	last  lesson
 }
 
-// lesson contains the last result and its inputs.
+// lesson contains the last result of Learn and its inputs.
 type lesson struct {
 	from        *sources
 	corrections Corrections

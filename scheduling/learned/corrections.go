@@ -193,7 +193,7 @@ func more(names, further []string) []string {
 	return out
 }
 
-// same reports whether two lists of pools say the same, names of devices included.
+// same reports whether two lists of pools are equal, including the names of devices.
 func same(a, b []cloudprovider.DevicePool) bool {
 	return len(a) == len(b) && devicesIn(a) == devicesIn(b) && textOfPools(a) == textOfPools(b)
 }

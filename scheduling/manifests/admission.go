@@ -37,7 +37,7 @@ type admissible struct {
 	spec       *corev1.PodSpec
 }
 
-// admissionStage says how far a pod has come.
+// admissionStage says whether a pod has passed the admission of an API server.
 type admissionStage bool
 
 const (
@@ -184,8 +184,8 @@ func (a *admission) resolveRuntimeClass(l *loader, p admissible) {
 	}
 }
 
-// mergeNodeSelector adds the class' node selector. If the pod states another value, the API server would refuse it; here the pod's value
-// counts, with a warning.
+// mergeNodeSelector adds the node selector of the RuntimeClass to the pod's. If the pod states another value, the API server would refuse
+// it; here the pod's value counts, with a warning.
 func (a *admission) mergeNodeSelector(l *loader, p admissible, class *nodev1.RuntimeClass) {
 	if len(class.Scheduling.NodeSelector) == 0 {
 		return

@@ -63,7 +63,7 @@ func negativeHint(amount resource.Quantity) string {
 	return fmt.Sprintf("; did you mean %q?", inShort(positive))
 }
 
-// divisible are resources that can be requested in fractions; devices are whole numbers.
+// divisible reports whether the resource can be requested in fractions; devices are whole numbers.
 func divisible(name corev1.ResourceName) bool { return !strings.Contains(string(name), "/") }
 
 func judgeCPU(amount resource.Quantity, tooMuch bool) (verdict, string) {

@@ -151,7 +151,7 @@ func (o *customObject) workloads(at origin) []workload {
 // containerList finds a list of containers, which a template has; inside a quoted text, the quotes are escaped.
 var containerList = regexp.MustCompile(`"containers"\s*:\s*\[`)
 
-// podMakers are kinds whose controllers make pods although the objects contain no pod templates.
+// podMakers returns kinds whose controllers make pods although the objects contain no pod templates.
 func podMakers() []string {
 	return []string{
 		"Prometheus.monitoring.coreos.com", "PrometheusAgent.monitoring.coreos.com", "Alertmanager.monitoring.coreos.com", "ThanosRuler.monitoring.coreos.com",

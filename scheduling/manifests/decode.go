@@ -286,7 +286,8 @@ func (l *loader) canonical(g groupKind) groupKind {
 	return g
 }
 
-// generateName replaces the API server, which appends five random characters: here it appends the lowest free number.
+// generateName returns a name with the prefix in metadata.generateName. The API server appends five random characters; this function
+// appends the lowest free number.
 func (l *loader) generateName(d document, object metav1.Object) string {
 	key := objectKey{l.canonical(d.groupKind), object.GetNamespace(), ""}
 	for i := l.generated[objectKey{key.groupKind, key.namespace, object.GetGenerateName()}]; ; i++ {
@@ -345,7 +346,7 @@ func (l *loader) warnField(d document, name string, err error) {
 	l.warn(d.origin, r)
 }
 
-// sortEntries brings objects into the order of namespace and name.
+// sortEntries sorts objects by namespace and name.
 func sortEntries[P metav1.Object](entries []entry[P]) {
 	slices.SortFunc(entries, func(a, b entry[P]) int { return compareNames(a.object, b.object) })
 }

@@ -36,7 +36,7 @@ func (l *loader) readSource(source int) {
 	}
 }
 
-// longLine returns where a line that is too long begins, or -1.
+// longLine returns the position of the first line that is too long, or -1 if no line is.
 func longLine(data []byte, at doctree.Span) int {
 	for pos := at.Start; at.End-pos > doctree.MaxLine; {
 		end := bytes.LastIndexByte(data[pos:pos+doctree.MaxLine], '\n')
@@ -56,8 +56,7 @@ func byteOrderMark(data []byte) []byte {
 	return nil
 }
 
-// nextDocument returns where the document that starts at start ends: at the line of the next separator, which is part
-// of the document it opens.
+// nextDocument returns the end of the document that starts at start: the line of the next separator, which belongs to the next document.
 func nextDocument(data []byte, start int) int {
 	for pos := start; ; {
 		next := bytes.Index(data[pos:], []byte("\n---"))
@@ -164,8 +163,8 @@ var (
 
 const kindKustomization = "Kustomization"
 
-// toolFile returns what to run instead of reading the file, if it belongs to a tool that writes manifests and the document is not a
-// Kubernetes object, or "" for all other files.
+// toolFile returns why the file is not read and what to do instead, if it belongs to a tool that writes manifests and the document is not a
+// Kubernetes object. Otherwise it returns "".
 func toolFile(name string, h header) string {
 	dir, base := filepath.Dir(name), strings.ToLower(filepath.Base(name))
 	group, _, _ := strings.Cut(h.apiVersion, "/")

@@ -11,7 +11,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// gangs returns the groups of the pods that wait or are bound. Groups without a minimum number of pods and without a domain are not gangs.
+// gangs returns the gangs of pending and bound pods. Groups without a minimum number of pods and without a domain are not gangs.
 func (l *loader) gangs(s *scheduling.Snapshot) []scheduling.Gang {
 	b := &gangReader{
 		l: l, reader: podgroups.NewReader(l.opts.InferGangs).WithTiers(l.opts.VolcanoTiers), known: map[podgroups.Key]*podgroups.Object{},
@@ -134,7 +134,7 @@ func (b *gangReader) gangs() []scheduling.Gang {
 	return gangs
 }
 
-// warnOfTiers says which of Volcano's PodGroups have to be in a tier of the network whose label is not known.
+// warnOfTiers adds warnings about Volcano's PodGroups that require a network tier whose label is not known.
 func (b *gangReader) warnOfTiers(keys []podgroups.Key) {
 	for _, key := range keys {
 		object := b.known[key]

@@ -159,7 +159,7 @@ func (l *loader) firstGenerationInUse() bool {
 	return false
 }
 
-// renameDoNotEvict gives a pod that must not be evicted the present annotation.
+// renameDoNotEvict renames the annotation karpenter.sh/do-not-evict to the present one, with a warning.
 func (l *loader) renameDoNotEvict(o origin, kind, name, path string, meta *metav1.ObjectMeta) {
 	const old = v1beta1.DoNotEvictAnnotationKey
 	value, ok := meta.Annotations[old]

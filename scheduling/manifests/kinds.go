@@ -176,7 +176,7 @@ func knownKinds() map[groupKind]kind {
 	}
 }
 
-// upgradeBudget handles an empty selector of a budget, which selected no pods in the old version and would select all pods now.
+// upgradeBudget removes an empty selector of a budget, which selected no pods in the old version and would select all pods now.
 func upgradeBudget(object any) {
 	budget, ok := object.(*policyv1.PodDisruptionBudget)
 	if ok && budget.Spec.Selector != nil && len(budget.Spec.Selector.MatchLabels)+len(budget.Spec.Selector.MatchExpressions) == 0 {
@@ -193,7 +193,7 @@ func upgradeBuffer(object any) {
 
 // The caller defines the kinds of node classes: Options.Kinds lists the kinds and their versions.
 
-// addCloudKinds adds the kinds of Options.Kinds to those that planning reads. Values that are already known stay unchanged.
+// addCloudKinds adds the kinds of Options.Kinds to those that planning reads. Kinds that are already known stay unchanged.
 func (l *loader) addCloudKinds() {
 	own := knownKinds()
 	added := make(map[groupKind]kind)

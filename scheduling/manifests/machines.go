@@ -65,7 +65,8 @@ type claimIndex struct {
 	taken                      map[*v1.NodeClaim]bool
 }
 
-// indexClaims also refuses provider IDs that two objects of a kind share, because one instance would count twice.
+// indexClaims makes the index of the input's claims. It refuses provider IDs that two objects of a kind share, because one instance would
+// count twice.
 func (l *loader) indexClaims() *claimIndex {
 	index := &claimIndex{
 		byProvider: make(map[string]*v1.NodeClaim), byNode: make(map[string]*v1.NodeClaim),

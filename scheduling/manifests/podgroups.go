@@ -22,7 +22,7 @@ import (
 const (
 	groupScheduling   = "scheduling.k8s.io"
 	groupCoscheduling = "scheduling.x-k8s.io"
-	// groupCoschedulingOld is the name of the group until scheduler-plugins v0.24.
+	// groupCoschedulingOld is the name of the coscheduling API group until scheduler-plugins v0.24.
 	groupCoschedulingOld = "scheduling.sigs.k8s.io"
 	groupVolcano         = "scheduling.volcano.sh"
 

@@ -146,7 +146,7 @@ type origin struct {
 	source, document, item int
 	// at is the text that contains the object: the object itself, one item of a list, or the whole document.
 	at doctree.Span
-	// json says how the text is written.
+	// json says that the text is JSON, and not YAML.
 	json bool
 	// steps leads from the top of the text to the object.
 	steps originSteps
@@ -182,7 +182,7 @@ func (l *loader) position(o origin, path string) Position {
 	return p
 }
 
-// tree parses the object at o again. Lines in the tree are too small by offset. It is nil if the text is no document.
+// tree parses the object at o again. Add offset to the lines in the tree. root is nil if the text is not a document.
 func (l *loader) tree(o origin) (root *yaml.Node, offset int) {
 	offset = l.lineAt(o.source, o.at.Start) - 1
 	if l.parsed.root == nil || l.parsed.source != o.source || l.parsed.at != o.at {

@@ -72,8 +72,8 @@ func (l *loader) addClaim(o origin, namespace, name string, labels map[string]st
 	l.objects.persistentVolumeClaims = append(l.objects.persistentVolumeClaims, entry[*corev1.PersistentVolumeClaim]{object: claim, origin: o})
 }
 
-// missingClaims adds one warning if the input has no claims although pods use some, apart from claims created with the pods: the
-// constraints of their volumes are then unknown.
+// missingClaims adds one warning if pods use claims and the input has no claims, because the constraints of their volumes are then unknown.
+// Claims that are created together with the pods don't count.
 func (l *loader) missingClaims() {
 	for _, e := range l.objects.pods {
 		if pods.Terminal(e.object) || !l.missesClaim(e.object) {
@@ -128,7 +128,7 @@ func (l *loader) resolveStorage() {
 		}
 		name := *claim.Spec.StorageClassName
 		if name == "" || known[name] {
-			continue // an empty name waits for a volume made by hand
+			continue // a claim with an empty class name waits for a volume made by hand
 		}
 		known[name] = true
 		l.assumeStorageClass(e, name)

@@ -178,7 +178,7 @@ func isContinuation(line []byte) bool {
 	return strings.IndexByte(" \t\r\n#", line[0]) >= 0
 }
 
-// readYAMLItems reads a list that was cut up. It does nothing and returns false for other text.
+// readYAMLItems reads a list that splitBlockList has split. It does nothing and returns false for other text.
 func (l *loader) readYAMLItems(o origin, head []byte, items []doctree.Span) bool {
 	docs, err := doctree.ParseYAML(head)
 	if err != nil || len(docs) != 1 || docs[0].Kind != yaml.MappingNode {

@@ -149,7 +149,7 @@ func (b *Book) Observe(s *scheduling.Snapshot) {
 			continue
 		}
 		f.take(n.Object.Status.Capacity, limits[n.Object.Name])
-		if since.Add(b.options.Settle).After(before[key]) { // all other nodes were counted before a restart
+		if since.Add(b.options.Settle).After(before[key]) { // nodes that settled earlier were counted before a restart
 			f.count(since.Sub(n.Claim.CreationTimestamp.Time))
 		}
 	}

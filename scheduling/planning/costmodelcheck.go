@@ -202,7 +202,7 @@ func (c *Commitment) check(path string) error {
 	return nil
 }
 
-// within refuses anything but a number from lo to hi.
+// within returns an error unless x is a number from lo to hi.
 func within(path string, x, lo, hi float64) error {
 	if math.IsNaN(x) || x < lo || x > hi {
 		return &CostModelError{path, fmt.Sprintf("is %v", x), fmt.Sprintf("give a number from %v to %v", lo, hi)}
@@ -210,7 +210,7 @@ func within(path string, x, lo, hi float64) error {
 	return nil
 }
 
-// above refuses anything but a number from a billionth to hi.
+// above returns an error unless x is a number from a billionth to hi.
 func above(path string, x, hi float64) error {
 	if math.IsNaN(x) || x < minAmount || x > hi {
 		return &CostModelError{path, fmt.Sprintf("is %v", x), fmt.Sprintf("give a number from %v to %v", minAmount, hi)}

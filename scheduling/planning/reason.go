@@ -244,7 +244,7 @@ func (r Reason) instanceTypes() string {
 	return text
 }
 
-// counts builds a sentence that counts by check.
+// counts builds a sentence with a number for each check.
 type counts struct {
 	total int
 	parts []string
@@ -257,7 +257,7 @@ func (c *counts) add(n int, what string) {
 	}
 }
 
-// requestsString omits the pod's request for one pod if there are other requests.
+// requestsString lists the requests, without the request of 1 of the resource "pods" if there are others.
 func requestsString(list corev1.ResourceList) string {
 	parts := make([]string, 0, len(list))
 	for _, name := range slices.Sorted(maps.Keys(list)) {

@@ -15,8 +15,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// copy returns v with names replaced; if kept is set, strings remain unchanged. A string of a named type remains, because Kubernetes
-// defines its values. Structs with unexported fields are treated as values: amounts, times, durations.
+// copy returns v with names replaced; if kept is set, strings remain unchanged. A string of a named type remains unchanged, because
+// Kubernetes defines its values. Structs with unexported fields are treated as values: amounts, times, durations.
 func (a *anonymizer) copy(v reflect.Value, kept bool) reflect.Value {
 	t := v.Type()
 	out := reflect.New(t).Elem()

@@ -59,7 +59,7 @@ func (d *demand) want(set int) int {
 	return max(int(d.given.Spec.PodSets[set].Count)-len(d.bound[set]), 0)
 }
 
-// resolver makes pods of requests.
+// resolver creates the pods of requests.
 type resolver struct {
 	in        *Input
 	templates map[types.NamespacedName]*corev1.PodTemplate

@@ -30,7 +30,7 @@ const (
 	maxBookingDetails = 32
 )
 
-// write stores the places in the details and replaces those that are stored there. It reports whether there is room for all.
+// write stores the places in the details and replaces those that are stored there. It reports whether the details have room for all places.
 func (p places) write(details map[string]v1.Detail) bool {
 	maps.DeleteFunc(details, func(key string, _ v1.Detail) bool { return isBooking(key) })
 	var b strings.Builder

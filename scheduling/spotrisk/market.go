@@ -104,7 +104,7 @@ func (m *Market) ObserveScore(key Key, at time.Time, score int) {
 	}
 }
 
-// count adds to a history. An observation that arrives late gets the reduced weight of its time.
+// count adds an observation to the history of a market. An observation that arrives late gets the reduced weight of its time.
 func (m *Market) count(key Key, at time.Time, add func(r *record, weight float64)) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

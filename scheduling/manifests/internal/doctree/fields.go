@@ -94,7 +94,7 @@ type typeDiagnosis struct {
 	merges mergeBudget
 }
 
-// maxDiagnosisSteps keeps documents that are all aliases from being walked for ever.
+// maxDiagnosisSteps limits the work on a document that consists of aliases.
 const maxDiagnosisSteps = 200_000
 
 func (d *typeDiagnosis) visit(n *yaml.Node, t reflect.Type, path string, line, depth int) {

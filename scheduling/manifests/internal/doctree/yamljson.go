@@ -107,7 +107,7 @@ type JSONWriter struct {
 	// Limit bounds len(out): aliases may make a small document big.
 	Limit    int
 	MaxDepth int
-	// merges bounds the work on merge keys, which can multiply without writing anything.
+	// merges bounds the work on merge keys, which can grow although nothing is written.
 	merges mergeBudget
 }
 
