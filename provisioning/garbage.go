@@ -28,7 +28,7 @@ type GarbageState struct {
 	// Lag is how long the provider's List may be out of date (Capabilities.ConsistencyWindow).
 	Lag time.Duration
 	// Supports reports whether the provider serves a kind of node class (Capabilities.SupportsNodeClass). Other claims belong to another
-	// provider, which alone knows their instances: this provider never treats them as garbage. Nil is all.
+	// provider, which alone knows their instances: this provider never treats them as garbage. Nil means that it serves all kinds.
 	Supports func(v1.NodeClassReference) bool
 }
 

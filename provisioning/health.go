@@ -27,7 +27,7 @@ type RegistrationHealth struct {
 }
 
 type poolHealth struct {
-	// outcomes are the last outcomes, the oldest first. True means registered.
+	// outcomes are the last outcomes, the oldest first. true stands for a registered node.
 	outcomes []bool
 	// pool and class are the generations of the NodePool and of its node class to which the outcomes apply.
 	pool, class int64
@@ -197,7 +197,7 @@ func closedFor(failures int, err error) time.Duration {
 }
 
 // Closed returns why the pool must not launch nodes now, and until when: its last NodeClaims could not be stored, so other pools should
-// launch nodes instead. The pauses get longer with each failure. Empty: it may. See scheduling.NodePool.NotReady.
+// launch nodes instead. The pauses get longer with each failure. why is empty if it may launch nodes. See scheduling.NodePool.NotReady.
 func (h *LaunchHealth) Closed(pool v1.PoolKey, now time.Time) (why string, until time.Time) {
 	known := h.pools[pool]
 	if known == nil || known.order == nil || !now.Before(known.until) {

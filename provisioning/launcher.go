@@ -29,9 +29,9 @@ type LauncherOptions struct {
 	Claims NodeClaimCreator
 	// Limits tracks NodePool limits. Nil means that only the planner enforces limits.
 	Limits *limits.Tracker
-	// RateLimiter limits the rate of launches. Nil: no limit.
+	// RateLimiter limits the rate of launches. Nil means no limit.
 	RateLimiter *RateLimiter
-	// Parallelism is the maximum number of claims created in parallel, at least 1. Nil is DefaultLaunchParallelism.
+	// Parallelism is the maximum number of claims created in parallel, at least 1. Nil means DefaultLaunchParallelism.
 	Parallelism *int
 }
 

@@ -41,7 +41,7 @@ type Orders struct {
 	Nominations []Nomination
 	// Waiting are the pods without a place, with reasons. Placeholders are left out.
 	Waiting []scheduling.Unschedulable
-	// Held are planned nodes that are not launched now: earlier launches for the same gangs are not complete. Plan again soon.
+	// Held are planned nodes that are not launched now: earlier launches for the same gangs are not complete. Start another pass soon.
 	Held []HeldNode
 	// Refused are planned nodes for which no claim can be created; their pods stay pending.
 	Refused []RefusedNode

@@ -150,9 +150,9 @@ type PoolState struct {
 	// unchanged.
 	Usage corev1.ResourceList
 	Nodes int
-	// Health shows whether the pool's launches registered nodes. Nil shows nothing.
+	// Health shows whether the pool's launches registered nodes. With nil, the condition stays unchanged.
 	Health *RegistrationHealth
-	// Launches shows why the pool's last launch failed. Nil shows nothing.
+	// Launches shows why the pool's last launch failed. With nil, the condition stays unchanged.
 	Launches *LaunchHealth
 }
 

@@ -44,7 +44,7 @@ func (w Warning) String() string {
 	return fmt.Sprintf("%s %s %s%s: %s", strings.ToUpper(string(w.Severity)), w.Code, w.Object, path, w.Message)
 }
 
-// Warnings are the warnings of one conversion, in the order in which its rules were applied. Nil is none.
+// Warnings are the warnings of one conversion, in the order in which its rules were applied. Nil means none.
 type Warnings []Warning
 
 // Has reports whether one of the warnings has the code.

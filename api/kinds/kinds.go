@@ -37,7 +37,7 @@ type NodeClass interface {
 	Object
 	// Default sets the defaults of unset fields, like an API server with the kind's definition.
 	Default()
-	// Validate returns the errors in the object, by field. Empty: nothing.
+	// Validate returns the errors in the object, by field. The list is empty for a valid object.
 	Validate() field.ErrorList
 }
 

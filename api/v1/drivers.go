@@ -6,7 +6,7 @@ import "strings"
 // annotation.
 const MaxRequestedDRADrivers = 32
 
-// RequestedDRADrivers returns the device drivers that a claim was planned with, from its annotation. Nil: none.
+// RequestedDRADrivers returns the device drivers that a claim was planned with, from its annotation. It is nil for a claim without drivers.
 func RequestedDRADrivers(claim *NodeClaim) []string {
 	if claim == nil || claim.Annotations[RequestedDRADriversAnnotationKey] == "" {
 		return nil

@@ -66,7 +66,7 @@ type NodeClaimSpec struct {
 	Resources ResourceRequirements `json:"resources,omitzero"`
 	// NodeClassRef names the provider's node class, with all settings that are specific to the provider.
 	NodeClassRef NodeClassReference `json:"nodeClassRef"`
-	// TerminationGracePeriod bounds how long the node may drain. Nil waits forever.
+	// TerminationGracePeriod bounds how long the node may drain. Nil means that the drain waits forever.
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:Pattern=`^([0-9]+[smh])+$`

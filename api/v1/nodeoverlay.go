@@ -49,12 +49,12 @@ type NodeOverlaySpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.all(x, x.operator == 'In' && has(x.minValues) && has(x.values) ? size(x.values) >= x.minValues : true)",message="operator In must list at least minValues values"
 	Requirements []NodeSelectorRequirementWithMinValues `json:"requirements,omitzero"`
 	// Price replaces the price of the selected offerings: USD per hour as a decimal that is not negative ("1.25").
-	// Excludes PriceAdjustment. Nil does not change the price.
+	// It must not be set together with PriceAdjustment. Nil does not change the price.
 	// +optional
 	// +kubebuilder:validation:Pattern=`^[0-9]+(\.[0-9]+)?$`
 	Price *string `json:"price,omitempty"`
 	// PriceAdjustment changes the price of the selected offerings by a signed amount ("+0.5", "-0.1") or a signed
-	// share ("+10%", "-100%"); the result is never below 0. Excludes Price. Nil does not change the price.
+	// share ("+10%", "-100%"); the result is never below 0. It must not be set together with Price. Nil does not change the price.
 	// +optional
 	// +kubebuilder:validation:Pattern=`^([+-]([0-9]+(\.[0-9]+)?|\.[0-9]+)|\+([0-9]+(\.[0-9]+)?|\.[0-9]+)%|-(0*[0-9]{1,2}(\.[0-9]+)?|\.[0-9]+|0*100(\.0+)?)%)$`
 	PriceAdjustment *string `json:"priceAdjustment,omitempty"`

@@ -125,7 +125,7 @@ type NodeClaimTemplateSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.kind == oldSelf.kind",message="the kind of the node class can't change: make another NodePool instead"
 	NodeClassRef NodeClassReference `json:"nodeClassRef"`
 	// TerminationGracePeriod bounds how long a node may drain; after this time pods are removed even if they are protected. Whole hours,
-	// minutes and seconds. Nil waits forever.
+	// minutes and seconds. Nil means that the drain waits forever.
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:Pattern=`^([0-9]+[smh])+$`

@@ -8,7 +8,7 @@ import (
 const (
 	// ProvisionerNameLabelKey names the Provisioner that owns a Machine or node.
 	ProvisionerNameLabelKey = "karpenter.sh/provisioner-name"
-	// MachineNameLabelKey named the Machine of a node from 0.22 to 0.27. It is ignored.
+	// MachineNameLabelKey named the Machine of a node from 0.22 to 0.27. drawknife ignores it.
 	MachineNameLabelKey = "karpenter.sh/machine-name"
 )
 
@@ -23,7 +23,7 @@ const (
 	ProvisionerHashAnnotationKey = "karpenter.sh/provisioner-hash"
 	// ManagedByAnnotationKey, on a Machine, is the cluster's name.
 	ManagedByAnnotationKey = "karpenter.sh/managed-by"
-	// LinkedAnnotationKey, on a Machine, names an existing instance for which the Machine was created later. It is ignored.
+	// LinkedAnnotationKey, on a Machine, names an existing instance for which the Machine was created later. drawknife ignores it.
 	LinkedAnnotationKey = "karpenter.sh/linked"
 	// ProviderAnnotationKey, on a Machine, contains the inline provider block of its Provisioner as JSON.
 	ProviderAnnotationKey = "compatibility.karpenter.sh/provider"

@@ -16,10 +16,10 @@ const ContainerRuntimeContainerd = "containerd"
 
 // KubeletConfiguration configures the kubelet of a node. A nil member leaves the setting to the provider.
 type KubeletConfiguration struct {
-	// ClusterDNS are the addresses of the cluster's DNS service. Nil: discovered.
+	// ClusterDNS are the addresses of the cluster's DNS service. Nil means that they are discovered.
 	// +optional
 	ClusterDNS []string `json:"clusterDNS,omitzero"`
-	// ContainerRuntime is containerd or dockerd. Nil is containerd. Later generations have only containerd.
+	// ContainerRuntime is containerd or dockerd. Nil means containerd. Later generations have only containerd.
 	// +optional
 	ContainerRuntime *string `json:"containerRuntime,omitempty"`
 	// MaxPods is the pod limit of the node. Nil means that it is computed for the instance type.

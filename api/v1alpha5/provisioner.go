@@ -75,11 +75,11 @@ type ProvisionerSpec struct {
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	TTLSecondsAfterEmpty *int64 `json:"ttlSecondsAfterEmpty,omitempty"`
-	// TTLSecondsUntilExpired is how many seconds a node may live before it is replaced. Nil: forever.
+	// TTLSecondsUntilExpired is how many seconds a node may live before it is replaced. Nil means forever.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	TTLSecondsUntilExpired *int64 `json:"ttlSecondsUntilExpired,omitempty"`
-	// Limits bound what the Provisioner may launch. Nil limits nothing.
+	// Limits bound what the Provisioner may launch. Nil means no limits.
 	// +optional
 	Limits *Limits `json:"limits,omitempty"`
 	// Weight orders the Provisioners: planners try a Provisioner with a higher weight first. 1 to 100; nil counts as 0, so it is tried
@@ -88,7 +88,7 @@ type ProvisionerSpec struct {
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=100
 	Weight *int32 `json:"weight,omitempty"`
-	// Consolidation says whether nodes are removed or replaced if that is cheaper. Nil: they aren't.
+	// Consolidation says whether nodes are removed or replaced if that is cheaper. Nil means no consolidation.
 	// +optional
 	Consolidation *Consolidation `json:"consolidation,omitempty"`
 }
@@ -116,7 +116,7 @@ type Limits struct {
 
 // Consolidation says whether nodes are removed or replaced if that is cheaper.
 type Consolidation struct {
-	// Enabled switches it. Nil is off.
+	// Enabled switches consolidation on. Nil means off.
 	// +optional
 	Enabled *bool `json:"enabled,omitempty"`
 }
@@ -132,7 +132,7 @@ type ProvisionerStatus struct {
 	// Resources is the sum of the capacity of the Provisioner's nodes.
 	// +optional
 	Resources corev1.ResourceList `json:"resources,omitzero"`
-	// LastScaleTime is when a node was last launched. Nil: never.
+	// LastScaleTime is when a node was last launched. Nil means never.
 	// +optional
 	LastScaleTime *metav1.Time `json:"lastScaleTime,omitempty"`
 	// Conditions of the Provisioner: ConditionActive.

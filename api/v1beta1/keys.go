@@ -28,10 +28,10 @@ const (
 	ConditionRegistered = "Registered"
 	// ConditionInitialized: the node is ready for pods.
 	ConditionInitialized = "Initialized"
-	// ConditionEmpty: the node holds no pods that would have to move. Gone in v1.
+	// ConditionEmpty: the node holds no pods that would have to move. v1 does not have it.
 	ConditionEmpty = "Empty"
 	// ConditionDrifted: the node no longer matches its pool.
 	ConditionDrifted = "Drifted"
-	// ConditionExpired: the node has lived for expireAfter. Gone in v1.
+	// ConditionExpired: the node has lived for expireAfter. v1 does not have it.
 	ConditionExpired = "Expired"
 )

@@ -8,7 +8,7 @@ import (
 
 // KubeletConfiguration configures the kubelet of a node. A nil member leaves the setting to the image family of the node class.
 type KubeletConfiguration struct {
-	// ClusterDNS are the addresses of the cluster's DNS service. Nil: discovered.
+	// ClusterDNS are the addresses of the cluster's DNS service. Nil means that they are discovered.
 	// +optional
 	ClusterDNS []string `json:"clusterDNS,omitzero"`
 	// MaxPods is the pod limit of the node. Nil means that it is computed for the instance type.

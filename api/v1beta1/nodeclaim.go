@@ -126,7 +126,7 @@ type NodeClaimStatus struct {
 }
 
 // Condition is one observation of a claim. Early releases wrote a severity and no reason; later releases write standard Kubernetes
-// conditions. Both are read.
+// conditions. Both forms can be read.
 type Condition struct {
 	// Type is one of the Condition constants.
 	Type string `json:"type"`

@@ -28,10 +28,10 @@ type Input struct {
 	ReplicaSets  []*appsv1.ReplicaSet
 	StatefulSets []*appsv1.StatefulSet
 	// Admit completes a pod like the cluster's admission would if the pod was created: defaults of LimitRanges, overhead of RuntimeClasses.
-	// It is called once per buffer before pods are counted, with a copy of the pod that it may change. Nil adds nothing.
+	// It is called once per buffer before pods are counted, with a copy of the pod that it may change. With nil, pods stay unchanged.
 	Admit func(pod *corev1.Pod)
 	// MaxPods bounds the pods of all buffers together, so that a mistyped number (replicas: 2000000000) does not fill the memory. The
-	// buffer that exceeds it is not resolved. Nil is DefaultMaxPods.
+	// buffer that exceeds it is not resolved. Nil means DefaultMaxPods.
 	MaxPods *int
 }
 

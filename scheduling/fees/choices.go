@@ -18,7 +18,7 @@ type Choice struct {
 	NodePools []string
 }
 
-// Choices are the chosen fees, each at most once. Nil counts none.
+// Choices are the chosen fees, each at most once. Nil means no fees.
 type Choices []Choice
 
 // Error says what is wrong with a choice of fees.

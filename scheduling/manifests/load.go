@@ -22,7 +22,7 @@ import (
 
 // Options say how input is read. The zero value is a good start.
 type Options struct {
-	// Now becomes Snapshot.Time; the package reads no clock. Zero stays zero.
+	// Now becomes Snapshot.Time; the package reads no clock. The zero time stays zero.
 	Now time.Time
 	// Live are sources of a running cluster, such as the output of kubectl get. The other sources change them like kubectl apply would: if
 	// an object is in both, the object of the other source counts, with a warning (WarningReplaced). nil means that there is no cluster;
@@ -30,9 +30,9 @@ type Options struct {
 	Live []Source
 	// Former are manifests that the other sources replace as a whole. Objects in them that were never applied (they have no UID and no
 	// creation time) are not read. If no other source has such an object, it is also left out of Live, together with its pods. Objects in
-	// them that a cluster has returned are read like those of Live. Nil: none.
+	// them that a cluster has returned are read like those of Live. Nil means none.
 	Former []Source
-	// Namespace is the namespace of namespaced objects that do not state one. Empty: "default".
+	// Namespace is the namespace of namespaced objects that do not state one. Empty means "default".
 	Namespace string
 	// Vocabulary decides which label keys a NodePool may use, and becomes Snapshot.Vocabulary. The zero value means
 	// requirements.CoreVocabulary().
@@ -40,8 +40,8 @@ type Options struct {
 	// Strict refuses unknown fields and repeated fields instead of warning about them, and files of Kustomize and Helm (kustomization.yaml,
 	// Chart.yaml, values.yaml), which contain no objects.
 	Strict bool
-	// Oldest is the oldest generation that is read: v1.Version, v1beta1.Version or v1alpha5.Version. By default, objects of older
-	// generations are refused, like by an API server that does not serve their version. Empty reads all.
+	// Oldest is the oldest generation that is read: v1.Version, v1beta1.Version or v1alpha5.Version. Objects of older generations are
+	// refused, like by an API server that does not serve their version. Empty means that all generations are read.
 	Oldest string
 	// Kinds are the kinds of node classes that the input may contain, with all their generations; aws/convert.Kinds returns those of AWS.
 	// Their groups count as groups of node autoscaling itself. By default there are none: node classes are then skipped like other unknown
@@ -52,10 +52,10 @@ type Options struct {
 	Conversion kinds.Conversion
 	// Settings are ConfigMaps of the input that determine how the rest is read. The zero value means none.
 	Settings Settings
-	// Workloads are additional kinds of workloads, with templates for their pods; see CommonWorkloadKinds. Nil: none. If a kind has several
+	// Workloads are additional kinds of workloads, with templates for their pods; see CommonWorkloadKinds. Nil means none. If a kind has several
 	// entries, the last one counts.
 	Workloads []WorkloadKind
-	// Autoscaling says how many pods of a workload are planned if an autoscaler of the input scales it. Empty: AutoscalingCurrent.
+	// Autoscaling says how many pods of a workload are planned if an autoscaler of the input scales it. Empty means AutoscalingCurrent.
 	Autoscaling Autoscaling
 	// InferGangs also makes gangs of the pods of a JobSet, and of each group of a LeaderWorkerSet. Their APIs do not promise that these
 	// pods are placed together: a pod with a place starts, and waits for the others.
@@ -64,7 +64,7 @@ type Options struct {
 	// controller discovers its HyperNodes (networkTopologyDiscovery, source "label"). A tier with a lower number is narrower. With nil,
 	// network topologies of PodGroups are not read.
 	VolcanoTiers map[string]string
-	// Limits bound the input. Nil is DefaultLimits.
+	// Limits bound the input. Nil means DefaultLimits.
 	Limits *Limits
 }
 
@@ -88,10 +88,10 @@ type Result struct {
 	PodTemplates []*corev1.PodTemplate                `json:",omitempty"`
 	// Warnings are remarks on input that was loaded nevertheless.
 	Warnings []Warning
-	// Skipped counts the objects of kinds that planning does not read, by "Kind" or "Kind.group". Nil: none.
+	// Skipped counts the objects of kinds that planning does not read, by "Kind" or "Kind.group". Nil means none.
 	Skipped map[string]int
 	// PodMakers are the kinds of Skipped that seem to create pods, which are not planned: kinds of well-known operators, and objects that
-	// contain a pod template. Nil: none.
+	// contain a pod template. Nil means none.
 	PodMakers map[string]int `json:",omitempty"`
 }
 

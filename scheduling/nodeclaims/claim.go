@@ -24,7 +24,7 @@ type Options struct {
 	// InstanceTypes are the instance types of the pool, with overlays applied, from which the plan was made. Types of the plan that are not
 	// listed don't count for minValues. May be nil if the pool asks for no minValues.
 	InstanceTypes []*cloudprovider.InstanceType
-	// MaxInstanceTypes bounds how many instance types a claim names; at least 1. Nil is DefaultMaxInstanceTypes.
+	// MaxInstanceTypes bounds how many instance types a claim names; at least 1. Nil means DefaultMaxInstanceTypes.
 	MaxInstanceTypes *int
 	// MinValues is the policy that the plan used; empty means Strict.
 	MinValues scheduling.MinValuesPolicy

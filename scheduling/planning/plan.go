@@ -228,7 +228,7 @@ type CertificateRule struct {
 
 // CertificateLimit is a reservation or a commitment in a proof.
 type CertificateLimit struct {
-	// Reservation is the label by which offerings name it, "key In [value]"; Commitment is the CostTerm's name. One is set.
+	// Reservation is the label by which offerings name it, "key In [value]"; Commitment is the CostTerm's name. One of both is set.
 	Reservation string `json:"reservation,omitempty"`
 	Commitment  string `json:"commitment,omitempty"`
 	// Amount left for new nodes: instances of the reservation, or the commitment's unit.

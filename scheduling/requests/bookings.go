@@ -60,7 +60,7 @@ func (d *demand) slots() []slot {
 	return out
 }
 
-// asPod returns the slot as a pod that is nominated for its node. It preempts nothing.
+// asPod returns the slot as a pod that is nominated for its node. The pod preempts no other pods.
 func (d *demand) asPod(s slot) *corev1.Pod {
 	if s.taker != nil {
 		return nominated(s.taker, s.node)

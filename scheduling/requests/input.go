@@ -30,13 +30,13 @@ type Input struct {
 	// PodTemplates that requests may refer to, including those of other namespaces.
 	PodTemplates []*corev1.PodTemplate
 	// Admit completes a pod like the cluster's admission of a new pod: defaults of LimitRanges, overhead of RuntimeClasses, the priority.
-	// It is called once per PodSet, with a separate pod that it may change. Nil adds nothing.
+	// It is called once per PodSet, with a separate pod that it may change. With nil, pods stay unchanged.
 	Admit func(pod *corev1.Pod)
 	// Query is the query of the plans.
 	Query scheduling.Query
 	// DeviceMatcher is the matcher that the plans use. It may be nil.
 	DeviceMatcher scheduling.DeviceMatcher
-	// BookFor is how long room is booked, and how long a plan's answer is valid. Nil is DefaultBookFor.
+	// BookFor is how long room is booked, and how long a plan's answer is valid. Nil means DefaultBookFor.
 	BookFor *time.Duration
 	// MaxPods is the largest number of pods that all requests of one round may ask for together. Missing pods of the snapshot's gangs count
 	// against it. A request for more than MaxPods fails. Other requests are handled oldest first, and a request that asks for more than the
