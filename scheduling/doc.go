@@ -15,53 +15,53 @@
 //
 // # What else
 //
-//   - [Plan.Unschedulable] lists the pods without a place, with a [Reason] for each pool: its String is a sentence, its
-//     [NearestMiss] the least that would have to be different ("would fit if it asked for 2Gi less memory").
+//   - [Plan.Unschedulable] lists the pods without a place, with a [Reason] for each pool. String returns the reason as a sentence.
+//     [NearestMiss] says what would have to be different at least ("would fit if it asked for 2Gi less memory").
 //   - [Query] says how strictly preferences, minValues and reservations are treated, and how much keeping a preference may cost.
-//   - [Model.Trial] is a what-if: [Trial.Hide] a node, [Trial.Place] its pods or [Trial.Put] them on nodes of your choice, read
-//     [Trial.Plan], [Trial.Rollback].
+//   - [Model.Trial] is a what-if: [Trial.Hide] removes a node, [Trial.Place] finds places for its pods, [Trial.Put] places them on a node of
+//     your choice, [Trial.Plan] returns the result, and [Trial.Rollback] undoes all of this.
 //   - [Diff] compares two plans: what changed in nodes, places and money.
 //   - [Model.Update] makes the model of the next snapshot and shares what stays the same.
-//   - [Snapshot.Encode] and [DecodeSnapshot] save and read what a plan was made from: it makes the same plan again.
-//   - [Snapshot.Placeholders] keep room free: package scheduling/buffers makes them of CapacityBuffers.
-//   - ProvisioningRequests ask whether there is room for pods, or could be: package scheduling/requests answers them.
+//   - [Snapshot.Encode] and [DecodeSnapshot] save and read the snapshot of a plan, from which the same plan can be made again.
+//   - [Snapshot.Placeholders] keep room free: package scheduling/buffers makes them from CapacityBuffers.
+//   - ProvisioningRequests ask whether there is, or could be, room for pods: package scheduling/requests answers them.
 //   - [Snapshot.Gangs] are pods that are placed together or not at all, in one zone if required: [Plan.Gangs] says which gangs are placed.
 //   - [Snapshot.CostModel] contains costs of nodes beyond list prices: discounts, fees, Reserved Instances, Savings Plans.
-//   - Package scheduling/manifests makes a Snapshot of files, scheduling/pods says which pods wait, scheduling/nodeclaims makes
-//     NodeClaims of a plan.
+//   - Package scheduling/manifests makes a Snapshot from files, scheduling/pods says which pods wait, scheduling/nodeclaims makes
+//     NodeClaims from a plan.
 //
 // # How it works
 //
 //	Snapshot   plain data                              scheduling/planning (planning.go has the names)
 //	   │ Compile
 //	   ▼
-//	Model      all of it, checked, made ready, shared  internal/engine/model (model.go, join.go)
+//	Model      the snapshot, checked and compiled      internal/engine/model (model.go, join.go)
 //	           resources as int64 vectors, sets        internal/engine/resources, internal/engine/bitset
 //	           nodes of the snapshot                   internal/engine/existing
 //	           nodes to buy, with a price table        internal/engine/market, internal/engine/nodepool
-//	           pods as classes of the like, in stages  internal/engine/likeness, internal/engine/match,
+//	           classes of equal pods, and their stages internal/engine/likeness, internal/engine/match,
 //	                                                   internal/engine/podclass
 //	           rules about counts as topology groups   internal/engine/topology, internal/engine/layout
-//	           volumes as alternatives and room        internal/engine/volumes
+//	           volumes of pods, and limits of nodes    internal/engine/volumes
 //	           devices as amounts                      internal/engine/claimed, internal/engine/devices
 //	   │ Trial, Solve
 //	   ▼
-//	Trial      what is where, undoable                 internal/engine/state, internal/engine/trial (trial.go)
+//	Trial      the places of pods, which can be undone internal/engine/state, internal/engine/trial (trial.go)
 //	           the order of work                       internal/engine/solving
-//	   1. deal pods under wide rules out to cells      internal/engine/layout, internal/engine/placing
-//	   2. value pods by a linear program: the bound    internal/engine/valuing, internal/engine/offers, internal/engine/pricing,
+//	   1. assign pods with topology rules to cells     internal/engine/layout, internal/engine/placing
+//	   2. compute values of pods by a linear program   internal/engine/valuing, internal/engine/offers, internal/engine/pricing,
 //	                                                   internal/engine/lp
-//	   3. fill the nodes there are, by value           internal/engine/solving
-//	   4. pack the rest onto new ones                  internal/engine/filling, internal/engine/packing, internal/engine/solving
-//	   5. admit all that by the exact rules            internal/engine/solving
-//	   6. place what is left pod by pod                internal/engine/placing
-//	   before all that: pods that are placed as one    internal/engine/gangs, internal/engine/solving
-//	   7. look for better ways where pods are few      internal/engine/solving
-//	           new nodes in place of hidden ones       internal/engine/launching
+//	   3. fill the existing nodes, by value            internal/engine/solving
+//	   4. pack the other pods onto new nodes           internal/engine/filling, internal/engine/packing, internal/engine/solving
+//	   5. check these places by the exact rules        internal/engine/solving
+//	   6. place the remaining pods one by one          internal/engine/placing
+//	   before step 1: place gangs                      internal/engine/gangs, internal/engine/solving
+//	   7. search better places for small groups        internal/engine/solving
+//	           new nodes that replace hidden nodes     internal/engine/launching
 //	   │
 //	   ▼
 //	Plan       its types                               scheduling/planning
-//	           nodes, places, wishes given up          internal/engine/answering, internal/engine/newnodes
+//	           nodes, places, preferences not kept     internal/engine/answering, internal/engine/newnodes
 //	           the bound and its proof                 internal/engine/certify, internal/engine/pricing
 //	           why a pod has no place, and what would  internal/engine/explain
 //	           have to be different

@@ -23,7 +23,7 @@
 // ConvertOptions.Force is set.
 //
 // Two fields are written explicitly, because they have other defaults in v1: consolidationPolicy and expireAfter. In v1 the kubelet block
-// is in the node class, which this package does not have. It stores the block in the annotation KubeletAnnotationKey, and restores it
+// is in the node class, which this package does not have. The conversion stores the block in the annotation KubeletAnnotationKey, and restores it
 // from there. Package aws/convert moves it to the node class. Losses in status cause no warnings, because controllers observe it again:
 // the severity of conditions, the conditions Empty and Expired, and in the conversion back the fields that only v1 has.
 //
@@ -35,9 +35,9 @@
 // With ConvertOptions.ReferenceCompat, the result is that of Karpenter's conversion webhook. Without it, these things are different:
 //
 //   - Consolidation that is off (WhenUnderutilized with consolidateAfter Never) stays off; the webhook turns it on, and
-//     forgets Never on the way back.
-//   - The node class reference is not kept in an annotation; on the way back its apiVersion is written as the
-//     group with version v1beta1, and the webhook writes none without the annotation.
+//     does not restore Never in the conversion back.
+//   - The node class reference is not kept in an annotation. The conversion back writes its group with
+//     version v1beta1 as apiVersion; the webhook writes no apiVersion without the annotation.
 //
 // The types have no locks: goroutines may read an object concurrently as long as nobody changes it.
 //

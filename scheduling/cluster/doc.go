@@ -13,14 +13,14 @@
 //
 // The view depends only on the objects, not on the order of their events: a Node may come before its NodeClaim or after it, a pod before
 // its node, and a deletion without a known object. It equals a view made from scratch of the same objects. State is safe for concurrent
-// use. An event takes a few map accesses; a snapshot takes time for the changes since the one before, and a copy of the list of nodes.
+// use. An event costs a few map accesses. A snapshot costs time for the changes since the previous snapshot, and for a copy of the list of nodes.
 //
-//	events   what State is told                                              event.go, kind.go
+//	events   changes of objects                                              event.go, kind.go
 //	state    objects by name, nodes by provider ID, pods by node             state.go, entries.go, pods.go
 //	groups   which pods are gangs                                            groups.go
-//	lists    sorted lists that change without being copied event by event    sortedlist.go
-//	view     the snapshot, and what disruption needs in addition to it               view.go, snapshot.go
-//	shape    what a node counts as until it is launched           shape.go
+//	lists    sorted lists that are not copied for each event                 sortedlist.go
+//	view     the snapshot, and what disruption needs in addition to it       view.go, snapshot.go
+//	shape    the assumed form of a node until it is launched                 shape.go
 //	barrier  whether everything that the API has was seen                    barrier.go
 //
 // # Deliberate differences

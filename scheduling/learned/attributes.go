@@ -84,8 +84,8 @@ type attributeRule struct {
 
 // apply returns copies of the devices of a node, with the attributes that are valid for each node of the kind:
 //   - a value that several nodes have published, or the value of a single node for an attribute that the templates also have;
-//   - for other compared values (the templates have the attribute, or several devices of the node have the same value), which devices have
-//     the same value: with a stand-in;
+//   - a stand-in for any other value that is compared (the templates have the attribute, or several devices of the node have the same
+//     value), so that devices with the same value still have the same value;
 //   - no other values: plans must not rely on a selector for such a value.
 func (r *attributeRule) apply(node published) published {
 	bearers := map[value]int{}

@@ -24,7 +24,7 @@
 //     takes part.
 //  3. Requests of v1.ClassBestEffortAtomicScaleUp join Round.Snapshot as gangs. They are provisioned once all their pods have room
 //     on existing nodes; until then each round plans them again, on the nodes that are being launched.
-//  4. Requests of v1.ClassPlan are planned one by one, in addition to all of this.
+//  4. Requests of v1.ClassPlan are planned one by one, in addition to the pods of the steps before.
 //
 // A round depends only on its input, and its results are the new status of the objects. So a restarted program can continue where the
 // earlier one stopped. The functions are pure and deterministic: they read no clock, change none of their arguments, and don't depend on

@@ -6,9 +6,9 @@
 //	metadata:
 //	  annotations:
 //	    drawknife.dev/spot-max-share: 70%       # at most 70 % of the pods are on spot nodes
-//	    drawknife.dev/on-demand-base: "2"       # two pods are not on spot before any other is
+//	    drawknife.dev/on-demand-base: "2"       # two pods must not be on spot nodes before any other pod may be
 //	    drawknife.dev/spot-pool-max-share: 30%  # at most 30 % are on spot nodes of one instance type in one zone
-//	    drawknife.dev/spot-max-price: 60%       # spot nodes cost at most 60 % of the price on demand
+//	    drawknife.dev/spot-max-price: 60%       # spot nodes cost at most 60 % of the on-demand price
 //
 // Planners keep these limits for new nodes and for pods that disruption moves: no plan has more pods on spot nodes than the limits allow,
 // unless that many are on spot nodes already. kube-scheduler does not know the limits; docs/spot.md describes the consequences.
