@@ -72,8 +72,8 @@ func NewBatch(options BatchOptions) (*Batch, error) {
 	return &Batch{options: options, dirty: make(map[types.UID]uint64)}, nil
 }
 
-// Trigger adds an object that needs a pass. A known object does not extend the window. An object added while a pass is running is
-// for the next pass, because the running one may have taken its snapshot before.
+// Trigger adds an object that needs a pass. A known object does not extend the window. An object added while a pass is running is handled
+// by the next pass, because the running pass may have taken its snapshot before.
 func (b *Batch) Trigger(uid types.UID, now time.Time) {
 	round := b.round
 	if at, known := b.dirty[uid]; known && at == round {

@@ -59,8 +59,8 @@ func CheckConsistency(claim *v1.NodeClaim, nodes []*corev1.Node, now time.Time) 
 // HydrateClaim returns the claim with the parts that claims of earlier versions lack: the label of its node class, and the pool's hash if
 // the claim's hash has another version. It is nil if nothing is missing. pool is the claim's NodePool, or nil.
 //
-// Hashes of different versions can't be compared, so such a claim gets the pool's current hash, as if it had been created from it.
-// A claim that is known to have drifted keeps its hash, and so stays drifted.
+// Hashes of different versions can't be compared, so such a claim gets the pool's current hash, as if it had been created from the current
+// template. A claim that is known to have drifted keeps its hash, and so stays drifted.
 func HydrateClaim(claim *v1.NodeClaim, pool *v1.NodePool) *v1.NodeClaim {
 	if claim == nil {
 		return nil
@@ -131,9 +131,9 @@ func IsPodEvent(old, pod *corev1.Pod) bool {
 	return old.Spec.NodeName == "" || pods.Terminal(old) != pods.Terminal(pod) || pods.Terminating(old) != pods.Terminating(pod)
 }
 
-// NotePodEvent returns the claim with the time of a pod event on its node, to the second, from which consolidateAfter counts; it
-// may be called some time after the event. It returns nil if nothing must be stored, or if a time was stored less than PodEventEvery ago.
-// again is the time after which to call it again with the same event, or 0 for never.
+// NotePodEvent returns the claim with the time of a pod event on its node, to the second; consolidateAfter counts from this time.
+// NotePodEvent may be called some time after the event. It returns nil if nothing must be stored, or if a time was stored less than
+// PodEventEvery ago. again is the time after which to call it again with the same event, or 0 for never.
 func NotePodEvent(claim *v1.NodeClaim, at, now time.Time) (changed *v1.NodeClaim, again time.Duration) {
 	if claim == nil {
 		return nil, 0

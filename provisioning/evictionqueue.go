@@ -28,8 +28,8 @@ const (
 	evictionBackOffLongest = 10 * time.Second
 )
 
-// EvictionQueue schedules evictions. Each pod is evicted at once, and after a refusal again with its own back-off, until it is gone
-// or its deadline turns the eviction into a deletion. The queue has no clock and no lock: only one goroutine may use it.
+// EvictionQueue schedules evictions. Each pod is evicted at once. After a refusal, it is evicted again with its own back-off, until it is
+// gone or its deadline turns the eviction into a deletion. The queue has no clock and no lock: only one goroutine may use it.
 type EvictionQueue struct {
 	entries map[evictionKey]*evictionEntry
 	turns   evictionTurns

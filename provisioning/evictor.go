@@ -15,8 +15,8 @@ import (
 // Evictor how, and EvictionQueue schedules the requests. Implementations are pure and safe for concurrent use. DrainNode deletes
 // pods whose deadline has passed, independent of the Evictor.
 type Evictor interface {
-	// Evict decides for one group of pods (see Workloads.Leaving): which to evict now, and how to scale their workload. Call it
-	// again after Again, and when the group changes. It may return an effect again until the result is observed.
+	// Evict decides which pods of one group (see Workloads.Leaving) to evict now, and how to scale their workload. Call it again after
+	// Again, and when the group changes. It may return an effect again until the result is observed.
 	Evict(l Leaving, now time.Time) Step
 }
 
@@ -30,7 +30,7 @@ type Leaving struct {
 	Pods []*corev1.Pod
 }
 
-// EvictAtOnce evicts every pod at once, like Karpenter: its replacement is created when it is gone, and only PodDisruptionBudgets
+// EvictAtOnce evicts every pod at once, like Karpenter: a pod's replacement is created when the pod is gone, and only PodDisruptionBudgets
 // keep enough pods running.
 type EvictAtOnce struct{}
 
@@ -163,7 +163,7 @@ func sortedEvictions(list []EvictPod) []EvictPod {
 const ForcefulTermination = "Forceful Termination"
 
 // EvictionReason returns why pods are evicted from the claim's node: the reason of the command that disrupts it (condition
-// DisruptionReason), else ForcefulTermination, also for a nil claim.
+// DisruptionReason). Without such a command, or for a nil claim, it is ForcefulTermination.
 func EvictionReason(claim *v1.NodeClaim) string {
 	if claim == nil {
 		return ForcefulTermination

@@ -67,7 +67,7 @@ func (g Garbage) String() string {
 	return fmt.Sprintf("%s %s", g.Kind, g.ProviderID)
 }
 
-// ID identifies the object: it is equal in two lists for the same object.
+// ID identifies the object: the same object has the same ID in two lists.
 func (g Garbage) ID() string {
 	switch {
 	case g.Kind == GarbageClaim:

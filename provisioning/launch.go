@@ -220,8 +220,8 @@ func (l *LaunchCosts) Observe(s *scheduling.Snapshot) {
 	l.of, l.current = s.CostModel, costs
 }
 
-// Of returns what nodes of a NodePool cost, for a provider's option such as aws.Options.LaunchCost, or nil if offerings cost their prices.
-// Its results stay unchanged when other snapshots are observed.
+// Of returns a function that returns the costs of a NodePool's nodes, for a provider's option such as aws.Options.LaunchCost. It is nil if
+// offerings cost their prices. Its results stay unchanged when other snapshots are observed.
 func (l *LaunchCosts) Of(pool v1.PoolKey) cloudprovider.LaunchCost {
 	if l == nil {
 		return nil

@@ -41,7 +41,7 @@ type NodeTermination struct {
 // TerminateNode returns the next step of a node that is being deleted. It also deletes the claim. It keeps new pods and traffic of load
 // balancers away, drains the node, waits for its volumes to detach, terminates the instance, and then removes the finalizer. A node that is
 // not ready, and whose instance the provider does not know, is removed at once, because its pods no longer run. A node without a claim, or
-// with several, is drained without a deadline, and its instance is left alone.
+// with several, is drained without a deadline, and its instance is not terminated.
 func TerminateNode(s NodeTermination, now time.Time) Step {
 	if s.Node == nil || s.Node.DeletionTimestamp == nil || !slices.Contains(s.Node.Finalizers, v1.TerminationFinalizer) {
 		return Step{}

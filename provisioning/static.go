@@ -56,9 +56,9 @@ type StaticStep struct {
 }
 
 // ScaleStatic returns the next step of a static pool towards its number of replicas. Claims that are being deleted or replaced don't count,
-// but ordered ones do, so that nothing is launched twice. Scaling down removes the nodes first whose removal costs least: without an
-// instance, empty, without protected pods and members of gangs, cheap to move, near the end of their life. If members of gangs must be
-// removed, as few gangs as possible lose members.
+// but ordered claims do, so that nothing is launched twice. Scaling down first removes the nodes that cost least to remove: nodes without
+// an instance, empty nodes, nodes without protected pods and members of gangs, nodes whose pods are cheap to move, and nodes near the end
+// of their life. If members of gangs must be removed, as few gangs as possible lose members.
 func ScaleStatic(s StaticState, o nodeclaims.Options, now time.Time) (StaticStep, error) {
 	pool := s.Pool
 	if pool == nil {

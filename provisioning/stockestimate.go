@@ -33,9 +33,9 @@ func DefaultStockEstimateOptions() StockEstimateOptions {
 //
 // The probability is 1/(1+e^-x), where x = 3 + Σ w·e·2^(-age/half-life) over all observations. e is -6 for a launch that found no capacity
 // and +3 for one that did. w is 1 for the offering itself, ½ for the other sizes of its family in the same zone and capacity type, ¼ for
-// the same type in other zones, and 0 for all others. Without observations it is 95 %; after one stock-out 5 %, and 50 % for other sizes of
-// the family in the zone. (These numbers are our own choice: one failure closes an offering, two failures close a family in a zone, and a
-// success opens again what a single failure closed.)
+// the same type in other zones, and 0 for all others. Without observations it is 95 %. After one stock-out it is 5 % for the offering, and
+// 50 % for other sizes of its family in the zone. (These numbers are our own choice: one failure closes an offering, two failures close a
+// family in a zone, and a success opens again what a single failure closed.)
 //
 // A provider remembers stock-outs itself (CP-CREATE-07); the estimate adds what single failures don't show. It is safe for
 // concurrent use.
@@ -205,8 +205,8 @@ func (b *StockEstimate) applied(t *cloudprovider.InstanceType, now time.Time) *c
 	return &own
 }
 
-// Begin records that a launch will try the offerings: for closed ones this is the probe, and other launches don't use them until
-// the next probe is due.
+// Begin records that a launch will try the offerings. For closed offerings this is the probe, and other launches don't use them until the
+// next probe is due.
 func (b *StockEstimate) Begin(keys []cloudprovider.OfferingKey, now time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -51,15 +51,15 @@ func Compile(s *Snapshot, options ...CompileOption) (*Model, error) {
 // recognised by identity: keep the same pointers for the same objects and the same slices for the same lists, as package cluster does. m
 // stays valid.
 //
-// If m comes from Compile, or if Update was called on m before, Update compiles all pods and nodes again and records them. So does an
-// Update with changes other than these: pods that are added, removed, bound or changed, also of new kinds with new node selectors, topology
-// keys, host ports, tolerations or labels; their PersistentVolumeClaims, PersistentVolumes and Namespaces; nodes that are added, removed or
-// changed; NodePools and DaemonSets whose status changed. It also compiles everything again if the first pod with a new resource is added
-// or the last one is removed, if pods have limits on spot nodes, if the run time of pods is known and reservations end, if DaemonSets are
-// added, removed or changed, for the first and the last volume of a CSI driver, and for pods of new namespaces if rules select namespaces
-// by their labels. Changes of devices also need compiling: pods that claim devices or request a resource of a DeviceClass, nodes with
-// devices or of a type that publishes devices, and the end of the time in which a node's drivers must publish. Compiled catalogs, and
-// catalogs after overlays, are shared in any case if they have not changed.
+// If m comes from Compile, or if Update was called on m before, Update compiles all pods and nodes again and records them. Update also
+// compiles everything again for all changes except these: pods that are added, removed, bound or changed, also of new kinds with new node
+// selectors, topology keys, host ports, tolerations or labels; their PersistentVolumeClaims, PersistentVolumes and Namespaces; nodes that
+// are added, removed or changed; NodePools and DaemonSets whose status changed. It also compiles everything again if the first pod with a
+// new resource is added or the last one is removed, if pods have limits on spot nodes, if the run time of pods is known and reservations
+// end, if DaemonSets are added, removed or changed, for the first and the last volume of a CSI driver, and for pods of new namespaces if
+// rules select namespaces by their labels. Changes of devices also need compiling: pods that claim devices or request a resource of a
+// DeviceClass, nodes with devices or of a type that publishes devices, and the end of the time in which a node's drivers must publish.
+// Compiled catalogs, and catalogs after overlays, are shared in any case if they have not changed.
 //
 // Models never change: any number of Solve and Trial calls may run in parallel on m and on earlier models, with unchanged results.
 func (m *Model) Update(s *Snapshot) (*Model, error) {
@@ -125,10 +125,10 @@ func WithCatalogs(catalogs ...*CompiledCatalog) CompileOption {
 	}
 }
 
-// ImpossibleRequest reports whether no node could ever have this amount of the resource: if the request is negative, 2,000 CPUs or more,
-// more than 100 TiB of memory, or more than 1 PiB of local storage or, in whole units, of anything else. The usual cause is a unit that was
-// left out or mixed up. A pod with such a request is not planned; the plan contains the reason. It takes a short constant time for any
-// quantity, also for exponents with which ordinary arithmetic would take minutes.
+// ImpossibleRequest reports whether no node could ever have this amount of the resource: a negative request, 2,000 CPUs or more, more than
+// 100 TiB of memory, or more than 1 PiB of local storage. For other resources the limit is the same number of whole units. The usual cause
+// is a unit that was left out or mixed up. A pod with such a request is not planned; the plan contains the reason. It takes a short
+// constant time for any quantity, also for exponents with which ordinary arithmetic would take minutes.
 func ImpossibleRequest(name corev1.ResourceName, q resource.Quantity) bool {
 	return resources.Impossible(name, q)
 }

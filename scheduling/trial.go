@@ -75,7 +75,7 @@ func (t *Trial) Close(name string) error {
 }
 
 // Place finds places for the waiting pods: first on nodes of the snapshot, then on planned nodes. If the context is cancelled, it ends
-// early with ctx.Err(); pods that are placed by then keep their places, and can be rolled back.
+// early with ctx.Err(); pods that are already placed keep their places, and can be rolled back.
 func (t *Trial) Place(ctx context.Context, o PlaceOptions) (Outcome, error) {
 	return solving.Of(t.t).Place(ctx, o)
 }
@@ -87,7 +87,7 @@ func (t *Trial) Put(node string, pods []PodKey) error {
 	return placing.Of(t.t).Put(node, pods)
 }
 
-// PutNew opens a planned node with its first instance type and places its pods on it; errors are as for Put.
+// PutNew adds a planned node with the first instance type of n and places its pods on it; errors are the same as for Put.
 func (t *Trial) PutNew(n *NewNode) error {
 	return placing.Of(t.t).PutNew(n)
 }

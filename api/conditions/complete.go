@@ -6,8 +6,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Complete sets the reason of conditions without a reason to their type, and reports whether there were any. Karpenter up to 0.36 wrote
-// such conditions. The CustomResourceDefinitions of other releases refuse objects with a condition that has no reason.
+// Complete sets the reason of each condition without a reason to the condition's type, and reports whether it changed any. Karpenter up to
+// 0.36 wrote such conditions. The CustomResourceDefinitions of other releases refuse objects with a condition that has no reason.
 func Complete(list []metav1.Condition) bool {
 	changed := false
 	for i := range list {
@@ -18,8 +18,8 @@ func Complete(list []metav1.Condition) bool {
 	return changed
 }
 
-// Observe sets the observed generation of conditions that have none to the object's current generation, and reports whether there were
-// any. The releases that wrote no reason wrote no observed generation either. Without this, Ready would count such conditions as Unknown
+// Observe sets the observed generation of each condition that has none to the object's current generation, and reports whether it changed
+// any. The releases that wrote no reason wrote no observed generation either. Without Observe, Ready would count such conditions as Unknown
 // forever, because a condition that does not change is not written again.
 func Observe(list []metav1.Condition, generation int64) bool {
 	changed := false

@@ -16,7 +16,8 @@ const (
 	CodeAnnotationRenamed Code = "W106"
 	// CodeContainerRuntime (warn): a container runtime other than containerd was dropped.
 	CodeContainerRuntime Code = "W107"
-	// CodeReferenceRewritten (info): the kind or version in a reference was changed from the node template's to the node class's.
+	// CodeReferenceRewritten (info): the kind or version in a reference was changed from that of the node template to that of the node
+	// class.
 	CodeReferenceRewritten Code = "W108"
 	// CodeNoProvider (error): the object names no node template and has no inline provider.
 	CodeNoProvider Code = "W109"

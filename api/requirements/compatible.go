@@ -58,8 +58,8 @@ func (e *IncompatibleError) Hint() string {
 // If want requires a value for a key, s must have the key, or allowUndefined must accept it; nil accepts none. On every key that both
 // have, the requirements must intersect, unless both accept the label's absence (NotIn or DoesNotExist).
 //
-// Use [Lookup.Compatible] for nodes that do not exist yet, whose well-known labels are not decided; a nil allowUndefined for existing
-// nodes, whose labels are complete; and [Set.Intersects] to compare instance types with a planned node. The error is an
+// Use [Lookup.Compatible] for nodes that do not exist yet, because their well-known labels are not decided. Use a nil allowUndefined for
+// existing nodes, because their labels are complete. Use [Set.Intersects] to compare instance types with a planned node. The error is an
 // [*IncompatibleError]; undefined keys are reported before keys without overlap.
 func (s Set) Compatible(want Set, allowUndefined func(key string) bool) error {
 	if e := s.incompatible(want, allowUndefined); e != nil {

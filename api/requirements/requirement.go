@@ -36,7 +36,7 @@ const (
 // key; build requirements with [In], [NotIn], [Exists],
 // [DoesNotExist], [Gt], [Lt], [Gte], [Lte], [Parse] or [ParseText].
 //
-// Two requirements are equal exactly when their String is equal; [Requirement.Equal] compares without printing.
+// Two requirements are equal if and only if the results of String are equal; [Requirement.Equal] compares without printing.
 type Requirement struct {
 	key string
 	// values are sorted and without duplicates: allowed values, or exclusions if complement is set. The slice may be shared between
@@ -91,8 +91,8 @@ func Lte(key string, n int64) Requirement {
 // Key returns the label key that the requirement restricts.
 func (r Requirement) Key() string { return r.key }
 
-// Operator returns the derived operator: NotIn or Exists for a complement with or without exclusions, with or without bounds; In or
-// DoesNotExist for a list of values or an empty list. The bounds are in [Requirement.Bounds].
+// Operator returns the derived operator. For a complement it is NotIn, or Exists without exclusions, regardless of bounds. For a list of
+// values it is In, or DoesNotExist if the list is empty. The bounds are in [Requirement.Bounds].
 func (r Requirement) Operator() Operator {
 	switch {
 	case r.complement && len(r.values) > 0:

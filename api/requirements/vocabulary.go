@@ -16,7 +16,7 @@ import (
 //
 // Its methods search the lists. Callers that ask often should use a [Lookup] (see [Vocabulary.Compile]).
 type Vocabulary struct {
-	// WellKnown are the keys whose values instance types state, so that a NodePool need not.
+	// WellKnown are label keys for which instance types state values, so that a NodePool need not state them.
 	WellKnown []string `json:"wellKnown,omitempty"`
 	// RestrictedDomains are domains (with their sub-domains) whose keys users may not set, unless the key is
 	// well-known. The domain of a key is the part before its first slash; a key without a slash has no domain.

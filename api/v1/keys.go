@@ -78,7 +78,8 @@ const (
 	SpotPoolMaxShareAnnotationKey = "drawknife.dev/spot-pool-max-share"
 	// SpotMaxPriceAnnotationKey on a pod is the highest price of a spot node that may run it, as a share of the on-demand price: "60%".
 	SpotMaxPriceAnnotationKey = "drawknife.dev/spot-max-price"
-	// WorkloadAnnotationKey on pods of a namespace makes those with the same value one workload, whatever their owners are.
+	// WorkloadAnnotationKey makes all pods of a namespace that have it with the same value one workload, even if they have different
+	// owners.
 	WorkloadAnnotationKey = "drawknife.dev/workload"
 	// CapacityOverlayAppliedAnnotationKey is on a claim if an overlay changed the capacity of one of its instance types.
 	CapacityOverlayAppliedAnnotationKey = "karpenter.sh/capacity-overlay-applied"

@@ -17,8 +17,8 @@ func DisruptedTaint() corev1.Taint {
 	return corev1.Taint{Key: DisruptedTaintKey, Effect: corev1.TaintEffectNoSchedule}
 }
 
-// EphemeralTaint reports whether a node has the taint only while it starts, by key and effect: not ready, unreachable,
-// uninitialised by the cloud provider, unregistered, or any under readiness.k8s.io.
+// EphemeralTaint reports whether a node has this taint only while it starts. It compares key and effect: not ready, unreachable,
+// uninitialised by the cloud provider, unregistered, or any taint under readiness.k8s.io.
 func EphemeralTaint(t *corev1.Taint) bool {
 	if t == nil {
 		return false

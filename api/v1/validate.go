@@ -30,8 +30,8 @@ const (
 // durationForm is the format of a duration in the API; it excludes Go's fractions, signs and smaller units.
 var durationForm = regexp.MustCompile(`^([0-9]+[smh])+$`)
 
-// ValidateTaints returns what is wrong with the taints and startup taints of the object at path: keys and values that are not qualified
-// names, unknown effects, and a key with one effect that appears twice in both lists together.
+// ValidateTaints returns the errors in the taints and startup taints of the object at path: keys and values that are not qualified names,
+// unknown effects, and a pair of key and effect that appears twice in both lists together.
 func ValidateTaints(taints, startupTaints []corev1.Taint, path *field.Path) field.ErrorList {
 	type identity struct {
 		key    string

@@ -4,8 +4,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Validate returns what is wrong with the claim, each error with its path, the rule and the cure; nil if it is valid. NodePool.Validate
-// says what package api/requirements checks instead.
+// Validate returns the errors in the claim, or nil if it is valid. Each error has the path of the field, the broken rule and the cure.
+// NodePool.Validate says what package api/requirements checks instead.
 func (c *NodeClaim) Validate() field.ErrorList {
 	errs := validateName(c.ObjectMeta)
 	errs = append(errs, validateLabels(c.Labels, field.NewPath("metadata", "labels"))...)
@@ -18,7 +18,7 @@ func (c *NodeClaim) Validate() field.ErrorList {
 	return append(errs, validateNillableDuration(c.Spec.ExpireAfter, spec.Child("expireAfter"))...)
 }
 
-// ValidateUpdate returns what is wrong with changing old to c: all errors of c, and an error for each change of the spec, which is
+// ValidateUpdate returns the errors in an update from old to c: all errors of Validate, and an error for each change of the spec, which is
 // immutable. A value in another form (1h, 60m) is not a change.
 func (c *NodeClaim) ValidateUpdate(old *NodeClaim) field.ErrorList {
 	errs := c.Validate()

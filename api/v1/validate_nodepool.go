@@ -13,9 +13,9 @@ import (
 	"github.com/drawknife/drawknife/internal/quantities"
 )
 
-// Validate returns what is wrong with the pool, each error with its path, the rule and the cure; nil if it is valid. Unset fields are
-// checked with their defaults. Package api/requirements, which knows the provider's vocabulary, checks label keys and the operators and
-// values of requirements.
+// Validate returns the errors in the pool, or nil if it is valid. Each error has the path of the field, the broken rule and the cure. Unset
+// fields are checked with their defaults. Package api/requirements, which knows the provider's vocabulary, checks label keys and the
+// operators and values of requirements.
 func (p *NodePool) Validate() field.ErrorList {
 	errs := validateName(p.ObjectMeta)
 	if len(errs) == 0 && p.Name != "" {
@@ -40,8 +40,8 @@ func (p *NodePool) Validate() field.ErrorList {
 	return errs
 }
 
-// ValidateUpdate returns what is wrong with changing old to p: all errors of p, and an error for each field that must not change. The
-// group and kind of the node class must not change, and a pool must stay static or dynamic.
+// ValidateUpdate returns the errors in an update from old to p: all errors of Validate, and an error for each field that must not change.
+// The group and kind of the node class must not change, and a pool must stay static or dynamic.
 func (p *NodePool) ValidateUpdate(old *NodePool) field.ErrorList {
 	errs := p.Validate()
 	if old == nil {

@@ -11,10 +11,10 @@ import (
 	"github.com/drawknife/drawknife/api/v1beta1"
 )
 
-// Validate returns what is wrong with the Provisioner, each error with its path, the rule and the cure; nil if it is valid. If releases
-// of the generation differ, the most lenient rule counts, so that objects stored under any of them are valid. Whether a label key is
-// restricted depends on the provider's vocabulary; package api/requirements checks that on the converted pool. It does not check the
-// inline provider block, which the provider checks.
+// Validate returns the errors in the Provisioner, or nil if it is valid. Each error has the path of the field, the broken rule and the
+// cure. If releases of the generation differ, the most lenient rule counts, so that objects stored under any of them are valid. Whether a
+// label key is restricted depends on the provider's vocabulary; package api/requirements checks that on the converted pool. It does not
+// check the inline provider block, which the provider checks.
 func (p *Provisioner) Validate() field.ErrorList {
 	// Fields that have the same rules in v1beta1 are checked by v1beta1's rules, even if v1beta1 has them at another path.
 	same := &v1beta1.NodePool{ObjectMeta: p.ObjectMeta, Spec: v1beta1.NodePoolSpec{Weight: p.Spec.Weight}}
@@ -47,7 +47,7 @@ func (p *Provisioner) Validate() field.ErrorList {
 	return errs
 }
 
-// Validate returns what is wrong with the Machine, each error with its path, the rule and the cure; nil if it is valid.
+// Validate returns the errors in the Machine, or nil if it is valid. Each error has the path of the field, the broken rule and the cure.
 // See Provisioner.Validate for what package api/requirements checks instead.
 func (m *Machine) Validate() field.ErrorList {
 	same := &v1beta1.NodeClaim{ObjectMeta: m.ObjectMeta, Spec: v1beta1.NodeClaimSpec{

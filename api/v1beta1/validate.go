@@ -13,9 +13,9 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// Validate returns what is wrong with the pool, each error with its path, the rule and the cure; nil if it is valid. Unset fields are
-// checked with their defaults. Whether a label key is restricted depends on the provider's vocabulary; package api/requirements checks
-// that on the converted pool.
+// Validate returns the errors in the pool, or nil if it is valid. Each error has the path of the field, the broken rule and the cure. Unset
+// fields are checked with their defaults. Whether a label key is restricted depends on the provider's vocabulary; package api/requirements
+// checks that on the converted pool.
 func (p *NodePool) Validate() field.ErrorList {
 	// Fields with the same place and rules in v1 are checked by v1's rules.
 	same := &v1.NodePool{ObjectMeta: p.ObjectMeta, Spec: v1.NodePoolSpec{Limits: p.Spec.Limits, Weight: p.Spec.Weight}}
@@ -47,8 +47,8 @@ func (p *NodePool) Validate() field.ErrorList {
 	return append(errs, validateDisruption(&p.Spec.Disruption, spec.Child("disruption"))...)
 }
 
-// Validate returns what is wrong with the claim, each error with its path, the rule and the cure; nil if it is valid. NodePool.Validate
-// says what package api/requirements checks instead.
+// Validate returns the errors in the claim, or nil if it is valid. Each error has the path of the field, the broken rule and the cure.
+// NodePool.Validate says what package api/requirements checks instead.
 func (c *NodeClaim) Validate() field.ErrorList {
 	same := &v1.NodeClaim{ObjectMeta: c.ObjectMeta, Spec: v1.NodeClaimSpec{
 		Taints: c.Spec.Taints, StartupTaints: c.Spec.StartupTaints, Requirements: hubRequirements(c.Spec.Requirements),

@@ -93,9 +93,9 @@ func (e *BarrierError) Error() string {
 	return "cluster state is not synced: " + strings.Join(parts, "; ") + "; wait for the watches"
 }
 
-// Expect states which objects of a kind the API has, from a list read from it (or from a cache filled from it): State is not synced until
-// there was an event for each of them, or for its deletion. No keys means that the API has none. It may be called again for a kind while
-// the barrier is closed; once it is open, Expect changes nothing.
+// Expect states which objects of a kind exist in the API, according to a list that was read from the API (or from a cache of it). State is
+// not synced until there was an event for each of these objects, or for its deletion. No keys means that the API has none. It may be called
+// again for a kind while the barrier is closed; once it is open, Expect changes nothing.
 func (s *State) Expect(kind Kind, keys ...types.NamespacedName) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -21,9 +21,9 @@ type Event struct {
 	Time time.Time
 }
 
-// Upsert returns the event that the object exists, new or changed, as a watch shows it. An object older than the known one (a smaller
-// resourceVersion of the same UID) changes nothing, and neither does one with the UID of a recently deleted object: a late event or answer
-// brings nothing back.
+// Upsert returns the event that the object exists, new or changed, as a watch shows it. Two kinds of objects change nothing, so that a late
+// event or answer brings nothing back: an object older than the known one (a smaller resourceVersion of the same UID), and an object with
+// the UID of a recently deleted object.
 func Upsert(object metav1.Object) Event { return Event{Object: object} }
 
 // Delete returns the event that the object is gone. Only its kind, namespace, name and UID are read. With an empty UID, any object of that

@@ -194,8 +194,8 @@ func (s *State) unconfirmed() []ObjectKey {
 	return out
 }
 
-// Usage returns the capacity of each pool's nodes that exist and stay: those with an instance that are not leaving, with the capacity of
-// their present phase, including "nodes". NodePools show it as status.resources.
+// Usage returns, for each pool, the capacity of its nodes that have an instance and are not leaving, including their number as "nodes". It
+// uses the capacity of each node's present phase. NodePools show it as status.resources.
 func (v *View) Usage() map[v1.PoolKey]corev1.ResourceList {
 	out := make(map[v1.PoolKey]corev1.ResourceList)
 	for i := range v.Nodes {

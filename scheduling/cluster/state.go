@@ -257,7 +257,7 @@ func (s *State) Node(name string) *NodeState {
 }
 
 // Nominate protects a node from disruption until the given time, because pods were planned for it. A nomination that lasts longer stays
-// unchanged. It reports whether the node exists; the name is as for Node.
+// unchanged. It reports whether the node exists; see Node for names.
 func (s *State) Nominate(name string, until time.Time) bool {
 	return s.note(name, func(f *facts) {
 		if until.After(f.nominatedUntil) {
@@ -268,7 +268,7 @@ func (s *State) Nominate(name string, until time.Time) bool {
 
 // NominateNew protects a node that was launched for pods from disruption until these pods can have been bound to it: for the given window
 // after the initialisation of its NodeClaim, even if that is late. Before initialisation, consolidation does not touch the node anyway. A
-// longer window stays unchanged. It reports whether a NodeClaim of that name exists; the name is as for Node.
+// longer window stays unchanged. It reports whether a NodeClaim of that name exists; see Node for names.
 func (s *State) NominateNew(claim string, window time.Duration) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -284,7 +284,7 @@ func (s *State) NominateNew(claim string, window time.Duration) bool {
 }
 
 // Mark marks a node for deletion: it no longer counts as capacity, and its pods are planned again. The mark is deleted with the node. It
-// reports whether the node exists; the name is as for Node.
+// reports whether the node exists; see Node for names.
 func (s *State) Mark(name string) bool {
 	return s.note(name, func(f *facts) { f.marked = true })
 }

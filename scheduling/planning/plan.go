@@ -185,8 +185,8 @@ type Note struct {
 	Message string `json:"message"`
 }
 
-// Certificate proves Plan.LowerBound by arithmetic alone. It gives each class of pods a Value, such that for no instance type the pods that
-// fit on one node are worth more than the node costs. Then any nodes that hold all pods cost at least the sum of Count x Value. Its
+// Certificate proves Plan.LowerBound by arithmetic alone. It gives each class of pods a Value. For every instance type, the pods that fit
+// on one node are worth at most as much as the node costs. Then any nodes that hold all pods cost at least the sum of Count x Value. Its
 // multipliers λ >= 0 show that a type t of price p can't hold more: Σ_r allocatable_r λ_r + Σ_c f_c max(0, value_c - requests_c·λ) <= p,
 // where f_c is how many pods of class c fit on an empty node of the type, at most Count. For devices that drivers publish, allocatable is
 // the most that claims of only these devices could get, which may be more than the plan relies on.
@@ -201,14 +201,14 @@ type Note struct {
 // at most f_c of each class, that together take no more of these resources than the node has: a knapsack that dynamic programming solves.
 //
 // If a reservation or a commitment limits the number of some nodes, Limits gives the limited thing its own Value: such a node may hold pods
-// worth its price plus the value of what it uses of the limited thing. Any nodes that hold all pods then cost at least the sum of Count x
-// Value over the classes minus the sum of Amount x Value over the limits: that is LowerBound.
+// worth its price plus the value of its use of the limited thing. Any nodes that hold all pods then cost at least the sum of Count x Value
+// over the classes minus the sum of Amount x Value over the limits: that is LowerBound.
 type Certificate struct {
 	Classes []CertificateClass `json:"classes"`
 	Types   []CertificateType  `json:"types"`
 	// Rules about how many pods one node may hold that the proof uses; nil without any.
 	Rules []CertificateRule `json:"rules,omitempty"`
-	// Limits: reservations by name, then commitments in the order of the cost model; nil if all values are 0.
+	// Limits are the limited things: reservations by name, then commitments in the order of the cost model; nil if all values are 0.
 	Limits []CertificateLimit `json:"limits,omitempty"`
 }
 
@@ -233,7 +233,7 @@ type CertificateLimit struct {
 	Commitment  string `json:"commitment,omitempty"`
 	// Amount left for new nodes: instances of the reservation, or the commitment's unit.
 	Amount float64 `json:"amount"`
-	// Value of one unit, USD per hour: no kind of node is worth more than its price plus this value for what it uses.
+	// Value of one unit, USD per hour: no kind of node is worth more than its price plus this value for each unit that it uses.
 	Value float64 `json:"value"`
 	// Types are the kinds of nodes that use it. Kinds that another of them can replace are left out.
 	Types []CertificateDraw `json:"types"`

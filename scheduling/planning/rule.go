@@ -76,7 +76,7 @@ const (
 	HolderPlanned HolderKind = "PlannedPod"
 )
 
-// Holder is a pod or DaemonSet that uses the host port that a pod asks for, or whose anti-affinity excludes it.
+// Holder is a pod or DaemonSet that uses the host port that a pod asks for, or that has an anti-affinity against this pod.
 type Holder struct {
 	Kind      HolderKind `json:"kind"`
 	Namespace string     `json:"namespace"`

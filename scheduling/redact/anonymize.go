@@ -18,9 +18,9 @@ import (
 // selectors and taints by made-up words. The snapshot is not changed. Nil stays nil.
 //
 // The word for a name consists of its rank among all replaced names and a hash of it: "n0042-6f1d9a3b". Equal names get equal words, and
-// the order of words is that of the names. So the plan is the same as for the original snapshot, with other names. The hash is the same
-// in every snapshot that was anonymised with the same key, so that two can be compared. Only the owner of the key can check whether a
-// guessed name is right. With a nil key, everyone can.
+// the order of words is that of the names. So the plan is the same as for the original snapshot, with other names. The hash is the same in
+// every snapshot that was anonymised with the same key, so that two snapshots can be compared. Only the owner of the key can check whether
+// a guessed name is right. With a nil key, everyone can.
 //
 // Everything that rules compare remains unchanged: keys of labels and taints; values of labels that the vocabulary calls well known, that
 // instance types state, or that are compared as numbers; instance types with their prices and reservations; resources, drivers,

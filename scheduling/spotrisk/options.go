@@ -26,8 +26,8 @@ type Options struct {
 	PriorLaunches float64
 }
 
-// DefaultOptions returns a week for the level, two days for prices to return, and 30 days for the history. Four interruptions and five
-// launches have the same weight as the assumptions, and the unknown rate is 15 % per month.
+// DefaultOptions returns a LevelHalfLife of a week, a ReturnHalfLife of two days, and a HistoryHalfLife of 30 days. PriorInterruptions is
+// 4, PriorLaunches is 5, and UnknownRate is 15 % per month.
 func DefaultOptions() Options {
 	return Options{
 		LevelHalfLife: 7 * 24 * time.Hour, ReturnHalfLife: 48 * time.Hour, HistoryHalfLife: 30 * 24 * time.Hour,
@@ -75,7 +75,7 @@ type Loss struct {
 }
 
 // DefaultLoss is for services that restart quickly: nodes live a day, pods run again after five minutes, no work is lost, and the
-// replacement is on demand for an hour if there is no spot capacity. These are estimates.
+// replacement is an on-demand node for an hour if there is no spot capacity. These are estimates.
 func DefaultLoss() Loss {
 	return Loss{NodeLife: 24 * time.Hour, Restart: 5 * time.Minute, Without: time.Hour}
 }

@@ -18,8 +18,8 @@ const (
 	// ParameterNoRetry is "true" if a request of ClassCheckCapacity or ClassBestEffortAtomicScaleUp must fail as soon as there is no
 	// room, instead of being tried again. Nodes that are being launched for the request count as room. "false" is the default.
 	ParameterNoRetry = "noRetry"
-	// ParameterPartialCapacityCheck makes ClassCheckCapacity check each PodSet separately if there is no room for all of them: one of the
-	// Partial constants.
+	// ParameterPartialCapacityCheck, one of the Partial constants, makes ClassCheckCapacity check each PodSet separately if there is no
+	// room for all of them.
 	ParameterPartialCapacityCheck = "partialCapacityCheck"
 	// PartialBook books room for the PodSets for which there is room. The request then counts as provisioned.
 	PartialBook = "bookPartial"

@@ -25,8 +25,8 @@ const (
 	maxValidFor = 100 * 365 * 24 * time.Hour
 )
 
-// Validate returns what is wrong with the request, each error with its path, the rule and the cure; nil if it is valid. It checks
-// parameters of known classes. Package scheduling/requests checks whether PodTemplates exist.
+// Validate returns the errors in the request, or nil if it is valid. Each error has the path of the field, the broken rule and the cure. It
+// checks parameters of known classes. Package scheduling/requests checks whether PodTemplates exist.
 func (r *ProvisioningRequest) Validate() field.ErrorList {
 	errs := r.validateName()
 	spec := field.NewPath("spec")

@@ -12,8 +12,8 @@ import (
 	"github.com/drawknife/drawknife/internal/quantities"
 )
 
-// Validate returns what is wrong with the buffer, each error with its path, the rule and the cure; nil if it is valid. It does not check
-// whether the objects that the buffer names exist; package scheduling/buffers does.
+// Validate returns the errors in the buffer, or nil if it is valid. Each error has the path of the field, the broken rule and the cure. It
+// does not check whether the objects that the buffer names exist; package scheduling/buffers does.
 func (b *CapacityBuffer) Validate() field.ErrorList {
 	errs := b.validateName()
 	spec := field.NewPath("spec")
