@@ -106,7 +106,7 @@ func (t *Trial) Plan(ctx context.Context) (*Plan, error) {
 }
 
 // Placed is Plan without the reasons of pods without a place and without a lower bound: computing these takes most of Plan's time. Use it
-// for many attempts. Order and names are those of Plan.
+// for many attempts. The result has the same order and names as that of Plan.
 func (t *Trial) Placed() *Plan {
 	return answering.On(t.t).Placed()
 }

@@ -131,7 +131,7 @@ func ProvisionerFromV1Beta1(p *v1beta1.NodePool, born conversion.Provenance, opt
 	return out, warnings.Warnings()
 }
 
-// restoreProvisioner restores the residue, for fields in which the pool still agrees with the Provisioner.
+// restoreProvisioner restores the residue, except for fields that were changed in the pool since the conversion.
 func restoreProvisioner(out *Provisioner, ref *v1beta1.NodeClassReference, born conversion.Provenance, options ConvertOptions) {
 	if k := out.Spec.KubeletConfiguration; k != nil {
 		born.Restore(residueRuntime, &k.ContainerRuntime)

@@ -42,8 +42,8 @@ func NewTracker() *Tracker {
 	return &Tracker{pools: make(map[v1.PoolKey]*account), entries: make(map[string]*entry)}
 }
 
-// SetLimits replaces the pool's limits; nil or empty means none. They apply from the next Reserve on; existing nodes stay. The error is a
-// *LimitError for a negative amount; then nothing is changed.
+// SetLimits replaces the pool's limits; nil or empty means none. The limits apply from the next Reserve on; existing nodes keep their
+// entries. The error is a *LimitError for a negative amount; then nothing is changed.
 func (t *Tracker) SetLimits(pool v1.PoolKey, limits corev1.ResourceList) error {
 	for _, name := range slices.Sorted(maps.Keys(limits)) {
 		if limit := limits[name]; limit.Sign() < 0 {

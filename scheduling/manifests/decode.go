@@ -21,7 +21,7 @@ type document struct {
 	groupKind  groupKind
 	apiVersion string
 	kind       kind
-	// older says that the document is of an older version than the kind's.
+	// older says that the document has an older version than the one that is read for its kind.
 	older bool
 	// version is the version in apiVersion.
 	version string

@@ -48,7 +48,7 @@ type Rule struct {
 	Path string `json:"path"`
 	// Text says what the rule requires, in a few words.
 	Text string `json:"text"`
-	// Pods is the number of waiting pods that have it; 0 for a rule of a NodePool.
+	// Pods is the number of waiting pods that have the rule; 0 for a rule of a NodePool.
 	Pods int `json:"pods,omitempty"`
 
 	without func(*scheduling.Snapshot) *scheduling.Snapshot

@@ -101,7 +101,7 @@ func (m *Market) refused(seen record) float64 {
 	return (prior*m.options.PriorLaunches + seen.Refused) / (m.options.PriorLaunches + seen.Launches)
 }
 
-// averageWeight returns which share of a deviation remains on average during a time, if the deviation halves in each half-life.
+// averageWeight returns the average share of a deviation that remains during a time, if the deviation halves in each half-life.
 func averageWeight(during, halfLife time.Duration) float64 {
 	x := max(during, 0).Hours() / halfLife.Hours() * math.Ln2
 	if x < 1e-9 {

@@ -22,7 +22,7 @@ type Options struct {
 	PriorInterruptions float64
 	// UnknownRate replaces a missing InterruptionRate: a share of nodes per month, at least 0 and below 1.
 	UnknownRate float64
-	// PriorLaunches is how many launches have the same weight as the assumption for markets without launches. More than 0.
+	// PriorLaunches is how many launches have the same weight as the assumed share of refused launches. More than 0.
 	PriorLaunches float64
 }
 
