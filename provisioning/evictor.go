@@ -102,7 +102,7 @@ func (s SurgeFirst) Evict(l Leaving, now time.Time) Step {
 		by := int32(min(max(1, s.Pods), len(staying)))
 		step.Effects = append(step.Effects, w.scale(w.Replicas+by, &Surge{From: w.Replicas, By: by, Since: now}))
 	case len(going) > 0 && now.Sub(w.Surge.Since) > patience/2:
-		// A replacement became ready, so the patience for the others starts again.
+		// A replacement became ready, so Patience for the other replacements starts again.
 		renewed := *w.Surge
 		renewed.Since = now
 		step.Effects = append(step.Effects, w.scale(w.Replicas, &renewed))

@@ -133,7 +133,7 @@ func (g Garbage) Collect(again GarbageState, now time.Time) Step {
 	g = list[at]
 	var step Step
 	switch g.Kind {
-	case GarbageClaim: // its nodes are removed with it, see TerminateClaim
+	case GarbageClaim: // TerminateClaim also removes the claim's nodes
 		step.Effects = append(step.Effects, DeleteClaim{Name: g.Claim.Name, UID: g.Claim.UID, Reason: ReasonGarbageCollected})
 	case GarbageInstance:
 		step.Effects = append(step.Effects, TerminateInstance{g.Claim.DeepCopy()})
@@ -225,7 +225,7 @@ func instancesWithoutClaim(s GarbageState, now time.Time) []Garbage {
 		}
 	}
 	for _, n := range s.Nodes {
-		// Releases before 0.28 stored no Machines, so their nodes have no claims.
+		// Releases before 0.28 stored no Machines: the instances of their nodes have no claims, but are not garbage.
 		if v1.PoolOf(n.Labels).Generation == v1.GenerationV1Alpha5 && n.Spec.ProviderID != "" {
 			ids[n.Spec.ProviderID] = true
 		}
@@ -249,7 +249,8 @@ func nodesWithoutEither(s GarbageState, now time.Time) []Garbage {
 	}
 	var list []Garbage
 	for _, n := range s.Nodes {
-		// A node may join before its claim has the provider ID: the instance was launched after the instances were listed.
+		// Young nodes are skipped: their instances may have been launched after the instances were listed, and their claims may lack the
+		// provider ID.
 		if n.DeletionTimestamp == nil && !v1.PoolOf(n.Labels).IsZero() && n.Spec.ProviderID != "" &&
 			!known[n.Spec.ProviderID] && nodeCondition(n, corev1.NodeReady) != corev1.ConditionTrue && !now.Before(n.CreationTimestamp.Add(s.Lag)) {
 			list = append(list, Garbage{Kind: GarbageNode, ProviderID: n.Spec.ProviderID, Nodes: []*corev1.Node{n}})

@@ -109,7 +109,7 @@ func (l *Launcher) Launch(ctx context.Context, pass string, orders []Launch, now
 		if done := &out.Launched[i]; done.Err == nil {
 			group.Go(func() error {
 				done.Claim, done.Err = l.create(ctx, tokenOf(pass, i), &orders[i])
-				return nil // each order has its own error
+				return nil // the error is in done.Err
 			})
 		}
 	}

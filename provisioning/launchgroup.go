@@ -51,7 +51,7 @@ type launchGroup struct {
 	// claims that have seen all others, and joined the claims whose nodes have joined. gone means that a claim is being deleted.
 	there, kept, begun, joined int
 	gone                       bool
-	// registered means that a claim's node is or was registered: the group is complete.
+	// registered means that the node of at least one claim is or was registered: the group is complete.
 	registered bool
 	// launched is when the first of the claims that are not being deleted was launched, by the clock of the process that recorded it; it is
 	// zero if none was. created is when the first was created, by the API server's clock.
@@ -110,7 +110,7 @@ func (g *launchGroup) add(claim *v1.NodeClaim) {
 	}
 }
 
-// awaitsGroup reports, by the condition Launched of a claim, that the claim has not seen all others of its group.
+// awaitsGroup reports whether a claim with this condition Launched has not seen all others of its group yet.
 func awaitsGroup(launched metav1.Condition) bool {
 	return launched.Reason == "" || launched.Reason == conditions.ReasonAwaitingReconciliation || launched.Reason == ReasonGroupCreating
 }

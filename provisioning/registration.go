@@ -101,7 +101,7 @@ func synced(observed *corev1.Node, claim *v1.NodeClaim) *corev1.Node {
 		node.Labels = map[string]string{}
 	}
 	node.Annotations = merged(node.Annotations, claim.Annotations)
-	delete(node.Annotations, v1.DisruptionCommandAnnotationKey) // the annotation ends with the command, but the node may stay
+	delete(node.Annotations, v1.DisruptionCommandAnnotationKey) // the command can end while the node stays
 	delete(node.Annotations, v1.LaunchGroupAnnotationKey)       // concerns only the launch of claims
 	if node.Labels[v1.NodeDoNotSyncTaintsLabelKey] != "true" {
 		node.Spec.Taints = v1.MergeTaints(v1.MergeTaints(node.Spec.Taints, claim.Spec.Taints), claim.Spec.StartupTaints)

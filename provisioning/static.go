@@ -165,7 +165,7 @@ func (s StaticState) leastLoss(n int, now time.Time) []DeleteClaim {
 	return out
 }
 
-// units returns the pool's nodes that could be removed: the largest units first, then the cheapest. The nodes of a unit have the same
+// units returns the pool's nodes that could be removed: the largest units first, then the cheapest. The nodes of a unit are in the same
 // order.
 func (s StaticState) units(now time.Time) []staticUnit {
 	var out []staticUnit

@@ -68,7 +68,7 @@ type overridden struct {
 // copiesKept is how long a changed copy of a type is kept after its last use.
 const copiesKept = time.Hour
 
-// Weights of the estimate; see its comment.
+// Weights of the estimate: see StockEstimate.
 const (
 	estimatePrior   = 3.0
 	evidenceFailure = -6.0

@@ -69,7 +69,7 @@ func TerminateClaim(s ClaimTermination, now time.Time) Step {
 	if step, ok := setDeadline(claim); ok {
 		return step
 	}
-	// This includes nodes that joined but never registered: nothing else removes them.
+	// All nodes are deleted, also nodes that joined but never registered, because nothing else removes them.
 	if claim.Status.ProviderID != "" && len(s.Nodes) > 0 {
 		var step Step
 		for _, node := range s.Nodes {
@@ -114,7 +114,7 @@ func terminate(claim *v1.NodeClaim, state InstanceState, now time.Time) Step {
 	}
 	step := Step{Effects: []Effect{TerminateInstance{claim.DeepCopy()}}, Again: again}
 	if !equalClaims(claim, out) {
-		// A claim whose finalizer somebody removed must not leave its instance running.
+		// If somebody has removed the claim's finalizer, the claim may be gone. Its instance must still be terminated (IfGone).
 		step.Effects = append([]Effect{PutClaim{Claim: out, IfGone: step.Effects}}, step.Effects...)
 	}
 	return step

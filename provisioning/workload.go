@@ -217,7 +217,7 @@ func (w *Workloads) Leaving(evictions []EvictPod, list []*corev1.Pod) []Leaving 
 			groups[load.UID].Evictions = append(groups[load.UID].Evictions, e)
 		}
 	}
-	for _, e := range asked { // pods that are no longer in the list: the eviction API will report that
+	for _, e := range asked { // these pods are no longer in the list: the eviction API will report that
 		others.Evictions = append(others.Evictions, e)
 	}
 	others.Evictions = sortedEvictions(others.Evictions)

@@ -31,7 +31,7 @@ func (c CRD) Name() string { return c.Plural + "." + c.Group }
 func (c CRD) YAML() []byte {
 	text, err := files.ReadFile(path.Join(c.folder, c.Group+"_"+c.Plural+".yaml"))
 	if err != nil {
-		return nil // the CRD does not come from this package
+		return nil // c is not a CRD of this package
 	}
 	return slices.Clone(text)
 }

@@ -64,7 +64,7 @@ func (l *Lookup) Restricted(key string) string {
 	if _, ok := l.restrictedKeys[key]; ok {
 		return restrictedKey(key)
 	}
-	// Pods may require or exclude this key, and the validation of pools refuses it for another reason.
+	// Pods may require or exclude this key; refuseNodePoolKey refuses it in pools.
 	if key == provisionerNameLabelKey {
 		return ""
 	}

@@ -50,7 +50,7 @@ func (m *Machine) ToV1Beta1(options ConvertOptions) (*v1beta1.NodeClaim, convers
 			Conditions: renameConditions(in.Status.Conditions, conditionToBeta),
 		},
 	}
-	// A Machine's requirements were used when it was launched, so removed labels do no harm.
+	// A Machine's requirements were used when it was launched, so requirements on removed labels do no harm.
 	for _, r := range in.Spec.Requirements {
 		out.Spec.Requirements = append(out.Spec.Requirements, requirementToBeta(r))
 	}

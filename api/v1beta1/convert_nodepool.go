@@ -76,7 +76,7 @@ func hubDisruption(d Disruption, options ConvertOptions, path *field.Path, warni
 	case ConsolidationPolicyWhenEmpty:
 		out.ConsolidationPolicy = v1.ConsolidationPolicyWhenEmpty
 		if d.ConsolidateAfter.IsZero() {
-			// Without consolidateAfter, nodes were never removed.
+			// In v1beta1, nodes were never removed without consolidateAfter.
 			out.ConsolidateAfter = v1.Never()
 			warnings.Add(conversion.CodeWaitMissing, after)
 		}

@@ -29,7 +29,7 @@ func defaultDisruption(d *Disruption) {
 		d.ConsolidationPolicy = ConsolidationPolicyWhenUnderutilized
 	}
 	if d.ExpireAfter.IsZero() {
-		// v1 has the same default and the same text for it.
+		// v1 has the same default, with the same text.
 		claim := v1.NodeClaim{}
 		claim.Default()
 		d.ExpireAfter = claim.Spec.ExpireAfter

@@ -102,7 +102,7 @@ func sameTypes(a, b []*cloudprovider.InstanceType) bool { return slices.Equal(a,
 func (s *State) shapeOf(n *scheduling.Node, types []*cloudprovider.InstanceType, before, now map[string]*shape) *shape {
 	want, err := s.lookup.ParseSet(n.Claim.Spec.Requirements)
 	if err != nil {
-		return nil // the provider will not launch it either
+		return nil // the provider will not launch this claim either
 	}
 	text := n.Pool.String() + "\x00" + want.String()
 	if made, ok := now[text]; ok {

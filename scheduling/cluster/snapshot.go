@@ -32,7 +32,7 @@ func sameSpec[T any](a, b *T) bool {
 func (s *State) Snapshot(q Query) *View {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.lists.nodePools == nil { // not made by New: an empty cluster
+	if s.lists.nodePools == nil { // s was not made by New: an empty cluster
 		return &View{Snapshot: &scheduling.Snapshot{Time: q.Time, Catalogs: q.Catalogs}}
 	}
 	s.refresh()
@@ -148,7 +148,7 @@ func (s *State) displace(snapshot *scheduling.Snapshot, now time.Time) {
 // disruptionBudgets returns the valid budgets.
 func (s *State) disruptionBudgets() *pods.Budgets {
 	if s.budgets == nil {
-		// Invalid budgets are not in the list.
+		// The list contains no invalid budgets, so there is no error.
 		s.budgets, _ = pods.NewBudgets(s.lists.podDisruptionBudgets.sorted.values())
 	}
 	return s.budgets

@@ -322,7 +322,7 @@ func (s *State) note(name string, change func(*facts)) bool {
 	}
 	all, on := s.nodeFacts, ""
 	node, claim := m.speakers(s)
-	if claim != nil { // the claim exists first and is deleted last
+	if claim != nil { // a claim is created before its node, and deleted after it
 		all, on = s.claimFacts, v1.QualifiedName(claim)
 	} else {
 		on = node.Name

@@ -113,7 +113,7 @@ func poolsOf(driver, node string, list []*resourcev1.ResourceSlice) ([]cloudprov
 	list = slices.DeleteFunc(slices.Clone(list), func(slice *resourcev1.ResourceSlice) bool {
 		return slice.Spec.Pool.Generation < newest[slice.Spec.Pool.Name]
 	})
-	// Names of slices are generated, so only the order of their devices is the same on each node.
+	// Names of slices are generated and differ from node to node, so slices are ordered by their devices.
 	slices.SortFunc(list, func(a, b *resourcev1.ResourceSlice) int {
 		return cmp.Or(strings.Compare(firstDevice(a), firstDevice(b)), strings.Compare(a.Name, b.Name))
 	})

@@ -64,7 +64,8 @@ func (l *loader) newAdmission() admission {
 	for _, e := range l.objects.priorityClasses {
 		class := e.object
 		a.priorityClasses[class.Name] = class
-		// If there are several default classes, the lowest priority counts, as in the API server; equal ones are ordered by name.
+		// If there are several default classes, the one with the lowest priority is used, as in the API server; of equal ones, the first by
+		// name.
 		if class.GlobalDefault && (a.globalDefault == nil || class.Value < a.globalDefault.Value ||
 			class.Value == a.globalDefault.Value && class.Name < a.globalDefault.Name) {
 			a.globalDefault = class

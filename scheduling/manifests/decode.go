@@ -167,7 +167,8 @@ func (l *loader) fill(d document, object decodable) bool {
 	return true
 }
 
-// decodeStrict decodes an object. Quantities that would take minutes are refused before they are read.
+// decodeStrict decodes an object, and returns unknown and repeated fields as a list of errors. Quantities that would take minutes to parse
+// are refused before they are read.
 func decodeStrict(text []byte, object any) ([]error, error) {
 	if err := quantities.CheckJSON(text, reflect.TypeOf(object)); err != nil {
 		return nil, err

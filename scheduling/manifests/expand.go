@@ -102,7 +102,7 @@ func (l *loader) expandWorkload(w *workload, prefixes map[podPrefix]bool, given 
 		l.addReplicaSet(w)
 	}
 	group := l.groupOfTemplate[&w.template.Spec]
-	// The workload's own template stays unchanged.
+	// The template of the workload's object stays unchanged.
 	w.template = w.template.DeepCopy()
 	l.admission.admit(l, w.admissible(), newPod)
 	namespace, prefix := w.object.GetNamespace(), l.freePrefix(w, prefixes, given)
@@ -228,7 +228,7 @@ func (l *loader) ownership() *ownership {
 	}
 	for _, e := range l.objects.replicaSets {
 		if replicas(e.object.Spec.Replicas) == 0 && own.pods(groupApps, kindReplicaSet, e.object) == 0 {
-			continue // an old revision, kept to roll back to
+			continue // an old revision, kept for rollbacks
 		}
 		for _, ref := range e.object.OwnerReferences {
 			own.running[ownerKey(e.object, ref)] = true

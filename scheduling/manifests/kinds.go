@@ -133,7 +133,7 @@ func knownKinds() map[groupKind]kind {
 		{apps, "ReplicaSet"}:  {version: "v1", older: []string{"v1beta2"}, namespaced: true, decode: decodeInto(func(o *objects) *[]entry[*appsv1.ReplicaSet] { return &o.replicaSets })},
 		{apps, "StatefulSet"}: {version: "v1", older: []string{"v1beta1", "v1beta2"}, namespaced: true, decode: decodeInto(func(o *objects) *[]entry[*appsv1.StatefulSet] { return &o.statefulSets })},
 		{apps, "DaemonSet"}:   {version: "v1", older: []string{"v1beta2"}, namespaced: true, decode: decodeInto(func(o *objects) *[]entry[*appsv1.DaemonSet] { return &o.daemonSets })},
-		// The earlier API group of the workloads of group apps.
+		// extensions is the earlier API group of these workloads of group apps.
 		{extensions, "Deployment"}: {older: []string{"v1beta1"}, namespaced: true, decode: decodeInto(func(o *objects) *[]entry[*appsv1.Deployment] { return &o.deployments })},
 		{extensions, "ReplicaSet"}: {older: []string{"v1beta1"}, namespaced: true, decode: decodeInto(func(o *objects) *[]entry[*appsv1.ReplicaSet] { return &o.replicaSets })},
 		{extensions, "DaemonSet"}:  {older: []string{"v1beta1"}, namespaced: true, decode: decodeInto(func(o *objects) *[]entry[*appsv1.DaemonSet] { return &o.daemonSets })},
@@ -147,7 +147,7 @@ func knownKinds() map[groupKind]kind {
 		{"storage.k8s.io", "CSINode"}:          {version: "v1", older: []string{"v1beta1"}, decode: decodeInto(func(o *objects) *[]entry[*storagev1.CSINode] { return &o.csiNodes })},
 		{"storage.k8s.io", "VolumeAttachment"}: {version: "v1", older: []string{"v1beta1"}, decode: decodeInto(func(o *objects) *[]entry[*storagev1.VolumeAttachment] { return &o.volumeAttachments })},
 
-		// v1beta2 has the same fields, v1beta1 and v1alpha3 have others.
+		// v1beta2 has the same fields as v1; v1beta1 and v1alpha3 have other fields.
 		{resource, "ResourceClaim"}:         {version: "v1", older: []string{"v1beta2"}, namespaced: true, decode: decodeInto(func(o *objects) *[]entry[*resourcev1.ResourceClaim] { return &o.resourceClaims })},
 		{resource, "ResourceClaimTemplate"}: {version: "v1", older: []string{"v1beta2"}, namespaced: true, decode: decodeInto(func(o *objects) *[]entry[*resourcev1.ResourceClaimTemplate] { return &o.resourceClaimTemplates })},
 		{resource, "DeviceClass"}:           {version: "v1", older: []string{"v1beta2"}, decode: decodeInto(func(o *objects) *[]entry[*resourcev1.DeviceClass] { return &o.deviceClasses })},
@@ -156,7 +156,7 @@ func knownKinds() map[groupKind]kind {
 		{"scheduling.k8s.io", "PriorityClass"}: {version: "v1", older: []string{"v1beta1"}, decode: decodeInto(func(o *objects) *[]entry[*schedulingv1.PriorityClass] { return &o.priorityClasses })},
 		{"node.k8s.io", "RuntimeClass"}:        {version: "v1", older: []string{"v1beta1"}, decode: decodeInto(func(o *objects) *[]entry[*nodev1.RuntimeClass] { return &o.runtimeClasses })},
 
-		// The fields of the alpha version are the same.
+		// v1alpha1 has the same fields.
 		{autoscalingv1beta1.Group, autoscalingv1beta1.KindCapacityBuffer}: {
 			version: autoscalingv1beta1.Version, older: []string{"v1alpha1"}, upgrade: upgradeBuffer, namespaced: true, ours: true,
 			decode: decodeInto(func(o *objects) *[]entry[*autoscalingv1beta1.CapacityBuffer] { return &o.capacityBuffers }),

@@ -185,8 +185,8 @@ func newLoader(sources []Source, opts Options) *loader {
 		l.custom[groupKind{opts.Workloads[i].Group, opts.Workloads[i].Kind}] = &opts.Workloads[i]
 	}
 	l.problems.limit = max(1, l.limits.Problems)
-	// Results that depend on an order, such as which of two messages comes first, must not depend on the order of the caller's input.
-	// Objects of a running cluster come last; they are left out if another source has them.
+	// The sources are sorted, because results must not depend on the order of the caller's input, for example which of two messages comes
+	// first. Objects of a running cluster come last; they are left out if another source has them.
 	l.sources = slices.Concat(inOrder(sources), inOrder(opts.Former), inOrder(opts.Live))
 	l.firstLive, l.endFormer = len(sources), len(sources)+len(opts.Former)
 	return l

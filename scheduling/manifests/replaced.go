@@ -54,7 +54,7 @@ func (l *loader) replace(d document, key objectKey, live decodable) {
 // keepServerFields gives an object the status of the object that it replaces. A claim without a volume also gets the volume.
 func keepServerFields(object, live decodable) {
 	if _, isPod := object.(*corev1.Pod); isPod {
-		return // the status of the live pod describes the place that it leaves
+		return // the status of the live pod belongs to its old place
 	}
 	if claim, ok := object.(*corev1.PersistentVolumeClaim); ok {
 		if was, ok := live.(*corev1.PersistentVolumeClaim); ok && claim.Spec.VolumeName == "" {

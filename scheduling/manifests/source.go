@@ -156,7 +156,7 @@ type origin struct {
 type originSteps uint8
 
 const (
-	_ originSteps = iota // the text is the object
+	_ originSteps = iota // the text is the object itself
 	// stepElement: the text is a list whose only element is the object.
 	stepElement
 	// stepItem: the text is a List, and the object is its item number origin.item.

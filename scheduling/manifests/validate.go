@@ -23,7 +23,7 @@ func (l *loader) validate() {
 		l.validatePodSpec(t.origin, t.kind, qualifiedName(t.object), t.path+".spec", &t.template.Spec)
 	}
 	for _, e := range l.objects.replicationControllers {
-		if e.object.Spec.Template == nil { // the only template that may be missing instead of empty
+		if e.object.Spec.Template == nil { // only here the template may be missing instead of empty
 			err := field.Required(nil, "must say what its pods are; add it, or see whether the text was cut off here")
 			l.problem(e.origin, ProblemInvalid, "ReplicationController "+qualifiedName(e.object), "spec.template", err.ErrorBody())
 		}

@@ -178,7 +178,7 @@ func (l *loader) workloadsToExpand() []workload {
 			continue
 		}
 		w := newWorkload(e.origin, kindCronJob, "batch/v1", e.object, &e.object.Spec.JobTemplate.Spec.Template)
-		w.owner.Kind, w.owner.UID = kindJob, "" // its pods belong to the Job that the run would have
+		w.owner.Kind, w.owner.UID = kindJob, "" // its pods belong to the Job that the CronJob would create
 		if l.suspended(w, "spec.suspend", e.object.Spec.Suspend) {
 			continue
 		}
@@ -201,8 +201,8 @@ func (l *loader) workloadsToExpand() []workload {
 	return list
 }
 
-// jobPods completes the workload of a Job, and reports whether it still has pods to run: its parallelism, but at most the number of missing
-// completions.
+// jobPods sets the number of pods of a Job: its parallelism, but at most the number of missing completions. It reports whether the Job
+// still has pods to run.
 func (l *loader) jobPods(w *workload, path string, spec *batchv1.JobSpec, status *batchv1.JobStatus) bool {
 	for _, c := range status.Conditions {
 		if (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed) && c.Status == corev1.ConditionTrue {

@@ -160,7 +160,7 @@ func splitBlockList(text []byte) (head []byte, items []doctree.Span, ok bool) {
 			if len(items) > 0 {
 				items[len(items)-1].End = end
 			} else if len(bytes.TrimSpace(line)) > 0 {
-				return nil, nil, false // items that are indented
+				return nil, nil, false // the items are indented
 			}
 		default:
 			if len(items) == 0 {

@@ -30,7 +30,7 @@ func (a *anonymizer) sentence(text string) string {
 			names = append(names, name)
 		}
 	}
-	// One name may begin with another name.
+	// Longer names come first, because one name may begin with another.
 	slices.SortFunc(names, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
 	var out strings.Builder
 	before := ' '

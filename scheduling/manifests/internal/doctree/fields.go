@@ -151,7 +151,7 @@ func (d *typeDiagnosis) fields(n *yaml.Node, t reflect.Type, path string, line, 
 func (d *typeDiagnosis) eachPair(n *yaml.Node, visit func(key string, line int, value *yaml.Node)) {
 	pairs, err := d.merges.flatten(n, 0, mostDepth)
 	if err != nil {
-		return // its form was refused before its types were checked
+		return // such a mapping was already refused because of its form
 	}
 	for i := 0; i+1 < len(pairs); i += 2 {
 		if key, ok := keyText(pairs[i]); ok {

@@ -222,7 +222,7 @@ func (p *jsonTreeParser) node(at Span) *yaml.Node {
 		n.Tag = "!!null"
 		return n
 	}
-	// An error ends the iteration early; the tree then contains the values before it.
+	// An error is ignored: it ends the iteration early, and the tree contains the values before it.
 	switch text[0] {
 	case '{':
 		n.Kind, n.Tag = yaml.MappingNode, "!!map"

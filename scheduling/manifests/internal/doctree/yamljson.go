@@ -69,7 +69,7 @@ func offendingLine(text []byte, syntax *SyntaxError) int {
 }
 
 func decodeYAML(text []byte) (docs []*yaml.Node, err error) {
-	// The parser is known to panic on some malformed input, which a library must not do.
+	// The parser is known to panic on some malformed input. A library must not panic, so recover.
 	defer func() {
 		if cause := recover(); cause != nil {
 			docs, err = nil, &SyntaxError{message: fmt.Sprintf("the document can't be parsed: %v", cause)}
@@ -97,7 +97,7 @@ func newSyntaxError(err error) error {
 	if match == nil {
 		return &SyntaxError{message: text}
 	}
-	line, _ := strconv.Atoi(match[1]) // empty when there is no line: 0
+	line, _ := strconv.Atoi(match[1]) // 0 without a line
 	return &SyntaxError{Line: line, message: text[len(match[0]):]}
 }
 
@@ -280,7 +280,7 @@ func boolean(n *yaml.Node) (value, ok bool) {
 	if n.Value == "" || tag != "!!bool" && (tag != "!!str" || n.Style&(quoted|yaml.TaggedStyle) != 0) {
 		return false, false
 	}
-	// YAML 1.1 knows each word in lower case, capitalised and in upper case.
+	// YAML 1.1 accepts each word in lower case, capitalised, and in upper case.
 	lower := strings.ToLower(n.Value)
 	if n.Value != lower && n.Value != strings.ToUpper(n.Value) && n.Value != strings.ToUpper(lower[:1])+lower[1:] {
 		return false, false
