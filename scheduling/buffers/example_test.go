@@ -77,6 +77,6 @@ func ExampleResolved_Provisioning() {
 	fmt.Println("not empty:", buffers.Hosts(buffers.Placeholders(resolved), plan))
 	// Output:
 	// False RequiresNewCapacity
-	// pods asked for: 2; with room on nodes that are there: 1, on nodes to be launched: 1, nowhere: 0
+	// pods asked for: 2; with room on existing nodes: 1, on nodes to be launched: 1, nowhere: 0
 	// not empty: [node-1]
 }

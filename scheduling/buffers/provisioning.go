@@ -98,7 +98,7 @@ func (r *Resolved) Provisioning(places Places) Provisioning {
 	case count == 0:
 		return no(v1beta1.ReasonBufferEmpty, "the buffer stands for no pods: its size is 0, or its limits hold none")
 	case places.Existing < count:
-		return no(v1beta1.ReasonRequiresNewCapacity, fmt.Sprintf("pods asked for: %d; with room on nodes that are there: %d, on nodes to be launched: %d, nowhere: %d",
+		return no(v1beta1.ReasonRequiresNewCapacity, fmt.Sprintf("pods asked for: %d; with room on existing nodes: %d, on nodes to be launched: %d, nowhere: %d",
 			count, places.Existing, places.New, max(count-places.Existing-places.New, 0)))
 	}
 	return Provisioning{Status: metav1.ConditionTrue, Reason: v1beta1.ReasonFitsExistingCapacity}

@@ -74,7 +74,7 @@ func TestConditionsAfterAPass(t *testing.T) {
 	missing := `there is no PodTemplate "d" in namespace "shop": create it or correct the reference`
 	want := []conditions{
 		{"True Resolved ", "True FitsExistingCapacity "},
-		{"True Resolved ", "False RequiresNewCapacity pods asked for: 2; with room on nodes that are there: 1, on nodes to be launched: 1, nowhere: 0"},
+		{"True Resolved ", "False RequiresNewCapacity pods asked for: 2; with room on existing nodes: 1, on nodes to be launched: 1, nowhere: 0"},
 		{"True Resolved ", "False BufferEmpty the buffer stands for no pods: its size is 0, or its limits hold none"},
 		{"False PodTemplateNotFound " + missing, "False NotReadyForProvisioning PodTemplateNotFound: " + missing},
 	}
