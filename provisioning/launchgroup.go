@@ -142,7 +142,7 @@ func (l *Lifecycle) group(s ClaimState, now time.Time) (step Step, waits bool) {
 		return l.creating(&g, s.Claim, now, wait), true
 	case awaitsGroup(launched):
 		claim := s.Claim.DeepCopy()
-		claim.Conditions().SetUnknown(v1.ConditionLaunched, ReasonGroupCreated, fmt.Sprintf("all %d claims of launch group %s are there", g.Claims, g.Name), now)
+		claim.Conditions().SetUnknown(v1.ConditionLaunched, ReasonGroupCreated, fmt.Sprintf("all %d claims of launch group %s exist", g.Claims, g.Name), now)
 		return changed(s.Claim, claim, groupLook), true
 	}
 	return wait, g.begun < g.Claims

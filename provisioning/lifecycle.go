@@ -68,14 +68,14 @@ func NewLifecycle(o LifecycleOptions) (*Lifecycle, error) {
 	case o.LaunchTimeout <= 0, o.RegistrationTimeout <= 0:
 		return nil, &option.Error{
 			Package: "provisioning", Option: "Lifecycle.LaunchTimeout, Lifecycle.RegistrationTimeout",
-			Rule: fmt.Sprintf("are %s and %s: no instance comes up in no time; start from DefaultLifecycleOptions", o.LaunchTimeout, o.RegistrationTimeout),
+			Rule: fmt.Sprintf("are %s and %s: both must be more than 0; start from DefaultLifecycleOptions", o.LaunchTimeout, o.RegistrationTimeout),
 		}
 	case o.InitializationTimeout < 0:
 		return nil, &option.Error{Package: "provisioning", Option: "Lifecycle.InitializationTimeout", Rule: "is negative: 0 waits forever"}
 	case o.GroupTimeout < 0:
 		return nil, &option.Error{Package: "provisioning", Option: "Lifecycle.GroupTimeout", Rule: "is negative: 0 applies only the timeouts of each claim"}
 	case len(o.Process) > mostProcessName:
-		return nil, &option.Error{Package: "provisioning", Option: "Lifecycle.Process", Rule: fmt.Sprintf("has %d bytes, and at most %d: it is part of messages", len(o.Process), mostProcessName)}
+		return nil, &option.Error{Package: "provisioning", Option: "Lifecycle.Process", Rule: fmt.Sprintf("has %d bytes, but may have at most %d: it is part of messages", len(o.Process), mostProcessName)}
 	}
 	return &Lifecycle{options: o}, nil
 }

@@ -212,7 +212,7 @@ func TestResolvePools(t *testing.T) {
 		"foreign":     `its node class is of kind Other in group "example.com", which the provider does not serve|`,
 		"deleted":     "it is being deleted|deleted",
 		"unready":     "machineclass default does not exist|deleted",
-		"broken":      "its instance types could not be found out: the cloud is down|",
+		"broken":      "its instance types could not be read: the cloud is down|",
 		"empty":       "it has no instance types|",
 		"unevaluated": "its instance types have yet to be evaluated|",
 	}

@@ -100,7 +100,7 @@ func (s *PoolSet) add(entry *scheduling.NodePool, types []*cloudprovider.Instanc
 	case cloudprovider.IsUnevaluatedNodePool(err):
 		entry.NotReady = "its instance types have yet to be evaluated"
 	case err != nil:
-		entry.NotReady = fmt.Sprintf("its instance types could not be found out: %v", err)
+		entry.NotReady = fmt.Sprintf("its instance types could not be read: %v", err)
 	case len(types) == 0:
 		entry.NotReady = "it has no instance types"
 	}
@@ -214,7 +214,7 @@ func (s PoolState) classReady(pool *v1.NodePool, now time.Time) {
 	ref := pool.Spec.Template.Spec.NodeClassRef
 	if !s.Capabilities.SupportsNodeClass(ref) {
 		pool.Conditions().SetFalse(v1.ConditionNodeClassReady, PoolReasonClassUnsupported,
-			fmt.Sprintf("spec.template.spec.nodeClassRef: kind %s of group %q is none that the provider launches instances from: name one of %v",
+			fmt.Sprintf("spec.template.spec.nodeClassRef: the provider launches no instances from kind %s of group %q: use one of %v",
 				ref.Kind, ref.Group, s.Capabilities.NodeClasses), now)
 		return
 	}

@@ -62,7 +62,7 @@ type RateLimitError struct {
 func (e *RateLimitError) Error() string {
 	switch e.Rule {
 	case RuleNodesPerMinute:
-		return fmt.Sprintf("launch held back: %.0f were let through in the last minute and NodesPerMinute is %.0f; next at %s", e.Current, e.Limit, e.RetryAt.UTC().Format(time.RFC3339))
+		return fmt.Sprintf("launch held back: %.0f launches were allowed in the last minute and NodesPerMinute is %.0f; next at %s", e.Current, e.Limit, e.RetryAt.UTC().Format(time.RFC3339))
 	case RuleCostIncrease:
 		return fmt.Sprintf("launch held back: it would raise the hourly cost by %.2f USD in all and CostIncrease is %.2f; next at %s", e.Current, e.Limit, e.RetryAt.UTC().Format(time.RFC3339))
 	}

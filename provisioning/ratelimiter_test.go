@@ -44,7 +44,7 @@ func TestNodesPerMinute(t *testing.T) {
 	admit(t, g, "b", 1, at(10))
 	admit(t, g, "b", 1, at(11)) // asked about again
 	got := refusal(t, g.Admit("c", 1, at(12)), provisioning.RuleNodesPerMinute, at(60))
-	if want := "launch held back: 2 were let through in the last minute and NodesPerMinute is 2; next at 2026-05-04T12:01:00Z"; got.Error() != want {
+	if want := "launch held back: 2 launches were allowed in the last minute and NodesPerMinute is 2; next at 2026-05-04T12:01:00Z"; got.Error() != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	admit(t, g, "c", 1, at(60))

@@ -83,7 +83,7 @@ const (
 func NewStockEstimate(o StockEstimateOptions) (*StockEstimate, error) {
 	switch {
 	case o.HalfLife <= 0:
-		return nil, &option.Error{Package: "provisioning", Option: "StockEstimate.HalfLife", Rule: fmt.Sprintf("is %s: what was seen counts for a while; start from DefaultStockEstimateOptions", o.HalfLife)}
+		return nil, &option.Error{Package: "provisioning", Option: "StockEstimate.HalfLife", Rule: fmt.Sprintf("is %s: it must be more than 0; start from DefaultStockEstimateOptions", o.HalfLife)}
 	case o.ProbeEvery < 0:
 		return nil, &option.Error{Package: "provisioning", Option: "StockEstimate.ProbeEvery", Rule: fmt.Sprintf("is %s: it must not be negative", o.ProbeEvery)}
 	case !(o.Threshold >= 0 && o.Threshold < 1):

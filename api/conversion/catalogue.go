@@ -87,7 +87,7 @@ func toV1() catalogue {
 		CodeCustomUserData:          {SeverityWarn, "Custom user data must register nodes with taint karpenter.sh/unregistered:NoExecute"},
 		CodeHopLimitKept:            {SeverityInfo, "httpPutResponseHopLimit 2 kept; new objects default to 1"},
 		CodePublicAddress:           {SeverityInfo, "public address assignment is no longer forced off in private subnets"},
-		CodeReferenceVersionDropped: {SeverityInfo, "version of %s left out; a reference names the group alone"},
+		CodeReferenceVersionDropped: {SeverityInfo, "version of %s left out; a reference has only the group"},
 		CodeNodeClassSplit:          {SeverityWarn, "kubelet blocks differ; created EC2NodeClass %s; nodes of %s will drift"},
 		CodeKubeletConflict:         {SeverityError, "EC2NodeClass %s already has a different kubelet block"},
 		CodeTolerationAdded:         {SeverityInfo, "toleration for karpenter.sh/disrupted added next to karpenter.sh/disruption"},
@@ -101,18 +101,18 @@ func ofAny() catalogue {
 		CodeUnknownKind:    {SeverityError, "kind %s is not one of the kinds this tool converts"},
 		CodeSkipped:        {SeverityWarn, "%s skipped"},
 		CodeUnknownField:   {SeverityWarn, "unknown field %s ignored"},
-		CodeKubeletMoved:   {SeverityWarn, "kubelet is a field of node classes: moved to EC2NodeClass %s, whose new nodes heed it"},
+		CodeKubeletMoved:   {SeverityWarn, "kubelet is a field of node classes: moved to EC2NodeClass %s, which applies it to new nodes"},
 		CodeNoObject:       {SeverityWarn, "is no Kubernetes object and was left out: %s"},
 		CodeUnreadable:     {SeverityError, "can't be read: %s"},
-		CodeAppliedDropped: {SeverityInfo, "what kubectl apply noted of the object of old was left out; it notes the new one when that is applied"},
+		CodeAppliedDropped: {SeverityInfo, "kubectl apply's annotation with the old object was left out; applying the new object adds the annotation again"},
 	}
 }
 
 // fromV1 returns the messages of conversions from v1 back to v1beta1.
 func fromV1() catalogue {
 	return catalogue{
-		CodeGracePeriodDropped:   {SeverityWarn, "terminationGracePeriod %s left out; nodes drain without a bound"},
-		CodeBudgetReasonsDropped: {SeverityWarn, "reasons %s left out; the budget bounds every reason"},
+		CodeGracePeriodDropped:   {SeverityWarn, "terminationGracePeriod %s left out; nodes drain without a time limit"},
+		CodeBudgetReasonsDropped: {SeverityWarn, "reasons %s left out; the budget now limits every reason"},
 		CodeWaitDropped:          {SeverityWarn, "consolidateAfter %s left out; WhenUnderutilized waits a fixed 15s"},
 		CodeZeroWaitDropped:      {SeverityInfo, "consolidateAfter 0s left out; WhenUnderutilized waits a fixed 15s"},
 		CodeExpiryMovedBack:      {SeverityInfo, "expireAfter moved to the disruption block; expiry waits for replacement capacity and disruption blockers"},
@@ -120,10 +120,10 @@ func fromV1() catalogue {
 		CodeNodeLimit:            {SeverityWarn, "the limit of %s nodes is kept, but releases of v1beta1 don't act on it"},
 		CodeBalancedDropped:      {SeverityWarn, "Balanced written as WhenUnderutilized, which does not weigh the disturbance of pods"},
 		CodeOperatorRewritten:    {SeverityInfo, "%s written as %s"},
-		CodeClaimExpiryDropped:   {SeverityWarn, "expireAfter %s left out; the pool's own counts"},
+		CodeClaimExpiryDropped:   {SeverityWarn, "expireAfter %s left out; that of the pool applies"},
 		CodeKubeletMovedBack:     {SeverityInfo, "kubelet moved to the pools that use the node class: %s"},
 		CodeAnnotationMalformed:  {SeverityError, "can't be read: %s"},
-		CodeBudgetDropped:        {SeverityInfo, "a budget without a reason bounds nothing and was left out"},
+		CodeBudgetDropped:        {SeverityInfo, "a budget without a reason limits nothing and was left out"},
 		CodeAliasVersionKept:     {SeverityInfo, "version %s of the image alias kept in an annotation"},
 		CodeLaterFieldDropped:    {SeverityWarn, "%s has no counterpart and was left out"},
 		CodeShortHopLimitKept:    {SeverityInfo, "httpPutResponseHopLimit 1 kept; objects without it default to 2"},
@@ -133,8 +133,8 @@ func fromV1() catalogue {
 // toFirst returns the messages of conversions from v1beta1 back to v1alpha5.
 func toFirst() catalogue {
 	return catalogue{
-		CodeBudgetsDropped:   {SeverityWarn, "budgets left out; the first generation bounds no disruption"},
-		CodeMinValuesDropped: {SeverityWarn, "minValues left out; %s may come down to one value"},
+		CodeBudgetsDropped:   {SeverityWarn, "budgets left out; the first generation does not limit disruption"},
+		CodeMinValuesDropped: {SeverityWarn, "minValues left out; %s may have only one value"},
 		CodeNoCounterpart:    {SeverityWarn, "%s has no counterpart in the first generation and was left out"},
 		CodeNotExpressible:   {SeverityError, "%s can't be expressed in the first generation"},
 	}

@@ -43,11 +43,11 @@ func (e Event) At(seen time.Time) Event {
 func (e *Event) check(index int) error {
 	switch {
 	case KindOf(e.Object) == "":
-		return &EventError{index, fmt.Sprintf("the object is a %T, which is none of the kinds that are kept: see the constants Kind…", e.Object)}
+		return &EventError{index, fmt.Sprintf("the object is a %T, which is not one of the kinds that State keeps: see the constants Kind…", e.Object)}
 	case reflect.ValueOf(e.Object).IsNil():
-		return &EventError{index, fmt.Sprintf("the object is a nil %s: give one with its name", KindOf(e.Object))}
+		return &EventError{index, fmt.Sprintf("the object is a nil %s: pass an object with its name", KindOf(e.Object))}
 	case e.Object.GetName() == "":
-		return &EventError{index, fmt.Sprintf("the %s has no name: give the object as the API has it", KindOf(e.Object))}
+		return &EventError{index, fmt.Sprintf("the %s has no name: pass the object as the API returns it", KindOf(e.Object))}
 	}
 	return nil
 }

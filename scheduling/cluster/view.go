@@ -144,7 +144,7 @@ func (l LeftOut) String() string {
 	case LeftOutSameProviderID:
 		return fmt.Sprintf("%s is left out: %s has the same provider ID; delete the one that does not belong to the node", l.Object, l.Other)
 	case LeftOutUnknownNode:
-		return fmt.Sprintf("%s is left out: it is bound to node %s, which is not known or left out", l.Object, l.Other)
+		return fmt.Sprintf("%s is left out: it is bound to node %s, which is unknown or left out", l.Object, l.Other)
 	case LeftOutInvalid:
 		return fmt.Sprintf("%s is left out: %s", l.Object, l.Other)
 	}

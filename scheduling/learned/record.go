@@ -36,7 +36,7 @@ type AnnotationError struct {
 }
 
 func (e *AnnotationError) Error() string {
-	return fmt.Sprintf("nodepool %s: annotation %s: %v: remove it; what nodes published before is forgotten then", e.Pool, v1.LearnedDevicesAnnotationKey, e.Err)
+	return fmt.Sprintf("nodepool %s: annotation %s: %v: remove it; the devices that nodes published before are then forgotten", e.Pool, v1.LearnedDevicesAnnotationKey, e.Err)
 }
 
 // Unwrap is Err.

@@ -69,9 +69,9 @@ func divisible(name corev1.ResourceName) bool { return !strings.Contains(string(
 func judgeCPU(amount resource.Quantity, tooMuch bool) (verdict, string) {
 	switch {
 	case tooMuch && amount.AsApproximateFloat64() >= math.MaxInt64:
-		return impossible, fmt.Sprintf("%s CPUs are more than any machine has", inShort(amount))
+		return impossible, fmt.Sprintf("%s CPUs are more than any node has", inShort(amount))
 	case tooMuch:
-		return impossible, fmt.Sprintf("%d CPUs are more than any machine has; did you mean %q?", amount.Value(), milliHint(amount.Value()))
+		return impossible, fmt.Sprintf("%d CPUs are more than any node has; did you mean %q?", amount.Value(), milliHint(amount.Value()))
 	case amount.CmpInt64(unlikelyCPU) >= 0:
 		return unlikely, fmt.Sprintf("%d whole CPUs are asked for; did you mean %q?", amount.Value(), milliHint(amount.Value()))
 	}
@@ -91,7 +91,7 @@ func milliHint(value int64) string {
 func judgeBytes(name corev1.ResourceName, amount resource.Quantity, tooMuch bool) (verdict, string) {
 	switch {
 	case tooMuch:
-		return impossible, fmt.Sprintf("%s of %s is more than any machine has; check the unit: Mi is 2^20 bytes, Gi is 2^30", inShort(amount), name)
+		return impossible, fmt.Sprintf("%s of %s is more than any node has; check the unit: Mi is 2^20 bytes, Gi is 2^30", inShort(amount), name)
 	case amount.CmpInt64(tooFewBytes) < 0:
 		return impossible, fmt.Sprintf("%s is %s of %s; did you mean %q?", strconv.Quote(amount.String()), inBytes(amount), name, byteHint(amount))
 	case amount.CmpInt64(unlikelyBytes) < 0:

@@ -81,7 +81,7 @@ func (l *loader) refuseTakenNames(resolved []buffers.Resolved, origins map[types
 		}
 		name := bufferName(resolved[i].Buffer)
 		l.problem(origins[name], ProblemDuplicate, objectName(autoscalingv1beta1.KindCapacityBuffer, name.String()), "metadata.name",
-			fmt.Sprintf("its placeholder %s bears the name of a pod of the input: rename the buffer or the workload", resolved[i].Pods[clash].Name))
+			fmt.Sprintf("its placeholder %s has the name of a pod of the input: rename the buffer or the workload", resolved[i].Pods[clash].Name))
 	}
 }
 

@@ -122,11 +122,11 @@ func TestBuffersThatAreRefused(t *testing.T) {
 		},
 		"an amount of a template": {
 			podTemplateOf("t", "cpu: 4000"),
-			"PodTemplate default/t: template.spec.containers[0].resources.limits[cpu]: 4000 CPUs are more than any machine has",
+			"PodTemplate default/t: template.spec.containers[0].resources.limits[cpu]: 4000 CPUs are more than any node has",
 		},
 		"the names of other pods": {
 			workloadOf("apps/v1", "Deployment", "capacity-buffer-b", "") + podTemplateOf("t", "cpu: 1") + bufferOf("b", "podTemplateRef: {name: t}, replicas: 1"),
-			"CapacityBuffer default/b: metadata.name: its placeholder capacity-buffer-b-0 bears the name of a pod of the input",
+			"CapacityBuffer default/b: metadata.name: its placeholder capacity-buffer-b-0 has the name of a pod of the input",
 		},
 		"another version": {
 			strings.Replace(bufferOf("b", "replicas: 1"), "v1beta1", "v2", 1), "convert it to autoscaling.x-k8s.io/v1beta1",

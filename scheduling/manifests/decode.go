@@ -90,7 +90,7 @@ func (l *loader) readObject(o origin, h header, text []byte) {
 		if d.older {
 			l.warn(o, remark{
 				code: WarningOldVersion, kind: d.groupKind.String(), path: "apiVersion", detail: h.apiVersion,
-				message: fmt.Sprintf("%s was replaced by a newer version; read as that one", h.apiVersion),
+				message: fmt.Sprintf("%s was replaced by a newer version; read as that version", h.apiVersion),
 			})
 		}
 		d.kind.decode(l, d)

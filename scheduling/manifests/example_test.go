@@ -65,6 +65,6 @@ spec:
 		}
 	}
 	// Output:
-	// pod.yaml:11: spec.containers[0].resources.requests[cpu]: 2000 CPUs are more than any machine has; did you mean "2000m"?
+	// pod.yaml:11: spec.containers[0].resources.requests[cpu]: 2000 CPUs are more than any node has; did you mean "2000m"?
 	// pod.yaml:12: spec.containers[0].resources.requests[memory]: "512" is 512 bytes of memory; did you mean "512Mi"?
 }

@@ -30,7 +30,7 @@ func decodeOlder(empty func() kinds.Object) func(*loader, document) {
 	return func(l *loader, d document) {
 		if l.opts.Oldest == v1.Version || l.opts.Oldest == v1beta1.Version && d.version != v1beta1.Version {
 			l.problem(d.origin, ProblemVersion, d.groupKind.kind, "apiVersion",
-				fmt.Sprintf("%s is of a generation before %s, which is not to be read; convert it", d.apiVersion, l.opts.Oldest))
+				fmt.Sprintf("%s is of a generation before %s, the oldest generation to read; convert it", d.apiVersion, l.opts.Oldest))
 			return
 		}
 		if l.opts.Conversion == nil {
@@ -131,7 +131,7 @@ func (l *loader) oldNames() {
 		if at := askedForProvisioner(spec); at != "" && !inUse {
 			l.warn(o, remark{
 				code: WarningOldLabel, kind: kind, name: name, path: path + "." + at, detail: at,
-				message: fmt.Sprintf("no node of the input's pools bears %s: theirs is %s; rename it (examples/convert --workloads does)",
+				message: fmt.Sprintf("no node of the input's pools has label %s: the label is now %s; rename it (examples/convert --workloads does)",
 					v1alpha5.ProvisionerNameLabelKey, v1.NodePoolLabelKey),
 			})
 		}

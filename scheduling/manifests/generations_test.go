@@ -238,7 +238,7 @@ func TestMachineAndNodeClaimOfOneName(t *testing.T) {
 	if len(r.Snapshot.Nodes) != 2 || r.Snapshot.Nodes[0].Pool == r.Snapshot.Nodes[1].Pool || r.Snapshot.Nodes[0].Claim == r.Snapshot.Nodes[1].Claim {
 		t.Errorf("nodes %+v", r.Snapshot.Nodes)
 	}
-	if err := refusal(t, Options{}, Source{Name: "in.yaml", Data: []byte(pools)}); !strings.Contains(err.Error(), "machines need names of their own") {
+	if err := refusal(t, Options{}, Source{Name: "in.yaml", Data: []byte(pools)}); !strings.Contains(err.Error(), "nodes must have different names") {
 		t.Error(err)
 	}
 }

@@ -41,7 +41,7 @@ func (l *loader) machines() []machine {
 		case claims.taken[e.object]:
 		case names[e.object.Name]:
 			l.problem(e.origin, ProblemInvalid, "NodeClaim "+e.object.Name, "status.providerID",
-				fmt.Sprintf("is %q, while the Node of the same name is another machine; machines need names of their own", e.object.Status.ProviderID))
+				fmt.Sprintf("is %q, but the Node of the same name runs on another instance; nodes must have different names", e.object.Status.ProviderID))
 		default:
 			// A Machine may have the name of a NodeClaim, so two nodes that have not joined can't be distinguished by name alone.
 			names[e.object.Name] = true
@@ -78,7 +78,7 @@ func (l *loader) indexClaims() *claimIndex {
 		if id := claim.Status.ProviderID; id != "" {
 			if other := index.byProvider[id]; other != nil {
 				l.problem(e.origin, ProblemInvalid, "NodeClaim "+claim.Name, "status.providerID",
-					fmt.Sprintf("%q is also that of NodeClaim %s; a machine has one claim", id, other.Name))
+					fmt.Sprintf("%q is also the provider ID of NodeClaim %s; an instance can have only one NodeClaim", id, other.Name))
 			}
 			index.byProvider[id] = claim
 		}
@@ -94,7 +94,7 @@ func (l *loader) indexClaims() *claimIndex {
 		}
 		if other, exists := nodes[id]; exists {
 			l.problem(e.origin, ProblemInvalid, "Node "+e.object.Name, "spec.providerID",
-				fmt.Sprintf("%q is also that of Node %s; a machine has one node", id, other))
+				fmt.Sprintf("%q is also the provider ID of Node %s; an instance can have only one Node", id, other))
 		}
 		nodes[id] = e.object.Name
 	}

@@ -83,7 +83,7 @@ func decodePodGroup(l *loader, d document) {
 			case i == maxGroupTopology:
 				l.problem(d.origin, ProblemTooLarge, name, "spec.schedulingConstraints.topology", fmt.Sprintf("must have at most %d entries", maxGroupTopology))
 			case !isLabelKey(t.Key):
-				l.problem(d.origin, ProblemInvalid, name, path, fmt.Sprintf("%q is no label key", t.Key))
+				l.problem(d.origin, ProblemInvalid, name, path, fmt.Sprintf("%q is not a label key", t.Key))
 			case seen[t.Key]:
 				l.problem(d.origin, ProblemInvalid, name, path, "repeats "+t.Key)
 			}

@@ -92,7 +92,7 @@ func (l *loader) leaveOutReplaced() {
 	if n := before - len(kept); n > 0 {
 		l.warn(first, remark{
 			code: WarningReplaced, kind: "Pod", detail: "pods",
-			message: fmt.Sprintf("%d pods of replaced workloads are left out of the cluster; the workloads' new pods wait for a place in their stead", n),
+			message: fmt.Sprintf("%d pods of replaced workloads are left out of the cluster; the workloads' new pods are pending instead", n),
 		})
 	}
 }

@@ -145,7 +145,7 @@ func (l *loader) workloadsToExpand() []workload {
 		case present < w.count:
 			l.warn(w.origin, remark{
 				code: WarningFewerPods, kind: w.kind, name: qualifiedName(w.object), path: w.countPath,
-				message: fmt.Sprintf("%d pods are wanted and %d are in the input; the others are not made up", w.count, present),
+				message: fmt.Sprintf("%d pods are wanted and %d are in the input; the missing pods are not planned", w.count, present),
 			})
 		}
 	}

@@ -139,7 +139,7 @@ func TestSuspendedWorkloadsAreNamed(t *testing.T) {
 func TestMissingPodsOfAWorkloadAreNamed(t *testing.T) {
 	result := load(t, workloadOf("apps/v1", "StatefulSet", "db", "  replicas: 3\n")+podOf("db-1", "apps/v1", "StatefulSet", "db", ""))
 	w := wantWarning(t, result, WarningFewerPods)
-	if want := "3 pods are wanted and 1 are in the input; the others are not made up"; w.Message != want {
+	if want := "3 pods are wanted and 1 are in the input; the missing pods are not planned"; w.Message != want {
 		t.Errorf("message %q, want %q", w.Message, want)
 	}
 }

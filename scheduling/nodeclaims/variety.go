@@ -93,7 +93,7 @@ func (v *variety) valuesOf(t *cloudprovider.InstanceType, lookup *requirements.L
 func (v *variety) choose(o Options) ([]scheduling.InstanceTypeOption, error) {
 	most := option.Or(o.MaxInstanceTypes, DefaultMaxInstanceTypes)
 	if most < 1 {
-		return nil, &option.Error{Package: "nodeclaims", Option: "MaxInstanceTypes", Rule: fmt.Sprintf("is %d: a claim names a type at least; nil is the default", most)}
+		return nil, &option.Error{Package: "nodeclaims", Option: "MaxInstanceTypes", Rule: fmt.Sprintf("is %d: a claim names at least one type; nil is the default", most)}
 	}
 	all := v.node.InstanceTypes
 	switch {

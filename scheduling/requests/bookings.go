@@ -120,7 +120,7 @@ func (r *Round) holdBookings(ctx context.Context) error {
 			moved = append(moved, s)
 		}
 		if lost > 0 {
-			r.revoke(d, v1.ReasonCapacityIsLost, fmt.Sprintf("%d of the %d pods that room is booked for have none any more: nodes have gone, or other pods have taken it", lost, len(slots[d])))
+			r.revoke(d, v1.ReasonCapacityIsLost, fmt.Sprintf("%d of the %d pods with booked room have lost their room: nodes have ended, or other pods use it", lost, len(slots[d])))
 			continue
 		}
 		d.booked.write(d.answer.Status.ProvisioningClassDetails)

@@ -42,7 +42,7 @@ type Base struct {
 // New plans a snapshot with all its rules. Errors are those of scheduling.Compile and Solve, or an *option.Error for MaxPlans below 0.
 func New(ctx context.Context, s *scheduling.Snapshot, o Options) (*Base, error) {
 	if o.MaxPlans < 0 {
-		return nil, &option.Error{Package: "rulecosts", Option: "MaxPlans", Rule: fmt.Sprintf("%d is below 0; 0 plans without no rule", o.MaxPlans)}
+		return nil, &option.Error{Package: "rulecosts", Option: "MaxPlans", Rule: fmt.Sprintf("%d is below 0; with 0, all rules are kept", o.MaxPlans)}
 	}
 	b := &Base{Snapshot: s, options: o}
 	plan, err := b.plan(ctx, s)
