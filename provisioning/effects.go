@@ -17,8 +17,8 @@ import (
 // of earlier effects, so a crash between two effects loses nothing. An empty Step without Again means that there is nothing to do
 // until the state changes.
 //
-// Any object may disappear before its effect. If the object of a PutNode or PutClaim is gone, or was replaced by an object of the same name
-// with another UID, the step ends, because the effects after it were decided for the old object. Remove the object from the observed state
+// Any object may disappear before its effect. The step ends if the object of a PutNode or PutClaim is gone, or was replaced by an object of
+// the same name with another UID, because the effects after it were decided for the old object. Remove the object from the observed state
 // and call the state machine again. Deleting or terminating something that is gone is a success, and the step continues.
 type Step struct {
 	// Effects, in the order in which to carry them out.

@@ -119,9 +119,10 @@ func CollectGarbage(s GarbageState, now time.Time) []Garbage {
 // nodes join, but a response may still be on its way, or a cache may be out of date.
 const garbageAge = 30 * time.Second
 
-// Collect returns the step that removes g, if a second read that started at now confirms that g is garbage; otherwise, it returns an empty
-// Step. again may contain only the objects related to g: the instance with the provider ID (CloudProvider.Get; none if the provider does
-// not know it), the claims with that ID or the instance's UID, and the nodes with that ID. Read them from the API and not from a cache.
+// Collect returns the step that removes g, if a second read that started at now confirms that g is garbage. Otherwise it returns an empty
+// Step. again may contain only the objects related to g: the instance with its provider ID (CloudProvider.Get; none if the provider does
+// not know it), the claims with this provider ID or with the instance's UID, and the nodes with this provider ID. Read them from the API
+// and not from a cache.
 //
 // Each object has its own step, so that a failure does not affect the others. Wait GarbageBackOff before you retry a failed step.
 func (g Garbage) Collect(again GarbageState, now time.Time) Step {
@@ -155,8 +156,8 @@ func deletionOf(nodes []*corev1.Node) []Effect {
 	return effects
 }
 
-// events report the removal of g on the objects that still exist: the claim, the nodes, and for an instance also its pool, because
-// its claim is gone and its nodes are removed.
+// events report the removal of g on the objects that still exist: the claim, the nodes, and for an instance also its pool. The claim of an
+// orphaned instance is gone, and its nodes are removed with it.
 func (g Garbage) events() []Event {
 	var message string
 	var events []Event

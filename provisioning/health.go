@@ -132,9 +132,8 @@ const (
 // launchFailureShown is how long a failure is shown if no launch follows.
 const launchFailureShown = time.Hour
 
-// LaunchHealth remembers why the last launch of each pool failed, and shows it as the pool's condition LaunchHealthy, so that a
-// pool without nodes shows the reason even if no pod is pending. It has no clock and no lock: only one goroutine may use it. The
-// zero value is empty.
+// LaunchHealth remembers why the last launch of each pool failed, and shows it as the pool's condition LaunchHealthy. So a pool without
+// nodes shows the reason even if no pod is pending. It has no clock and no lock: only one goroutine may use it. The zero value is empty.
 type LaunchHealth struct {
 	pools map[v1.PoolKey]*launchOutcome
 }

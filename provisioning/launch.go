@@ -127,8 +127,8 @@ func claimEvent(claim *v1.NodeClaim, reason EventReason, message string) Event {
 	return Event{Kind: "NodeClaim", Name: claim.Name, UID: claim.UID, Warning: true, Reason: reason, Message: message}
 }
 
-// Feedback records a failed launch for the planner: it updates the stock estimate of the offerings in the error, and reports
-// whether to plan at once because the claim's pods need another node. estimate may be nil.
+// Feedback records a failed launch for the planner. It updates the stock estimate of the offerings in the error, and reports whether to
+// plan at once because the claim's pods need another node. estimate may be nil.
 func Feedback(err error, estimate *StockEstimate, now time.Time) (planNow bool) {
 	if estimate != nil {
 		if keys := cloudprovider.ExhaustedOfferings(err); len(keys) > 0 {

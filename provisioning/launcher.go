@@ -80,9 +80,9 @@ type Outcome struct {
 
 // Launch creates the claims of the orders, each independently of the others. Orders of one group (Launch.Group) are an exception: limits
 // and launch rate limiter admit all of them or none. Orders of a refused group have a *GroupError. Limits and launch rate limiter are
-// checked in the order of the list, so that the same orders give the same refusals; then claims are created in parallel. pass names the
-// pass: together with the index of an order it forms the order's token, so a pass that is repeated after lost answers creates nothing
-// twice. When ctx ends, orders that were not started fail with its error.
+// checked in the order of the list, so that the same orders give the same refusals. Then claims are created in parallel. pass is the name
+// of the pass. Together with the index of an order it forms the order's token, so a pass that is repeated after lost answers creates
+// nothing twice. When ctx ends, orders that were not started fail with its error.
 func (l *Launcher) Launch(ctx context.Context, pass string, orders []Launch, now time.Time) Outcome {
 	out := Outcome{Launched: make([]Launched, len(orders))}
 	groups := l.admitGroups(ctx, pass, orders, now)

@@ -19,8 +19,8 @@ import (
 //  3. joined: nodes that have joined stay unregistered, so that no pod is bound to them, until all have joined
 //  4. registered: as soon as one is registered, each claim is independent
 //
-// If a claim fails before the fourth phase (no capacity, no quota, a timeout), or a group takes too long, the whole group is given up: the
-// other claims are deleted, and its pods are planned again, without the offerings that just failed.
+// The whole group is given up if a claim fails before the fourth phase (no capacity, no quota, a timeout), or if the group takes too long.
+// Its other claims are then deleted, and its pods are planned again, without the offerings that just failed.
 
 // Reasons of conditions of claims that wait for others of their group.
 const (

@@ -106,7 +106,7 @@ func (b *StockEstimate) Launched(key cloudprovider.OfferingKey, now time.Time) {
 	b.see([]cloudprovider.OfferingKey{key}, evidenceSuccess, now)
 }
 
-// see adds evidence once for each offering, and once for each neighbourhood of these offerings (a family in a zone, or a type): several
+// see adds evidence once for each offering, and once for each neighbourhood of these offerings (a family in a zone, or a type). So several
 // empty offerings of one launch are one observation for their neighbours.
 func (b *StockEstimate) see(keys []cloudprovider.OfferingKey, e float64, now time.Time) {
 	b.mu.Lock()

@@ -54,12 +54,12 @@ func Compile(s *Snapshot, options ...CompileOption) (*Model, error) {
 // If m comes from Compile, or if Update was called on m before, Update compiles all pods and nodes again and records them. Update also
 // compiles everything again for all changes except these: pods that are added, removed, bound or changed, also of new kinds with new node
 // selectors, topology keys, host ports, tolerations or labels; their PersistentVolumeClaims, PersistentVolumes and Namespaces; nodes that
-// are added, removed or changed; NodePools and DaemonSets whose status changed. It also compiles everything again if the first pod with a
-// new resource is added or the last one is removed, if pods have limits on spot nodes, if the run time of pods is known and reservations
-// end, if DaemonSets are added, removed or changed, for the first and the last volume of a CSI driver, and for pods of new namespaces if
-// rules select namespaces by their labels. Changes of devices also need compiling: pods that claim devices or request a resource of a
-// DeviceClass, nodes with devices or of a type that publishes devices, and the end of the time in which a node's drivers must publish.
-// Compiled catalogs, and catalogs after overlays, are shared in any case if they have not changed.
+// are added, removed or changed; NodePools and DaemonSets whose status changed. It also compiles everything again in these cases: the first
+// pod with a new resource is added or the last one is removed; pods have limits on spot nodes; the run time of pods is known and
+// reservations end; DaemonSets are added, removed or changed; the first volume of a CSI driver is added or the last one is removed; pods of
+// new namespaces are added while rules select namespaces by their labels. Changes of devices also need compiling: pods that claim devices
+// or request a resource of a DeviceClass, nodes with devices or of a type that publishes devices, and the end of the time in which a node's
+// drivers must publish. Compiled catalogs, and catalogs after overlays, are shared in any case if they have not changed.
 //
 // Models never change: any number of Solve and Trial calls may run in parallel on m and on earlier models, with unchanged results.
 func (m *Model) Update(s *Snapshot) (*Model, error) {

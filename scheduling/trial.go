@@ -98,9 +98,9 @@ func (t *Trial) Waiting(most int) []PodKey {
 	return t.t.Waiting(most)
 }
 
-// Plan returns the present result of the trial, as Solve would: the places of the pods that the trial has placed, including those of hidden
-// nodes, and why the other pods have no place. It changes nothing, so the trial can be explained, rolled back and continued. A cancelled
-// context ends it early with ctx.Err().
+// Plan returns the present result of the trial, as Solve would. It contains the places of the pods that the trial has placed, including
+// those of hidden nodes, and why the other pods have no place. It changes nothing, so the trial can be explained, rolled back and
+// continued. A cancelled context ends it early with ctx.Err().
 func (t *Trial) Plan(ctx context.Context) (*Plan, error) {
 	return answering.On(t.t).Plan(ctx)
 }

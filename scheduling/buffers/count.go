@@ -14,9 +14,9 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// countPods returns the number of placeholders of the buffer, each like pod: the larger of its two sizes, but no more than its limits
-// allow; without a size, the number that its limits allow. replicas is the number of pods of the workload. The message says how the limits
-// reduced the number.
+// countPods returns the number of placeholders of the buffer, each like pod. It is the larger of the buffer's two sizes, but no more than
+// its limits allow. Without a size, it is the number that its limits allow. replicas is the number of pods of the workload. The message
+// says how the limits reduced the number.
 func countPods(spec *v1beta1.CapacityBufferSpec, replicas int32, pod *corev1.Pod) (count int64, message string, err error) {
 	size, sized := sizeOf(spec, replicas)
 	fit, tightest := fitting(spec.Limits, scheduling.PodRequests(pod))

@@ -164,7 +164,7 @@ func New(o Options) (*State, error) {
 }
 
 // Apply applies events, all of them before the next snapshot or none. The error is an *EventError for an event that no watch could produce:
-// a nil object, one without a name, or one of a kind that State does not keep; then the call changes nothing.
+// a nil object, one without a name, or one of a kind that State does not keep. The call then changes nothing.
 func (s *State) Apply(events ...Event) error {
 	for i, e := range events {
 		if err := e.check(i); err != nil {

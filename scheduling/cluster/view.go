@@ -28,9 +28,9 @@ type Query struct {
 // it points to are shared with other views.
 type View struct {
 	// Snapshot is the input of plans. Its lists are the same slices as in the previous snapshot if nothing has changed. Its objects are the
-	// pointers that State was given, except for three kinds of copies: pods of leaving nodes that need a new place, without spec.nodeName;
-	// the claim of a node without an instance, with the assumed capacity in its status; a Node without hostname label or allocatable, with
-	// both.
+	// pointers that State was given, except for three kinds of copies: pods of leaving nodes that need a new place (without spec.nodeName),
+	// the claim of a node without an instance (with the assumed capacity in its status), and a Node without hostname label or allocatable
+	// (with both).
 	Snapshot *scheduling.Snapshot
 	// Nodes are the states of Snapshot.Nodes, with the same indexes.
 	Nodes []NodeState
@@ -68,8 +68,8 @@ type NodeState struct {
 	// NominatedUntil is the time until which it is protected from disruption because pods were planned for it; a time in the past has no
 	// effect, see Nominated.
 	NominatedUntil time.Time
-	// LastPodEvent is when a pod that does not belong to a DaemonSet was last bound to it, ended there or was asked to end: the later of
-	// the claim's status.lastPodEventTime and the events after State was synced. Zero if neither is known.
+	// LastPodEvent is when a pod that does not belong to a DaemonSet was last bound to it, ended there or was asked to end. It is the later
+	// of the claim's status.lastPodEventTime and the events after State was synced. Zero if neither is known.
 	LastPodEvent time.Time
 }
 

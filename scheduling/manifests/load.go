@@ -24,8 +24,8 @@ import (
 type Options struct {
 	// Now becomes Snapshot.Time; the package reads no clock. The zero time stays zero.
 	Now time.Time
-	// Live are sources of a running cluster, such as the output of kubectl get. The other sources change them like kubectl apply would: if
-	// an object is in both, the object of the other source counts, with a warning (WarningReplaced). nil means that there is no cluster;
+	// Live are sources of a running cluster, such as the output of kubectl get. The other sources change them like kubectl apply would. If
+	// an object is in both, the object of the other source is used, with a warning (WarningReplaced). nil means that there is no cluster;
 	// then an object may not be in two sources.
 	Live []Source
 	// Former are manifests that the other sources replace as a whole. Objects in them that were never applied (they have no UID and no

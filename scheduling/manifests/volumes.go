@@ -106,7 +106,7 @@ func (l *loader) missesClaim(pod *corev1.Pod) bool {
 	return false
 }
 
-// resolveStorage sets the default class of claims without a class, and adds missing classes as assumptions: manifests rarely contain
+// resolveStorage sets the default class of claims without a class, and adds missing classes as assumptions. Manifests rarely contain
 // objects of the cluster, and a claim without its class could never be bound.
 func (l *loader) resolveStorage() {
 	known := make(map[string]bool, len(l.objects.storageClasses))

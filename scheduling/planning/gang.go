@@ -33,7 +33,7 @@ type Gang struct {
 	// Topology keeps the members together: for each entry all of them are on nodes with one value of a label. Entries are sorted from the
 	// widest domain to the narrowest; if not all preferred entries can be kept, the last are given up first.
 	Topology []GangTopology `json:"topology,omitempty"`
-	// Parent is the name of the group of gangs that the gang is a part of, unique in its namespace: the gangs of one parent are placed all
+	// Parent is the name of the group of gangs that the gang is a part of, unique in its namespace. The gangs of one parent are placed all
 	// together or not at all. It is empty for a gang without a parent.
 	Parent string `json:"parent,omitempty"`
 	// Shared is how many of the first entries of Topology the gangs of the parent have in common: for each of these entries, all gangs

@@ -9,7 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// MissCode says what would have to change. Codes are stable, and listed here from the nearest to the farthest: of several single changes
+// MissCode says what would have to change. Codes are stable, and listed here from the nearest to the farthest. Of several single changes
 // that would help, the first in this order is reported; of equal codes, the smallest change, then the cheapest instance type. An earlier
 // code means less work for people, or a pod closer to what its owner intended.
 type MissCode string

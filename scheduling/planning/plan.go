@@ -169,8 +169,8 @@ type NoteCode string
 // NoteNodeOverlayNotApplied says that a NodeOverlay contradicts itself or another overlay of the same weight, and was not applied.
 const NoteNodeOverlayNotApplied NoteCode = "NodeOverlayNotApplied"
 
-// NoteDeviceAlternative says that an alternative other than the first meets a request for devices on a new node, because this node is
-// cheaper than those with an earlier alternative, or because there are no such nodes.
+// NoteDeviceAlternative says that a new node meets a request for devices with an alternative other than the first. Either this node is
+// cheaper than nodes with an earlier alternative, or there are no such nodes.
 const NoteDeviceAlternative NoteCode = "DeviceAlternative"
 
 // NoteSpotLimits says how many pods of a workload may be on spot nodes, if limits of scheduling/spotlimits apply to waiting pods.
@@ -187,8 +187,8 @@ type Note struct {
 
 // Certificate proves Plan.LowerBound by arithmetic alone. It gives each class of pods a Value. For every instance type, the pods that fit
 // on one node are worth at most as much as the node costs. Then any nodes that hold all pods cost at least the sum of Count x Value. Its
-// multipliers λ >= 0 show that a type t of price p can't hold more: Σ_r allocatable_r λ_r + Σ_c f_c max(0, value_c - requests_c·λ) <= p,
-// where f_c is how many pods of class c fit on an empty node of the type, at most Count. For devices that drivers publish, allocatable is
+// multipliers λ >= 0 show that a type t of price p can't hold more: Σ_r allocatable_r λ_r + Σ_c f_c max(0, value_c - requests_c·λ) <= p.
+// Here f_c is how many pods of class c fit on an empty node of the type, at most Count. For devices that drivers publish, allocatable is
 // the most that claims of only these devices could get, which may be more than the plan relies on.
 //
 // A rule that limits the pods of several classes on one node counts like a resource of which every node has the rule's Amount: classes take
@@ -198,9 +198,10 @@ type Note struct {
 //
 // If only a few pods share a node, a type may instead count one or two resources in whole pods, its Whole: in units, with requests and
 // allocatable rounded down. These resources have no multiplier. For them, Σ_c f_c max(0, …) is replaced by the largest worth of whole pods,
-// at most f_c of each class, that together take no more of these resources than the node has: a knapsack that dynamic programming solves.
+// at most f_c of each class, that together take no more of these resources than the node has. This is a knapsack problem, which dynamic
+// programming solves.
 //
-// If a reservation or a commitment limits the number of some nodes, Limits gives the limited thing its own Value: such a node may hold pods
+// If a reservation or a commitment limits the number of some nodes, Limits gives the limited thing its own Value. Such a node may hold pods
 // worth its price plus the value of its use of the limited thing. Any nodes that hold all pods then cost at least the sum of Count x Value
 // over the classes minus the sum of Amount x Value over the limits: that is LowerBound.
 type Certificate struct {

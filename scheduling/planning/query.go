@@ -6,9 +6,9 @@ type Query struct {
 	// Preferences says what to do with pods' preferences: preferred node affinity, preferred pod (anti-)affinity and spread constraints
 	// with ScheduleAnyway. PreferNoSchedule taints are avoided with every policy. Empty means PreferencesRespect.
 	Preferences PreferencePolicy `json:"preferences,omitempty"`
-	// PreferencePremium is how much more a pod's place may cost if all of its preferences are kept, as a share of the cost with none kept:
-	// 0 keeps those that cost nothing, 0.5 pays up to 50 % more, 3 up to four times as much in total. Preferences of lower weight may cost
-	// proportionally less. Nil means DefaultPreferencePremium; a negative value means 0.
+	// PreferencePremium is how much more a pod's place may cost if all of its preferences are kept, as a share of the cost with none kept.
+	// 0 keeps only preferences that cost nothing, 0.5 pays up to 50 % more, 3 up to four times as much in total. Preferences of lower
+	// weight may cost proportionally less. Nil means DefaultPreferencePremium; a negative value means 0.
 	PreferencePremium *float64 `json:"preferencePremium,omitempty"`
 	// MinValues says what to do with minValues that can't be met. Empty means MinValuesStrict.
 	MinValues MinValuesPolicy `json:"minValues,omitempty"`
@@ -52,8 +52,8 @@ type MinValuesPolicy string
 const (
 	// MinValuesStrict places nothing if the remaining instance types have too little variety.
 	MinValuesStrict MinValuesPolicy = "Strict"
-	// MinValuesBestEffort gives minValues up for pods that could not have them even on a node of their own: they get a node in the pool
-	// that they would use anyway, and other pods that fit may share it. NewNode.MinValuesRelaxed marks such nodes.
+	// MinValuesBestEffort gives minValues up for pods that could not have them even on a separate node. They get a node in the pool that
+	// they would use anyway, and other pods that fit may share it. NewNode.MinValuesRelaxed marks such nodes.
 	MinValuesBestEffort MinValuesPolicy = "BestEffort"
 )
 
@@ -78,8 +78,8 @@ const (
 	EffortDefault Effort = ""
 	// EffortFast is for a quick answer: plans for ordinary clusters cost 0.5 % more than by default, plans for some clusters 1 to 2 %.
 	EffortFast Effort = "Fast"
-	// EffortThorough is for plans that are made rarely and paid for a long time: it takes at least four times the processor time of the
-	// default, about six times for ordinary clusters, whose plans are 0.3 % cheaper.
+	// EffortThorough is for plans that are made rarely and paid for a long time. It takes at least four times the processor time of the
+	// default. For ordinary clusters it takes about six times, and their plans are 0.3 % cheaper.
 	EffortThorough Effort = "Thorough"
 )
 

@@ -35,10 +35,10 @@ type Snapshot struct {
 	// Nodes are the nodes that exist or are being launched, with the pods bound to them. Names are unique.
 	Nodes []Node `json:"nodes,omitempty"`
 	// Pods are the pending pods. They have no spec.nodeName. namespace/name is unique over all pods, bound ones included. A plan tries to
-	// place each of them, whatever its status. From a live cluster, take the pods for which Provisionable in package scheduling/pods
-	// returns true and that are not gated, and those for which Nominated returns true; leave out pods of other schedulers. Pods with
-	// status.nominatedNodeName are placed on that node before all others, and its room is reserved for them against pods of equal and lower
-	// priority.
+	// place each of them, whatever its status. From a live cluster, take two kinds of pods: those for which Provisionable in package
+	// scheduling/pods returns true and that are not gated, and those for which Nominated returns true. Leave out pods of other schedulers.
+	// Pods with status.nominatedNodeName are placed on that node before all others, and its room is reserved for them against pods of equal
+	// and lower priority.
 	Pods []*corev1.Pod `json:"pods,omitempty"`
 	// Placeholders are the pods of capacity buffers: room to keep free. They are placed after all real pods, and never
 	// take their place.

@@ -103,9 +103,9 @@ func (b *Budgets) Of(pod *corev1.Pod) []*Budget {
 	return b.byNamespace[pod.Namespace].of(pod.Labels)
 }
 
-// NeverAllow reports whether budgets prevent every eviction of the pod until somebody changes them: one budget that never allows a
-// disruption, or several budgets at once, because the eviction API then refuses the pod. It is false for pods that are not evictable, and
-// for pods that are not ready if their budget has SparesUnready.
+// NeverAllow reports whether budgets prevent every eviction of the pod until somebody changes them. One budget does if it never allows a
+// disruption. Several budgets do, because the eviction API then refuses the pod. It is false for pods that are not evictable, and for pods
+// that are not ready if their budget has SparesUnready.
 func (b *Budgets) NeverAllow(pod *corev1.Pod) bool { return b.NeverAllowFrom(v1.MarkerTaint, pod) }
 
 // NeverAllowFrom is NeverAllow for a pod on a node that a drain marks with the given marker.

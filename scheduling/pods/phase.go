@@ -50,8 +50,8 @@ func OwnedByStatefulSet(pod *corev1.Pod) bool {
 	return ownedBy(pod, "apps", "StatefulSet")
 }
 
-// Static reports whether the pod is the mirror of a pod that the kubelet runs from a file: its node owns it, or it has the annotation by
-// which the kubelet recognizes it.
+// Static reports whether the pod is the mirror of a pod that the kubelet runs from a file. Its node owns such a pod, or it has the
+// annotation by which the kubelet recognizes it.
 func Static(pod *corev1.Pod) bool {
 	if pod == nil {
 		return false

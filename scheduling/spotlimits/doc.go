@@ -10,7 +10,7 @@
 //	    drawknife.dev/spot-pool-max-share: 30%  # at most 30 % are on spot nodes of one instance type in one zone
 //	    drawknife.dev/spot-max-price: 60%       # spot nodes cost at most 60 % of the on-demand price
 //
-// Planners keep these limits for new nodes and for pods that disruption moves: no plan has more pods on spot nodes than the limits allow,
+// Planners keep these limits for new nodes and for pods that disruption moves. No plan has more pods on spot nodes than the limits allow,
 // unless that many are on spot nodes already. kube-scheduler does not know the limits; docs/spot.md describes the consequences.
 //
 // [Read] reads the annotations of a pod, [WorkloadOf] finds its workload.

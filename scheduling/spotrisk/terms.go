@@ -30,9 +30,9 @@ type TermsInput struct {
 	Loss Loss
 }
 
-// Terms returns the terms of the cost model by which all planners use the expected cost of spot nodes instead of their price: for the
-// choice of nodes, consolidation, prices in plans and the lower bound. Put them before commitments and fees. Offerings whose price does not
-// change are left out. Amounts are whole millionths of a USD, so that a tiny change does not change the model.
+// Terms returns the terms of the cost model by which all planners use the expected cost of spot nodes instead of their price. They apply to
+// the choice of nodes, consolidation, prices in plans and the lower bound. Put them before commitments and fees. Offerings whose price does
+// not change are left out. Amounts are whole millionths of a USD, so that a tiny change does not change the model.
 func (m *Market) Terms(in TermsInput) []planning.CostTerm {
 	suffix := ""
 	if len(in.NodePools) > 0 {
