@@ -47,7 +47,7 @@ func (p *Provenance) Keep(path string, value any) {
 }
 
 // Restore decodes the field that Keep stored for path into value, and reports whether it exists and could be decoded. It refuses a residual
-// with a quantity that would take minutes to parse, because others may have written a stored Provenance.
+// with a quantity that would take minutes to parse, because a stored Provenance may come from another program.
 func (p Provenance) Restore(path string, value any) bool {
 	for _, r := range p.Residue {
 		if r.Path == path {

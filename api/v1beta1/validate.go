@@ -48,7 +48,7 @@ func (p *NodePool) Validate() field.ErrorList {
 }
 
 // Validate returns the errors in the claim, or nil if it is valid. Each error has the path of the field, the broken rule and the cure.
-// NodePool.Validate says what package api/requirements checks instead.
+// See NodePool.Validate for what package api/requirements checks instead.
 func (c *NodeClaim) Validate() field.ErrorList {
 	same := &v1.NodeClaim{ObjectMeta: c.ObjectMeta, Spec: v1.NodeClaimSpec{
 		Taints: c.Spec.Taints, StartupTaints: c.Spec.StartupTaints, Requirements: hubRequirements(c.Spec.Requirements),

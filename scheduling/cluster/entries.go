@@ -251,7 +251,7 @@ func (m *entry) passedOver(node *corev1.Node, claim *v1.NodeClaim) []LeftOut {
 	return out
 }
 
-// compareClaimants is greater than 0 if a represents the node rather than b.
+// compareClaimants returns more than 0 if a, and not b, represents the node.
 func compareClaimants(a, b *metav1.ObjectMeta) int {
 	stays := func(m *metav1.ObjectMeta) int {
 		if m.DeletionTimestamp == nil {

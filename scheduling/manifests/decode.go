@@ -129,7 +129,7 @@ type decodable interface {
 	GetObjectKind() schema.ObjectKind
 }
 
-// pointer is *T of a Kubernetes object.
+// pointer is the type *T, if it is a Kubernetes object.
 type pointer[T any] interface {
 	*T
 	decodable

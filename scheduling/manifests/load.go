@@ -267,7 +267,7 @@ type Limits struct {
 	Objects int
 	// Depth bounds the nesting inside one document.
 	Depth int
-	// Replicas bounds the pods made from workloads, and as many again from capacity buffers.
+	// Replicas bounds the pods made from workloads, and separately the pods made from capacity buffers.
 	Replicas int
 	// Problems is the maximum number of problems listed in a LoadError, which lists at least one.
 	Problems int

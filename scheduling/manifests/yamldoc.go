@@ -32,7 +32,8 @@ func (l *loader) readYAML(o origin) {
 	for _, doc := range docs {
 		l.readYAMLNode(o, doc)
 		if len(docs) > 1 {
-			// Line ends that only the YAML parser recognises hid a separator; line numbers are those of the first document.
+			// The text has another separator, after a line end that only the YAML parser recognises. Line numbers are those of the first
+			// document.
 			o.document++
 		}
 	}

@@ -87,8 +87,8 @@ type Commitment struct {
 	// ByType is how much a node of each instance type uses: the rates of a Savings Plan, the normalized units of
 	// size-flexible Reserved Instances. Each more than 0. Types that are not listed are not covered.
 	ByType map[string]float64 `json:"byType,omitempty"`
-	// RemainingPercent is the share of its price so far that a covered node still costs. The default 0 means fully prepaid; 50 could mean
-	// that the first ten nodes cost half. At least 0, below 100.
+	// RemainingPercent is the share of its price so far that a covered node still costs. The default 0 means fully prepaid; 50 means that
+	// covered nodes cost half. At least 0, below 100.
 	RemainingPercent float64 `json:"remainingPercent,omitempty"`
 }
 

@@ -19,8 +19,8 @@ type PlanDiff struct {
 	NewNodes []NodeChange `json:"newNodes,omitempty"`
 	// Moved are pods that have a place in both plans, but not the same.
 	Moved []PodMove `json:"moved,omitempty"`
-	// Placed are pods that have a place only in the second plan. Unplaced are pods without a place in the second plan that the first did
-	// not list as such. Gone are pods that only the first plan mentions.
+	// Placed are pods that have a place only in the second plan. Unplaced are pods that the second plan lists as pods without a place and
+	// the first plan does not. Gone are pods that only the first plan mentions.
 	Placed   []PodMove `json:"placed,omitempty"`
 	Unplaced []PodMove `json:"unplaced,omitempty"`
 	Gone     []PodMove `json:"gone,omitempty"`

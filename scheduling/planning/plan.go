@@ -196,7 +196,7 @@ type Note struct {
 // divided by the rule's Unit, and a node has its allocatable divided by it, both rounded down. Pods that together take more than the node
 // has do not fit on it.
 //
-// If only a few pods share a node, a type may instead count one or two resources in whole pods, its Whole: in units, with requests and
+// If only a few pods share a node, a type may instead count one or two resources (Whole) in whole pods: in units, with requests and
 // allocatable rounded down. These resources have no multiplier. For them, Σ_c f_c max(0, …) is replaced by the largest worth of whole pods,
 // at most f_c of each class, that together take no more of these resources than the node has. This is a knapsack problem, which dynamic
 // programming solves.

@@ -38,8 +38,8 @@ type Rule struct {
 	MaxSkew    int32 `json:"maxSkew,omitempty"`
 	MinDomains int32 `json:"minDomains,omitempty"`
 	Present    int32 `json:"present,omitempty"`
-	// Domains counts the pods that the rule selects: for a spread those of each domain, the fewest first; for other rules those of the
-	// domains that have some, the most first. It has at most eight; MoreDomains is the number left out.
+	// Domains counts the pods that the rule selects. For a spread it has all domains, those with the fewest pods first; for other rules
+	// only domains with such pods, those with the most first. It has at most eight; MoreDomains is the number left out.
 	Domains     []RuleDomain `json:"domains,omitempty"`
 	MoreDomains int          `json:"moreDomains,omitempty"`
 	// Holders are pods because of which the rule excludes this one: those that use the host port or have the anti-affinity. At most three.

@@ -15,7 +15,7 @@ import (
 )
 
 // Snapshot is everything that a plan depends on, as plain data. A snapshot saved as YAML reproduces the plan. A planner reads nothing
-// else: no clock, no API server, no provider. Do not change it, or any object it points to, after it has been passed on.
+// else: no clock, no API server, no provider. Do not change it, or any object it points to, after you have passed it to a planner.
 type Snapshot struct {
 	// Time is "now" for every decision made from this snapshot. Placing pods does not need it, so it may be zero.
 	Time time.Time `json:"time"`
