@@ -92,8 +92,8 @@ func (g Garbage) Labels() map[string]string {
 // CollectGarbage compares claims and instances in both directions; now is the time before s was read. A claim whose instance is
 // gone is garbage, unless its node exists and is ready. An instance with the UID of no existing claim is garbage: its claim was
 // deleted before the launch ended, or never stored. An instance whose node belongs to a Provisioner is not garbage, because early releases
-// stored no claims. A Node of a pool without claim and instance is garbage once it is not ready. Only objects are garbage that are older
-// than Lag and were created before any launch that was in progress during the reads.
+// stored no claims. A Node of a pool without claim and instance is garbage once it is not ready. An object is garbage only if it is older
+// than Lag, and older than any launch that was in progress during the reads.
 //
 // Nothing is removed after a single read: Garbage.Collect checks each object again.
 func CollectGarbage(s GarbageState, now time.Time) []Garbage {

@@ -37,7 +37,7 @@ const defaultNomination = 2 * DefaultBatchMax
 type Orders struct {
 	// Launches in the order of the plan.
 	Launches []Launch
-	// Nominations of existing nodes, by name. Placeholders nominate no node.
+	// Nominations of existing nodes, by name. Nodes that receive only placeholders are not nominated.
 	Nominations []Nomination
 	// Waiting are the pods without a place, with reasons. Placeholders are left out.
 	Waiting []scheduling.Unschedulable

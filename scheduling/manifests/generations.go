@@ -178,7 +178,7 @@ func (l *loader) renameDoNotEvict(o origin, kind, name, path string, meta *metav
 }
 
 // askedForProvisioner returns the field in which a pod selects nodes of a Provisioner, or spreads over them, or "" if there is none. A pod
-// may ask in any field that the label is absent.
+// may require in any field that the label is absent.
 func askedForProvisioner(spec *corev1.PodSpec) string {
 	const key = v1alpha5.ProvisionerNameLabelKey
 	if _, ok := spec.NodeSelector[key]; ok {

@@ -118,7 +118,7 @@ func (v *variety) choose(o Options) ([]scheduling.InstanceTypeOption, error) {
 	return chosen, nil
 }
 
-// cheapest returns the cheapest types, at most most of them, including all types that variety needs.
+// cheapest returns the cheapest types, including all types that variety needs. most limits their number.
 func (v *variety) cheapest(all []scheduling.InstanceTypeOption, most int) []scheduling.InstanceTypeOption {
 	needed := v.needed(all)
 	room := most - len(needed)
