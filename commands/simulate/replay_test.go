@@ -101,7 +101,7 @@ func TestReplayEstimates(t *testing.T) {
 	if !strings.Contains(a.stdout, "\n~$") || !strings.Contains(a.stdout, ", ~$") {
 		t.Errorf("no marks in\n%s%s", a.stdout, a.stderr)
 	}
-	for _, want := range []string{">~$", ">~0.", "Assumed: region ap-southeast-1"} {
+	for _, want := range []string{">~$", ">~$0.", "Assumed: region ap-southeast-1"} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("the page has no %q", want)
 		}

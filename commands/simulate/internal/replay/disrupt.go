@@ -1,6 +1,8 @@
 package replay
 
 import (
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/drawknife/drawknife/cloudprovider"
@@ -19,6 +21,7 @@ func (e *engine) interrupt(m *instance) error {
 		return nil
 	}
 	e.record.interruptions++
+	e.record.happened(e.now.Sub(e.Start), EventInterruption, m.name)
 	if err := e.cloud.Interrupt(m.claim.Status.ProviderID, cloudprovider.InterruptionSpotReclaim, notice); err != nil {
 		return err
 	}
@@ -91,6 +94,7 @@ func (e *engine) carryOut(v *cluster.View, cmd *disruption.Command) error {
 		return err
 	}
 	e.record.commands++
+	e.record.happened(e.now.Sub(e.Start), EventCommand, fmt.Sprintf("%s %s, %d launched", cmd.Decision(), strings.Join(cmd.Nodes(), ", "), len(orders.Launches)))
 	awaited := 0
 	for i := range orders.Launches {
 		m, err := e.launch(orders.Launches[i].Claim)

@@ -1,74 +1,101 @@
 package replay
 
 import (
-	_ "embed"
-	"encoding/json"
 	"fmt"
-	"hash/fnv"
-	"html/template"
 	"io"
+	"strings"
 	"time"
+
+	"github.com/drawknife/drawknife/commands/simulate/internal/report"
 )
-
-//go:embed page.html
-var pageText string
-
-// packedRows is the number of nodes that the page draws.
-const packedRows = 200
-
-// fact is a figure at the top of the page.
-type fact struct{ Name, Value string }
 
 // WritePage writes the result as one self-contained HTML page: figures, charts, and a drawing of the packing. The title describes the
 // simulation.
 func (r *Result) WritePage(w io.Writer, title string) error {
-	page, err := template.New("page").Parse(pageText)
-	if err != nil {
-		return err
+	page := &report.Page{
+		Title: title, Subtitle: fmt.Sprintf("%s from %s", days(r.Length), r.Start.UTC().Format("2006-01-02 15:04 MST")),
+		Facts: r.facts(), Charts: r.charts(),
 	}
-	charts := r.charts()
-	fields := map[string][]string{}
-	for _, c := range charts {
-		fields[c.ID] = c.fields
+	for _, line := range r.Assumptions {
+		page.Remarks = append(page.Remarks, "Assumed: "+line)
 	}
-	data, err := json.Marshal(map[string]any{"series": r.Series, "charts": fields})
-	if err != nil {
-		return err
+	page.Remarks = append(page.Remarks, r.Prices.Words()...)
+	if len(r.Packing) > 0 {
+		page.Packings = []report.Packing{r.packing()}
 	}
-	more := ""
-	packing := r.Packing
-	if len(packing) > packedRows {
-		more = fmt.Sprintf("%d more nodes are left out.", len(packing)-packedRows)
-		packing = packing[:packedRows]
-	}
-	return page.Execute(w, map[string]any{
-		"Title": title, "Facts": r.facts(), "Charts": charts, "Packing": packedOf(packing), "PackedMore": more, "PackedAt": dayOf(r.PackedAt),
-		"Assumptions": r.Assumptions, "Prices": r.Prices.Words(),
-		"Sub":  fmt.Sprintf("%s from %s", days(r.Length), r.Start.UTC().Format("2006-01-02 15:04 MST")),
-		"Data": template.JS(data), //nolint:gosec // json.Marshal escapes <, > and &
-	})
+	return page.Write(w)
 }
 
-func (r *Result) facts() []fact {
+func (r *Result) facts() []report.Fact {
 	hours := r.Length.Hours()
-	out := []fact{{"cost", fmt.Sprintf("%s$%.2f", r.mark(), r.Cost)}}
+	out := []report.Fact{{Name: "cost", Value: fmt.Sprintf("%s$%.2f", r.mark(), r.Cost)}}
 	if r.Prices.OnDemandCost > 0 {
-		out = append(out, fact{"cost with all nodes on demand", fmt.Sprintf("%s$%.2f", r.mark(), r.Prices.OnDemandCost)})
+		out = append(out, report.Fact{Name: "cost with all nodes on demand", Value: fmt.Sprintf("%s$%.2f", r.mark(), r.Prices.OnDemandCost)})
 	}
 	if r.Prices.High > 0 {
-		out = append(out, fact{"cost at the lowest and highest prices", fmt.Sprintf("%s$%.2f to $%.2f", r.mark(), r.Prices.Low, r.Prices.High)})
+		out = append(out, report.Fact{Name: "cost at the lowest and highest prices", Value: fmt.Sprintf("%s$%.2f to $%.2f", r.mark(), r.Prices.Low, r.Prices.High)})
 	}
-	return append(out, []fact{
-		{"cost per hour, on average", fmt.Sprintf("%s$%.4f", r.mark(), r.Cost/hours)},
-		{"pods", fmt.Sprint(r.Pods)},
-		{"waited: median", r.Pending(0.5).String()},
-		{"waited: 99%", r.Pending(0.99).String()},
-		{"waited: longest", r.Pending(1).String()},
-		{"launches", fmt.Sprint(r.Launches)},
-		{"interruptions", fmt.Sprint(r.Interruptions)},
-		{"evictions", fmt.Sprint(r.Evictions())},
-		{"without a node at the end", fmt.Sprint(r.Unplaced)},
+	return append(out, []report.Fact{
+		{Name: "cost per hour, on average", Value: fmt.Sprintf("%s$%.4f", r.mark(), r.Cost/hours)},
+		{Name: "pods", Value: fmt.Sprint(r.Pods)},
+		{Name: "waited: median", Value: r.Pending(0.5).String()},
+		{Name: "waited: 99%", Value: r.Pending(0.99).String()},
+		{Name: "waited: longest", Value: r.Pending(1).String()},
+		{Name: "launches", Value: fmt.Sprint(r.Launches)},
+		{Name: "interruptions", Value: fmt.Sprint(r.Interruptions)},
+		{Name: "evictions", Value: fmt.Sprint(r.Evictions())},
+		{Name: "without a node at the end", Value: fmt.Sprint(r.Unplaced)},
 	}...)
+}
+
+// charts returns the charts of the page.
+func (r *Result) charts() []report.Chart {
+	values := func(of func(*Point) float64) []float64 {
+		out := make([]float64, len(r.Series))
+		for i := range r.Series {
+			out[i] = of(&r.Series[i])
+		}
+		return out
+	}
+	mixed := func(mixes []Mix) []report.Series {
+		var out []report.Series
+		for _, m := range mixes {
+			out = append(out, report.Series{Name: m.Name, Values: m.Nodes})
+		}
+		return out
+	}
+	dollars := func(x float64) string { return fmt.Sprintf("%s$%.4g", r.mark(), x) }
+	plain := func(x float64) string { return fmt.Sprintf("%.4g", x) }
+	share := func(x float64) string { return fmt.Sprintf("%.0f%%", 100*x) }
+	charts := []report.Chart{
+		{Title: "Cost, USD per hour", Value: dollars, Series: []report.Series{{Name: "all nodes", Values: values(func(p *Point) float64 { return p.CostPerHour })}}, Events: r.drawnEvents()},
+		{Title: "Nodes by capacity type", Value: plain, Stacked: true, Series: mixed(r.CapacityTypes)},
+		{Title: "Nodes by instance family", Value: plain, Stacked: true, Series: mixed(r.Families)},
+		{Title: "Utilization: what pods request, of what nodes have", Value: share, Most: 1, Series: []report.Series{
+			{Name: "CPU", Values: values(func(p *Point) float64 { return p.CPU })}, {Name: "memory", Values: values(func(p *Point) float64 { return p.Memory })},
+		}},
+		{Title: "Pods without a node", Value: plain, Series: []report.Series{{Name: "pending", Values: values(func(p *Point) float64 { return p.Pending })}}},
+	}
+	for i := range charts {
+		charts[i].Time = func(at float64) string { return timeText(time.Duration(at*float64(r.Length)), r.Length) }
+	}
+	return charts
+}
+
+func (r *Result) drawnEvents() []report.Event {
+	out := make([]report.Event, len(r.Events))
+	for i, e := range r.Events {
+		out[i] = report.Event{At: float64(e.At) / float64(r.Length), Kind: e.Kind, Text: e.Text}
+	}
+	return out
+}
+
+// timeText writes a time of a run: "day 2.5", or "hour 3.2" if the run is shorter than two days.
+func timeText(at, length time.Duration) string {
+	if length < 48*time.Hour {
+		return fmt.Sprintf("hour %.1f", at.Hours())
+	}
+	return fmt.Sprintf("day %.1f", at.Hours()/24)
 }
 
 // days writes a length as "30 days" or "6h0m0s".
@@ -85,38 +112,30 @@ func dayOf(d time.Duration) string {
 	return fmt.Sprintf("on day %d, %02d:%02d", day, d/time.Hour%24, d/time.Minute%60)
 }
 
-// packedNode is a row of the drawing.
-type packedNode struct {
-	InstanceType, Zone, CapacityType, Price, Label string
-	Count                                          int
-	Blocks                                         []block
-}
-
-// block is a pod's share of the width, 500, of one of the two bars.
-type block struct {
-	Name   string
-	X, W   float64
-	Y, Hue int
-}
-
-func packedOf(nodes []PackedNode) []packedNode {
-	var out []packedNode
-	for _, n := range nodes {
-		m := packedNode{InstanceType: n.InstanceType, Zone: n.Zone, CapacityType: n.CapacityType, Price: fmt.Sprintf("%.4f", n.Price), Count: len(n.Pods)}
-		var cpu, memory float64
+// packing draws the largest fleet. Pods whose names differ only in a number at the end are one workload.
+func (r *Result) packing() report.Packing {
+	out := report.Packing{Title: fmt.Sprintf("The nodes %s, when there were most", dayOf(r.PackedAt)), Resources: []string{"CPU", "memory"}}
+	for _, n := range r.Packing {
+		node := report.Node{Name: n.Name, Kind: fmt.Sprintf("%s in %s, %s", n.InstanceType, n.Zone, n.CapacityType), Price: fmt.Sprintf("$%.4f/h", n.Price)}
 		if n.PriceEstimated {
-			m.Price = "~" + m.Price
+			node.Price = "~" + node.Price
 		}
+		at := map[string]int{}
 		for _, p := range n.Pods {
-			h := fnv.New32a()
-			_, _ = h.Write([]byte(p.Name)) // a hash accepts every input
-			hue := int(h.Sum32() % 360)
-			m.Blocks = append(m.Blocks,
-				block{p.Name, round(500 * cpu), round(500 * p.CPU), 0, hue}, block{p.Name, round(500 * memory), round(500 * p.Memory), 18, hue})
-			cpu, memory = cpu+p.CPU, memory+p.Memory
+			name := strings.TrimRight(strings.TrimRight(p.Name, "0123456789"), "-")
+			if name == "" {
+				name = p.Name
+			}
+			i, known := at[name]
+			if !known {
+				i = len(node.Blocks)
+				at[name] = i
+				node.Blocks = append(node.Blocks, report.Block{Workload: name, Shares: make([]float64, 2)})
+			}
+			b := &node.Blocks[i]
+			b.Pods, b.Shares[0], b.Shares[1] = b.Pods+1, b.Shares[0]+p.CPU, b.Shares[1]+p.Memory
 		}
-		m.Label = fmt.Sprintf("%d pods use %.0f%% of the CPU and %.0f%% of the memory", len(n.Pods), 100*cpu, 100*memory)
-		out = append(out, m)
+		out.Nodes = append(out.Nodes, node)
 	}
 	return out
 }

@@ -67,6 +67,11 @@ type Result struct {
 	// Packing is the largest fleet, by name, and PackedAt is its time.
 	Packing  []PackedNode  `json:"packing"`
 	PackedAt time.Duration `json:"packedAt"`
+	// CapacityTypes and Families are the ready nodes by capacity type and by instance family, those of most nodes first.
+	CapacityTypes []Mix `json:"-"`
+	Families      []Mix `json:"-"`
+	// Events are the first interruptions and commands of the run, at most 5,000.
+	Events []Event `json:"-"`
 }
 
 // PackedNode is a node with its pods.
@@ -131,7 +136,10 @@ type record struct {
 	cpu, memory int64
 	most        int
 	packing     []PackedNode
-	packedAt    time.Duration
+	// capacityTypes and families add up the hours of ready nodes; events are the result's.
+	capacityTypes, families mixRecord
+	events                  []Event
+	packedAt                time.Duration
 }
 
 func newRecord(e *engine) *record {
@@ -189,6 +197,7 @@ func (r *record) pass(e *engine, to time.Time) {
 		r.most, r.packedAt, r.packing = len(e.instances), from, packingOf(e)
 	}
 	r.prices.pass(e.instances, (until - from).Hours())
+	capacityTypes, families := count(e.instances, capacityTypeOf), count(e.instances, familyOf)
 	for from < until {
 		i := int(from / r.width)
 		stop := min(until, time.Duration(i+1)*r.width)
@@ -199,6 +208,8 @@ func (r *record) pass(e *engine, to time.Time) {
 		s.Pending += now.Pending * hours
 		s.CPU += now.CPU * hours
 		s.Memory += now.Memory * hours
+		r.capacityTypes.add(capacityTypes, i, len(r.sums), hours)
+		r.families.add(families, i, len(r.sums), hours)
 		r.cost += now.CostPerHour * hours
 		from = stop
 	}
@@ -240,16 +251,19 @@ func (r *record) result(e *engine) *Result {
 		Refused: len(refused), Refusals: refusalsOf(append(refused, r.gone...)), WithoutDevices: r.withoutDevices,
 		Launches: r.launches, Passes: r.passes, Looks: r.looks, Commands: r.commands, Estimated: r.estimated, Assumptions: e.Snapshot.Assumptions,
 		Interruptions: r.interruptions, EvictionsBySpot: r.evictedBySpot, EvictionsByPlan: r.evictedByPlan,
-		Waits: r.waits, Packing: r.packing, PackedAt: r.packedAt, Series: r.sums,
+		Waits: r.waits, Packing: r.packing, PackedAt: r.packedAt, Series: r.sums, Events: r.events,
 	}
+	lengths := make([]float64, len(out.Series))
 	for i := range out.Series {
 		p := &out.Series[i]
 		p.At = time.Duration(i) * r.width
 		hours := min(r.width, e.Length-p.At).Hours()
+		lengths[i] = hours
 		for _, value := range []*float64{&p.CostPerHour, &p.Nodes, &p.Pending, &p.CPU, &p.Memory} {
 			*value = math.Round(*value/hours*1e6) / 1e6
 		}
 	}
+	out.CapacityTypes, out.Families = r.capacityTypes.result(lengths, shownFamilies), r.families.result(lengths, shownFamilies)
 	out.Cost = math.Round(out.Cost*1e6) / 1e6
 	return out
 }

@@ -8,8 +8,9 @@ type Page struct {
 	Facts []Fact
 	// Remarks are paragraphs below the facts, such as assumptions and where prices come from.
 	Remarks []string
-	// Comparisons, Packings, Steps and Tables follow in this order.
+	// Comparisons, Charts, Packings, Steps and Tables follow in this order.
 	Comparisons []Comparison
+	Charts      []Chart
 	Packings    []Packing
 	Steps       *Steps
 	Tables      []Table
@@ -31,6 +32,36 @@ type Bar struct {
 	Text  string
 	// Note explains the amount in a few words.
 	Note string
+}
+
+// Chart draws amounts over time.
+type Chart struct {
+	Title, Lead string
+	// Series have a value for each of several periods of equal length, and all the same number of values.
+	Series []Series
+	// Stacked draws areas on top of each other instead of lines.
+	Stacked bool
+	// Most is the least upper end of the axis of values, which begins at 0.
+	Most float64
+	// Value writes a value as text.
+	Value func(float64) string
+	// Time writes a time, as a share from 0 to 1 of the time that the chart covers, as text.
+	Time func(float64) string
+	// Events are marked below the chart.
+	Events []Event
+}
+
+// Series is a line or an area of a chart.
+type Series struct {
+	Name   string
+	Values []float64
+}
+
+// Event is something that happened, at a time as a share from 0 to 1 of the time that a chart covers.
+type Event struct {
+	At float64
+	// Kind of the event; events of a kind have the same colour. Text says more.
+	Kind, Text string
 }
 
 // Packing draws nodes, with a bar for each resource and a block for the pods of each workload.

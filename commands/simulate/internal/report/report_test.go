@@ -29,6 +29,12 @@ func example(nodes int) *report.Page {
 		Comparisons: []report.Comparison{{Title: "What the new nodes cost", Bars: []report.Bar{
 			{Name: "this plan", Value: 1.394, Text: "$1.3940"}, {Name: "the same nodes on demand", Value: 2.8, Text: "$2.8000"}, {Name: "lower bound", Value: 1.39, Text: "$1.3900", Note: "no plan costs less"},
 		}}},
+		Charts: []report.Chart{
+			{Title: "Cost over time", Series: []report.Series{{Name: "all nodes", Values: []float64{1, 3, 2, math.NaN()}}}, Value: money, Time: day, Events: []report.Event{
+				{At: 0.5, Kind: "interruption", Text: "general-1"}, {At: 0.25, Kind: "command", Text: "delete <x>"}, {At: 7, Kind: "command", Text: "late"},
+			}},
+			{Title: "Mix", Stacked: true, Series: []report.Series{{Name: "spot", Values: []float64{1, 2, 2}}, {Name: "on-demand", Values: []float64{1, 1}}}, Value: money, Time: day},
+		},
 		Steps: &report.Steps{Title: "Steps", Steps: []report.Step{
 			{Title: "Delete node a", Lines: []string{"3 pods move to b"}, Bar: report.Bar{Name: "cost after it", Value: 2, Text: "$2"}},
 			{Title: "Replace node c", Lines: []string{"1 pod moves"}, Bar: report.Bar{Name: "cost after it", Value: 1, Text: "$1"}},
@@ -48,6 +54,9 @@ func example(nodes int) *report.Page {
 	p.Packings = []report.Packing{packing}
 	return p
 }
+
+func money(x float64) string { return fmt.Sprintf("$%g", x) }
+func day(at float64) string  { return fmt.Sprintf("day %g", 30*at) }
 
 func written(t *testing.T, p *report.Page) string {
 	t.Helper()
@@ -130,6 +139,29 @@ func TestPacking(t *testing.T) {
 	}
 	if _, without, _ := strings.Cut(page, "Without"); strings.Count(without, `class="lane"`) != 1 {
 		t.Error("a node without a resource has a bar for it")
+	}
+}
+
+// Lines are steps from 0 to the right end, areas lie on top of each other, events are in the order of time, and each chart has a table.
+func TestCharts(t *testing.T) {
+	page := written(t, &report.Page{Charts: example(0).Charts})
+	for _, yes := range []string{
+		`<path class="l0" d="M0 200H250V0H500V100H750V300H1000"/>`,              // 1, 3, 2 and no number, of 3
+		`<path class="f0" d="M0 200H333.3V100H1000V300H0Z"/>`,                   // 1, 2, 2 of 3
+		`<path class="f1" d="M0 100H333.3V0H666.7V100H1000V100H333.3V200H0Z"/>`, // 1, 1, 0 above it
+		`<div class="ticks" aria-hidden="true"><span>$3</span><span>$2.5</span>`, "<span>day 7.5</span>",
+		"<title>day 7.5: command, delete &lt;x&gt;</title>", "3 events", `<rect class="f1" x="1000"`, "interruption (below the chart)",
+	} {
+		if !strings.Contains(page, yes) {
+			t.Errorf("the page has no %s", yes)
+		}
+	}
+	if strings.Index(page, "delete &lt;x&gt;") > strings.Index(page, "day 15: interruption") {
+		t.Error("events are not in the order of time")
+	}
+	none := written(t, &report.Page{Charts: []report.Chart{{Title: "Nothing", Value: money, Time: day}, {Title: "Nothing", Stacked: true, Series: []report.Series{{Name: "x"}}, Value: money, Time: day}}})
+	if strings.Contains(none, "NaN") || strings.Contains(none, "Inf") {
+		t.Error("charts without values are drawn with NaN or Inf")
 	}
 }
 

@@ -37,13 +37,17 @@ func (p *Page) Write(w io.Writer) error {
 	for i, c := range p.Comparisons {
 		comparisons[i] = drawComparison(c)
 	}
+	charts := make([]drawnChart, len(p.Charts))
+	for i, c := range p.Charts {
+		charts[i] = drawChart(c)
+	}
 	packings := make([]drawnPacking, len(p.Packings))
 	for i, c := range p.Packings {
 		packings[i] = drawPacking(c, palette, mostText/len(p.Packings))
 	}
 	style, script := strings.TrimSpace(styleText), strings.TrimSpace(scriptText)
 	return page.Execute(w, map[string]any{
-		"Page": p, "Comparisons": comparisons, "Packings": packings, "Steps": drawSteps(p.Steps), "BarWidth": barWidth, "LaneHeight": laneHeight,
+		"Page": p, "Comparisons": comparisons, "Charts": charts, "Packings": packings, "Steps": drawSteps(p.Steps), "BarWidth": barWidth, "LaneHeight": laneHeight,
 		"Policy": fmt.Sprintf("default-src 'none'; style-src '%s'; script-src '%s'; base-uri 'none'; form-action 'none'", hashOf(style), hashOf(script)),
 		"Style":  template.CSS(style), //nolint:gosec // it is a file of this package
 		"Script": template.JS(script), //nolint:gosec // it is a file of this package, and must stay as its hash has it

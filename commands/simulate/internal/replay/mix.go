@@ -1,0 +1,117 @@
+package replay
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+)
+
+const (
+	// shownFamilies is the number of instance families that a Mix names; the others are added up.
+	shownFamilies = 8
+	otherFamilies = "others"
+	// mostEvents limits the events of a result.
+	mostEvents = 5000
+)
+
+// Mix is the average number of nodes of a capacity type or of an instance family, one number for each period of the series.
+type Mix struct {
+	Name  string
+	Nodes []float64
+}
+
+// Event is something that happened to nodes during the run.
+type Event struct {
+	At time.Duration
+	// Kind is EventInterruption or EventCommand; Text says which nodes.
+	Kind, Text string
+}
+
+// Kinds of events.
+const (
+	EventInterruption = "interruption"
+	EventCommand      = "consolidation"
+)
+
+// mixRecord adds up hours of nodes, by name and period.
+type mixRecord struct {
+	hours map[string][]float64
+}
+
+// count returns the present number of ready nodes by name.
+func count(instances map[string]*instance, name func(labels map[string]string) string) map[string]int {
+	out := map[string]int{}
+	for _, m := range instances {
+		if m.ready {
+			out[name(m.claim.Labels)]++
+		}
+	}
+	return out
+}
+
+func capacityTypeOf(labels map[string]string) string {
+	return cmp.Or(labels[v1.CapacityTypeLabelKey], v1.CapacityTypeOnDemand)
+}
+
+// familyOf returns the part of the instance type's name before the dot.
+func familyOf(labels map[string]string) string {
+	family, _, _ := strings.Cut(labels[corev1.LabelInstanceTypeStable], ".")
+	return family
+}
+
+// add adds the hours of nodes in a period.
+func (r *mixRecord) add(nodes map[string]int, period, periods int, hours float64) {
+	if r.hours == nil {
+		r.hours = map[string][]float64{}
+	}
+	for name, n := range nodes {
+		if r.hours[name] == nil {
+			r.hours[name] = make([]float64, periods)
+		}
+		r.hours[name][period] += float64(n) * hours
+	}
+}
+
+// result returns averages, those of most nodes first. If there are more than most names, the last one adds up the others.
+func (r *mixRecord) result(lengths []float64, most int) []Mix {
+	type named struct {
+		name  string
+		total float64
+	}
+	var names []named
+	for name, hours := range r.hours {
+		sum := 0.0
+		for _, h := range hours {
+			sum += h
+		}
+		names = append(names, named{name, sum})
+	}
+	slices.SortFunc(names, func(a, b named) int { return cmp.Or(cmp.Compare(b.total, a.total), strings.Compare(a.name, b.name)) })
+	var out []Mix
+	for i, n := range names {
+		if i == most {
+			out = append(out, Mix{Name: otherFamilies, Nodes: make([]float64, len(lengths))})
+		}
+		if i < most {
+			out = append(out, Mix{Name: n.name, Nodes: make([]float64, len(lengths))})
+		}
+		to := out[len(out)-1].Nodes
+		for k, h := range r.hours[n.name] {
+			to[k] = math.Round((to[k]+h/lengths[k])*1e6) / 1e6
+		}
+	}
+	return out
+}
+
+// happened records an event.
+func (r *record) happened(at time.Duration, kind, text string) {
+	if len(r.events) < mostEvents {
+		r.events = append(r.events, Event{at, kind, text})
+	}
+}
