@@ -112,7 +112,7 @@ func TestExplain(t *testing.T) {
 		{"InvalidParameter", "something else", sdk.ReasonLaunchFailed, "something else"},
 		{"InvalidParameterValue", "Value (x) for parameter iamInstanceProfile.name is invalid", sdk.ReasonInstanceProfile, "instance profile"},
 		{"InvalidParameterValue", "Invalid IAM Instance Profile name", sdk.ReasonInstanceProfile, "instance profile"},
-		{"InvalidLaunchTemplateId.NotFound", "", sdk.ReasonLaunchTemplate, "anew"},
+		{"InvalidLaunchTemplateId.NotFound", "", sdk.ReasonLaunchTemplate, "created again"},
 		{"InvalidUserData.Malformed", "User data is limited to 16384 bytes", sdk.ReasonUserData, "shorten"},
 		{"InvalidAMIID.Malformed", "", sdk.ReasonAMIInvalid, "amiSelectorTerms"},
 		{"InvalidAMIID.NotFound", "", sdk.ReasonAMINotFound, "amiSelectorTerms"},

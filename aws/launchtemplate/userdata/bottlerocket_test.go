@@ -103,7 +103,7 @@ a = 1
 	}
 	// AWN-211: only settings is read, and what is left out is told. AWN-212: so is what Karpenter left out.
 	if len(warnings) != 3 || !strings.Contains(warnings[0], `"other"`) || !strings.Contains(warnings[1], `"top"`) ||
-		!strings.Contains(warnings[2], `"some-future-setting" of settings.kubernetes is handed on`) {
+		!strings.Contains(warnings[2], `"some-future-setting" of settings.kubernetes is passed on`) {
 		t.Errorf("warnings are %q", warnings)
 	}
 }
