@@ -21,8 +21,8 @@ func (o Overhead) Total() corev1.ResourceList {
 	return total
 }
 
-// Allocatable returns what an instance of this type has for pods, if the offering does not override resources: capacity minus overhead,
-// memory further reduced by every hugepages capacity, nothing below zero. The caller owns the list.
+// Allocatable returns the amounts that pods can use on an instance of this type, if the offering does not override resources: capacity
+// minus overhead. Memory is also reduced by the capacity of huge pages. No amount is below zero. The caller owns the list.
 func (t *InstanceType) Allocatable() corev1.ResourceList {
 	return allocatable(t.Capacity, t.Overhead)
 }
@@ -36,8 +36,8 @@ func (t *InstanceType) CapacityOf(o *Offering) corev1.ResourceList {
 	return replaceEntries(t.Capacity, o.Capacity)
 }
 
-// OverheadOf returns the overhead of an instance bought by the offering: the type's overhead, in which the offering's entries replace those
-// of the same resource, part by part. The caller owns the lists.
+// OverheadOf returns the overhead of an instance bought by the offering: the type's overhead. In each part of it, the offering's entries
+// replace the type's entries for the same resource. The caller owns the lists.
 func (t *InstanceType) OverheadOf(o *Offering) Overhead {
 	var replacement Overhead
 	if o != nil && o.Overhead != nil {
@@ -50,7 +50,8 @@ func (t *InstanceType) OverheadOf(o *Offering) Overhead {
 	}
 }
 
-// AllocatableOf returns what an instance bought by the offering has for pods, by the same formula as Allocatable. The list is the caller's.
+// AllocatableOf returns the amounts that pods can use on an instance bought by the offering, by the same formula as Allocatable. The caller
+// owns the list.
 func (t *InstanceType) AllocatableOf(o *Offering) corev1.ResourceList {
 	if o == nil || !o.OverridesResources() {
 		return t.Allocatable()
@@ -72,7 +73,7 @@ func allocatable(capacity corev1.ResourceList, overhead Overhead) corev1.Resourc
 			rest.Sub(k)
 		}
 		left[name] = rest
-		// Huge pages are taken from the instance's memory at boot, so that part is not available to ordinary pods.
+		// Huge pages are reserved in the instance's memory at boot, so ordinary pods can't use that memory.
 		if strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix) {
 			hugePages.Add(quantity)
 		}
@@ -89,7 +90,7 @@ func allocatable(capacity corev1.ResourceList, overhead Overhead) corev1.Resourc
 	return left
 }
 
-// replaceEntries returns a new list: base, overridden by the entries of replacement. Nil if both are nil.
+// replaceEntries returns a new list: base, overridden by the entries of replacement. It is nil if both are nil.
 func replaceEntries(base, replacement corev1.ResourceList) corev1.ResourceList {
 	if base == nil && replacement == nil {
 		return nil

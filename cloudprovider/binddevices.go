@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// AttributeBinding gives devices an attribute whose value depends on the offering that is launched: the zone, for instance, or what belongs to a
+// AttributeBinding gives devices an attribute whose value depends on the offering that is launched: the zone, for instance, or the id of a
 // reservation. If claims select by the attribute, or require devices with equal values of it, only offerings with such values remain
 // possible.
 type AttributeBinding struct {
@@ -20,13 +20,13 @@ type AttributeBinding struct {
 	// Label is the key of a label that the type or each of its offerings states, such as topology.kubernetes.io/zone,
 	// karpenter.sh/capacity-type or the label of a reservation.
 	Label string `json:"label"`
-	// Values are the values of the attribute by the label's value. If nil, the attribute is a string with the label's value.
+	// Values maps the label's value to the attribute's value. If nil, the attribute is a string with the label's value.
 	Values map[string]resourcev1.DeviceAttribute `json:"values,omitempty"`
 	// Devices are the names of the devices with the attribute. If nil, all devices of the pool have it.
 	Devices []string `json:"devices,omitempty"`
 }
 
-// value returns the attribute for a value of the label. It returns false if there is none.
+// value returns the attribute for a value of the label. It returns false if the binding has no attribute for that value.
 func (b *AttributeBinding) value(label string) (resourcev1.DeviceAttribute, bool) {
 	if b.Values != nil {
 		a, ok := b.Values[label]
@@ -35,13 +35,13 @@ func (b *AttributeBinding) value(label string) (resourcev1.DeviceAttribute, bool
 	return resourcev1.DeviceAttribute{StringValue: &label}, label != ""
 }
 
-// concerns reports whether the device of the name has the attribute.
+// concerns reports whether the device with this name has the attribute.
 func (b *AttributeBinding) concerns(device string) bool {
 	return b.Devices == nil || slices.Contains(b.Devices, device)
 }
 
-// LabelOf returns the value of a label on instances bought by the offering: the offering's own, else the type's. It is empty if neither has
-// exactly one.
+// LabelOf returns the value of a label on instances bought by the offering: the offering's own value, or else the type's. It is empty if
+// neither the offering nor the type has exactly one value.
 func (t *InstanceType) LabelOf(o *Offering, key string) string {
 	if o != nil && o.Requirements.Has(key) {
 		return o.Value(key)
@@ -49,7 +49,8 @@ func (t *InstanceType) LabelOf(o *Offering, key string) string {
 	return single(t.Requirements, key)
 }
 
-// DeviceLabels returns the keys of the labels that attributes of the type's devices are bound to, each once and sorted. Nil: none.
+// DeviceLabels returns the keys of the labels that determine attributes of the type's devices. Each key occurs once; they are sorted. Nil:
+// none.
 func (t *InstanceType) DeviceLabels() []string {
 	var keys []string
 	for i := range t.Devices {
@@ -61,15 +62,15 @@ func (t *InstanceType) DeviceLabels() []string {
 	return slices.Compact(keys)
 }
 
-// DevicesOf returns the device pools of an instance bought by the offering: the type's, with the values of all bound attributes. Without
-// bound attributes it is Devices itself. It must not be changed.
+// DevicesOf returns the device pools of an instance bought by the offering: the type's pools, with the values of all bound attributes.
+// Without bound attributes, it returns the field Devices itself. Callers must not change the result.
 func (t *InstanceType) DevicesOf(o *Offering) []DevicePool {
 	return BindDevices(t.Devices, func(key string) string { return t.LabelOf(o, key) })
 }
 
-// BindDevices returns the pools without bindings, and with the values of their bound attributes on a node with those labels. label returns
-// "" for a label that the node lacks; nil stands for a node without labels. If nothing is bound, it returns the pools themselves. Neither
-// must be changed.
+// BindDevices replaces the bindings of the pools by attributes, with the values for a node with the given labels. label returns "" for a
+// label that the node lacks; a nil label means a node without labels. If nothing is bound, it returns the pools themselves. Callers must
+// not change the pools or the result.
 func BindDevices(pools []DevicePool, label func(key string) string) []DevicePool {
 	if !slices.ContainsFunc(pools, func(p DevicePool) bool { return len(p.Bindings) > 0 }) {
 		return pools
@@ -139,7 +140,7 @@ func (p *DevicePool) validateBindings(names map[string]bool, path *field.Path) f
 	return faults
 }
 
-// boundTwice finds the devices that already have the binding's attribute: as their own, or by an earlier binding.
+// boundTwice finds the devices that already have the binding's attribute, either as their own or by an earlier binding.
 func (p *DevicePool) boundTwice(b *AttributeBinding, bound map[string]bool, path *field.Path) field.ErrorList {
 	for i := range p.Devices {
 		d := &p.Devices[i]
@@ -161,7 +162,7 @@ func (p *DevicePool) boundTwice(b *AttributeBinding, bound map[string]bool, path
 	return nil
 }
 
-// bindingsOf returns how many attributes of the device are bound.
+// bindingsOf returns the number of bindings that apply to the device.
 func (p *DevicePool) bindingsOf(device string) int {
 	n := 0
 	for i := range p.Bindings {
@@ -172,7 +173,7 @@ func (p *DevicePool) bindingsOf(device string) int {
 	return n
 }
 
-// qualified returns an attribute's name with its domain, which is the driver's where it has none.
+// qualified returns an attribute's name with its domain. If the name has no domain, the domain is the driver's name.
 func (p *DevicePool) qualified(name resourcev1.QualifiedName) string {
 	if strings.Contains(string(name), "/") {
 		return string(name)
@@ -180,7 +181,7 @@ func (p *DevicePool) qualified(name resourcev1.QualifiedName) string {
 	return p.Driver + "/" + string(name)
 }
 
-// textValue returns a string or a version, or "" for other kinds.
+// textValue returns the value of a string or version attribute, or "" for other kinds.
 func textValue(a resourcev1.DeviceAttribute) string {
 	switch {
 	case a.StringValue != nil:

@@ -19,7 +19,7 @@ import (
 // DefaultLaunchTimeout is how long a NodeClaim may stay without an instance when the provider does not say.
 const DefaultLaunchTimeout = 5 * time.Minute
 
-// Capabilities declare the properties of a provider as plain data. Callers must not change them; neither does the provider.
+// Capabilities declare the properties of a provider as plain data. Neither callers nor the provider may change them.
 type Capabilities struct {
 	// NodeClasses are the kinds of node class that the provider launches instances from; the first is the default. At least one.
 	NodeClasses []metav1.GroupKind `json:"nodeClasses"`
@@ -45,7 +45,7 @@ type Capabilities struct {
 	ConsistencyWindow metav1.Duration `json:"consistencyWindow,omitzero"`
 }
 
-// DefaultNodeClass is the kind of node class of a NodePool that names none. The zero value if there are no kinds.
+// DefaultNodeClass is the kind of node class of a NodePool that names none. It is the zero value if the provider declares no kinds.
 func (c Capabilities) DefaultNodeClass() metav1.GroupKind {
 	if len(c.NodeClasses) == 0 {
 		return metav1.GroupKind{}
@@ -93,8 +93,8 @@ func (c Capabilities) DeepCopy() Capabilities {
 	return c
 }
 
-// Validate checks the declaration (CP-DESCRIBE). The error joins one *field.Error for each fault, in a fixed order. It returns nil if there
-// are no faults.
+// Validate checks the capabilities (CP-DESCRIBE). The error joins one *field.Error for each fault, in a fixed order. It returns nil if
+// there are no faults.
 func (c Capabilities) Validate() error {
 	var faults field.ErrorList
 	faults = append(faults, c.validateNodeClasses(field.NewPath("nodeClasses"))...)

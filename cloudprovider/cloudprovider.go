@@ -6,8 +6,8 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// CloudProvider is what every provider must have. The contract of each method is in the package comment, in clauses
-// that the conformance kit tests one by one. All methods are safe for concurrent use.
+// CloudProvider has the methods that every provider must implement. The contract of each method is in the package comment, in clauses that
+// the conformance kit tests one by one. All methods are safe for concurrent use.
 //
 // DriftDetector, Repairer, InterruptionSource, NodeClassStatus, RegistrationGate and GroupCreator are optional: As returns those that a
 // provider implements.
@@ -23,11 +23,11 @@ type CloudProvider interface {
 	// it returns the same instance. The claim is not changed.
 	Create(ctx context.Context, nodeClaim *v1.NodeClaim) (*v1.NodeClaim, error)
 
-	// Delete terminates the instance with the claim's provider ID. nil means that termination is in progress, an error of kind
-	// NodeClaimNotFound that the instance is gone (CP-DELETE). Repeat it until then.
+	// Delete terminates the instance with the claim's provider ID. If it returns nil, termination is in progress. An error of kind
+	// NodeClaimNotFound means that the instance is gone (CP-DELETE). Repeat the call until it returns this error.
 	Delete(ctx context.Context, nodeClaim *v1.NodeClaim) error
 
-	// Get describes one instance. The error has kind NodeClaimNotFound if it is gone (CP-GET).
+	// Get describes one instance. The error has kind NodeClaimNotFound if the instance is gone (CP-GET).
 	Get(ctx context.Context, providerID string) (*v1.NodeClaim, error)
 
 	// List describes every instance of this cluster; those that are shutting down have a deletion timestamp (CP-LIST).
@@ -37,7 +37,7 @@ type CloudProvider interface {
 	Describe() Capabilities
 }
 
-// As finds an optional interface of a provider: in the provider itself, or in one that it wraps and returns from a method Unwrap()
+// As finds an optional interface of a provider: in the provider itself, or in a provider that it wraps and returns from a method Unwrap()
 // CloudProvider. So a wrapper that only measures calls need not implement the interfaces.
 //
 //	if detector, ok := cloudprovider.As[cloudprovider.DriftDetector](provider); ok { … }

@@ -7,8 +7,8 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// GroupCreator is for providers that can launch the instances of several NodeClaims all or nothing, so that no part of them is paid for
-// while the rest is out of stock.
+// GroupCreator is for providers that can launch the instances of several NodeClaims all or nothing. So nobody pays for some of them while
+// the rest are out of stock.
 //
 //   - CP-GROUP-01: nil means that each claim has exactly one instance, described as Create describes it, at the index of its claim; the
 //     instance meets its claim (CP-CREATE-01). Why: callers store each answer on its claim.
@@ -23,21 +23,21 @@ import (
 //     InsufficientCapacity and launches nothing; the others stay with their claims until somebody ends them. Why: the caller gives
 //     the whole group up, and a claim that got another's instance would lose it again.
 type GroupCreator interface {
-	// CreateGroup launches one instance for each of the claims, or none. The claims have different UIDs; they are not changed. An
-	// error for which errors.Is(err, errors.ErrUnsupported) holds, a *GroupUnsupportedError, means that the provider can't launch
-	// these claims as one and has launched nothing for them: call Create for each.
+	// CreateGroup launches one instance for each of the claims, or none. The claims have different UIDs; they are not changed. If the
+	// provider can't launch these claims together, the error is a *GroupUnsupportedError, and errors.Is(err, errors.ErrUnsupported) is
+	// true. Then the provider has launched nothing for them: call Create for each.
 	CreateGroup(ctx context.Context, nodeClaims []*v1.NodeClaim) ([]*v1.NodeClaim, error)
 }
 
 // GroupUnsupportedError says that a GroupCreator can't launch these claims all or nothing. It matches errors.ErrUnsupported.
 type GroupUnsupportedError struct {
-	// Reason says why, for people.
+	// Reason says why, in a sentence for people.
 	Reason string
-	// Cause may be nil.
+	// Cause is the error behind it; it may be nil.
 	Cause error
 }
 
-// NewGroupUnsupportedError says why claims can't be launched all or nothing. cause may be nil.
+// NewGroupUnsupportedError returns the error for claims that can't be launched all or nothing. cause may be nil.
 func NewGroupUnsupportedError(reason string, cause error) error {
 	return &GroupUnsupportedError{Reason: reason, Cause: cause}
 }

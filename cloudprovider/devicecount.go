@@ -6,17 +6,17 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// deviceCountSuffix ends the names of resources that count the devices of a driver.
+// deviceCountSuffix is the end of the names of resources that count the devices of a driver.
 const deviceCountSuffix = "/devices"
 
-// DeviceCount returns the resource that counts the devices of a driver, "gpu.nvidia.com/devices" for instance. A provider that lists it in
-// InstanceType.Capacity lets NodePools limit them. Nodes don't report it, and pods can't request it: the number in a NodeClaim counts for
-// its node.
+// DeviceCount returns the resource that counts the devices of a driver, "gpu.nvidia.com/devices" for instance. A provider that lists this
+// resource in InstanceType.Capacity lets NodePools limit these devices. Nodes don't report the resource, and pods can't request it. The
+// amount in a NodeClaim counts for its node.
 func DeviceCount(driver string) corev1.ResourceName {
 	return corev1.ResourceName(driver + deviceCountSuffix)
 }
 
-// IsDeviceCount reports whether a resource is one of DeviceCount.
+// IsDeviceCount reports whether DeviceCount returns this resource for a driver.
 func IsDeviceCount(name corev1.ResourceName) bool {
 	return strings.HasSuffix(string(name), deviceCountSuffix)
 }

@@ -13,14 +13,14 @@
 //		// delete the NodeClaim and plan its pods again: the next InstanceTypes knows what is out of stock
 //	}
 //
-// A provider implements [CloudProvider], and those of [DriftDetector], [Repairer], [InterruptionSource], [NodeClassStatus],
-// [RegistrationGate] and [GroupCreator] that its cloud supports. It keeps nothing in package variables; it declares everything in its [Capabilities].
-// Package fake is a provider in memory; package cloudprovider/mock has mocks of all interfaces.
+// A provider implements [CloudProvider]. It also implements the optional interfaces that its cloud supports: [DriftDetector], [Repairer],
+// [InterruptionSource], [NodeClassStatus], [RegistrationGate] and [GroupCreator]. It keeps nothing in package variables; it declares
+// everything in its [Capabilities]. Package fake is a provider in memory; package cloudprovider/mock has mocks of all interfaces.
 //
 // # Contract
 //
-// Callers may rely on the clauses below, and the conformance kit tests each of them. A "claim" is a NodeClaim; "gone" means that
-// the instance does no work and costs no money any more. Clauses of optional interfaces are documented at each interface.
+// Callers may rely on the clauses below, and the conformance kit tests each of them. A "claim" is a NodeClaim. An instance is "gone" when
+// it does no work and costs no money any more. Clauses of an optional interface are in the comment of that interface.
 //
 // # CP-DESCRIBE: what a provider declares
 //

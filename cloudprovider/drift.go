@@ -6,7 +6,7 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// DriftReason says, in one CamelCase word, how an instance differs from its node class. Empty if it does not differ.
+// DriftReason says, in one CamelCase word, how an instance differs from its node class. It is empty if the instance does not differ.
 type DriftReason string
 
 // DriftDetector is for providers whose instances can differ from their node class after it changes: an older image, another subnet.

@@ -8,7 +8,7 @@ import "errors"
 type ErrorKind string
 
 const (
-	// NodeClaimNotFound: the instance is gone, or never was. From Delete, Get and IsDrifted. A caller that wanted to terminate the
+	// NodeClaimNotFound: the instance is gone or never existed. From Delete, Get and IsDrifted. A caller that wanted to terminate the
 	// instance treats it as success.
 	NodeClaimNotFound ErrorKind = "NodeClaimNotFound"
 	// InsufficientCapacity: no offering compatible with the NodeClaim has capacity. From Create. Delete the claim and plan its pods
@@ -23,8 +23,7 @@ const (
 	// CreateFailed: the launch failed, and the NodeClaim's Launched condition should show the reason. From Create. Keep the claim
 	// and try again.
 	CreateFailed ErrorKind = "CreateFailed"
-	// UnevaluatedNodePool: the NodePool's instance types are not known yet. From InstanceTypes. Leave the NodePool out
-	// for now.
+	// UnevaluatedNodePool: the instance types of the NodePool are not known yet. From InstanceTypes. Leave the NodePool out for now.
 	UnevaluatedNodePool ErrorKind = "UnevaluatedNodePool"
 	// Throttled: there were too many calls. From any method. Try again, not before RetryAfter.
 	Throttled ErrorKind = "Throttled"
@@ -38,7 +37,7 @@ const (
 	Permanent ErrorKind = "Permanent"
 )
 
-// Error is the kind's name. It makes each kind a target for errors.Is.
+// Error returns the kind's name. This method makes each kind a target for errors.Is.
 func (k ErrorKind) Error() string { return string(k) }
 
 // kinded is implemented by all error types of this package.
@@ -47,9 +46,9 @@ type kinded interface {
 	Kind() ErrorKind
 }
 
-// KindOf returns the kind of an error: that of the outermost typed error, or of the first of joined errors. An error without a kind
-// is Transient, including context errors (check ctx.Err() first); nil has the empty kind. Use it for metrics and to choose a
-// reaction; use the Is… predicates to find a kind anywhere in the error.
+// KindOf returns the kind of the outermost error that has one, or of the first such error among joined errors. An error without a kind is
+// Transient, including context errors (check ctx.Err() first); nil has the empty kind. Use it for metrics and to choose a reaction; use the
+// Is… predicates to find a kind anywhere in the error.
 func KindOf(err error) ErrorKind {
 	if err == nil {
 		return ""
@@ -65,10 +64,10 @@ func KindOf(err error) ErrorKind {
 	return Transient
 }
 
-// IsNodeClaimNotFound reports whether the instance is gone or never was.
+// IsNodeClaimNotFound reports whether the instance is gone or never existed.
 func IsNodeClaimNotFound(err error) bool { return errors.Is(err, NodeClaimNotFound) }
 
-// IsInsufficientCapacity reports whether a launch failed for lack of capacity.
+// IsInsufficientCapacity reports whether a launch failed because capacity was missing.
 func IsInsufficientCapacity(err error) bool { return errors.Is(err, InsufficientCapacity) }
 
 // IsQuotaExceeded reports whether a launch failed because of an account's quota.

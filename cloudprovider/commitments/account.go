@@ -38,7 +38,7 @@ type Commitment struct {
 	ID string `json:"id"`
 	// Kind of the commitment.
 	Kind Kind `json:"kind"`
-	// Source says where the figures come from, for anyone who audits a plan.
+	// Source says where the amounts come from, for anyone who audits a plan.
 	Source string `json:"source"`
 	// Amount per hour that is paid for, in Unit; above 0.
 	Amount float64 `json:"amount"`
@@ -51,24 +51,24 @@ type Commitment struct {
 	Zone string `json:"zone,omitempty"`
 	// OS is the operating system that the commitment is limited to, as a value of the label kubernetes.io/os; empty for all.
 	OS string `json:"os,omitempty"`
-	// Tenancy is the tenancy that the commitment is limited to, as a value of the label karpenter.k8s.aws/instance-tenancy; nodes without the
-	// label have tenancy default. Empty for all.
+	// Tenancy is the tenancy that the commitment is limited to, as a value of the label karpenter.k8s.aws/instance-tenancy. Nodes without
+	// the label have the tenancy "default". Empty for all.
 	Tenancy string `json:"tenancy,omitempty"`
 	// End is when the commitment ends; zero if it has no end.
 	End time.Time `json:"end,omitzero"`
-	// Foreign is how much of the commitment is used now by instances that belong to none of the sharing clusters, in Unit. It counts only
-	// instances that the provider could list.
+	// Foreign is the part of the commitment that instances outside the sharing clusters use now, in Unit. It counts only instances that the
+	// provider could list.
 	Foreign float64 `json:"foreign,omitempty"`
-	// UsedInTotal is how much the whole account used per hour, in Unit: the average of the last day for which the cloud has figures. Nil
-	// means unknown.
+	// UsedInTotal is the use per hour of the whole account, in Unit: the average of the last day for which the cloud has figures. Nil means
+	// unknown.
 	UsedInTotal *float64 `json:"usedInTotal,omitempty"`
 }
 
-// Discount is a share of the price that the account does not pay.
+// Discount is a percentage that the cloud takes off the price.
 type Discount struct {
 	// Name of the discount.
 	Name string `json:"name"`
-	// Source says where the figure comes from.
+	// Source says where the percentage comes from.
 	Source string `json:"source"`
 	// Percent of the price, above 0 and at most 100.
 	Percent float64 `json:"percent"`
@@ -88,7 +88,7 @@ const (
 type Error struct {
 	// Path of the field: "commitments[2].amount".
 	Path string
-	// Rule is the rule that the field breaks. It continues a sentence that begins with the path.
+	// Rule says which rule the field breaks. It continues a sentence that begins with the path.
 	Rule string
 }
 

@@ -8,7 +8,8 @@ import (
 
 // Running is a group of equal instances that are billed on demand.
 type Running struct {
-	// InstanceType, Zone, OS and Tenancy are the values of the instances' labels. An empty OS means Linux, an empty Tenancy default.
+	// InstanceType, Zone, OS and Tenancy are the values of the instances' labels. An empty OS means Linux; an empty Tenancy means
+	// "default".
 	InstanceType, Zone, OS, Tenancy string
 	// Count of the instances.
 	Count int
@@ -17,9 +18,9 @@ type Running struct {
 // Uses is how much of each commitment is used, by ID, in the commitment's unit.
 type Uses map[string]float64
 
-// Use computes how much of each commitment the instances use, if nobody else uses any. Commitments apply one after another, in the order of
-// the account; an instance may be covered in part by one and for the rest by a later one. A commitment covers instances in the order of
-// type and zone. The order matters only for the last instance, which may be covered in part.
+// Use computes how much of each commitment the instances use, if no other instances use it. Commitments apply one after another, in the
+// order of the account. One commitment may cover a part of an instance, and a later commitment the rest. A commitment covers instances in
+// the order of type and zone. The order matters only for the last instance, which may be covered in part.
 func (a *Account) Use(running []Running) Uses {
 	out := Uses{}
 	if a == nil {
@@ -73,8 +74,8 @@ type ClusterUse struct {
 // ReportLife is how long the report of a cluster counts. A cluster without a newer report is assumed to be deleted.
 const ReportLife = 15 * time.Minute
 
-// Current reports whether the report counts at that time: from ReportLife before At to ReportLife after it. Clocks differ, so reports
-// from the near future count, but a report with a wrong year must not count for ever.
+// Current reports whether the report counts at the time now: At may be at most ReportLife before or after now. Clocks differ, so reports
+// from the near future count. But a report with a wrong year must not count for ever.
 func (u ClusterUse) Current(now time.Time) bool { return now.Sub(u.At).Abs() <= ReportLife }
 
 // Share is how much of a commitment a cluster may plan to use.
@@ -83,18 +84,19 @@ type Share struct {
 	*Commitment
 	// Available is how much the cluster may use, for its nodes and for new nodes: from 0 to Amount.
 	Available float64
-	// Elsewhere is an estimate of what instances outside the sharing clusters use. Others is what the other sharing clusters report.
+	// Elsewhere estimates the use of instances outside the sharing clusters. Others is the use that the other sharing clusters report.
 	Elsewhere, Others float64
 }
 
-// Available computes how much of each commitment the named cluster may use, from what its own nodes use (see Use) and what other clusters
-// report. Commitments that have ended are left out. Reports of the cluster itself, and those that are not Current, do not count.
+// Available computes how much of each commitment the named cluster may use. It depends on the use of its own nodes (see Use) and on the use
+// that other clusters report. Commitments that have ended are left out. Reports of the cluster itself, and those that are not Current, do
+// not count.
 //
-// What instances outside the sharing clusters use is the larger of two figures: what the provider saw of them (Foreign), and what the
-// account used on the last day for which the cloud has figures (UsedInTotal) minus what the sharing clusters use now. The second figure
-// includes other regions, other accounts and other services. The cluster may use the rest, minus what the other clusters report. If the
-// clusters together use more than the rest, each gets a part in proportion to its own use. So no cluster loses paid capacity because
-// another cluster reports first.
+// The use of instances outside the sharing clusters is the larger of two figures. The first is the use that the provider saw (Foreign). The
+// second is the use of the account on the last day for which the cloud has figures (UsedInTotal), minus the present use of the sharing
+// clusters. The second figure includes other regions, other accounts and other services. The cluster may use the rest of the amount, minus
+// the use that the other clusters report. If the clusters together use more than this rest, each gets a part in proportion to its own use.
+// So no cluster loses paid capacity because another cluster reports first.
 func (a *Account) Available(cluster string, own Uses, reports []ClusterUse, now time.Time) []Share {
 	if a == nil {
 		return nil

@@ -45,7 +45,7 @@ func repairClauses() []clause {
 	}
 }
 
-// ability returns an optional interface of the provider; without it the clause is skipped.
+// ability returns an optional interface of the provider. If the provider lacks it, the clause is skipped.
 func ability[T any](l *lab, name string) T {
 	found, ok := cloudprovider.As[T](l.Provider)
 	if !ok {
@@ -58,7 +58,7 @@ func (l *lab) classes() cloudprovider.NodeClassStatus {
 	return ability[cloudprovider.NodeClassStatus](l, "NodeClassStatus")
 }
 
-// eachState puts the node class into every possible state.
+// eachState puts the node class into every possible state, and calls look for each.
 func (l *lab) eachState(look func(NodeClassState, cloudprovider.NodeClassReadiness)) {
 	classes := l.classes()
 	if l.SetNodeClass == nil {
@@ -127,7 +127,7 @@ func (l *lab) gate() cloudprovider.RegistrationGate {
 	return ability[cloudprovider.RegistrationGate](l, "RegistrationGate")
 }
 
-// opened waits until the gate opens for an instance.
+// opened creates an instance and waits until the gate opens for it.
 func (l *lab) opened(gate cloudprovider.RegistrationGate) *v1.NodeClaim {
 	instance := l.specOf(l.create(l.claim()))
 	if !l.patiently(func() bool {
@@ -264,12 +264,13 @@ func (l *lab) repairer() cloudprovider.Repairer {
 	return ability[cloudprovider.Repairer](l, "Repairer")
 }
 
-// hollow reports whether a policy does not say when an instance is broken. That differs from having no policy, which is an empty list.
+// hollow reports whether a policy lacks the type or the status of the condition that marks a broken instance. A provider without policies
+// returns an empty list instead.
 func hollow(p cloudprovider.RepairPolicy) bool {
 	return p.ConditionType == "" || p.ConditionStatus == ""
 }
 
-// repairOff checks that no repair policy is empty, and that a provider with repair turned off returns no policies.
+// repairOff checks that no repair policy is hollow, and that a provider with repair turned off returns no policies.
 func (l *lab) repairOff() {
 	policies := l.repairer().RepairPolicies()
 	for i, p := range policies {

@@ -25,7 +25,7 @@ func reservedClauses() []clause {
 	}
 }
 
-// sold returns the offerings of a capacity type; it skips the clause if the catalogue has none.
+// sold returns the offerings of a capacity type that have room. It skips the clause if there are none.
 func (l *lab) sold(capacityType string) []cloudprovider.Candidate {
 	found := slices.DeleteFunc(l.order(l.claim()), func(c cloudprovider.Candidate) bool {
 		return c.Offering.CapacityType() != capacityType || !c.Offering.HasRoom()
@@ -49,7 +49,7 @@ func (l *lab) spotFirst() {
 	}
 	restock := l.SellOut(func(k cloudprovider.OfferingKey) bool { return k.CapacityType == v1.CapacityTypeSpot })
 	defer restock()
-	// A provider may notice it only after one failure.
+	// A provider may notice that spot is sold out only after one failed launch.
 	created, err := l.tryCreate(l.claim(either))
 	if err != nil {
 		created, err = l.tryCreate(l.claim(either))

@@ -56,7 +56,7 @@ func (l *lab) property(law func(*rapid.T)) {
 	})
 }
 
-// catalogValid assigns the faults of the catalogue to clauses. It also checks the catalogue after some launches.
+// catalogValid reports each fault of the catalogue under the clause that it breaks. It also checks the catalogue after some launches.
 func (l *lab) catalogValid(id string) {
 	for _, types := range [][]*cloudprovider.InstanceType{l.types(), l.afterTrouble()} {
 		for _, fault := range catalogFaults(types, l.caps) {
@@ -70,7 +70,7 @@ func (l *lab) catalogValid(id string) {
 	}
 }
 
-// afterTrouble returns the catalogue after an offering was found out of stock.
+// afterTrouble returns the catalogue after the provider has found an offering out of stock.
 func (l *lab) afterTrouble() []*cloudprovider.InstanceType {
 	l.closeOne()
 	return l.types()
@@ -96,7 +96,7 @@ func catalogFaults(types []*cloudprovider.InstanceType, caps cloudprovider.Capab
 	return faults
 }
 
-// shelf returns the existing offerings, and whether each is available.
+// shelf returns the offerings of the types, and whether each is available.
 func shelf(types []*cloudprovider.InstanceType) map[cloudprovider.OfferingKey]bool {
 	all := map[cloudprovider.OfferingKey]bool{}
 	for _, t := range types {
@@ -107,7 +107,7 @@ func shelf(types []*cloudprovider.InstanceType) map[cloudprovider.OfferingKey]bo
 	return all
 }
 
-// catalogKeepsAll makes offerings unavailable and checks that nothing else has changed.
+// catalogKeepsAll makes offerings unavailable and checks that the catalogue is otherwise the same.
 func (l *lab) catalogKeepsAll() {
 	if l.SellOut == nil {
 		l.Skip("needs the hook SellOut")
@@ -214,7 +214,7 @@ func (l *lab) sameList(by string, want, got []*cloudprovider.InstanceType) {
 	}
 }
 
-// If answers were kept for each NodePool, for each change, or for each pair of both, they would exceed the bound.
+// If a provider kept one answer for each NodePool, for each change, or for each pair of both, the answers would exceed the bound on memory.
 const (
 	poolsOfMemoryTest   = 40
 	changesOfMemoryTest = 25
@@ -228,7 +228,7 @@ func (l *lab) catalogMemory() {
 	for _, t := range types {
 		one += int64(len(written(t)))
 	}
-	// Each change concerns another offering, so that no two catalogues are equal.
+	// Each change affects a different offering, so that no two catalogues are equal.
 	candidates := slices.DeleteFunc(l.order(l.claim()), func(c cloudprovider.Candidate) bool { return !c.Offering.HasRoom() })
 	if len(candidates) == 0 {
 		l.Skip("no instance type has room")
@@ -257,8 +257,8 @@ func (l *lab) catalogMemory() {
 		}
 		round(revision+1, asked)
 	}
-	// A separate catalogue for every NodePool, or for every change, would exceed this bound. The provider's memory of offerings out of
-	// stock, and the tests themselves, need some room.
+	// A separate catalogue for every NodePool, or for every change, would exceed this bound. The bound leaves some memory for the
+	// provider's record of offerings out of stock, and for the tests themselves.
 	if grown, most := liveBytes()-before, 4*one+512<<10+l.options.MemorySlack; grown > most {
 		l.Errorf("%d nodepools and %d changes hold %d more bytes, allowed are %d: answers are kept for each", len(pools), changesOfMemoryTest, grown, most)
 	}
@@ -319,7 +319,7 @@ func (l *lab) catalogVolumes() {
 	})
 }
 
-// observe launches instances of a few types and passes on what their nodes report. It returns the number of instances.
+// observe launches instances of a few types and calls look with the values that their nodes report. It returns the number of instances.
 func (l *lab) observe(look func(created *v1.NodeClaim, o *Observed)) (seen int) {
 	if l.Instances == nil {
 		return 0

@@ -94,7 +94,7 @@ func (l *lab) manyAtOnce() {
 	all.Wait()
 }
 
-// stallTime is how long other calls may take while one is stalled. It is real time, and long, because a busy computer is slow.
+// stallTime is how long other calls may take while one call is stalled. It is real time, and long, because a busy computer is slow.
 const stallTime = 10 * time.Second
 
 // hangTime is how long, in real time, a call may take to reach the point where it is stalled; if it got there later, a lock that it holds
@@ -115,7 +115,7 @@ func (l *lab) slowCall() {
 	tried := 0
 	for _, c := range l.calls(instance) {
 		if c.method == MethodDelete {
-			continue // Delete would terminate the instance
+			continue // not Delete: it would terminate the instance
 		}
 		release, err := l.Stall(c.method)
 		if errors.Is(err, errors.ErrUnsupported) {
@@ -143,7 +143,7 @@ func (l *lab) slowCall() {
 	}
 }
 
-// othersGoOn calls methods that a stalled call must not block.
+// othersGoOn calls the methods that must still work while a call is stalled.
 func (l *lab) othersGoOn(stalled Method, instance *v1.NodeClaim) {
 	ctx, cancel := context.WithTimeout(l.Context(), stallTime)
 	defer cancel()
@@ -182,7 +182,7 @@ func (l *lab) othersGoOn(stalled Method, instance *v1.NodeClaim) {
 
 func (l *lab) noGoroutines() {
 	instance := l.create(l.claim())
-	l.quickly(instance) // start everything now that is started only once
+	l.quickly(instance) // for tasks that start only once: start them now
 	before := runtime.NumGoroutine()
 	for range 20 {
 		l.quickly(instance)

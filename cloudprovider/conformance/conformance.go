@@ -13,7 +13,7 @@ import (
 // Level is a part of the contract that a provider can meet as a whole.
 type Level string
 
-// The levels. Core is for every provider; the other levels are for clouds with that feature.
+// The levels. Core is for every provider. Each of the other levels is for clouds with the feature of that name.
 const (
 	Core         Level = "Core"
 	Spot         Level = "Spot"
@@ -53,23 +53,24 @@ type Options struct {
 	Trials int
 	// Steps is the largest number of calls in one random history, at least 1.
 	Steps int
-	// Parallel is the number of instances launched at once, at least 1. On a real cloud, use a small number, and once a number larger than
-	// a page of its list: only CP-CONCURRENCY-01 notices a List that reads one page.
+	// Parallel is the number of instances launched at once, at least 1. On a real cloud, use a small number. But run once with a number
+	// larger than a page of the cloud's list: only CP-CONCURRENCY-01 notices a List that reads only one page.
 	Parallel int
 	// Spread is the largest number of instances that a clause launches to check every zone, capacity type, architecture, operating system
 	// and region; at least 1.
 	Spread int
 	// Patience is how long an instance may take to disappear, on the clock that Hooks.Advance moves, or in real time without that hook;
 	// more than 0. Nil means DefaultPatience, or DefaultRealPatience if time is real. After a wait in real time has timed out once, later
-	// waits get a tenth of it, or twice the longest successful wait: so a provider whose instances never disappear is found within minutes.
+	// waits get a tenth of Patience, or twice the longest successful wait. So the kit finds a provider whose instances never disappear
+	// within minutes.
 	Patience *time.Duration
-	// Deadline is the time at which the run must be over: waits end, and clauses without enough time fail with that reason. Zero means
-	// shortly before the deadline of the test passed to Run (go test's -timeout), and no deadline in Check.
+	// Deadline is the time at which the run must be over. Waits end then, and clauses without enough time fail and give this reason. Zero
+	// means shortly before the deadline of the test passed to Run (go test's -timeout), and no deadline in Check.
 	Deadline time.Time
 	// Poll is the time between two checks while waiting; more than 0.
 	Poll time.Duration
-	// MemorySlack is how many bytes the test's own cloud, in the same process, may use in addition to what the clauses about memory allow
-	// the provider. Zero means none.
+	// MemorySlack is the number of bytes that the test's own cloud may use in the same process, in addition to the bytes that the clauses
+	// about memory allow the provider. Zero means none.
 	MemorySlack int64
 	// RunID distinguishes the names and UIDs of this run's claims from those of other runs; empty means DefaultRunID. If the cloud outlives
 	// the run, use a different RunID for every run.
@@ -129,8 +130,8 @@ func Run(t *testing.T, factory Factory, options Options) *Report {
 	return &s.report
 }
 
-// Check is Run without sub-tests: if a clause is broken, t does not fail but the report says so. t provides the context, the temporary
-// folders and the name; it may be nil if the factory needs none of these.
+// Check is Run without sub-tests: if a clause is broken, t does not fail, but the report contains the failure. t provides the context, the
+// temporary folders and the name; it may be nil if the factory needs none of these.
 func Check(t testing.TB, factory Factory, options Options) *Report {
 	s, err := newSession(factory, options)
 	if err != nil {
@@ -144,7 +145,7 @@ func Check(t testing.TB, factory Factory, options Options) *Report {
 	return &s.report
 }
 
-// report reports a finding as that of a sub-test.
+// report reports a finding as the result of the sub-test t.
 func report(t *testing.T, f finding) {
 	t.Helper()
 	for _, line := range f.log {
@@ -163,7 +164,7 @@ type session struct {
 	factory Factory
 	options Options
 	report  Report
-	// histories are run once; each clause uses the results that concern it.
+	// histories are run once; each clause uses the results that are about it.
 	histories map[callFaults]*verdict
 	counter   counter
 	// ranOut is set once a wait in real time has timed out; longest is the longest successful wait, in nanoseconds.

@@ -68,7 +68,7 @@ func (l *lab) createMeetsClaim() {
 			l.launches(l.claim(in(corev1.LabelTopologyZone, c.Offering.Zone())))
 		}
 	}
-	// The largest of a few types, with all of its cores.
+	// Launch the largest of the types, with a claim for all of its cores.
 	slices.SortStableFunc(candidates, func(a, b cloudprovider.Candidate) int { return -a.Type.Capacity.Cpu().Cmp(*b.Type.Capacity.Cpu()) })
 	largest := l.claim()
 	largest.Spec.Resources.Requests[corev1.ResourceCPU] = candidates[0].Type.AllocatableOf(candidates[0].Offering)[corev1.ResourceCPU]
@@ -89,10 +89,10 @@ func (l *lab) createMeetsClaim() {
 	})
 }
 
-// mostZones bounds the number of zones in which instances are requested one by one.
+// mostZones limits the number of zones for which launches requests an instance each.
 const mostZones = 3
 
-// launches launches a claim for which suitable offerings have room, and checks that the instance meets it.
+// launches launches a claim for which a suitable offering has room, and checks that the instance meets the claim.
 func (l *lab) launches(claim *v1.NodeClaim) {
 	created := l.create(claim)
 	l.meets(l, claim, created)
@@ -100,7 +100,7 @@ func (l *lab) launches(claim *v1.NodeClaim) {
 	_ = l.Provider.Delete(l.Context(), created)
 }
 
-// meets compares an instance with its claim. CP-CREATE-05 covers missing labels.
+// meets compares an instance with its claim. CP-CREATE-05 covers labels that the instance lacks.
 func (l *lab) meets(t fataler, claim, created *v1.NodeClaim) {
 	want := l.wants(claim)
 	for r := range want.All {
@@ -131,7 +131,7 @@ func (l *lab) alone(t fataler, uid types.UID) {
 	}
 }
 
-// fataler is implemented by a property's T and by a lab.
+// fataler is implemented by lab and by the T of a property.
 type fataler interface {
 	Fatalf(format string, args ...any)
 }
@@ -168,7 +168,7 @@ func (l *lab) createOnce() {
 	}
 }
 
-// onceAtOnce creates one claim with many parallel calls.
+// onceAtOnce calls Create for one claim many times in parallel.
 func (l *lab) onceAtOnce() {
 	claim := l.claim()
 	var mu sync.Mutex
@@ -193,7 +193,7 @@ func (l *lab) onceAtOnce() {
 	}
 }
 
-// createCheapest checks that an on-demand instance is bought at the lowest price; other levels cover other capacity types.
+// createCheapest checks that an on-demand instance is bought at the lowest price. Other levels cover the other capacity types.
 func (l *lab) createCheapest() {
 	l.withRoom(1, v1.CapacityTypeOnDemand)
 	claim := l.claim(in(v1.CapacityTypeLabelKey, v1.CapacityTypeOnDemand))

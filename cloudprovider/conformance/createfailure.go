@@ -22,7 +22,7 @@ func (l *lab) createOutOfStock() {
 		in(corev1.LabelInstanceTypeStable, chosen[0].Type.Name, chosen[1].Type.Name),
 		in(v1.CapacityTypeLabelKey, v1.CapacityTypeOnDemand),
 	)
-	// First offering of the two: it is found out of stock before the launch succeeds.
+	// The provider finds the first of the two offerings out of stock before the launch succeeds.
 	first, second := chosen[0].Type.Name, chosen[1].Type.Name
 	restock := l.SellOut(func(k cloudprovider.OfferingKey) bool {
 		return k.InstanceType == first && k.CapacityType == v1.CapacityTypeOnDemand
@@ -40,7 +40,7 @@ func (l *lab) createOutOfStock() {
 	l.exhaust(claim)
 }
 
-// exhaust sells out all offerings that suit a claim, and checks the effects.
+// exhaust sells out all offerings that suit a claim, and checks the error of Create and the catalogue after it.
 func (l *lab) exhaust(claim *v1.NodeClaim) {
 	suits := map[cloudprovider.OfferingKey]bool{}
 	var names []cloudprovider.OfferingKey
@@ -68,7 +68,7 @@ func (l *lab) exhaust(claim *v1.NodeClaim) {
 	if l.Failed() || l.Advance == nil {
 		return
 	}
-	// long enough for any provider to forget a stock-out
+	// An hour is long enough for any provider to forget a stock-out.
 	l.Advance(time.Hour)
 	for key, available := range shelf(l.types()) {
 		if suits[key] && before[key] && !available {
@@ -77,7 +77,8 @@ func (l *lab) exhaust(claim *v1.NodeClaim) {
 	}
 }
 
-// closed compares what InstanceTypes returns with what should have become unavailable since before.
+// closed compares the offerings that InstanceTypes shows as available with those available before: exactly the offerings of want must have
+// become unavailable.
 func (l *lab) closed(before map[cloudprovider.OfferingKey]bool, pool *v1.NodePool, want func(cloudprovider.OfferingKey) bool, when string) {
 	after := shelf(l.typesFor(pool))
 	keys := make([]cloudprovider.OfferingKey, 0, len(before))
@@ -169,7 +170,7 @@ func (l *lab) createLeavesNoOrphan() {
 	l.findable(claim)
 }
 
-// findable compares what exists for a claim after a failed launch with the result of List and of the next Create.
+// findable compares the instances that exist for a claim after a failed launch with the results of List and of the next Create.
 func (l *lab) findable(claim *v1.NodeClaim) {
 	listed := l.list()
 	if l.Instances != nil {

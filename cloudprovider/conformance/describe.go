@@ -44,7 +44,7 @@ func (l *lab) describeIsValid() {
 	}
 }
 
-// csiZoneLabels are zone labels that Kubernetes used earlier and volumes still have.
+// csiZoneLabels are zone labels that Kubernetes no longer uses, but that volumes may still have.
 func csiZoneLabels() []string { return []string{corev1.LabelFailureDomainBetaZone} }
 
 func (l *lab) describeAliases() {

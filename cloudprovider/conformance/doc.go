@@ -14,20 +14,20 @@
 //	}
 //
 // Each clause is a sub-test: `go test -run 'TestConformance/Core/CP-CREATE-02'`. You only need a provider. A clause that must change the
-// cloud, for example sell out an offering, is skipped unless the factory provides the hook for it (see [Hooks]); the report names the hook.
-// [Check] returns the report without failing the test.
+// cloud, for example sell out an offering, is skipped unless the factory provides the hook for this change (see [Hooks]). The report names
+// the hook. [Check] returns the report without failing the test.
 //
 // # Levels
 //
-// Core is for every provider. Spot and Reserved are for clouds that sell these. Drift, Repair and Interruption are for providers that
-// implement DriftDetector, Repairer and InterruptionSource; otherwise the whole level is skipped. NodeClassStatus and RegistrationGate are
-// tested in Core if they are implemented.
+// Core is for every provider. Spot and Reserved are for clouds that sell such capacity. Drift, Repair and Interruption are for providers
+// that implement DriftDetector, Repairer and InterruptionSource; otherwise the whole level is skipped. NodeClassStatus and RegistrationGate
+// are tested in Core if they are implemented.
 //
 // # Random histories
 //
 // Laws about sequences of calls are tested with random sequences by rapid: launches, repetitions, deletions, restarts and, with the hook
-// Inject, lost answers, throttling and brown-outs. A sequence that breaks a law is shortened as far as possible, listed call by call, and
-// reported under the clause that it breaks. The message ends with the flags that repeat it: -rapid.seed or, for the file that rapid has
+// Inject, lost answers, throttling and brown-outs. If a sequence breaks a law, it is shortened as far as possible, listed call by call, and
+// reported under the broken clause. The message ends with the flags that repeat the sequence: -rapid.seed or, for the file that rapid has
 // written under testdata/rapid, -rapid.failfile. Options.Trials bounds the number of histories.
 //
 // # Time

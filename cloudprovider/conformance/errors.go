@@ -28,7 +28,7 @@ type call struct {
 	make   func(context.Context) error
 }
 
-// calls returns calls of the provider's methods for an instance that exists.
+// calls returns one call for each method of the provider, for an instance that exists.
 func (l *lab) calls(instance *v1.NodeClaim) []call {
 	all := []call{
 		{MethodInstanceTypes, func(ctx context.Context) error { _, err := l.Provider.InstanceTypes(ctx, l.NodePool); return err }},
@@ -48,19 +48,19 @@ func (l *lab) calls(instance *v1.NodeClaim) []call {
 	if classes, ok := cloudprovider.As[cloudprovider.NodeClassStatus](l.Provider); ok {
 		all = append(all, call{MethodNodeClassStatus, func(ctx context.Context) error { _, err := classes.NodeClassStatus(ctx, l.NodeClass); return err }})
 	}
-	// Delete is last, since it terminates the instance.
+	// Delete comes last, because it terminates the instance.
 	return append(all, call{MethodDelete, func(ctx context.Context) error { return l.Provider.Delete(ctx, instance) }})
 }
 
-// specOf returns a claim as a caller holds it: what Create returned, with the node class it was launched from.
+// specOf returns the claim that a caller holds: the result of Create with the node class that it was launched from.
 func (l *lab) specOf(instance *v1.NodeClaim) *v1.NodeClaim {
 	claim := instance.DeepCopy()
 	claim.Spec.NodeClassRef = l.NodeClass
 	return claim
 }
 
-// struck makes each call with the fault injected and passes on the result. It leaves out calls for which the cloud can't have that fault,
-// and calls that did not need the cloud. The clause is skipped if none is left.
+// struck makes each call while the fault is injected, and passes the result to look. It skips calls for which the cloud can't produce the
+// fault, and calls that did not need the cloud. If it skips all calls, it skips the clause.
 func (l *lab) struck(fault Fault, look func(call, error)) {
 	instance := l.create(l.claim())
 	met, skipped := 0, error(nil)
@@ -121,7 +121,7 @@ func (l *lab) errorKinds() {
 	}
 }
 
-// keeps reports whether a launch has failed with an error that a condition of a NodeClaim can show and that still has its kind. An error
+// keeps reports whether err is an error of Create that a condition of a NodeClaim can show (CreateFailed), and still has the kind. An error
 // without a kind is transient.
 func keeps(method Method, err error, kind cloudprovider.ErrorKind) bool {
 	if method != MethodCreate || cloudprovider.KindOf(err) != cloudprovider.CreateFailed {
@@ -157,7 +157,7 @@ func (l *lab) errorData() {
 	}
 }
 
-// dataOf returns a pointer to a pointer to the error type of a kind.
+// dataOf returns a target for errors.As: a pointer to a variable of the error type of a kind.
 func dataOf(kind cloudprovider.ErrorKind) any {
 	switch kind {
 	case cloudprovider.Throttled:

@@ -21,7 +21,7 @@ func groupClauses() []clause {
 	}
 }
 
-// groupSize is the number of claims of the kit's groups.
+// groupSize is the number of claims in the groups that the kit launches.
 const groupSize = 3
 
 func (l *lab) groups() cloudprovider.GroupCreator {
@@ -94,7 +94,7 @@ func (l *lab) groupAllOrNone() {
 		l.Skip("needs the hook SellOut")
 	}
 	groups, claims := l.groups(), l.group()
-	// The first claim is satisfied from the other type; it is given up together with the claims that are not.
+	// All claims require the type of the first candidate, which is then sold out.
 	candidates := l.withRoom(1, v1.CapacityTypeOnDemand)
 	for _, c := range claims {
 		c.Spec.Requirements = append(c.Spec.Requirements, in(corev1.LabelInstanceTypeStable, candidates[0].Type.Name))

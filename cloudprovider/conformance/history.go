@@ -36,7 +36,7 @@ func (s *session) fromHistories(l *lab, id string) {
 		return
 	}
 	for _, f := range []callFaults{noFaults, someFaults} {
-		// A clause that fails without faults also fails with faults, in several ways.
+		// A clause that fails without faults also fails with faults, in several ways: don't try.
 		if f == someFaults && (l.Inject == nil || s.histories[noFaults].clause != "") {
 			continue
 		}
@@ -51,8 +51,8 @@ func (s *session) fromHistories(l *lab, id string) {
 	}
 }
 
-// histories tests the laws of the lifecycle with random sequences of calls, restarts and faults. rapid shortens a sequence that breaks one
-// as far as possible.
+// histories tests the laws of the lifecycle with random sequences of calls, restarts and faults. rapid shortens a sequence that breaks a
+// law as far as possible.
 func (l *lab) histories(f callFaults) *verdict {
 	found := &verdict{}
 	examined := examine(l.TB, l.Name(), l.options.Deadline, func(p *probe) {
@@ -68,7 +68,7 @@ func (l *lab) histories(f callFaults) *verdict {
 		for _, line := range examined.faults {
 			found.text += line + "\n"
 		}
-		if found.clause == "" { // the lab's tools have failed, and their message names the clause
+		if found.clause == "" { // not the history but the lab has failed, with a message that names the clause
 			found.clause = namedClause.FindString(found.text)
 		}
 		for _, line := range examined.log {
@@ -86,7 +86,7 @@ var namedClause = regexp.MustCompile(`CP-[A-Z]+-[0-9]{2}`)
 // life is the state of one claim in a history.
 type life struct {
 	claim *v1.NodeClaim
-	// instance that it was given last; nil if none is known
+	// instance is the last one that a call returned; nil if none is known
 	instance *v1.NodeClaim
 	phase    phase
 }
@@ -100,7 +100,7 @@ const (
 	finished              // Delete has reported that the instance is gone
 )
 
-// history is one random sequence of calls and the model of its expected results.
+// history is one random sequence of calls, with the results expected so far.
 type history struct {
 	*lab
 	*rapid.T
@@ -108,11 +108,12 @@ type history struct {
 	found  *verdict
 	lives  []*life
 	said   []string
-	// offerings that launches are drawn from.
+	// offerings are the offerings that anyClaim chooses from.
 	offerings []cloudprovider.Candidate
 }
 
-// Fatalf and similar methods are those of the property, not of the lab.
+// breach replaces the property's Fatalf, to record the clause that was broken. Fatalf and similar methods are those of the property, not of
+// the lab.
 func (h *history) breach(clause, format string, args ...any) {
 	text := fmt.Sprintf("%s: ", clause) + fmt.Sprintf(format, args...)
 	h.found.clause, h.found.text = clause, ""
@@ -180,8 +181,8 @@ func (h *history) step(action string) {
 	}
 }
 
-// anyClaim asks for the cheapest offering, or for an offering of the spread, so that histories cover every zone and kind. It avoids
-// reserved offerings: there are few, and other clauses cover them.
+// It avoids reserved offerings, because there are few and other clauses cover them. It avoids reserved offerings: there are few, and other
+// clauses cover them.
 func (h *history) anyClaim() *v1.NodeClaim {
 	if h.offerings == nil {
 		h.offerings = slices.DeleteFunc(h.spread(), func(c cloudprovider.Candidate) bool { return c.Offering.Reserved() })
@@ -193,7 +194,7 @@ func (h *history) anyClaim() *v1.NodeClaim {
 	return h.ofOffering(h.offerings[i])
 }
 
-// any returns a random claim, or nil if there is none.
+// any returns a random claim, or nil if the history has no claims.
 func (h *history) any() *life {
 	if len(h.lives) == 0 {
 		return nil
@@ -201,7 +202,7 @@ func (h *history) any() *life {
 	return h.lives[rapid.IntRange(0, len(h.lives)-1).Draw(h.T, "claim")]
 }
 
-// under calls do while the fault is injected, unless the cloud can't have it.
+// under calls do while the fault is injected, unless the cloud can't produce the fault.
 func (h *history) under(f Fault, do func()) {
 	heal, err := h.inject(f)
 	if err != nil {
@@ -271,7 +272,7 @@ func (h *history) remove(one *life) {
 	case err == nil:
 		one.phase = ending
 	case one.phase == living:
-		one.phase = ending // it may be ending: the answer was lost
+		one.phase = ending // Delete's answer was lost, so the instance may be ending
 	}
 }
 
@@ -324,7 +325,7 @@ func (h *history) listed() {
 	}
 }
 
-// finish ends everything, without faults: List must find what a failed launch has left, and Delete must remove it.
+// finish ends all instances, without faults: List must find the instances that failed launches have left, and Delete must remove them.
 func (h *history) finish() {
 	h.listed()
 	for _, one := range h.lives {

@@ -47,7 +47,7 @@ func (l *lab) deleteEnds() {
 		l.Fatalf("the first Delete of a running instance: %v, want nil", err)
 	}
 	if l.Instances != nil {
-		// From now on, compare the result of Delete with what the cloud shows.
+		// Until Delete says that the instance is gone, compare its result with the cloud's instances.
 		l.patiently(func() bool {
 			gone := cloudprovider.IsNodeClaimNotFound(l.Provider.Delete(l.Context(), instance))
 			for _, m := range l.instances() {
@@ -94,7 +94,7 @@ func (l *lab) deleteRepeats() {
 	}
 }
 
-// strangers returns provider IDs that no instance has.
+// strangers returns provider IDs that no instance of this cluster has, by kind.
 func (l *lab) strangers() map[string]string {
 	ids := map[string]string{
 		"empty": "", "malformed": "no provider id", "of another provider": "other:///zone/i-1",
@@ -113,7 +113,7 @@ func (l *lab) strangers() map[string]string {
 	return ids
 }
 
-// unlike returns a provider ID of the same form with other digits.
+// unlike returns a provider ID of the same form with different digits.
 func unlike(id string) string {
 	at := strings.LastIndexByte(id, '/') + 1
 	return id[:at] + strings.Map(func(r rune) rune {
@@ -137,7 +137,7 @@ func (l *lab) deleteUnknown() {
 
 func (l *lab) deleteByID() {
 	wanted, other := l.create(l.claim()), l.create(l.claim())
-	// A claim as a cache may have it: with the name and UID of another claim, old labels, and no spec.
+	// stale is a claim as an outdated cache may have it: with the name and UID of another claim, old labels, and no spec.
 	stale := &v1.NodeClaim{ObjectMeta: *other.ObjectMeta.DeepCopy()}
 	stale.Labels = map[string]string{}
 	stale.Status.ProviderID = wanted.Status.ProviderID
@@ -233,7 +233,7 @@ func (l *lab) getEnding() {
 	}
 	var last *v1.NodeClaim
 	var err error
-	if !l.patiently(func() bool { // a provider may notice it a little later
+	if !l.patiently(func() bool { // a provider may notice the change a little later
 		last, err = l.Provider.Get(l.Context(), id)
 		return cloudprovider.IsNodeClaimNotFound(err)
 	}) {
@@ -251,7 +251,7 @@ func (l *lab) getUnknown() {
 }
 
 func (l *lab) listComplete() {
-	// Several equal ones, and others of every zone and kind.
+	// Launch several equal instances, and instances of every zone and kind.
 	instances := map[string]string{}
 	for range 3 {
 		id := l.create(l.claim()).Status.ProviderID
@@ -274,7 +274,7 @@ func (l *lab) listComplete() {
 	}
 }
 
-// has checks which instances, by provider ID, one provider's list contains.
+// has checks that List returns all of instances (by provider ID), and does not return theirs, an instance of another cluster.
 func (l *lab) has(provider cloudprovider.CloudProvider, instances map[string]string, theirs string) {
 	l.lag()
 	listed := l.listBy(provider)
@@ -344,7 +344,7 @@ func (l *lab) listWhole() {
 	defer heal()
 	provider := l.Provider
 	if l.Restart != nil {
-		provider = l.Restart() // a provider without memory
+		provider = l.Restart() // a provider that remembers nothing
 	}
 	if all, err := provider.List(l.Context()); err == nil {
 		l.Errorf("the cloud could not be read, but List returns %d instances without an error", len(all))

@@ -26,8 +26,8 @@ func interruptionClauses() []clause {
 // slow.
 const receiveTime = 10 * time.Second
 
-// sharedTime is how long several readers read the queue, in real time. With less time, a busy computer might not let two of them run, and a
-// source that gives one message to both would pass.
+// sharedTime is the time for which several readers read the queue, in real time. With less time, a busy computer might not let two of them
+// run, and a source that gives one message to both would pass.
 const sharedTime = 300 * time.Millisecond
 
 func (l *lab) source() cloudprovider.InterruptionSource {
@@ -51,7 +51,7 @@ func (l *lab) warned() *v1.NodeClaim {
 	return instance
 }
 
-// received returns the messages about the instances within the time; messages about other instances are acknowledged and ignored.
+// received returns the messages about the instances ids that arrive within the time. It acknowledges and ignores other messages.
 func (l *lab) received(source cloudprovider.InterruptionSource, within time.Duration, ids ...string) []cloudprovider.Interruption {
 	ctx, cancel := context.WithTimeout(l.Context(), within)
 	defer cancel()
@@ -73,7 +73,7 @@ func (l *lab) received(source cloudprovider.InterruptionSource, within time.Dura
 	}
 }
 
-// redelivery is longer than any source hides a message, in simulated time.
+// redelivery is simulated time, longer than any source hides a message that it has delivered.
 const redelivery = 15 * time.Minute
 
 func (l *lab) interruptAgain() {

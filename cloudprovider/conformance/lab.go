@@ -34,11 +34,11 @@ type lab struct {
 	lookup  *requirements.Lookup
 	// owned are the provider IDs of instances that the lab must terminate.
 	owned map[string]*v1.NodeClaim
-	// lastWait is how long the last wait was allowed to take.
+	// lastWait is the limit of the last wait.
 	lastWait time.Duration
 }
 
-// counter makes claims of one process unique.
+// counter numbers claims, so that their names and UIDs are unique in this process.
 type counter struct{ n atomic.Int64 }
 
 func (s *session) newLab(p *probe) *lab {
@@ -48,7 +48,7 @@ func (s *session) newLab(p *probe) *lab {
 	return l
 }
 
-// renew replaces the provider by a fresh one.
+// renew replaces the provider by a new one.
 func (l *lab) renew() {
 	l.Subject = l.session.factory(l.probe)
 	if l.Provider == nil {
@@ -70,14 +70,14 @@ func (l *lab) renew() {
 	}
 }
 
-// otherPool is another NodePool that sees the same types.
+// otherPool returns a NodePool with the same instance types but another name and UID.
 func (l *lab) otherPool(name string) *v1.NodePool {
 	other := l.NodePool.DeepCopy()
 	other.Name, other.UID = name, types.UID(name+"-uid")
 	return other
 }
 
-// types returns the present instance types; the list is never empty.
+// types returns the present instance types. It fails the clause if there are none.
 func (l *lab) types() []*cloudprovider.InstanceType {
 	return l.typesFor(l.NodePool)
 }
@@ -109,12 +109,12 @@ func (l *lab) claim(more ...v1.NodeSelectorRequirementWithMinValues) *v1.NodeCla
 	}
 }
 
-// in returns a requirement.
+// in returns a requirement with operator In.
 func in(key string, values ...string) v1.NodeSelectorRequirementWithMinValues {
 	return v1.NodeSelectorRequirementWithMinValues{Key: key, Operator: corev1.NodeSelectorOpIn, Values: values}
 }
 
-// ofOffering asks for an instance of exactly that offering, or of one that can't be distinguished from it.
+// ofOffering returns a claim for exactly this offering, or for one with the same values of all labels.
 func (l *lab) ofOffering(c cloudprovider.Candidate) *v1.NodeClaim {
 	wants := []v1.NodeSelectorRequirementWithMinValues{in(corev1.LabelInstanceTypeStable, c.Type.Name)}
 	for r := range c.Offering.Requirements.All {
@@ -125,7 +125,7 @@ func (l *lab) ofOffering(c cloudprovider.Candidate) *v1.NodeClaim {
 	return l.claim(wants...)
 }
 
-// order returns the offerings that suit a claim, in the order of the contract.
+// order returns the offerings that suit a claim, in the order in which the contract prefers them.
 func (l *lab) order(claim *v1.NodeClaim) []cloudprovider.Candidate {
 	return cloudprovider.LaunchOrder(l.types(), l.wants(claim), claim.Spec.Resources.Requests)
 }
@@ -181,7 +181,7 @@ func (l *lab) tryCreate(claim *v1.NodeClaim) (*v1.NodeClaim, error) {
 	return l.own(created), nil
 }
 
-// inject calls the hook Inject; it fails if the hook is missing or the cloud can't have the fault.
+// inject calls the hook Inject. It returns an error if the hook is missing or the cloud can't produce the fault.
 func (l *lab) inject(f Fault) (heal func(), err error) {
 	if l.Inject == nil {
 		return nil, errors.New("needs the hook Inject")
@@ -211,7 +211,7 @@ func (l *lab) own(created *v1.NodeClaim) *v1.NodeClaim {
 	return created
 }
 
-// list returns the provider's list after the time when it must be complete, by provider ID.
+// list returns the provider's list by provider ID, after the consistency window has passed.
 func (l *lab) list() map[string]*v1.NodeClaim {
 	l.lag()
 	return l.listBy(l.Provider)
@@ -232,14 +232,14 @@ func (l *lab) listBy(provider cloudprovider.CloudProvider) map[string]*v1.NodeCl
 	return byID
 }
 
-// lag waits until List has caught up.
+// lag waits until List shows all changes made so far.
 func (l *lab) lag() {
 	if window := l.caps.ConsistencyWindow.Duration; window > 0 {
 		l.wait(window)
 	}
 }
 
-// wait lets time pass, by the hook or in reality.
+// wait lets time pass: with the hook Advance, or else in real time.
 func (l *lab) wait(d time.Duration) {
 	if l.Advance != nil {
 		l.Advance(d)
@@ -248,7 +248,7 @@ func (l *lab) wait(d time.Duration) {
 	pass(l.Context(), d)
 }
 
-// later lets some time pass if the hook exists.
+// later moves the clock by Options.Poll if the hook Advance exists.
 func (l *lab) later() {
 	if l.Advance != nil {
 		l.Advance(l.options.Poll)
@@ -262,7 +262,7 @@ func pass(ctx context.Context, d time.Duration) {
 	<-timed.Done()
 }
 
-// patience returns how long to wait for an instance.
+// patience returns the maximum time to wait for an instance.
 func (l *lab) patience() time.Duration {
 	switch {
 	case l.Advance != nil:
@@ -273,7 +273,7 @@ func (l *lab) patience() time.Duration {
 	return option.Or(l.options.Patience, DefaultRealPatience)
 }
 
-// waited returns how long patiently has waited without success, and which option makes it wait longer.
+// waited says how long patiently has waited without success, and which option makes it wait longer.
 func (l *lab) waited() string {
 	switch {
 	case errors.Is(l.Context().Err(), context.DeadlineExceeded):
@@ -320,7 +320,7 @@ func (l *lab) end(instance *v1.NodeClaim) {
 	var last error
 	if !l.patiently(func() bool {
 		last = l.Provider.Delete(l.Context(), instance)
-		// CP-DELETE-01 checks that the two agree; all other clauses wait for both.
+		// CP-DELETE-01 checks that Delete and the hook Instances agree. All other clauses wait until both say that the instance is gone.
 		return cloudprovider.IsNodeClaimNotFound(last) && (l.Instances == nil || !l.there(instance.Status.ProviderID))
 	}) {
 		l.Fatalf("instance %q is not gone %s, and the last Delete says %v (CP-DELETE-01)", instance.Status.ProviderID, l.waited(), last)
@@ -328,8 +328,8 @@ func (l *lab) end(instance *v1.NodeClaim) {
 	delete(l.owned, instance.Status.ProviderID)
 }
 
-// clear terminates the instances that the clause has left. The clause's context has ended, so it uses another, and it reports nothing:
-// other clauses check whether instances can be ended.
+// clear terminates the instances that the clause has left running. The clause's context has ended, so clear uses another one. It reports no
+// failures, because other clauses check whether instances can be ended.
 func (l *lab) clear() {
 	ctx := context.WithoutCancel(l.Context())
 	for _, id := range slices.Sorted(maps.Keys(l.owned)) {
@@ -337,7 +337,7 @@ func (l *lab) clear() {
 	}
 }
 
-// instances returns the instances that the cloud shows; the clause is skipped without the hook.
+// instances returns the instances that the hook Instances shows. Without the hook, the clause is skipped.
 func (l *lab) instances() []Instance {
 	if l.Instances == nil {
 		l.Skip("needs the hook Instances")
@@ -349,7 +349,7 @@ func (l *lab) instances() []Instance {
 	return all
 }
 
-// there reports whether the cloud has an instance; without the hook it asks the provider.
+// there reports whether the cloud has an instance. Without the hook Instances it asks the provider.
 func (l *lab) there(id string) bool {
 	if l.Instances == nil {
 		_, err := l.Provider.Get(l.Context(), id)
@@ -358,7 +358,7 @@ func (l *lab) there(id string) bool {
 	return slices.ContainsFunc(l.instances(), func(m Instance) bool { return m.ProviderID == id })
 }
 
-// boughtAs finds the type and the offering that match an instance's labels. It returns false if there is none.
+// boughtAs finds the type and the offering that match an instance's labels. It returns false if no offering matches.
 func boughtAs(types []*cloudprovider.InstanceType, instance *v1.NodeClaim) (cloudprovider.Candidate, bool) {
 	for _, t := range types {
 		if t.Name != instance.Labels[corev1.LabelInstanceTypeStable] {
@@ -373,7 +373,7 @@ func boughtAs(types []*cloudprovider.InstanceType, instance *v1.NodeClaim) (clou
 	return cloudprovider.Candidate{}, false
 }
 
-// bears reports whether labels have every value that the offering states.
+// bears reports whether the labels have every single value that the offering states.
 func bears(labels map[string]string, o *cloudprovider.Offering) bool {
 	for r := range o.Requirements.All {
 		if values := r.Values(); len(values) == 1 && labels[r.Key()] != values[0] {

@@ -13,7 +13,7 @@ import (
 
 // Correction is the difference between a provider's model of one instance type and a node of that type.
 type Correction struct {
-	// InstanceType is its name.
+	// InstanceType is the name of the type.
 	InstanceType string `json:"instanceType"`
 	// Resource that differs.
 	Resource corev1.ResourceName `json:"resource"`
@@ -22,7 +22,7 @@ type Correction struct {
 	Observed resource.Quantity `json:"observed"`
 }
 
-// Excess returns what the model promises beyond what the node has; a negative amount is wasted.
+// Excess returns the amount by which the model exceeds the node's amount. If it is negative, the model wastes capacity.
 func (c Correction) Excess() resource.Quantity {
 	excess := c.Modelled.DeepCopy()
 	excess.Sub(c.Observed)

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// probe is the testing.TB with which a clause is checked. It stores messages instead of failing the test it belongs to, so that the same
-// check can end in a sub-test or only in a report. Methods that it does not have (TempDir, Setenv) are those of the test.
+// probe is the testing.TB with which a clause is checked. It stores messages and does not fail the test it belongs to. So the same check
+// can be reported by a sub-test or only in a report. Methods that it does not have (TempDir, Setenv) are those of the test.
 type probe struct {
 	testing.TB // the real one
 	name       string
@@ -32,21 +32,21 @@ var _ testing.TB = (*probe)(nil)
 // finding is the result of a probe.
 type finding struct {
 	outcome Outcome
-	// log contains all messages, faults those that failed, and reason why the check was skipped.
+	// log contains all messages, faults the messages of failures, and reason why the check was skipped.
 	log, faults []string
 	reason      string
 }
 
-// Real time allowed after a deadline: for a call to notice that its context has ended, for the clean-up after a clause, and for the report
-// of the whole run, which must be ready before go test ends the process.
+// These are real times allowed after a deadline: for a call to notice that its context has ended, for the clean-up after a clause, and for
+// the report of the whole run, which must be ready before go test ends the process.
 const (
 	graceTime   = 5 * time.Second
 	cleanupTime = 5 * time.Second
 	reportTime  = 20 * time.Second
 )
 
-// examine runs a check including its clean-up on a separate goroutine, which FailNow and Skip may end. With a deadline it returns even if
-// the provider does not.
+// examine runs a check and its clean-up in a separate goroutine, because FailNow and Skip end the goroutine. With a deadline it returns
+// even if the provider does not.
 func examine(tb testing.TB, name string, deadline time.Time, check func(*probe)) finding {
 	parent := context.Background()
 	if tb != nil {
@@ -76,10 +76,10 @@ func examine(tb testing.TB, name string, deadline time.Time, check func(*probe))
 	return f
 }
 
-// outOfTime is the reason for ending something at a deadline.
+// outOfTime is the reason given if something ends at a deadline.
 const outOfTime = "the time of the run is over (go test's -timeout, or Options.Deadline): give it longer, or have it wait for less by the hook Advance or Options.Patience"
 
-// until returns a context that ends some time after the deadline, if there is one.
+// until returns a context that ends some time after the deadline. Without a deadline it ends only with parent.
 func until(parent context.Context, deadline time.Time, after time.Duration) (context.Context, context.CancelFunc) {
 	if deadline.IsZero() {
 		return context.WithCancel(parent)
@@ -87,7 +87,7 @@ func until(parent context.Context, deadline time.Time, after time.Duration) (con
 	return context.WithDeadline(parent, deadline.Add(after))
 }
 
-// cleanUp runs the functions passed to Cleanup, the last first. It stops waiting after the deadline, if there is one.
+// cleanUp runs the functions passed to Cleanup, the last first. It stops waiting after the deadline, if the deadline is not zero.
 func (p *probe) cleanUp(deadline time.Time) {
 	given, stop := until(context.Background(), deadline, graceTime+cleanupTime)
 	if given.Err() != nil {
@@ -109,8 +109,8 @@ func (p *probe) cleanUp(deadline time.Time) {
 	}
 }
 
-// alone waits for a function that may end its goroutine, until the context ends. A panic of the provider fails the clause, but not the
-// others.
+// alone runs a function that may end its goroutine, and waits for it until the context ends. A panic of the provider fails the clause, but
+// not the others.
 func (p *probe) alone(given context.Context, f func()) {
 	done := make(chan struct{})
 	go func() {

@@ -22,13 +22,13 @@ type Result struct {
 	// Level and Clause that were tested: "Core", "CP-CREATE-02".
 	Level  Level  `json:"level"`
 	Clause string `json:"clause"`
-	// Says is a short form of the clause; package cloudprovider has the full text.
+	// Says is a short form of the clause; the comment of package cloudprovider has the full text.
 	Says string `json:"says"`
 	// Outcome of the test.
 	Outcome Outcome `json:"outcome"`
-	// Reason why it was skipped; empty otherwise.
+	// Reason why the clause was skipped; empty otherwise.
 	Reason string `json:"reason,omitempty"`
-	// Faults found; nil unless it failed.
+	// Faults found; nil unless the clause failed.
 	Faults []string `json:"faults,omitempty"`
 }
 
@@ -36,9 +36,9 @@ type Result struct {
 type Report struct {
 	// Provider's name.
 	Provider string `json:"provider"`
-	// Results in the order of the levels, and within each in the order of the contract.
+	// Results are in the order of the levels, and within each level in the order of the contract.
 	Results []Result `json:"results"`
-	// Corrections for a live cloud; nil if nodes were not observed. They are estimates to use, not failures.
+	// Corrections are found on real clouds; nil if no nodes were observed. Corrections are estimates to use, not failures.
 	Corrections []Correction `json:"corrections,omitempty"`
 }
 

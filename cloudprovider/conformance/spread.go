@@ -10,10 +10,10 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// spread returns offerings with room that suit a small claim, at most Options.Spread: the cheapest first, then those that add most variety
-// to the ones before. With enough of them, every zone occurs with every capacity type, and so does every architecture, operating system and
-// region. So it also finds providers that use only one region, or read only one kind of instance, and therefore work only for the cheapest
-// offering.
+// spread returns offerings with room that suit a small claim, at most Options.Spread: the cheapest first. Each further offering is the one
+// that adds most facets to those before it. If Options.Spread is large enough, every zone occurs with every capacity type. Every
+// architecture, operating system and region occurs, too. So the clauses also find providers that work only for the cheapest offering,
+// because they use only one region or read only one kind of instance.
 func (l *lab) spread() []cloudprovider.Candidate {
 	var left, chosen []cloudprovider.Candidate
 	for _, c := range l.order(l.claim()) {
@@ -43,7 +43,7 @@ func (l *lab) spread() []cloudprovider.Candidate {
 	return chosen
 }
 
-// news counts the facets of an offering that are not shown yet.
+// news counts the facets of an offering that are not in shown.
 func news(c cloudprovider.Candidate, shown map[string]bool) int {
 	n := 0
 	for _, facet := range facets(c) {
@@ -66,7 +66,7 @@ func facets(c cloudprovider.Candidate) []string {
 	}
 }
 
-// stated returns the first value that the offering, or else its type, has for a label, or "" if neither has one.
+// stated returns the first value that the offering has for a label, or else the type's first value, or "" if neither has one.
 func stated(c cloudprovider.Candidate, key string) string {
 	for _, set := range []requirements.Set{c.Offering.Requirements, c.Type.Requirements} {
 		if values := set.Get(key).Values(); set.Has(key) && len(values) > 0 {
@@ -76,7 +76,7 @@ func stated(c cloudprovider.Candidate, key string) string {
 	return ""
 }
 
-// spreadInstance is an instance of a spread, and the offering that was requested.
+// spreadInstance is an instance that launchSpread has launched, and the offering that was requested.
 type spreadInstance struct {
 	claim, instance *v1.NodeClaim
 	of              cloudprovider.OfferingKey
@@ -86,7 +86,7 @@ func (m spreadInstance) String() string {
 	return fmt.Sprintf("%q (%s)", m.instance.Status.ProviderID, m.of)
 }
 
-// launchSpread launches one instance of each offering of a spread. Offerings without room are left out.
+// launchSpread launches one instance of each offering that spread returns. Offerings that have no room by then are left out.
 func (l *lab) launchSpread() []spreadInstance {
 	var launched []spreadInstance
 	for _, c := range l.spread() {

@@ -11,9 +11,9 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// Factory makes a provider to test, on a cloud without any instances of the kit. It is called for every clause and, in properties, for
-// every trial. A factory for a real cloud may return the same provider each time, because the kit uses only its own instances and
-// terminates them. The factory closes what it opens with t.Cleanup; t.Fatal and t.Skip end the clause.
+// Factory makes a provider to test, on a cloud without any instances of the kit. It is called for every clause. In clauses with random
+// inputs, it is called for every trial. A factory for a real cloud may return the same provider each time, because the kit uses only its
+// own instances and terminates them. The factory closes what it opens with t.Cleanup; t.Fatal and t.Skip end the clause.
 type Factory func(t testing.TB) Subject
 
 // Subject is a provider under test, with facts about it and hooks for its cloud. Only Provider is required: a clause that needs a missing
@@ -21,11 +21,12 @@ type Factory func(t testing.TB) Subject
 type Subject struct {
 	// Provider under test.
 	Provider cloudprovider.CloudProvider
-	// NodePool for which instance types are requested and to which claims belong; nil means one named "conformance" without requirements.
-	// If it is a v1alpha5 pool (v1.SetGenerationOf), the kit checks that the provider supports that generation: claims then have its label,
-	// and instances must have it.
+	// NodePool is the pool whose instance types are requested and to which claims belong. nil means a pool named "conformance" without
+	// requirements. If it is a v1alpha5 pool (v1.SetGenerationOf), the kit checks that the provider supports that generation: claims then
+	// have its label, and instances must have it.
 	NodePool *v1.NodePool
-	// NodeClass from which claims are launched; zero means one named "default" of the first kind that the provider declares.
+	// NodeClass is the node class from which claims are launched. The zero value means one named "default", of the first kind that the
+	// provider declares.
 	NodeClass v1.NodeClassReference
 	// Requirements are added to every claim, to limit a run on a real cloud to cheap instances. Nil adds none.
 	Requirements []v1.NodeSelectorRequirementWithMinValues
@@ -45,22 +46,22 @@ type Hooks struct {
 	OtherCluster func() cloudprovider.CloudProvider
 	// Instances returns the cloud's instances as its console shows them: all that are not gone, at least those of this cluster.
 	Instances func(context.Context) ([]Instance, error)
-	// SellOut takes away the stock of the matching offerings, without informing the provider. The result restores it.
+	// SellOut removes the stock of the matching offerings, without informing the provider. restock restores the stock.
 	SellOut func(match func(cloudprovider.OfferingKey) bool) (restock func())
 	// Inject makes calls of the provider fail in the cloud until heal is called. It returns errors.ErrUnsupported for a fault that this
-	// cloud can't have.
+	// cloud can't produce.
 	Inject func(Fault) (heal func(), err error)
 	// Stall blocks the cloud's calls that the method needs until release is called. A stalled call must get at least a second before the
 	// kit gives up. It returns errors.ErrUnsupported for a method that can't be stalled.
 	Stall func(Method) (release func(), err error)
-	// SetNodeClass makes a node class ready, missing and so on. An unknown reference creates a new node class.
+	// SetNodeClass makes a node class ready, missing and so on. For an unknown reference it creates a node class.
 	SetNodeClass func(v1.NodeClassReference, NodeClassState) error
 	// MakeDrift makes the instance differ from what its node class asks for.
 	MakeDrift func(providerID string) error
 	// Interrupt makes the cloud announce what it will do to an instance after the notice, and then do it.
 	Interrupt func(providerID string, kind cloudprovider.InterruptionKind, notice time.Duration) error
-	// WithoutRepair returns a provider for which the operator has turned repair off. Nil if providers have no such setting, and callers
-	// ignore the policies instead.
+	// WithoutRepair returns a provider for which the operator has turned repair off. It is nil if providers have no such setting because
+	// callers ignore the policies instead.
 	WithoutRepair func() cloudprovider.CloudProvider
 	// Noise puts messages into the source of interruptions that do not concern a cluster, or can't be parsed.
 	Noise func() error
@@ -77,21 +78,21 @@ const (
 	NodeClassTerminating NodeClassState = "Terminating"
 )
 
-// An Instance as the cloud shows it, not the provider.
+// An Instance is described by the cloud, not by the provider.
 type Instance struct {
 	// ProviderID in the provider's format.
 	ProviderID string
-	// ClaimUID of its claim, as its tags say; empty without such a tag.
+	// ClaimUID is the UID of the claim in the instance's tags; empty without such a tag.
 	ClaimUID string
-	// Live is true while it boots or runs, false while it shuts down.
+	// Live is true while the instance boots or runs, and false while it shuts down.
 	Live bool
-	// Taints that its node joins with; nil if the hook does not know.
+	// Taints are the taints that its node joins with; nil if the hook does not know them.
 	Taints []corev1.Taint
-	// Observed is what its node has reported; nil until there is a node.
+	// Observed has the values that the instance's node has reported; nil until the node exists.
 	Observed *Observed
 }
 
-// Observed is what a real node reports about itself.
+// Observed has the values that a real node reports about itself.
 type Observed struct {
 	// Allocatable of status.allocatable.
 	Allocatable corev1.ResourceList
@@ -116,16 +117,16 @@ const (
 	MethodRegistered           Method = "Registered"
 )
 
-// Fault is a failure in the cloud, described by what the provider should make of it.
+// Fault is a failure in the cloud, described by the error that the provider should return.
 type Fault struct {
 	// Method of the provider that the fault affects.
 	Method Method
 	// Kind of error that the provider must return. Empty means an error that the provider can't interpret.
 	Kind cloudprovider.ErrorKind
-	// Also is a second failure in the same call, which the error must report too. Empty means none.
+	// Also is the kind of a second failure in the same call, which the error must report, too. Empty means none.
 	Also cloudprovider.ErrorKind
-	// RetryAfter is the delay that a throttling cloud requests; zero if it states none.
+	// RetryAfter is the delay that a throttling cloud requests; zero if it requests none.
 	RetryAfter time.Duration
-	// Lost makes the cloud carry out the request and lose its answer.
+	// Lost makes the cloud carry out the request but lose its answer.
 	Lost bool
 }

@@ -34,7 +34,7 @@ func (w *world) step() {
 	w.disrupt()
 }
 
-// hear acts on interruptions.
+// hear receives interruptions and acts on them.
 func (w *world) hear() {
 	if w.source == nil {
 		return
@@ -53,7 +53,7 @@ func (w *world) hear() {
 	}
 }
 
-// remove deletes the objects that must go.
+// remove deletes the objects that the removal lists.
 func (w *world) remove(r *disruption.Removal) {
 	if r == nil {
 		return
@@ -65,7 +65,7 @@ func (w *world) remove(r *disruption.Removal) {
 	w.deleteClaim(r.Claim.Name)
 }
 
-// kubelets join nodes for instances that run, and fall silent with them.
+// kubelets creates Nodes for running instances, and makes Nodes unready once their instances are gone.
 func (w *world) kubelets() {
 	for _, name := range slices.Sorted(maps.Keys(w.claims)) {
 		c := w.claims[name]
@@ -221,7 +221,7 @@ func (w *world) reconcileNode(name string) {
 	w.t.Fatalf("node %q never settles: %q", name, w.log[max(0, len(w.log)-10):])
 }
 
-// do carries out one effect, and returns what it found out about the instance.
+// do carries out one effect. If the effect looks at the instance, do returns the state of the instance.
 func (w *world) do(effect provisioning.Effect) provisioning.InstanceState {
 	w.note("%s", effect)
 	switch e := effect.(type) {
@@ -233,7 +233,7 @@ func (w *world) do(effect provisioning.Effect) provisioning.InstanceState {
 			w.ended = true
 			break
 		} else if there.ResourceVersion != e.Claim.ResourceVersion {
-			w.ended = true // a conflict: the object is reconciled again
+			w.ended = true // conflict: the object will be reconciled again
 			break
 		}
 		w.putClaim(e.Claim.DeepCopy())

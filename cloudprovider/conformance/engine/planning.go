@@ -116,7 +116,7 @@ func (w *world) schedule() {
 	}
 }
 
-// store sets the metadata of a claim that an API server sets.
+// store sets the metadata of a new claim, as an API server would.
 func (w *world) store(claim *v1.NodeClaim) string {
 	w.named++
 	claim = claim.DeepCopy()

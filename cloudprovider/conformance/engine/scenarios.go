@@ -19,16 +19,16 @@ import (
 // Options of a run. Start from DefaultOptions.
 type Options struct {
 	// Start is the time on the clock of the provider and its cloud after the factory has made them; zero means midnight UTC of 2026-03-01.
-	// Deadlines of interruptions are compared with it.
+	// Deadlines of interruptions are compared with this clock.
 	Start time.Time
 	// Step is how far the clock advances between two passes over the cluster; more than 0.
 	Step time.Duration
 	// Steps is the number of passes after which a scenario must have reached its next goal, at least 1.
 	Steps int
-	// Listen is how long each pass waits for interruptions, in real time; more than 0. A remote source needs a longer time. Messages that
-	// it has returned in the meantime must be delivered again.
+	// Listen is how long each pass waits for interruptions, in real time; more than 0. A remote source needs a longer time. The cloud must
+	// deliver a message again if the source had received it when the wait ended.
 	Listen time.Duration
-	// VanishEvery makes Vanish test only every n-th step of the life of a node, for clouds that are slow; 1 tests each step.
+	// VanishEvery is for slow clouds: Vanish tests only every n-th step of the life of a node. 1 tests each step.
 	VanishEvery int
 }
 
@@ -60,7 +60,7 @@ func Scenarios() []string {
 
 type scenario struct {
 	name string
-	// says describes in a few words what it shows.
+	// says describes in a few words what the scenario shows.
 	says string
 	play func(*world)
 }
@@ -77,7 +77,7 @@ func scenarios() []scenario {
 	}
 }
 
-// Run runs every scenario as a sub-test of t, and reports the result of each, as the clauses of level conformance.Engine.
+// Run runs every scenario as a sub-test of t. It returns a report with one result for each, as for clauses of level conformance.Engine.
 func Run(t *testing.T, factory conformance.Factory, options Options) *conformance.Report {
 	t.Helper()
 	report := &conformance.Report{}
@@ -95,7 +95,7 @@ func Run(t *testing.T, factory conformance.Factory, options Options) *conformanc
 	return report
 }
 
-// Play runs one scenario, which may fail or skip t. An unknown name fails it.
+// Play runs one scenario, which may fail or skip t. An unknown name fails t.
 func Play(t testing.TB, name string, factory conformance.Factory, options Options) {
 	t.Helper()
 	for _, s := range scenarios() {
@@ -167,7 +167,7 @@ func drift(w *world) {
 	w.sound()
 }
 
-// interrupt: an instance that will be taken back is replaced, and its pods run again.
+// interrupt: an instance that the cloud will take back is replaced, and its pods run again.
 func interrupt(w *world) {
 	source, ok := cloudprovider.As[cloudprovider.InterruptionSource](w.Provider)
 	if !ok {
@@ -191,7 +191,7 @@ func interrupt(w *world) {
 	w.sound()
 }
 
-// repair: of several instances one breaks; it is replaced.
+// repair: one of several instances breaks and is replaced.
 func repair(w *world) {
 	repairer, ok := cloudprovider.As[cloudprovider.Repairer](w.Provider)
 	if !ok {
@@ -220,7 +220,7 @@ func repair(w *world) {
 	w.sound()
 }
 
-// received returns the present messages, or those that come soon.
+// received returns the messages that are present or arrive within wait.
 func received(ctx context.Context, source cloudprovider.InterruptionSource, wait time.Duration) ([]cloudprovider.Interruption, error) {
 	soon, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()

@@ -13,15 +13,15 @@ import (
 )
 
 const (
-	// collectEvery is the number of steps between two garbage collections: two minutes, with the usual steps of ten seconds.
+	// collectEvery is the number of steps between two garbage collections. This is two minutes with the default step of ten seconds.
 	collectEvery = 12
-	// poolAway is for how many steps a NodePool that vanished is away.
+	// poolAway is the number of steps between the deletion of the NodePool and its re-creation.
 	poolAway = 3
 	// leastVanishSteps is the smallest number of effects in the life of a node; with fewer effects the scenario would test nothing.
 	leastVanishSteps = 12
 )
 
-// vanish: pods come and go again and again; each time an object vanishes one step later than the time before.
+// vanish starts and stops pods again and again. Each time, an object vanishes one step later than the time before.
 func vanish(w *world) {
 	every := w.options.VanishEvery
 	for _, kind := range []struct {
@@ -46,8 +46,8 @@ func vanish(w *world) {
 	}
 }
 
-// beforeEffect lets an object vanish when it is due: before the effect with its number, or before the first later effect at which the
-// object exists.
+// beforeEffect lets an object vanish when it is due: before effect number vanishAt, or before the first later effect at which the object
+// exists.
 func (w *world) beforeEffect() {
 	if w.vanish != nil && w.effects >= w.vanishAt && w.vanish() {
 		w.note("(vanished at step %d)", w.effects)
@@ -106,7 +106,7 @@ func (w *world) takePool() bool {
 	return true
 }
 
-// whole reports whether all pods run, and claims, nodes and instances belong together.
+// whole reports whether all pods run, and each claim has its node and its instance.
 func (w *world) whole() bool {
 	if !w.allRun() {
 		return false

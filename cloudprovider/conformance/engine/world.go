@@ -20,7 +20,7 @@ import (
 	"github.com/drawknife/drawknife/provisioning"
 )
 
-// poolName of the only NodePool.
+// poolName is the name of the only NodePool.
 const poolName = "conformance-engine"
 
 // world is an API server, kubelets and a controller in memory, above the provider's instances.
@@ -37,11 +37,12 @@ type world struct {
 	version   int
 	named     int
 	log       []string
-	// steps counts the steps; ended is true if an object of the step was gone or had changed, so that the rest of the step was left out.
+	// steps counts the steps. ended is true if an object of the step was gone or had changed, so that the rest of the step was skipped.
 	steps int
 	ended bool
 
-	// vanish deletes an object before effect number vanishAt of this round; effects counts the effects. It is nil if no object vanishes.
+	// vanish deletes an object before effect number vanishAt of this round; effects counts the effects of the round. vanish is nil if no
+	// object vanishes.
 	vanish            func() bool
 	effects, vanishAt int
 	// silent are instances whose Node was deleted: their kubelets do not create it again.
@@ -102,7 +103,7 @@ func newWorld(t testing.TB, s conformance.Subject, o Options) *world {
 	return w
 }
 
-// run adds pods that request this share of a core.
+// run adds n pods, each with the request cpu.
 func (w *world) run(app string, n int, cpu string) {
 	controlled := true
 	for i := range n {
@@ -121,7 +122,7 @@ func (w *world) run(app string, n int, cpu string) {
 	}
 }
 
-// stop removes an app's pods; without pods their nodes are consolidated.
+// stop removes an app's pods. After that, consolidation removes their nodes.
 func (w *world) stop(app string) {
 	maps.DeleteFunc(w.pods, func(_ types.NamespacedName, p *corev1.Pod) bool { return p.Labels["app"] == app })
 	w.disrupts = true
@@ -185,7 +186,7 @@ func (w *world) podsOn(node string) []*corev1.Pod {
 	return on
 }
 
-// price of all claims, in USD per hour, as the catalogue has it.
+// price returns the price of all claims in the catalogue, in USD per hour.
 func (w *world) price() float64 {
 	types, err := w.Provider.InstanceTypes(w.t.Context(), w.pool)
 	if err != nil {
@@ -205,8 +206,8 @@ func (w *world) price() float64 {
 	return sum
 }
 
-// sound checks what must be true whenever all pods run: no node has more than it has room for, each instance of the provider has one claim,
-// and each claim an instance.
+// sound checks what must be true whenever all pods run: no node has more pods than fit on it, each instance of the provider has one claim,
+// and each claim has an instance.
 func (w *world) sound() {
 	for name, node := range w.nodes {
 		var used resource.Quantity
@@ -233,13 +234,13 @@ func (w *world) sound() {
 		}
 	}
 	for uid, n := range claims {
-		if n != 1 && (n != 0 || !deleted[uid]) { // the instance of a claim that is deleted may be shutting down
+		if n != 1 && (n != 0 || !deleted[uid]) { // a deleted claim may have no running instance: the instance is shutting down
 			w.t.Errorf("claim %q has %d instances", uid, n)
 		}
 	}
 }
 
-// until steps the clock until something is so.
+// until runs steps until so returns true.
 func (w *world) until(what string, so func() bool) {
 	for range w.options.Steps {
 		if so() {
