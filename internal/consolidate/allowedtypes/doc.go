@@ -1,12 +1,12 @@
-// Package allowedtypes answers one question: which instance types may the new nodes of a command have, so that the command saves money
-// whichever of them the cloud launches?
+// Package allowedtypes answers one question: which instance types may the new nodes of a command have, so that the command saves money with
+// each of these types?
 //
 // The input is the common properties of the removed nodes, the planned nodes with the types that would hold their pods, and the largest
 // total cost. The output is the nodes with the remaining types, or a block that says why some node has none.
 //
-// The largest total cost is divided among the new nodes in proportion to their prices. A type remains if it costs less than its node's
-// share with each offering that the launch may use. The rules for capacity types are those of disruption.Reference. The work is in
-// proportion to nodes times types; nodes of a pool with the same requirements are looked up once.
+// The largest total cost is divided among the new nodes in proportion to their prices. A type remains if, with each offering that the
+// launch may use, it costs less than its node's share. The rules for capacity types are those of disruption.Reference. The work is
+// proportional to nodes times types; nodes of a pool with the same requirements are looked up only once.
 //
 //	shares   the largest cost of each new node               finder.go
 //	offers   the types that cost no more        offers.go

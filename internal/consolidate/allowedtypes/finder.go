@@ -19,33 +19,34 @@ import (
 // use.
 type Finder struct {
 	*reference.Pass
-	// oneZone allows keeping new nodes to one zone, keepsZone does so now: see sureOffers.
+	// oneZone allows keeping new nodes to one zone. keepsZone is true while sureOffers does this.
 	oneZone, keepsZone bool
-	// cheapest is scratch space of cheaper; allWanted remembers what it found, wanted is the last entry.
+	// cheapest is scratch space of the method cheaper. allWanted has all entries that wants has made; wanted has the latest of them.
 	cheapest  []*knownOffer
 	wanted    []*wanted
 	allWanted map[wantedKey]*wanted
 }
 
-// New returns a finder for nodes of the pass. With oneZone it keeps new nodes to one zone where no type is sure to pay in all of them.
+// New returns a finder for nodes of the pass. If oneZone is true and a new node has no type that is sure to pay in all zones, the finder
+// may keep the node to one zone.
 func New(p *reference.Pass, oneZone bool) *Finder { return &Finder{Pass: p, oneZone: oneZone} }
 
-// Apart returns a finder for another goroutine. It reads shared results, but does not add to them.
+// Apart returns a finder for another goroutine. The new finder reads shared results, but does not add to them.
 func (p *Finder) Apart() *Finder { return New(p.Pass.Apart(), p.oneZone) }
 
-// Group contains the relevant properties of the nodes that go.
+// Group contains the relevant properties of the nodes that are removed.
 type Group struct {
 	Method decision.Method
-	// Spot says that all of them are spot instances, Due says that one of them must go anyway, One says that there is only one.
+	// Spot means that all of them are spot instances, Due that one of them must be removed anyway, and One that there is only one.
 	Spot, Due, One bool
 }
 
-// Money is what a command may spend, in nano-USD per hour: Spent is the present cost of the nodes that go, Most is the largest total cost
-// of new nodes.
+// Money limits the spending of a command, in nano-USD per hour. Spent is the present cost of the removed nodes; Most is the largest total
+// cost of new nodes.
 type Money struct{ Spent, Most int64 }
 
-// Limits on the length of type lists, where no pool asks for more: one for the search, which only needs to know that a command is good, and
-// one for the command, which is more than providers use for one launch.
+// Limits on the length of type lists, for pools that don't ask for more. mostTried is for the search, which only needs to know that a
+// command is good. mostListed is for the command; providers use fewer types for one launch.
 const (
 	mostTried  = 10
 	mostListed = 60
@@ -57,10 +58,10 @@ func (p *Finder) ToTry() int { return max(mostTried, p.SpotTypes()) }
 // ToList returns how many types of a node a command lists.
 func (p *Finder) ToList() int { return max(mostListed, p.SpotTypes()) }
 
-// Narrow restricts planned nodes to types that keep the command worth it. It divides the permitted cost among the new nodes by their
-// prices. Each node keeps the types that cannot cost more than its share, whichever offering is bought. A node that replaces a drifted one
-// keeps all its types. If a share leaves a node no type, the node gets what it needs from the others, unless the mode is strict. If that
-// fails, too, nodes may be kept to one zone. Lists are cut to the limit.
+// Narrow restricts planned nodes to types with which the command is worth it. It divides the permitted cost among the new nodes in
+// proportion to their prices. Each node keeps the types that cost less than its share, whichever offering is bought. A node that replaces a
+// drifted one keeps all its types. If no type of a node costs less than its share, the node gets a larger share and the other nodes get
+// less, unless strict is true. If that fails, too, nodes may be kept to one zone. Each list has at most limit types.
 func (p *Finder) Narrow(group Group, nodes []planning.NewNode, spend Money, limit int, strict bool) ([]planning.NewNode, *decision.Block) {
 	if group.Method == decision.MethodDrift {
 		return nodes, nil
@@ -81,9 +82,9 @@ func (p *Finder) Narrow(group Group, nodes []planning.NewNode, spend Money, limi
 	return nil, why
 }
 
-// sharing restricts each new node to its share. With needs, a node whose share leaves it no type gets what it needs, and the others divide
-// the rest: so one node whose type costs more in another zone does not stop a command that saves enough. Without needs each node has its
-// share by price.
+// sharing restricts each new node to the types that its share of the permitted cost allows. If needs is not nil, a node without such a type
+// gets the share needs[i], and the other nodes divide the rest. So one node whose type costs more in another zone does not stop a command
+// that saves enough. If needs is nil, the shares are proportional to the prices.
 func (p *Finder) sharing(group Group, nodes []planning.NewNode, needs []int64, spend Money, limit int) ([]planning.NewNode, *decision.Block) {
 	planned, most, short := int64(0), spend.Most, make([]bool, len(nodes))
 	for i := range nodes {
@@ -117,7 +118,7 @@ func (p *Finder) sharing(group Group, nodes []planning.NewNode, needs []int64, s
 	return out, nil
 }
 
-// needs returns the smallest share for each new node that leaves it a type, or 0 if none does.
+// needs returns for each new node the smallest share that leaves it a type, or 0 if no share does.
 func (p *Finder) needs(group Group, nodes []planning.NewNode, limit int) []int64 {
 	out, fromSpot := make([]int64, len(nodes)), group.Spot
 	for i := range nodes {
@@ -129,13 +130,13 @@ func (p *Finder) needs(group Group, nodes []planning.NewNode, limit int) []int64
 	return out
 }
 
-// picky reports whether the pool requires variety (minValues), so that a list of types must not be cut.
+// picky reports whether the pool requires several types (minValues), so that a list of types must not be cut.
 func (p *Finder) picky(pool *survey.Pool) bool {
 	return slices.ContainsFunc(pool.Object.Spec.Template.Spec.Requirements, func(r v1.NodeSelectorRequirementWithMinValues) bool { return r.MinValues != nil })
 }
 
-// sharedOut returns a node's price plus its part of what may be spent beyond all planned prices, rounded down. Nodes that cost nothing
-// share it equally.
+// sharedOut returns a node's share of most: its price, plus a part of the amount by which most exceeds all planned prices. The part is
+// proportional to the price and rounded down. If all nodes cost nothing, they share most equally.
 func sharedOut(price, planned, most int64, nodes int) int64 {
 	if planned <= 0 {
 		return most / int64(nodes)
@@ -166,8 +167,8 @@ func (p *Finder) offers(fromSpot bool, node *planning.NewNode, share int64, limi
 	return p.cheaper(pool, node, share), spotToSpot, nil
 }
 
-// narrowed returns one planned node with the types that cost less than its share. The rules for capacity types are the reference's, for the
-// whole group.
+// narrowed returns one planned node with the types that cost less than its share. The rules for capacity types are those of Reference,
+// applied to the whole group.
 func (p *Finder) narrowed(group Group, planned *planning.NewNode, share, spent int64, nodes, limit int) (*planning.NewNode, *decision.Block) {
 	pool := p.Fleet.Pools[planned.Pool]
 	node := *planned
@@ -202,9 +203,9 @@ func (p *Finder) narrowed(group Group, planned *planning.NewNode, share, spent i
 	return &node, nil
 }
 
-// sureOffers is offers with a fallback: if no type is sure to cost less than the share, because it costs more in some zone, the node is
-// kept to one zone, the first that has such a type in the order of the planned types. Prices of spot instances differ by zone, and a
-// command may be worth it only in one of them.
+// sureOffers calls offers. If no type is sure to cost less than the share, because each costs more in some zone, it restricts the node to
+// one zone: the zone of the first planned type that costs less there. Spot prices differ by zone, so a command may be worth it in only one
+// of them.
 func (p *Finder) sureOffers(fromSpot bool, node *planning.NewNode, share int64, limit int) (list []*knownOffer, spotToSpot bool, why *decision.Block) {
 	planned := *node
 	if list, spotToSpot, why = p.offers(fromSpot, node, share, limit); !p.keepsZone || why != nil || len(list) > 0 {

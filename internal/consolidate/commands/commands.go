@@ -24,20 +24,20 @@ import (
 type Found struct {
 	*searchcontext.Context
 	paying.Terms
-	// Trial contains the steps, in their order, that were accepted since Start.
+	// Trial contains the steps that were accepted since Start, in their order.
 	Trial *searchcontext.WhatIf
 	Start trial.Mark
 	Steps []*removing.Step
 	// Types finds the instance types of new nodes.
 	Types      *allowedtypes.Finder
 	Components *components.Components
-	// Parallelism is how many goroutines write at most.
+	// Parallelism is the largest number of goroutines that write.
 	Parallelism int
 }
 
-// Write makes commands of the steps. Nodes that share a new node go together; other nodes go in separate commands if each is worth it
-// without the rest. It returns the nodes that are left for the next plan because they are not worth it alone. Components are independent of
-// each other and are written in parallel.
+// Write makes commands of the steps. Nodes that share a new node are removed together. Other nodes are removed by separate commands, if
+// each command is worth it without the others. It also returns the nodes that are left for the next plan because removing them alone is not
+// worth it. Components are independent of each other and are written in parallel.
 func Write(f *Found) (list []*decision.Command, left []*searchcontext.Candidate) {
 	w := newWriter(f)
 	parts := w.parts()
@@ -59,7 +59,7 @@ func Write(f *Found) (list []*decision.Command, left []*searchcontext.Candidate)
 	return list, left
 }
 
-// componentsApart is how many components are worth another goroutine.
+// componentsApart is the number of components for which another goroutine is started.
 const componentsApart = 8
 
 // writer makes commands of steps, in their order.
@@ -69,11 +69,12 @@ type writer struct {
 	types *allowedtypes.Finder
 	// members are the removed nodes, in the order in which they were found.
 	members []*searchcontext.Candidate
-	// method that found a member, and receivers, the nodes that take its pods, by name; both by the member's number.
+	// method is the method that found each member. receivers are the nodes that take its pods, by name. Both are indexed by the member's
+	// Number.
 	method    []decision.Method
 	receivers [][]planning.ExistingNode
-	// planned are the new nodes with all types that would hold their pods, up to the length of a command's list. openedFor are the first
-	// members that they were opened for; from are the members that their pods come from, or nil for pending pods.
+	// planned are the new nodes with all types that would hold their pods, up to the length of a command's list. openedFor has the first
+	// member that each new node was opened for. from has the members that its pods come from, with nil for pending pods.
 	planned   []planning.NewNode
 	openedFor []*searchcontext.Candidate
 	from      [][]*searchcontext.Candidate
@@ -108,7 +109,8 @@ func newWriter(f *Found) *writer {
 	return w
 }
 
-// cameFrom returns the candidates that pods come from, in the order of the pods; runs of the same candidate are listed once.
+// cameFrom returns the candidates that pods come from, in the order of the pods; if several pods in a row come from the same candidate, it
+// is listed once.
 func cameFrom(from []int32, hidden []*searchcontext.Candidate) []*searchcontext.Candidate {
 	var out []*searchcontext.Candidate
 	for i, k := range from {
@@ -138,14 +140,14 @@ func (w *writer) receive(e *planning.ExistingNode, from []int32, hidden []*searc
 	}
 }
 
-// apart returns a writer for another goroutine: its finder has its own memory, everything else is only read.
+// apart returns a writer for another goroutine: it has its own finder, and only reads everything else.
 func (w *writer) apart() *writer {
 	return &writer{
 		Found: w.Found, types: w.types.Apart(), members: w.members, method: w.method, receivers: w.receivers, planned: w.planned, openedFor: w.openedFor, from: w.from,
 	}
 }
 
-// written is the result of a component: its commands, and the members that are left to the next plan.
+// written is the result of a component: its commands, and the members that are left for the next plan.
 type written struct {
 	commands []*decision.Command
 	left     []*searchcontext.Candidate

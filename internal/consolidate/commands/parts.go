@@ -11,15 +11,15 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// part is a set of members and new nodes that belong together, those by their place in writer.planned.
+// part is a set of members and new nodes that belong together. The new nodes are indices in writer.planned.
 type part struct {
 	members []*searchcontext.Candidate
 	nodes   []int
-	// openedFor are the members that new nodes were opened for, until the parts are separated.
+	// openedFor are the members that the part's new nodes were opened for. It is used only until the parts are separated.
 	openedFor []*searchcontext.Candidate
 }
 
-// parts returns the components: nodes that were exchanged for each other, with all resulting new nodes.
+// parts returns the components: nodes that were exchanged for each other, and all new nodes that replace them.
 func (w *writer) parts() []*part {
 	all := &part{members: w.members, nodes: make([]int, len(w.planned)), openedFor: w.openedFor}
 	for i := range all.nodes {
@@ -28,7 +28,8 @@ func (w *writer) parts() []*part {
 	return grouped(all, &w.Components.Connected)
 }
 
-// split divides a component into parts that share no new node and no gang that is moved as a whole. A new node of pending pods belongs to the members that it was opened for.
+// split divides a component into parts that share no new node and no gang that is moved as a whole. A new node with pending pods belongs to
+// the members that it was opened for.
 func (w *writer) split(f *part) []*part {
 	together := &components.Sets{}
 	for _, c := range f.members {
@@ -71,8 +72,8 @@ func grouped(f *part, by *components.Sets) []*part {
 	return out
 }
 
-// viable returns the parts of a component as exchanges that are good without each other. A part that is not worth it alone joins the part
-// that saves most. Nil means that not even the whole is worth it: the next plan decides.
+// viable returns the parts of a component as exchanges, each of which is worth it without the others. A part that is not worth it alone
+// joins the part that saves most. It returns nil if not even the whole component is worth it: the next plan decides.
 func (w *writer) viable(parts []*part) []*paying.Exchange {
 	out := make([]*paying.Exchange, len(parts))
 	for i, p := range parts {
@@ -113,7 +114,7 @@ func savingOf(e *paying.Exchange) int64 {
 	return e.Saving
 }
 
-// exchangeOf makes one exchange of the part, with the types that its new nodes may be launched as. It returns nil if it is not worth it.
+// exchangeOf makes one exchange of the part, with the allowed types of its new nodes. It returns nil if the exchange is not worth it.
 func (w *writer) exchangeOf(p *part) *paying.Exchange {
 	method := w.method[p.members[0].Number]
 	if method != decision.MethodDrift {

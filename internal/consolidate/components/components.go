@@ -1,8 +1,8 @@
 // Package components answers one question: which nodes must be removed together, and which planned nodes replace them?
 //
-// The input is the accepted steps of a search. The output is, for a group of nodes, the component that it would become part of, with the
-// number of nodes that this component removes and launches. A command is a component or a part of one, so no component may become larger
-// than a command.
+// The input is the accepted steps of a search. For a group of nodes, the output is the component that it would become part of, with the
+// number of nodes that this component removes and launches. A command is a component or a part of it, so no component may become larger
+// than a command may be.
 //
 // Nodes belong together if they were exchanged for one another, directly or in several exchanges, or if their pods share a new node. Their
 // sets are kept as a forest (union-find; Galler and Fischer, An Improved Equivalence Algorithm, 1964). A query takes as long as the paths
@@ -16,21 +16,22 @@ import (
 	"github.com/drawknife/drawknife/internal/consolidate/searchcontext"
 )
 
-// Components says which nodes must go together, while a search is running.
+// Components says which nodes must be removed together, while a search is running.
 type Components struct {
-	// Connected are the nodes that belong together.
+	// Connected has a set of nodes for each component.
 	Connected Sets
-	// size is how many nodes the component of a root removes and launches.
+	// size has the number of nodes that the component of a root removes and launches.
 	size map[*searchcontext.Candidate]Size
-	// openedFor is the first member that each new node was opened for, by number.
+	// openedFor has the first member that each new node was opened for, by the node's number.
 	openedFor map[int]*searchcontext.Candidate
-	// receivedFrom are members whose pods an existing node may have received.
+	// receivedFrom has, for an existing node, the members whose pods it may have received.
 	receivedFrom map[*searchcontext.Candidate][]*searchcontext.Candidate
-	// TooLarge is the block of a group that would make a component larger than a command may be: the next plan starts with new components.
+	// TooLarge is the block for a group that would make a component larger than a command may be. BlockLater: the next plan starts with new
+	// components.
 	TooLarge *decision.Block
 }
 
-// Size is how many nodes a component removes and launches.
+// Size is the number of nodes that a component removes and launches.
 type Size struct{ Members, NewNodes int }
 
 // New returns an empty Components.
@@ -52,8 +53,8 @@ func (x *Components) rootOf(c *searchcontext.Candidate) *searchcontext.Candidate
 	return x.Connected.Find(c)
 }
 
-// Union appends to roots the components that are joined if the group goes and pods of the others are put on the same new nodes, and returns
-// the size of the joined component.
+// Union computes what is joined if the group is removed and shares new nodes with the candidates others. It appends the roots of the joined
+// components to roots, and returns their total size.
 func (x *Components) Union(roots []*searchcontext.Candidate, group, others []*searchcontext.Candidate) ([]*searchcontext.Candidate, Size) {
 	var size Size
 	add := func(c *searchcontext.Candidate) {
@@ -81,8 +82,8 @@ func (x *Components) Union(roots []*searchcontext.Candidate, group, others []*se
 	return roots, size
 }
 
-// Sharing returns the other candidates whose pods may be on the same new nodes as the group's: candidates whose pods were on nodes of the
-// group, and candidates for which new nodes were opened that have received pods. It returns none if no new node is involved.
+// Sharing returns the other candidates whose pods may be on the same new nodes as the group's pods: candidates whose pods were on nodes of
+// the group, and candidates for which the new nodes grown were opened. It returns nil if no new node is involved.
 func (x *Components) Sharing(group []*searchcontext.Candidate, opened, grown []int) []*searchcontext.Candidate {
 	if len(opened)+len(grown) == 0 {
 		return nil
@@ -97,7 +98,7 @@ func (x *Components) Sharing(group []*searchcontext.Candidate, opened, grown []i
 	return out
 }
 
-// Join makes one component of that size from the roots, for which the new nodes were opened.
+// Join makes one component of the given size from the roots, for which the new nodes were opened.
 func (x *Components) Join(roots []*searchcontext.Candidate, size Size, opened []int) {
 	for _, root := range roots[1:] {
 		delete(x.size, root)
@@ -111,7 +112,7 @@ func (x *Components) Join(roots []*searchcontext.Candidate, size Size, opened []
 	}
 }
 
-// Receive records that a node may have received pods of the group, or of others whose pods were on the group's nodes.
+// Receive records that the receiver may have received pods of the group, or of candidates whose pods were on the group's nodes.
 func (x *Components) Receive(receiver *searchcontext.Candidate, group []*searchcontext.Candidate) {
 	list := x.receivedFrom[receiver]
 	for _, c := range group {
@@ -120,7 +121,7 @@ func (x *Components) Receive(receiver *searchcontext.Candidate, group []*searchc
 	x.receivedFrom[receiver] = append(list, x.rootOf(group[0]))
 }
 
-// Sets are disjoint sets of candidates (union-find): a candidate that was never joined is its own set. The zero value is ready.
+// Sets are disjoint sets of candidates (union-find). A candidate that was never joined is alone in its set. The zero value is ready.
 type Sets struct {
 	parent map[*searchcontext.Candidate]*searchcontext.Candidate
 }

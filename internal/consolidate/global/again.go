@@ -13,21 +13,21 @@ import (
 	"github.com/drawknife/drawknife/internal/consolidate/survey"
 )
 
-// reachLess is how much smaller the share of possible savings that a plan finds may be than the share that the last plan without a memory
-// found.
+// reachLess is the largest permitted loss against the last plan without a memory: the difference of the shares of possible savings that the
+// two plans find.
 const reachLess = 0.003
 
 // Limits of plans that continue an earlier plan.
 const (
-	// leastAgain is the smallest number of candidates for which that is worth it.
+	// leastAgain is the smallest number of candidates for which continuing an earlier plan is worth it.
 	leastAgain = 100
-	// againShare limits how many nodes are checked again: one in againShare.
+	// againShare limits the nodes that are checked again to one in againShare.
 	againShare = 3
-	// againRounds is how often, on average, each node is checked again until a plan is made without a memory.
+	// againRounds is the average number of times that each node is checked again before the next plan is made without a memory.
 	againRounds = 2
 )
 
-// PlanAgain makes a plan with the memory of an earlier one, and returns the memory for the next: see disruption.Global.PlanAgain.
+// PlanAgain makes a plan with the memory of an earlier plan, and returns the memory for the next plan: see disruption.Global.PlanAgain.
 func (g *Options) PlanAgain(ctx context.Context, f *survey.Fleet, m *Memory) (*reference.Plan, *Memory, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
@@ -63,8 +63,8 @@ func (g *Options) PlanAgain(ctx context.Context, f *survey.Fleet, m *Memory) (*r
 	return plan, g.remember(best, sight, plan, 0), nil
 }
 
-// continued returns a plan that continues the memory's, or nil if too much has changed, or if it is much worse than a plan without a
-// memory.
+// continued returns a plan that continues the memory's plan. It returns nil if too much has changed, or if the result is much worse than a
+// plan without a memory.
 func (g *Options) continued(ctx context.Context, f *survey.Fleet, m *Memory, sight *sighting.Sighting) (*reference.Plan, *Memory, error) {
 	start, err := g.context(ctx, f, m)
 	if err != nil {
@@ -86,9 +86,9 @@ func (g *Options) continued(ctx context.Context, f *survey.Fleet, m *Memory, sig
 	return plan, next, nil
 }
 
-// again continues the search from the memory: commands whose nodes are unchanged are made again, and the remaining nodes that have changed
-// or are related to these are consolidated. It returns nil if too much has changed. looked counts how often nodes were checked again since
-// the last plan from scratch; a pending pod that is gone counts as one, because it may have left room on any node.
+// again continues the search from the memory. It makes commands again if their nodes are unchanged. Of the remaining nodes, it consolidates
+// those that have changed and those related to them. It returns nil if too much has changed. looked counts how often nodes were checked
+// again since the last plan without a memory. A pending pod that is gone counts as one, because it may have left room on any node.
 func (g *Options) again(ctx context.Context, start *searchcontext.Context, m *Memory, sight *sighting.Sighting) (s *searching.Search, looked int, err error) {
 	n := len(start.Candidates)
 	if n < leastAgain {
@@ -113,7 +113,7 @@ func (g *Options) again(ctx context.Context, start *searchcontext.Context, m *Me
 	return s, m.looked + len(changed) + gone, err
 }
 
-// madeAt returns the same plan with another time. Its commands are copies, because the caller modifies those that it begins.
+// madeAt returns the same plan with another time. The commands are copies, because the caller modifies the commands that it begins.
 func madeAt(p *reference.Plan, now time.Time) *reference.Plan {
 	out := *p
 	out.Time = now

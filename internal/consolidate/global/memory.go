@@ -15,20 +15,20 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/valuing"
 )
 
-// Memory is what a plan passes on to the next one. It is plain data and never changed; a nil Memory is empty.
+// Memory is the data that a plan passes on to the next plan. It is plain data and never changed; a nil Memory is empty.
 type Memory struct {
 	planner Options
 	sight   sighting.Sighting
 	plan    *reference.Plan
-	// until is the time from which the plan may differ although nothing has changed; zero for never.
+	// until is the time from which the plan may differ even if nothing else has changed; zero means never.
 	until time.Time
-	// candidates are the candidates by name, why says what kept each from being consolidated; worth contains the values of pods.
+	// candidates are the candidates by name. why has the block that kept each from being consolidated. worth contains the values of pods.
 	candidates map[string]*searchcontext.Candidate
 	why        map[string]*decision.Block
 	worth      *valuing.KnownWorth
-	// looked counts how often nodes were checked again since the last plan from scratch.
+	// looked counts how often nodes were checked again since the last plan without a memory.
 	looked int
-	// reach is the share of all possible savings that that plan found: see reachOf.
+	// reach is the share of all possible savings that the last plan without a memory found: see reachOf.
 	reach float64
 }
 
@@ -38,7 +38,7 @@ func (m *Memory) of(g *Options) bool {
 		return false
 	}
 	was, is := m.planner, *g
-	was.Parallelism, is.Parallelism = 0, 0 // plans do not depend on it
+	was.Parallelism, is.Parallelism = 0, 0 // plans do not depend on Parallelism
 	return reflect.DeepEqual(was, is)
 }
 
@@ -47,8 +47,8 @@ func (m *Memory) holds(now time.Time) bool {
 	return m != nil && !now.Before(m.plan.Time) && (m.until.IsZero() || now.Before(m.until))
 }
 
-// known returns the part of the memory that is still valid for the fleet; nothing for a nil memory. Candidates are valid if the fleet is a
-// later one with the same PodDisruptionBudgets.
+// known returns the part of the memory that is still valid for the fleet. It is empty for a nil memory. Candidates are valid if the fleet
+// was surveyed later and its PodDisruptionBudgets are the same.
 func (m *Memory) known(f *survey.Fleet) (out searchcontext.Known) {
 	if m == nil {
 		return out
@@ -68,14 +68,14 @@ func (g *Options) remember(s *searching.Search, sight sighting.Sighting, plan *r
 	}
 }
 
-// seeing returns the memory after another survey of a fleet that gives the same plan.
+// seeing returns the memory with a later sighting of the fleet, for which the plan is the same.
 func (m *Memory) seeing(sight sighting.Sighting) *Memory {
 	return &Memory{
 		planner: m.planner, sight: sight, plan: m.plan, until: m.until, candidates: m.candidates, why: m.why, worth: m.worth, looked: m.looked, reach: m.reach,
 	}
 }
 
-// fact is a property of a candidate that decides in which parts of a plan it may be.
+// fact has the properties of a candidate that decide which parts of a plan it may be in.
 type fact struct {
 	blocked, due, drifts bool
 	moving               int
@@ -87,8 +87,7 @@ func factOf(c *searchcontext.Candidate) fact {
 	return fact{c.Blocked != nil, c.Due, c.Drifts, len(c.Moving), c.NanoPrice, c.Tie.String()}
 }
 
-// reachOf returns the saving of the commands as a share of the largest possible saving of fleets with the same pods, or 0 if nothing can be
-// saved.
+// reachOf returns the saving of the commands as a share of the largest possible saving for these pods, or 0 if nothing can be saved.
 func reachOf(p *reference.Plan) float64 {
 	most, sum := money.NanoUSD(p.Cost)-money.NanoUSD(p.Floor), int64(0)
 	for _, cmd := range p.Commands {
@@ -100,11 +99,11 @@ func reachOf(p *reference.Plan) float64 {
 	return float64(sum) / float64(most)
 }
 
-// Looked returns how often nodes were checked again since the last plan from scratch.
+// Looked returns how often nodes were checked again since the last plan without a memory.
 func (m *Memory) Looked() int { return m.looked }
 
-// MovesApart names the nodes for which the memory expects other moves of pods than the fleet, and counts the nodes that it knows. It must
-// name none: otherwise the next plan would rely on wrong data.
+// MovesApart compares the memory with the fleet. It returns the names of the nodes whose pods would move differently, and the number of
+// nodes that the memory knows. apart must be empty: otherwise the next plan would rely on wrong data.
 func (g *Options) MovesApart(ctx context.Context, f *survey.Fleet, m *Memory) (apart []string, known int, err error) {
 	with, err := g.context(ctx, f, m)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
-// until returns the time until which the same fleet gives the same plan: the first time at which something ends or begins that the plan, or
-// the exclusion of a node, depends on. It is zero for never. The effects of time on the survey are compared separately.
+// until returns the time until which the same fleet gives the same plan. It is the earliest time at which a condition of the plan, or of a
+// node's exclusion, begins or ends. It is zero if there is no such time. Times that change the survey are compared separately.
 func (g *Options) until(s *searching.Search, plan *reference.Plan) time.Time {
 	now, f := s.Fleet.Now, s.Fleet
 	end := soonest(now, time.Time{}, plan.Again)

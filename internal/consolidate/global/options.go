@@ -7,7 +7,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Options are the options of disruption.Global, with defaults filled in: 0 means 0.
+// Options are the options of disruption.Global, with defaults filled in: the value 0 is used as 0.
 type Options struct {
 	Query               planning.Query
 	PayBack             time.Duration
@@ -18,7 +18,7 @@ type Options struct {
 	SpotToSpot          bool
 	SpotToSpotTypes     int
 	MaxMembers, MaxBins int
-	// MaxMerged is how many nodes a command with at most one new node may remove, in fleets that are searched thoroughly.
+	// MaxMerged is the largest number of nodes that a command with at most one new node may remove, in fleets that are searched thoroughly.
 	MaxMerged             int
 	Work                  int
 	Parallelism           int

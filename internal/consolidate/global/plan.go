@@ -25,7 +25,7 @@ func (g *Options) Plan(ctx context.Context, f *survey.Fleet) (*reference.Plan, e
 	return g.plan(ctx, best)
 }
 
-// plan converts the search to a plan: commands, a verdict for each node, and the order of commands.
+// plan converts the search to a plan: commands with their order, and a verdict for each node.
 func (g *Options) plan(ctx context.Context, s *searching.Search) (*reference.Plan, error) {
 	order, err := g.orderer(s).Order(ctx, ordering.Found{Commands: s.Commands(), Ruled: s.Trial.Ruled(), Unrefined: s.Unrefined()})
 	if err != nil {
@@ -80,7 +80,7 @@ func noteBlocks(s *searching.Search, left map[*searchcontext.Candidate]*decision
 	}
 }
 
-// proven returns the block with a proof, if the reason is money and there is a proof.
+// proven adds a proof to the block, if the reason is money and a proof exists.
 func proven(s *searching.Search, c *searchcontext.Candidate, why *decision.Block) *decision.Block {
 	switch why.Code {
 	case decision.BlockUnschedulable, decision.BlockNotCheaper, decision.BlockNoGain, decision.BlockManyNodes:

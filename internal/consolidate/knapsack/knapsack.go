@@ -1,14 +1,14 @@
-// Package knapsack answers one question: which of many choices are worth most together, where each takes of several budgets that must not
-// be exceeded?
+// Package knapsack answers one question: which of many choices have the highest total value, if each uses parts of several budgets and no
+// budget may be exceeded?
 //
-// The input is choices with their value and their use of each budget, and the room of each budget, all as whole numbers; the output is
-// the numbers of the chosen ones. It does not depend on nodes.
+// The input is choices with their value and their use of each budget, and the room of each budget, all as whole numbers. The output is the
+// indices of the chosen ones. The package knows nothing of nodes.
 //
-// This is the multidimensional 0-1 knapsack problem (Kellerer, Pferschy and Pisinger, Knapsack Problems, 2004, chapter 9). If a single
+// This is the multidimensional 0-1 knapsack problem (Kellerer, Pferschy and Pisinger, Knapsack Problems, 2004, chapter 9). If only one
 // budget is binding, for instance because only one NodePool has a budget, the problem is solved exactly by dynamic programming (Bellman).
-// The time grows in proportion to the number of choices times the units of the budget. If several are binding, choices are taken in the
-// order of their value per share of the scarcest budget, and exchanged in pairs while that increases the value. The number of exchanges is
-// limited.
+// The time is proportional to the number of choices times the units of the budget. If several budgets are binding, choices are taken in the
+// order of their value per share of the scarcest budget. Then they are exchanged in pairs while this increases the total value. The number
+// of exchanges is limited.
 package knapsack
 
 import (
@@ -16,7 +16,7 @@ import (
 	"slices"
 )
 
-// Choice is a possible action with its value and what it uses of each budget, all as whole numbers.
+// Choice is a possible action with its value and its use of each budget, all as whole numbers.
 type Choice struct {
 	Value int64
 	Takes []int64
@@ -26,14 +26,14 @@ type Choice struct {
 const (
 	// exactCells is the largest table for a single binding budget: choices times units.
 	exactCells = 4_000_000
-	// mostSwaps is how many exchanges are tried.
+	// mostSwaps is the largest number of exchanges that are tried.
 	mostSwaps = 400_000
 )
 
-// Choose picks the choices with the highest total value that exceed no budget, and returns their numbers in ascending order. If only one
-// budget binds, the result is exact (dynamic programming, while the table is not too large). If several do, it takes choices by value for
-// their share of the budget that they use most, and then exchanges one for another, one for two, or two for one, while that increases the
-// value. Choices without value are left out.
+// Choose returns the indices of the choices with the highest total value that exceed no budget, in ascending order. If only one budget is
+// binding and the table of the dynamic program is not too large, the result is exact. If several are binding, Choose takes choices by their
+// value per share of the budget that they use most. Then it exchanges one choice for another, one for two, or two for one, while this
+// increases the total value. Choices without value are left out.
 func Choose(list []Choice, room []int64) []int {
 	var open []int
 	for i := range list {
@@ -81,8 +81,8 @@ func bindingBudgets(list []Choice, open []int, room []int64) []int {
 	return out
 }
 
-// chooseExactly solves the knapsack for one budget, in units of the greatest common divisor of what the choices use. It returns false if
-// that is too much work.
+// chooseExactly solves the knapsack for one budget. Its unit is the greatest common divisor of the amounts that the choices use. It returns
+// false if the table would be too large.
 func chooseExactly(list []Choice, open []int, room int64, budget int) ([]int, bool) {
 	unit := int64(0)
 	for _, i := range open {
@@ -92,7 +92,7 @@ func chooseExactly(list []Choice, open []int, room int64, budget int) ([]int, bo
 		return nil, false
 	}
 	units := int(room / unit)
-	best := make([]int64, units+1) // highest value by the number of units used at most
+	best := make([]int64, units+1) // best[u] is the highest value of choices that use at most u units
 	took := make([]bool, len(open)*(units+1))
 	for k, i := range open {
 		n := int(list[i].Takes[budget] / unit)
@@ -123,10 +123,10 @@ func gcd(a, b int64) int64 {
 // picker chooses under several budgets.
 type picker struct {
 	list []Choice
-	// room is what remains of each budget.
+	// room is the remaining amount of each budget.
 	room []int64
 	in   []bool
-	// open are the possible choices, order the same by value for their share of the scarcest budget.
+	// open are the indices of the possible choices. order has the same indices, sorted by value per share of the scarcest budget.
 	open, order []int
 	swaps       int
 }
@@ -145,7 +145,7 @@ func (p *picker) rank(room []int64) {
 		if share > 0 {
 			density[i] /= share
 		} else {
-			density[i] *= 1e9 // it uses no scarce budget
+			density[i] *= 1e9 // the choice uses no scarce budget
 		}
 	}
 	p.order = slices.Clone(p.open)
@@ -166,7 +166,7 @@ func (p *picker) drop(i int) {
 	}
 }
 
-// fill takes choices in order while they fit; it returns their value and numbers.
+// fill takes choices in order while they fit. It returns their total value and their indices.
 func (p *picker) fill() (value int64, added []int) {
 	for _, i := range p.order {
 		if !p.in[i] && within(p.list[i].Takes, p.room) {
@@ -178,7 +178,7 @@ func (p *picker) fill() (value int64, added []int) {
 	return value, added
 }
 
-// exchange improves the selection until nothing increases its value, or enough was tried.
+// exchange improves the selection until no exchange increases its value, or mostSwaps were tried.
 func (p *picker) exchange() {
 	for p.better() && p.swaps < mostSwaps {
 	}
@@ -204,7 +204,7 @@ func (p *picker) better() bool {
 	return false
 }
 
-// replace removes some choices, adds another and whatever then fits, if the value increases.
+// replace removes the choices out, adds another choice, and fills the free room. It undoes this unless the total value increases.
 func (p *picker) replace(out ...int) bool {
 	lost := int64(0)
 	for _, i := range out {

@@ -1,7 +1,7 @@
 // Package money answers one question: how can prices be added up exactly?
 //
-// Planners add up prices in whole billionths of a USD per hour: such sums do not depend on their order, so plans don't either. Input and
-// output are prices as users know them, float64 USD per hour.
+// Planners add up prices in whole billionths of a USD per hour. Such sums do not depend on their order, so plans do not depend on it
+// either. Inputs and outputs are the prices that users know: float64, in USD per hour.
 package money
 
 import "math"
@@ -9,10 +9,10 @@ import "math"
 // NanoPerUSD is the unit in which planners compute with money: sums of it are exact in any order.
 const NanoPerUSD = 1e9
 
-// Unlimited is more than anything costs, in billionths of a USD per hour.
+// Unlimited is more than any price, in billionths of a USD per hour.
 const Unlimited = int64(1) << 60
 
-// NanoUSD converts a price to that unit. A value that is not a number becomes 0; a value above all prices becomes Unlimited.
+// NanoUSD converts a price to billionths of a USD. A value that is not a number becomes 0; a value above all prices becomes Unlimited.
 func NanoUSD(price float64) int64 {
 	switch {
 	case math.IsNaN(price):
@@ -23,5 +23,5 @@ func NanoUSD(price float64) int64 {
 	return int64(math.Round(price * NanoPerUSD))
 }
 
-// USD converts billionths back.
+// USD converts billionths of a USD back.
 func USD(nano int64) float64 { return float64(nano) / NanoPerUSD }

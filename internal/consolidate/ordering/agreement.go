@@ -14,13 +14,13 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// agreement checks a plan with provisioning's planner before it is returned: without the nodes of a wave and with its new ones, does that
-// planner place all pods, or launch more nodes? Such nodes become part of the command if it is still worth it; otherwise the command is
-// left out.
+// agreement checks a plan with provisioning's planner before it is returned. It removes the nodes of a wave, adds the wave's new nodes, and
+// asks: does provisioning place all pods, or launch more nodes? Nodes that it would launch become part of the command if the command is
+// still worth it. Otherwise the command is left out.
 type agreement struct {
 	*Planner
 	out *Order
-	// model describes the fleet after the earlier commands; asked counts the queries.
+	// model describes the fleet after the earlier commands; asked counts the queries to provisioning.
 	model *reference.SimulatorModel
 	asked int
 	// replay executes accepted commands, by the same rules as validation.
@@ -53,8 +53,8 @@ func (p *Planner) agree(ctx context.Context, out *Order) error {
 	return nil
 }
 
-// settle returns the commands as waves for which provisioning has places, and executes them. If a wave does not work, it tries its halves
-// one after the other.
+// settle divides the commands into waves after which provisioning has places for all pods, and executes these waves. If provisioning has no
+// places after a wave, settle tries the halves of the wave one after the other.
 func (a *agreement) settle(ctx context.Context, list []*decision.Command) ([][]*decision.Command, error) {
 	if len(list) == 0 {
 		return nil, nil
@@ -98,11 +98,11 @@ func (a *agreement) settle(ctx context.Context, list []*decision.Command) ([][]*
 	return [][]*decision.Command{good}, a.carry(good)
 }
 
-// maxExtended is how often a command is extended by nodes that provisioning asks for. If it asks for more, the command stays as it is, and
-// the plan says so.
+// maxExtended is the largest number of times that a command is extended by nodes that provisioning asks for. If provisioning asks for nodes
+// again, the command stays unchanged, and the plan lists it in Unsettled.
 const maxExtended = 5
 
-// settleOne returns the command with the additional nodes that provisioning asks for, or nil if the command then saves too little.
+// settleOne returns the command with the additional nodes that provisioning asks for. It returns nil if the command then saves too little.
 func (a *agreement) settleOne(ctx context.Context, cmd *decision.Command) (*decision.Command, error) {
 	for round := 0; ; round++ {
 		wanted, known, err := a.wanted(ctx, []*decision.Command{cmd})
@@ -139,12 +139,12 @@ func (a *agreement) settleOne(ctx context.Context, cmd *decision.Command) (*deci
 	}
 }
 
-// tied reports whether the command moves a gang as a whole: its places were found for all members together.
+// tied reports whether the command moves a gang as a whole, so that places were found for all members together.
 func (a *agreement) tied(cmd *decision.Command) bool {
 	return slices.ContainsFunc(cmd.Members, func(m decision.Member) bool { return a.Fleet.TieOf(m.Node) != nil })
 }
 
-// describe updates the requests of the new nodes to the pods that they have now.
+// describe updates the requests of the new nodes to those of their present pods.
 func (a *agreement) describe(cmd *decision.Command, since trial.Mark) {
 	nodes := a.replay.Planned(since, 1)
 	if len(nodes) != len(cmd.Replacements) {
@@ -162,8 +162,8 @@ func (a *agreement) describe(cmd *decision.Command, since trial.Mark) {
 	cmd.Replacements = list
 }
 
-// wanted returns provisioning's plan for the pods of the commands if that needs further nodes, or has no place for a pod, or nil if it
-// needs none. The answer is unknown after too many queries.
+// wanted asks provisioning to plan the pods of the commands. It returns the plan if it needs further nodes or has no place for a pod, and
+// otherwise nil. known is false after too many queries.
 func (a *agreement) wanted(ctx context.Context, list []*decision.Command) (plan *planning.Plan, known bool, err error) {
 	if !slices.ContainsFunc(list, placesPods) {
 		return nil, true, nil
@@ -197,10 +197,10 @@ func placesPods(c *decision.Command) bool {
 	return len(c.Receivers) > 0 || slices.ContainsFunc(c.Replacements, func(r decision.Replacement) bool { return r.Node != nil && len(r.Node.Pods) > 0 })
 }
 
-// carry applies the commands to the fleet that the next ones start from.
+// carry applies the commands to the model that later commands start from.
 func (a *agreement) carry(list []*decision.Command) error {
 	if a.asked >= a.Checks {
-		return nil // no further query will follow
+		return nil // no query will follow, so the model is not used again
 	}
 	next, _ := a.after(list, true)
 	model, err := updating.Update(a.model.Model, next)

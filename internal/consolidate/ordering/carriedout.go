@@ -14,8 +14,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// after returns the fleet after the commands: their nodes are gone, their new ones exist, and moved pods are at their planned places, or
-// pending.
+// after returns the fleet after the commands: their members are gone and their new nodes exist. Moved pods are at their planned places if
+// bound is true, and otherwise pending.
 func (a *agreement) after(list []*decision.Command, bound bool) (next *planning.Snapshot, moving map[planning.PodKey]bool) {
 	members, places := map[string]bool{}, map[planning.PodKey]string{}
 	moving = map[planning.PodKey]bool{}
@@ -74,7 +74,7 @@ func (a *agreement) after(list []*decision.Command, bound bool) (next *planning.
 	return &out, moving
 }
 
-// launched returns the node that a planned one becomes with its first type, once it is ready.
+// launched returns the ready node that is created from a planned node, with the first planned type.
 func (a *agreement) launched(planned *planning.NewNode, name string) planning.Node {
 	o := planned.InstanceTypes[0]
 	labels := map[string]string{}

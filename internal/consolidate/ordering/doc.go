@@ -1,12 +1,13 @@
 // Package ordering answers one question: in which order, and in which waves, are the commands of a plan executed?
 //
 // The input is the commands that a search has found. The output is the commands that can be executed, in waves, and the nodes left for the
-// next plan, each with the reason. If spread rules make places depend on the order, commands are executed on a trial until an order is
-// found. On request, each wave is also checked with kube-scheduler's freedom to place pods elsewhere, and with provisioning's planner,
-// which may need further nodes.
+// next plan, each with its reason. If spread rules make places depend on the order of the commands, they are executed on a trial until a
+// possible order is found. On request, each wave is also checked in two ways: with pods that kube-scheduler places elsewhere, and with
+// provisioning's planner, which may need further nodes.
 //
-// Without rules and checks it takes as long as package waves. Finding an order takes as long as package replay. The check of robustness
-// takes pods times nodes for each random order. Each query to provisioning takes as long as a plan for the whole cluster.
+// Without rules and checks, ordering takes as long as package waves. Finding an order by execution takes as long as package replay. The
+// check of robustness takes pods times nodes for each random order. Each query to provisioning takes as long as a plan for the whole
+// cluster.
 //
 //	order        that can be carried out            order.go
 //	robustness   whatever kube-scheduler does       robustness.go

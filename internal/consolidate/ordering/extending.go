@@ -13,8 +13,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// extended returns the command with the further nodes that provisioning plans, for the pods that it puts on them; or why it is not worth it
-// then.
+// extended returns the command with the further nodes that provisioning plans, and their pods. If this command is not worth it, extended
+// returns the block instead.
 func (a *agreement) extended(ctx context.Context, cmd *decision.Command, plan *planning.Plan) (*decision.Command, *decision.Block) {
 	own, further := map[planning.PodKey]bool{}, map[planning.PodKey]bool{}
 	for i := range cmd.Receivers {
@@ -59,7 +59,8 @@ func (a *agreement) extended(ctx context.Context, cmd *decision.Command, plan *p
 	for i := range cmd.Replacements {
 		node := *cmd.Replacements[i].Node
 		if node.Pods = stays(node.Pods); len(node.Pods) == 0 {
-			// A single node would only replace another new node.
+			// This new node would be empty, so a further node would only replace it. First try to put all pods where provisioning puts
+			// them.
 			if adopted, why := a.adopted(ctx, cmd, plan, own, added); why == nil {
 				return adopted, nil
 			}
@@ -70,7 +71,7 @@ func (a *agreement) extended(ctx context.Context, cmd *decision.Command, plan *p
 	return a.priced(&next, append(nodes, added...))
 }
 
-// adopted returns the command with its pods where provisioning puts them.
+// adopted returns the command with its pods on the nodes where provisioning puts them.
 func (a *agreement) adopted(ctx context.Context, cmd *decision.Command, plan *planning.Plan, own map[planning.PodKey]bool, added []planning.NewNode) (*decision.Command, *decision.Block) {
 	next := *cmd
 	next.Receivers, next.Replacements = nil, nil
@@ -102,7 +103,7 @@ func (a *agreement) adopted(ctx context.Context, cmd *decision.Command, plan *pl
 	return a.priced(&next, nodes)
 }
 
-// described returns the new nodes with all types that hold their pods and cost no less than the types they were planned with.
+// described returns the new nodes with all types that hold their pods and cost at least as much as the types they were planned with.
 func (a *agreement) described(ctx context.Context, cmd *decision.Command) ([]planning.NewNode, *decision.Block) {
 	r := a.replay
 	mark := r.Trial.Mark()
@@ -129,7 +130,7 @@ func (a *agreement) described(ctx context.Context, cmd *decision.Command) ([]pla
 	return nodes, nil
 }
 
-// priced returns the command with these new nodes, if it is worth it.
+// priced returns the command with the new nodes planned, or the block if it is not worth it.
 func (a *agreement) priced(cmd *decision.Command, planned []planning.NewNode) (*decision.Command, *decision.Block) {
 	e := &paying.Exchange{Method: cmd.Method}
 	for i := range cmd.Members {

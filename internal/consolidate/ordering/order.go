@@ -18,7 +18,7 @@ import (
 	"github.com/drawknife/drawknife/internal/consolidate/waves"
 )
 
-// Settings say what a plan is checked for: disruption.Global explains each. All values are used as given: 0 means 0.
+// Settings say which checks a plan must pass: disruption.Global explains each. All values are used as given: the value 0 is used as 0.
 type Settings struct {
 	Robustness, Checks int
 	Seed               uint64
@@ -39,7 +39,8 @@ type Planner struct {
 // Found contains the commands that a search has found.
 type Found struct {
 	Commands []*decision.Command
-	// Ruled means that spread rules make places depend on the order. Unrefined are the commands before the search was refined.
+	// Ruled means that spread rules make places depend on the order of the commands. Unrefined are the commands of the search before its
+	// refinement.
 	Ruled     bool
 	Unrefined []*decision.Command
 }
@@ -48,15 +49,15 @@ type Found struct {
 type Order struct {
 	Commands []*decision.Command
 	Waves    []decision.Wave
-	// Unsettled are the IDs of commands for which more nodes may be needed.
+	// Unsettled are the IDs of commands after which provisioning may need more nodes.
 	Unsettled []string
-	// Left are the nodes of omitted commands, each with the reason that keeps it.
+	// Left are the nodes of omitted commands, each with the block that keeps it.
 	Left map[*searchcontext.Candidate]*decision.Block
 }
 
-// Order groups the commands in waves. If spread rules make places depend on the order, it executes commands on a trial until an order is
-// found. If some commands can't be executed in it, it also tries the commands from before refinement, instead of these or of all, and takes
-// the result with the highest value. The rest is left to the next plan.
+// Order groups the commands in waves. If spread rules make places depend on the order of the commands, it executes commands on a trial
+// until it finds a possible order. If some commands can't be executed in any order, it also tries the unrefined commands, either in place
+// of these commands or in place of all. It takes the result with the highest value. The remaining commands are left for the next plan.
 func (p *Planner) Order(ctx context.Context, found Found) (*Order, error) {
 	list, out := found.Commands, &Order{Left: map[*searchcontext.Candidate]*decision.Block{}}
 	ruled := found.Ruled
@@ -78,7 +79,7 @@ func (p *Planner) waves() *waves.Planner {
 	return &waves.Planner{Times: p.Times, Evictions: func(node string) []waves.Evictions { return p.ByName[node].Evictions }}
 }
 
-// inOrder returns the commands that can be executed one after another, in a possible order.
+// inOrder returns the commands that can be executed one after another, in an order in which this works.
 func (p *Planner) inOrder(ctx context.Context, out *Order, found Found) ([]*decision.Command, error) {
 	r, err := p.replay(ctx)
 	if err != nil {
@@ -152,7 +153,7 @@ func (p *Planner) worth(list []*decision.Command) int64 {
 	return sum
 }
 
-// leaveAllBut leaves the members of commands to the next plan, except members that must be removed anyway.
+// leaveAllBut leaves the members of the commands for the next plan, except the members in going.
 func (p *Planner) leaveAllBut(out *Order, list []*decision.Command, going map[string]bool) {
 	for name := range membersOf(list) {
 		if !going[name] {
@@ -162,14 +163,14 @@ func (p *Planner) leaveAllBut(out *Order, list []*decision.Command, going map[st
 	}
 }
 
-// leave leaves the members of a command to the next plan, with the reason.
+// leave leaves the members of a command for the next plan, with the reason.
 func (p *Planner) leave(out *Order, cmd *decision.Command, why *decision.Block) {
 	for i := range cmd.Members {
 		out.Left[p.ByName[cmd.Members[i].Node]] = why
 	}
 }
 
-// takeWaves returns the commands of each wave and removes them from the order.
+// takeWaves returns the commands of each wave and removes the waves from the order.
 func (out *Order) takeWaves() [][]*decision.Command {
 	byID := make(map[string]*decision.Command, len(out.Commands))
 	for _, cmd := range out.Commands {

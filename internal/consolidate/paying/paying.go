@@ -12,7 +12,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Terms say what a command must save or gain: disruption.Global explains each. All values are used as given: 0 means 0.
+// Terms say what a command must save or gain: disruption.Global explains each. All values are used as given: the value 0 is used as 0.
 type Terms struct {
 	PayBack                   time.Duration
 	MinSaving, MinSavingShare float64
@@ -21,17 +21,17 @@ type Terms struct {
 	Launch time.Duration
 }
 
-// Exchange is a number of nodes that go, and the planned nodes that are launched for their pods.
+// Exchange is a number of nodes to remove, and the planned nodes that are launched for their pods.
 type Exchange struct {
 	Method  decision.Method
 	Members []*searchcontext.Candidate
-	// NewNodes have the types that may be launched.
+	// NewNodes list only their allowed types.
 	NewNodes []planning.NewNode
-	// Saving is in nano-USD per hour; Value is the value of the exchange, in nano-USD: see Terms.Weigh.
+	// Saving is in nano-USD per hour. Value is the value of the exchange, in nano-USD: see Terms.Weigh.
 	Saving, Value int64
 }
 
-// group determines the allowed types of its new nodes.
+// group returns the properties of the exchange that determine the allowed types of its new nodes.
 func (e *Exchange) group() allowedtypes.Group {
 	g := allowedtypes.Group{Method: e.Method, Spot: true, One: len(e.Members) == 1}
 	for _, c := range e.Members {
@@ -40,8 +40,8 @@ func (e *Exchange) group() allowedtypes.Group {
 	return g
 }
 
-// Required returns the minimum saving of removing the group, nano-USD per hour. New nodes that are not launched yet may go for any saving,
-// because no pod is disturbed.
+// Required returns the smallest saving for which the group may be removed, in nano-USD per hour. New nodes that are not launched yet may be
+// removed for any saving, because this disturbs no pod.
 func (t *Terms) Required(group []*searchcontext.Candidate) int64 {
 	there := searchcontext.Existing(group)
 	if len(there) == 0 {
@@ -50,7 +50,7 @@ func (t *Terms) Required(group []*searchcontext.Candidate) int64 {
 	return max(int64(t.MinSavingShare*float64(searchcontext.PriceOf(there))), money.NanoUSD(t.MinSaving))
 }
 
-// Most returns the maximum cost of new nodes for the group, which costs spent now, nano-USD per hour.
+// Most returns the maximum cost of new nodes for the group, in nano-USD per hour. spent is the group's present cost.
 func (t *Terms) Most(method decision.Method, group []*searchcontext.Candidate, spent int64) int64 {
 	if method == decision.MethodDrift || searchcontext.AnyDue(group) {
 		return money.Unlimited
@@ -58,12 +58,12 @@ func (t *Terms) Most(method decision.Method, group []*searchcontext.Candidate, s
 	return spent - t.Required(group)
 }
 
-// WorthOf returns the value of a saving over the pay-back time, minus the cost of the disturbance, nano-USD.
+// WorthOf returns the value of a saving over the pay-back time, minus the cost of the disturbance, in nano-USD.
 func (t *Terms) WorthOf(saving int64, cost float64) int64 {
 	return int64(float64(saving)*t.horizon().Hours()) - int64(t.DisruptionPrice*money.NanoPerUSD*cost)
 }
 
-// horizon returns the time over which savings count: the pay-back time, or an hour if there is none.
+// horizon returns the time over which savings count: the pay-back time, or an hour if no pay-back time is set.
 func (t *Terms) horizon() time.Duration {
 	if d := t.PayBack; d > 0 {
 		return d
@@ -71,15 +71,16 @@ func (t *Terms) horizon() time.Duration {
 	return time.Hour
 }
 
-// Narrow gives the exchange the planned nodes, with those of their types for which it pays; or returns why there are none. Lists of types
-// are cut to the limit. If it is strict, the permitted cost is divided by prices only.
+// Narrow sets e.NewNodes to the planned nodes, with only the types for which the exchange is worth it. If a node has no such type, it
+// returns the block. Lists of types have at most limit entries. If strict is true, the permitted cost is divided only in proportion to
+// prices.
 func (t *Terms) Narrow(f *allowedtypes.Finder, e *Exchange, planned []planning.NewNode, limit int, strict bool) (why *decision.Block) {
 	spent := searchcontext.PriceOf(e.Members)
 	e.NewNodes, why = f.Narrow(e.group(), planned, allowedtypes.Money{Spent: spent, Most: t.Most(e.Method, e.Members, spent)}, limit, strict)
 	return why
 }
 
-// Weigh computes the saving and the value of the exchange, and returns why it does not pay, or nil if it does.
+// Weigh sets the saving and the value of the exchange. It returns the block if the exchange is not worth it, and otherwise nil.
 func (t *Terms) Weigh(p *reference.Pass, e *Exchange) *decision.Block {
 	e.Saving = searchcontext.PriceOf(e.Members)
 	for i := range e.NewNodes {
@@ -89,8 +90,8 @@ func (t *Terms) Weigh(p *reference.Pass, e *Exchange) *decision.Block {
 	return t.pays(p, e)
 }
 
-// value returns the value of the exchange: its saving over the horizon, minus the cost of the disturbance and of the time in which old and
-// new nodes run together. Due nodes have no cost of the disturbance, because they must go anyway.
+// value returns the value of the exchange: its saving over the horizon, minus the cost of the disturbance, and minus the cost of the time
+// in which old and new nodes run together. For due nodes the disturbance costs nothing, because they must be removed anyway.
 func (t *Terms) value(e *Exchange) int64 {
 	cost, drain := 0.0, time.Duration(0)
 	overlap := int64(0)
@@ -113,14 +114,14 @@ func (t *Terms) value(e *Exchange) int64 {
 	return t.WorthOf(e.Saving, cost) - int64(float64(max(overlap, 0))*(t.Launch+drain).Hours())
 }
 
-// pays returns the block of an exchange that is not worth it, or nil. The pass knows further conditions of the pools.
+// pays returns the block of an exchange that is not worth it, or nil. The pass checks further conditions of the pools.
 func (t *Terms) pays(p *reference.Pass, e *Exchange) *decision.Block {
 	if e.Method == decision.MethodDrift || searchcontext.AnyDue(e.Members) {
 		return nil
 	}
 	there, spent, required := searchcontext.Existing(e.Members), searchcontext.PriceOf(e.Members), t.Required(e.Members)
 	if e.Saving <= 0 || e.Saving < required {
-		// Removing a node of unknown price saves that price, whatever it is.
+		// A removal of nodes with unknown prices, without new nodes, needs no saving.
 		if spent > 0 || len(e.NewNodes) > 0 {
 			return &decision.Block{Code: decision.BlockNoGain, Saving: money.USD(e.Saving), Required: money.USD(required)}
 		}

@@ -1,15 +1,15 @@
-// Package proof answers one question: why can't it pay to remove a node, if all others stay as they are?
+// Package proof answers one question: why can't it pay to remove a node, if all other nodes stay as they are?
 //
-// The input is the snapshot's pools and nodes, the compiled model, and the nodes that could go, with the pods that would have to move.
-// The output is a decision.Proof, which a few multiplications check: pods for which no other node has room need new nodes, and any such
-// nodes cost too much. There may be no such proof.
+// The input is the snapshot's pools and nodes, the compiled model, and the nodes that could be removed, with the pods that would have to
+// move. The output is a decision.Proof, which a reader can check with a few multiplications. It shows that some pods find no room on other
+// nodes and need new nodes, and that any such nodes cost too much. For some nodes there is no such proof.
 //
-// The proof is weak duality of linear programming (for example Vanderbei, Linear Programming, chapter 5): if at some prices of resources no
-// available node is worth more than it costs, these prices give a lower bound on the cost of any new nodes. The best such prices are the
-// duals of covering the pods' requests with nodes at the lowest price, which package internal/engine/lp solves. Rounding can't make a proof
-// invalid, since prices are scaled until they are valid. Prices for one demand take a few pivots, each over the kinds of nodes that may be
-// launched; they are computed once for each set of nodes that pods may use, for a few demands. A proof then takes one multiplication for
-// each pod of a node and each price.
+// The proof is weak duality of linear programming (for example Vanderbei, Linear Programming, chapter 5). It uses prices of resources at
+// which no available node is worth more than it costs. Such prices give a lower bound on the cost of any new nodes. The best prices are the
+// duals of a linear program, which covers the pods' requests with nodes at the lowest cost. Package internal/engine/lp solves it. Rounding
+// can't make a proof invalid, because prices are scaled down until they are valid. Prices for one demand take a few pivots, each of which
+// visits all kinds of nodes that may be launched. They are computed for a few demands, once for each set of nodes that pods may use. After
+// that, a proof takes one multiplication for each pod of a node and each price.
 package proof
 
 import (
@@ -28,7 +28,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Node is a node that could be removed: its Price in nano-USD per hour, 0 if unknown, its Moving pods, and the pods that need not move.
+// Node is a node that could be removed: its Price in nano-USD per hour (0 if unknown), its Moving pods, and the pods that need not move.
 type Node struct {
 	Name   string
 	Pool   v1.PoolKey
@@ -37,16 +37,16 @@ type Node struct {
 	Stays  map[*corev1.Pod]bool
 }
 
-// Prover searches for proofs. It caches results for pods, so it is not safe for concurrent use.
+// Prover searches for proofs. It caches results for pods, so it must not be used concurrently.
 type Prover struct {
-	// list are the prices used by proofs.
+	// list has the prices that proofs refer to.
 	list []decision.FloorPrices
 	// directions are the demands for which prices are computed.
 	directions []corev1.ResourceList
-	// launchables says which new nodes are possible for pods; scopes caches results for these, by group.
+	// launchables says which new nodes are possible for pods. scopes caches the prices for each set of groups of such nodes.
 	launchables *valuing.Launchables
 	scopes      map[string][]decision.FloorPrices
-	// first and second are the nodes with the most free room for a resource.
+	// first and second are, for each resource, the two nodes with the most free room.
 	first, second map[corev1.ResourceName]roomiest
 }
 
@@ -55,8 +55,8 @@ type roomiest struct {
 	free int64
 }
 
-// NewProver computes the parts that all proofs share. It returns nil if the cost of nodes depends on more than their type in the snapshot's
-// cost model.
+// NewProver computes the data that all proofs share. It returns nil if the cost model of the snapshot makes the cost of nodes depend on
+// more than their type.
 func NewProver(snapshot *planning.Snapshot, m *model.Model, nodes []Node) *Prover {
 	if snapshot.CostModel != nil || len(nodes) == 0 {
 		return nil
@@ -87,7 +87,7 @@ func NewProver(snapshot *planning.Snapshot, m *model.Model, nodes []Node) *Prove
 	return out
 }
 
-// requestedBy returns the sum of the requests of the nodes' pods that move. It is empty if none moves.
+// requestedBy returns the sum of the requests of the nodes' moving pods. It is empty if no pod moves.
 func requestedBy(m *model.Model, nodes []Node) corev1.ResourceList {
 	names := make([]string, len(nodes))
 	for i := range nodes {
@@ -112,7 +112,7 @@ func samePrices(a, b decision.FloorPrices) bool {
 	return true
 }
 
-// requestsOf returns the requests of a pod, and one for the pod itself.
+// requestsOf returns the requests of a pod, plus 1 of the resource "pods".
 func requestsOf(pod *corev1.Pod) corev1.ResourceList {
 	out := resources.OfPod(pod)
 	out[corev1.ResourcePods] = *resource.NewQuantity(1, resource.DecimalSI)
@@ -127,7 +127,7 @@ func addAmounts(into, amounts corev1.ResourceList) {
 	}
 }
 
-// pricesFor returns prices for pods of these groups of nodes, each optimal for one of the directions.
+// pricesFor returns prices for pods that may use these groups of nodes, each optimal for one of the directions.
 func (p *Prover) pricesFor(groups []int) []decision.FloorPrices {
 	slices.Sort(groups)
 	groups = slices.Compact(groups)
@@ -146,7 +146,8 @@ func (p *Prover) pricesFor(groups []int) []decision.FloorPrices {
 	return prices
 }
 
-// offered returns the nodes of the groups; a node type that several sell has its lowest price.
+// offered returns the nodes of the groups, each with its room and price. Of nodes with equal room, it returns the one with the lowest
+// price.
 func (p *Prover) offered(groups []int) []offered {
 	var out []offered
 	at := map[[3]float64]int{}
@@ -164,7 +165,7 @@ func (p *Prover) offered(groups []int) []offered {
 	return out
 }
 
-// number returns the number of these prices in the list, and adds them if they are missing.
+// number returns the index of these prices in the list, and adds them if they are missing.
 func (p *Prover) number(y decision.FloorPrices) int {
 	i := slices.IndexFunc(p.list, func(have decision.FloorPrices) bool { return samePrices(have, y) })
 	if i < 0 {
@@ -173,8 +174,8 @@ func (p *Prover) number(y decision.FloorPrices) int {
 	return i
 }
 
-// Prove looks for a proof that removing the node alone saves less than required, nano-USD per hour. It returns nil if there is none, and
-// if a pod that needs a new node can't have any: then the reason is not money.
+// Prove looks for a proof that removing the node alone saves less than required, in nano-USD per hour. It returns nil if it finds no proof,
+// or if no new node is possible for a pod that needs one: in this case the reason is not money.
 func (p *Prover) Prove(n *Node, required int64) *decision.Proof {
 	if p == nil || n.Price == 0 {
 		return nil

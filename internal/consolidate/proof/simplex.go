@@ -7,7 +7,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/lp"
 )
 
-// offered is a node that may be launched: its floorResources for pods, and its price.
+// offered is a node that may be launched: the amounts of its floorResources for pods, and its price.
 type offered struct {
 	amounts [3]float64
 	price   float64
@@ -21,8 +21,8 @@ func floorAmounts(list corev1.ResourceList) (amounts [3]float64) {
 	return amounts
 }
 
-// bestPrices returns the floor prices with the highest value of the demand: the duals of covering it with nodes at the lowest price.
-// Rounding cannot make them invalid, because they are scaled until they hold. Nil if there are none.
+// bestPrices returns the floor prices at which the demand has the highest value: the duals of covering the demand with nodes at the lowest
+// cost. Rounding can't make them invalid, because they are scaled down until they are valid. It returns nil if there are no such prices.
 func bestPrices(offers []offered, demand corev1.ResourceList) decision.FloorPrices {
 	scale, unit := largest(offers)
 	goal := make([]float64, len(floorResources))
@@ -68,7 +68,7 @@ func bestPrices(offers []offered, demand corev1.ResourceList) decision.FloorPric
 	return held(y, offers)
 }
 
-// largest returns the largest amount of each resource, for scaling, and the highest price, or 1 if all prices are 0.
+// largest returns the largest amount of each resource, for scaling. It also returns the highest price, or 1 if all prices are 0.
 func largest(offers []offered) (scale [3]float64, unit float64) {
 	for i := range offers {
 		unit = max(unit, offers[i].price)
@@ -82,8 +82,9 @@ func largest(offers []offered) (scale [3]float64, unit float64) {
 	return scale, unit
 }
 
-// opened returns a program whose columns cover the goal. It starts with columns that cover each resource by the node that sells it at the
-// lowest price, as if that node had nothing else. Ignoring the rest of a node makes it no better, so such columns don't change the optimum.
+// opened returns a linear program whose columns cover the goal. Its first columns cover each resource by the node with the lowest price per
+// unit, as if that node had no other resource. Such a column is no better than the node itself, so these columns don't change the optimum.
+// Ignoring the rest of a node makes it no better, so such columns don't change the optimum.
 func opened(offers []offered, columns [][]float64, goal []float64, unit float64) *lp.Master {
 	amount, price := make([]float64, len(goal)), make([]float64, len(goal))
 	for i, column := range columns {

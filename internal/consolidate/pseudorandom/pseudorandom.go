@@ -1,14 +1,14 @@
-// Package pseudorandom answers one question: which number without a pattern follows from this seed?
+// Package pseudorandom answers one question: which pseudorandom numbers follow from this seed?
 //
-// The input is a seed, the output is numbers, which are the same for the same seed on every computer (SplitMix64; Steele, Lea and Flood,
-// Fast Splittable Pseudorandom Number Generators, 2014). A number takes a few instructions, so that a source may be made for one number
-// alone.
+// The input is a seed, the output is numbers. The same seed gives the same numbers on every computer (SplitMix64; Steele, Lea and Flood,
+// Fast Splittable Pseudorandom Number Generators, 2014). A number takes a few instructions, so it is cheap to make a source for a single
+// number.
 package pseudorandom
 
 // Source is a source of numbers; its value is the seed.
 type Source uint64
 
-// Draw returns any number.
+// Draw returns a pseudorandom number of 64 bits.
 func (s *Source) Draw() uint64 {
 	*s += 0x9e3779b97f4a7c15
 	z := uint64(*s)

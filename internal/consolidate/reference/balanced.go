@@ -10,18 +10,18 @@ import (
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
-// balancedThreshold is 1/k of the policy Balanced, k being 2.
+// balancedThreshold is 1/k of the policy Balanced, with k = 2.
 const balancedThreshold = 0.5
 
-// poolTotals are the totals of a Balanced pool, which scores are relative to.
+// poolTotals are the totals of a Balanced pool. Scores are relative to these totals.
 type poolTotals struct {
-	// cost in nano-USD per hour, disruption in units of an ordinary pod.
+	// cost is in nano-USD per hour, disruption in units of an ordinary pod.
 	cost       int64
 	disruption float64
 }
 
-// totalsOf sums up all nodes of the pool, candidates or not, with the present value of their pods; pods that stay on their node are not
-// counted.
+// totalsOf sums up all nodes of the pool, whether they are candidates or not, and the present value of their pods. Pods that stay on their
+// node are not counted.
 func (p *Pass) totalsOf(key v1.PoolKey) *poolTotals {
 	if t := p.totals[key]; t != nil {
 		return t
@@ -40,7 +40,8 @@ func (p *Pass) totalsOf(key v1.PoolKey) *poolTotals {
 	return t
 }
 
-// score of a move in one pool: the share of the pool's cost that it saves, divided by the share of the pool's disruption that it causes.
+// score returns the score of a move in one pool: the share of the pool's cost that it saves, divided by the share of the pool's disruption
+// that it causes.
 func (t *poolTotals) score(savings int64, disruption float64) float64 {
 	if t.cost <= 0 || t.disruption <= 0 || savings <= 0 || disruption <= 0 {
 		return 0
@@ -48,8 +49,8 @@ func (t *poolTotals) score(savings int64, disruption float64) float64 {
 	return (float64(savings) / float64(t.cost)) / (disruption / t.disruption)
 }
 
-// scores returns the scores of the batch's Balanced pools for a move: each pool is credited with a share of the savings, by the prices of
-// its nodes.
+// scores returns the scores of a move for the batch's Balanced pools. Each pool is credited with a part of the savings, in proportion to
+// the prices of its nodes in the batch.
 func (p *Pass) scores(batch []*decision.Candidate, savings float64) []decision.Score {
 	isBalanced := func(c *decision.Candidate) bool {
 		return c.Pool.Object.Spec.Disruption.ConsolidationPolicy == v1.ConsolidationPolicyBalanced
@@ -95,8 +96,8 @@ func (p *Pass) scores(batch []*decision.Candidate, savings float64) []decision.S
 	return out
 }
 
-// Balanced returns the block of a Balanced pool of the batch that does not approve of a move with these savings, or nil if all do. Pools
-// with other policies approve always.
+// Balanced returns the block of the first Balanced pool of the batch that does not approve a move with these savings, or nil if all
+// approve. Pools with other policies always approve.
 func (p *Pass) Balanced(batch []*decision.Candidate, savings float64) *decision.Block {
 	for _, s := range p.scores(batch, savings) {
 		if !s.Approved() {

@@ -13,7 +13,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// memberOf makes a command's member of a candidate.
+// memberOf converts a candidate to a member of a command.
 func memberOf(c *decision.Candidate) decision.Member {
 	m := decision.Member{
 		Node: c.Name, Claim: c.State.Claim.Name, UID: c.State.Claim.UID, ProviderID: c.State.ProviderID,

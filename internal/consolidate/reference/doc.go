@@ -1,13 +1,14 @@
 // Package reference answers one question: what would Karpenter's methods do with this fleet, one after another?
 //
-// The input is a survey.Fleet and options; the output is a plan: commands, and for each node its fate or what keeps it from each method.
-// The methods are emptiness, drift of static pools, drift, consolidation of many nodes and of one (Karpenter's documentation,
-// Disruption); the first that finds something ends the pass. disruption.Reference is this planner. A search for a plan of the whole fleet
-// uses its passes for what both do: empty nodes, static pools, and the instance types of new nodes.
+// The input is a survey.Fleet and options. The output is a plan: commands, and for each node what happens to it or what keeps it from each
+// method. The methods are emptiness, drift of static pools, drift, multi-node consolidation and single-node consolidation (Karpenter's
+// documentation, Disruption). The first method that finds something ends the pass. disruption.Reference is this planner. The planner of the
+// whole fleet (package global) uses passes of this package for the tasks of both planners: empty nodes, static pools, and the instance
+// types of new nodes.
 //
-// A trial.Trial, which hides nodes and places their pods, decides whether nodes can go. Emptiness and static drift need no trial.
-// Consolidation of many nodes tries as many sets as bisection takes; consolidation of one node, and drift, try each candidate until one can
-// go, within a limit that counts tries and not time.
+// A trial.Trial hides nodes and places their pods. It decides whether nodes can be removed. Emptiness and static drift need no trial.
+// Multi-node consolidation tries as many sets as its bisection has steps. Single-node consolidation and drift try one candidate after
+// another until one can be removed. A limit counts tries, not time.
 //
 //	pass         the methods in their order, and verdicts       reference.go, plan.go
 //	methods      emptiness, drift, consolidation                emptiness.go, driftmethods.go, consolidation.go

@@ -11,8 +11,8 @@ import (
 	"github.com/drawknife/drawknife/internal/consolidate/survey"
 )
 
-// staticDrift replaces drifted nodes of static pools one for one, without checking where pods go, within budgets and the pool's limit on
-// nodes. The ones drifted longest go first.
+// staticDrift replaces drifted nodes of static pools one for one, within budgets and the pool's limit on nodes. It does not check where
+// pods go. Nodes that drifted first come first.
 func (p *Pass) staticDrift(accepted []*decision.Candidate) []*decision.Command {
 	list := slices.Clone(accepted)
 	survey.ByDrift(list)
@@ -43,13 +43,13 @@ func (p *Pass) staticDrift(accepted []*decision.Candidate) []*decision.Command {
 		rooms[key] = room - 1
 		cmd := NewCommand(decision.MethodStaticDrift, []*decision.Candidate{c}, p.Fleet.Now)
 		cmd.Replacements = []decision.Replacement{{Pool: key, Static: true}}
-		cmd.Savings = 0 // the provider chooses the type
+		cmd.Savings = 0 // the cost is unknown, because the provider chooses the type
 		out = append(out, p.Finish(cmd))
 	}
 	return out
 }
 
-// scalingDown returns the block of a pool with more nodes than replicas, counting the nodes that stay and the ones that are being
+// scalingDown returns the block of a pool that has more nodes than replicas. It counts the nodes that stay and those that are being
 // replaced.
 func (p *Pass) scalingDown(key v1.PoolKey, object *v1.NodePool) *decision.Block {
 	n := 0
@@ -65,8 +65,8 @@ func (p *Pass) scalingDown(key v1.PoolKey, object *v1.NodePool) *decision.Block 
 	return nil
 }
 
-// staticRoom returns how many more nodes the pool's limit allows: all existing NodeClaims count, also those being deleted. A Node whose
-// NodeClaim is gone no longer counts.
+// staticRoom returns the number of nodes that the pool's limit still allows. All existing NodeClaims count, also those that are being
+// deleted. A Node whose NodeClaim is gone no longer counts.
 func (p *Pass) staticRoom(key v1.PoolKey, object *v1.NodePool) int {
 	n := 0
 	for _, m := range p.Fleet.Pools[key].Nodes {
@@ -81,8 +81,8 @@ func (p *Pass) staticRoom(key v1.PoolKey, object *v1.NodePool) int {
 	return max(0, int(limit.Value())-n)
 }
 
-// drift replaces the first drifted node that budgets allow and whose pods all have a place, by as many new nodes as needed, at any cost.
-// Nodes that go together go with it.
+// drift replaces the first drifted node that budgets allow and whose pods all have a place. It launches as many new nodes as needed, at any
+// cost. Nodes that must be removed together are replaced together.
 func (p *Pass) drift(ctx context.Context, accepted []*decision.Candidate) (*decision.Command, error) {
 	sims, err := p.openSimulator(ctx)
 	if err != nil {
@@ -116,12 +116,13 @@ func (p *Pass) drift(ctx context.Context, accepted []*decision.Candidate) (*deci
 	return nil, nil
 }
 
-// DriftsNot returns what keeps the batch from drift apart from places for its pods: a budget, or a pool that is left alone after failures.
+// DriftsNot returns a block if drift may not replace the batch for a reason other than places for its pods: a budget, or a pool that is
+// paused after failures.
 func (p *Pass) DriftsNot(batch []*decision.Candidate) *decision.Block {
 	return cmp.Or(p.room(batch, decision.ReasonDrifted), p.paused(batch))
 }
 
-// paused returns the block of the first pool of the batch that is left alone after failures, or nil if there is none.
+// paused returns the block of the first pool of the batch that is paused after failures, or nil if no pool is paused.
 func (p *Pass) paused(batch []*decision.Candidate) *decision.Block {
 	for _, c := range batch {
 		if why := p.Fleet.In.BackOff.Blocks(c.Pool.Key, p.Fleet.Now); why != nil {

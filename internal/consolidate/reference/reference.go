@@ -14,7 +14,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Options are the options of disruption.Reference, with defaults filled in: 0 means 0.
+// Options are the options of disruption.Reference, with defaults filled in: the value 0 is used as 0.
 type Options struct {
 	Query           planning.Query
 	SpotToSpot      bool
@@ -24,10 +24,10 @@ type Options struct {
 	MaxTrials       int
 }
 
-// SpotTypes returns how many cheaper types a spot node must have to be replaced by spot.
+// SpotTypes returns the number of cheaper types that a spot node must have to be replaced by a spot node.
 func (o *Options) SpotTypes() int { return o.SpotToSpotTypes }
 
-// delay returns how long a method's commands wait before they are validated.
+// delay returns how long commands of a method wait before they are validated.
 func (o *Options) delay(m decision.Method) time.Duration {
 	if m.Class() == decision.ClassEventual {
 		return 0
@@ -35,18 +35,18 @@ func (o *Options) delay(m decision.Method) time.Duration {
 	return o.ValidationDelay
 }
 
-// Pass is one run of the reference over a fleet.
+// Pass is one run of the planner over a fleet.
 type Pass struct {
 	*Options
 	Fleet  *survey.Fleet
 	Ledger *survey.BudgetTracker
-	// Blocks keep nodes from methods; otherwise returns further blocks, and is nil if there are none.
+	// Blocks are the blocks of nodes, by method and name. otherwise returns further blocks; it may be nil.
 	Blocks    map[decision.Method]map[string]*decision.Block
 	Otherwise func(node string) survey.ByMethod
-	// Waiting and again are fields of the plan.
+	// Waiting and again are the fields of the plan with these names.
 	Waiting bool
 	Again   time.Time
-	// open and closed are what-ifs with and without the destinations that consolidation must not use; nil until used.
+	// open and closed are simulators with and without the nodes that consolidation must not put pods on; nil until used.
 	open, closed *simulator
 	// totals are the totals of Balanced pools.
 	totals map[v1.PoolKey]*poolTotals
@@ -76,20 +76,20 @@ func one(cmd *decision.Command, err error) ([]*decision.Command, error) {
 	return []*decision.Command{cmd}, err
 }
 
-// Later records that the plan may change at this time although nothing happens.
+// Later records that the plan may change at the time t even if nothing else changes.
 func (p *Pass) Later(t time.Time) {
 	if t.After(p.Fleet.Now) && (p.Again.IsZero() || t.Before(p.Again)) {
 		p.Again = t
 	}
 }
 
-// Block records what keeps a candidate from the method.
+// Block records the block that keeps a candidate from the method.
 func (p *Pass) Block(m decision.Method, c *decision.Candidate, why *decision.Block) {
 	p.Blocks[m][c.Name] = why
 	p.Noted(why)
 }
 
-// BlockAll records what keeps a batch from the method. For nodes that go together it says so.
+// BlockAll records the block that keeps a batch from the method. If tie is not nil, the blocks say that the nodes must be removed together.
 func (p *Pass) BlockAll(m decision.Method, batch []*decision.Candidate, tie *survey.Tie, why *decision.Block) {
 	for _, c := range batch {
 		if tie == nil {
@@ -101,15 +101,15 @@ func (p *Pass) BlockAll(m decision.Method, batch []*decision.Candidate, tie *sur
 	}
 }
 
-// room returns the block of the budget that has no room for the whole batch, or nil if all have.
+// room returns the block of the first budget that has no room for the whole batch, or nil if all budgets have room.
 func (p *Pass) room(batch []*decision.Candidate, r decision.Reason) *decision.Block {
 	return p.Ledger.BlocksAll(batch, r)
 }
 
-// take reserves budget for the batch, for which there is room.
+// take reserves budget for the batch. Call room first.
 func (p *Pass) take(batch []*decision.Candidate, r decision.Reason) { p.Ledger.TakeAll(batch, r) }
 
-// Noted updates the plan for a candidate's block.
+// Noted records in the plan that a block may end: the time at which it ends, or that something waits.
 func (p *Pass) Noted(why *decision.Block) {
 	switch why.Code {
 	case decision.BlockBudget:
@@ -122,7 +122,7 @@ func (p *Pass) Noted(why *decision.Block) {
 	}
 }
 
-// Finish completes a command of the method.
+// Finish sets the time before which the command must not be executed.
 func (p *Pass) Finish(cmd *decision.Command) *decision.Command {
 	cmd.NotBefore = cmd.Planned.Add(p.delay(cmd.Method))
 	return cmd
@@ -213,7 +213,7 @@ func (o *Options) Plan(ctx context.Context, f *survey.Fleet) (*Plan, error) {
 		return nil, err
 	}
 	out := &Plan{Time: f.Now}
-	for _, why := range f.Blocked { // no event reports, for instance, that a nomination ends
+	for _, why := range f.Blocked { // no event reports, for instance, the end of a nomination
 		p.Later(why.Until)
 	}
 	for _, m := range decision.Methods() {
@@ -242,7 +242,7 @@ func (o *Options) Plan(ctx context.Context, f *survey.Fleet) (*Plan, error) {
 	return out, nil
 }
 
-// Apart returns the pass for another goroutine: it reads what was found but does not add to it.
+// Apart returns the pass for another goroutine. It reads shared results, but does not add to them.
 func (p *Pass) Apart() *Pass {
 	return &Pass{Options: p.Options, Fleet: p.Fleet, Ledger: p.Ledger, Blocks: p.Blocks, totals: map[v1.PoolKey]*poolTotals{}}
 }

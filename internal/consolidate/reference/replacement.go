@@ -79,8 +79,8 @@ func Only(set requirements.Set, capacityType string) requirements.Set {
 	return set.With(requirements.In(v1.CapacityTypeLabelKey, capacityType))
 }
 
-// restrict limits a node that could be spot or on demand to spot, for which its types were evaluated: if spot is unavailable, it must not
-// silently become more expensive. If no cheaper type has spot, it is limited to on demand.
+// restrict limits a node that could be spot or on demand to spot, because its types were compared at spot prices: if spot is unavailable,
+// the launch must not silently become more expensive. If no cheaper type has a spot offering, the node is limited to on demand.
 func (p *Pass) restrict(pool *survey.Pool, node *planning.NewNode, list []Priced, spent int64) []Priced {
 	whole := node.Requirements
 	node.Requirements = Only(whole, v1.CapacityTypeSpot)
@@ -94,8 +94,8 @@ func (p *Pass) restrict(pool *survey.Pool, node *planning.NewNode, list []Priced
 	return Cheaper(pool, node, spent)
 }
 
-// Cheaper returns the node's types whose launch certainly costs less than what is spent now, the cheapest first. If a cost model changes
-// prices, it changes a type's highest price like its cheapest offering.
+// Cheaper returns the types of the node for which every possible launch costs less than spent, the cheapest first. If a cost model changes
+// the price of a type's cheapest offering, it changes the type's highest price in the same way.
 func Cheaper(pool *survey.Pool, node *planning.NewNode, spent int64) []Priced {
 	var out []Priced
 	for _, option := range node.InstanceTypes {
@@ -130,7 +130,7 @@ func listPrice(t *cloudprovider.InstanceType, key cloudprovider.OfferingKey) (fl
 	return 0, false
 }
 
-// reoffered returns the option with its cheapest offering that meets the requirements, which may have been narrowed.
+// reoffered returns the option with its cheapest offering that meets the requirements, because these may be narrower now.
 func reoffered(t *cloudprovider.InstanceType, want requirements.Set, option planning.InstanceTypeOption, correction int64) planning.InstanceTypeOption {
 	var best *cloudprovider.Offering
 	for o := range t.OfferingsWithRoom() {
@@ -138,7 +138,7 @@ func reoffered(t *cloudprovider.InstanceType, want requirements.Set, option plan
 			continue
 		}
 		if key := cloudprovider.KeyOf(t, o); key == option.Offering() {
-			return option // the present offering still meets them, and was the cheapest
+			return option // the present offering was the cheapest and still meets the requirements
 		}
 		if best == nil || o.Price < best.Price {
 			best = o
@@ -154,9 +154,9 @@ func reoffered(t *cloudprovider.InstanceType, want requirements.Set, option plan
 	}
 }
 
-// otherTypes drops types that would only turn several nodes into one that some of them already are: removing the others has the same
-// result with fewer evictions. A node whose type is off the list only because of its capacity type counts, too: it exists, and need not be
-// launched.
+// otherTypes drops types that would only turn several nodes into one like a node of the batch. Removing only the other nodes has the same
+// result with fewer evictions. This includes nodes whose type is missing from list only because of its capacity type: such a node exists
+// and need not be launched.
 func otherTypes(batch []*decision.Candidate, whole, list []Priced) []Priced {
 	least := int64(math.MaxInt64)
 	for _, c := range batch {
@@ -167,7 +167,7 @@ func otherTypes(batch []*decision.Candidate, whole, list []Priced) []Priced {
 	return slices.DeleteFunc(slices.Clone(list), func(x Priced) bool { return x.Worst >= least })
 }
 
-// setTypes sets the node's types, and the amounts of the first.
+// setTypes sets the node's types, and sets its amounts to those of the first type.
 func setTypes(pool *survey.Pool, node *planning.NewNode, list []Priced) {
 	node.InstanceTypes = make([]planning.InstanceTypeOption, len(list))
 	for i := range list {
@@ -178,7 +178,7 @@ func setTypes(pool *survey.Pool, node *planning.NewNode, list []Priced) {
 	}
 }
 
-// AllocatableOf returns the allocatable resources of a node of the option, or nil if the type does not have the offering.
+// AllocatableOf returns the allocatable resources of a node with this option, or nil if the type does not have the offering.
 func AllocatableOf(pool *survey.Pool, option *planning.InstanceTypeOption) (has corev1.ResourceList) {
 	t, key := pool.Types[option.Name], option.Offering()
 	for i := range t.Offerings {
@@ -189,7 +189,8 @@ func AllocatableOf(pool *survey.Pool, option *planning.InstanceTypeOption) (has 
 	return has
 }
 
-// Varied reports whether the node's types still meet the minValues of its pool, whatever the policy for those is.
+// Varied returns the block of a node whose types no longer meet the minValues of its pool, or nil if they do. The pool's policy for
+// minValues does not matter.
 func (p *Pass) Varied(pool *survey.Pool, node *planning.NewNode) *decision.Block {
 	for _, r := range pool.Object.Spec.Template.Spec.Requirements {
 		if r.MinValues == nil {
@@ -207,7 +208,7 @@ func (p *Pass) Varied(pool *survey.Pool, node *planning.NewNode) *decision.Block
 	return nil
 }
 
-// addValues adds the values of a label that nodes of the type can have within the node's requirements.
+// addValues adds the values of a label that nodes of the type can have within the requirements want.
 func addValues(into map[string]bool, t *cloudprovider.InstanceType, key string, want requirements.Set) {
 	for o := range t.OfferingsWithRoom() {
 		if !t.Offers(o, want) {

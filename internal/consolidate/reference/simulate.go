@@ -22,21 +22,21 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// simulator simulates the removal of nodes. It first places pending pods on existing nodes, once for all simulations: they use their room
-// before anything is removed, and the ones without a place are left to provisioning. So a pod that has no place anywhere, or gets a new
-// node, does not prevent removals.
+// simulator simulates the removal of nodes. It first places pending pods on existing nodes, once for all simulations: they use free room
+// before anything is removed. Pods without a place are left to provisioning. So a pod that has no place or gets a new node does not prevent
+// removals.
 type simulator struct {
 	fleet *survey.Fleet
 	query planning.Query
 	trial *answering.Answering
-	// uninitialized are nodes that may not come up: nothing is moved onto them.
+	// uninitialized are nodes that may never become ready: no pod is moved to them.
 	uninitialized map[string]bool
 	// fee, in nano-USD per hour, is added to the price of each new node.
 	fee int64
 }
 
-// newNodeFee, in USD per hour, is more than any node costs, so that plans have the fewest possible new nodes. Consolidation launches at
-// most one, and when prices are proportional to size, two small nodes often cost no more than a large one.
+// newNodeFee, in USD per hour, is more than any node costs. It makes plans use as few new nodes as possible. Consolidation launches at most
+// one new node. But if prices are proportional to size, two small nodes often cost no more than a large one.
 const newNodeFee = 10_000
 
 // maxCostTerms is the largest number of terms of a cost model.
@@ -44,13 +44,13 @@ const maxCostTerms = 256
 
 // simulation is the result of a removal.
 type simulation struct {
-	// newNodes that it would need.
+	// newNodes are the new nodes that the removal would need.
 	newNodes []planning.NewNode
 	// receivers are the nodes that take pods of removed nodes.
 	receivers []planning.ExistingNode
 }
 
-// newSimulator places the pending pods. A simulator for consolidation does not use nodes whose own consolidateAfter has not passed, and
+// newSimulator places the pending pods. A simulator for consolidation puts no pods on nodes whose own consolidateAfter has not passed, and
 // plans as few new nodes as possible.
 func newSimulator(ctx context.Context, f *survey.Fleet, q planning.Query, consolidates bool) (*simulator, error) {
 	settled, err := Settled(ctx, f, q)
@@ -83,7 +83,7 @@ func newSimulator(ctx context.Context, f *survey.Fleet, q planning.Query, consol
 	return s, nil
 }
 
-// sparing returns the model with the fee on new nodes.
+// sparing returns the model with the fee on new nodes, and the fee.
 func sparing(from *SimulatorModel, snapshot *planning.Snapshot) (*SimulatorModel, int64, error) {
 	fee := float64(newNodeFee)
 	terms := []planning.CostTerm{{Name: "drawknife: fewest new nodes", Source: "consolidation launches at most one node", PerNode: &fee}}
@@ -127,7 +127,7 @@ func (s *simulator) withoutFee(nodes []planning.NewNode) []planning.NewNode {
 	return nodes
 }
 
-// Settled returns the model with only those pending pods that have a place on existing nodes.
+// Settled returns a model without the pending pods that have no place on existing nodes.
 func Settled(ctx context.Context, f *survey.Fleet, q planning.Query) (*SimulatorModel, error) {
 	snapshot := f.In.View.Snapshot
 	if len(snapshot.Pods)+len(snapshot.Placeholders) == 0 {
@@ -150,8 +150,8 @@ func Settled(ctx context.Context, f *survey.Fleet, q planning.Query) (*Simulator
 	return &SimulatorModel{settled, &reduced}, err
 }
 
-// remove simulates the removal of all candidates together, or returns why their pods don't allow it. Gangs that require or prefer one domain
-// go where provisioning would place them: to the domain in which new nodes cost least, with the preferences that the premium allows.
+// remove simulates the removal of all candidates together, or returns the block of their pods. A gang that requires or prefers one domain
+// goes where provisioning would place it: to the domain in which new nodes cost least, with the preferences that the premium allows.
 func (s *simulator) remove(ctx context.Context, batch []*decision.Candidate) (*simulation, *decision.Block, error) {
 	ways, nowhere := s.ways(batch)
 	best, err := gangs.MostWishes(trial.Wishes(ways, s.query), s.query.Premium(), func(kept int) (*simulation, error) {
@@ -168,8 +168,8 @@ func (s *simulator) remove(ctx context.Context, batch []*decision.Candidate) (*s
 	return best, nil, nil
 }
 
-// cheapest simulates the removal with each of the moves of gangs. It returns the simulation with the cheapest new nodes, or nil if none is
-// possible, and what prevents the first move that is not possible.
+// cheapest simulates the removal with each of the possible moves of gangs (ways). It returns the simulation with the cheapest new nodes, or
+// nil if no move is possible. It also returns the block of the first move that is not possible.
 func (s *simulator) cheapest(ctx context.Context, batch []*decision.Candidate, ways []*trial.GangWay) (best *simulation, first *decision.Block, err error) {
 	for _, way := range ways {
 		mark := s.trial.Mark()
@@ -191,7 +191,7 @@ func (s *simulator) cheapest(ctx context.Context, batch []*decision.Candidate, w
 	return best, first, nil
 }
 
-// ways returns the possible moves of the batch's gangs, or a block if there are none.
+// ways returns the possible moves of the batch's gangs, or a block if a gang can't move.
 func (s *simulator) ways(batch []*decision.Candidate) ([]*trial.GangWay, *decision.Block) {
 	tie := s.fleet.TieOf(batch[0].Name)
 	if tie == nil {
@@ -265,7 +265,7 @@ func (s *simulator) try(ctx context.Context, batch []*decision.Candidate, way *t
 	return sim, nil, nil
 }
 
-// openSimulator makes the simulator when it is first needed; so does closedSimulator.
+// openSimulator returns the open simulator, and makes it at the first call. closedSimulator does the same for the closed one.
 func (p *Pass) openSimulator(ctx context.Context) (*simulator, error) {
 	if p.open == nil {
 		s, err := newSimulator(ctx, p.Fleet, p.Query, false)
@@ -288,5 +288,5 @@ func (p *Pass) closedSimulator(ctx context.Context) (*simulator, error) {
 	return p.closed, nil
 }
 
-// MaxNamed is how many pods without a place are named in a block.
+// MaxNamed is the largest number of pods without a place that a block names.
 const MaxNamed = 5

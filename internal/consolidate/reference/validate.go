@@ -10,7 +10,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// StillQualifies checks one member and takes its share of the budgets.
+// StillQualifies checks whether a member still qualifies for the command, and takes its share of the budgets.
 func (p *Pass) StillQualifies(cmd *decision.Command, m *decision.Member) (*decision.Candidate, *decision.RejectedError) {
 	reject := func(category decision.RejectionCategory, why *decision.Block) *decision.RejectedError {
 		return &decision.RejectedError{Command: cmd.ID, Category: category, Node: m.Node, Block: why}
@@ -33,7 +33,8 @@ func (p *Pass) StillQualifies(cmd *decision.Command, m *decision.Member) (*decis
 	return c, nil
 }
 
-// Torn rejects a command that would leave nodes behind that go together with its own: gangs may have grown since it was planned.
+// Torn rejects a command if some of its nodes must be removed together with nodes that it leaves behind. Gangs may have grown since it was
+// planned.
 func (p *Pass) Torn(cmd *decision.Command) *decision.RejectedError {
 	node, why := p.Fleet.Whole(cmd.Members)
 	if why == nil {
@@ -42,7 +43,7 @@ func (p *Pass) Torn(cmd *decision.Command) *decision.RejectedError {
 	return &decision.RejectedError{Command: cmd.ID, Category: decision.RejectedChurn, Node: node, Block: why}
 }
 
-// samePlaces tries the removal again.
+// samePlaces simulates the removal again and compares the result with the command.
 func (p *Pass) samePlaces(ctx context.Context, cmd *decision.Command, members []*decision.Candidate) (*decision.RejectedError, error) {
 	sims, err := p.closedSimulator(ctx)
 	if err != nil {
@@ -72,7 +73,7 @@ func amongTypes(planned, fresh *planning.NewNode) bool {
 	})
 }
 
-// Shrunk returns the command with the remaining members; the same command if all remain.
+// Shrunk returns the command with only the remaining members. If all remain, it returns cmd itself.
 func Shrunk(cmd *decision.Command, members []*decision.Candidate) *decision.Command {
 	if len(members) == len(cmd.Members) {
 		return cmd
@@ -90,7 +91,8 @@ func Shrunk(cmd *decision.Command, members []*decision.Candidate) *decision.Comm
 	return &out
 }
 
-// Validate checks a command again in the present fleet: see disruption.Reference.Validate. The error is a *RejectedError if it is void.
+// Validate checks a command again in the present fleet: see disruption.Reference.Validate. If the command is no longer valid, the error is
+// a *RejectedError.
 func (o *Options) Validate(ctx context.Context, f *survey.Fleet, cmd *decision.Command) (*decision.Command, error) {
 	p, err := o.Begin(ctx, f)
 	if err != nil {

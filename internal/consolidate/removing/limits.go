@@ -15,11 +15,12 @@ type Limits struct {
 	MaxMembers, MaxNewNodes int
 	// MaxMerged is the largest number of nodes that a command with at most one new node removes, in fleets that are searched thoroughly.
 	MaxMerged int
-	// DrainLimit is how long a drain may be expected to take; 0 means any time.
+	// DrainLimit is the longest expected duration of a drain; 0 allows any duration.
 	DrainLimit time.Duration
 }
 
-// maxExchanged is the maximum number of nodes to exchange at once, and of new nodes for them. Successive exchanges can form larger groups.
+// maxExchanged is the largest number of nodes that are exchanged at once, and of new nodes for them. Successive exchanges can form larger
+// groups.
 const maxExchanged = 8
 
 // Exchanged returns the largest number of nodes that are exchanged at once.
@@ -41,7 +42,7 @@ func (t *Trier) allows(size components.Size) bool {
 	return size.Members <= t.MaxMembers && size.NewNodes <= t.MaxNewNodes || size.Members <= t.Merged() && size.NewNodes <= 1
 }
 
-// mostNewNodes returns how many nodes may be launched at once for this number of removed nodes.
+// mostNewNodes returns the largest number of nodes that may be launched at once for this number of removed nodes.
 func (t *Trier) mostNewNodes(where Places, members int) int {
 	switch {
 	case members > t.MaxMembers:
@@ -52,7 +53,7 @@ func (t *Trier) mostNewNodes(where Places, members int) int {
 	return t.launched()
 }
 
-// Admissible checks the conditions of a removal that need no trial, and returns the block if one is not met.
+// Admissible checks the conditions of a removal that need no trial. It returns the block of the first condition that is not met.
 func (t *Trier) Admissible(r Removal) *decision.Block {
 	if t.Refining {
 		if _, size := t.union(r.Members, nil); size.Members > t.MaxMembers && (size.NewNodes > 1 || size.Members > t.Merged()) {
@@ -71,10 +72,10 @@ func (t *Trier) Admissible(r Removal) *decision.Block {
 	return nil
 }
 
-// tooLarge returns the block of a step if its component removes more nodes than one command may, or launches more.
+// tooLarge returns a block if the step's component removes or launches more nodes than one command may.
 func (t *Trier) tooLarge(st *Step) *decision.Block {
 	if !t.Refining {
-		return nil // each step is its own command
+		return nil // Each step becomes its own command.
 	}
 	if !t.Fits(st) {
 		return t.Components.TooLarge
@@ -92,13 +93,14 @@ func (t *Trier) Fits(st *Step) bool {
 	return t.allows(size)
 }
 
-// Together returns the size of the component that the group would become.
+// Together returns the size of the component that the group would belong to.
 func (t *Trier) Together(group []*searchcontext.Candidate) components.Size {
 	_, size := t.union(group, nil)
 	return size
 }
 
-// union returns the joined components. The list is valid until the next call.
+// union returns the roots of the components that would be joined, and the size of the joined component. The list is valid until the next
+// call.
 func (t *Trier) union(group, others []*searchcontext.Candidate) (roots []*searchcontext.Candidate, size components.Size) {
 	t.roots, size = t.Components.Union(t.roots[:0], group, others)
 	return t.roots, size

@@ -11,7 +11,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/newnodes"
 )
 
-// launch finds new nodes for the pending pods: one for all of them, or several.
+// launch opens new nodes for the pending pods: one for all of them, or several.
 func (t *Trier) launch(ctx context.Context, where Places, most int64, waiting int) (*decision.Block, error) {
 	if where == OnlyRoom {
 		return &decision.Block{Code: decision.BlockUnschedulable, Pods: t.Trial.Waiting(min(waiting, reference.MaxNamed))}, nil
@@ -50,8 +50,8 @@ func (t *Trier) launch(ctx context.Context, where Places, most int64, waiting in
 	return t.launchFully(ctx, most)
 }
 
-// unusedCommitments reports whether new nodes could use commitments. Only a full placement knows their savings: Launch and LaunchSome, and
-// the values of pods, use the prices of nodes that no commitment covers.
+// unusedCommitments reports whether new nodes could use commitments that are not fully used. Only a full placement takes these savings into
+// account: Launch and LaunchSome, and the values of pods, use the prices of nodes that no commitment covers.
 func (t *Trier) unusedCommitments() bool {
 	return slices.ContainsFunc(newnodes.Of(t.Trial.Trial).CommitmentsLeft(), func(left int64) bool { return left > 0 })
 }
@@ -64,10 +64,10 @@ func (t *Trier) launchSome(below float64) (price float64, ok bool) {
 	return t.Trial.LaunchSome(t.Query, t.Worth, t.launched(), below)
 }
 
-// launchTries is how many sets of new nodes a small fleet tries, to find the cheapest for one group of pods.
+// launchTries is the number of sets of new nodes that are tried for one group of pods in a small fleet.
 const launchTries = 128
 
-// launchBest tries each possible launch of new nodes, undoes it, and then repeats the cheapest.
+// launchBest tries each possible launch of new nodes, undoes it, and then repeats the cheapest one.
 func (t *Trier) launchBest(ctx context.Context, most int64) (*decision.Block, error) {
 	mark, best, cheapest := t.Trial.Mark(), -1, most
 	options := []func() (int64, *decision.Block, error){
@@ -111,7 +111,7 @@ func (t *Trier) launchBest(ctx context.Context, most int64) (*decision.Block, er
 	return why, err
 }
 
-// launchFully finds new nodes like provisioning, which takes long.
+// launchFully finds new nodes with a full placement, like provisioning. This takes long.
 func (t *Trier) launchFully(ctx context.Context, most int64) (*decision.Block, error) {
 	t.Work += placeWork
 	out, err := t.Trial.PlaceNew(ctx, t.Query)

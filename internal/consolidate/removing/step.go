@@ -7,7 +7,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/trial"
 )
 
-// Removal is a group of nodes that may go, and the places where its pods may go then.
+// Removal is a group of nodes to remove, and the places where its pods may go.
 type Removal struct {
 	Method  decision.Method
 	Members []*searchcontext.Candidate
@@ -21,11 +21,11 @@ func Consolidating(group []*searchcontext.Candidate, where Places) Removal {
 	return Removal{Method: searchcontext.MethodFor(group), Members: group, Where: where}
 }
 
-// Step is one accepted removal, which becomes a command. Steps are independent: no step puts pods on a node that another step removes or
+// Step is one accepted removal. Commands are made of steps. Steps are independent: no step puts pods on a node that another step removes or
 // launches. So the pods of each step have room even if no other step is carried out.
 type Step struct {
 	paying.Exchange
-	// Numbers are the trial's numbers of the new nodes; Grown are other new nodes that have received pods.
+	// Numbers are the trial's numbers of the step's new nodes. Grown are the numbers of other steps' new nodes that have received its pods.
 	Numbers, Grown []int
 	Pods           int
 	// Where says where its pods may go; Ungrown excludes new nodes of other steps.

@@ -12,24 +12,24 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/trial"
 )
 
-// Trier tries groups on a trial. It is not safe for concurrent use; triers with their own trials and types may share everything else as
+// Trier tries groups on a trial. It is not safe for concurrent use. Several triers may share everything except their trials and types, as
 // long as no step is accepted.
 type Trier struct {
 	*searchcontext.Context
 	Limits
 	paying.Terms
 	Trial *searchcontext.WhatIf
-	// Types finds the instance types of new nodes, and has the budgets.
+	// Types finds the instance types of new nodes, and holds the budgets.
 	Types      *allowedtypes.Finder
 	Components *components.Components
 	Conditions
 	Effort
-	// fullCost is the cost of the nodes of the last full placement, nano-USD per hour.
+	// fullCost is the cost of the new nodes of the last full placement, in nano-USD per hour.
 	fullCost int64
 	roots    []*searchcontext.Candidate // scratch of union
 }
 
-// Effort records the effort of trying.
+// Effort counts the work of trying groups.
 type Effort struct {
 	// Work is the number of what-ifs made.
 	Work int
@@ -44,7 +44,7 @@ func (t *Trier) Apart() *Trier {
 	}
 }
 
-// TryWithin tries the removal within the limits of a command. Without a block the trial contains the step.
+// TryWithin tries the removal within the limits of a command. If it returns no block, the trial contains the step.
 func (t *Trier) TryWithin(ctx context.Context, r Removal, mark trial.Mark) (*Step, *decision.Block, error) {
 	st, why, err := t.tryBounded(ctx, r, mark)
 	if err != nil || why != t.Components.TooLarge || st == nil || len(st.Grown) == 0 || t.Many() {
@@ -57,12 +57,12 @@ func (t *Trier) TryWithin(ctx context.Context, r Removal, mark trial.Mark) (*Ste
 	t.Ungrown = true
 	defer func() { t.Ungrown = false }()
 	if st, why, err = t.tryBounded(ctx, r, mark); why != nil {
-		why = t.Components.TooLarge // the pods have places, but not within one command
+		why = t.Components.TooLarge // the pods have places, but the component would be too large for one command
 	}
 	return st, why, err
 }
 
-// tryBounded tries the group, and fails if more nodes would have to go together than a command may remove or launch.
+// tryBounded tries the group. It returns a block if its component would remove or launch more nodes than a command may.
 func (t *Trier) tryBounded(ctx context.Context, r Removal, mark trial.Mark) (*Step, *decision.Block, error) {
 	st, why, err := t.Try(ctx, r, mark)
 	if err == nil && why == nil {
@@ -71,7 +71,7 @@ func (t *Trier) tryBounded(ctx context.Context, r Removal, mark trial.Mark) (*St
 	return st, why, err
 }
 
-// Try executes the removal on the trial, and finds places for its pods; mark is the present state of the trial.
+// Try executes the removal on the trial and finds places for its pods. mark must be the present state of the trial.
 func (t *Trier) Try(ctx context.Context, r Removal, mark trial.Mark) (*Step, *decision.Block, error) {
 	st := &Step{Exchange: paying.Exchange{Method: r.Method, Members: r.Members}, Where: r.Where, Ungrown: t.Ungrown}
 	first := t.Trial.NewNodes()
@@ -100,7 +100,7 @@ func (t *Trier) Try(ctx context.Context, r Removal, mark trial.Mark) (*Step, *de
 	return st, t.Weigh(t.Types.Pass, &st.Exchange), nil
 }
 
-// open opens new nodes for that many pending pods, with the types that they may be launched as.
+// open opens new nodes for the given number of waiting pods, with their allowed types.
 func (t *Trier) open(ctx context.Context, st *Step, waiting, first int, mark trial.Mark) (*decision.Block, error) {
 	if why := t.Awaited(t.Trial); why != nil {
 		return why, nil
@@ -114,7 +114,8 @@ func (t *Trier) open(ctx context.Context, st *Step, waiting, first int, mark tri
 	if most := t.mostNewNodes(st.Where, len(st.Members)); len(planned) > most && st.Method != decision.MethodDrift {
 		return &decision.Block{Code: decision.BlockManyNodes, Count: len(planned), Need: most}, nil
 	}
-	// During refinement new nodes get shares: a step that uses up the slack of its component keeps other steps from joining it.
+	// During refinement, t.Strict divides the cost into shares. Otherwise one step could use up the whole permitted cost of its component,
+	// and no other step could join the component.
 	if why := t.Narrow(t.Types, &st.Exchange, planned, limit, t.Strict); why != nil {
 		t.Withheld = t.Withheld || t.Strict && len(planned) > 1
 		return why, nil
@@ -123,7 +124,7 @@ func (t *Trier) open(ctx context.Context, st *Step, waiting, first int, mark tri
 	return nil, nil
 }
 
-// hide removes the candidate from the trial, and returns how many of its pods then wait.
+// hide removes the candidate from the trial. It returns the number of its pods that now need a place.
 func (t *Trier) hide(c *searchcontext.Candidate, way *trial.GangWay) (pods int, err error) {
 	if c.Planned {
 		return t.Trial.Drop(c.Number)
@@ -134,14 +135,14 @@ func (t *Trier) hide(c *searchcontext.Candidate, way *trial.GangWay) (pods int, 
 	return len(c.Moving) + t.Received[c].Pods, nil
 }
 
-// Take reserves budget for all members, or for none.
+// Take reserves budget for all members, or for no member.
 func (t *Trier) Take(st *Step) *decision.Block {
 	_, why := t.Types.Ledger.TakeAll(searchcontext.Surveyed(searchcontext.Existing(st.Members)), st.Method.Reason())
 	return why
 }
 
-// Accept joins the step's members with those that share new nodes with them into one component, and records which nodes received their
-// pods.
+// Accept joins the step's members, and the candidates that share new nodes with them, into one component. It also records which nodes
+// received their pods.
 func (t *Trier) Accept(st *Step, receivers []*searchcontext.Candidate) {
 	roots, size := t.union(st.Members, t.Components.Sharing(st.Members, st.Numbers, st.Grown))
 	t.Components.Join(roots, size, st.Numbers)

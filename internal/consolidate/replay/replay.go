@@ -20,18 +20,17 @@ import (
 type Replay struct {
 	Pass  *reference.Pass
 	Trial *trial.Trial
-	// written describes the present trial; nil until it is needed.
+	// written describes the present state of the trial; nil until it is needed.
 	written *answering.Answering
 	// Moves says which pods of a candidate need another place.
 	Moves func(*decision.Candidate) func(*corev1.Pod) bool
-	// Fresh means that the commands were planned for this same fleet; known then finds the candidates that are known to qualify for
+	// Fresh means that the commands were planned for this same fleet. known then finds the candidates that already qualify for
 	// consolidation.
 	Fresh bool
 	Known func(node string) *decision.Candidate
 }
 
-// Planned returns the new nodes that commands have opened since the mark, each with at most the given number of types, or with all types if
-// it is 0.
+// Planned returns the new nodes that commands have opened since the mark. Each lists at most types instance types, or all if types is 0.
 func (r *Replay) Planned(since trial.Mark, types int) []planning.NewNode {
 	if r.written == nil {
 		r.written = answering.On(r.Trial)
@@ -39,8 +38,8 @@ func (r *Replay) Planned(since trial.Mark, types int) []planning.NewNode {
 	return r.written.Planned(since, types)
 }
 
-// Arrange executes the commands that it can, in the given order as far as possible: commands without places are tried again after the
-// others. It returns the executed ones, in that order, and the rest.
+// Arrange executes as many of the commands as it can, as far as possible in the given order. Commands without places are tried again after
+// the others. It returns the executed commands in the order of their execution, and the rest.
 func (r *Replay) Arrange(ctx context.Context, commands []*decision.Command) (done, rest []*decision.Command, err error) {
 	rest = commands
 	for progress := true; progress && len(rest) > 0; {
@@ -65,7 +64,8 @@ func (r *Replay) Arrange(ctx context.Context, commands []*decision.Command) (don
 	return done, rest, nil
 }
 
-// Step executes the command as far as possible now, or returns what prevents it and changes nothing.
+// Step executes the command. If the command may shrink, members that no longer qualify are left out. If it can't be executed, Step changes
+// nothing and returns the reason.
 func (r *Replay) Step(ctx context.Context, cmd *decision.Command) (*decision.Command, *decision.RejectedError, error) {
 	if why := r.Pass.Torn(cmd); why != nil {
 		return nil, why, nil
@@ -106,7 +106,8 @@ func (r *Replay) Step(ctx context.Context, cmd *decision.Command) (*decision.Com
 	return nil, &decision.RejectedError{Command: cmd.ID, Category: decision.RejectedScheduling, Node: cmd.Members[0].Node, Block: why}, nil
 }
 
-// qualifies is StillQualifies, except for commands of a search, whose members had to qualify and already have their shares of the budgets.
+// qualifies is StillQualifies, except for commands of the search for the same fleet: their members have qualified and have their shares of
+// the budgets.
 func (r *Replay) qualifies(cmd *decision.Command, m *decision.Member) (*decision.Candidate, *decision.RejectedError) {
 	if r.Known != nil && cmd.Reason == decision.ReasonUnderutilized {
 		if c := r.Known(m.Node); c != nil {
@@ -116,8 +117,8 @@ func (r *Replay) qualifies(cmd *decision.Command, m *decision.Member) (*decision
 	return r.Pass.StillQualifies(cmd, m)
 }
 
-// carryOut moves the members' pods as the command says, and returns the command with its nodes in the order in which they take pods. Pods
-// that came to a member after planning have no place and make the command void; so does a place that is gone.
+// carryOut moves the members' pods to the places that the command says. It returns the command with its nodes in the order in which they
+// take pods. The command is rejected if pods without a place came to a member after planning, or if a place is gone.
 func (r *Replay) carryOut(ctx context.Context, cmd *decision.Command, members []*decision.Candidate) (*decision.Command, *decision.Block, error) {
 	if cmd.Method == decision.MethodEmptiness || cmd.Method == decision.MethodStaticDrift {
 		for _, c := range members {
@@ -141,7 +142,7 @@ func (r *Replay) carryOut(ctx context.Context, cmd *decision.Command, members []
 	return r.Put(ctx, cmd)
 }
 
-// Put puts pods on the command's nodes, node by node, or in turns if no order of the nodes works.
+// Put puts pods on the command's nodes, node by node. If no order of the nodes works, it puts them in turns.
 func (r *Replay) Put(ctx context.Context, cmd *decision.Command) (*decision.Command, *decision.Block, error) {
 	mark := r.Trial.Mark()
 	next, why, err := r.putWhole(cmd)
@@ -186,13 +187,14 @@ func (r *Replay) putWhole(cmd *decision.Command) (*decision.Command, *decision.B
 	return &next, nil, nil
 }
 
-// sameList reports whether both are the same elements in memory.
+// sameList reports whether a and b are the same slice in memory.
 func sameList[N any](a, b []N) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
 
-// inSomeOrder puts pods on all nodes of the list, in its order as far as possible, and returns the order that worked: the list itself if
-// that is its own order. The block is that of the first node that takes its pods in no order.
+// inSomeOrder puts pods on all nodes of the list, as far as possible in its order. It returns the nodes in the order that worked; if this
+// is the order of the list, it returns the list itself. If some nodes can take their pods in no order, it returns the block of the first of
+// them.
 func inSomeOrder[N any](t *trial.Trial, list []N, put func(*N) ([]planning.PodKey, error)) ([]N, *decision.Block, error) {
-	inOrder, n := true, 0 // as long as that is true, the first n of the list are done
+	inOrder, n := true, 0 // while inOrder is true, exactly the first n nodes of the list are done
 	var done []N
 	for rest := list; len(rest) > 0; {
 		var again []N
@@ -231,7 +233,7 @@ func inSomeOrder[N any](t *trial.Trial, list []N, put func(*N) ([]planning.PodKe
 	return done, nil, nil
 }
 
-// noPlace returns the block for pods of a place that is gone, with the error's own words.
+// noPlace returns the block for pods whose place is gone, with the error's text.
 func noPlace(err error, pods []planning.PodKey) *decision.Block {
 	if errors.Is(err, placing.ErrNoPlace) {
 		return &decision.Block{Code: decision.BlockUnschedulable, Pods: pods[:min(len(pods), reference.MaxNamed)], Detail: err.Error()}
@@ -239,7 +241,7 @@ func noPlace(err error, pods []planning.PodKey) *decision.Block {
 	return &decision.Block{Code: decision.BlockUnschedulable, Detail: err.Error()}
 }
 
-// New starts with the fleet as it is, with pending pods placed.
+// New returns a Replay that starts with the present fleet, after its pending pods are placed.
 func New(ctx context.Context, o *reference.Options, f *survey.Fleet) (*Replay, error) {
 	p, err := o.Begin(ctx, f)
 	if err != nil {
@@ -263,7 +265,7 @@ func New(ctx context.Context, o *reference.Options, f *survey.Fleet) (*Replay, e
 	return &Replay{Pass: p, Trial: t, Moves: func(c *decision.Candidate) func(*corev1.Pod) bool { return f.Moves(c.State.Pool) }}, nil
 }
 
-// plannedOf returns how many pods of the members have places: a new node may also be for pending pods.
+// plannedOf returns the number of the members' pods that have places. It leaves out pending pods, which may also be on new nodes.
 func plannedOf(c *decision.Command, members []*decision.Candidate) int {
 	size := 0
 	for _, m := range members {
@@ -294,7 +296,7 @@ func plannedOf(c *decision.Command, members []*decision.Candidate) int {
 	return n
 }
 
-// Restrict validates some of a plan's commands: see disruption.Global.Restrict.
+// Restrict validates only some of a plan's commands: see disruption.Global.Restrict.
 func Restrict(ctx context.Context, o *reference.Options, f *survey.Fleet, commands []*decision.Command) (good []*decision.Command, rejected []*decision.RejectedError, err error) {
 	r, err := New(ctx, o, f)
 	if err != nil {
@@ -323,10 +325,10 @@ func Restrict(ctx context.Context, o *reference.Options, f *survey.Fleet, comman
 	return good, rejected, nil
 }
 
-// NobodyMoves is used for nodes whose pods all stay where they are.
+// NobodyMoves is the function Moves for nodes whose pods all stay.
 func NobodyMoves(*corev1.Pod) bool { return false }
 
-// Carried executes the commands as planned, and leaves out those that are no longer possible because an earlier one was left out.
+// Carried executes the commands as planned. It leaves out commands that are not possible any more because an earlier command was left out.
 func (r *Replay) Carried(ctx context.Context, list []*decision.Command) (good []*decision.Command, err error) {
 	for _, cmd := range list {
 		next, why, err := r.Step(ctx, cmd)

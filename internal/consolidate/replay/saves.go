@@ -9,8 +9,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// saves checks the prices of a command that was executed since the mark: if it was planned to save money and would not any more, it is
-// undone and rejected. Commands wait before they begin, for a wave or for approval, and prices change.
+// saves checks the prices of a command that was executed since the mark. If it was planned to save money and no longer saves any, saves
+// undoes and rejects it. Commands wait for a wave or for approval before they begin, and prices change in the meantime.
 func (r *Replay) saves(cmd *decision.Command, mark trial.Mark) (*decision.RejectedError, error) {
 	if len(cmd.Replacements) == 0 || cmd.Savings <= 0 || cmd.Method.Reason() != decision.ReasonUnderutilized {
 		return nil, nil
@@ -35,8 +35,8 @@ func (r *Replay) saves(cmd *decision.Command, mark trial.Mark) (*decision.Reject
 	}, nil
 }
 
-// leastCost returns the present cost of the replacements, each as the cheapest of the offerings that it may be launched as, in nano-USD per
-// hour. bins are the same nodes with all suitable offerings. It is unknown if none of a replacement's offerings is among these.
+// leastCost returns the present cost of the replacements, in nano-USD per hour. Each costs as much as the cheapest offering that it may be
+// launched as. bins are the same nodes with all suitable offerings. known is false if none of a replacement's offerings is in bins.
 func leastCost(planned []decision.Replacement, bins []planning.NewNode) (sum int64, known bool) {
 	if len(planned) != len(bins) {
 		return 0, false

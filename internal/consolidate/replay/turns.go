@@ -10,9 +10,9 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// putInTurns puts pods on the command's nodes one by one, so that nodes take turns: with two new nodes in two zones, neither can take all
-// its pods of a spread before the other has some. All new nodes exist from the beginning, as they do before the first pod must go. It
-// returns the order in which pods were put, or nil if some have no place in any order found.
+// putInTurns puts pods on the command's nodes one by one, so that nodes take turns. For example, of two new nodes in two zones, neither can
+// take all its pods of a spread constraint before the other has some. All new nodes exist from the beginning. This is also true in the
+// cluster, before the first pod is evicted. It returns the order in which pods were put, or nil if no order gives all pods a place.
 func (r *Replay) putInTurns(ctx context.Context, cmd *decision.Command) ([]planning.PodKey, error) {
 	turns, ok := r.turns(cmd)
 	if !ok {
@@ -38,13 +38,13 @@ func (r *Replay) putInTurns(ctx context.Context, cmd *decision.Command) ([]plann
 	return order, nil
 }
 
-// turn is a node and the pods that it must still take.
+// turn is a node and the pods that it has not taken yet.
 type turn struct {
 	pods []planning.PodKey
 	put  func([]planning.PodKey) error
 }
 
-// turns opens the command's new nodes, and returns the turns of all its nodes. It returns false if a node can't be opened.
+// turns opens the command's new nodes, and returns a turn for each of its nodes. It returns false if a node can't be opened.
 func (r *Replay) turns(cmd *decision.Command) ([]turn, bool) {
 	var out []turn
 	for i := range cmd.Receivers {
@@ -66,7 +66,8 @@ func (r *Replay) turns(cmd *decision.Command) ([]turn, bool) {
 	return out, true
 }
 
-// take puts as many of the pods on the node as it takes now. It returns an error if a pod has no place for another reason.
+// take puts pods on the node, as many of them as it can take now. It returns an error if a pod can't be placed for a reason other than
+// placing.ErrNoPlace.
 func (t *turn) take() (put []planning.PodKey, err error) {
 	left := t.pods[:0]
 	for i, key := range t.pods {

@@ -10,31 +10,31 @@ import (
 	"github.com/drawknife/drawknife/internal/consolidate/survey"
 )
 
-// Candidate is a node that may be removed, with what a search weighs: an existing node, or a planned one of the search. It is read-only
-// once made.
+// Candidate is a node that may be removed, with the properties that a search uses. It is an existing node, or a planned node of the search.
+// It is not changed once it is made.
 type Candidate struct {
 	*decision.Candidate
-	// Number is its index in Context.Candidates; for a planned node, the trial's number.
+	// Number is the index in Context.Candidates. For a planned node it is the trial's number of the node.
 	Number int
-	// Planned means that it is a planned node.
+	// Planned means that the candidate is a planned node.
 	Planned bool
 	// NanoPrice is in nano-USD per hour, 0 if unknown; PodWorth is the value of its pods.
 	NanoPrice, PodWorth int64
 	PodMoves
-	// Refused has the block of each method, without budgets and places; Blocked is the block of consolidation. Nil means no block.
+	// Refused has the block for each method, apart from budgets and places. Blocked is the block for consolidation. Nil means no block.
 	Refused survey.ByMethod
 	Blocked *decision.Block
-	// Due means that the node must go: it has drifted, or expires soon.
+	// Due means that the node must be removed anyway: it has drifted or expires soon.
 	Due bool
-	// Drifts means that drift may remove it.
+	// Drifts means that the method drift may remove the node.
 	Drifts bool
-	// Likeness identifies the offering that it was bought as, as a number.
+	// Likeness is a number that identifies the offering that the node was bought as.
 	Likeness uint64
-	// Tie names the nodes that must go together with the candidate. It is nil if the candidate can go alone.
+	// Tie names the nodes that must be removed together with the candidate. It is nil if the candidate can be removed alone.
 	Tie *survey.Tie
 }
 
-// WithTied returns the candidate and those that go together with it, by name.
+// WithTied returns the candidate and the nodes that must be removed together with it, by name.
 func (x *Context) WithTied(c *Candidate) []*Candidate {
 	if c.Tie == nil {
 		return []*Candidate{c}
@@ -46,7 +46,7 @@ func (x *Context) WithTied(c *Candidate) []*Candidate {
 	return out
 }
 
-// Existing returns the existing nodes among the candidates, without planned ones.
+// Existing returns the candidates that exist, without planned nodes.
 func Existing(group []*Candidate) []*Candidate {
 	if !slices.ContainsFunc(group, func(c *Candidate) bool { return c.Planned }) {
 		return group
@@ -54,7 +54,7 @@ func Existing(group []*Candidate) []*Candidate {
 	return slices.DeleteFunc(slices.Clone(group), func(c *Candidate) bool { return c.Planned })
 }
 
-// Surveyed returns the candidates of the survey.
+// Surveyed returns the survey's candidates for the group.
 func Surveyed(group []*Candidate) []*decision.Candidate {
 	out := make([]*decision.Candidate, len(group))
 	for i, c := range group {
@@ -63,7 +63,7 @@ func Surveyed(group []*Candidate) []*decision.Candidate {
 	return out
 }
 
-// PriceOf returns the total price of the candidates, nano-USD per hour.
+// PriceOf returns the total price of the candidates, in nano-USD per hour.
 func PriceOf(group []*Candidate) int64 {
 	sum := int64(0)
 	for _, c := range group {
@@ -72,7 +72,7 @@ func PriceOf(group []*Candidate) int64 {
 	return sum
 }
 
-// AnyDue reports whether one of them must be removed anyway.
+// AnyDue reports whether one of the candidates must be removed anyway.
 func AnyDue(group []*Candidate) bool {
 	return slices.ContainsFunc(group, func(c *Candidate) bool { return c.Due })
 }
@@ -85,7 +85,7 @@ func MethodFor(group []*Candidate) decision.Method {
 	return decision.MethodMultiNode
 }
 
-// LikenessOf identifies the offering that the candidate was bought as, as a number, independent of its name.
+// LikenessOf returns a number that identifies the offering that the candidate was bought as. It does not depend on the node's name.
 func LikenessOf(c *decision.Candidate) uint64 {
 	h := fnv.New64a()
 	for _, part := range []string{c.Zone, c.CapacityType, c.Pool.Key.String()} {

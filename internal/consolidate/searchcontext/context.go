@@ -21,44 +21,45 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Settings are what candidates depend on, apart from the fleet: disruption.Global explains each. All values are used as given: 0 means 0.
+// Settings are the properties of a search that candidates depend on, apart from the fleet: disruption.Global explains each. All values are
+// used as given: the value 0 is used as 0.
 type Settings struct {
 	Query                 planning.Query
 	CoolDown, ExpireAhead time.Duration
 	Times                 waves.Times
 }
 
-// Known is the part of an earlier plan's knowledge that is still valid; the zero value is empty.
+// Known is the part of an earlier plan's memory that is still valid; the zero value is empty.
 type Known struct {
-	// Candidates are its candidates by name, if PodDisruptionBudgets are unchanged.
+	// Candidates are the candidates of that plan by name, if PodDisruptionBudgets are unchanged.
 	Candidates map[string]*Candidate
 	Worth      *valuing.KnownWorth
 }
 
-// Context is the common start of all searches of one plan. Pending pods are already placed, so that no pending pod, with or without a new
-// node, prevents the removal of a candidate. Everything that does not change during planning is computed once.
+// Context is the common start of all searches of one plan. Pending pods are already placed. So a pending pod never prevents the removal of
+// a candidate, whether or not it needs a new node. Everything that does not change during planning is computed once.
 type Context struct {
 	Settings
 	Fleet *survey.Fleet
 	Model *model.Model
-	// Candidates are the existing nodes that may go, in the fleet's order; ByName finds them.
+	// Candidates are the existing nodes that may be removed, in the fleet's order; ByName finds them.
 	Candidates []*Candidate
 	ByName     map[string]*Candidate
-	// Accepted are the candidates of each method; see Candidate.Refused.
+	// Accepted are the candidates that each method accepts; see Candidate.Refused.
 	Accepted map[decision.Method][]*decision.Candidate
 	// Worth contains the values of pods.
 	Worth *valuing.Worth
 	// LowerBounds proves lower bounds on the cost of new nodes.
 	LowerBounds *proof.Prover
-	// closed are nodes that take no other pods; initializing are the closed nodes that are still coming up and have room.
+	// closed are nodes that must not receive pods of removed nodes. initializing are the closed nodes that are not ready yet and have room.
 	closed, initializing []string
-	// order lists the nodes that take pods, starting with those most worth keeping.
+	// order lists the nodes that may receive pods. The nodes that are most worth keeping come first.
 	order []string
-	// answers remembers the new nodes found for pods, by any search.
+	// answers caches the new nodes that any search has found for pods.
 	answers *launching.Answers
 }
 
-// New makes the context of the fleet.
+// New makes the search context of the fleet.
 func New(ctx context.Context, s Settings, f *survey.Fleet, known Known) (*Context, error) {
 	settled, err := reference.Settled(ctx, f, s.Query)
 	if err != nil {
@@ -75,7 +76,7 @@ func New(ctx context.Context, s Settings, f *survey.Fleet, known Known) (*Contex
 	out.weigh(known.Candidates)
 	out.order = out.Rank(func(c *Candidate) int64 { return c.PodWorth })
 	out.LowerBounds = proof.NewProver(f.In.View.Snapshot, out.Model, toProve(out.Candidates))
-	if len(out.initializing) > 0 { // most are filled by the pods for which they are launched, and each what-if would check them
+	if len(out.initializing) > 0 { // drop full nodes: the pods that they were launched for fill most of them, and each what-if would check them
 		t, err := out.Begin(ctx)
 		if err != nil {
 			return nil, err
@@ -105,7 +106,7 @@ func (x *Context) weigh(known map[string]*Candidate) {
 	}
 }
 
-// weighTied has nodes that go together be due, or blocked, together.
+// weighTied makes all nodes of the tie due if one is due, and blocked if one is blocked.
 func (x *Context) weighTied(t *survey.Tie) {
 	group := x.WithTied(x.ByName[t.Members[0].Name])
 	due := AnyDue(group)
@@ -125,7 +126,8 @@ func (x *Context) weighTied(t *survey.Tie) {
 	}
 }
 
-// fill sets the candidate. was is the candidate in an earlier plan with the same PodDisruptionBudgets, or nil if there was none.
+// fill sets the fields of the candidate. was is the candidate in an earlier plan with the same PodDisruptionBudgets, or nil if that plan
+// had none.
 func (x *Context) fill(c *Candidate, from *decision.Candidate, moved map[types.UID]time.Time, was *Candidate) {
 	*c = Candidate{Candidate: from, Tie: x.Fleet.TieOf(from.Name), NanoPrice: money.NanoUSD(from.Price), PodWorth: money.NanoUSD(x.Worth.Node(from.Name)), Refused: x.Fleet.Refuses(from)}
 	c.Blocked = c.Refused[survey.Consolidating]
@@ -146,7 +148,7 @@ func (x *Context) fill(c *Candidate, from *decision.Candidate, moved map[types.U
 	}
 }
 
-// recentOwners returns the owners of pods that were moved within the time, each with the time until which that counts.
+// recentOwners returns the owners of pods that were moved less than within ago, each with the time at which this period ends.
 func recentOwners(f *survey.Fleet, within time.Duration) map[types.UID]time.Time {
 	out := map[types.UID]time.Time{}
 	for i := range f.In.History {
@@ -169,7 +171,7 @@ func (x *Context) expiresSoon(c *decision.Candidate) bool {
 	return expires && due.At.Sub(x.Fleet.Now) <= x.ExpireAhead
 }
 
-// coolsDown returns the block of a new node, or of a node with pods of an owner whose pods were moved recently.
+// coolsDown returns the block of a node that is new, or whose pods have an owner with recently moved pods.
 func (x *Context) coolsDown(c *decision.Candidate, moved map[types.UID]time.Time) *decision.Block {
 	var until time.Time
 	if since, ok := survey.TrueSince(c.State.Claim, v1.ConditionInitialized); ok {
@@ -191,6 +193,6 @@ func (x *Context) coolsDown(c *decision.Candidate, moved map[types.UID]time.Time
 // ThoroughFleet is the number of candidates up to which a fleet is searched thoroughly.
 const ThoroughFleet = 750
 
-// Many reports whether the fleet has too many candidates for a thorough search, however few of them are left. A fleet of 1,000 nodes would
-// gain a thousandth of its savings, and need seven times as long as for everything else.
+// Many reports whether the fleet has too many candidates for a thorough search. The number of remaining candidates does not matter. With
+// 1,000 nodes, a thorough search would gain one thousandth of the savings, and take seven times as long as all other work.
 func (x *Context) Many() bool { return len(x.Candidates) > ThoroughFleet }

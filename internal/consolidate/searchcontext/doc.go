@@ -1,10 +1,10 @@
-// Package searchcontext answers one question: what do all searches for a plan of the whole fleet start from?
+// Package searchcontext answers one question: which data do all searches for a plan of the whole fleet share?
 //
-// The input is a survey.Fleet, Settings, and perhaps what an earlier plan knew. The output is a Context: candidates with their prices, the
-// values of their pods, what these pods do when the node goes, and what keeps the node from being removed. It also has trials on which
-// pending pods already have their places. It never changes, so parallel searches share it.
+// The input is a survey.Fleet, Settings, and perhaps the knowledge of an earlier plan (Known). The output is a Context. It contains the
+// candidates with their prices, the values of their pods, what happens to these pods when the node is removed, and what keeps the node. A
+// Context also makes trials on which pending pods already have their places. A Context never changes, so parallel searches share it.
 //
-// Each node and pod is looked at once; what an earlier plan knew of unchanged pods is not computed again.
+// Each node and pod is examined once. Results of an earlier plan are used again for unchanged pods.
 //
 //	context      what searches share, and trials to begin with    context.go, whatif.go
 //	candidates   one node, a group of them, what their pods do    candidate.go, podmoves.go

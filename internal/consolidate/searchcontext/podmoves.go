@@ -15,20 +15,20 @@ import (
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
-// PodMoves says what happens to a node's pods when it is removed.
+// PodMoves says what happens to a node's pods when the node is removed.
 type PodMoves struct {
-	// Moving are the pods that need another place; Stays are pods that don't block the removal.
+	// Moving are the pods that need another place. Stays are pods that do not move and do not block the removal.
 	Moving []*corev1.Pod
 	Stays  map[*corev1.Pod]bool
-	// Evictions says how many of its pods count against each PodDisruptionBudget.
+	// Evictions has the number of the node's pods that count against each PodDisruptionBudget.
 	Evictions []waves.Evictions
-	// Drain is the least time until its pods are gone.
+	// Drain is the shortest possible duration of the drain.
 	Drain time.Duration
-	// Passing means that some pod is protected now but may not be later.
+	// Passing means that a pod is protected now, but perhaps not later.
 	Passing bool
 }
 
-// movesOf says what happens to the candidate's pods when it is removed.
+// movesOf returns the moves of the candidate's pods.
 func (x *Context) movesOf(c *decision.Candidate) (out PodMoves) {
 	f, marker := x.Fleet, v1.MarkerOf(c.State.Pool)
 	needed := map[types.NamespacedName]*waves.Evictions{}
@@ -38,7 +38,7 @@ func (x *Context) movesOf(c *decision.Candidate) (out PodMoves) {
 			out.stay(pod)
 		}
 	}
-	for _, pod := range c.Pods { // this order does not depend on the node's order
+	for _, pod := range c.Pods { // the order of c.Pods does not depend on the order of the node's pods
 		if out.Stays[pod] {
 			continue
 		}
@@ -70,10 +70,10 @@ func (p *PodMoves) stay(pod *corev1.Pod) {
 	p.Stays[pod] = true
 }
 
-// Moves answers the trial, which asks about each pod of a node that is removed.
+// Moves reports whether the pod moves. The trial calls it for each pod of a removed node.
 func (p *PodMoves) Moves(pod *corev1.Pod) bool { return !p.Stays[pod] }
 
-// Longest returns the evictions of the PodDisruptionBudget with the longest drain; the zero value if no budget slows the drain down.
+// Longest returns the evictions for the PodDisruptionBudget with the longest drain, or the zero value if no budget slows the drain down.
 func (p *PodMoves) Longest(t waves.Times) waves.Evictions {
 	for _, e := range p.Evictions {
 		if t.Drain(e.Pods, e.Allowed) == p.Drain {
@@ -83,7 +83,7 @@ func (p *PodMoves) Longest(t waves.Times) waves.Evictions {
 	return waves.Evictions{}
 }
 
-// Same reports whether they are the same moves.
+// Same reports whether p and other are equal.
 func (p *PodMoves) Same(other *PodMoves) bool {
 	return slices.Equal(p.Moving, other.Moving) && maps.Equal(p.Stays, other.Stays) && slices.Equal(p.Evictions, other.Evictions) &&
 		p.Drain == other.Drain && p.Passing == other.Passing

@@ -11,28 +11,28 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/trial"
 )
 
-// attempts tries groups, and accepts those that pay. It remembers failed attempts.
+// attempts tries groups, and accepts the removals that are worth it. It remembers failed attempts.
 type attempts struct {
 	removing.Trier
 	decided
-	// most is the largest number of what-ifs.
+	// most is the largest number of what-ifs that the search may use.
 	most int
-	// round is the number of the refinement round; tried are groups that failed in their present state: see worthTrying.
+	// round is the number of the refinement round. tried are groups that failed in their present state: see worthTrying.
 	round int
 	tried map[uint64]bool
-	// failed are attempts that failed since the last step; used in small fleets.
+	// failed caches attempts that failed since the last step; it is used in small fleets.
 	failed failures
-	// scouts try groups ahead; found is a scout's finding for the present group. Nil means none.
+	// scouts try groups ahead of the search. found is the finding of a scout about the present group. Nil means none.
 	scouts *scouts
 	found  *finding
 }
 
-// tryGroup tries to consolidate the group, and records what prevents it.
+// tryGroup tries to consolidate the group, and records the block if it fails.
 func (a *attempts) tryGroup(ctx context.Context, group []*searchcontext.Candidate, where removing.Places) error {
 	return a.tryRemoval(ctx, removing.Consolidating(group, where))
 }
 
-// tryRemoval is tryGroup for a removal.
+// tryRemoval is like tryGroup, for a given removal.
 func (a *attempts) tryRemoval(ctx context.Context, r removing.Removal) error {
 	if !a.worthTrying(r) {
 		return nil
@@ -47,14 +47,14 @@ func (a *attempts) tryRemoval(ctx context.Context, r removing.Removal) error {
 	return nil
 }
 
-// noteTried remembers that the removal was not accepted.
+// noteTried records that the removal was tried without success.
 func (a *attempts) noteTried(r removing.Removal) {
 	if a.Refining && !a.Withheld {
 		a.tried[a.groupKey(r)] = true
 	}
 }
 
-// attempt executes the removal if that is worth it, which makes it a step. Otherwise nothing changes, and the block says why.
+// attempt executes the removal as a step if it is worth it. Otherwise it changes nothing and returns the block.
 func (a *attempts) attempt(ctx context.Context, r removing.Removal) (*decision.Block, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -85,7 +85,7 @@ func (a *attempts) attempt(ctx context.Context, r removing.Removal) (*decision.B
 	return why, err
 }
 
-// attemptNew is attempt for attempts that are not known to fail.
+// attemptNew is like attempt, for removals that are not known to fail.
 func (a *attempts) attemptNew(ctx context.Context, r removing.Removal) (*decision.Block, error) {
 	mark := a.Trial.Mark()
 	st, why, err := a.TryWithin(ctx, r, mark)
@@ -105,7 +105,7 @@ func (a *attempts) attemptNew(ctx context.Context, r removing.Removal) (*decisio
 	return nil, nil
 }
 
-// accept makes the changes of the trial since the mark a permanent step.
+// accept makes the trial's changes since the mark a permanent step.
 func (a *attempts) accept(st *removing.Step, since trial.Mark) {
 	names := a.Trial.Receivers(since)
 	receivers := make([]*searchcontext.Candidate, 0, len(names))
@@ -119,10 +119,11 @@ func (a *attempts) accept(st *removing.Step, since trial.Mark) {
 	a.failed.forget()
 }
 
-// worthTrying reports whether it is worth trying the group again during refinement. It is not if some strategy has tried the group without
-// success and no member has received pods since then; at the end, all groups are tried again. In large fleets all groups are not tried
-// again, and later rounds only try groups with a member that is new or has received pods: other changes took room, or opened nodes that are
-// tried themselves. A few nodes are checked each time, as is whether all pods of one node have room elsewhere.
+// worthTrying reports whether the group should be tried again during refinement. It returns false if some strategy has tried the group
+// without success and no member has received pods since then. At the end of refinement, all groups are tried again. In large fleets, this
+// last try is omitted, and later rounds only try groups with a member that is new or has received pods. All other changes have reduced free
+// room, or have opened nodes that are tried themselves. It always returns true if the search has few candidates. In fleets that are not
+// large, it also returns true for removals that use only free room.
 func (a *attempts) worthTrying(r removing.Removal) bool {
 	many := a.Many()
 	switch {
@@ -136,7 +137,7 @@ func (a *attempts) worthTrying(r removing.Removal) bool {
 	return !a.tried[a.groupKey(r)]
 }
 
-// groupKey identifies the group in its present state: its members, how often they have received pods, and where its pods may go.
+// groupKey returns a hash of the group in its present state: its members, how often they have received pods, and where its pods may go.
 func (a *attempts) groupKey(r removing.Removal) uint64 {
 	sum := uint64(r.Where)
 	if r.Way != nil {

@@ -8,10 +8,10 @@ import (
 	"github.com/drawknife/drawknife/internal/consolidate/removing"
 )
 
-// withinBudgets searches again if budgets kept the search from some nodes. It searches without budgets for consolidation, chooses the steps
-// that are worth most within the budgets, and starts a search with these. A search node by node accepts the first steps that it finds,
-// which need not be worth most. Groups that are exchanged for new nodes leave little to choose from, so if the best strategy makes such
-// groups, one without them runs, too. The best of all these searches is returned.
+// withinBudgets searches again if budgets prevented the removal of some nodes. It searches without budgets for consolidation. Then it
+// chooses the steps with the highest value within the budgets, and starts a search with these steps. This is better because a search
+// accepts the first steps that it finds, and these need not have the highest value. If the best strategy exchanges groups for new nodes,
+// there are few steps to choose from. So in this case a strategy without such groups runs, too. The best of all these searches is returned.
 func (p *Planner) withinBudgets(ctx context.Context, best *Search) (*Search, error) {
 	if !best.heldByBudgets() {
 		return best, nil
@@ -42,7 +42,7 @@ func (p *Planner) withinBudgets(ctx context.Context, best *Search) (*Search, err
 	return best, nil
 }
 
-// heldByBudgets reports whether a budget kept the search from consolidating some node.
+// heldByBudgets reports whether a budget prevented the consolidation of some node.
 func (s *Search) heldByBudgets() bool {
 	for _, why := range s.why {
 		if causeOf(why).Code == decision.BlockBudget {
@@ -52,7 +52,7 @@ func (s *Search) heldByBudgets() bool {
 	return false
 }
 
-// takeBest makes the steps that are worth most within the budgets, in their order. Steps of drift were already made.
+// takeBest executes the steps with the highest total value within the budgets, in their order. Steps of drift were executed before.
 func (s *Search) takeBest(ctx context.Context, steps []*removing.Step) error {
 	var list []knapsack.Choice
 	var choices []*removing.Step

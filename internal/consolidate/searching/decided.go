@@ -6,22 +6,22 @@ import (
 	"github.com/drawknife/drawknife/internal/consolidate/searchcontext"
 )
 
-// decided contains the decisions of a search, which become the plan. The effects of the steps on nodes and pods are in the trial; the
-// components say which nodes belong together.
+// decided contains the decisions of a search, which become the plan. The trial contains the effects of the steps on nodes and pods. The
+// components say which nodes must be removed together.
 type decided struct {
 	// gone are removed candidates. fixed are candidates that received pods, and therefore stay. firm are candidates that received pods of
-	// drifted nodes; they also stay during refinement.
+	// drifted nodes; these also stay during refinement.
 	gone, fixed, firm map[*searchcontext.Candidate]bool
 	steps             []*removing.Step
 	// value is the sum of the values of the steps.
 	value int64
-	// made are commands that need no trial: for empty nodes and static pools.
+	// made are commands for which no trial is needed: those for empty nodes and static pools.
 	made []*decision.Command
-	// unrefined are the commands before refinement, kept in case places depend on the order of commands.
+	// unrefined are the commands before refinement. They are kept in case places depend on the order of commands.
 	unrefined []*decision.Command
-	// left are nodes whose commands were not worth it: they are for the next plan.
+	// left are nodes for the next plan, because their commands were not worth it.
 	left map[*searchcontext.Candidate]bool
-	// changed counts how often nodes received pods during refinement (1 for new nodes opened then).
+	// changed counts how often nodes received pods during refinement. It is 1 for new nodes that were opened during refinement.
 	changed map[identity]int
 	// why has the block that keeps each candidate from being consolidated, by name.
 	why map[string]*decision.Block
@@ -34,10 +34,10 @@ func newDecided() decided {
 	}
 }
 
-// open reports whether the candidate could still go.
+// open reports whether the candidate can still be removed.
 func (d *decided) open(c *searchcontext.Candidate) bool { return !d.gone[c] && !d.fixed[c] }
 
-// identity identifies candidates, including new nodes that are made again.
+// identity identifies a candidate. It stays the same if a new node is made again.
 type identity struct{ node, planned int }
 
 func identityOf(c *searchcontext.Candidate) identity {
@@ -47,7 +47,7 @@ func identityOf(c *searchcontext.Candidate) identity {
 	return identity{node: c.Number + 1}
 }
 
-// pods returns the number of pods that move.
+// pods returns the number of pods that the steps move.
 func (d *decided) pods() int {
 	n := 0
 	for _, st := range d.steps {
@@ -56,7 +56,7 @@ func (d *decided) pods() int {
 	return n
 }
 
-// noteStep records an accepted step whose pods were put on the receivers. Without refining, receivers become fixed.
+// noteStep records an accepted step whose pods were put on the receivers. If refining is false, the receivers become fixed.
 func (d *decided) noteStep(st *removing.Step, receivers []*searchcontext.Candidate, refining bool) {
 	for _, c := range st.Members {
 		d.gone[c] = true
@@ -81,8 +81,8 @@ func (d *decided) noteStep(st *removing.Step, receivers []*searchcontext.Candida
 	d.value += st.Value
 }
 
-// keep records why members of a failed group stay. A reason found for a node alone replaces one found for a group, unless it is only
-// missing room or the end of the search.
+// keep records the block that keeps the members of a group that failed. A block found for a single node replaces the block of a group,
+// unless it only says that room is missing or that the search has ended.
 func (d *decided) keep(group []*searchcontext.Candidate, where removing.Places, why *decision.Block) {
 	for _, c := range group {
 		if c.Planned {

@@ -1,17 +1,17 @@
-// Package searching answers one question: which groups of nodes are tried, in which order, so that the fleet becomes cheapest?
+// Package searching answers one question: which groups of nodes are tried, in which order, so that the fleet becomes as cheap as possible?
 //
-// The input is a search context, Settings, and perhaps commands of an earlier plan; the output is a Search: its accepted steps, as
-// commands, and why each other node stays.
+// The input is a search context, Settings, and perhaps commands of an earlier plan. The output is a Search: its accepted steps, as
+// commands, and the block that keeps each other node.
 //
-// It is a local search with undo (Aarts and Lenstra, Local Search in Combinatorial Optimization, 1997). Package removing tries a group; if
-// it pays it is accepted, otherwise it is rolled back. Several strategies run in parallel; the result of the best is refined: nodes that it
-// launches also become candidates, and nodes that received pods are freed again.
+// It is a local search with undo (Aarts and Lenstra, Local Search in Combinatorial Optimization, 1997). Package removing tries a group. If
+// the removal is worth it, it is accepted; otherwise it is rolled back. Several strategies run in parallel, and the best result is refined:
+// nodes that it launches also become candidates, and so do nodes that received pods.
 //
 // Work is bounded by a number of what-ifs, each of which takes as long as placing the pods of its group. It is not bounded by time, so a
 // plan is the same on every computer, and with any parallelism.
 //
-// The decisions of a search (decided.go) and the trial are its state; attempts changes it by accepting steps, and strategies only say what
-// to try.
+// The state of a search is its decisions (decided.go) and its trial. attempts changes the state by accepting steps. Strategies only say
+// what to try.
 //
 //	strategies  how a search proceeds, the best of several    planner.go, strategies.go, budgets.go
 //	searches    what one strategy tries                       search.go, groups.go, subsets.go, merging.go, series.go

@@ -5,32 +5,32 @@ import (
 	"github.com/drawknife/drawknife/internal/consolidate/removing"
 )
 
-// failures remembers unsuccessful attempts since the last step: until the next step is accepted, the same attempt has the same result. In
+// failures caches the attempts that failed since the last step. Until the next step is accepted, the same attempt has the same result. In
 // small fleets strategies often reach the same groups.
 type failures struct{ known map[attemptKey]failure }
 
-// attemptKey is an attempt with everything that its result depends on, as long as no step is accepted.
+// attemptKey has all properties of an attempt that its result depends on, as long as no step is accepted.
 type attemptKey struct {
-	// members identifies the set of nodes and where their pods may go: see attempts.groupKey.
+	// members is the hash of the nodes and of where their pods may go: see attempts.groupKey.
 	members uint64
 	method  decision.Method
-	// refining, subsets, strict and accepting are the search's: see removing.Conditions. unlimited means that limits on what may go
-	// together were not checked.
+	// refining, subsets, strict and accepting are those of the search's removing.Conditions. unlimited means that the limits of a command
+	// were not checked.
 	refining, subsets, strict, accepting, unlimited bool
 }
 
-// failure is the reason of a failed attempt, and whether the attempt set Withheld.
+// failure is the block of a failed attempt, and whether the attempt set Withheld.
 type failure struct {
 	why      *decision.Block
 	withheld bool
 }
 
-// attemptKey returns the key of a present attempt.
+// attemptKey returns the key of an attempt made now.
 func (a *attempts) attemptKey(r removing.Removal) attemptKey {
 	return attemptKey{a.groupKey(r), r.Method, a.Refining, a.Subsets, a.Strict, a.Accepting, false}
 }
 
-// of returns the result of the attempt, or nil if it was not tried.
+// of returns the failure of the attempt, or nil if it was not tried since the last step.
 func (f *failures) of(asked attemptKey) *failure {
 	if known, has := f.known[asked]; has {
 		return &known

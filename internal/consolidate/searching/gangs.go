@@ -12,9 +12,8 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/trial"
 )
 
-// removeTied removes nodes that can only be removed together, because a gang on them is moved as a whole. For each such group, it tries
-// to move the pods to free room, and to new nodes only, in each domain where its gangs could be. Of these moves, it executes the one with
-// the highest value.
+// removeTied removes groups of nodes that can only be removed together, because a gang on them is moved as a whole. For each group and each
+// domain where its gangs could be, it tries two moves: to free room, and to new nodes only. It executes the move with the highest value.
 func (s *Search) removeTied(ctx context.Context) error {
 	limit := min(s.most, s.Work+s.most/tiedShare)
 	for _, group := range s.tied() {
@@ -35,10 +34,10 @@ func (s *Search) removeTied(ctx context.Context) error {
 	return nil
 }
 
-// tiedShare limits each call of removeTied to this share, as 1/n, of the attempts of a search.
+// tiedShare limits each call of removeTied to 1/tiedShare of the attempts of a search.
 const tiedShare = 8
 
-// tryTied removes the group by the move with the highest value, or records what prevents it.
+// tryTied removes the group by the move with the highest value, or records the block.
 func (s *Search) tryTied(ctx context.Context, group []*searchcontext.Candidate) error {
 	ways := s.waysOf(group)
 	if len(ways) == 0 {
@@ -65,16 +64,16 @@ func (s *Search) tryTied(ctx context.Context, group []*searchcontext.Candidate) 
 	return nil
 }
 
-// look is a removal with the cost of its new nodes, in nano-USD per hour.
+// look is a removal and the cost of its new nodes, in nano-USD per hour.
 type look struct {
 	removal removing.Removal
 	kept    int
 	cost    int64
 }
 
-// bestWay returns the removal with the highest value among the moves that keep the most preferred domains within the premium, as
-// provisioning would, or nil if there is none, with a block. The trial is as before. The cost of preferences is computed without a limit on
-// the cost of the move: a preference within the premium is not given up for a saving.
+// bestWay considers only the moves that keep the most preferred domains within the premium, as provisioning would. Of these it returns the
+// removal with the highest value, or nil and a block if there is no such removal. It leaves the trial unchanged. It computes the cost of
+// preferences without a limit on the cost of the move, because a preference within the premium is not given up for a saving.
 func (s *Search) bestWay(ctx context.Context, method decision.Method, group []*searchcontext.Candidate, ways []*trial.GangWay) (*removing.Removal, *decision.Block, error) {
 	wishes := trial.Wishes(ways, s.Query)
 	if wishes == 0 {
@@ -101,7 +100,8 @@ func (s *Search) bestWay(ctx context.Context, method decision.Method, group []*s
 	return &best.removal, nil, nil
 }
 
-// cheapestOf returns the removal whose new nodes cost least, nil if none is possible. It does not check whether a command may do it.
+// cheapestOf returns the removal with the lowest cost of new nodes, or nil if no removal is possible. It does not check the limits of a
+// command.
 func (s *Search) cheapestOf(ctx context.Context, list []removing.Removal, kept int) (best *look, err error) {
 	for _, r := range list {
 		if err := ctx.Err(); err != nil {
@@ -130,7 +130,7 @@ func (s *Search) waysOf(group []*searchcontext.Candidate) []*trial.GangWay {
 	return trial.WaysOf(s.Model, group[0].Tie.Gangs)
 }
 
-// removals returns two removals of the group for each of the moves: to free room, and as provisioning would place the pods.
+// removals returns two removals of the group for each move: to free room, and to the places where provisioning would put the pods.
 func removals(method decision.Method, group []*searchcontext.Candidate, ways []*trial.GangWay) (out []removing.Removal) {
 	for _, way := range ways {
 		for _, where := range []removing.Places{removing.UseRoom, removing.LikeProvisioning} {
@@ -140,8 +140,8 @@ func removals(method decision.Method, group []*searchcontext.Candidate, ways []*
 	return out
 }
 
-// bestOf returns the removal with the highest value, or nil if there is none, and what prevents the first removal that was tried. The trial
-// is as before.
+// bestOf returns the removal with the highest value. If no removal is possible, it returns nil and the block of the first removal. It
+// leaves the trial unchanged.
 func (s *Search) bestOf(ctx context.Context, list []removing.Removal) (best *removing.Removal, first *decision.Block, err error) {
 	value := int64(0)
 	for i := range list {
@@ -166,7 +166,7 @@ func (s *Search) bestOf(ctx context.Context, list []removing.Removal) (best *rem
 	return best, first, nil
 }
 
-// lookAtRemoval returns the result that the removal would have. The trial is as before.
+// lookAtRemoval returns the result of the removal. It leaves the trial unchanged.
 func (s *Search) lookAtRemoval(ctx context.Context, r removing.Removal) (*removing.Step, *decision.Block, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
@@ -191,7 +191,7 @@ func (s *Search) within(ctx context.Context, r removing.Removal) (*removing.Step
 	return st, why, err
 }
 
-// driftTied removes the group because one of its nodes has drifted, or returns what prevents that.
+// driftTied removes the group because one of its nodes has drifted, or returns the block.
 func (s *Search) driftTied(ctx context.Context, group []*searchcontext.Candidate) (*decision.Block, error) {
 	ways := s.waysOf(group)
 	switch len(ways) {
@@ -207,7 +207,7 @@ func (s *Search) driftTied(ctx context.Context, group []*searchcontext.Candidate
 	return s.attempt(ctx, *best)
 }
 
-// tied returns the groups that could still be consolidated, the groups that waste most first.
+// tied returns the groups that can still be consolidated, sorted by descending waste.
 func (s *Search) tied() [][]*searchcontext.Candidate {
 	considered := map[*searchcontext.Candidate]bool{}
 	for _, c := range s.considered {
@@ -231,7 +231,7 @@ func (s *Search) tied() [][]*searchcontext.Candidate {
 	return out
 }
 
-// tiedBlock returns the block of a node of a group that can't be consolidated: nodes that only go together say so.
+// tiedBlock returns the block of one node of a group that can't be consolidated. It says that the nodes can only be removed together.
 func tiedBlock(c *searchcontext.Candidate, why *decision.Block) *decision.Block {
 	if c.Tie == nil || why.Code == decision.BlockNotReached {
 		return why
@@ -239,7 +239,7 @@ func tiedBlock(c *searchcontext.Candidate, why *decision.Block) *decision.Block 
 	return c.Tie.Block(c.Candidate, why)
 }
 
-// causeOf returns what keeps the node, or the gang on it as a whole.
+// causeOf returns the cause of a block: of the node alone, or of the gang on it.
 func causeOf(why *decision.Block) *decision.Block {
 	if why.Code == decision.BlockGang && why.Because != nil {
 		return why.Because

@@ -10,11 +10,11 @@ import (
 	"github.com/drawknife/drawknife/internal/consolidate/searchcontext"
 )
 
-// groups is the part of a search that chooses nodes to go together.
+// groups is the part of a search that chooses nodes to remove together.
 type groups struct{ *Search }
 
-// alike returns the free candidates, grouped by zone, pool and capacity type, whose pods can probably go together; within each group, those
-// that waste most come first.
+// alike returns the free candidates, grouped by zone, pool and capacity type, because their pods can probably be moved together. Within
+// each group, they are sorted by descending waste.
 func (g groups) alike() []*searchcontext.Candidate {
 	list := g.free()
 	slices.SortStableFunc(list, func(a, b *searchcontext.Candidate) int {
@@ -23,15 +23,16 @@ func (g groups) alike() []*searchcontext.Candidate {
 	return list
 }
 
-// rebuild exchanges groups of nodes for new ones that hold all their pods, before it uses room on other nodes: if nodes are of an
-// unsuitable type or badly filled, new ones cost less than what remains of the old ones. Groups consist of similar candidates.
+// rebuild exchanges groups of nodes for new nodes that hold all their pods, before it uses room on other nodes. If the nodes have an
+// unsuitable type or much free room, the new nodes cost less than the old nodes that would otherwise remain. Groups consist of similar
+// candidates.
 func (g groups) rebuild(ctx context.Context) error {
 	return g.tryEach(ctx, &rebuilt{list: g.alike()})
 }
 
-// exchangeWhole exchanges groups of nodes, as large as a command may be, for what provisioning would launch for all their pods. Its search
-// considers all of them at once; exchanging small groups one after another leaves some room unused each time. A group has similar
-// candidates, if there are enough, and groups have about the same size.
+// exchangeWhole exchanges groups of nodes, as large as a command may be, for the nodes that provisioning would launch for all their pods.
+// It considers all nodes of a group at once. Exchanging small groups one after another leaves some room unused each time. If there are
+// enough similar candidates, a group has only such candidates. Groups have about the same size.
 func (g groups) exchangeWhole(ctx context.Context) error {
 	for list := g.alike(); len(list) > 0; {
 		n := g.together(list)
@@ -45,7 +46,7 @@ func (g groups) exchangeWhole(ctx context.Context) error {
 	return nil
 }
 
-// together returns the number of first candidates that form a group.
+// together returns the number of candidates at the start of the list that form a group.
 func (g groups) together(list []*searchcontext.Candidate) int {
 	parts := (len(list) + g.MaxMembers - 1) / g.MaxMembers
 	n := (len(list) + parts - 1) / parts
@@ -57,8 +58,8 @@ func (g groups) together(list []*searchcontext.Candidate) int {
 	return n
 }
 
-// exchange looks for groups of nodes that could be replaced by fewer or smaller, cheaper ones. Seeds come in the order of waste, partners
-// from near them in that order, at random; each seed gets a few draws.
+// exchange looks for groups of nodes that could be replaced by fewer or smaller, cheaper ones. Seeds are taken in descending order of
+// waste. Their partners are drawn at random from candidates near them in this order. A few groups are drawn for each seed.
 func (g groups) exchange(ctx context.Context) error {
 	list := g.free()
 	slices.SortStableFunc(list, func(a, b *searchcontext.Candidate) int { return cmp.Compare(g.waste(b), g.waste(a)) })
@@ -66,15 +67,15 @@ func (g groups) exchange(ctx context.Context) error {
 }
 
 const (
-	// groupDraws is how many groups are tried for each seed.
+	// groupDraws is the number of groups that are tried for each seed.
 	groupDraws = 3
-	// groupReach is how far from the seed, in the order of waste, to look for partners, in group sizes.
+	// groupReach limits the distance between a seed and its partners in the order of waste, in group sizes.
 	groupReach = 4
 )
 
-// drawGroup returns the seed with partners that are still free: more with each draw, from two to as many as a command may remove. The
-// choice depends on what partners are like and not on their number. So the next plan draws the same groups of unchanged nodes, and does not
-// find by luck what this one has missed.
+// drawGroup returns the seed with partners that are still free. The size of the group grows with each draw, from two to the number of nodes
+// that are exchanged at once. The choice depends on the properties of the partners, not on their number. So the next plan draws the same
+// groups of unchanged nodes. Otherwise it could find by chance a group that this plan has missed.
 func (s *Search) drawGroup(list []*searchcontext.Candidate, at, draw int) []*searchcontext.Candidate {
 	size := []int{2, (s.Exchanged() + 2) / 2, s.Exchanged()}[draw%groupDraws]
 	random := pseudorandom.Source(s.settings.Seed ^ uint64(s.strategy.roomWeight)<<32 ^ uint64(draw) ^ s.strategy.seed<<20 ^ s.likeness(list[at]))
@@ -103,7 +104,7 @@ type drawnCandidate struct {
 	key uint64
 }
 
-// likeness is equal for nodes that were bought as the same offering and whose pods have the same value, except for rounding.
+// likeness returns the same hash for nodes that were bought as the same offering and whose pods have about the same value.
 func (s *Search) likeness(c *searchcontext.Candidate) uint64 {
 	like := pseudorandom.Source(c.Likeness ^ uint64(s.worthOn(c)>>12))
 	return like.Draw()

@@ -7,23 +7,23 @@ import (
 	"github.com/drawknife/drawknife/internal/consolidate/removing"
 )
 
-// lookahead is a series of groups to try, some of which are given to scouts early.
+// lookahead is a series of groups to try. It gives some of them to scouts in advance.
 type lookahead struct {
 	s *Search
-	// rest contains the groups after those of the queue.
+	// rest contains the groups that follow those in the queue.
 	rest  series
 	queue []*ahead
-	// last was taken from the queue last; nil if none was taken since the last step.
+	// last is the group that was taken from the queue last; nil if no group was taken since the last step.
 	last *ahead
-	// failed counts the unsuccessful attempts since then.
+	// failed counts the unsuccessful attempts since the last step.
 	failed int
 }
 
-// failuresAlone is how many unsuccessful attempts come before scouts are sent: copying a trial, or repeating on one what was done on
-// another, takes as long as these.
+// failuresAlone is the number of unsuccessful attempts before scouts are sent. Copying a trial, or repeating steps on it, takes as long as
+// these attempts.
 const failuresAlone = 4
 
-// next returns the next group and a scout's finding, or nil if there is none.
+// next returns the next group, with a scout's finding or nil. taken means that the last group became a step.
 func (l *lookahead) next(ctx context.Context, taken bool) (t groupToTry, found *finding, more bool) {
 	sent := l.failed >= failuresAlone && l.s.scouts.sent(ctx)
 	if sent {
@@ -38,7 +38,7 @@ func (l *lookahead) next(ctx context.Context, taken bool) (t groupToTry, found *
 	l.last = l.queue[0]
 	l.queue = slices.Delete(l.queue, 0, 1)
 	<-l.last.in.done
-	if found = l.last.found; found == nil { // it may become a step
+	if found = l.last.found; found == nil { // without a finding, the group may become a step
 		l.s.scouts.rest()
 	}
 	return l.last.groupToTry, found, true
@@ -75,7 +75,7 @@ func (l *lookahead) nextToTry() (a *ahead, more bool) {
 	}
 }
 
-// came records whether a tried group became a step.
+// came records whether the last group became a step.
 func (l *lookahead) came(taken bool) {
 	if !taken {
 		l.failed++

@@ -8,8 +8,8 @@ import (
 	"github.com/drawknife/drawknife/internal/consolidate/searchcontext"
 )
 
-// Commands returns the commands that were made without a trial, followed by the commands of the steps. Nodes that are left for the next
-// plan are marked.
+// Commands returns the commands that were made without a trial, followed by the commands of the steps. It also sets the nodes that are left
+// for the next plan (see Left).
 func (s *Search) Commands() []*decision.Command {
 	list, left := commands.Write(&commands.Found{
 		Context: s.Context, Terms: s.Terms, Trial: s.Trial, Start: s.start, Steps: s.steps, Types: s.Types, Components: s.Components,
@@ -31,10 +31,10 @@ func (s *Search) Left(c *searchcontext.Candidate) bool { return s.left[c] }
 // Gone reports whether the search has removed the node.
 func (s *Search) Gone(c *searchcontext.Candidate) bool { return s.gone[c] }
 
-// Receives reports whether the node stays because it takes pods of others.
+// Receives reports whether the node stays because it has received pods of removed nodes.
 func (s *Search) Receives(c *searchcontext.Candidate) bool {
 	return s.fixed[c] || s.Received[c].Pods > 0
 }
 
-// Why says what keeps nodes that the search has tried from being consolidated, by name.
+// Why returns the blocks of nodes that the search has tried, by name.
 func (s *Search) Why() map[string]*decision.Block { return s.why }

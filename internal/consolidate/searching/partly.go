@@ -10,14 +10,14 @@ import (
 
 // Limits of searches of part of a fleet.
 const (
-	// leastAgain is the number of what-ifs for small fleets.
+	// leastAgain is the number of what-ifs in small fleets.
 	leastAgain = 4000
 	// workAgain is the number of what-ifs for each node that is checked again.
 	workAgain = 8
 )
 
-// recall keeps unchanged nodes for the same reasons as before, and adds nodes to the changed ones if their reasons may not last: reasons
-// that depend on the time, on budgets, or on other nodes.
+// recall keeps unchanged nodes for the same reasons as before. If a reason may have ended because it depends on time, budgets or other
+// nodes, recall adds the node to changed.
 func (s redo) recall(reasons map[string]*decision.Block, changed map[string]bool) {
 	for _, c := range s.Candidates {
 		if c.Blocked != nil || s.gone[c] || changed[c.Name] {
@@ -66,7 +66,7 @@ func (s redo) lookAt(ctx context.Context, names map[string]bool) error {
 	return nil
 }
 
-// eachAlone is consolidate without groups, but for those that only go together.
+// eachAlone is consolidate without groups, except groups that can only be removed together.
 func (s redo) eachAlone(ctx context.Context) error {
 	if err := s.removeTied(ctx); err != nil {
 		return err

@@ -14,16 +14,16 @@ import (
 	"github.com/drawknife/drawknife/internal/consolidate/searchcontext"
 )
 
-// Settings say how searches proceed: disruption.Global explains each. All values are used as given: 0 means 0.
+// Settings say how searches work: disruption.Global explains each. All values are used as given: the value 0 is used as 0.
 type Settings struct {
 	Limits    removing.Limits
 	Terms     paying.Terms
 	Reference *reference.Options
-	// Work is the largest number of what-ifs of a search.
+	// Work is the largest number of what-ifs that a search may use.
 	Work        int
 	Parallelism int
 	Seed        uint64
-	// Checked means that provisioning is asked about the plan before it is returned.
+	// Checked means that the plan is checked with provisioning's planner before it is returned.
 	Checked bool
 }
 
@@ -42,7 +42,7 @@ func (p *Planner) Best(ctx context.Context) (*Search, error) {
 	return best, refining{best}.all(ctx)
 }
 
-// best runs all strategies and returns the result with the highest value; the first of equal ones.
+// best runs all strategies and returns the result with the highest value. Of equal values, it returns the first.
 func (p *Planner) best(ctx context.Context) (*Search, error) {
 	list := p.strategies()
 	done, errs := make([]*Search, len(list)), make([]error, len(list))
@@ -68,11 +68,11 @@ func (p *Planner) best(ctx context.Context) (*Search, error) {
 	return p.withinBudgets(ctx, best)
 }
 
-// few reports whether there are so few candidates that all sets of some of them are tried.
+// few reports whether there are so few candidates that all sets of some of them are tried (see groups.bestSubset).
 func (p *Planner) few() bool { return len(p.Candidates) <= removing.FewCandidates }
 
-// thorough reports whether the search has time to try everything that may save more. Checks seldom accept commands with many nodes, or with
-// nodes kept to one zone. So plans with checks use ordinary commands only.
+// thorough reports whether the search tries everything that may save more. The checks with provisioning's planner seldom accept commands
+// with many nodes, or with nodes restricted to one zone. So checked plans use only ordinary commands.
 func (p *Planner) thorough() bool { return !p.Many() && !p.Checked }
 
 // search runs one strategy to its end.

@@ -18,20 +18,20 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Earlier is what a search knows of the earlier plan that it continues.
+// Earlier is the knowledge of a search about the earlier plan that it continues.
 type Earlier struct {
 	Commands []*decision.Command
-	// Why says what kept the remaining nodes, by name.
+	// Why has the blocks of the remaining nodes, by name.
 	Why map[string]*decision.Block
-	// Changed are the nodes that have changed since, by name. The search adds related nodes.
+	// Changed are the nodes that have changed since then, by name. The search adds related nodes.
 	Changed map[string]bool
 }
 
-// redo is the part of a search that makes commands of an earlier plan again, and examines only the remaining nodes.
+// redo is the part of a search that makes commands of an earlier plan again, and examines only a part of the remaining nodes.
 type redo struct{ *Search }
 
-// Again returns a search that begins with commands of an earlier plan: it makes those again that are still possible. Of the remaining nodes
-// it consolidates those that have changed or are related to such nodes. It returns nil if these are too many.
+// Again returns a search that first makes the commands of an earlier plan again, if they are still possible. Of the remaining nodes, it
+// consolidates those that have changed and those related to them. It returns nil if tooMany is true for their number.
 func (p *Planner) Again(ctx context.Context, from Earlier, tooMany func(changed int) bool) (*Search, error) {
 	s, err := p.begin(ctx, usual())
 	if err != nil {
@@ -51,7 +51,7 @@ func (p *Planner) Again(ctx context.Context, from Earlier, tooMany func(changed 
 	return s, r.lookAt(ctx, from.Changed)
 }
 
-// all makes those commands of the earlier plan again that are still possible.
+// all makes the commands of the earlier plan again that are still possible.
 func (s redo) all(ctx context.Context, earlier []*decision.Command, changed map[string]bool) error {
 	s.Trial.Expect(commands.AllPlaces(earlier))
 	for _, cmd := range earlier {
@@ -76,8 +76,8 @@ func (s redo) all(ctx context.Context, earlier []*decision.Command, changed map[
 	return nil
 }
 
-// one makes a command a step if it is still valid, worth it and within budgets; otherwise nothing changes. same means that its members are
-// unchanged. New pods, and pods whose places are gone, go where there is room.
+// one makes a command a step if it is still valid, worth it and within budgets. Otherwise it changes nothing. same means that the members
+// are unchanged. New pods, and pods whose places are gone, go where room is free.
 func (s redo) one(ctx context.Context, cmd *decision.Command, same bool) (bool, error) {
 	if _, torn := s.Fleet.Whole(cmd.Members); torn != nil {
 		return false, nil
@@ -89,7 +89,7 @@ func (s redo) one(ctx context.Context, cmd *decision.Command, same bool) (bool, 
 			return false, nil
 		}
 		if ways := s.waysOf([]*searchcontext.Candidate{c}); len(ways) != 1 || ways[0] != nil {
-			return false, nil // the search decides where its gang must be
+			return false, nil // the search decides where the gang must be
 		}
 		st.Members = append(st.Members, c)
 	}
@@ -115,7 +115,7 @@ func (s redo) one(ctx context.Context, cmd *decision.Command, same bool) (bool, 
 	return false, err
 }
 
-// tryAgain is Try for known places.
+// tryAgain is like Try, for pods whose places are known.
 func (s redo) tryAgain(ctx context.Context, cmd *decision.Command, same bool, st *removing.Step, mark trial.Mark) (*decision.Block, error) {
 	first := s.Trial.NewNodes()
 	for _, c := range st.Members {
@@ -125,7 +125,7 @@ func (s redo) tryAgain(ctx context.Context, cmd *decision.Command, same bool, st
 		}
 		st.Pods += pods
 	}
-	if !same || commands.Places(cmd) > st.Pods { // then there are places for pending pods, which may be gone
+	if !same || commands.Places(cmd) > st.Pods { // the command may have places for pods that are gone
 		cmd = withOnly(cmd, s.waitingFor(st.Members, same))
 	}
 	hidden := s.Trial.Mark()
@@ -144,12 +144,12 @@ func (s redo) tryAgain(ctx context.Context, cmd *decision.Command, same bool, st
 		}
 		same = false
 	}
-	// Pending pods that had room on a member belong to no command.
+	// Pending pods that were placed on a member belong to no command.
 	if same && len(s.Trial.Waiting(1)) > 0 {
 		same = false
 	}
 	if !same && slices.ContainsFunc(st.Members, func(c *searchcontext.Candidate) bool { return c.Tie != nil }) {
-		return &decision.Block{Code: decision.BlockLater}, nil // gangs are looked at as a whole again
+		return &decision.Block{Code: decision.BlockLater}, nil // gangs will be looked at as a whole again
 	}
 	if !same {
 		left := placing.Of(s.Trial.Trial).Move(s.Query)
@@ -180,7 +180,7 @@ func (s redo) tryAgain(ctx context.Context, cmd *decision.Command, same bool, st
 	return nil, nil
 }
 
-// waitingFor returns the pods of the members that need another place, and pending pods if anyway is true.
+// waitingFor returns the pods of the members that need another place. If anyway is true, it also returns pending pods.
 func (s redo) waitingFor(members []*searchcontext.Candidate, anyway bool) map[planning.PodKey]bool {
 	out := map[planning.PodKey]bool{}
 	note := func(list []*corev1.Pod) {
@@ -198,7 +198,7 @@ func (s redo) waitingFor(members []*searchcontext.Candidate, anyway bool) map[pl
 	return out
 }
 
-// putSome puts pods at their places of the command, as far as these still exist.
+// putSome puts pods at the places that the command gives them, if these still exist.
 func (s redo) putSome(cmd *decision.Command) error {
 	for i := range cmd.Receivers {
 		e := &cmd.Receivers[i]

@@ -13,15 +13,15 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// refining is the part of a search that continues from its own result.
+// refining is the part of a search that continues from the search's own result.
 type refining struct{ *Search }
 
-// all continues the search as the next plan would, until nothing more is found: nodes that have received pods may now go, and new nodes,
-// which nobody has launched yet, may be given up for fewer or cheaper ones. No pod moves more often because of that. So this plan already
-// has what the next one would find.
+// all continues the search as the next plan would, until it finds nothing more. Nodes that have received pods may now be removed. New
+// nodes, which nobody has launched yet, may be given up for fewer or cheaper ones. No pod moves more often because of this. So this plan
+// already has the commands that the next plan would find.
 func (s refining) all(ctx context.Context) error {
 	if len(s.steps)+len(s.made) == 0 {
-		return nil // no strategy has found anything
+		return nil // no strategy has found a step
 	}
 	if s.Trial.Ruled() {
 		s.unrefined = s.Commands()
@@ -30,7 +30,7 @@ func (s refining) all(ctx context.Context) error {
 	s.scouts = newScouts(s.Search)
 	defer func() { s.scouts = nil }()
 	list := s.strategies()
-	swept := 0 // the number of steps when all groups were last tried again
+	swept := 0 // value of len(steps) when all groups were last tried again
 	for i, idle := 0, 0; idle < len(list) && s.Work <= s.most; i++ {
 		before := len(s.steps)
 		s.follow(list[i%len(list)])
@@ -54,7 +54,7 @@ func (s refining) all(ctx context.Context) error {
 	return nil
 }
 
-// strategies lists the strategies of the refinement rounds, which take turns.
+// strategies returns the strategies of the refinement rounds; the rounds use them in turn.
 func (s refining) strategies() []strategy {
 	list := append(strategies(), strategy{roomWeight: 1000, subsets: true})
 	if !s.Many() {
@@ -65,10 +65,11 @@ func (s refining) strategies() []strategy {
 	return list
 }
 
-// release frees all nodes that have not drifted and have received no pods of drifted nodes, and adds new nodes to the candidates.
+// release makes fixed nodes candidates again, except nodes that have drifted or have received pods of drifted nodes. It also adds new nodes
+// to the candidates.
 func (s *Search) release() error {
 	if s.released < len(s.steps) {
-		s.failed.forget() // nodes come in another order from now on
+		s.failed.forget() // from now on, nodes have another order
 	}
 	s.released = len(s.steps)
 	received, planned := s.Worth.Loads(s.Trial.Trial)
@@ -100,8 +101,8 @@ func (s *Search) release() error {
 	return s.Trial.Rank(order)
 }
 
-// plannedCandidate returns a step's new node as a candidate. Evicting no pods costs nothing, but the order of the search uses the cost of
-// moving its pods once they are there.
+// plannedCandidate returns new node i of a step as a candidate. Removing a node that is not launched evicts no pods, so it costs nothing.
+// But for the order of the search, the candidate has the cost of moving its pods later.
 func plannedCandidate(st *removing.Step, i int, load valuing.Load) *searchcontext.Candidate {
 	node := &st.NewNodes[i]
 	first := &node.InstanceTypes[0]

@@ -9,73 +9,72 @@ import (
 )
 
 // scouts try groups ahead of a refining search, in parallel, each on its own copy of the search's trial. Most groups are tried without
-// success and change nothing: the search need not try them again. It reads the findings in the order in which it would have tried, and
-// tries promising groups itself, so that plans are the same with any number of scouts. A nil *scouts is empty.
+// success and change nothing. The search need not try these again. The search reads the findings in the order in which it would have tried
+// the groups, and tries promising groups itself. So plans are the same with any number of scouts. A nil *scouts is empty.
 type scouts struct {
 	s    *Search
 	list []*scout
-	// done contains the changes of the search's trial since scouts were last sent.
+	// done contains the changes of the search's trial since the scouts were last sent.
 	done []change
-	// batches is open while scouts work; end makes them stop.
+	// batches is open while scouts work. The channel end makes them stop.
 	batches chan *batch
 	end     context.CancelFunc
 	all     sync.WaitGroup
 }
 
-// scout tries groups on a separate trial. Everything else that determines the result of a group it gets from the search each time it is
-// sent.
+// scout tries groups on a separate trial. Each time it is sent, the search passes it everything else that determines the result of a group.
 type scout struct {
 	*removing.Trier
-	// lost means that its trial differs from the search's.
+	// lost means that the scout's trial differs from the search's trial.
 	lost bool
 }
 
 // batch is a list of groups for the next free scout.
 type batch struct {
 	list []*ahead
-	// done is closed when nothing more will be found.
+	// done is closed when the scout will find nothing more in this batch.
 	done chan struct{}
 }
 
 // ahead is a group that a scout tries early.
 type ahead struct {
 	groupToTry
-	// rest contains the groups after it if it fails.
+	// rest contains the groups that follow if this group fails.
 	rest series
-	// in is its batch. found may be read once that is done; nil means that the search must try the group itself.
+	// in is the batch of the group. found may be read once in.done is closed; nil means that the search must try the group itself.
 	in    *batch
 	found *finding
 }
 
-// finding is the reason why a group failed, and the effort of finding it.
+// finding is the block of a group that failed, and the effort of the attempt.
 type finding struct {
 	why *decision.Block
 	removing.Effort
 }
 
-// change is a lasting change of a search's trial: a step, or, if order isn't nil, a new order of nodes.
+// change is a permanent change of a search's trial: a step, or a new order of nodes if order is not nil.
 type change struct {
 	order []string
-	// conditions under which the removal was tried that became the step.
+	// conditions are those under which the removal was tried that became the step.
 	conditions removing.Conditions
 	removal    removing.Removal
-	// newNodes is the number of new nodes of the trial afterwards.
+	// newNodes is the number of new nodes of the trial after the change.
 	newNodes int
 }
 
 const (
-	// mostScouts limits the memory of scouts, each of which needs as much as the state of the fleet. More scouts would hardly help: each
-	// step invalidates what was found for later groups.
+	// mostScouts limits the memory of scouts: each needs as much memory as the state of the fleet. More scouts would hardly help, because
+	// each step invalidates the findings about later groups.
 	mostScouts = 8
-	// batchSize is how many groups a scout gets at a time: many take less time than passing them on. batchesEach is the number of batches
-	// per scout.
+	// batchSize is the number of groups that a scout gets at a time, because many groups take less time than passing them on. batchesEach
+	// is the number of batches per scout.
 	batchSize   = 4
 	batchesEach = 2
-	// mostChanges is how many changes are kept for scouts to repeat; if there are more, scouts start with a copy of the trial.
+	// mostChanges is the number of changes that are kept for scouts to repeat. If there are more, scouts start with a copy of the trial.
 	mostChanges = 64
 )
 
-// newScouts makes the scouts of the search, as many as may run in parallel. It returns nil if that is one.
+// newScouts makes the scouts of the search, as many as may run in parallel. It returns nil if only one goroutine may run.
 func newScouts(s *Search) *scouts {
 	if n := min(s.settings.Parallelism, mostScouts); n > 1 {
 		return &scouts{s: s, list: make([]*scout, n)}
@@ -83,10 +82,10 @@ func newScouts(s *Search) *scouts {
 	return nil
 }
 
-// enough returns how many groups scouts get ahead.
+// enough returns the number of groups that scouts may have in advance.
 func (c *scouts) enough() int { return batchSize * batchesEach * len(c.list) }
 
-// sent sends scouts if they are idle, and reports whether there are any.
+// sent sends scouts if they are idle. It returns false if the search can't use scouts.
 func (c *scouts) sent(ctx context.Context) bool {
 	if c == nil || c.s.Few || c.s.Trial.Coined() {
 		return false
@@ -108,14 +107,14 @@ func (c *scouts) sent(ctx context.Context) bool {
 	return true
 }
 
-// send gives active scouts another batch. There are never more than enough groups.
+// send gives another batch to the scouts. The queue never has more groups than enough returns, so the channel is never full.
 func (c *scouts) send(b *batch) {
 	if len(b.list) > 0 {
 		c.batches <- b
 	}
 }
 
-// rest stops the scouts. Batches that no scout has begun find nothing.
+// rest stops the scouts. Batches that no scout has begun get no findings.
 func (c *scouts) rest() {
 	if c == nil || c.batches == nil {
 		return
@@ -126,7 +125,7 @@ func (c *scouts) rest() {
 	c.batches, c.done = nil, nil
 }
 
-// note records a change of the trial.
+// note records a change of the search's trial, for the scouts.
 func (c *scouts) note(d change) {
 	switch {
 	case c == nil || c.list[0] == nil:
@@ -142,7 +141,7 @@ func (c *scouts) note(d change) {
 	c.done = append(c.done, d)
 }
 
-// serve makes the scout repeat the changes, and then try batches under the present conditions until there are no more.
+// serve makes the scout repeat the changes, and then try batches under the conditions now until no batch is left.
 func (o *scout) serve(ctx context.Context, todo []change, now removing.Conditions, batches <-chan *batch) {
 	for i := range todo {
 		if o.lost = o.lost || !o.follow(&todo[i]); o.lost {
@@ -153,14 +152,14 @@ func (o *scout) serve(ctx context.Context, todo []change, now removing.Condition
 	for b := range batches {
 		for _, a := range b.list {
 			if a.found = o.find(ctx, &a.groupToTry); a.found == nil {
-				break // after a step, the question is a different one
+				break // if this group becomes a step, findings about later groups don't apply
 			}
 		}
 		close(b.done)
 	}
 }
 
-// follow repeats a change of the search's trial on the scout's, and reports whether the result was the same.
+// follow repeats a change of the search's trial on the scout's trial. It reports whether the result was the same.
 func (o *scout) follow(d *change) bool {
 	if d.order != nil {
 		return o.Trial.Rank(d.order) == nil
@@ -170,7 +169,7 @@ func (o *scout) follow(d *change) bool {
 	return err == nil && o.Trial.NewNodes() == d.newNodes
 }
 
-// find tries the group and undoes it. It finds nothing if the group may become a step, or if the result is unknown.
+// find tries the group, undoes this, and returns the finding. It returns nil if the group may become a step, or if the result is unknown.
 func (o *scout) find(ctx context.Context, t *groupToTry) *finding {
 	if o.lost || ctx.Err() != nil {
 		return nil

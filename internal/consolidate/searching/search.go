@@ -20,14 +20,14 @@ type Search struct {
 	attempts
 	settings Settings
 	strategy strategy
-	// start marks the trial before the first attempt.
+	// start is the mark of the trial before the first attempt.
 	start trial.Mark
-	// considered are the candidates that the search looks at: at first all candidates, during refinement the remaining ones and the ones
-	// that stand for new nodes.
+	// considered are the candidates that the search looks at. At first these are all candidates. During refinement they are the remaining
+	// candidates, and those made of new nodes.
 	considered []*searchcontext.Candidate
 	// partly means that the search looks at only part of the fleet: see redo.lookAt.
 	partly bool
-	// released is how many steps there were when nodes were last freed again.
+	// released is the value of len(steps) when release last ran.
 	released int
 	near     []drawnCandidate // scratch of drawGroup
 }
@@ -35,13 +35,13 @@ type Search struct {
 // follow sets the strategy of the search.
 func (s *Search) follow(st strategy) { s.strategy, s.Subsets = st, st.subsets }
 
-// better reports whether the search's result is better than the other's: if their values are equal, the search that moves fewer pods is
-// better.
+// better reports whether the search's result is better than the result of other. If their values are equal, the search that moves fewer
+// pods is better.
 func (s *Search) better(other *Search) bool {
 	return cmp.Or(cmp.Compare(s.value, other.value), cmp.Compare(other.pods(), s.pods())) > 0
 }
 
-// run first does what costs nothing, then removes nodes that must go, then saves money.
+// run first makes the removals that cost nothing, then removes nodes that must go, then saves money.
 func (s *Search) run(ctx context.Context) error {
 	if err := s.removeUnneeded(ctx); err != nil {
 		return err
@@ -54,7 +54,7 @@ func (s *Search) run(ctx context.Context) error {
 	return s.consolidate(ctx)
 }
 
-// removeUnneeded removes the nodes that every plan removes.
+// removeUnneeded removes the nodes that every plan removes, whatever the strategy.
 func (s *Search) removeUnneeded(ctx context.Context) error {
 	if err := s.removeEmpty(ctx); err != nil {
 		return err
@@ -76,7 +76,7 @@ func (s *Search) consolidate(ctx context.Context) error {
 		{len(s.Fleet.Ties) > 0, s.removeTied},
 		{true, s.removeSingly},
 		{true, s.replaceSingly},
-		{!s.Refining || !s.Many(), g.exchange}, // in a large fleet, the next plan finds the few remaining groups
+		{!s.Refining || !s.Many(), g.exchange}, // in a large fleet, leave the few remaining groups to the next plan
 	} {
 		if !part.wanted {
 			continue
@@ -88,7 +88,7 @@ func (s *Search) consolidate(ctx context.Context) error {
 	return nil
 }
 
-// removeEmpty removes nodes without pods that must move, and drifted nodes of static pools.
+// removeEmpty removes two kinds of nodes: nodes without pods that must move, and drifted nodes of static pools.
 func (s *Search) removeEmpty(ctx context.Context) error {
 	for _, m := range []decision.Method{decision.MethodEmptiness, decision.MethodStaticDrift} {
 		accepted := s.Accepted[m]
@@ -114,10 +114,10 @@ func (s *Search) removeEmpty(ctx context.Context) error {
 	return nil
 }
 
-// stays is used for nodes whose pods all stay where they are.
+// stays is the function Moves for nodes whose pods all stay.
 func stays(*corev1.Pod) bool { return false }
 
-// removeDrifted removes drifted nodes at any cost, the ones drifted longest first.
+// removeDrifted removes drifted nodes at any cost. Nodes that drifted first come first.
 func (s *Search) removeDrifted(ctx context.Context) error {
 	for _, from := range s.Fleet.DriftOrder(s.Accepted[decision.MethodDrift]) {
 		group := s.WithTied(s.ByName[from.Name])
@@ -144,7 +144,7 @@ func (s *Search) removeDrifted(ctx context.Context) error {
 	return nil
 }
 
-// removeSingly removes single nodes whose pods all have room elsewhere.
+// removeSingly removes single nodes if all their pods have room elsewhere.
 func (s *Search) removeSingly(ctx context.Context) error {
 	return s.tryEach(ctx, &singly{s.free(), removing.OnlyRoom})
 }
@@ -176,8 +176,8 @@ func (s *Search) tryEach(ctx context.Context, list series) error {
 	}
 }
 
-// free returns the candidates that could still be consolidated, alone or with any others, in the order of the strategy: by saving per unit
-// of disturbance, with free room priced at its weight. Due candidates come first.
+// free returns the candidates that can still be consolidated, alone or with others, in the order of the strategy: by descending saving per
+// unit of disturbance, with free room priced at roomWeight. Due candidates come first.
 func (s *Search) free() []*searchcontext.Candidate {
 	var out []*searchcontext.Candidate
 	for _, c := range s.considered {
@@ -204,10 +204,10 @@ func (s *Search) sort(list []*searchcontext.Candidate) {
 	})
 }
 
-// worthOn returns the value of the pods on the candidate, including those that it has received.
+// worthOn returns the value of the pods on the candidate, including received pods.
 func (s *Search) worthOn(c *searchcontext.Candidate) int64 {
 	return c.PodWorth + money.NanoUSD(s.Received[c].Worth)
 }
 
-// waste returns how much more the candidate costs than its pods are worth.
+// waste returns the candidate's price minus the value of its pods.
 func (s *Search) waste(c *searchcontext.Candidate) int64 { return c.NanoPrice - s.worthOn(c) }

@@ -4,20 +4,20 @@ import "context"
 
 // strategy is how a search proceeds.
 type strategy struct {
-	// roomWeight is the price of free room on existing nodes, in thousandths of the value of the pods that use it: with 0 expensive nodes
-	// go first, with 1000 the nodes whose pods are worth least compared with their price.
+	// roomWeight is the price of free room on existing nodes, in thousandths of the value of the pods that use it. With 0, expensive nodes
+	// come first. With 1000, the nodes whose pods have the lowest value for their price come first.
 	roomWeight int64
 	// seed is the seed for drawing groups.
 	seed uint64
-	// rebuild tries to exchange groups of nodes for new ones before it uses free room on the others.
+	// rebuild tries to exchange groups of nodes for new nodes before it uses free room on other nodes.
 	rebuild bool
-	// wholeGroups starts with groups of nodes that are exchanged for what provisioning would launch.
+	// wholeGroups starts with groups of nodes that are exchanged for the nodes that provisioning would launch.
 	wholeGroups bool
 	// merged starts with as many nodes as one new node can replace.
 	merged bool
-	// subsets tries all sets of a few nodes, and starts with the best.
+	// subsets tries all sets of a few nodes, and starts with the best set.
 	subsets bool
-	// prepare runs before anything is consolidated, unless it is nil.
+	// prepare runs before the search consolidates anything; it may be nil.
 	prepare func(context.Context, *Search) error
 }
 

@@ -9,11 +9,11 @@ import (
 	"github.com/drawknife/drawknife/internal/consolidate/searchcontext"
 )
 
-// maxSubset is the number of nodes of which bestSubset tries all sets.
+// maxSubset is the number of nodes whose subsets bestSubset tries.
 const maxSubset = 8
 
-// bestSubset tries all sets of the first nodes and takes the set with the highest value. Of sets with equal values, it takes the one that
-// moves the fewest pods. In small fleets this is quick, and more reliable than going node by node or drawing at random.
+// bestSubset tries all subsets of the first nodes and takes the one with the highest value. Of subsets with equal values, it takes the one
+// that moves the fewest pods. In small fleets this is quick, and finds more than trying node by node or drawing at random.
 func (g groups) bestSubset(ctx context.Context) error {
 	list := g.free()
 	list = list[:min(len(list), maxSubset, g.Exchanged())]
@@ -47,8 +47,8 @@ func (g groups) bestSubset(ctx context.Context) error {
 	return nil
 }
 
-// tryAlone returns the step that the group would become, regardless of what else would have to go with it, or nil if there is none. It
-// leaves the trial unchanged.
+// tryAlone returns the step that the group would become, regardless of the nodes that would have to be removed with it, or nil if it can't
+// be a step. It leaves the trial unchanged.
 func (g groups) tryAlone(ctx context.Context, group []*searchcontext.Candidate) (*removing.Step, error) {
 	r := removing.Consolidating(group, removing.UseRoom)
 	if g.Work++; g.Admissible(r) != nil {
