@@ -21,13 +21,13 @@
 //	└────────────────────────────────────────────────┘
 //	          │ Model.Solve                   │ Model.Trial
 //	          ▼                               ▼
-//	   scheduling.Plan                  what if … : hide machines, place their pods,
-//	   machines to launch, a place      roll back
+//	   scheduling.Plan                  what if … : hide nodes, place their pods,
+//	   nodes to launch, a place         roll back
 //	   or a reason for each pod, the
 //	   price and a proven floor under it
 //
-// It goes one way. Everything a decision needs is in the Snapshot: no stage reads a clock, a file or the network, and the
-// same Snapshot gives the same Plan, byte for byte. Save it as YAML (Snapshot.Encode) to reproduce the decision anywhere.
+// Data flows in one direction. Everything a decision needs is in the Snapshot: no stage reads a clock, a file or the network, and the same
+// Snapshot gives the same Plan, byte for byte. Save it as YAML (Snapshot.Encode) to reproduce the decision anywhere.
 //
 // # The packages
 //

@@ -1,5 +1,5 @@
-// Package disruption decides which nodes to remove or replace, why, and in which order: empty nodes, nodes whose pods cost less
-// elsewhere, and drifted nodes. It follows each decision until it is carried out or undone.
+// Package disruption decides which nodes to remove or replace, why, and in which order. These are empty nodes, nodes whose pods cost less
+// elsewhere, and drifted nodes. It follows each command until it is carried out or undone.
 //
 //	fleet, err := disruption.Survey(disruption.Input{View: state.Snapshot(query), Executing: executing}) // or ViewOf a snapshot
 //	if err != nil {
@@ -41,7 +41,7 @@
 //   - All methods use the same snapshot of the cluster: a Fleet.
 //   - Whether consolidateAfter has passed is computed from the objects, not read from the condition Consolidatable, which
 //     may lag behind. A controller that sees existing pods for the first time records no pod event.
-//   - The order of candidates is total: of equal ratios the node with less disruption goes first, then the name decides.
+//   - The order of candidates is total: candidates with equal ratios are sorted by disruption, then by name.
 //   - A schedule that never occurs opens no window. An invalid budget blocks disruption for its own reasons, and does not
 //     affect other reasons.
 //   - Pending pods are placed before any node is removed. A pod without a place does not block consolidation, nor does a pod
@@ -55,7 +55,7 @@
 //   - If a replacement could be spot or on-demand and has no cheaper spot offering, it is launched on-demand.
 //   - The disruption of a Balanced pool is computed each time, without pods that stay on their node.
 //   - Missing instance types are checked as often as other drift, not every half hour: the check needs no API call.
-//   - A pool of drifted nodes whose replacements fail is left alone for a while.
+//   - If replacements for the drifted nodes of a pool fail, drift leaves the pool alone for a while.
 //   - Nothing is blocked while a command waits for its validation: Command.NotBefore says when it may start. A command that
 //     is no longer valid is dropped when it would start; the next pass plans again, with all candidates and every method.
 //     Rejections are reported for every method.
@@ -67,7 +67,7 @@
 //     launched twice, even after a restart.
 //   - A pod that claims devices moves only to a node with free devices for it, as package scheduling allocates them. A node
 //     stays if the claims of one of its pods can't be allocated by that package.
-//   - A pod whose volume is local to its node may only move to a new node: kube-scheduler allows no other existing one.
+//   - A pod whose volume is local to its node may only move to a new node, because kube-scheduler does not allow any other existing node.
 //   - Events name the members of the executed command as candidates, not those of each batch that was tried. Events of
 //     repair are published on the objects that they are about. Every disruption is counted with all labels, and each kind of
 //     failure under its own name.
@@ -76,8 +76,8 @@
 //     replacements' when they are created. A new process calls Recover: a command with all its replacements continues, with
 //     its deadline; any other is undone and planned again. Budgets with a rate and cool-downs are stored with the NodePools.
 //     See docs/disruption.md for what happens when the process ends at each step.
-//   - If the provider says when it stops a node, that time is the node's deadline.
-//   - The early annotations, do-not-evict on pods and do-not-consolidate on nodes, still work.
+//   - If the provider says when it will stop a node, that time is the node's deadline.
+//   - The annotations of early releases still work: do-not-evict on pods and do-not-consolidate on nodes.
 //   - Pools of older API versions are converted to v1 and follow the rules of the newest Karpenter release; no switch
 //     restores older behavior. So expiry is forced instead of being a method, emptiness needs no condition Empty, only
 //     consolidation requires labels, commands run in parallel, and nodes of v1beta1 pools get the taint of v1. Conversion
@@ -87,10 +87,10 @@
 //     no reason, and each pod is checked against its PodDisruptionBudget alone. All others are listed here.
 //
 // Global has further intended differences. It plans empty, drifted and under-used nodes together, in many commands. A command may replace
-// several nodes by several others. Pods first go to the nodes most worth keeping. A command needs a minimum saving and must pay back within a
-// time; after a command, or a forced removal, there is a cool-down. Global estimates how long drains under PodDisruptionBudgets take. Drift
-// leaves nodes alone until their consolidateAfter has passed. A command is validated by checking that its pods still have their places, not
-// by planning again.
+// several nodes by several others. Pods first go to the nodes most worth keeping. A command needs a minimum saving and must pay back within
+// a time. After a command or a forced removal, there is a cool-down. Global estimates how long drains under PodDisruptionBudgets take.
+// Drift leaves nodes alone until their consolidateAfter has passed. A command is validated by checking that its pods still have their
+// places, not by planning again.
 //
 // Stability: beta.
 package disruption

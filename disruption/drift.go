@@ -13,13 +13,13 @@ import (
 	"github.com/drawknife/drawknife/internal/consolidate/survey"
 )
 
-// Reasons of the condition Drifted that no provider gives.
+// Reasons of the condition Drifted that drawknife finds without the provider.
 const (
-	// DriftNodePool: the claim was made from another template than the pool's present one.
+	// DriftNodePool: the claim was made from an earlier template of the pool.
 	DriftNodePool cloudprovider.DriftReason = "NodePoolDrifted"
 	// DriftRequirements: the claim's labels don't meet the pool's requirements.
 	DriftRequirements cloudprovider.DriftReason = "RequirementsDrifted"
-	// DriftInstanceType: the provider no longer has the instance type, or no offering of it like the node's.
+	// DriftInstanceType: the provider no longer has the instance type, or has no offering of it that matches the node.
 	DriftInstanceType cloudprovider.DriftReason = "InstanceTypeNotFound"
 )
 
@@ -31,16 +31,16 @@ const (
 	goneFrom = time.Hour
 )
 
-// DriftState is the observed state of a claim. Nothing in it is changed.
+// DriftState is the observed state of a claim. MarkDrift does not change it.
 type DriftState struct {
-	// Claim and the pool that owns it. Pool is nil if the pool does not exist.
+	// Claim is the claim to check, and Pool the pool that owns it. Pool is nil if the pool does not exist.
 	Claim *v1.NodeClaim
 	Pool  *v1.NodePool
-	// InstanceTypes are all types of the pool, available or not. Nil if unknown: then a missing type is not noticed.
+	// InstanceTypes are all types of the pool, available or not. Nil means unknown: a missing type is not noticed.
 	InstanceTypes []*cloudprovider.InstanceType
 	// Lookup is the provider's vocabulary, with aliases of labels. Nil means the common vocabulary.
 	Lookup *requirements.Lookup
-	// Provider is the answer of its DriftDetector, or nil while the provider has not been asked.
+	// Provider is the answer of the provider's DriftDetector, or nil if it has not been asked.
 	Provider *ProviderDrift
 }
 
@@ -50,22 +50,22 @@ type ProviderDrift struct {
 	Err    error
 }
 
-// DriftStep is what to do about a claim's drift.
+// DriftStep says what to do about a claim's drift.
 type DriftStep struct {
 	// Changed means that the claim's condition has changed and must be stored.
 	Changed bool
-	// Ask means: ask the provider's DriftDetector and call again with its answer, because nothing else has drifted.
+	// Ask means that nothing else has drifted: ask the provider's DriftDetector and call MarkDrift again with its answer.
 	Ask bool
-	// Again is when to check again.
+	// Again is the time until the next check.
 	Again time.Duration
 }
 
-// MarkDrift maintains the claim's condition Drifted: the first check that finds drift gives the reason, and without drift the condition is
-// removed. The condition's time is when the claim became drifted, even if the reason changes later. claim is changed and must not be
-// shared; s.Claim may be another object.
+// MarkDrift maintains the claim's condition Drifted. The first check that finds drift determines the reason; without drift the condition is
+// removed. The condition's time is the time at which the claim became drifted, even if the reason changes later. claim is changed and must
+// not be shared; s.Claim may be another object.
 //
-// If the provider cannot answer, the condition stays as it is and its error is returned; that the node is gone is no error, because others
-// handle that.
+// If the provider can't answer, the condition stays as it is and MarkDrift returns the provider's error. If the node is gone, MarkDrift
+// returns no error, because other code handles that.
 func MarkDrift(claim *v1.NodeClaim, s DriftState, now time.Time) (DriftStep, error) {
 	if s.Pool == nil || claim == nil || claim.DeletionTimestamp != nil {
 		return DriftStep{}, nil
@@ -99,7 +99,7 @@ func MarkDrift(claim *v1.NodeClaim, s DriftState, now time.Time) (DriftStep, err
 	return step, nil
 }
 
-// ownDrift checks what can be seen without the provider.
+// ownDrift makes the checks that need no provider.
 func ownDrift(s DriftState, now time.Time) (cloudprovider.DriftReason, error) {
 	if staticDrift(s.Claim, s.Pool) {
 		return DriftNodePool, nil
@@ -120,7 +120,7 @@ func ownDrift(s DriftState, now time.Time) (cloudprovider.DriftReason, error) {
 	return "", nil
 }
 
-// staticDrift compares the hashes of pool and claim. Hashes of different versions, and missing ones, are not compared.
+// staticDrift compares the hashes of pool and claim. It does not compare hashes of different versions, or missing hashes.
 func staticDrift(claim *v1.NodeClaim, pool *v1.NodePool) bool {
 	const hash, version = v1.NodePoolHashAnnotationKey, v1.NodePoolHashVersionAnnotationKey
 	for _, key := range []string{hash, version} {
@@ -133,7 +133,7 @@ func staticDrift(claim *v1.NodeClaim, pool *v1.NodePool) bool {
 	return claim.Annotations[version] == pool.Annotations[version] && claim.Annotations[hash] != pool.Annotations[hash]
 }
 
-// meetsPool reports whether the claim's labels meet the pool's present requirements. A required label that is missing does not.
+// meetsPool reports whether the claim's labels meet the pool's present requirements. It returns false if a required label is missing.
 func meetsPool(claim *v1.NodeClaim, pool *v1.NodePool, lookup *requirements.Lookup) (bool, error) {
 	want, err := lookup.ParseSet(pool.Spec.Template.Spec.Requirements)
 	if err != nil {
@@ -142,8 +142,8 @@ func meetsPool(claim *v1.NodeClaim, pool *v1.NodePool, lookup *requirements.Look
 	return lookup.FromLabels(claim.Labels).Compatible(want, nil) == nil, nil
 }
 
-// typeGone reports whether none of the listed types, available or not, could be the claim's node. A reserved node may have become
-// on-demand since, and its reservation does not matter.
+// typeGone reports whether the claim's node matches none of the listed types, available or not. A reserved node also matches an on-demand
+// offering of its type, because its reservation may have ended. Labels of the reservation are not compared.
 func typeGone(claim *v1.NodeClaim, types []*cloudprovider.InstanceType) bool {
 	name := claim.Labels[corev1.LabelInstanceTypeStable]
 	for _, t := range types {
@@ -177,16 +177,16 @@ func sameOffering(claim *v1.NodeClaim, o *cloudprovider.Offering) bool {
 	return true
 }
 
-// HashStep contains the objects to store so that hashes can be compared.
+// HashStep has the objects that must be stored so that hashes can be compared.
 type HashStep struct {
 	// Claims are changed copies, to be stored before the pool.
 	Claims []*v1.NodeClaim
-	// Pool is a changed copy, to be stored after all Claims; nil if it need not change.
+	// Pool is a changed copy, to be stored after all Claims. It is nil if the pool need not change.
 	Pool *v1.NodePool
 }
 
-// UpdateHashes maintains the pool's drift hash. If the version of the hash differs from the pool's, the pool's claims first get the new
-// version, and the new hash unless they are drifted. So an upgrade alone causes no drift and ends no drift. The arguments are not changed.
+// UpdateHashes maintains the pool's drift hash. If the pool has a hash of another version, the pool's claims first get the new version.
+// They also get the new hash unless they are drifted. So an upgrade alone neither causes nor ends drift. The arguments are not changed.
 func UpdateHashes(pool *v1.NodePool, claims []*v1.NodeClaim) HashStep {
 	if pool == nil {
 		return HashStep{}

@@ -10,34 +10,35 @@ import (
 	"github.com/drawknife/drawknife/api/option"
 )
 
-// Step is what an execution needs done, and when to call it again. Carry the effects out in order, report failures in Observed, and call
-// again with the state observed then. An effect is repeated until its result is observed, so it must be safe to do it twice.
+// Step has the effects that an execution needs now, and the time until its next call. Carry out the effects in order, report failures in
+// Observed, and call Next again with the state observed then. An effect is repeated until its result is observed, so carrying it out twice
+// must be safe.
 type Step struct {
 	Effects []Effect
-	// Events to publish; it does not matter if some are lost.
+	// Events are to be published. It does not matter if some are lost.
 	Events []Event
-	// Again is when to call again if nothing changes before; 0 once State is final.
+	// Again is the time after which to call Next again if nothing changes before; 0 once State is final.
 	Again time.Duration
-	// State after this step.
+	// State is the state after this step.
 	State State
-	// Err is the cause of the failure, with StateFailed.
+	// Err is the cause of the failure. It is set only if State is StateFailed.
 	Err error
 }
 
 // Effect is one action: one of the types below. Do passes it to a Handler.
 type Effect interface {
-	// String is the action and the object's name.
+	// String returns the action and the object's name.
 	String() string
-	// do calls the method of its kind.
+	// do calls the handler's method for this kind of effect.
 	do(ctx context.Context, handler Handler) error
 }
 
-// ValidateCommand asks for a call of Planner.Validate with the present fleet; pass its answer in Observed.Validation. In that fleet's
-// Input.Executing leave out the command's own members: otherwise they are no candidates.
+// ValidateCommand asks for a call of Planner.Validate with the present fleet. Pass its answer in Observed.Validation. For that fleet, leave
+// the command's own members out of Input.Executing: otherwise they are no candidates.
 type ValidateCommand struct{ Command *Command }
 
-// AskApproval asks for the Approver's decision about the command, for instance by Ask; pass its answer in Observed.Approval. After the
-// deadline ApprovalPolicy.Silence decides.
+// AskApproval asks for the Approver's decision about the command; Ask calls an Approver. Pass its answer in Observed.Approval. After the
+// deadline, ApprovalPolicy.Silence decides.
 type AskApproval struct {
 	Command  *Command
 	Deadline time.Time
@@ -59,14 +60,14 @@ type ClearRecord struct {
 // TaintNode adds the taint v1.DisruptedTaint to the node, so that it gets no new pods: v1.MarkerTaint.Mark.
 type TaintNode struct{ Node string }
 
-// UntaintNode removes the taint of TaintNode and that of v1beta1: v1.TakeTaintOff.
+// UntaintNode removes the taint of TaintNode and the taint of v1beta1: v1.TakeTaintOff.
 type UntaintNode struct{ Node string }
 
-// CordonNode cordons the node instead if its pool was created as v1alpha5, and records that on the node, unless it was already cordoned:
-// v1.MarkerCordon.Mark.
+// CordonNode replaces TaintNode if the node's pool was created as v1alpha5. It cordons the node and records that on the node, unless the
+// node was already cordoned: v1.MarkerCordon.Mark.
 type CordonNode struct{ Node string }
 
-// UncordonNode removes a cordon of CordonNode, but no other: v1.TakeCordonOff.
+// UncordonNode removes a cordon that CordonNode has set, but no other: v1.TakeCordonOff.
 type UncordonNode struct{ Node string }
 
 // SetReason sets the claim's condition DisruptionReason to true, with the reason.
@@ -83,8 +84,8 @@ type ClearReason struct {
 }
 
 // LaunchReplacement creates the claim of a replacement, within limits and the launch rate like any other launch; report the result in
-// Observed.Replacements at Index. Token is the same in every process: if a claim was created for it, it exists already. Record is written
-// in the same request that creates the claim, as v1.DisruptionCommandAnnotationKey.
+// Observed.Replacements at Index. Token is the same in every process. If a claim with this token exists, it was created for this effect:
+// don't create another. Record is written in the same request that creates the claim, as v1.DisruptionCommandAnnotationKey.
 type LaunchReplacement struct {
 	Index       int
 	Replacement Replacement
@@ -92,7 +93,7 @@ type LaunchReplacement struct {
 	Record      string
 }
 
-// MarkNode marks the node as leaving in memory (cluster.State.Mark): from now on its pods count as pending.
+// MarkNode marks the node in memory as being removed (cluster.State.Mark): from now on its pods count as pending.
 type MarkNode struct{ Node string }
 
 // UnmarkNode removes the mark of MarkNode.
@@ -102,7 +103,7 @@ type UnmarkNode struct{ Node string }
 type NominateNode struct{ Node string }
 
 // NoteDisruptions adds to the history (History.Add) and stores it with the NodePools (History.Annotation, as
-// v1.DisruptionHistoryAnnotationKey). Report a failure in Observed.NoteErr.
+// v1.DisruptionHistoryAnnotationKey). Report an error in Observed.NoteErr.
 type NoteDisruptions struct{ Disruptions []Disruption }
 
 // DeleteMember deletes the claim of a member: its node is drained and terminated. It counts as one disruption.
@@ -150,14 +151,14 @@ func idOf(cmd *Command) string {
 	return cmd.ID
 }
 
-// Handler carries out the effects of commands, with one method for each kind. A new kind in a later release is a new method, so a Handler
-// without it no longer compiles, and no effect is overlooked. Do calls the method of an effect.
+// Handler carries out the effects of commands, with one method for each kind of effect. If a later release has a new kind of effect,
+// Handler gets a new method. A Handler without it no longer compiles, so no effect is overlooked. Do calls the method of an effect.
 type Handler interface {
 	// ValidateCommand asks Planner.Validate whether the command is still good; the answer is Observed.Validation.
 	ValidateCommand(context.Context, ValidateCommand) error
 	// AskApproval asks the Approver, as Ask does; the answer is Observed.Approval.
 	AskApproval(context.Context, AskApproval) error
-	// WriteRecord writes a record to a NodeClaim, unless the NodeClaim is gone or was replaced by another.
+	// WriteRecord writes a record to a NodeClaim, unless the NodeClaim is gone or another NodeClaim has its name now.
 	WriteRecord(context.Context, WriteRecord) error
 	// ClearRecord removes the record from a NodeClaim. It is no error if the NodeClaim is gone.
 	ClearRecord(context.Context, ClearRecord) error
@@ -167,21 +168,21 @@ type Handler interface {
 	UntaintNode(context.Context, UntaintNode) error
 	// CordonNode cordons a node. It is no error if the node is gone.
 	CordonNode(context.Context, CordonNode) error
-	// UncordonNode removes a cordon of CordonNode. It is no error if the node is gone.
+	// UncordonNode removes a cordon that CordonNode has set. It is no error if the node is gone.
 	UncordonNode(context.Context, UncordonNode) error
-	// SetReason sets the condition of a NodeClaim, unless the NodeClaim is gone or was replaced by another.
+	// SetReason sets the condition of a NodeClaim, unless the NodeClaim is gone or another NodeClaim has its name now.
 	SetReason(context.Context, SetReason) error
 	// ClearReason removes the condition of a NodeClaim. It is no error if the NodeClaim is gone.
 	ClearReason(context.Context, ClearReason) error
 	// LaunchReplacement creates the NodeClaim of a replacement; the result is Observed.Replacements.
 	LaunchReplacement(context.Context, LaunchReplacement) error
-	// MarkNode marks a node as leaving, in memory.
+	// MarkNode marks a node in memory as being removed.
 	MarkNode(context.Context, MarkNode) error
 	// UnmarkNode removes the mark of MarkNode.
 	UnmarkNode(context.Context, UnmarkNode) error
 	// NominateNode protects a node from disruption for a while, in memory.
 	NominateNode(context.Context, NominateNode) error
-	// NoteDisruptions adds to the history and stores it; a failure is Observed.NoteErr.
+	// NoteDisruptions adds to the history and stores it. Report an error in Observed.NoteErr.
 	NoteDisruptions(context.Context, NoteDisruptions) error
 	// DeleteMember deletes the NodeClaim of a member. It is no error if the NodeClaim is gone.
 	DeleteMember(context.Context, DeleteMember) error
@@ -189,7 +190,7 @@ type Handler interface {
 	DeleteReplacement(context.Context, DeleteReplacement) error
 }
 
-// Do calls the handler's method for the effect. The error is the handler's, or an *option.ArgumentError if effect or handler is nil.
+// Do calls the handler's method for the effect. It returns the handler's error, or an *option.ArgumentError if effect or handler is nil.
 func Do(ctx context.Context, effect Effect, handler Handler) error {
 	switch {
 	case effect == nil:
@@ -222,7 +223,7 @@ func (e DeleteReplacement) do(ctx context.Context, h Handler) error {
 	return h.DeleteReplacement(ctx, e)
 }
 
-// RefusedEffectError is an effect that this Handler does not support.
+// RefusedEffectError means that this Handler does not support an effect.
 type RefusedEffectError struct{ Effect Effect }
 
 // Error names the effect.
@@ -230,8 +231,9 @@ func (e *RefusedEffectError) Error() string {
 	return fmt.Sprintf("cannot %v: there is no handler for it", e.Effect)
 }
 
-// RefuseEffects is a Handler that refuses everything with a *RefusedEffectError. Embed it in a Handler for a few kinds only, such as those
-// of CleanUp. The compiler then does not report new kinds, so don't embed it in a Handler for all kinds.
+// RefuseEffects is a Handler that refuses all effects with a *RefusedEffectError. Embed it in a Handler that needs only a few kinds of
+// effects, such as those of CleanUp. The compiler then does not report missing methods for new kinds, so don't embed it in a Handler for
+// all kinds.
 type RefuseEffects struct{}
 
 var _ Handler = RefuseEffects{}

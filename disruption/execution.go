@@ -18,8 +18,8 @@ const (
 	timeoutPerEntry = 80 * time.Millisecond
 	timeoutLeast    = 10 * time.Minute
 	timeoutMost     = time.Hour
-	// heldBackMost is how long a command that has launched something waits for the launch rate limiter in total, and notingMost how long
-	// for its history to be stored: nothing else is planned meanwhile.
+	// heldBackMost is the longest total time that a command waits for the launch rate limiter once it has launched something. notingMost is
+	// the longest time that it waits until its history is stored. Nothing else is planned during these times.
 	heldBackMost = 2 * time.Minute
 	notingMost   = time.Minute
 )
@@ -55,9 +55,10 @@ const (
 // Final reports whether the execution has ended.
 func (s State) Final() bool { return s == StateDone || s == StateFailed }
 
-// Unsettled reports whether it is better not to plan now: the command's members are about to leave and no object shows it yet, or they are
-// being kept after all and can't take pods yet. A plan made now might launch unnecessary nodes. This takes a short time, unless writes
-// keep failing: don't wait forever. While a command waits for an Approver, which may take long, nothing has happened yet.
+// Unsettled reports whether it is better not to plan now. In some states the command's members will soon be removed, but no object shows it
+// yet. In others the members are kept after all, but can't take pods yet. A plan made now might launch unnecessary nodes. This takes a
+// short time, unless writes keep failing: don't wait forever. While a command waits for an Approver, which may take long, nothing has
+// happened yet.
 func (s State) Unsettled() bool {
 	switch s {
 	case StateDelayed, StateValidating, StateRecording, StateTainting, StateLaunching, StateUndoing:
@@ -66,59 +67,59 @@ func (s State) Unsettled() bool {
 	return false
 }
 
-// Observed is the state of the world that an execution needs. Nothing in it is changed.
+// Observed is the state of the world that an execution needs. Next does not change it.
 type Observed struct {
-	// Members by node. A member that is missing is gone.
+	// Members by node. A member that is missing here is gone.
 	Members map[string]MemberState
-	// Replacements, with the indexes of Command.Replacements; may be shorter.
+	// Replacements have the same indexes as Command.Replacements. The list may be shorter.
 	Replacements []ReplacementState
-	// Validation is the answer to ValidateCommand: nil if there is none yet.
+	// Validation is the answer to ValidateCommand; nil if there is no answer yet.
 	Validation *Validation
-	// Approval is the answer to AskApproval: nil if there is none yet.
+	// Approval is the answer to AskApproval; nil if there is no answer yet.
 	Approval *Approval
 	// NoteErr is the error of the last NoteDisruptions; nil if it succeeded.
 	NoteErr error
-	// Executing is the total number of members of commands under way: the more, the longer each may take.
+	// Executing is the total number of members of all commands under way. The more there are, the longer each command may take.
 	Executing int
 }
 
 // MemberState is the observed state of a member.
 type MemberState struct {
-	// Node and Claim of the member. Each is nil if it is gone.
+	// Node and Claim are the member's objects. Each is nil if the object is gone.
 	Node  *corev1.Node
 	Claim *v1.NodeClaim
-	// Marked means that it is marked in memory.
+	// Marked means that the node is marked in memory.
 	Marked bool
-	// Err is the error of tainting it or of setting its condition since the last step, or nil if both succeeded. A missing object is no
-	// failure.
+	// Err is the error of tainting the node or of setting the claim's condition since the last step, or nil if both succeeded. A missing
+	// object is no failure.
 	Err error
 }
 
 // ReplacementState is the observed state of a replacement. The zero value means that the replacement was not requested yet.
 type ReplacementState struct {
-	// Claim's name once it is created.
+	// Claim is the name of the replacement's NodeClaim, once it is created.
 	Claim string
-	// Stored is the claim in the API, nil if it has none; Known means that it is in the cluster state in memory. A claim that is only in
-	// one of them is just being added or removed.
+	// Stored is the claim in the API, or nil if the API has none. Known means that the claim is in the cluster state in memory. A claim
+	// that is only in the API or only in memory is just being added or removed.
 	Stored *v1.NodeClaim
 	Known  bool
-	// Pods means that pods that need a place are bound to its node.
+	// Pods means that pods are bound to the replacement's node that need a place.
 	Pods bool
-	// Err is why it could not be created.
+	// Err says why the replacement could not be created.
 	Err error
-	// HeldBack says why it must not be created yet, for instance because of the launch rate limiter; nil if it may be created
+	// HeldBack says why the replacement must not be created yet, for instance because of the launch rate limiter; nil if it may be created
 	// now.
 	HeldBack *HeldBack
 }
 
 // HeldBack says why a launch must wait, and until when.
 type HeldBack struct {
-	// Until is when; Why is the reason.
+	// Until is the time until which the launch must wait. Why is the reason.
 	Until time.Time
 	Why   string
 }
 
-// Validation is the planner's answer: the command to start, or why it is void.
+// Validation is the planner's answer: the command to start, or why the command is no longer valid.
 type Validation struct {
 	Command *Command
 	Err     error
@@ -142,28 +143,28 @@ var (
 	ErrTimeout = errors.New("the command took too long")
 )
 
-// Execution carries out one command, or undoes it: approval if there is an Approver, records, taints, launching replacements, waiting
-// until they are ready, deleting members. It has no clock and must be used by one goroutine at a time. It is a cache of what the objects
-// say: the command is recorded on its members' NodeClaims before its first effect, and on its replacements' when they are created. So a
-// new process finds it there (Recover) and continues or undoes it.
+// Execution carries out one command, or undoes it. The steps are: approval if there is an Approver, records, taints, launching
+// replacements, waiting until they are ready, deleting members. It has no clock and must be used by one goroutine at a time. The objects,
+// not the Execution, hold the state: the command is recorded on its members' NodeClaims before its first effect, and on its replacements'
+// NodeClaims when they are created. So a new process finds the command there (Recover) and continues or undoes it.
 type Execution struct {
 	cmd     *Command
 	state   State
 	started time.Time
-	// digest of the command when it started.
+	// digest is the digest of the command when it started.
 	digest string
-	// policy of approval, nil without an approver; asked is when waiting for it began; outdated means that it took time, so that the
-	// command is validated whatever its method.
+	// policy is the approval policy; nil without an Approver. asked is when the command began to wait for approval. outdated means that
+	// approval took time, so that the command is validated whatever its method.
 	policy   *ApprovalPolicy
 	asked    time.Time
 	outdated bool
-	// ready are replacements that were seen initialized once: they are not checked again.
+	// ready says which replacements were initialized at some time. They are not checked again.
 	ready []bool
-	// dropped are members that could not be tainted, of a command without replacements.
+	// dropped are members of a command without replacements that could not be tainted.
 	dropped map[string]bool
-	// nominated means that the receivers were nominated, noted that storing the history was requested.
+	// nominated means that the receivers were nominated. noted means that storing the history was requested.
 	nominated, noted bool
-	// heldSince is when launches were first held back, notingSince when storing disruptions first failed.
+	// heldSince is when launches were first held back. notingSince is when storing the history first failed.
 	heldSince, notingSince time.Time
 	// err is the cause of the failure.
 	err error
@@ -172,7 +173,7 @@ type Execution struct {
 // Execute starts a command. Nothing is done before the first Next.
 func Execute(cmd *Command) *Execution {
 	if cmd == nil {
-		cmd = &Command{} // without nodes, which is done at once
+		cmd = &Command{} // a command without nodes, which is done at once
 	}
 	return &Execution{cmd: cmd, state: StateDelayed, ready: make([]bool, len(cmd.Replacements)), dropped: map[string]bool{}}
 }
@@ -190,7 +191,7 @@ func (e *Execution) Command() *Command { return e.cmd }
 // State returns the present state.
 func (e *Execution) State() State { return e.state }
 
-// Unready counts the replacements that were not seen initialized, for metrics of failures.
+// Unready returns the number of replacements that were never seen initialized, for metrics of failures.
 func (e *Execution) Unready() int {
 	n := 0
 	for _, r := range e.ready {
@@ -201,7 +202,7 @@ func (e *Execution) Unready() int {
 	return n
 }
 
-// Next returns what to do now, and when to call it again.
+// Next returns the effects to carry out now, and when to call it again.
 func (e *Execution) Next(o Observed, now time.Time) Step {
 	step, sound := Step{}, e.err == nil
 	for before := State(""); before != e.state; {
@@ -221,7 +222,7 @@ func (e *Execution) Next(o Observed, now time.Time) Step {
 	return step
 }
 
-// advance does what the present state requires, and goes to the next state when that is complete.
+// advance does the work of the present state, and sets the next state when this work is complete.
 func (e *Execution) advance(o Observed, now time.Time, step *Step) {
 	if e.timedOut(o, now) {
 		e.fail(fmt.Errorf("%w: %s", ErrTimeout, now.Sub(e.started)))
@@ -292,7 +293,7 @@ func replacementAt(o Observed, i int) ReplacementState {
 	return ReplacementState{}
 }
 
-// wait lasts until all replacements are initialized; a replacement that is neither in the API nor in memory ends the command.
+// wait waits until all replacements are initialized. If a replacement is neither in the API nor in memory, the command fails.
 func (e *Execution) wait(o Observed, step *Step) {
 	for i := range e.cmd.Replacements {
 		r := replacementAt(o, i)
@@ -323,13 +324,13 @@ func (e *Execution) wait(o Observed, step *Step) {
 	}
 }
 
-// isReady reports whether the replacement may take pods.
+// isReady reports whether the replacement can take pods.
 func isReady(claim *v1.NodeClaim) bool {
 	_, ready := survey.TrueSince(claim, v1.ConditionInitialized)
 	return ready
 }
 
-// delete requests the deletion of all members' claims; it does not wait for their nodes to drain.
+// delete requests the deletion of all members' claims. It does not wait for their nodes to drain.
 func (e *Execution) delete(o Observed, step *Step) {
 	left := false
 	for _, m := range e.members(o) {

@@ -8,8 +8,9 @@ import (
 	"github.com/drawknife/drawknife/disruption/decision"
 )
 
-// launch creates the replacements. If one can't be created, the command fails. Only then are members marked, so that nothing else is
-// launched for the same pods, receivers nominated, and the command added to the history, before any member is deleted.
+// launch creates the replacements, then marks the members, nominates the receivers and adds the command to the history. If a replacement
+// can't be created, the command fails. Members are marked so that nothing else is launched for the same pods. All of this happens before
+// any member is deleted.
 func (e *Execution) launch(o Observed, now time.Time, step *Step) {
 	if gone := e.membersGone(o); gone != "" {
 		e.fail(fmt.Errorf("%w: node %s", ErrMemberGone, gone))
@@ -49,7 +50,7 @@ func (e *Execution) launch(o Observed, now time.Time, step *Step) {
 	step.Effects = append(step.Effects, NoteDisruptions{e.disruptions(o, now)})
 }
 
-// missing requests the missing replacements, and reports whether there are any. A replacement that can't be created makes the command
+// missing requests the missing replacements, and reports whether it requested any. A replacement that can't be created makes the command
 // fail.
 func (e *Execution) missing(o Observed, now time.Time, step *Step) bool {
 	var launches []Effect
@@ -80,8 +81,8 @@ func (e *Execution) missing(o Observed, now time.Time, step *Step) bool {
 	return len(launches) > 0
 }
 
-// holdsTooLong reports whether to undo the command instead of waiting until the launch may be tried again: nothing is planned while
-// replacements are launched, and a command that has launched nothing loses nothing.
+// holdsTooLong reports whether the command should be undone instead of waiting until the launch may be tried again. Nothing is planned
+// while replacements are launched, and a command that has launched nothing loses nothing when it is undone.
 func (e *Execution) holdsTooLong(held *HeldBack, launched int, now time.Time) bool {
 	if e.heldSince.IsZero() {
 		e.heldSince = now
@@ -89,8 +90,8 @@ func (e *Execution) holdsTooLong(held *HeldBack, launched int, now time.Time) bo
 	return launched == 0 || held.Until.Sub(e.heldSince) > heldBackMost
 }
 
-// membersGone names a member that is being removed before anything was launched for it, or "" if there is none. Provisioning launches nodes
-// for pods of leaving nodes, and the command's plan is out of date.
+// membersGone returns the name of a member that someone else is removing before any replacement was launched, or "" if there is no such
+// member. In this case provisioning launches nodes for the pods of that member, so the command's plan is out of date.
 func (e *Execution) membersGone(o Observed) string {
 	for i := range e.cmd.Replacements {
 		if replacementAt(o, i).Claim != "" {
@@ -105,7 +106,8 @@ func (e *Execution) membersGone(o Observed) string {
 	return ""
 }
 
-// failureEvents returns the events of a command that had begun and is undone. Commands that were void or refused have their own events.
+// failureEvents returns the events of a command that had started and is being undone. Commands that were no longer valid or were refused
+// have their own events.
 func (e *Execution) failureEvents() []Event {
 	if e.err == nil || errors.Is(e.err, ErrVoid) || errors.Is(e.err, ErrRefused) {
 		return nil
@@ -122,7 +124,7 @@ func (e *Execution) failureEvents() []Event {
 	return out
 }
 
-// causeOf returns the cause of the failure, as metrics spell it.
+// causeOf returns the cause of the failure, as a value of a metric's label.
 func causeOf(err error) string {
 	for _, cause := range []struct {
 		is   error

@@ -31,7 +31,7 @@ func (e *Execution) members(o Observed) []memberNow {
 type memberNow struct {
 	member *Member
 	now    MemberState
-	// index among the command's members.
+	// index is the index among the command's members.
 	index int
 }
 
@@ -40,8 +40,8 @@ func (m *memberNow) going() bool {
 	return m.now.Claim == nil || m.now.Claim.DeletionTimestamp != nil
 }
 
-// taint marks members, by taint or cordon, and sets their condition. A command with replacements fails if one member fails, or if all do;
-// a command without continues with the others. Members that are gone need neither.
+// taint marks members, by taint or cordon, and sets their condition. A command with replacements fails if one member fails, or if all do. A
+// command without replacements continues with the other members. Members that are gone need no mark and no condition.
 func (e *Execution) taint(o Observed, step *Step) {
 	list := e.members(o)
 	if e.failing(list) {
@@ -74,9 +74,9 @@ func (e *Execution) taint(o Observed, step *Step) {
 	}
 }
 
-// undo removes what the command did until nothing of it is observed: taints, conditions and marks of members that stay, and replacements
-// without pods, except for replacements that are ready while members whose pods they should take are leaving. Karpenter leaves these until
-// they are found empty. Records are removed last, so that another process can go on undoing if this one ends.
+// undo removes the effects of the command until none is observed: the taints, conditions and marks of members that stay, and replacements
+// without pods. It keeps replacements that are ready if members are being removed whose pods they should take. Karpenter also keeps these
+// until they are found empty. Records are removed last, so that another process can continue to undo if this process ends.
 func (e *Execution) undo(o Observed, step *Step) {
 	clean, going := true, false
 	for i := range e.cmd.Members {
@@ -96,7 +96,7 @@ func (e *Execution) undo(o Observed, step *Step) {
 		switch {
 		case r.Pods || e.cmd.Replacements[i].Static:
 		case r.Stored == nil && r.Known:
-			clean = false // the claim is just being added or removed: without waiting, its instance would start unnoticed
+			clean = false // the claim is just being added or removed: if undo ended now, its instance could start unnoticed
 		case r.Stored == nil || r.Stored.DeletionTimestamp != nil:
 		case going && isReady(r.Stored):
 		default:
@@ -112,7 +112,7 @@ func (e *Execution) undo(o Observed, step *Step) {
 	}
 }
 
-// forget removes the records of members and replacements that stay; it reports whether there were any.
+// forget removes the records of members that stay and of replacements. It reports whether there were any.
 func (e *Execution) forget(o Observed, step *Step) (any bool) {
 	var list []*v1.NodeClaim
 	for i := range e.cmd.Members {
@@ -132,7 +132,7 @@ func (e *Execution) forget(o Observed, step *Step) (any bool) {
 	return any
 }
 
-// writeDown writes the command on its members' NodeClaims. Failures count like failures of tainting.
+// writeDown writes records of the command on its members' NodeClaims. Failed writes count like failures of tainting.
 func (e *Execution) writeDown(o Observed, step *Step) {
 	list := e.members(o)
 	if e.failing(list) {
@@ -155,7 +155,8 @@ func (e *Execution) writeDown(o Observed, step *Step) {
 	}
 }
 
-// failing makes the command fail if members could not be recorded or marked: any member of a command with replacements, or all members.
+// failing makes the command fail if members could not be recorded or marked. One such member is enough if the command has replacements;
+// otherwise all members must have failed.
 func (e *Execution) failing(list []memberNow) bool {
 	var failed []error
 	for i := range list {
@@ -170,7 +171,7 @@ func (e *Execution) failing(list []memberNow) bool {
 	return false
 }
 
-// disruptions returns the history's entries for the remaining members, with the present time as their start.
+// disruptions returns the history entries for the remaining members, started now.
 func (e *Execution) disruptions(o Observed, now time.Time) []Disruption {
 	var out []Disruption
 	for _, m := range e.members(o) {
@@ -189,7 +190,7 @@ func (e *Execution) disruptions(o Observed, now time.Time) []Disruption {
 	return out
 }
 
-// unmake removes the execution's marks from a member.
+// unmake returns the effects that remove the execution's marks from a member.
 func (e *Execution) unmake(m *memberNow) []Effect {
 	var out []Effect
 	if m.now.Node != nil {
@@ -206,7 +207,8 @@ func (e *Execution) unmake(m *memberNow) []Effect {
 	return out
 }
 
-// mark returns the effect that marks the member's node, by its pool's generation, or nil if there is no node, or it is marked.
+// mark returns the effect that marks the member's node, which depends on the generation of its pool. It returns nil if the node is gone or
+// already marked.
 func (m *memberNow) mark() Effect {
 	marker := v1.MarkerOf(m.member.Pool)
 	switch {
@@ -218,7 +220,7 @@ func (m *memberNow) mark() Effect {
 	return TaintNode{m.member.Node}
 }
 
-// unmark returns the effects that remove marks of any generation from the node.
+// unmark returns the effects that remove the marks of all generations from the node.
 func unmark(name string, node *corev1.Node) []Effect {
 	var out []Effect
 	if v1.DisruptionTainted(node) {

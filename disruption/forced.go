@@ -11,15 +11,15 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// ForcedStep is what happens to a node that must go.
+// ForcedStep says what happens to a node that must be removed.
 type ForcedStep struct {
-	// Removal of the node; nil if it stays for now.
+	// Removal says how to remove the node; nil if it stays for now.
 	Removal *Removal
 	// Again is when to check again; 0 means never.
 	Again time.Duration
 }
 
-// Expire removes a claim whose node has reached its maximum age: budgets, pods and a missing Node don't matter.
+// Expire removes a claim whose node has reached its maximum age. Budgets, pods and a missing Node don't matter.
 func Expire(claim *v1.NodeClaim, now time.Time) ForcedStep {
 	if claim == nil {
 		return ForcedStep{}
@@ -34,10 +34,10 @@ func Expire(claim *v1.NodeClaim, now time.Time) ForcedStep {
 	return ForcedStep{Removal: &Removal{Claim: claim, Reason: ReasonExpired, Detail: "expireAfter " + cmp.Or(claim.Spec.ExpireAfter.String(), v1.DefaultExpireAfter.String())}}
 }
 
-// Interrupted returns what a message of the provider means for the claim of its node: the claim is deleted, so that its pods get other
-// places while they still run. If the node is broken, they are deleted at once. If the provider says when the node stops, that is the
-// deadline: remaining pods get the rest of their grace period instead of being cut off. A mere recommendation to rebalance removes
-// nothing. Nothing happens to a claim that is being deleted, or for a node without a known claim (nil).
+// Interrupted returns the effect of a provider's message on the claim of its node: the claim is deleted, so that its pods get other places
+// while they still run. If the node is broken, its pods are deleted at once. If the provider says when the node stops, this time is the
+// deadline: the remaining pods then get what is left of their grace period, and are not cut off. A mere recommendation to rebalance removes
+// nothing. It returns an empty step if the claim is being deleted, or if claim is nil because the node has no known claim.
 func Interrupted(claim *v1.NodeClaim, message cloudprovider.Interruption, now time.Time) ForcedStep {
 	if claim == nil || claim.DeletionTimestamp != nil || claim.Status.ProviderID != message.ProviderID {
 		return ForcedStep{}
@@ -58,29 +58,29 @@ func Interrupted(claim *v1.NodeClaim, message cloudprovider.Interruption, now ti
 
 // Limits of repair.
 const (
-	// repairShare is the percentage of nodes that may be unhealthy, rounded up.
+	// repairShare is the percentage of nodes that may be unhealthy, with the number rounded up.
 	repairShare = 20
-	// repairAgain is when to check again after repair did nothing.
+	// repairAgain is the time until the next check after repair did nothing.
 	repairAgain = 5 * time.Minute
 )
 
-// RepairState is the observed state of a node. Nothing in it is changed.
+// RepairState is the observed state of a node. Repair does not change it.
 type RepairState struct {
-	// Node to check, and its NodeClaim: without both there is nothing to repair.
+	// Node is the node to check, with its NodeClaim. If one of them is missing, there is nothing to repair.
 	Node  *corev1.Node
 	Claim *v1.NodeClaim
-	// Policies of the provider; without policies repair is off.
+	// Policies are those of the provider; without policies repair is off.
 	Policies []cloudprovider.RepairPolicy
 	// Nodes are all nodes of the cluster.
 	Nodes []*corev1.Node
 }
 
-// RepairStep is what happens to a node.
+// RepairStep says what happens to a node.
 type RepairStep struct {
-	// Removal of the node; nil if it stays.
+	// Removal says how to remove the node; nil if it stays.
 	Removal *Removal
-	// Block means that too many nodes are unhealthy at once: probably the cause is elsewhere, and removing nodes would make it worse. Nil
-	// if that is not so.
+	// Block means that too many nodes are unhealthy at once. The cause is probably elsewhere, and removing nodes would make it worse. It is
+	// nil if not too many are unhealthy.
 	Block *RepairBlock
 	// Again is when to check again; 0 means when something changes.
 	Again time.Duration
@@ -88,9 +88,9 @@ type RepairStep struct {
 
 // RepairBlock says why nothing is repaired.
 type RepairBlock struct {
-	// Pool whose nodes are counted; the zero value for the whole cluster.
+	// Pool is the pool whose nodes are counted; the zero value means the whole cluster.
 	Pool v1.PoolKey
-	// Unhealthy of Nodes are unhealthy, and Allowed may be.
+	// Unhealthy is the number of unhealthy nodes among Nodes nodes. Allowed is the number that may be unhealthy.
 	Unhealthy, Nodes, Allowed int
 }
 
@@ -107,18 +107,18 @@ func (b *RepairBlock) String() string {
 type Removal struct {
 	// Claim is the NodeClaim to delete.
 	Claim *v1.NodeClaim
-	// Reason, and its Detail for people and metrics.
+	// Reason is the reason of the removal, Detail describes it for people and metrics.
 	Reason Reason
 	Detail string
-	// Condition of the node for which it counts as broken; empty unless Reason is ReasonUnhealthy.
+	// Condition is the node's condition because of which it counts as broken; empty unless Reason is ReasonUnhealthy.
 	Condition corev1.NodeConditionType
-	// Deadline is when its pods are deleted in any case; zero leaves that to the claim's terminationGracePeriod. Write it to the claim's
-	// annotation v1.NodeClaimTerminationTimestampAnnotationKey before you delete the claim: see WithDeadline.
+	// Deadline is the time at which the remaining pods are deleted in any case. If it is zero, the claim's terminationGracePeriod decides.
+	// Write it to the claim's annotation v1.NodeClaimTerminationTimestampAnnotationKey before you delete the claim: see WithDeadline.
 	Deadline time.Time
 }
 
-// WithDeadline returns a copy of the claim with the removal's deadline in its annotation, and whether it differs from the claim: an
-// earlier deadline stays, a later one is overwritten.
+// WithDeadline returns a copy of the claim with the removal's deadline in its annotation, and whether the copy differs from the claim. If
+// the claim has an earlier deadline, it stays; a later deadline is overwritten.
 func (r *Removal) WithDeadline() (claim *v1.NodeClaim, changed bool) {
 	claim = r.Claim.DeepCopy()
 	if r.Deadline.IsZero() {
@@ -132,9 +132,9 @@ func (r *Removal) WithDeadline() (claim *v1.NodeClaim, changed bool) {
 	return claim, true
 }
 
-// Repair removes a node that has been broken, by a policy of its provider, for longer than the policy tolerates. It does not if more than
-// a fifth of the pool's nodes match a policy (of the cluster's nodes for a claim without a pool). Pods get only the minimum time: see
-// Removal.Deadline.
+// Repair removes a node that has been broken for longer than a policy of its provider tolerates. It does nothing if more than a fifth of
+// the pool's nodes match a policy. For a claim without a pool, it counts the nodes of the cluster. Pods get only the shortest possible
+// time: see Removal.Deadline.
 func Repair(s RepairState, now time.Time) RepairStep {
 	if s.Node == nil || s.Claim == nil || s.Claim.DeletionTimestamp != nil {
 		return RepairStep{}
@@ -155,7 +155,7 @@ func Repair(s RepairState, now time.Time) RepairStep {
 	}}
 }
 
-// repairDue returns when the first matching policy no longer tolerates the condition.
+// repairDue returns the first time at which a matching policy no longer tolerates its condition.
 func repairDue(node *corev1.Node, policies []cloudprovider.RepairPolicy) (due time.Time, policy *cloudprovider.RepairPolicy) {
 	for i := range policies {
 		for j := range node.Status.Conditions {

@@ -17,19 +17,20 @@ import (
 const (
 	// DefaultPayBack is the time in which a command must earn back its cost.
 	DefaultPayBack = 2 * time.Hour
-	// DefaultDisruptionPrice is the price of a unit of disruption, USD. It is small, and only keeps pods from moving for almost no
-	// saving: with the default pay-back time, moving one pod must save 73 cents a month.
+	// DefaultDisruptionPrice is the price of a unit of disruption, USD. It is small, and only prevents moves of pods for almost no saving.
+	// With the default pay-back time, moving one pod must save 73 cents a month.
 	DefaultDisruptionPrice = 0.002
 	// DefaultMinSavingShare is the minimum saving of a command as a share of its nodes' cost.
 	DefaultMinSavingShare = 0.15
-	// DefaultCoolDown is how long consolidation leaves new nodes alone, and workloads of which pods were moved.
+	// DefaultCoolDown is how long consolidation leaves new nodes alone, and workloads whose pods were moved.
 	DefaultCoolDown = 10 * time.Minute
-	// DefaultMaxMembers and DefaultMaxBins limit how many nodes one command removes and launches.
+	// DefaultMaxMembers and DefaultMaxBins limit the nodes that one command removes and launches.
 	DefaultMaxMembers = 16
 	DefaultMaxBins    = 32
 	// DefaultWork is the maximum number of what-ifs of a plan.
 	DefaultWork = 60_000
-	// DefaultLaunchTime is the assumed time until a new node is ready, DefaultReadyTime until a pod is ready on its new node.
+	// DefaultLaunchTime is the assumed time until a new node is ready. DefaultReadyTime is the assumed time until a pod is ready on its new
+	// node.
 	DefaultLaunchTime = 3 * time.Minute
 	DefaultReadyTime  = time.Minute
 	// DefaultDrainLimit is the maximum estimated duration of a drain.
@@ -39,55 +40,57 @@ const (
 // Global plans for the whole fleet at once: which nodes are removed, where their pods go, and which nodes are launched instead. One
 // plan consists of many commands, chosen for the lowest cost that is worth the disruption.
 //
-// The zero value is ready: an option that is nil has its default, and 0 is 0. Plan and the other methods refuse options outside
-// their range with an *option.Error. A Global is safe for concurrent use while nobody changes it. The same fleet and options give
-// the same plan, byte for byte. Global searches and does not promise an optimum. It searches fleets of up to a dozen consolidatable nodes so
+// The zero value is ready: a nil option has its default, and the value 0 is used as 0. Plan and the other methods refuse options outside
+// their range with an *option.Error. A Global is safe for concurrent use while nobody changes it. The same fleet and options give the same
+// plan, byte for byte. Global is a search and does not promise an optimum. It searches fleets of up to a dozen consolidatable nodes so
 // thoroughly that they rarely end up more expensive than with Reference.
 type Global struct {
 	// Query says how to place pods; use the same as for provisioning.
 	Query scheduling.Query
-	// PayBack is the time in which a command must earn back its cost: its new nodes while the old ones still run, and the
-	// disruption at DisruptionPrice. At least 0; with 0 only the other thresholds count.
+	// PayBack is the time in which a command must earn back its cost. This cost is the price of its new nodes while the old ones still run,
+	// plus its disruption at DisruptionPrice. PayBack must be at least 0; with 0 only the other thresholds count.
 	PayBack *time.Duration
 	// MinSaving is the minimum saving of a command, USD per hour; at least 0. MinSavingShare is the minimum saving as a share of
 	// its nodes' cost, from 0 to below 1. Nodes that are due need not save anything.
 	MinSaving      float64
 	MinSavingShare *float64
-	// DisruptionPrice is the price of a unit of disruption, that is of moving an ordinary pod, in USD; at least 0. A command must
-	// earn it within PayBack. Without PayBack it is no threshold.
+	// DisruptionPrice is the price of a unit of disruption in USD; at least 0. One unit is moving an ordinary pod. The saving of a command
+	// must pay this price within PayBack. If PayBack is 0, the price is no threshold.
 	DisruptionPrice *float64
-	// CoolDown is how long consolidation leaves a node alone after its launch, and after a pod of one of its workloads was moved by a
-	// command or by a forced removal (see Disruption.Owners). At least 0.
+	// CoolDown is how long consolidation leaves a node alone after its launch. It also leaves a node alone for this time after a command or
+	// a forced removal has moved a pod of one of its workloads (see Disruption.Owners). At least 0.
 	CoolDown *time.Duration
-	// SpotToSpot allows replacing spot nodes by spot nodes. SpotToSpotTypes is how many cheaper types the replacement of a single
-	// node requires; at least 1.
+	// SpotToSpot allows replacing spot nodes by spot nodes. SpotToSpotTypes is the number of cheaper types that the replacement of a single
+	// spot node requires; at least 1.
 	SpotToSpot      bool
 	SpotToSpotTypes *int
-	// MaxMembers and MaxBins limit how many nodes one command removes and launches; at least 1. Later plans do the rest. While
-	// MaxMembers is nil, a command that launches at most one node may remove up to DefaultMaxBatch nodes in fleets of up to 750
-	// nodes, like Reference's: only one launch can fail then.
+	// MaxMembers and MaxBins limit the number of nodes that one command removes and launches; at least 1. Later plans do the rest. If
+	// MaxMembers is nil, a command that launches at most one node may remove up to DefaultMaxBatch nodes in fleets of up to 750 nodes, like
+	// Reference's commands: in this case only one launch can fail.
 	MaxMembers, MaxBins *int
 	// Work is the maximum number of what-ifs of a plan; at least 1. It is a number and not a time, so that plans do not depend on
 	// the speed of the computer.
 	Work *int
-	// Parallelism is how many search strategies run in parallel, and (at most eight then) how many groups of nodes are tried ahead while
-	// the best result is refined; at least 1. Nil is GOMAXPROCS. Plans do not depend on it.
+	// Parallelism is the number of search strategies that run in parallel; at least 1. While the best result is refined, it is the number
+	// of groups of nodes that are tried in advance, at most eight. Nil is GOMAXPROCS. Plans do not depend on it.
 	Parallelism *int
-	// Robustness is the number of random orders in which the pods of each wave are scattered over nodes by kube-scheduler's
-	// scores, instead of filling nodes as planned. Commands are taken out of a wave until each order has a place for all pods; the next
-	// plan may contain them again. With 0 nothing is scattered: in the worst case, pods without a place get a new node. The time it takes
-	// is proportional to pods times nodes.
+	// Robustness is the number of random orders in which the pods of each wave are scattered over nodes by kube-scheduler's scores, instead
+	// of placing them as planned. Commands are taken out of a wave until each order has a place for all pods; the next plan may contain
+	// them again. With 0 nothing is scattered: in the worst case, pods without a place get a new node. The time that this takes is
+	// proportional to pods times nodes.
 	Robustness int
-	// Checks is how often a plan may be checked with provisioning's planner before it is returned: without the removed nodes of a
-	// wave and with its new ones, all pods must have places. Further nodes that provisioning asks for become part of the command;
-	// if it is not worth it then, the command is left out. Plan.Unsettled lists what was not checked, and what still fails.
-	// 0 checks nothing: provisioning then launched nodes after none of 2,889 plans for small random fleets, but after all of 15 plans for
-	// mixed fleets of 25 nodes, if a plan is carried out as a whole. With 64, planning takes 50% longer, and fleets end slightly more expensive, with nodes that the next plans remove.
+	// Checks is the number of times that a plan may be checked with provisioning's planner before it is returned. A check removes the nodes
+	// of a wave, adds its new nodes, and requires that all pods have places. Further nodes that provisioning asks for become part of the
+	// command. If the command is then not worth it, it is left out. Plan.Unsettled lists the commands that were not checked or still fail.
+	// 0 checks nothing. Without checks, and if a whole plan is carried out, provisioning launched further nodes after none of 2,889 plans
+	// for small random fleets, but after all of 15 plans for mixed fleets of 25 nodes. With 64, planning takes 50% longer, and fleets end
+	// slightly more expensive, because they have further nodes that only the next plans remove.
 	Checks int
-	// Seed of the search for groups of nodes; any number.
+	// Seed is the seed of the search for groups of nodes; any number.
 	Seed uint64
-	// LaunchTime is the assumed time until a new node is ready, ReadyTime until a pod is ready on its new node; at least 0. A node stays,
-	// unless it is due, if PodDisruptionBudgets would make its drain take longer than DrainLimit; 0 means no limit.
+	// LaunchTime is the assumed time until a new node is ready. ReadyTime is the assumed time until a pod is ready on its new node. Both
+	// must be at least 0. A node that is not due stays if PodDisruptionBudgets would make its drain take longer than DrainLimit; 0 means no
+	// limit.
 	LaunchTime, ReadyTime, DrainLimit *time.Duration
 	// ExpireAhead is how long before its expiry a node counts as due, so that its replacement is ready in time; 0 means at expiry.
 	// Consolidation replaces it: if the pool's policy or consolidateAfter prevents that, the node stays until it expires.
@@ -133,10 +136,10 @@ func (g *Global) Plan(ctx context.Context, f *Fleet) (*Plan, error) {
 	return (*Plan)(found), err
 }
 
-// Restrict validates some of a plan's commands, in the order given, as if only they were carried out: which of them are still
-// valid, and why the others are not. Any subset of a plan has enough room for its pods, but topology spread constraints may
-// depend on the other commands. The fleet may be a later one than the plan's: a command that was planned to save money must still
-// save some at the fleet's prices.
+// Restrict validates some of a plan's commands, in the order given, as if only they were carried out. It returns the commands that are
+// still valid, and why the others are not. Any subset of a plan has enough room for its pods, but topology spread constraints may depend on
+// the other commands. The fleet may be newer than the plan: a command that was planned to save money must still save money at the fleet's
+// prices.
 func (g *Global) Restrict(ctx context.Context, f *Fleet, commands []*Command) (good []*Command, rejected []*RejectedError, err error) {
 	switch {
 	case ctx == nil:
@@ -157,8 +160,8 @@ func (g *Global) Restrict(ctx context.Context, f *Fleet, commands []*Command) (g
 
 // Validate checks a command again in the fleet as it is now, and returns the command to start. Its members must still qualify,
 // budgets must allow all of them, each pod must still have its planned place, and new nodes must cost less than the members if they
-// did before. Other changes do not matter. An Emptiness command continues with the members that still qualify, any other with all
-// members or none. If there is nothing to start the error is a *RejectedError.
+// did before. Other changes do not matter. An Emptiness command continues with the members that still qualify. Any other command needs all
+// of its members. If no command can be started, the error is a *RejectedError.
 func (g *Global) Validate(ctx context.Context, f *Fleet, cmd *Command) (*Command, error) {
 	good, rejected, err := g.Restrict(ctx, f, []*Command{cmd})
 	switch {
@@ -170,22 +173,22 @@ func (g *Global) Validate(ctx context.Context, f *Fleet, cmd *Command) (*Command
 	return good[0], nil
 }
 
-// Memory is what a plan of Global keeps for the next one: its input, its commands, and why each other node stays. It is plain data that is
-// never changed: pass it to PlanAgain of the same Global with a later Fleet, and keep what that returns instead. A nil or zero Memory
-// remembers nothing. You may drop one at any time, and several goroutines may use it. Its size depends on the last fleet and plan, not on
-// the number of plans: an entry for each node, the plan, and the objects of the fleet's snapshot, which it keeps alive. As
-// scheduling.Snapshot requires, objects must not be changed after they were passed in.
+// Memory is the data that a plan of Global keeps for the next plan: its input, its commands, and why each other node stays. It is never
+// changed. Pass it to PlanAgain of the same Global with a later Fleet, and keep the Memory that PlanAgain returns instead. A nil or zero
+// Memory remembers nothing. You may drop one at any time, and several goroutines may use it. Its size depends on the last fleet and plan,
+// not on the number of plans. It has an entry for each node, the plan, and the objects of the fleet's snapshot, which it keeps in memory.
+// As scheduling.Snapshot requires, objects must not be changed after they were passed in.
 type Memory struct {
 	memory *global.Memory
 }
 
-// PlanAgain plans like Plan, with the memory of an earlier plan, and returns the memory for the next one. If nothing relevant has changed,
-// commands and verdicts are the earlier ones, with the present times and new IDs. After a small change, commands with unchanged
-// nodes are kept if they are still valid, worth their cost, and within budgets. The reasons why other nodes stay are kept too.
-// Changed nodes, and nodes that depended on them, are examined again. After a large change, for small fleets, after a change of
-// prices, pools or options, from time to time, and with a nil Memory, everything is planned as by Plan. Plans with a Memory may
-// differ from plans without, but are not worth notably less. The same fleet, options and memory give the same plan, byte for
-// byte. The memory passed in is not changed. With an error no memory is returned: the earlier one stays valid.
+// PlanAgain plans like Plan, with the memory of an earlier plan, and returns the memory for the next plan. If nothing relevant has changed,
+// commands and verdicts are the earlier ones, with the present times and new IDs. After a small change, commands with unchanged nodes are
+// kept if they are still valid, worth their cost, and within budgets. The reasons why other nodes stay are also kept. Changed nodes, and
+// nodes that depended on them, are examined again. Everything is planned as by Plan after a large change, after a change of prices, pools
+// or options, for small fleets, from time to time, and with a nil Memory. Plans with a Memory may differ from plans without one, but their
+// value is not notably lower. The same fleet, options and memory give the same plan, byte for byte. The memory passed in is not changed.
+// If PlanAgain returns an error, it returns no memory: keep the earlier one.
 func (g *Global) PlanAgain(ctx context.Context, fleet *Fleet, m *Memory) (*Plan, *Memory, error) {
 	if ctx == nil {
 		return nil, nil, option.Missing("Global.PlanAgain", "the context")

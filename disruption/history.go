@@ -15,18 +15,18 @@ import (
 	"github.com/drawknife/drawknife/internal/consolidate/money"
 )
 
-// MaxHistoryBytes limits what History.Annotation writes. If there is more, similar entries become one, with the latest time of
-// all. If that is not enough because nodes have many different labels, entries of the same zone and reason become one, with the
-// labels that all nodes share. If that is not enough, the oldest entries are left out.
+// MaxHistoryBytes limits the text that History.Annotation returns. If the text would be longer, similar entries are merged into one, with
+// their latest time. If this is not enough because nodes have many different labels, entries with the same zone and reason are merged into
+// one, with the labels that all nodes share. If this is not enough either, the oldest entries are left out.
 const MaxHistoryBytes = 48 << 10
 
-// History is a list of disruptions that were started, latest last: Input.History. The zero value is empty. Methods don't change it but
-// return a new list.
+// History is the list of disruptions for Input.History, in the order in which they started. The zero value is empty. Its methods don't
+// change it but return a new list.
 type History []Disruption
 
-// HistoryError is an annotation v1.DisruptionHistoryAnnotationKey that cannot be read.
+// HistoryError means that an annotation v1.DisruptionHistoryAnnotationKey can't be read.
 type HistoryError struct {
-	// Pool that has the annotation.
+	// Pool is the pool that has the annotation.
 	Pool v1.PoolKey
 	// Err is the cause.
 	Err error
@@ -39,8 +39,8 @@ func (e *HistoryError) Error() string {
 // Unwrap returns Err.
 func (e *HistoryError) Unwrap() error { return e.Err }
 
-// Add returns the history with further disruptions. It skips entries of a command and node that it already has, so a command may be added
-// twice.
+// Add returns the history with further disruptions. It skips entries for a command and node that the history already has, so adding a
+// command twice is safe.
 func (h History) Add(more ...Disruption) History {
 	out := slices.Clone(h)
 	type key struct{ command, node string }
@@ -60,7 +60,7 @@ func (h History) Add(more ...Disruption) History {
 	return out
 }
 
-// Within returns the disruptions that were started less than the window before now.
+// Within returns the disruptions that started less than window before now.
 func (h History) Within(window time.Duration, now time.Time) History {
 	return slices.DeleteFunc(slices.Clone(h), func(d Disruption) bool { return now.Sub(d.Time) >= window })
 }
@@ -84,8 +84,8 @@ type historyText struct {
 	Lines  []historyLine       `json:"lines,omitempty"`
 }
 
-// Annotation returns the part of the history about the pool, for v1.DisruptionHistoryAnnotationKey, or "" if there is none. It takes at
-// most MaxHistoryBytes.
+// Annotation returns the part of the history that is about the pool, as the value of v1.DisruptionHistoryAnnotationKey, or "" if there is
+// none. The result has at most MaxHistoryBytes.
 func (h History) Annotation(pool v1.PoolKey) string {
 	var text historyText
 	places := map[string]int{}
@@ -95,7 +95,7 @@ func (h History) Annotation(pool v1.PoolKey) string {
 			continue
 		}
 		set := maps.Clone(d.Labels)
-		delete(set, corev1.LabelHostname) // it names one node, and no budget applies to a single node
+		delete(set, corev1.LabelHostname) // the hostname names one node, and no budget applies to a single node
 		key := fmt.Sprint(set)            // maps are printed in the order of their keys
 		at, known := places[key]
 		if !known {
@@ -128,12 +128,12 @@ func (t *historyText) String() string {
 	}
 	out, err := json.Marshal(t)
 	if err != nil {
-		return "" // JSON can represent all of it
+		return "" // JSON can represent every History
 	}
 	return string(out)
 }
 
-// coalesce makes one line of all lines that differ, for budgets, only in their time, and keeps the latest.
+// coalesce merges lines that differ, for budgets, only in their time. The merged line has the latest time.
 func (t *historyText) coalesce() {
 	type kind struct {
 		reason Reason
@@ -165,7 +165,7 @@ func (t *historyText) coalesce() {
 	slices.SortStableFunc(t.Lines, func(a, b historyLine) int { return cmp.Compare(a.Time, b.Time) })
 }
 
-// maxCount is the largest number of disruptions in one line, which limits what reading it creates.
+// maxCount is the largest number of disruptions in one line. It limits the entries that reading a line creates.
 const maxCount = 10_000
 
 // shareLabels removes labels that differ between lines.
@@ -186,7 +186,7 @@ func (t *historyText) shareLabels() {
 	}
 }
 
-// maxOwners is how many owners one line of several disruptions names.
+// maxOwners is the largest number of owners in a line that stands for several disruptions.
 const maxOwners = 64
 
 // dropLabels removes sets of labels that no line refers to.
@@ -204,7 +204,7 @@ func (t *historyText) dropLabels() {
 	t.Labels = kept
 }
 
-// HistoryOf returns the pool's history, which is empty if it has none. The error is a *HistoryError.
+// HistoryOf returns the history in the pool's annotation. It is empty if the pool has no annotation. The error is a *HistoryError.
 func HistoryOf(pool *v1.NodePool) (History, error) {
 	if pool == nil || pool.Annotations[v1.DisruptionHistoryAnnotationKey] == "" {
 		return nil, nil
@@ -225,7 +225,7 @@ func HistoryOf(pool *v1.NodePool) (History, error) {
 			Pods: l.Pods, Price: money.USD(l.Price), Owners: l.Owners,
 		}
 		out = append(out, d)
-		d.Pods, d.Price = 0, 0 // the first entry counts for all of them
+		d.Pods, d.Price = 0, 0 // only the first entry has the pods and prices of all of them
 		for range l.Count - 1 {
 			out = append(out, d)
 		}

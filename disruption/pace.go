@@ -13,12 +13,12 @@ const (
 	paceMost  = time.Minute
 )
 
-// PassOutcome is the result of a pass: take a view, clean up leftovers, plan, start commands.
+// PassOutcome is the result of a pass. A pass takes a view, cleans up leftovers, plans, and starts commands.
 type PassOutcome int
 
 // The outcomes.
 const (
-	// PassFruitless: the pass found nothing, or could start nothing.
+	// PassFruitless: the pass found nothing, or could not start anything.
 	PassFruitless PassOutcome = iota
 	// PassStarted: at least one command was started. There may be more to do, so the next pass follows at once, with all methods.
 	PassStarted
@@ -30,12 +30,13 @@ const (
 	PassFailed
 )
 
-// Pace computes when a planning loop runs its next pass. It has no clock. The zero value is ready; use it from one goroutine.
+// Pace computes when a planning loop runs its next pass. It has no clock. The zero value is ready. Use it from one goroutine.
 type Pace struct {
 	conflicts, failures int
 }
 
-// mostConflicts in a row are repeated at once; after that they count as failures, so that two writers can't keep a loop busy.
+// mostConflicts is the number of conflicts in a row after which a pass is repeated at once. Further conflicts count as failures, so that
+// two writers can't keep a loop busy.
 const mostConflicts = 5
 
 // After returns how long to wait after a pass; 0 means not to wait. After errors it waits longer each time, from a second to a minute, until a
@@ -64,7 +65,8 @@ func (p *Pace) After(o PassOutcome) time.Duration {
 	return PlanEvery
 }
 
-// idleFor is when to repeat a plan that found nothing although no visible state has changed: prices and availability may have.
+// idleFor is the time after which a plan that found nothing is repeated even if no visible state has changed, because prices and
+// availability may have changed.
 const idleFor = 5 * time.Minute
 
 // Idle remembers that there was nothing to do, to avoid planning again until something may have changed. The zero value remembers nothing.
@@ -75,9 +77,9 @@ type Idle struct {
 	until    time.Time
 }
 
-// Note records the result of a plan for a view of the revision (cluster.View.Revision). After a plan that found something, or
-// left something out because of budgets, the next plan follows at once; if a plan says when it may find something, the next one
-// waits until then. Drift is not part of a revision: call Forget when a claim becomes drifted.
+// Note records the result of a plan for a view of the revision (cluster.View.Revision). After a plan that found something, or left
+// something out because of budgets, the next plan follows at once. If a plan says when it may find something, the next plan waits until
+// then. Drift is not part of a revision: call Forget when a claim becomes drifted.
 func (i *Idle) Note(p *Plan, revision uint64) {
 	if p == nil {
 		return
@@ -92,7 +94,7 @@ func (i *Idle) Note(p *Plan, revision uint64) {
 // Forget forces the next pass to plan.
 func (i *Idle) Forget() { i.known = false }
 
-// Wait returns how long planning is unnecessary if the revision stays; 0 means plan now.
+// Wait returns how long planning is unnecessary if the revision does not change; 0 means plan now.
 func (i *Idle) Wait(revision uint64, now time.Time) time.Duration {
 	if !i.known || i.revision != revision {
 		return 0

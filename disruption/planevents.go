@@ -12,7 +12,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
-// Events returns events about a plan for the fleet: what keeps nodes from being candidates, or from consolidation, and which nodes go.
+// Events returns events about a plan for the fleet: why nodes are no candidates or are not consolidated, and which nodes are removed.
 // Blocks that occur in normal operation cause no events.
 func (p *Plan) Events(f *Fleet) []Event {
 	seen := f.seen()
@@ -37,12 +37,12 @@ func (p *Plan) Events(f *Fleet) []Event {
 	return out
 }
 
-// verdictEvents say why a node stays: at most one event for each reason and object.
+// verdictEvents returns events that say why a node stays: at most one for each reason and object.
 func verdictEvents(m *cluster.NodeState, blocks []MethodBlock) []Event {
 	var out []Event
 	told := map[EventReason]bool{}
 	for _, b := range blocks {
-		// The code is part of the identity: if another reason keeps the node, that is a new event.
+		// The code is part of the identity, so that there is a new event if another reason keeps the node.
 		e := Event{Message: b.Block.String(), Identity: string(b.Block.Code)}
 		switch {
 		case b.Block.Silent():
@@ -63,8 +63,8 @@ func verdictEvents(m *cluster.NodeState, blocks []MethodBlock) []Event {
 	return out
 }
 
-// unconsolidatable reports whether an event names the block as the reason why a node is not consolidated: blocks about the node, its pool
-// and its replacement. Budgets have events of the pool, scores have metrics.
+// unconsolidatable reports whether an event may name the block as the reason why a node is not consolidated. This is so for blocks about
+// the node, its pool and its replacement. For budgets there are events of the pool, for scores there are metrics.
 func unconsolidatable(b *Block) bool {
 	switch b.Code {
 	case BlockRefused, BlockFailed, BlockHeldBack, BlockNever, BlockBuffer, BlockInstanceTypeUnknown, BlockNoLabel, BlockPolicy, BlockAnnotation, BlockPod, BlockPodDisruptionBudget, BlockGang,
@@ -109,7 +109,7 @@ func plannedEvents(c *Command) []Event {
 	return out
 }
 
-// Events for node, claim and pool say that repair is suspended. claim may be nil.
+// Events returns events for node, claim and pool, which say that repair is suspended. claim may be nil.
 func (b *RepairBlock) Events(node *corev1.Node, claim *v1.NodeClaim) []Event {
 	e := Event{Warning: true, Reason: EventNodeRepairBlocked, Message: b.String(), Every: every(stateEvery)}
 	out := nodeEvents(&cluster.NodeState{Node: node, Claim: claim}, e)
@@ -120,8 +120,8 @@ func (b *RepairBlock) Events(node *corev1.Node, claim *v1.NodeClaim) []Event {
 	return out
 }
 
-// ProtectionEvents for a pod say what its do-not-disrupt annotation does now: it protects the pod until a time, it no longer does, or its
-// value is invalid. The value "true" needs no event.
+// ProtectionEvents returns events for a pod about its do-not-disrupt annotation: it protects the pod until a time, it no longer protects
+// it, or its value is invalid. The value "true" needs no event.
 func ProtectionEvents(pod *corev1.Pod, now time.Time) []Event {
 	if pod == nil {
 		return nil
@@ -143,11 +143,11 @@ func ProtectionEvents(pod *corev1.Pod, now time.Time) []Event {
 	return []Event{e}
 }
 
-// Intervals of events that are repeated less or more often than others.
+// Intervals of events that are repeated less often or more often than others.
 const (
 	stateEvery       = 15 * time.Minute
 	poolBlockedEvery = time.Minute
 )
 
-// every returns an event's interval.
+// every returns a value for Event.Every.
 func every(interval time.Duration) *time.Duration { return &interval }

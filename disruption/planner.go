@@ -13,41 +13,41 @@ import (
 // Planner decides which nodes to disrupt. Implementations are pure: the same fleet gives the same plan, and nothing is changed. Reference
 // and Global are planners.
 type Planner interface {
-	// Plan finds what is worth doing now. A cancelled context gives ctx.Err() and no plan.
+	// Plan finds the commands that are worth it now. If the context is cancelled, it returns ctx.Err() and no plan.
 	Plan(ctx context.Context, f *Fleet) (*Plan, error)
-	// Validate checks whether an earlier command is still valid in the present fleet, and returns the command to start, which may have
-	// fewer members if it may shrink. The error is a *RejectedError if it is not valid.
+	// Validate checks whether an earlier command is still valid in the present fleet. It returns the command to start, which may have fewer
+	// members if it may shrink. If the command is no longer valid, the error is a *RejectedError.
 	Validate(ctx context.Context, f *Fleet, cmd *Command) (*Command, error)
 }
 
-// Plan is a planner's result, plain data in a total order.
+// Plan is a planner's result. It is plain data, and all its lists have a defined order.
 type Plan struct {
-	// Time it was made for.
+	// Time is the time of the fleet that the plan was made for.
 	Time time.Time `json:"time"`
-	// Commands in the order in which they were found. All of them may be carried out at the same time.
+	// Commands are in the order in which they were found. All of them may be carried out at the same time.
 	Commands []*Command `json:"commands,omitempty"`
-	// Waves say in which order to carry the commands out and how long that takes; Commands are in that order. Reference makes none.
+	// Waves say in which order to carry the commands out and how long that takes. Commands are in the same order. Reference makes none.
 	Waves []Wave `json:"waves,omitempty"`
 	// FloorPrices are the prices that proofs in Verdicts refer to by number.
 	FloorPrices []FloorPrices `json:"floorPrices,omitempty"`
-	// Cost of the candidates in USD per hour; Floor is the least that new nodes for the pods of all nodes would cost. Reference leaves
+	// Cost is the cost of the candidates in USD per hour. Floor is the lowest cost of new nodes for the pods of all nodes. Reference leaves
 	// them 0.
 	Cost  float64 `json:"cost,omitempty"`
 	Floor float64 `json:"floor,omitempty"`
-	// Verdicts, one for each node of the view that a pool owns, by name.
+	// Verdicts has one verdict for each node of the view that a pool owns, by name.
 	Verdicts []Verdict `json:"verdicts"`
-	// Waiting means that something was left out because of budgets, or until some time: planning again is useful although nothing has
-	// changed. Again is when, if that is known.
+	// Waiting means that something was left out because of budgets, or until some time. Planning again is useful even if nothing else has
+	// changed. Again is the time at which to plan again, if it is known.
 	Waiting bool      `json:"waiting,omitempty"`
 	Again   time.Time `json:"again,omitzero"`
-	// Unsettled are commands, by ID, for whose pods provisioning may launch further nodes: see Global.Checks. Reference, like Karpenter,
-	// does not check this and lists none.
+	// Unsettled are the IDs of commands for whose pods provisioning may launch further nodes: see Global.Checks. Reference does not check
+	// this, like Karpenter, so its plans list none.
 	Unsettled []string `json:"unsettled,omitempty"`
 	// Unreached are pools that the search did not reach: pass them to the next Input.
 	Unreached []v1.PoolKey `json:"unreached,omitempty"`
 }
 
-// atLeast returns the error of a planner's option that is less than the minimum, or nil.
+// atLeast returns the error of a planner's option whose value is less than the minimum, or nil.
 func atLeast[T int | time.Duration](name string, value, minimum T) error {
 	if value >= minimum {
 		return nil
@@ -55,7 +55,7 @@ func atLeast[T int | time.Duration](name string, value, minimum T) error {
 	return &option.Error{Package: "disruption", Option: name, Rule: fmt.Sprintf("is %v: it must be at least %v", value, minimum)}
 }
 
-// amount returns the error of a planner's option that is no amount of money, or nil.
+// amount returns the error of a planner's option whose value is not a valid amount of money, or nil.
 func amount(name string, value float64) error {
 	if value >= 0 && value <= math.MaxFloat64 {
 		return nil
@@ -63,7 +63,7 @@ func amount(name string, value float64) error {
 	return &option.Error{Package: "disruption", Option: name, Rule: fmt.Sprintf("is %g: it must be a finite number of at least 0", value)}
 }
 
-// share returns the error of a planner's option that is no share of less than all, or nil.
+// share returns the error of a planner's option whose value is not in the range from 0 to below 1, or nil.
 func share(name string, value float64) error {
 	if value >= 0 && value < 1 {
 		return nil

@@ -13,15 +13,16 @@ import (
 
 // Queue holds the commands that are being executed in parallel. Use it from one goroutine. The zero value is empty.
 type Queue struct {
-	// Approval makes each command wait for an Approver; with nil, commands start without. It applies to commands added later.
+	// Approval makes each command wait for an Approver. If it is nil, commands start without approval. It applies to commands that are
+	// added later.
 	Approval *ApprovalPolicy
 
 	byID map[string]*Execution
 }
 
-// BusyError is a command with a member that another command is about to remove.
+// BusyError means that a command has a member that another command is about to remove.
 type BusyError struct {
-	// Command that was refused, Node, and By, the command that has the node.
+	// Command is the ID of the refused command. By is the ID of the command that removes Node.
 	Command, Node, By string
 }
 
@@ -29,7 +30,7 @@ func (e *BusyError) Error() string {
 	return fmt.Sprintf("command %s: command %s is about to remove node %s", e.Command, e.By, e.Node)
 }
 
-// Add starts a command. The error is a *BusyError if a command under way has one of its members.
+// Add adds a command and returns its execution. The error is a *BusyError if another command under way removes one of its members.
 func (q *Queue) Add(cmd *Command) (*Execution, error) {
 	if cmd == nil {
 		return nil, option.Missing("Queue.Add", "the command")
@@ -90,10 +91,10 @@ func (q *Queue) Executing() map[string]string {
 	return out
 }
 
-// CleanUp undoes what commands without an execution left behind: taints, cordons, conditions and records of nodes that stay, also the
-// taint of v1beta1, and records of replacements whose command has ended. Call it before each plan, but call Recover before the first:
-// commands that CleanUp undoes cannot continue. Leave nodes of other providers out of View.Nodes: their marks belong to other
-// commands.
+// CleanUp returns the effects that undo the leftovers of commands without an execution. These are taints (also that of v1beta1), cordons,
+// conditions and records of nodes that stay, and records of replacements whose command has ended. Call it before each plan. Call Recover
+// before the first CleanUp, because commands that CleanUp undoes can't continue. Leave nodes of other providers out of View.Nodes: their
+// marks belong to other commands.
 func CleanUp(view *cluster.View, executing map[string]string) []Effect {
 	var out []Effect
 	if view == nil {

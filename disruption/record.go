@@ -19,19 +19,19 @@ type Role string
 const (
 	// RoleMember is removed by the command.
 	RoleMember Role = "member"
-	// RoleReplacement was launched by it.
+	// RoleReplacement was launched by the command.
 	RoleReplacement Role = "replacement"
 )
 
-// Record describes a command in the annotation v1.DisruptionCommandAnnotationKey of its NodeClaims. Members have it from before
-// the command's first effect until they are gone or it was undone; replacements have it from their creation until it has ended.
-// The records of all its NodeClaims are enough to continue or undo the command in a process that knows nothing else. A record has
-// no state, so it can't be out of date: the objects show how far the command is. It takes less than 1 KiB.
+// Record describes a command in the annotation v1.DisruptionCommandAnnotationKey of its NodeClaims. Members have it from before the
+// command's first effect until they are gone or the command was undone. Replacements have it from their creation until the command has
+// ended. The records of all NodeClaims of a command are enough to continue or undo it in a process that knows nothing else. A record has no
+// state, so it can't be out of date: the state of the objects shows how far the command is. It takes less than 1 KiB.
 type Record struct {
-	// ID of the command, and the NodeClaim's Role in it.
+	// ID is the command's ID, Role the NodeClaim's role in the command.
 	ID   string `json:"id"`
 	Role Role   `json:"role"`
-	// Index of the NodeClaim among Command.Members or Command.Replacements.
+	// Index is the index of the NodeClaim in Command.Members or Command.Replacements.
 	Index int `json:"index"`
 	// Method and Reason of the command.
 	Method Method `json:"method"`
@@ -39,28 +39,29 @@ type Record struct {
 	// Members and Replacements are the numbers of members and replacements.
 	Members      int `json:"members"`
 	Replacements int `json:"replacements,omitempty"`
-	// Planned is when the command was planned, Started when marking of its members began: its deadline counts from then.
+	// Planned is when the command was planned. Started is when it began to mark its members; its deadline counts from then.
 	Planned time.Time `json:"planned"`
 	Started time.Time `json:"started"`
 	// Wave and Waves are copied from the Command.
 	Wave  int `json:"wave,omitempty"`
 	Waves int `json:"waves,omitempty"`
-	// Digest is Command.Digest when the command started: equal in all its records.
+	// Digest is Command.Digest at the start of the command. It is equal in all records of the command.
 	Digest string `json:"digest,omitempty"`
-	// Node and UID of a member: the name of its Node, and the UID of its NodeClaim. Pool of a replacement, as v1.PoolKey.String.
+	// Node and UID are set for a member: the name of its Node, and the UID of its NodeClaim. Pool is set for a replacement:
+	// v1.PoolKey.String of its pool.
 	Node string    `json:"node,omitempty"`
 	UID  types.UID `json:"uid,omitempty"`
 	Pool string    `json:"pool,omitempty"`
-	// Static of members and replacements of pools with replicas.
+	// Static is true for members and replacements of static pools, which have spec.replicas.
 	Static bool `json:"static,omitempty"`
-	// Price of a member in USD per hour, and Cost of its disruption, as planned.
+	// Price is the price of a member in USD per hour, and Cost the cost of its disruption, as planned.
 	Price float64 `json:"price,omitempty"`
 	Cost  float64 `json:"cost,omitempty"`
 }
 
-// RecordError is an annotation v1.DisruptionCommandAnnotationKey that cannot be read.
+// RecordError means that an annotation v1.DisruptionCommandAnnotationKey can't be read.
 type RecordError struct {
-	// Claim is the name of the NodeClaim, Rule what is wrong with its annotation.
+	// Claim is the name of the NodeClaim. Rule says what is wrong with its annotation.
 	Claim, Rule string
 }
 
@@ -68,7 +69,7 @@ func (e *RecordError) Error() string {
 	return fmt.Sprintf("nodeclaim %s: annotation %s: %s: remove it", e.Claim, v1.DisruptionCommandAnnotationKey, e.Rule)
 }
 
-// RecordOf reads the claim's record. It returns nil if it has none. The error is a *RecordError.
+// RecordOf reads the claim's record. It returns nil if the claim has no record. The error is a *RecordError.
 func RecordOf(claim *v1.NodeClaim) (*Record, error) {
 	text, has := "", false
 	if claim != nil {
@@ -92,7 +93,7 @@ func RecordOf(claim *v1.NodeClaim) (*Record, error) {
 	return r, nil
 }
 
-// command returns the part that is equal in all records of one command.
+// command returns the part of the record that is equal in all records of the command.
 func (r *Record) command() Record {
 	out := *r
 	out.Role, out.Index, out.Node, out.UID, out.Pool, out.Static, out.Price, out.Cost = "", 0, "", "", "", false, 0, 0
@@ -103,8 +104,8 @@ func (r *Record) command() Record {
 // clockSkew is the assumed maximum difference between the clocks of a controller and an API server.
 const clockSkew = 5 * time.Minute
 
-// writtenFor reports whether the record was written for this claim, and not copied from another one. A replacement is in the pool
-// that the record names, and not older than its command.
+// writtenFor reports whether the record was written for this claim, and was not copied from another claim. A replacement must be in the
+// pool that the record names, and must not be older than its command.
 func (r *Record) writtenFor(claim *v1.NodeClaim) bool {
 	if r.Role == RoleMember {
 		return r.UID == claim.UID
@@ -117,7 +118,7 @@ func (r *Record) writtenFor(claim *v1.NodeClaim) bool {
 func (r *Record) String() string {
 	text, err := json.Marshal(r)
 	if err != nil {
-		return "" // prices are finite, and times within their range
+		return "" // prices are finite and times are in range, so there is no error
 	}
 	return string(text)
 }
@@ -150,5 +151,5 @@ func (e *Execution) replacementRecord(index int) string {
 	return r.String()
 }
 
-// token is the same for the same replacement of the same command, in every process.
+// token returns the token of a replacement. It is the same in every process.
 func (e *Execution) token(index int) string { return "command/" + e.cmd.ID + "/" + strconv.Itoa(index) }

@@ -14,20 +14,21 @@ import (
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
-// ErrInterrupted is the cause of failure of a command whose process ended before all its replacements were launched, or before it began to
-// delete members that need no replacement. Nothing is lost: the next plan finds what is still worth doing.
+// ErrInterrupted is the cause of failure of a command whose process ended too early: before all its replacements were launched, or, for
+// members without replacements, before it began to delete them. Nothing is lost: the next plan finds the commands that are still worth it.
 var ErrInterrupted = errors.New("the process that carried the command out has ended")
 
-// Recovery is the commands of earlier processes, as a new process finds them.
+// Recovery has the commands of earlier processes that a new process finds.
 type Recovery struct {
-	// Commands that have not ended, by ID: pass each Execution to Queue.Adopt and step it like any other. Commands with all their
-	// replacements continue until their deadline; the others are undone.
+	// Commands are the commands that have not ended, by ID. Pass each Execution to Queue.Adopt and step it like any other. Commands whose
+	// replacements all exist continue until their deadline. The others are undone.
 	Commands []Recovered
-	// Draining are commands that have deleted all their members, some of which still exist; by ID. Nothing needs to be done for them.
+	// Draining are the commands that have deleted all their members, some of which still exist, by ID. You need not do anything for them.
 	Draining []*Command
-	// History of all NodePools, for Input.History.
+	// History is the history of all NodePools, for Input.History.
 	History History
-	// Effects undo what belongs to no command, like CleanUp. Carry them out once the executions are in the queue.
+	// Effects remove taints, records and so on that belong to no command, like CleanUp. Carry them out after you have added the executions
+	// to the queue.
 	Effects []Effect
 }
 
@@ -35,7 +36,8 @@ type Recovery struct {
 type Recovered struct {
 	// Execution of it.
 	Execution *Execution
-	// Replacements, with the indexes of Command.Replacements, as observed. An entry is nil if the replacement was not launched or is gone.
+	// Replacements are the observed NodeClaims. They have the same indexes as Command.Replacements. An entry is nil if the replacement was
+	// not launched or is gone.
 	Replacements []*v1.NodeClaim
 }
 
@@ -54,15 +56,16 @@ func (r *Recovery) Executing() map[string]string {
 	return out
 }
 
-// Recover finds the commands of earlier processes by what they wrote on objects (Record, v1.DisruptionHistoryAnnotationKey). A new leader
-// calls it once, before the first plan. The view must be complete, except for nodes of other providers (see CleanUp), and include the last
-// writes of the earlier process. Nothing in it is changed; a nil view has nothing to recover.
+// Recover finds the commands of earlier processes from the annotations that they wrote on objects (Record,
+// v1.DisruptionHistoryAnnotationKey). A new leader calls it once, before the first plan. The view must be complete, except for nodes of
+// other providers (see CleanUp), and must include the last writes of the earlier process. Recover does not change the view; for a nil view
+// it returns an empty Recovery.
 //
-// A command with all its replacements continues, because they are already paid for. Any other is undone: its members stay, its
-// replacements are deleted, and the next plan decides for the present cluster. In both cases no node is launched that the earlier process
-// would not have launched. Invalid annotations are removed, and so are annotations that were not written for the NodeClaim that has them:
-// a member is identified by its UID; a replacement by its pool, its age, and by its record, which must agree with the members' about the
-// command and its digest. If the records of two NodeClaims name the same replacement, or those of members differ, the command is
+// A command continues if all its replacements exist, because they are already paid for. Any other command is undone: its members stay, its
+// replacements are deleted, and the next plan decides again. In both cases no node is launched that the earlier process would not have
+// launched. Invalid annotations are removed. So are annotations that were not written for the NodeClaim that has them. A member is
+// identified by its UID. A replacement is identified by its pool, its age, and its record, which must agree with the members' records about
+// the command and its digest. If two NodeClaims have records for the same replacement, or if the members' records differ, the command is
 // undone.
 func Recover(view *cluster.View) *Recovery {
 	out := &Recovery{}
@@ -86,7 +89,7 @@ func Recover(view *cluster.View) *Recovery {
 		left := found[id]
 		foreign = append(foreign, left.sift()...)
 		switch {
-		case len(left.members) == 0: // it has ended, and its replacements are ordinary nodes
+		case len(left.members) == 0: // the command has ended, so its replacements are ordinary nodes
 		case !slices.ContainsFunc(left.members, func(m *recorded) bool { return m.machine.Claim.DeletionTimestamp == nil }):
 			out.Draining = append(out.Draining, left.command())
 		default:
@@ -117,16 +120,17 @@ func Recover(view *cluster.View) *Recovery {
 // remains are the remaining objects of one command.
 type remains struct {
 	members []*recorded
-	// launched are NodeClaims whose records say that they are replacements, until sift has assigned them.
+	// launched are NodeClaims with a replacement's record that sift has not assigned yet.
 	launched     []*recorded
 	replacements []*v1.NodeClaim
 	static       []bool
-	// foreign are NodeClaims with records of other claims; disagrees means that members' records are of different commands.
+	// foreign are NodeClaims with records that were written for other claims. disagrees means that the members' records describe different
+	// commands.
 	foreign   []*v1.NodeClaim
 	disagrees bool
 }
 
-// recorded is a node with the record of its claim.
+// recorded is a node and the record of its claim.
 type recorded struct {
 	*Record
 	machine *cluster.NodeState
@@ -144,8 +148,8 @@ func (l *remains) add(r *Record, m *cluster.NodeState) {
 	}
 }
 
-// sift assigns replacements to their indexes, except for those whose records differ from the members'. It returns the effects that remove
-// records from NodeClaims that don't belong to the command.
+// sift assigns replacements to their indexes, except replacements whose records differ from the members' records. It returns the effects
+// that remove the records of NodeClaims that don't belong to the command.
 func (l *remains) sift() (clear []Effect) {
 	slices.SortFunc(l.members, func(a, b *recorded) int {
 		return cmp.Or(cmp.Compare(a.Index, b.Index), cmp.Compare(a.machine.Name, b.machine.Name))
@@ -163,7 +167,7 @@ func (l *remains) sift() (clear []Effect) {
 	return clear
 }
 
-// place assigns the replacements to their indexes. If two have the same index, neither is used.
+// place assigns the replacements to their indexes. If two have the same index, none of them is used.
 func (l *remains) place(of *Record) {
 	many := min(max(0, of.Replacements), maxReplacements)
 	l.replacements, l.static = make([]*v1.NodeClaim, many), make([]bool, many)
@@ -183,7 +187,7 @@ func (l *remains) place(of *Record) {
 	}
 }
 
-// maxReplacements limits what an annotation written by someone else can make us allocate.
+// maxReplacements limits the memory that a forged annotation can make the process allocate.
 const maxReplacements = 10_000
 
 // command rebuilds the command from its members and replacements. There must be at least one member.
@@ -217,8 +221,8 @@ func (l *remains) command() *Command {
 	return cmd
 }
 
-// notAfter returns the earlier of the time and now: the clock of the earlier process may have been ahead. A snapshot without a time has no
-// now.
+// notAfter returns t, or now if t is later, because the clock of the earlier process may have been ahead. For a snapshot without a time,
+// now is zero and t is returned.
 func notAfter(t, now time.Time) time.Time {
 	if t.After(now) && !now.IsZero() {
 		return now
@@ -226,8 +230,8 @@ func notAfter(t, now time.Time) time.Time {
 	return t
 }
 
-// recovered returns the execution that continues. If a record has no start (drawknife always writes one), or a start in the future, the
-// deadline counts from now.
+// recovered returns the command with an execution that continues it. If a record has no start (drawknife always writes one), or has a start
+// in the future, the deadline counts from now.
 func (l *remains) recovered(view *cluster.View) Recovered {
 	cmd := l.command()
 	e := Execute(cmd)

@@ -14,26 +14,26 @@ import (
 const (
 	// DefaultValidationDelay is how long consolidation waits before a command is validated and started.
 	DefaultValidationDelay = 15 * time.Second
-	// DefaultMaxBatch is how many nodes one command of multi-node consolidation removes at most.
+	// DefaultMaxBatch is the largest number of nodes that one command of multi-node consolidation removes.
 	DefaultMaxBatch = 100
-	// DefaultSpotToSpotTypes is how many cheaper types a spot node must have to be replaced by spot.
+	// DefaultSpotToSpotTypes is the number of cheaper types that a spot node must have to be replaced by a spot node.
 	DefaultSpotToSpotTypes = 15
-	// DefaultMaxTrials is how many what-ifs multi-node and single-node consolidation try each.
+	// DefaultMaxTrials is the number of what-ifs that multi-node consolidation may try, and also single-node consolidation.
 	DefaultMaxTrials = 5000
 )
 
-// Reference plans step by step as Karpenter does: it tries the methods in Karpenter's order and takes the first that finds
-// something. Use it to keep Karpenter's behavior, and to compare other planners with it. The zero value is ready: an option that
-// is nil has its default, and 0 is 0. Options outside their range are refused with an *option.Error. A Reference is safe for
-// concurrent use while nobody changes it.
+// Reference plans step by step as Karpenter does: it tries the methods in Karpenter's order and uses the first one that finds something.
+// Use it to keep Karpenter's behavior, and to compare other planners with it. The zero value is ready: a nil option has its default, and
+// the value 0 is used as 0. Options outside their range are refused with an *option.Error. A Reference is safe for concurrent use while
+// nobody changes it.
 type Reference struct {
 	// Query says how to place pods; use the same as for provisioning.
 	Query scheduling.Query
 	// SpotToSpot allows replacing spot nodes by spot nodes.
 	SpotToSpot bool
-	// SpotToSpotTypes is how many cheaper types the replacement of a single spot node requires; at least 1.
+	// SpotToSpotTypes is the number of cheaper types that the replacement of a single spot node requires; at least 1.
 	SpotToSpotTypes *int
-	// MaxBatch is how many nodes a command of multi-node consolidation may remove; at least 1.
+	// MaxBatch is the number of nodes that a command of multi-node consolidation may remove; at least 1.
 	MaxBatch *int
 	// ValidationDelay is the time before Command.NotBefore, in which the cluster may change; at least 0.
 	ValidationDelay *time.Duration
@@ -42,7 +42,7 @@ type Reference struct {
 	MaxTrials *int
 }
 
-// Plan tries the methods in their order; the first that finds commands ends the pass. Start the commands and plan again.
+// Plan tries the methods in their order; the first method that finds commands ends the pass. Start the commands and plan again.
 func (r *Reference) Plan(ctx context.Context, fleet *Fleet) (*Plan, error) {
 	f := fleet.seen()
 	if f == nil {
@@ -56,9 +56,9 @@ func (r *Reference) Plan(ctx context.Context, fleet *Fleet) (*Plan, error) {
 	return (*Plan)(p), err
 }
 
-// Validate checks a command again in the fleet as it is now, and returns the command to start. Its members must still qualify and
-// budgets must allow all of them, pods must have places as planned, and the types to launch must still be among the suitable ones.
-// An Emptiness command continues with the members that still qualify, any other with all members or none.
+// Validate checks a command again in the fleet as it is now, and returns the command to start. Its members must still qualify and budgets
+// must allow all of them. Pods must have places as planned, and the planned types must still be suitable. An Emptiness command continues
+// with the members that still qualify. Any other command needs all of its members.
 func (r *Reference) Validate(ctx context.Context, f *Fleet, cmd *Command) (*Command, error) {
 	if cmd == nil {
 		return nil, option.Missing("Reference.Validate", "the command")

@@ -11,9 +11,9 @@ import (
 	"github.com/drawknife/drawknife/internal/consolidate/survey"
 )
 
-// Refusals remembers which nodes must not be disrupted for a while, so that plans leave them alone and verdicts say why: an Approver
-// refused (Note), the API server or the launch rate limiter did (Failed), or their NodePool can't be written (ClosePool). It is kept in
-// memory, has no clock, and is safe for concurrent use. The zero value is ready, a nil *Refusals remembers nothing.
+// Refusals remembers nodes that must not be disrupted for a while, so that plans leave them alone and verdicts say why. An Approver refused
+// their disruption (Note), the API server or the launch rate limiter refused it (Failed), or their NodePool can't be written (ClosePool).
+// It is kept in memory, has no clock, and is safe for concurrent use. The zero value is ready. A nil *Refusals remembers nothing.
 type Refusals struct{ pauses survey.Refusals }
 
 // NewRefusals returns an empty Refusals.
@@ -27,7 +27,7 @@ func (r *Refusals) inner() *survey.Refusals {
 	return &r.pauses
 }
 
-// Note remembers an Approver's refusal if it is in the chain of an execution's error, Step.Err; it ignores other errors.
+// Note remembers an Approver's refusal if the error of an execution (Step.Err) contains one. It ignores other errors.
 func (r *Refusals) Note(err error, now time.Time) {
 	var why *RefusedError
 	if !errors.As(err, &why) {
@@ -40,10 +40,10 @@ func (r *Refusals) Note(err error, now time.Time) {
 	r.inner().Refuse(why.uids, why.Reason, text, now, now.Add(why.For))
 }
 
-// Failed remembers that the command could not be carried out, given Step.Err of its execution, and reports whether its nodes are paused.
-// Its nodes are paused for every reason of disruption if writes for the command were refused (ErrTainting, ErrLaunch, ErrHistory): for one
-// minute, then two, and at most ten. Its nodes are also paused if launches are not allowed yet (ErrHeldBack), until launches are allowed
-// again. Other errors are ignored: such commands took their time, or failed at once.
+// Failed records that the command could not be carried out; err is Step.Err of its execution. It reports whether the command's nodes are
+// paused. If the API server refused writes for the command (ErrTainting, ErrLaunch, ErrHistory), the nodes are paused for every reason of
+// disruption: for one minute, then two, and at most ten. If launches are not allowed yet (ErrHeldBack), the nodes are paused until they are
+// allowed again. Other errors are ignored: such commands have already taken a long time, or failed at once.
 func (r *Refusals) Failed(cmd *Command, err error, now time.Time) bool {
 	if r == nil || cmd == nil {
 		return false
@@ -63,7 +63,7 @@ func (r *Refusals) Failed(cmd *Command, err error, now time.Time) bool {
 // Succeeded forgets the failures of the command's nodes.
 func (r *Refusals) Succeeded(cmd *Command) { r.inner().Succeeded(cmd) }
 
-// ClosePool pauses all nodes of the pool until then: its objects can't be written, as why explains.
+// ClosePool pauses all nodes of the pool until the given time, because its objects can't be written; why says the reason.
 func (r *Refusals) ClosePool(pool v1.PoolKey, why string, until time.Time) {
 	r.inner().ClosePool(pool, why, until)
 }
@@ -71,25 +71,26 @@ func (r *Refusals) ClosePool(pool v1.PoolKey, why string, until time.Time) {
 // OpenPool reverts ClosePool.
 func (r *Refusals) OpenPool(pool v1.PoolKey) { r.inner().OpenPool(pool) }
 
-// Blocks returns why and until when a claim's node is paused, or nil if it is not.
+// Blocks returns a block with the reason and the end of the pause if the claim's node is paused, and otherwise nil.
 func (r *Refusals) Blocks(claim types.UID, reason Reason, now time.Time) *Block {
 	return r.inner().Blocks(claim, reason, now)
 }
 
-// BlocksPool returns why and until when the nodes of the pool are paused, or nil if they are not.
+// BlocksPool returns a block with the reason and the end of the pause if the nodes of the pool are paused, and otherwise nil.
 func (r *Refusals) BlocksPool(pool v1.PoolKey, now time.Time) *Block {
 	return r.inner().BlocksPool(pool, now)
 }
 
-// ErrHeldBack is matched by every *HeldBackError (errors.Is).
+// errors.Is(err, ErrHeldBack) is true for every *HeldBackError.
 var ErrHeldBack = errors.New("replacements may not be launched yet")
 
-// HeldBackError is a command that is undone because one of its replacements must not be launched yet: Failed pauses its nodes until then.
+// HeldBackError means that a command is undone because one of its replacements must not be launched yet. Failed pauses its nodes until the
+// time Until.
 type HeldBackError struct {
-	// Until is when the launch may be tried again; Why says what holds it back.
+	// Until is when the launch may be tried again. Why says what prevents it now.
 	Until time.Time
 	Why   string
-	// Launched are the replacements that were already launched, and are deleted with the command.
+	// Launched is the number of replacements that were already launched and will be deleted.
 	Launched int
 }
 

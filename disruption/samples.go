@@ -8,7 +8,7 @@ import (
 	"github.com/drawknife/drawknife/disruption/decision"
 )
 
-// Samples returns how many nodes could be disrupted for each voluntary reason, without budgets.
+// Samples returns the number of nodes that could be disrupted for each voluntary reason if there were no budgets.
 func (f *Fleet) Samples() []Sample {
 	var out []Sample
 	for _, r := range VoluntaryReasons() {
@@ -27,7 +27,8 @@ func (f *Fleet) Samples() []Sample {
 	return out
 }
 
-// Samples returns the scores and moves of a plan, and its searches that ended early. It takes consolidation policies from the plan's fleet.
+// Samples returns the scores and moves of a plan, and counts its searches that ended early. It takes consolidation policies from the plan's
+// fleet.
 func (p *Plan) Samples(f *Fleet) []Sample {
 	if f == nil {
 		return nil
@@ -48,7 +49,7 @@ func (p *Plan) Samples(f *Fleet) []Sample {
 			case b.Block.Code == BlockScore && b.Method == MethodSingleNode:
 				out = append(out, f.moveSamples(b.Block.Pool, "rejected", &b.Block.Score)...)
 			case b.Block.Code == BlockScore && !rejected[b.Block.Pool]:
-				rejected[b.Block.Pool] = true // the batches of one search count once
+				rejected[b.Block.Pool] = true // count the batches of one search only once
 				out = append(out, f.moveSamples(b.Block.Pool, "rejected", &b.Block.Score)...)
 			}
 		}
@@ -66,7 +67,7 @@ func (p *Plan) found(m Method) bool {
 	return slices.ContainsFunc(p.Commands, func(c *Command) bool { return slices.Index(Methods(), c.Method) <= slices.Index(Methods(), m) })
 }
 
-// moveSamples of a planned command: one for each pool that loses nodes.
+// moveSamples returns the samples of a planned command: one for each pool that loses nodes.
 func moveSamples(c *Command, f *Fleet) []Sample {
 	var out []Sample
 	for _, key := range c.Pools() {
@@ -97,8 +98,8 @@ func (f *Fleet) policyOf(key v1.PoolKey) string {
 	return ""
 }
 
-// FailureSamples count a failed command by cause, and its replacements that were not ready: decision and consolidation type each under
-// their own label. A command that was void or refused has none.
+// FailureSamples returns counts of a failed command by cause, and of its replacements that were not ready. Decision and consolidation type
+// have separate labels. For a command that was no longer valid or was refused, it returns none.
 func (e *Execution) FailureSamples() []Sample {
 	if e.state != StateFailed && e.state != StateUndoing || e.started.IsZero() {
 		return nil
@@ -110,7 +111,7 @@ func (e *Execution) FailureSamples() []Sample {
 	return out
 }
 
-// Samples count the removal, with the pods that must move from its node; a repair is also counted by the node's condition.
+// Samples counts the removal, with the number of pods that must move from its node. A repair is also counted by the node's condition.
 func (r *Removal) Samples(moving int) []Sample {
 	out := decision.DisruptedSamples(r.Claim, r.Label(), "", moving)
 	if r.Reason == ReasonUnhealthy && r.Claim != nil {
@@ -122,7 +123,7 @@ func (r *Removal) Samples(moving int) []Sample {
 	return out
 }
 
-// Label returns the removal's reason as metrics spell it; for an interruption its kind, in the words of the providers' messages.
+// Label returns the value of the removal's reason in metrics. For an interruption it is the kind, in the words of the providers' messages.
 func (r *Removal) Label() string {
 	if r.Reason != ReasonInterrupted {
 		return r.Reason.Label()

@@ -10,11 +10,11 @@ import (
 	"github.com/drawknife/drawknife/scheduling/cluster"
 )
 
-// Input is everything that decisions depend on. Nothing in it is changed.
+// Input is everything that decisions depend on. Survey does not change it.
 type Input struct {
-	// View of the cluster, with its time and the pools' catalogs. Required; see ViewOf.
+	// View is the view of the cluster, with its time and the pools' catalogs. Required; see ViewOf.
 	View *cluster.View
-	// Model of View.Snapshot, if there is one; otherwise it is compiled.
+	// Model is the compiled View.Snapshot. If it is nil, Survey compiles the snapshot.
 	Model *scheduling.Model
 	// Executing are the nodes that commands under way are about to remove, with the commands' IDs.
 	Executing map[string]string
@@ -22,10 +22,10 @@ type Input struct {
 	Buffered map[string]bool
 	// Budgets limit disruption in addition to those of the NodePools.
 	Budgets []Budget
-	// History are the disruptions that were started recently, by commands (DisruptionOf) and by force (ForcedDisruption). It must go back
-	// as far as the longest window of a budget with a rate, and as Global.CoolDown.
+	// History has the disruptions that started recently, by commands (DisruptionOf) and by force (ForcedDisruption). It must cover the
+	// longest window of a budget with a rate, and Global.CoolDown.
 	History []Disruption
-	// Unreached are the pools that the last plan did not reach (Plan.Unreached): this plan starts with them.
+	// Unreached are the pools that the last plan did not reach (Plan.Unreached). This plan starts with them.
 	Unreached []v1.PoolKey
 	// BackOff are the pools whose replacements for drift failed recently, or nil if there are none. See BackOff.ForgetGone.
 	BackOff *BackOff
@@ -33,11 +33,11 @@ type Input struct {
 	Refusals *Refusals
 }
 
-// InputError is an invalid Input.
+// InputError means that an Input is invalid.
 type InputError struct {
-	// Field is its path in Input.
+	// Field is the path of the invalid field in Input.
 	Field string
-	// Rule that is broken, and how to correct it.
+	// Rule says which rule is broken, and how to correct it.
 	Rule string
 }
 
@@ -46,9 +46,10 @@ func (e *InputError) Error() string { return fmt.Sprintf("disruption: input: %s:
 // Fleet is a cluster as disruption sees it at one moment: which nodes are candidates, and why the others are not. It is
 // read-only and safe for concurrent use.
 type Fleet struct {
-	// Candidates may be disrupted by eventual methods, and those without PodBlock also by graceful methods; ordered by name.
+	// Candidates may be disrupted by eventual methods. Those without PodBlock may also be disrupted by graceful methods. They are sorted by
+	// name.
 	Candidates []*Candidate
-	// Blocked are all other nodes, with the reason.
+	// Blocked are all other nodes, with their blocks.
 	Blocked map[string]*Block
 
 	// picture is the form of the fleet that planners use.
@@ -56,7 +57,7 @@ type Fleet struct {
 }
 
 // Survey looks at every node of the cluster. The error is an *InputError, a *scheduling.SnapshotError for an invalid snapshot, or a
-// *pods.BudgetError: while a PodDisruptionBudget can't be read, nobody knows what it protects.
+// *pods.BudgetError: if a PodDisruptionBudget can't be read, nobody knows which pods it protects.
 func Survey(in Input) (*Fleet, error) {
 	switch {
 	case in.View == nil || in.View.Snapshot == nil:
@@ -82,7 +83,7 @@ func (f *Fleet) seen() *survey.Fleet {
 	return f.picture
 }
 
-// Time returns the present time for every decision about the fleet.
+// Time returns the time at which the fleet was surveyed. It is the present time of every decision about the fleet.
 func (f *Fleet) Time() time.Time {
 	if f.seen() == nil {
 		return time.Time{}
@@ -90,7 +91,7 @@ func (f *Fleet) Time() time.Time {
 	return f.picture.Now
 }
 
-// Candidate returns the candidate of a name, or nil if the node is none.
+// Candidate returns the candidate with this name, or nil if the node is not a candidate.
 func (f *Fleet) Candidate(name string) *Candidate {
 	if f.seen() == nil {
 		return nil
@@ -98,7 +99,7 @@ func (f *Fleet) Candidate(name string) *Candidate {
 	return f.picture.ByName[name]
 }
 
-// Eligible returns the candidates that a method accepts, and by name why it does not accept the others.
+// Eligible returns the candidates that a method accepts, and the blocks of the others, by name.
 func (f *Fleet) Eligible(m Method) (accepted []*Candidate, refused map[string]*Block) {
 	if f.seen() == nil {
 		return nil, map[string]*Block{}
@@ -106,8 +107,8 @@ func (f *Fleet) Eligible(m Method) (accepted []*Candidate, refused map[string]*B
 	return f.picture.Eligible(m)
 }
 
-// BudgetFaults returns the invalid budgets of NodePools, by pool and number, as *BudgetErrors: until they are corrected, no node of the
-// pool is disrupted for their reasons.
+// BudgetFaults returns the invalid budgets of NodePools, by pool and index, as *BudgetErrors. Until they are corrected, no node of the pool
+// is disrupted for their reasons.
 func (f *Fleet) BudgetFaults() []error {
 	if f.seen() == nil {
 		return nil
@@ -115,8 +116,9 @@ func (f *Fleet) BudgetFaults() []error {
 	return f.picture.BudgetFaults()
 }
 
-// ViewOf makes a view of a snapshot without a live cluster, for instance one that was saved or read from manifests: no node is nominated
-// or marked, and the last pod event is the NodeClaim's. A node is a candidate only if it has a NodeClaim (scheduling.JoinNode joins both),
-// is initialized by its label karpenter.sh/initialized and by its claim's condition Initialized, and has the labels of its pool, instance
-// type, zone and capacity type. A node whose condition Ready is not true counts as disrupted in its pool's budgets.
+// ViewOf makes a view of a snapshot without a live cluster, for instance of a snapshot that was saved or read from manifests. No node is
+// nominated or marked, and the time of the last pod event comes from the NodeClaim. A node is a candidate only if it has a NodeClaim
+// (scheduling.JoinNode joins both), is initialized by its label karpenter.sh/initialized and by its claim's condition Initialized, and has
+// the labels of its pool, instance type, zone and capacity type. A node whose condition Ready is not true counts as disrupted in its pool's
+// budgets.
 func ViewOf(s *scheduling.Snapshot) *cluster.View { return survey.ViewOf(s) }

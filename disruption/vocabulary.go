@@ -12,7 +12,7 @@ import (
 // BlockCode is the kind of a block.
 type BlockCode = decision.BlockCode
 
-// Why a node is no candidate at all, in the order of the checks.
+// Why a node is not a candidate, in the order of the checks.
 const (
 	BlockInFlight            BlockCode = decision.BlockInFlight
 	BlockUnmanaged           BlockCode = decision.BlockUnmanaged
@@ -73,7 +73,7 @@ const (
 // Block is why a node is not disrupted: a code with details.
 type Block = decision.Block
 
-// Unit is what a budget counts.
+// Unit says what a budget counts.
 type Unit = decision.Unit
 
 // The units.
@@ -129,7 +129,7 @@ type Candidate = decision.Candidate
 // Decision is the kind of a command.
 type Decision = decision.Decision
 
-// The decisions. A command that does nothing is not made.
+// The decisions. There is no value for "do nothing", because no command is made in that case.
 const (
 	DecisionDelete  Decision = decision.DecisionDelete
 	DecisionReplace Decision = decision.DecisionReplace
@@ -141,7 +141,7 @@ type Member = decision.Member
 // Replacement is a node that a command launches.
 type Replacement = decision.Replacement
 
-// Command is one decision that is carried out as a whole: nodes to remove, and nodes to launch before.
+// Command is one decision that is carried out as a whole: nodes to remove, and nodes to launch before that.
 type Command = decision.Command
 
 // TerminationMode returns how a claim's node is terminated, as metrics spell it: gracefully, without a deadline; eventually, with a
@@ -153,7 +153,7 @@ func TerminationMode(claim *v1.NodeClaim) string {
 // Event is a message for operators or a pod's owner, which the caller publishes as a Kubernetes event.
 type Event = decision.Event
 
-// DefaultEventInterval is how long not to repeat an event whose Every is nil.
+// DefaultEventInterval is the time during which an event whose Every is nil is not repeated.
 const DefaultEventInterval = decision.DefaultEventInterval
 
 // EventReason is the reason of a Kubernetes event, spelled as in Karpenter.
@@ -179,11 +179,11 @@ const (
 	EventNodeRepairBlocked          EventReason = decision.EventNodeRepairBlocked
 )
 
-// Due is when a claim's node must be removed, and why.
+// Due says when a claim's node must be removed, and why.
 type Due = decision.Due
 
-// ExpiryOf returns when the claim's node expires, by the claim's own expireAfter. It returns false if it never does, or is already being
-// deleted.
+// ExpiryOf returns when the claim's node expires, by the claim's own expireAfter. It returns false if the node never expires or is already
+// being deleted.
 func ExpiryOf(claim *v1.NodeClaim) (Due, bool) {
 	return decision.ExpiryOf(claim)
 }
@@ -231,16 +231,16 @@ func Metrics() []Metric {
 	return decision.Metrics()
 }
 
-// Sample is one value: to add to a counter, to set a gauge to, or to observe in a histogram.
+// Sample is one value of a metric: an amount to add to a counter, the value of a gauge, or an observation for a histogram.
 type Sample = decision.Sample
 
-// FloorPrices are prices of resources in USD per hour for each core, byte and pod. A proof refers to them. By these prices, the
-// room of each node that may be launched for a pod of the proof, without that for DaemonSets, is worth at most what the node
-// costs.
+// FloorPrices are prices of resources in USD per hour for each core, byte and pod. A proof refers to them. At these prices, the room of a
+// node is worth at most the node's price. This is true for each node that may be launched for a pod of the proof; room for DaemonSets is
+// not counted.
 type FloorPrices = decision.FloorPrices
 
-// Proof shows by a few multiplications that removing a node, and no other, can't be worth it: some of its pods fit on no other
-// node, and new nodes for them cost too much.
+// Proof shows by a few multiplications that removing this node alone can't be worth it: some of its pods fit on no other node, and new
+// nodes for them cost too much.
 type Proof = decision.Proof
 
 // HomelessPod is a pod that fits on no other node: it requests Need of the resource, and no other node has more than Most of it
@@ -251,8 +251,8 @@ type HomelessPod = decision.HomelessPod
 type Quiet = decision.Quiet
 
 // QuietOf says whether the pool's consolidateAfter has passed for a node that has been quiet since the given time (see
-// Candidate.QuietSince). It never passes for a static pool, for consolidateAfter Never and for a node that is not initialized,
-// for which since is zero. A missing consolidateAfter is 0s.
+// Candidate.QuietSince). It never passes for a static pool, for consolidateAfter Never, and for a node that is not initialized: its since
+// is zero. A missing consolidateAfter means 0s.
 func QuietOf(pool *v1.NodePool, since, now time.Time) Quiet {
 	return decision.QuietOf(pool, since, now)
 }
@@ -282,12 +282,12 @@ const (
 	MethodSingleNode  Method = decision.MethodSingleNode
 )
 
-// Methods returns all methods in the order in which they are tried. The slice is the caller's.
+// Methods returns all methods in the order in which they are tried. The caller owns the slice.
 func Methods() []Method {
 	return decision.Methods()
 }
 
-// Class says how pods that must not be disrupted, or whose PodDisruptionBudget allows no eviction, affect their node.
+// Class says whether a node may be disrupted if its pods must not be disrupted, or if their PodDisruptionBudgets allow no eviction.
 type Class = decision.Class
 
 // The classes.
@@ -296,7 +296,7 @@ const (
 	ClassEventual Class = decision.ClassEventual
 )
 
-// VoluntaryReasons returns the reasons that budgets know, in the order in which they are tried. The slice is the caller's.
+// VoluntaryReasons returns the reasons that budgets know, in the order in which they are tried. The caller owns the slice.
 func VoluntaryReasons() []Reason {
 	return decision.VoluntaryReasons()
 }
@@ -305,7 +305,7 @@ func VoluntaryReasons() []Reason {
 // pool's disruption that it causes.
 type Score = decision.Score
 
-// Disruption is a disruption that was started. Budgets with a window count them.
+// Disruption is a disruption that has started. Budgets with a window count them.
 type Disruption = decision.Disruption
 
 // DisruptionOf returns the history entry for the disruption of a candidate by a command.
@@ -313,14 +313,14 @@ func DisruptionOf(c *Candidate, r Reason, started time.Time) Disruption {
 	return decision.DisruptionOf(c, r, started)
 }
 
-// ForcedDisruption returns the history entry for a forced removal of a claim's node, by expiry, an interruption, or repair. No budget can
-// block it, but budgets with a rate count it, and Global leaves the workloads of its pods alone for a while. node may be empty, moving are
-// the pods that have to move. Set Price if you know it.
+// ForcedDisruption returns the history entry for the forced removal of a claim's node by expiry, interruption or repair. No budget can
+// block it. But budgets with a rate count it, and Global leaves the workloads of its pods alone for a while. node may be empty; moving are
+// the pods that must move. Set Price in the result if you know it.
 func ForcedDisruption(claim *v1.NodeClaim, node string, r Reason, moving []*corev1.Pod, started time.Time) Disruption {
 	return decision.ForcedDisruption(claim, node, r, moving, started)
 }
 
-// Outcome is what a plan does with a node.
+// Outcome says what a plan does with a node.
 type Outcome = decision.Outcome
 
 // The outcomes.
@@ -333,7 +333,7 @@ const (
 // Verdict says what a plan does with one node and why, with numbers.
 type Verdict = decision.Verdict
 
-// MethodBlock is why a method, or every method if Method is empty, does not accept a node.
+// MethodBlock says why a method does not accept a node. If Method is empty, no method accepts it.
 type MethodBlock = decision.MethodBlock
 
 // RejectionCategory says what kind of change made a command invalid.

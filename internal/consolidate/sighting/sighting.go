@@ -1,9 +1,9 @@
-// Package sighting answers one question: is this the same fleet as before, as far as plans are concerned, and if not, which nodes have
+// Package sighting answers one question: would a plan see any difference between this fleet and an earlier one, and if so, which nodes have
 // changed?
 //
-// The input is two surveys. A Sighting keeps what a plan depends on in a comparable form: equal pointers mean equal objects, and other
+// The input is two surveys. A Sighting keeps the data that a plan depends on in a comparable form. Equal pointers mean equal objects. Other
 // objects are compared by content, without fields that change with every write, such as resource versions. Comparing two sightings of an
-// unchanged fleet takes a few steps for each node; each changed object takes one step per field.
+// unchanged fleet takes a few steps for each node. Each changed object takes one step per field.
 package sighting
 
 import (
@@ -21,8 +21,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Sighting is a fleet at the time of planning, in a form that can be compared: equal pointers mean equal objects, others are compared by
-// content.
+// Sighting is a fleet at the time of planning, in a form that can be compared: equal pointers mean equal objects, other objects are
+// compared by content.
 type Sighting struct {
 	Snapshot   *planning.Snapshot
 	machines   []cluster.NodeState
@@ -48,7 +48,7 @@ func See(f *survey.Fleet) Sighting {
 	return out
 }
 
-// Same reports whether plans for both must be the same, except for what depends on the time: see search.until.
+// Same reports whether both fleets must have the same plan, apart from the effects of time: see Options.until of package global.
 func (s *Sighting) Same(o *Sighting) bool {
 	if len(s.machines) != len(o.machines) || !s.SameWorld(o) || !s.sameBounds(o) || !s.sameCandidates(o) {
 		return false
@@ -75,7 +75,7 @@ func (s *Sighting) SameWorld(o *Sighting) bool {
 		!slices.Equal(a.UnsupportedVolumeTopologyKeys, b.UnsupportedVolumeTopologyKeys) || !slices.Equal(a.UnsupportedVolumeDrivers, b.UnsupportedVolumeDrivers) {
 		return false
 	}
-	return len(a.DefaultTopologySpread) == 0 || // otherwise nothing reads these
+	return len(a.DefaultTopologySpread) == 0 || // without default spread constraints, nothing reads these
 		Equal(a.Services, b.Services) && Equal(a.ReplicaSets, b.ReplicaSets) && Equal(a.StatefulSets, b.StatefulSets) && Equal(a.ReplicationControllers, b.ReplicationControllers)
 }
 
@@ -85,7 +85,7 @@ func (s *Sighting) sameBounds(o *Sighting) bool {
 		maps.Equal(s.backOff, o.backOff) && maps.Equal(s.refusals, o.refusals) && slices.Equal(s.closed, o.closed)
 }
 
-// sameCandidates compares Survey's results for the nodes, at its time.
+// sameCandidates compares the results of the two surveys for the nodes.
 func (s *Sighting) sameCandidates(o *Sighting) bool {
 	return slices.EqualFunc(s.candidates, o.candidates, func(a, b *decision.Candidate) bool {
 		return a.Name == b.Name && a.Price == b.Price && a.Priced == b.Priced && a.Cost == b.Cost && a.QuietSince.Equal(b.QuietSince) &&
@@ -93,7 +93,7 @@ func (s *Sighting) sameCandidates(o *Sighting) bool {
 	}) && maps.EqualFunc(s.blocked, o.blocked, Equal[*decision.Block])
 }
 
-// Equal compares by content; it is fast if both share the objects that they point to.
+// Equal compares by content. It is fast if both values point to the same objects.
 func Equal[T any](a, b T) bool { return reflect.DeepEqual(a, b) }
 
 func samePool(a, b planning.NodePool) bool {
@@ -110,19 +110,19 @@ func sameMeta(a, b *metav1.ObjectMeta) bool {
 	return Equal(x, y)
 }
 
-// sameMachine compares what planners see of a node, without its claim and without what depends on the time.
+// sameMachine compares the properties of a node that planners use, without its claim and without properties that depend on the time.
 func sameMachine(a, b *cluster.NodeState) bool {
 	return a.Name == b.Name && a.Pool == b.Pool && a.Phase == b.Phase && a.Marked == b.Marked && a.Leaving == b.Leaving &&
 		(a.Claim == nil) == (b.Claim == nil) && sameObject(a.Node, b.Node) && samePods(a.Pods, b.Pods)
 }
 
-// sameNode compares the properties that places for pods depend on.
+// sameNode compares the properties of a node that decide which pods fit on it.
 func sameNode(a, b *planning.Node) bool {
 	return a.Name == b.Name && a.Pool == b.Pool && a.Leaving == b.Leaving && sameObject(a.Object, b.Object) && samePods(a.Pods, b.Pods) &&
 		(a.Object != nil || sameClaim(a.Claim, b.Claim))
 }
 
-// sameObject compares Nodes, without the times of their conditions' heartbeats.
+// sameObject compares Nodes, without the heartbeat times of their conditions.
 func sameObject(a, b *corev1.Node) bool {
 	if a == b || a == nil || b == nil {
 		return a == b
@@ -180,7 +180,8 @@ func (s *Sighting) Changed(o *Sighting) map[string]bool {
 	return out
 }
 
-// GaveUp returns how many pending pods and placeholders no longer wait, without having been bound to a node, which would have changed.
+// GaveUp returns the number of pending pods and placeholders that no longer wait although they are on no changed node: they were deleted,
+// not bound.
 func (s *Sighting) GaveUp(o *Sighting, changed map[string]bool) int {
 	gone := map[planning.PodKey]bool{}
 	for _, list := range [][]*corev1.Pod{s.Snapshot.Pods, s.Snapshot.Placeholders} {

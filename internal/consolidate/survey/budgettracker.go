@@ -14,14 +14,14 @@ import (
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
-// BudgetTracker tracks all disruption budgets of a fleet: those of its NodePools and those of Input.Budgets. What is taken never exceeds a
+// BudgetTracker tracks all disruption budgets of a fleet: those of its NodePools and those of Input.Budgets. The nodes taken never exceed a
 // budget, in whatever order nodes are taken and returned. It is safe for concurrent use.
 type BudgetTracker struct {
 	mu    sync.Mutex
 	fleet *Fleet
 	books []*book
 	taken map[string]taken
-	// lists are the distinct lists of budgets of nodes; amounts is scratch space.
+	// lists has each distinct list of budgets once, to be shared by nodes. amounts is scratch space.
 	lists   bookLists
 	amounts []float64
 }
@@ -29,20 +29,21 @@ type BudgetTracker struct {
 // book is a budget and its use.
 type book struct {
 	*decision.Budget
-	// ofPool means that the budget is a NodePool's.
+	// ofPool is true for a budget of a NodePool.
 	ofPool bool
-	// total is the total of the scope, before is what nodes under disruption already use, both in the budget's unit.
+	// total is the total of the scope. before is the use by nodes that are already being disrupted. Both are in the budget's unit.
 	total, before float64
-	// history are the starts within the window of the budget, latest first.
+	// history has the disruptions that started within the window of the budget, latest first.
 	history []charge
-	// takes is what was taken, by node, and sum the total, both in billionths of the unit, so that the order of adding up does not matter.
+	// takes has the amounts that were taken, by node; sum is their total. Both are in billionths of the unit, so that the order of adding
+	// up does not matter.
 	takes map[string]int64
 	sum   int64
-	// closes is Calendar.Closes at the fleet's time, once it was computed.
+	// closes caches Calendar.Closes for the fleet's time.
 	closes *time.Time
 }
 
-// closing returns when the calendar's window closes. It remembers the answer for the present time, which is needed often.
+// closing returns the time at which the calendar's window closes. It caches the answer for the time now, which is needed often.
 func (b *book) closing(now, at time.Time) time.Time {
 	if !at.Equal(now) {
 		return b.Calendar.Closes(at)
@@ -77,7 +78,7 @@ func (b *book) remember(history []decision.Disruption, now time.Time) {
 	slices.SortStableFunc(b.history, func(x, y charge) int { return y.at.Compare(x.at) })
 }
 
-// count adds a node to the total, and to the use if it is already being disrupted.
+// count adds a node to the total. If the node is already being disrupted, count also adds it to the use.
 func (b *book) count(f *Fleet, m *cluster.NodeState) {
 	if !b.Scope.Includes(m.Pool, zoneOf(m), labels.Set(m.Node.Labels)) {
 		return
@@ -89,7 +90,7 @@ func (b *book) count(f *Fleet, m *cluster.NodeState) {
 	}
 }
 
-// weigh returns how many units a node counts as.
+// weigh returns the number of units that a node counts as.
 func (f *Fleet) weigh(u decision.Unit, m *cluster.NodeState) float64 {
 	if u == decision.UnitNodes {
 		return 1
@@ -114,8 +115,8 @@ func amountOf(u decision.Unit, pods int, price float64) float64 {
 	return 1
 }
 
-// inUse returns what counts against the budget at a time: for a budget with a window, what was started in the window; otherwise what is
-// under way. What is taken counts as started now.
+// inUse returns the amount that counts against the budget at the time at. For a budget with a window, this is the amount that started in
+// the window. For other budgets, it is the amount of disruptions under way. Amounts that were taken count as started now.
 func (b *book) inUse(now, at time.Time) float64 {
 	sum := 0.0
 	if b.Window == 0 {
@@ -136,7 +137,7 @@ func (b *book) inUse(now, at time.Time) float64 {
 // slack absorbs rounding errors of sums of prices.
 const slack = 1e-9
 
-// refuses returns why the budget has too little room for the amount at this time, or nil if it has enough.
+// refuses returns a block if the budget has too little room for the amount at the time at, and otherwise nil.
 func (b *book) refuses(amount float64, now, at time.Time) *decision.Block {
 	if !b.Calendar.Counts(at) {
 		return nil
@@ -152,8 +153,8 @@ func (b *book) refuses(amount float64, now, at time.Time) *decision.Block {
 	return out
 }
 
-// concerned returns the budgets that a node of the fleet uses for a reason, and how much it uses of each. Many nodes share the list, so it
-// must not be changed; the amounts are valid until the next call.
+// concerned returns the budgets that a node of the fleet uses for a reason, and the amount that it uses of each. Many nodes share the list,
+// so callers must not change it. The amounts are valid until the next call.
 func (l *BudgetTracker) concerned(m *cluster.NodeState, r decision.Reason) (list []*book, amounts []float64) {
 	if m.Node == nil || r.Forced() {
 		return nil, nil
@@ -170,10 +171,10 @@ func (l *BudgetTracker) concerned(m *cluster.NodeState, r decision.Reason) (list
 	return l.lists.shared(found), amounts
 }
 
-// bookLists are distinct lists of books.
+// bookLists has each distinct list of books once.
 type bookLists [][]*book
 
-// shared returns the first list made with these books.
+// shared returns the stored list that is equal to list, and stores list if there is none.
 func (l *bookLists) shared(list []*book) []*book {
 	if len(list) == 0 {
 		return nil
@@ -188,8 +189,8 @@ func (l *bookLists) shared(list []*book) []*book {
 	return own
 }
 
-// Take reserves budget for the disruption of a candidate, or returns which budget has no room, and then changes nothing. A node that is
-// already taken is not taken twice: its first reason stays.
+// Take reserves budget for the disruption of a candidate. If a budget has no room, Take changes nothing and returns a block with that
+// budget. A node that is already taken is not taken again: it keeps its first reason.
 func (l *BudgetTracker) Take(c *decision.Candidate, r decision.Reason) *decision.Block {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -214,7 +215,7 @@ func (l *BudgetTracker) take(c *decision.Candidate, r decision.Reason) *decision
 	return nil
 }
 
-// TakeAll takes all candidates or none: the block is that of the first, in the given order, without room.
+// TakeAll takes all candidates or none. The block is that of the first candidate, in the given order, for which a budget has no room.
 func (l *BudgetTracker) TakeAll(list []*decision.Candidate, r decision.Reason) (*decision.Candidate, *decision.Block) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -234,7 +235,7 @@ func (l *BudgetTracker) TakeAll(list []*decision.Candidate, r decision.Reason) (
 	return nil, nil
 }
 
-// BlocksAll returns which budget has no room for all candidates together now, or nil if TakeAll would succeed.
+// BlocksAll returns a block with the budget that has no room for all candidates together now, or nil if TakeAll would succeed.
 func (l *BudgetTracker) BlocksAll(list []*decision.Candidate, r decision.Reason) *decision.Block {
 	if len(list) == 1 {
 		return l.Blocks(list[0], r)
@@ -259,7 +260,7 @@ func (l *BudgetTracker) BlocksAll(list []*decision.Candidate, r decision.Reason)
 	return nil
 }
 
-// Return gives back what Take reserved for the node, if anything.
+// Return gives back the amounts that Take reserved for the node. It does nothing if Take reserved none.
 func (l *BudgetTracker) Return(node string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -274,7 +275,7 @@ func (l *BudgetTracker) giveBack(node string) {
 	delete(l.taken, node)
 }
 
-// Blocks returns which budget has no room for the candidate now, or nil if Take would succeed.
+// Blocks returns a block with the budget that has no room for the candidate now, or nil if Take would succeed.
 func (l *BudgetTracker) Blocks(c *decision.Candidate, r decision.Reason) *decision.Block {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -290,7 +291,7 @@ func (l *BudgetTracker) Blocks(c *decision.Candidate, r decision.Reason) *decisi
 	return nil
 }
 
-// Uses returns the present use of all budgets, pools first, in the order of the snapshot.
+// Uses returns the present use of all budgets in the order of the snapshot. Budgets of pools come first.
 func (l *BudgetTracker) Uses() []decision.BudgetUse {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -339,19 +340,19 @@ func NewBudgetTracker(f *Fleet) (*BudgetTracker, error) {
 	return l, nil
 }
 
-// Unbound returns a tracker for the same fleet without budgets.
+// Unbound returns a tracker without budgets for the same fleet.
 func (l *BudgetTracker) Unbound() *BudgetTracker {
 	return &BudgetTracker{fleet: l.fleet, taken: map[string]taken{}}
 }
 
-// Draw is how much the disruption of a node takes from the budget with this number, in billionths of its unit; 0 while the budget's
-// calendar excludes the node.
+// Draw is the amount that the disruption of a node takes from the budget with this number, in billionths of its unit. It is 0 while the
+// budget's calendar excludes the node.
 type Draw struct {
 	Budget int
 	Amount int64
 }
 
-// Draws returns what the disruption of a node for a reason takes from each budget for that reason.
+// Draws returns the amount that the disruption of a node for a reason takes from each budget for that reason.
 func (l *BudgetTracker) Draws(m *cluster.NodeState, r decision.Reason) []Draw {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -366,7 +367,8 @@ func (l *BudgetTracker) Draws(m *cluster.NodeState, r decision.Reason) []Draw {
 	return out
 }
 
-// Room returns what remains of the budget with this number, in billionths of its unit; negative if more is in use than it allows.
+// Room returns the remaining amount of the budget with this number, in billionths of its unit. It is negative if more is in use than the
+// budget allows.
 func (l *BudgetTracker) Room(budget int) int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -374,8 +376,8 @@ func (l *BudgetTracker) Room(budget int) int64 {
 	return money.NanoUSD(b.Allows(b.total)+slack) - money.NanoUSD(b.inUse(l.fleet.Now, l.fleet.Now))
 }
 
-// Turning calls note with the times at which the room of budgets may change although nothing happens: calendars open and close, and
-// earlier starts leave the window of a rate. Such times may be in the past.
+// Turning calls note with the times at which the room of budgets may change without any event: calendars open and close, and earlier
+// disruptions leave the window of a budget. Such times may be in the past.
 func (l *BudgetTracker) Turning(note func(time.Time)) {
 	now := l.fleet.Now
 	for _, b := range l.books {

@@ -9,15 +9,16 @@ import (
 	"github.com/drawknife/drawknife/scheduling/cluster"
 )
 
-// BySavings orders candidates by descending ratio of saving to disruption; equal ones by disruption, then by name. The order is total,
-// unlike Karpenter's, which leaves equal ratios in no order.
+// BySavings sorts candidates by descending ratio of saving to disruption. Candidates with equal ratios are sorted by disruption, then by
+// name. This order is total. Karpenter leaves candidates with equal ratios in no defined order.
 func BySavings(list []*decision.Candidate) {
 	slices.SortFunc(list, func(a, b *decision.Candidate) int {
 		return cmp.Or(cmp.Compare(b.Ratio(), a.Ratio()), cmp.Compare(a.Cost, b.Cost), cmp.Compare(a.Name, b.Name))
 	})
 }
 
-// ByDrift orders candidates for drift: nodes without pods to move first, then the ones drifted longest, then by name.
+// ByDrift sorts candidates for drift: nodes without pods to move come first, then the nodes that drifted first, then the order of names
+// decides.
 func ByDrift(list []*decision.Candidate) {
 	rank := func(c *decision.Candidate) int { return min(len(c.Pods), 1) }
 	slices.SortFunc(list, func(a, b *decision.Candidate) int {
@@ -39,7 +40,8 @@ func (f *Fleet) DriftOrder(accepted []*decision.Candidate) []*decision.Candidate
 	return list
 }
 
-// Together returns the nodes that go with the candidate, itself among them, and what ties them, or nil if it goes alone.
+// Together returns the nodes that must be removed together with the candidate, including itself, and their Tie. If the candidate can be
+// removed alone, both are nil.
 func (f *Fleet) Together(c *decision.Candidate) ([]*decision.Candidate, *Tie) {
 	if t := f.TieOf(c.Name); t != nil {
 		return t.Members, t
@@ -47,7 +49,7 @@ func (f *Fleet) Together(c *decision.Candidate) ([]*decision.Candidate, *Tie) {
 	return []*decision.Candidate{c}, nil
 }
 
-// label returns a label of the Node, or of the NodeClaim before the node is registered.
+// label returns a label of the Node, or of the NodeClaim while the node is not registered.
 func label(m *cluster.NodeState, key string) string {
 	if m.Node != nil && (m.Claim == nil || m.Node.Labels[v1.NodeRegisteredLabelKey] == "true") {
 		return m.Node.Labels[key]

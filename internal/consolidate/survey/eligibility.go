@@ -14,15 +14,15 @@ import (
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
-// Annotations of old generations, which are respected on any object that has them.
+// Annotations of old API versions. They are respected on any object that has them.
 const (
-	// doNotEvictAnnotation "true" on a pod is do-not-disrupt.
+	// doNotEvictAnnotation with the value "true" on a pod means the same as do-not-disrupt.
 	doNotEvictAnnotation = "karpenter.sh/do-not-evict"
-	// doNotConsolidateAnnotation "true" on a node keeps it from consolidation.
+	// doNotConsolidateAnnotation with the value "true" on a node keeps it from consolidation.
 	doNotConsolidateAnnotation = "karpenter.sh/do-not-consolidate"
 )
 
-// look makes the candidate of a node, or returns the first reason why it is none.
+// look makes the candidate of a node, or returns the first block that keeps the node from being a candidate.
 func (f *Fleet) look(m *cluster.NodeState, n *planning.Node) (*decision.Candidate, *decision.Block) {
 	if why := f.notEligible(m); why != nil {
 		return nil, why
@@ -56,7 +56,7 @@ func (f *Fleet) look(m *cluster.NodeState, n *planning.Node) (*decision.Candidat
 	return c, nil
 }
 
-// notEligible checks the node without its pods.
+// notEligible checks the node, but not its pods.
 func (f *Fleet) notEligible(m *cluster.NodeState) *decision.Block {
 	if id, executing := f.In.Executing[m.Name]; executing {
 		return &decision.Block{Code: decision.BlockInFlight, Command: id}
@@ -87,8 +87,9 @@ func (f *Fleet) notEligible(m *cluster.NodeState) *decision.Block {
 	return nil
 }
 
-// podBlock returns the block of the first pod, by namespace and name, that must not be disrupted, or else of the first that
-// PodDisruptionBudgets hold. Each pod is checked alone: planners that see several nodes count how many pods of one budget would move.
+// podBlock returns the block of the first pod, by namespace and name, that must not be disrupted. If there is none, it returns the block of
+// the first pod that a PodDisruptionBudget protects. It checks each pod alone. Planners that see several nodes count how many pods of one
+// PodDisruptionBudget would move.
 func (f *Fleet) podBlock(m *cluster.NodeState) *decision.Block {
 	for _, pod := range m.Pods {
 		if !pods.Disruptable(pod, f.Now) {
@@ -106,14 +107,14 @@ func (f *Fleet) podBlock(m *cluster.NodeState) *decision.Block {
 	return nil
 }
 
-// Moves reports whether a plan must find another place for a pod when its node in this pool goes.
+// Moves returns a function that reports whether a pod needs another place when its node in this pool is removed.
 func (f *Fleet) Moves(pool v1.PoolKey) func(*corev1.Pod) bool {
 	marker := v1.MarkerOf(pool)
 	return func(pod *corev1.Pod) bool { return pods.ReschedulableNowFrom(marker, pod, f.PDBs, f.Now) }
 }
 
-// Accepts returns the block that keeps the method from disrupting the candidate, or nil if there is none. It checks neither budgets nor
-// whether the candidate's pods have places. If nodes can only go together, the method must accept all of them.
+// Accepts returns the block that keeps the method from disrupting the candidate, or nil if the method accepts it. It checks neither budgets
+// nor places for the candidate's pods. If nodes can only be removed together, the method must accept all of them.
 func (f *Fleet) Accepts(c *decision.Candidate, m decision.Method) *decision.Block {
 	if tie := f.ties[c.Name]; tie != nil {
 		return f.acceptsTied(tie, c, m)
@@ -121,7 +122,7 @@ func (f *Fleet) Accepts(c *decision.Candidate, m decision.Method) *decision.Bloc
 	return f.acceptsAlone(c, m)
 }
 
-// acceptsAlone is Accepts for the node as if it were of no gang.
+// acceptsAlone is like Accepts, but ignores the gangs on the node.
 func (f *Fleet) acceptsAlone(c *decision.Candidate, m decision.Method) *decision.Block {
 	if c.PodBlock != nil && m.Class() == decision.ClassGraceful {
 		return c.PodBlock
@@ -144,7 +145,7 @@ func (f *Fleet) acceptsAlone(c *decision.Candidate, m decision.Method) *decision
 	return f.acceptsConsolidation(c)
 }
 
-// acceptsEmptiness returns why emptiness skips the candidate, or nil. The consolidation policy does not matter.
+// acceptsEmptiness returns the block that keeps emptiness from removing the candidate, or nil. The consolidation policy does not matter.
 func (f *Fleet) acceptsEmptiness(c *decision.Candidate) *decision.Block {
 	switch {
 	case c.Pool.Object.IsStatic():
@@ -159,7 +160,7 @@ func (f *Fleet) acceptsEmptiness(c *decision.Candidate) *decision.Block {
 	return f.waits(c)
 }
 
-// Plain returns a block that consists of its code only. Nearly every node has some of these, so the fleet shares one of each.
+// Plain returns a block that has only a code. Nearly every node has some of these blocks, so the fleet shares one for each code.
 func (f *Fleet) Plain(code decision.BlockCode) *decision.Block {
 	if b := f.plainBlocks[code]; b != nil {
 		return b
@@ -167,7 +168,8 @@ func (f *Fleet) Plain(code decision.BlockCode) *decision.Block {
 	return &decision.Block{Code: code}
 }
 
-// acceptsDrift returns why a drift method skips the candidate, or nil. Consolidation policy and consolidateAfter do not matter.
+// acceptsDrift returns the block that keeps a drift method from replacing the candidate, or nil. Consolidation policy and consolidateAfter
+// do not matter.
 func (f *Fleet) acceptsDrift(c *decision.Candidate, m decision.Method) *decision.Block {
 	static := c.Pool.Object.IsStatic()
 	switch {
@@ -181,8 +183,8 @@ func (f *Fleet) acceptsDrift(c *decision.Candidate, m decision.Method) *decision
 	return nil
 }
 
-// acceptsConsolidation returns why consolidation skips the candidate, or nil. Empty nodes are left to emptiness, so that they go for that
-// reason.
+// acceptsConsolidation returns the block that keeps consolidation from removing the candidate, or nil. Empty nodes are left to emptiness,
+// so that they are removed for that reason.
 func (f *Fleet) acceptsConsolidation(c *decision.Candidate) *decision.Block {
 	disruption := &c.Pool.Object.Spec.Disruption
 	switch {
@@ -206,7 +208,7 @@ func (f *Fleet) acceptsConsolidation(c *decision.Candidate) *decision.Block {
 	return f.waits(c)
 }
 
-// waits returns the block of a candidate whose consolidateAfter has not passed, or has not started because the claim is not initialized.
+// waits returns the block of a candidate whose consolidateAfter has not passed. It has not started if the claim is not initialized.
 func (f *Fleet) waits(c *decision.Candidate) *decision.Block {
 	if c.QuietSince.IsZero() {
 		return &decision.Block{Code: decision.BlockNotInitialized}
@@ -217,7 +219,7 @@ func (f *Fleet) waits(c *decision.Candidate) *decision.Block {
 	return nil
 }
 
-// Eligible returns the candidates that a method accepts, and what keeps the others from it, by name.
+// Eligible returns the candidates that a method accepts, and the blocks of the others, by name.
 func (f *Fleet) Eligible(m decision.Method) (accepted []*decision.Candidate, refused map[string]*decision.Block) {
 	refused = map[string]*decision.Block{}
 	for _, c := range f.Candidates {
@@ -242,7 +244,7 @@ const (
 	Consolidating = 4
 )
 
-// Refuses returns what keeps the candidate from each method. Consolidation counts as one method, for any number of nodes.
+// Refuses returns the block that keeps the candidate from each method. Multi-node and single-node consolidation count as one method.
 func (f *Fleet) Refuses(c *decision.Candidate) (out ByMethod) {
 	for i, m := range decision.Methods() {
 		if m == decision.MethodMultiNode {
@@ -254,9 +256,9 @@ func (f *Fleet) Refuses(c *decision.Candidate) (out ByMethod) {
 	return out
 }
 
-// ClosedNodes returns the nodes that take no pods of others: nodes that may never come up, and nodes whose own consolidateAfter has not
-// passed. coming are the former, without nodes that are being deleted: plans must not rely on their places, but nothing else is launched
-// for the pods that wait for them.
+// ClosedNodes returns the nodes that accept no pods of removed nodes: nodes that may never become ready, and nodes whose own
+// consolidateAfter has not passed. coming are the nodes that are not ready yet, except nodes that are being deleted. Plans must not rely on
+// places on them, but no other nodes are launched for the pods that wait for them.
 func (f *Fleet) ClosedNodes() (closed, coming []string) {
 	for i := range f.In.View.Nodes {
 		m := &f.In.View.Nodes[i]

@@ -13,8 +13,8 @@ import (
 // alphaBorn reports whether the pool was created as v1alpha5, as a Provisioner.
 func alphaBorn(key v1.PoolKey) bool { return key.Generation == v1.GenerationV1Alpha5 }
 
-// statesBudgets reports whether someone set budgets for the pool: neither none nor the default. A Provisioner has no field for them, so
-// they were set on its v1 form.
+// statesBudgets reports whether the pool has budgets that someone has set, other than the default. A Provisioner has no field for budgets,
+// so they were set on its v1 form.
 func statesBudgets(object *v1.NodePool) bool {
 	list := object.Spec.Disruption.Budgets
 	byDefault := len(list) == 1 && list[0].Reasons == nil && list[0].Schedule == nil && list[0].Duration == nil &&
@@ -22,9 +22,9 @@ func statesBudgets(object *v1.NodePool) bool {
 	return list != nil && !byDefault
 }
 
-// driftOneByOne returns the limit on drift of a pool created as v1alpha5: its releases had no budgets and replaced one drifted node at a
-// time, and people who roll such a pool by changing its taint rely on that. Pools with their own budgets use only these. Like any budget it
-// counts every node of the pool that is being disrupted or not ready.
+// driftOneByOne returns the limit on drift for a pool created as v1alpha5. Releases with v1alpha5 had no budgets and replaced one drifted
+// node at a time. People who replace the nodes of such a pool by changing its taint rely on that. If the pool has its own budgets, only
+// these apply. Like every budget, the limit counts each node of the pool that is being disrupted or not ready.
 func driftOneByOne(key v1.PoolKey, object *v1.NodePool) (decision.Budget, bool) {
 	if !alphaBorn(key) || statesBudgets(object) {
 		return decision.Budget{}, false
@@ -35,9 +35,10 @@ func driftOneByOne(key v1.PoolKey, object *v1.NodePool) (decision.Budget, bool) 
 	}, true
 }
 
-// foundEmpty returns when a v1alpha5 release found the node empty, as it noted on the node. Its Machine records no pod events: without the
-// note, consolidateAfter would seem to have passed as soon as the node is adopted. Zero for nodes of other pools, without the note, for an
-// unreadable note, and for a future time. The note is never written.
+// foundEmpty returns the time at which a v1alpha5 release found the node empty, from the annotation that it wrote on the node. The Machine
+// of such a node records no pod events. Without the annotation, consolidateAfter would seem to have passed as soon as the node is adopted.
+// It returns zero for nodes of other pools, and if the annotation is missing, unreadable, or has a future time. drawknife never writes this
+// annotation.
 func foundEmpty(m *cluster.NodeState, now time.Time) time.Time {
 	if m.Node == nil || !alphaBorn(m.Pool) {
 		return time.Time{}

@@ -18,7 +18,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
-// Input is everything that decisions depend on: disruption.Input explains each field. It is not changed.
+// Input is everything that decisions depend on: disruption.Input explains each field. Survey does not change it.
 type Input struct {
 	View      *cluster.View
 	Model     *model.Model
@@ -34,38 +34,38 @@ type Input struct {
 // Fleet is a cluster as disruption sees it at one moment: which nodes are candidates, and why the others are not. It is
 // read-only and safe for concurrent use.
 type Fleet struct {
-	// Candidates may be disrupted by eventual methods, and those without PodBlock also by graceful methods; ordered by name. Blocked are
-	// all other nodes, with the reason.
+	// Candidates may be disrupted by eventual methods. Those without PodBlock may also be disrupted by graceful methods. They are sorted by
+	// name. Blocked are all other nodes, with their blocks.
 	Candidates []*decision.Candidate
 	Blocked    map[string]*decision.Block
 
-	// In is its input, with the compiled model; now is its time.
+	// In is the input of the survey, with the compiled model; Now is its time.
 	In  Input
 	Now time.Time
-	// Pools by key, ByName the candidates.
+	// Pools has the pools by key, ByName the candidates by name.
 	Pools  map[v1.PoolKey]*Pool
 	ByName map[string]*decision.Candidate
 	PDBs   *pods.Budgets
 	Lookup *requirements.Lookup
-	// Ties are the candidates that go together or not at all, in the order of their first nodes; ties finds them by node.
+	// Ties are the groups of candidates that must be removed together, in the order of their first nodes. ties finds them by node.
 	Ties []*Tie
 	ties map[string]*Tie
-	// plainBlocks has one shared Block for each code, for blocks that set no field other than the code.
+	// plainBlocks has one shared Block for each code. These blocks set no other field.
 	plainBlocks map[decision.BlockCode]*decision.Block
 }
 
-// Pool is a NodePool for decisions about disruption.
+// Pool is a NodePool with the data that decisions about disruption need.
 type Pool struct {
-	// NodePool is the snapshot's, with a complete Key.
+	// NodePool is the one in the snapshot, with a complete Key.
 	*planning.NodePool
-	// Types of the pool with overlays applied, by name.
+	// Types are the instance types of the pool by name, with overlays applied.
 	Types map[string]*cloudprovider.InstanceType
 	// Nodes are all of the pool's nodes, by name.
 	Nodes []*cluster.NodeState
 }
 
-// Of surveys every node of the cluster. in.View has as many nodes as its snapshot. The error is a *planning.SnapshotError for a snapshot
-// that can't be compiled, or a *pods.BudgetError.
+// Of surveys every node of the cluster. in.View must have as many nodes as its snapshot. The error is a *planning.SnapshotError for a
+// snapshot that can't be compiled, or a *pods.BudgetError.
 func Of(in Input) (*Fleet, error) {
 	snapshot := in.View.Snapshot
 	if in.Model == nil {

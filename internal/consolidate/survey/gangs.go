@@ -11,19 +11,19 @@ import (
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
-// Tie is nodes that go together or not at all, because they run gangs that are moved as a whole.
+// Tie is a group of nodes that must be removed together, because they run gangs that are moved as a whole.
 type Tie struct {
-	// Gangs whose members run on the nodes, in the order of the snapshot.
+	// Gangs are the gangs with members on these nodes, in the order of the snapshot.
 	Gangs []*planning.Gang
-	// Members are the nodes by name. All of them are candidates.
+	// Members are the nodes, sorted by name. All of them are candidates.
 	Members []*decision.Candidate
-	// nodes are the names; count is on how many of them each gang runs.
+	// nodes are the names of the nodes. count is the number of nodes that each gang runs on.
 	nodes []string
 	count map[*planning.Gang]int
 	text  string
 }
 
-// String names the nodes and the gangs with the domains that they need, so that equal ties have equal strings; "" for nil.
+// String names the nodes and the gangs with the domains that they need, so that equal ties have equal strings. It returns "" for nil.
 func (t *Tie) String() string {
 	if t == nil {
 		return ""
@@ -31,7 +31,7 @@ func (t *Tie) String() string {
 	return t.text
 }
 
-// describe sets the description.
+// describe sets the text that String returns.
 func (t *Tie) describe() {
 	var b strings.Builder
 	b.WriteString(strings.Join(t.nodes, ","))
@@ -47,10 +47,10 @@ func (t *Tie) describe() {
 	t.text = b.String()
 }
 
-// TieOf returns the nodes that go together with the node, itself among them, or nil if it can go alone.
+// TieOf returns the tie of the node, or nil if the node can be removed alone.
 func (f *Fleet) TieOf(node string) *Tie { return f.ties[node] }
 
-// tie finds the nodes that go together. If one of them is not a candidate, none is.
+// tie finds the groups of nodes that must be removed together. If one node of a group is not a candidate, no node of the group is.
 func (f *Fleet) tie() {
 	w := newWholeGangs(f.In.View.Snapshot)
 	if w == nil {
@@ -75,7 +75,7 @@ func (f *Fleet) tie() {
 	}
 }
 
-// keeps returns what keeps the nodes from going together by any method, or nil if nothing does.
+// keeps returns the block that keeps the nodes from being removed together by any method, or nil.
 func (f *Fleet) keeps(tie *Tie, w *wholeGangs) *decision.Block {
 	for _, gang := range tie.Gangs {
 		if len(w.waiting[gang]) > 0 {
@@ -90,12 +90,12 @@ func (f *Fleet) keeps(tie *Tie, w *wholeGangs) *decision.Block {
 	return nil
 }
 
-// block keeps all nodes of the tie. why is the block without the parts that differ between them.
+// block blocks all nodes of the tie. why is their common block; the parts that differ between nodes are added to it.
 func (f *Fleet) block(tie *Tie, w *wholeGangs, why *decision.Block) {
 	for _, node := range tie.nodes {
 		c := f.ByName[node]
 		if c == nil {
-			continue // it has its own block
+			continue // the node has its own block
 		}
 		f.Blocked[node] = tie.blockOf(c.Node.Pods, why)
 		delete(f.ByName, node)
@@ -103,7 +103,7 @@ func (f *Fleet) block(tie *Tie, w *wholeGangs, why *decision.Block) {
 	f.Candidates = slices.DeleteFunc(f.Candidates, func(c *decision.Candidate) bool { return f.ByName[c.Name] == nil })
 }
 
-// blockOf returns the block of a node with the pods, from what all nodes of the tie have in common.
+// blockOf returns the block of one node of the tie: a copy of why, with the first pod of the list that belongs to a gang of the tie.
 func (t *Tie) blockOf(list []*corev1.Pod, why *decision.Block) *decision.Block {
 	out := *why
 	out.Code = decision.BlockGang
@@ -118,17 +118,17 @@ func (t *Tie) blockOf(list []*corev1.Pod, why *decision.Block) *decision.Block {
 	return &out
 }
 
-// Block returns the block of one of its nodes if something keeps all of them from going together.
+// Block returns the block of the candidate if because keeps all nodes of the tie from being removed together.
 func (t *Tie) Block(c *decision.Candidate, because *decision.Block) *decision.Block {
 	return t.blockOf(c.Node.Pods, &decision.Block{Because: because, Until: because.Until})
 }
 
-// BlockBy returns the block of one of its nodes if something keeps another of them from going.
+// BlockBy returns the block of the candidate if because keeps another node of the tie from being removed.
 func (t *Tie) BlockBy(c *decision.Candidate, node string, because *decision.Block) *decision.Block {
 	return t.blockOf(c.Node.Pods, &decision.Block{Detail: node, Because: because, Until: because.Until})
 }
 
-// Nowhere returns the block for the case that no domain has room for a gang that must be in one domain.
+// Nowhere returns the block for a tie with a gang that must be in one domain if no domain has room for it.
 func (t *Tie) Nowhere() *decision.Block {
 	out := &decision.Block{Code: decision.BlockUnschedulable}
 	for _, gang := range t.Gangs {
@@ -139,12 +139,12 @@ func (t *Tie) Nowhere() *decision.Block {
 	return out
 }
 
-// TooMany returns the block of one of its nodes if there are more of them than a command may remove.
+// TooMany returns the block of the candidate if the tie has more nodes than a command may remove.
 func (t *Tie) TooMany(c *decision.Candidate, most int) *decision.Block {
 	return t.blockOf(c.Node.Pods, &decision.Block{Need: most})
 }
 
-// firstDrifted returns the node that drifted first, or nil if none did.
+// firstDrifted returns the node of the tie that drifted first, or nil if no node has drifted.
 func (t *Tie) firstDrifted() *decision.Candidate {
 	var first *decision.Candidate
 	for _, c := range t.Members {
@@ -155,12 +155,12 @@ func (t *Tie) firstDrifted() *decision.Candidate {
 	return first
 }
 
-// acceptsTied is Accepts for a node that is only removed together with others. If one of them is drifted, all are removed for drift.
+// acceptsTied is Accepts for a node that can only be removed together with others. If one of them is drifted, all are removed for drift.
 func (f *Fleet) acceptsTied(t *Tie, c *decision.Candidate, m decision.Method) *decision.Block {
 	own := f.acceptsAlone(c, m)
 	switch m {
 	case decision.MethodEmptiness, decision.MethodStaticDrift:
-		if own == nil { // these look for no places
+		if own == nil { // these methods do not look for places
 			own = t.blockOf(c.Node.Pods, &decision.Block{})
 		}
 		return own
@@ -185,7 +185,8 @@ func (f *Fleet) acceptsTied(t *Tie, c *decision.Candidate, m decision.Method) *d
 	return nil
 }
 
-// Whole returns a member and its block if a command with these members would leave behind others that go together with it, or nil if not.
+// Whole checks whether a command with these members would leave behind nodes that must be removed together with a member. It returns the
+// first such member and its block, or nil if there is none.
 func (f *Fleet) Whole(members []decision.Member) (node string, why *decision.Block) {
 	for i := range members {
 		t := f.ties[members[i].Node]
@@ -201,16 +202,16 @@ func (f *Fleet) Whole(members []decision.Member) (node string, why *decision.Blo
 	return "", nil
 }
 
-// wholeGangs are the gangs of a snapshot that are moved as a whole, and where their members are.
+// wholeGangs are the gangs of a snapshot that are moved as a whole, and the nodes of their members.
 type wholeGangs struct {
 	memberOf map[planning.PodKey]*planning.Gang
 	list     []*planning.Gang
-	// nodes with members that run, by name in the order in which they were looked at; waiting are members without a node.
+	// nodes are the nodes with running members, in the order in which look was called. waiting are the members without a node.
 	nodes   map[*planning.Gang][]string
 	waiting map[*planning.Gang][]planning.PodKey
 }
 
-// newWholeGangs finds them and their waiting members. It returns nil if there are none.
+// newWholeGangs finds the gangs that are moved as a whole, and their waiting members. It returns nil if there are no such gangs.
 func newWholeGangs(s *planning.Snapshot) *wholeGangs {
 	w := &wholeGangs{memberOf: map[planning.PodKey]*planning.Gang{}, nodes: map[*planning.Gang][]string{}, waiting: map[*planning.Gang][]planning.PodKey{}}
 	for i := range s.Gangs {
@@ -234,7 +235,7 @@ func newWholeGangs(s *planning.Snapshot) *wholeGangs {
 	return w
 }
 
-// look notes which gangs run on the node.
+// look records which gangs run on the node.
 func (w *wholeGangs) look(node string, list []*corev1.Pod) {
 	for _, pod := range list {
 		gang := w.memberOf[planning.KeyOf(pod)]
@@ -247,8 +248,9 @@ func (w *wholeGangs) look(node string, list []*corev1.Pod) {
 	}
 }
 
-// ties returns the nodes that go together: those of a gang that runs on several, or requires or prefers one domain, and those of all gangs
-// that share some of these. A gang on one node that may be anywhere is removed with its node.
+// ties returns the groups of nodes that must be removed together. A group has the nodes of a gang that runs on several nodes, or that
+// requires or prefers one domain. Gangs that share a node belong to the same group. A gang on one node, without such a requirement or
+// preference, is removed with its node.
 func (w *wholeGangs) ties() []*Tie {
 	of, ofParent := map[string]*Tie{}, map[planning.GangKey]*Tie{}
 	var all []*Tie
@@ -287,7 +289,7 @@ func (w *wholeGangs) ties() []*Tie {
 	return all
 }
 
-// join adds the nodes that must be removed together with some of the tie's nodes.
+// join adds the nodes and gangs of other to the tie.
 func (t *Tie) join(other *Tie) {
 	t.Gangs, t.nodes = append(other.Gangs, t.Gangs...), append(t.nodes, other.nodes...)
 	for gang, n := range other.count {
@@ -295,7 +297,7 @@ func (t *Tie) join(other *Tie) {
 	}
 }
 
-// requiredKeys returns the labels of which all members of the gang need one value.
+// requiredKeys returns the labels for which all members of the gang need the same value.
 func requiredKeys(gang *planning.Gang) (keys []string) {
 	for _, t := range gang.Topology {
 		if t.Policy != planning.GangTopologyPreferred {

@@ -11,30 +11,30 @@ import (
 	"github.com/drawknife/drawknife/disruption/decision"
 )
 
-// Limits of the memory of failed commands.
+// Limits on how long failed commands are remembered.
 const (
-	// failureKept is how long a failure counts after its pause has ended: another failure in that time makes a longer pause.
+	// failureKept is how long a failure counts after its pause has ended. Another failure in this time leads to a longer pause.
 	failureKept = 30 * time.Minute
-	// heldBackLeast is the shortest pause of a node whose replacement was held back.
+	// heldBackLeast is the shortest pause of a node whose replacement must not be launched yet.
 	heldBackLeast = 10 * time.Second
 )
 
-// Refusals remembers which nodes must not be disrupted for a while, and pools whose objects can't be written. It has no clock, and is safe
-// for concurrent use. The zero value is ready, a nil *Refusals remembers nothing.
+// Refusals remembers nodes that must not be disrupted for a while, and pools whose objects can't be written. It has no clock, and is safe
+// for concurrent use. The zero value is ready. A nil *Refusals remembers nothing.
 type Refusals struct {
 	mu    sync.Mutex
 	nodes map[RefusalKey]Refusal
 }
 
-// RefusalKey is a node's claim (a later node of the same name has another) and the reason of its disruption; an empty reason stands for
-// all. Or it is a pool, without a claim.
+// RefusalKey is the UID of a node's claim and the reason of its disruption. (A later node of the same name has another claim.) An empty
+// reason means all reasons. For a pool, it has the pool's key and no claim.
 type RefusalKey struct {
 	claim  types.UID
 	reason decision.Reason
 	pool   v1.PoolKey
 }
 
-// Refusal is the end and reason of a pause, and the number of failures. It is remembered for some time after its end.
+// Refusal is the end and reason of a pause, and the number of failures. It is kept for some time after its end.
 type Refusal struct {
 	code             decision.BlockCode
 	why              string
@@ -42,7 +42,7 @@ type Refusal struct {
 	Until, forgotten time.Time
 }
 
-// Refuse pauses nodes until then, by their claims: they must not be disrupted for the reason.
+// Refuse pauses nodes, given by their claims, until the given time: they must not be disrupted for the reason.
 func (r *Refusals) Refuse(claims []types.UID, reason decision.Reason, why string, now, until time.Time) {
 	if r == nil {
 		return
@@ -55,15 +55,15 @@ func (r *Refusals) Refuse(claims []types.UID, reason decision.Reason, why string
 	}
 }
 
-// Fail pauses the command's nodes because it could not be carried out; longer each time.
+// Fail pauses the command's nodes because the command could not be carried out. The pause is longer after each failure.
 func (r *Refusals) Fail(cmd *decision.Command, why string, now time.Time) {
 	r.note(cmd, now, func(level int) Refusal {
 		return Refusal{code: decision.BlockFailed, why: why, level: level + 1, Until: now.Add(failureWindow(level + 1))}
 	})
 }
 
-// HoldBack pauses the command's nodes at least until then, because no replacement may be launched earlier; longer each time if some were
-// launched without success.
+// HoldBack pauses the command's nodes at least until the time least, because no replacement may be launched earlier. If some replacements
+// were launched in vain, the pause is longer each time.
 func (r *Refusals) HoldBack(cmd *decision.Command, why string, launched int, now, least time.Time) {
 	r.note(cmd, now, func(level int) Refusal {
 		next := Refusal{code: decision.BlockHeldBack, why: why, level: level, Until: now.Add(heldBackLeast)}
@@ -78,7 +78,7 @@ func (r *Refusals) HoldBack(cmd *decision.Command, why string, launched int, now
 	})
 }
 
-// note updates the entry of each of the command's nodes, based on its previous level.
+// note updates the entry of each of the command's nodes. next returns the new entry for the previous number of failures.
 func (r *Refusals) note(cmd *decision.Command, now time.Time, next func(level int) Refusal) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -111,7 +111,7 @@ func (r *Refusals) Succeeded(cmd *decision.Command) {
 	}
 }
 
-// ClosePool pauses all nodes of the pool until then: its objects can't be written, as why explains.
+// ClosePool pauses all nodes of the pool until the given time, because its objects can't be written; why says the reason.
 func (r *Refusals) ClosePool(pool v1.PoolKey, why string, until time.Time) {
 	if r == nil {
 		return
@@ -132,7 +132,7 @@ func (r *Refusals) OpenPool(pool v1.PoolKey) {
 	delete(r.nodes, RefusalKey{pool: pool})
 }
 
-// prune drops expired entries. The lock is held.
+// prune drops expired entries. The caller holds the lock.
 func (r *Refusals) prune(now time.Time) {
 	if r.nodes == nil {
 		r.nodes = map[RefusalKey]Refusal{}
@@ -144,7 +144,7 @@ func (r *Refusals) prune(now time.Time) {
 	}
 }
 
-// Blocks returns why and until when a claim's node is paused, or nil if it is not.
+// Blocks returns a block with the reason and the end of the pause if the claim's node is paused, and otherwise nil.
 func (r *Refusals) Blocks(claim types.UID, reason decision.Reason, now time.Time) *decision.Block {
 	if r == nil {
 		return nil
@@ -159,7 +159,7 @@ func (r *Refusals) Blocks(claim types.UID, reason decision.Reason, now time.Time
 	return nil
 }
 
-// BlocksPool returns why and until when the nodes of the pool are paused, or nil if they are not.
+// BlocksPool returns a block with the reason and the end of the pause if the nodes of the pool are paused, and otherwise nil.
 func (r *Refusals) BlocksPool(pool v1.PoolKey, now time.Time) *decision.Block {
 	if r == nil {
 		return nil

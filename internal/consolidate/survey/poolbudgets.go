@@ -13,8 +13,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/cluster"
 )
 
-// budgetsOf returns the budgets of a NodePool, or of its generation, and faults in them: while a budget is faulty, the pool allows no
-// disruption for the reasons of that budget. (Karpenter then allows none at all.)
+// budgetsOf returns the budgets of a NodePool, or those that pools of its API version have. While a budget is invalid, the pool allows no
+// disruption for the reasons of that budget. (Karpenter then allows no disruption for any reason.)
 func budgetsOf(key v1.PoolKey, object *v1.NodePool) []decision.Budget {
 	list := object.Spec.Disruption.Budgets
 	if list == nil {
@@ -27,7 +27,7 @@ func budgetsOf(key v1.PoolKey, object *v1.NodePool) []decision.Budget {
 			Name: budgetName(key, i), Scope: decision.Scope{Pool: key}, Unit: decision.UnitNodes,
 		}
 		if from.Reasons != nil {
-			b.Reasons = []decision.Reason{} // an empty list has no reasons
+			b.Reasons = []decision.Reason{} // an empty list in the NodePool means no reason, but nil means all
 		}
 		for _, r := range from.Reasons {
 			b.Reasons = append(b.Reasons, decision.Reason(r))
@@ -50,8 +50,8 @@ func budgetsOf(key v1.PoolKey, object *v1.NodePool) []decision.Budget {
 	return out
 }
 
-// BudgetFaults returns the invalid budgets of NodePools, by pool and number, as *BudgetErrors: until they are corrected, nothing goes for
-// their reasons.
+// BudgetFaults returns the invalid budgets of NodePools, by pool and index, as *BudgetErrors. Until they are corrected, no node of the pool
+// is disrupted for their reasons.
 func (f *Fleet) BudgetFaults() []error {
 	pools := slices.SortedFunc(maps.Values(f.Pools), func(a, b *Pool) int { return a.Key.Compare(b.Key) })
 	var out []error
@@ -87,8 +87,8 @@ func calendarOf(b *v1.Budget) (*decision.Calendar, error) {
 	return decision.ParseCalendar(*b.Schedule, b.Duration.Duration, "")
 }
 
-// counted reports whether the node is part of a budget's total: managed, initialized, and its instance not being terminated. Replacements
-// that are coming up don't count.
+// counted reports whether the node is part of a budget's total: it is managed and initialized, and its instance is not being terminated.
+// Replacements that are not ready yet don't count.
 func counted(m *cluster.NodeState) bool {
 	if m.Claim == nil || m.Node == nil || m.Phase != cluster.PhaseInitialized {
 		return false
@@ -97,7 +97,7 @@ func counted(m *cluster.NodeState) bool {
 	return !ending
 }
 
-// disrupting reports whether a counted node is already being disrupted: not ready, or being removed for any reason.
+// disrupting reports whether a counted node is already being disrupted: it is not ready, or it is being removed for any reason.
 func (f *Fleet) disrupting(m *cluster.NodeState) bool {
 	_, executing := f.In.Executing[m.Name]
 	return executing || m.Leaving || m.Marked || !Ready(m.Node)

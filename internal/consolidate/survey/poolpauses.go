@@ -10,29 +10,29 @@ import (
 	"github.com/drawknife/drawknife/disruption/decision"
 )
 
-// Limits of the pause of a pool after a failure.
+// Limits on the pause of a pool after a failure.
 const (
 	backOffFirst = time.Minute
 	backOffMost  = 10 * time.Minute
 )
 
-// BackOff remembers the pools whose replacements for drift fail, so that a pool that keeps failing does not delay the replacements of other
-// pools. It has no clock, and is safe for concurrent use. A nil *BackOff remembers nothing; the zero value has seed 0.
+// BackOff remembers the pools whose replacements for drift fail. So a pool that keeps failing does not delay the replacements of other
+// pools. It has no clock, and is safe for concurrent use. A nil *BackOff remembers nothing. The zero value has seed 0.
 type BackOff struct {
 	mu    sync.Mutex
 	pools map[v1.PoolKey]PoolPause
-	// Seed determines the pause of each pool, between half of its window and all of it.
+	// Seed determines the random part of each pause. A pause takes between half of its maximum and all of it.
 	Seed uint64
 }
 
-// PoolPause is the end of a pool's pause, and the number of failures.
+// PoolPause is the end of a pool's pause, and the number of failures so far.
 type PoolPause struct {
 	level int
 	Until time.Time
 }
 
-// Failed records that a drift command of the pool could not be started, or failed for good: the pool pauses for a minute, then for two, at
-// most for ten. During a pause another failure changes nothing, and Failed returns false.
+// Failed records that a drift command of the pool could not be started, or failed for good. The pool is paused for up to one minute the
+// first time, then up to two, and at most ten. A failure during a pause changes nothing, and Failed returns false.
 func (b *BackOff) Failed(pool v1.PoolKey, now time.Time) bool {
 	if b == nil {
 		return false
@@ -64,7 +64,7 @@ func (b *BackOff) share(pool v1.PoolKey, level int, span time.Duration) time.Dur
 	return time.Duration(h.Sum64() % uint64(span))
 }
 
-// Succeeded records that a drift command of the pool succeeded: its failures are forgotten.
+// Succeeded records that a drift command of the pool succeeded. It forgets the pool's failures.
 func (b *BackOff) Succeeded(pool v1.PoolKey) {
 	if b == nil {
 		return
@@ -74,7 +74,7 @@ func (b *BackOff) Succeeded(pool v1.PoolKey) {
 	delete(b.pools, pool)
 }
 
-// Blocks returns until when the pool is paused, or nil if it is not.
+// Blocks returns a block with the end of the pause if the pool is paused, and otherwise nil.
 func (b *BackOff) Blocks(pool v1.PoolKey, now time.Time) *decision.Block {
 	if b == nil {
 		return nil

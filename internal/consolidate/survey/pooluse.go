@@ -7,8 +7,8 @@ import (
 	"github.com/drawknife/drawknife/disruption/decision"
 )
 
-// PoolUses returns the present use of the pools' own budgets, by key. It does not count what was taken from this tracker: that is under way
-// only once its command has started.
+// PoolUses returns the present use of the pools' own budgets, sorted by key. It does not count amounts that were taken from this tracker,
+// because such a disruption is under way only once its command has started.
 func (l *BudgetTracker) PoolUses() []decision.PoolUse {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -37,7 +37,7 @@ func (l *BudgetTracker) PoolUses() []decision.PoolUse {
 	return out
 }
 
-// allowed returns the smallest number that a budget of the pool allows for the reason now.
+// allowed returns the smallest number of nodes that the pool's budgets allow for the reason now.
 func (l *BudgetTracker) allowed(key v1.PoolKey, r decision.Reason) int {
 	least := decision.Unlimited
 	for _, b := range l.books {

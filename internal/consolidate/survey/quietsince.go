@@ -7,8 +7,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/cluster"
 )
 
-// QuietSince returns when consolidateAfter starts: at the last pod event, or at the claim's initialization if there was none, and not
-// before a v1alpha5 release found the node empty. Zero if the claim is not initialized.
+// QuietSince returns the time at which consolidateAfter starts: the last pod event, or the claim's initialization if there was no pod
+// event. It is not before the time at which a v1alpha5 release found the node empty. It is zero if the claim is not initialized.
 func QuietSince(m *cluster.NodeState, now time.Time) time.Time {
 	if m.Claim == nil {
 		return time.Time{}
@@ -27,7 +27,7 @@ func QuietSince(m *cluster.NodeState, now time.Time) time.Time {
 	return since
 }
 
-// TrueSince is since when a condition of the claim is true. The claim is only read.
+// TrueSince returns the time since which a condition of the claim is true. It only reads the claim.
 func TrueSince(claim *v1.NodeClaim, kind string) (time.Time, bool) {
 	for i := range claim.Status.Conditions {
 		if c := &claim.Status.Conditions[i]; c.Type == kind {
@@ -37,8 +37,8 @@ func TrueSince(claim *v1.NodeClaim, kind string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// ClosedTo reports whether the node takes no pods of consolidated nodes because its own consolidateAfter has not passed. Pools without
-// consolidateAfter, and nodes that are not initialized, are always open.
+// ClosedTo reports whether the node accepts no pods of consolidated nodes because its own consolidateAfter has not passed. It is false for
+// pools without consolidateAfter, and for nodes that are not initialized.
 func ClosedTo(m *cluster.NodeState, pool *v1.NodePool, now time.Time) bool {
 	if pool == nil {
 		return false

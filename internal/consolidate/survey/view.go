@@ -8,7 +8,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// ViewOf returns a view of a snapshot without a live cluster: see disruption.ViewOf.
+// ViewOf returns a view of a snapshot, without a live cluster: see disruption.ViewOf.
 func ViewOf(s *planning.Snapshot) *cluster.View {
 	if s == nil {
 		s = &planning.Snapshot{}
@@ -33,7 +33,7 @@ func ViewOf(s *planning.Snapshot) *cluster.View {
 func phaseOf(m *cluster.NodeState) cluster.Phase {
 	switch {
 	case m.Claim == nil:
-		return cluster.PhaseInitialized // unmanaged nodes always count as initialized
+		return cluster.PhaseInitialized // nodes that drawknife does not manage count as initialized
 	case m.Node != nil && m.Node.Labels[v1.NodeInitializedLabelKey] == "true":
 		return cluster.PhaseInitialized
 	case m.Node != nil && m.Node.Labels[v1.NodeRegisteredLabelKey] == "true":

@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// maxSteps limits how many openings and closings of calendars NextWindow follows.
+// maxSteps limits the number of openings and closings of calendars that NextWindow follows.
 const maxSteps = 1000
 
-// NextWindow returns when budgets would let a candidate go for a reason if only time passed: calendars close, and earlier starts leave
-// windows. It assumes that disruptions under way do not end: a budget that they use up gets no room. A candidate that was taken already has
-// its share, and may go now.
+// NextWindow returns when budgets would allow the disruption of a candidate for a reason if nothing but time changed: calendars close, and
+// earlier disruptions leave windows. It assumes that disruptions under way do not end, so a budget that they use up gets no room. A
+// candidate that was taken already has its share of the budgets and may be disrupted now.
 func (l *BudgetTracker) NextWindow(c *decision.Candidate, r decision.Reason) decision.Window {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -48,8 +48,9 @@ func (l *BudgetTracker) NextWindow(c *decision.Candidate, r decision.Reason) dec
 	return decision.Window{Block: first}
 }
 
-// frees returns the first time after at, when the budget has no room for the amount, at which it has room if only time passes: its
-// calendar's window has closed, or enough earlier starts have left the window of the rate. Zero if there is none.
+// frees is called when the budget has no room for the amount at the time at. It returns the first later time with room if nothing but time
+// changes: the calendar's window has closed, or enough earlier disruptions have left the budget's window. It returns zero if there is no
+// such time.
 func (b *book) frees(amount float64, now, at time.Time) time.Time {
 	closes, room := b.closing(now, at), b.roomAgain(amount, now, at)
 	if closes.IsZero() || !room.IsZero() && room.Before(closes) {
@@ -58,9 +59,9 @@ func (b *book) frees(amount float64, now, at time.Time) time.Time {
 	return closes
 }
 
-// roomAgain returns when a budget with a window has room for the amount again, if it has none at the time at; zero for a budget without a
-// window, and if the amount is more than it ever allows. Of the starts, counted from the latest backwards, those that don't fit together
-// with the amount must leave the window.
+// roomAgain returns the time at which a budget with a window has room for the amount again, if it has no room at the time at. It returns
+// zero for a budget without a window, and if the budget never allows the amount. It adds up the disruptions from the latest backwards.
+// Those that don't fit together with the amount must leave the window first.
 func (b *book) roomAgain(amount float64, now, at time.Time) time.Time {
 	room := b.Allows(b.total) + slack - amount
 	if b.Window == 0 || room < 0 {

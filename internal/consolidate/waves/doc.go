@@ -1,9 +1,9 @@
-// Package waves answers one question: which commands of a plan are executed at the same time, and which wait for them?
+// Package waves answers one question: which commands of a plan are executed at the same time, and which wait for others?
 //
-// The input is commands, the time until new nodes and pods are ready, and for each node the evictions that its pods need from
-// PodDisruptionBudgets. The output is the commands in the order of execution, and the waves: how long each takes, what it saves, and what
-// it costs while old and new nodes run at the same time.
+// The input is commands, the time until new nodes and pods are ready, and the evictions that each node needs under PodDisruptionBudgets.
+// The output is the commands in the order of execution, and the waves: the duration of each, its saving, and its cost while old and new
+// nodes run at the same time.
 //
-// Commands are taken one after another, those with the highest saving per disturbance first. Each joins the first wave whose drains do not
-// become longer because of it. That takes the number of commands times the number of waves, times the budgets of a command.
+// Commands are assigned one after another, in descending order of saving per disturbance. Each joins the first wave in which no drain
+// becomes longer because of it. The work is the number of commands times the number of waves, times the PodDisruptionBudgets of a command.
 package waves

@@ -11,17 +11,18 @@ import (
 	"github.com/drawknife/drawknife/internal/consolidate/money"
 )
 
-// Evictions says how many pods of one PodDisruptionBudget must be evicted, and how many it allows at a time.
+// Evictions says how many pods of one PodDisruptionBudget must be evicted, and how many evictions it allows at a time.
 type Evictions struct {
 	Budget        types.NamespacedName
 	Pods, Allowed int
 }
 
-// Times says how long a new node takes to be ready, and how long a pod takes once it has a place.
+// Times has the time until a new node is ready (Launch), and the time until a pod is ready once it has a place (Ready).
 type Times struct{ Launch, Ready time.Duration }
 
-// Drain returns the least time until the pods of one PodDisruptionBudget are gone: the budget releases so many at a time, and each batch
-// takes as long as pods need to be ready elsewhere. A budget that releases none now is assumed to release one at a time.
+// Drain returns the shortest time in which the pods of one PodDisruptionBudget can be evicted. The PodDisruptionBudget allows a number of
+// evictions at a time, and each batch takes as long as pods need to be ready elsewhere. If it allows no eviction now, Drain assumes that it
+// allows one at a time.
 func (t Times) Drain(pods, allowed int) time.Duration {
 	allowed = max(allowed, 1)
 	return time.Duration((pods+allowed-1)/allowed) * t.Ready
@@ -34,9 +35,9 @@ type Planner struct {
 	Evictions func(node string) []Evictions
 }
 
-// Of sorts the commands by value per disruption, and groups them so that no drain waits for another drain of the same wave: a command
-// joins the first wave in which each drain then takes no longer than it would take alone. Commands are returned in the order of the
-// waves. With inOrder it keeps the given order, and no command joins a wave before the last.
+// Of sorts the commands by value per disruption, and groups them so that no drain waits for another drain of the same wave. A command joins
+// the first wave in which each drain takes no longer than it would take alone. Commands are returned in the order of the waves. If inOrder
+// is true, it keeps the given order, and no command joins a wave before the last one.
 func (p *Planner) Of(commands []*decision.Command, inOrder bool) ([]*decision.Command, []decision.Wave) {
 	order := slices.Clone(commands)
 	if !inOrder {
@@ -67,7 +68,7 @@ func (p *Planner) Of(commands []*decision.Command, inOrder bool) ([]*decision.Co
 	return list, out
 }
 
-// One returns the wave of these commands.
+// One returns a wave with these commands.
 func (p *Planner) One(commands []*decision.Command) decision.Wave {
 	d := newDraft()
 	for _, cmd := range commands {
@@ -76,7 +77,7 @@ func (p *Planner) One(commands []*decision.Command) decision.Wave {
 	return p.wave(d)
 }
 
-// rankOf orders commands: first those without disruption, then those that must be executed, then those that save money.
+// rankOf returns the rank of a command in the order of waves: first removals of empty nodes, then drift, then commands that save money.
 func rankOf(c *decision.Command) int {
 	switch c.Reason {
 	case decision.ReasonEmpty:
@@ -107,7 +108,7 @@ type draft struct {
 
 func newDraft() *draft { return &draft{evictions: map[types.NamespacedName]*Evictions{}} }
 
-// of appends to out how many pods the command evicts under each PodDisruptionBudget.
+// of appends to out the number of pods that the command evicts under each PodDisruptionBudget.
 func (p *Planner) of(cmd *decision.Command, out []Evictions) []Evictions {
 	if cmd.Reason == decision.ReasonEmpty {
 		return out
@@ -125,7 +126,7 @@ func (p *Planner) of(cmd *decision.Command, out []Evictions) []Evictions {
 	return out
 }
 
-// join adds the command, with the evictions that it needs, to the wave if no drain then waits for another.
+// join adds the command and its evictions to the wave if no drain would then wait for another. It reports whether it did.
 func (p *Planner) join(d *draft, cmd *decision.Command, evictions []Evictions) bool {
 	limit := d.drain
 	for _, e := range evictions {
