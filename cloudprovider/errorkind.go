@@ -104,7 +104,7 @@ func LaunchAbandoned(err error) bool {
 	return false
 }
 
-// IgnoreNodeClaimNotFound returns nil for an error that says that the instance is gone, and err otherwise.
+// IgnoreNodeClaimNotFound returns nil if err says that the instance is gone, and otherwise err.
 func IgnoreNodeClaimNotFound(err error) error {
 	if IsNodeClaimNotFound(err) {
 		return nil

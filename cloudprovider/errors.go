@@ -11,15 +11,15 @@ import (
 // The error types below contain the data that callers need. Create them by a constructor or as a composite literal; they are never
 // changed after they are returned. errors.Is finds their ErrorKind, errors.As the type.
 
-// NodeClaimNotFoundError says that an instance is gone or never was.
+// NodeClaimNotFoundError says that an instance is gone or never existed.
 type NodeClaimNotFoundError struct {
-	// ProviderID that was asked for; empty when the caller had none.
+	// ProviderID is the provider ID that was asked for; empty if the caller had none.
 	ProviderID string
-	// Cause may be nil.
+	// Cause is the error behind it; it may be nil.
 	Cause error
 }
 
-// NewNodeClaimNotFoundError says that no instance has the provider ID, which may be empty. cause may be nil.
+// NewNodeClaimNotFoundError returns the error for a provider ID that no instance has; it may be empty. cause may be nil.
 func NewNodeClaimNotFoundError(providerID string, cause error) error {
 	return &NodeClaimNotFoundError{ProviderID: providerID, Cause: cause}
 }
@@ -37,19 +37,19 @@ func (e *NodeClaimNotFoundError) Kind() ErrorKind { return NodeClaimNotFound }
 // Is makes errors.Is(err, NodeClaimNotFound) true.
 func (e *NodeClaimNotFoundError) Is(target error) bool { return target == NodeClaimNotFound }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *NodeClaimNotFoundError) Unwrap() error { return e.Cause }
 
-// InsufficientCapacityError says that a launch found no capacity, and in which offerings: all those compatible with the NodeClaim.
-// The provider shows them as unavailable from now on (CP-CREATE-07).
+// InsufficientCapacityError says that a launch found no capacity in any offering that is compatible with the NodeClaim. It names these
+// offerings. From now on, the provider shows them as unavailable (CP-CREATE-07).
 type InsufficientCapacityError struct {
-	// Offerings that were out of stock, sorted; empty if no offering is compatible with the NodeClaim.
+	// Offerings are the offerings that were out of stock, sorted; empty if no offering is compatible with the NodeClaim.
 	Offerings []OfferingKey
-	// Cause may be nil. Several causes are joined with errors.Join, so that none is lost.
+	// Cause is the error behind it; it may be nil. Several causes are joined with errors.Join, so that none is lost.
 	Cause error
 }
 
-// NewInsufficientCapacityError says that the offerings have no capacity. They are copied and sorted, without duplicates. cause may
+// NewInsufficientCapacityError returns the error for offerings without capacity. They are copied and sorted, without duplicates. cause may
 // be nil, or errors.Join of many.
 func NewInsufficientCapacityError(cause error, offerings ...OfferingKey) error {
 	return &InsufficientCapacityError{Offerings: sortedKeys(offerings), Cause: cause}
@@ -68,16 +68,16 @@ func (e *InsufficientCapacityError) Kind() ErrorKind { return InsufficientCapaci
 // Is makes errors.Is(err, InsufficientCapacity) true.
 func (e *InsufficientCapacityError) Is(target error) bool { return target == InsufficientCapacity }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *InsufficientCapacityError) Unwrap() error { return e.Cause }
 
 // QuotaExceededError says that a quota of the account is used up.
 type QuotaExceededError struct {
-	// Quota is the limit's name in the cloud's own words.
+	// Quota is the cloud's name for the quota.
 	Quota string
-	// Offerings that the quota blocks, sorted. The provider shows them as unavailable (CP-CREATE-07).
+	// Offerings are the offerings that the quota blocks, sorted. The provider shows them as unavailable (CP-CREATE-07).
 	Offerings []OfferingKey
-	// Cause may be nil.
+	// Cause is the error behind it; it may be nil.
 	Cause error
 }
 
@@ -101,16 +101,16 @@ func (e *QuotaExceededError) Kind() ErrorKind { return QuotaExceeded }
 // Is makes errors.Is(err, QuotaExceeded) true.
 func (e *QuotaExceededError) Is(target error) bool { return target == QuotaExceeded }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *QuotaExceededError) Unwrap() error { return e.Cause }
 
 // NodeClassNotReadyError says that no instance can be launched with a node class at present.
 type NodeClassNotReadyError struct {
-	// NodeClass as "Kind name".
+	// NodeClass is the node class as "Kind name".
 	NodeClass string
-	// Reason says what is missing, for people.
+	// Reason says what is missing, in a sentence for people.
 	Reason string
-	// Cause may be nil.
+	// Cause is the error behind it; it may be nil.
 	Cause error
 }
 
@@ -129,21 +129,21 @@ func (e *NodeClassNotReadyError) Kind() ErrorKind { return NodeClassNotReady }
 // Is makes errors.Is(err, NodeClassNotReady) true.
 func (e *NodeClassNotReadyError) Is(target error) bool { return target == NodeClassNotReady }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *NodeClassNotReadyError) Unwrap() error { return e.Cause }
 
-// CreateError is a failed launch, with reason and message for the NodeClaim's Launched condition.
+// CreateError is a failed launch, with a reason and a message for the NodeClaim's Launched condition.
 type CreateError struct {
-	// Reason is a CamelCase word, fit for a condition's reason.
+	// Reason is a CamelCase word, suitable for a condition's reason.
 	Reason string
-	// Message is a sentence for people, fit for a condition's message.
+	// Message is a sentence for people, suitable for a condition's message.
 	Message string
-	// Cause may be nil.
+	// Cause is the error behind it; it may be nil.
 	Cause error
 }
 
-// NewCreateError makes a launch failure that a NodeClaim's condition can show: a CamelCase reason and a sentence.
-// cause may be nil.
+// NewCreateError returns the error of a failed launch that a NodeClaim's condition can show: a CamelCase reason and a sentence. cause may
+// be nil.
 func NewCreateError(reason, message string, cause error) error {
 	return &CreateError{Reason: reason, Message: message, Cause: cause}
 }
@@ -158,14 +158,14 @@ func (e *CreateError) Kind() ErrorKind { return CreateFailed }
 // Is makes errors.Is(err, CreateFailed) true.
 func (e *CreateError) Is(target error) bool { return target == CreateFailed }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *CreateError) Unwrap() error { return e.Cause }
 
 // UnevaluatedNodePoolError says that a NodePool's instance types are not known yet.
 type UnevaluatedNodePoolError struct {
-	// NodePool is its name.
+	// NodePool is the name of the NodePool.
 	NodePool string
-	// Cause may be nil.
+	// Cause is the error behind it; it may be nil.
 	Cause error
 }
 
@@ -184,21 +184,21 @@ func (e *UnevaluatedNodePoolError) Kind() ErrorKind { return UnevaluatedNodePool
 // Is makes errors.Is(err, UnevaluatedNodePool) true.
 func (e *UnevaluatedNodePoolError) Is(target error) bool { return target == UnevaluatedNodePool }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *UnevaluatedNodePoolError) Unwrap() error { return e.Cause }
 
 // ThrottledError says that the cloud refused a call because there were too many.
 type ThrottledError struct {
 	// Action is the cloud's name for the call, "CreateFleet" for instance.
 	Action string
-	// RetryAfter is how long to wait; zero leaves it to the caller's back-off.
+	// RetryAfter is how long to wait. If it is zero, the caller's back-off decides.
 	RetryAfter time.Duration
-	// Cause may be nil.
+	// Cause is the error behind it; it may be nil.
 	Cause error
 }
 
-// NewThrottledError names the cloud's call and how long to wait before the next; zero leaves the wait to the caller.
-// cause may be nil.
+// NewThrottledError names the cloud's call and how long to wait before the next call. If retryAfter is zero, the caller decides. cause may
+// be nil.
 func NewThrottledError(action string, retryAfter time.Duration, cause error) error {
 	return &ThrottledError{Action: action, RetryAfter: retryAfter, Cause: cause}
 }
@@ -217,11 +217,11 @@ func (e *ThrottledError) Kind() ErrorKind { return Throttled }
 // Is makes errors.Is(err, Throttled) true.
 func (e *ThrottledError) Is(target error) bool { return target == Throttled }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *ThrottledError) Unwrap() error { return e.Cause }
 
-// RetryAfter returns the waiting time in any ThrottledError within err, the longest if there are several. The second result is
-// false if there is none.
+// RetryAfter returns the waiting time of the ThrottledError in err, or the longest one if there are several. The second result is false if
+// err contains no ThrottledError.
 func RetryAfter(err error) (time.Duration, bool) {
 	var longest time.Duration
 	walk(err, func(e error) {
@@ -234,9 +234,9 @@ func RetryAfter(err error) (time.Duration, bool) {
 
 // UnauthorizedError says which call the credentials do not allow.
 type UnauthorizedError struct {
-	// Action is the permission that is missing, in the cloud's own words: "ec2:CreateFleet" for instance.
+	// Action is the cloud's name for the missing permission, for instance "ec2:CreateFleet".
 	Action string
-	// Cause may be nil.
+	// Cause is the error behind it; it may be nil.
 	Cause error
 }
 
@@ -255,16 +255,17 @@ func (e *UnauthorizedError) Kind() ErrorKind { return Unauthorized }
 // Is makes errors.Is(err, Unauthorized) true.
 func (e *UnauthorizedError) Is(target error) bool { return target == Unauthorized }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *UnauthorizedError) Unwrap() error { return e.Cause }
 
 // TransientError marks a cause as transient: it goes away by itself.
 type TransientError struct {
-	// Cause is what failed.
+	// Cause is the error that is transient.
 	Cause error
 }
 
-// NewTransientError marks cause as transient. Errors without a kind also count as transient; this type is for a provider that knows it.
+// NewTransientError marks cause as transient. Errors without a kind also count as transient; this type is for a provider that knows that
+// its error is transient.
 func NewTransientError(cause error) error { return &TransientError{Cause: cause} }
 
 func (e *TransientError) Error() string { return because("transient", e.Cause) }
@@ -275,16 +276,16 @@ func (e *TransientError) Kind() ErrorKind { return Transient }
 // Is makes errors.Is(err, Transient) true.
 func (e *TransientError) Is(target error) bool { return target == Transient }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *TransientError) Unwrap() error { return e.Cause }
 
-// PermanentError marks a cause as the request's own fault.
+// PermanentError says that the request itself is wrong.
 type PermanentError struct {
-	// Cause is what is wrong with the request.
+	// Cause says what is wrong with the request.
 	Cause error
 }
 
-// NewPermanentError marks cause as the request's own fault: the same call can never succeed.
+// NewPermanentError says that the request itself is wrong because of cause: the same call can never succeed.
 func NewPermanentError(cause error) error { return &PermanentError{Cause: cause} }
 
 func (e *PermanentError) Error() string { return because("permanent", e.Cause) }
@@ -295,11 +296,11 @@ func (e *PermanentError) Kind() ErrorKind { return Permanent }
 // Is makes errors.Is(err, Permanent) true.
 func (e *PermanentError) Is(target error) bool { return target == Permanent }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *PermanentError) Unwrap() error { return e.Cause }
 
-// ExhaustedOfferings returns the offerings that err names as having no room, because of stock or of a quota, sorted and without
-// repetitions. Nil when it names none.
+// ExhaustedOfferings returns the offerings that err names as out of stock or blocked by a quota, sorted and without repetitions. It returns
+// nil if err names none.
 func ExhaustedOfferings(err error) []OfferingKey {
 	var keys []OfferingKey
 	walk(err, func(e error) {
@@ -313,7 +314,7 @@ func ExhaustedOfferings(err error) []OfferingKey {
 	return sortedKeys(keys)
 }
 
-// walk visits err and all it wraps, outermost first, joined errors in their order.
+// walk calls visit for err and all errors that it wraps, the outermost first, and joined errors in their order.
 func walk(err error, visit func(error)) {
 	for err != nil {
 		visit(err)
@@ -327,8 +328,8 @@ func walk(err error, visit func(error)) {
 	}
 }
 
-// because appends the cause to a message. A missing cause adds nothing, so that a literal without a cause prints well. A cause that the
-// message already contains adds nothing either.
+// because appends the cause to a message. A missing cause adds nothing, so that an error without a cause prints well. A cause that is
+// already part of the message adds nothing either.
 func because(what string, cause error) string {
 	if cause == nil || strings.HasSuffix(what, cause.Error()) {
 		return what
@@ -345,7 +346,7 @@ func sortedKeys(keys []OfferingKey) []OfferingKey {
 	return slices.Compact(sorted)
 }
 
-// mostKeysListed bounds a message that may be about thousands of offerings; all of them are in the error's field.
+// mostKeysListed limits the offerings in a message, because there may be thousands. The error's field has all of them.
 const mostKeysListed = 10
 
 func listKeys(keys []OfferingKey) string {

@@ -27,15 +27,15 @@ const (
 
 // Interruption is one message about one instance.
 type Interruption struct {
-	// ID identifies the delivery, for the acknowledgement. If the message is delivered again, the ID may differ.
+	// ID identifies the delivery, for AckInterruptions. If the message is delivered again, the ID may differ.
 	ID string
-	// Kind of the message.
+	// Kind is the kind of the message.
 	Kind InterruptionKind
-	// ProviderID of the instance. It may belong to another cluster; the reader looks it up.
+	// ProviderID is the provider ID of the instance. It may belong to another cluster; the reader looks it up.
 	ProviderID string
-	// Time is when the cloud sent the message; zero when it doesn't say.
+	// Time is when the cloud sent the message; zero if the message does not say so.
 	Time time.Time
-	// Deadline is when the instance stops working; zero when none is known.
+	// Deadline is when the instance stops working; zero if no deadline is known.
 	Deadline time.Time
 	// Message is the cloud's own explanation, for people. Optional.
 	Message string

@@ -26,34 +26,34 @@ func CapacityTypeRank(capacityType string) int {
 	return 3
 }
 
-// Candidate is an offering together with the type it belongs to. Both are shared and must not be changed.
+// Candidate is an offering and the type that it belongs to. Both are shared and must not be changed.
 type Candidate struct {
 	Type     *InstanceType
 	Offering *Offering
 }
 
-// Key names the candidate.
+// Key returns the key of the offering.
 func (c Candidate) Key() OfferingKey { return KeyOf(c.Type, c.Offering) }
 
-// Suits reports whether an instance bought this way meets the requirements and has room for the requests. Keys that only one side
-// states are ignored; a resource that the instance lacks counts as zero.
+// Suits reports whether an instance bought this way meets the requirements and has room for the requests. It ignores keys that only the
+// instance or only want states. A resource that the instance lacks counts as zero.
 func (c Candidate) Suits(want requirements.Set, requests corev1.ResourceList) bool {
 	return c.Type != nil && c.Type.Offers(c.Offering, want) && fits(requests, c.Type.AllocatableOf(c.Offering))
 }
 
-// LaunchOrder returns all compatible offerings, available or not, in the order in which to try them, unless the provider knows
-// better: by capacity type (see CapacityTypeRank), then the cheapest first, then by key. The order does not depend on that of
+// LaunchOrder returns all compatible offerings, available or not, in the order in which to try them unless the provider knows a better
+// order. They are sorted by capacity type (see CapacityTypeRank), then by price, then by key. The result does not depend on the order of
 // types.
 func LaunchOrder(types []*InstanceType, want requirements.Set, requests corev1.ResourceList) []Candidate {
 	return LaunchOrderBy(types, want, requests, nil)
 }
 
-// LaunchCost returns the expected cost of an instance bought as the offering of the type, in USD per hour: its price, and for example the
-// cost of interruptions of spot instances. It gives the same answer whenever it is asked, and is safe for concurrent use. An answer that is
+// LaunchCost returns the expected cost of an instance bought as the offering of the type, in USD per hour. This is its price and, for
+// example, the cost of interruptions of spot instances. It always gives the same answer, and is safe for concurrent use. An answer that is
 // not a number, or below 0, counts as the price of the offering.
 type LaunchCost func(*InstanceType, *Offering) float64
 
-// Of returns the cost of a candidate; its price if c is nil, and 0 if there is no candidate.
+// Of returns the cost of a candidate. It returns the price if c is nil, and 0 if the candidate is empty.
 func (c LaunchCost) Of(candidate Candidate) float64 {
 	if candidate.Type == nil || candidate.Offering == nil {
 		return 0
@@ -68,7 +68,7 @@ func (c LaunchCost) Of(candidate Candidate) float64 {
 	return price
 }
 
-// LaunchOrderBy is LaunchOrder by expected cost instead of price: the cheapest by cost comes first. A nil cost is LaunchOrder.
+// LaunchOrderBy is like LaunchOrder, but sorts by expected cost instead of price. If cost is nil, it is the same as LaunchOrder.
 func LaunchOrderBy(types []*InstanceType, want requirements.Set, requests corev1.ResourceList, cost LaunchCost) []Candidate {
 	var suitable []keyedCandidate
 	for _, t := range types {
@@ -123,7 +123,7 @@ func appendSuitable(suitable []keyedCandidate, t *InstanceType, want requirement
 	return suitable
 }
 
-// fits reports whether every request is at most what is available.
+// fits reports whether no request exceeds the allocatable amount.
 func fits(requests, allocatable corev1.ResourceList) bool {
 	for name, wanted := range requests {
 		has := allocatable[name]
@@ -134,8 +134,8 @@ func fits(requests, allocatable corev1.ResourceList) bool {
 	return true
 }
 
-// CheapestPrice returns the price of the type's cheapest available offering that meets the requirements, in USD per hour; +Inf if there is
-// none. Resources are not checked.
+// CheapestPrice returns the price of the type's cheapest available offering that meets the requirements, in USD per hour, or +Inf if no
+// offering does. Resources are not checked.
 func (t *InstanceType) CheapestPrice(want requirements.Set) float64 {
 	cheapest, m := math.Inf(1), newMatcher(t, want)
 	for o := range t.OfferingsWithRoom() {
@@ -146,8 +146,7 @@ func (t *InstanceType) CheapestPrice(want requirements.Set) float64 {
 	return cheapest
 }
 
-// SortByPrice returns a new list of the types, cheapest first by CheapestPrice and by name where prices are equal; types without such an
-// offering come last.
+// SortByPrice returns a new list of the types, sorted by CheapestPrice and then by name. Types without a matching offering come last.
 func SortByPrice(types []*InstanceType, want requirements.Set) []*InstanceType {
 	price := make(map[*InstanceType]float64, len(types))
 	types = slices.DeleteFunc(slices.Clone(types), func(t *InstanceType) bool { return t == nil })
@@ -161,9 +160,9 @@ func SortByPrice(types []*InstanceType, want requirements.Set) []*InstanceType {
 	return sorted
 }
 
-// WorstLaunchPrice returns the highest price of an instance of this type launched with the requirements, in USD per hour: of the available
-// offerings that meet them, those of the most preferred capacity type count, and of these the most expensive. +Inf if there is none.
-// Consolidation assumes this price for a replacement.
+// WorstLaunchPrice returns the highest price, in USD per hour, of an instance of this type that is launched with the requirements. It
+// considers the available offerings that meet the requirements; of these, the most preferred capacity type; and of these, the most
+// expensive offering. It returns +Inf if no offering matches. Consolidation assumes this price for a replacement.
 func (t *InstanceType) WorstLaunchPrice(want requirements.Set) float64 {
 	best, worst := math.MaxInt, math.Inf(1)
 	m := newMatcher(t, want)

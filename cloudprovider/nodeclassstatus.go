@@ -10,7 +10,7 @@ import (
 
 // Reasons that all providers use; a provider may add its own, one CamelCase word each.
 const (
-	// NodeClassNotFound: there is no such object.
+	// NodeClassNotFound: the object does not exist.
 	NodeClassNotFound = "NodeClassNotFound"
 	// NodeClassTerminating: the object is being deleted.
 	NodeClassTerminating = "NodeClassTerminating"
@@ -20,11 +20,11 @@ const (
 
 // NodeClassReadiness says whether instances can be launched from a node class and, if not, why.
 type NodeClassReadiness struct {
-	// Status is True or False; anything else, also empty, counts as Unknown.
+	// Status is True or False. Anything else, also an empty status, counts as Unknown.
 	Status metav1.ConditionStatus `json:"status"`
-	// Reason is one CamelCase word; may be empty when the status is True.
+	// Reason is one CamelCase word. It may be empty if the status is True.
 	Reason string `json:"reason,omitempty"`
-	// Message is a sentence for people: what is missing and how to supply it. Empty only when the status is True.
+	// Message is a sentence for people: what is missing and how to supply it. It is empty only if the status is True.
 	Message string `json:"message,omitempty"`
 	// ObservedGeneration is the metadata.generation of the object that was checked; zero if there is no object.
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
@@ -33,7 +33,7 @@ type NodeClassReadiness struct {
 // Ready reports whether instances can be launched.
 func (r NodeClassReadiness) Ready() bool { return r.Status == metav1.ConditionTrue }
 
-// NodeClassStatus is for providers whose node classes can be unusable: a role is missing, an image is not found.
+// NodeClassStatus is for providers whose node classes can be unusable, for example because a role is missing or an image is not found.
 //
 //   - CP-CLASS-01: every node class of a supported kind gets an answer; one that does not exist is False with reason
 //     NodeClassNotFound, not an error. Why: a NodePool whose node class says nothing is unusable without a word.

@@ -37,12 +37,12 @@ type OfferingKey struct {
 	Zone string `json:"zone"`
 	// CapacityType is the value of karpenter.sh/capacity-type.
 	CapacityType string `json:"capacityType"`
-	// Others are the offering's further labels, a reservation for instance: "key=value" sorted by key and separated by commas.
-	// Labels stated as absent are left out, because labels that are not stated are absent as well.
+	// Others are the offering's further labels, a reservation for instance, as "key=value", sorted by key and separated by commas. Labels
+	// that are stated as absent are left out, because labels that are not stated are absent as well.
 	Others string `json:"others,omitempty"`
 }
 
-// KeyOf returns the key of one of a type's offerings.
+// KeyOf returns the key of an offering of the type.
 func KeyOf(t *InstanceType, o *Offering) OfferingKey {
 	if t == nil || o == nil {
 		return OfferingKey{}
@@ -68,7 +68,7 @@ func KeyOf(t *InstanceType, o *Offering) OfferingKey {
 	return key
 }
 
-// String is "type/zone/capacity type", with the other labels in brackets.
+// String returns "type/zone/capacity type", with the other labels in brackets.
 func (k OfferingKey) String() string {
 	s := k.InstanceType + "/" + k.Zone + "/" + k.CapacityType
 	if k.Others != "" {
@@ -99,7 +99,7 @@ func (t *InstanceType) OfferingsWithRoom() iter.Seq[*Offering] {
 	}
 }
 
-// single is the one value of a key in a set, or "" when it has none or several.
+// single returns the value of a key in a set, or "" if the key has no value or several.
 func single(set requirements.Set, key string) string {
 	value, _ := onlyValue(set.Get(key))
 	return value

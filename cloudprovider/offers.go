@@ -8,8 +8,8 @@ import (
 	"github.com/drawknife/drawknife/api/requirements"
 )
 
-// MachineRequirements returns all labels of an instance of this type bought by this offering: the type's, overridden by the offering's.
-// Keys that only other offerings of the type state are absent.
+// MachineRequirements returns all labels of an instance of this type bought by this offering: the type's labels, overridden by the
+// offering's. Keys that only other offerings of the type state are absent.
 func (t *InstanceType) MachineRequirements(o *Offering) requirements.Set {
 	stated := t.offeringKeys()
 	if o == nil {
@@ -24,7 +24,7 @@ func (t *InstanceType) MachineRequirements(o *Offering) requirements.Set {
 	return t.Requirements.Without(stated...).Merge(o.Requirements).With(absent...)
 }
 
-// Offers reports whether an instance of this type bought by this offering meets the requirements: whether they overlap with
+// Offers reports whether an instance of this type bought by this offering meets the requirements: they must overlap with
 // MachineRequirements on every key that both state. Availability and resources are not checked.
 func (t *InstanceType) Offers(o *Offering, want requirements.Set) bool {
 	if o == nil {
@@ -47,11 +47,11 @@ func (t *InstanceType) offeringKeys() []string {
 	return keys
 }
 
-// matcher compares one type with one set of requirements, offering by offering. It gives the same result as
-// MachineRequirements(o).Intersects(want), but does not create that set for each offering of a thousand types.
+// matcher compares one type with one set of requirements, for each offering. It gives the same result as
+// MachineRequirements(o).Intersects(want), but does not build that set for each offering of a thousand types.
 type matcher struct {
 	want requirements.Set
-	// typeMeets reports whether the type's own labels, without offerings, meet the requirements.
+	// typeMeets reports whether the type's own labels meet the requirements, without those of offerings.
 	typeMeets bool
 	// valued are the keys that offerings state and for which the requirements ask for a value.
 	valued []string

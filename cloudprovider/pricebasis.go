@@ -4,11 +4,11 @@ package cloudprovider
 type PriceConfidence string
 
 const (
-	// PriceCurrent: the cloud gave the price on the day that the basis names, to plan with.
+	// PriceCurrent: the cloud gave the price on the day of the basis, for planning.
 	PriceCurrent PriceConfidence = "current"
 	// PriceGiven: the user gave the price, in a file or a NodeOverlay.
 	PriceGiven PriceConfidence = "given"
-	// PriceDated: the price is from a public list of the day that the basis names, and may have changed since.
+	// PriceDated: the price is from a public list of the day of the basis, and may have changed since that day.
 	PriceDated PriceConfidence = "dated"
 	// PriceEstimated: the price is not known; it is computed from other prices.
 	PriceEstimated PriceConfidence = "estimated"
@@ -16,19 +16,19 @@ const (
 
 // PriceBasis says how reliable a price is, and where and when it was valid. Offerings share it: it must not be changed.
 type PriceBasis struct {
-	// Date is the day of the price, "2026-07-20"; empty where it is not known.
+	// Date is the day of the price, for instance "2026-07-20"; empty if it is not known.
 	Date string `json:"date,omitempty"`
-	// Region that the price is of; empty where it is not known.
+	// Region is the region for which the price is valid; empty if it is not known.
 	Region string `json:"region,omitempty"`
-	// Confidence says how reliable the price is; empty if that is not known.
+	// Confidence says how reliable the price is; empty if this is not known.
 	Confidence PriceConfidence `json:"confidence,omitempty"`
-	// Low and High are the lowest and the highest price of the instance type that were seen in the region at the time of the price, in USD
-	// per hour; for a spot price, in all zones. Both are 0 if no such range is known; prices without a range don't vary.
+	// Low and High are the lowest and the highest price of the instance type in the region at the time of the price, in USD per hour. For a
+	// spot price, they cover all zones. Both are 0 if no such range is known. Prices without a range don't vary.
 	Low  float64 `json:"low,omitempty"`
 	High float64 `json:"high,omitempty"`
 }
 
-// Repriced returns the basis of a price that the function computes from the price with this basis. It returns nil for a nil basis.
+// Repriced returns the basis of a price that reprice computes from the price with basis b. It returns nil for a nil basis.
 func (b *PriceBasis) Repriced(reprice func(usd float64) float64) *PriceBasis {
 	if b == nil || b.Low == 0 && b.High == 0 || reprice == nil {
 		return b

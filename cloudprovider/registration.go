@@ -11,13 +11,13 @@ import (
 type GateResult struct {
 	// Open is true if this gate allows the instance to register.
 	Open bool
-	// RetryAfter is when to ask again while the gate is closed; zero leaves it to the caller's back-off.
+	// RetryAfter is when to ask again while the gate is closed. If it is zero, the caller's back-off decides.
 	RetryAfter time.Duration
-	// Reason says what the gate waits for, for people.
+	// Reason says what the gate waits for, in a sentence for people.
 	Reason string
 }
 
-// RegistrationGate is for providers that must do something after an instance joined and before its first pod. A provider that
+// RegistrationGate is for providers that must do something after an instance has joined and before its first pod runs. A provider that
 // implements it is a gate with its own name; the code that registers nodes may have further gates.
 //
 //   - CP-GATE-01: a gate that has opened for a claim stays open. Why: the node's taint is gone by then.
@@ -27,7 +27,7 @@ type GateResult struct {
 //   - CP-GATE-04: an instance that is gone before the gate has opened for it gives an error of kind NodeClaimNotFound.
 //     Why: waiting for it is vain.
 type RegistrationGate interface {
-	// Name of the gate, shown while the node waits for it.
+	// Name returns the name of the gate, which is shown while the node waits for it.
 	Name() string
 	// Registered returns whether the claim's instance may be registered.
 	Registered(ctx context.Context, nodeClaim *v1.NodeClaim) (GateResult, error)

@@ -10,11 +10,11 @@ import (
 
 // RepairPolicy names a node condition that marks an instance as broken if it lasts long enough.
 type RepairPolicy struct {
-	// ConditionType is the node condition looked at.
+	// ConditionType is the type of the node condition.
 	ConditionType corev1.NodeConditionType `json:"conditionType"`
 	// ConditionStatus is the status that marks the instance as broken.
 	ConditionStatus corev1.ConditionStatus `json:"conditionStatus"`
-	// Toleration is how long the condition may last before the instance is replaced; positive.
+	// Toleration is how long the condition may last before the instance is replaced. It must be positive.
 	Toleration time.Duration `json:"toleration"`
 }
 
@@ -29,7 +29,8 @@ type Repairer interface {
 	RepairPolicies() []RepairPolicy
 }
 
-// ValidateRepairPolicies checks a list against CP-REPAIR-02. The error joins one error for each fault. It returns nil when there is none.
+// ValidateRepairPolicies checks a list against CP-REPAIR-02. The error joins one error for each fault. It returns nil if there are no
+// faults.
 func ValidateRepairPolicies(policies []RepairPolicy) error {
 	type trigger struct {
 		condition corev1.NodeConditionType

@@ -17,13 +17,13 @@ import (
 
 // CatalogError is one breach of a CP-CATALOG clause by an instance type.
 type CatalogError struct {
-	// Clause that is broken, "CP-CATALOG-05" for instance.
+	// Clause is the clause that is broken, for instance "CP-CATALOG-05".
 	Clause string
-	// InstanceType is the name of the type; empty when the type has none.
+	// InstanceType is the name of the type; empty if the type has none.
 	InstanceType string
 	// Offering is the key of the faulty offering; zero if the type itself is faulty.
 	Offering OfferingKey
-	// Fault says what is wrong and how it should be.
+	// Fault says what is wrong and how to correct it.
 	Fault string
 }
 
@@ -36,8 +36,9 @@ func (e *CatalogError) Error() string {
 }
 
 // ValidateCatalog checks a list of instance types against the clauses that can be checked with one list (CP-CATALOG-02 to CP-CATALOG-08,
-// and CP-CATALOG-16). The error joins one *CatalogError for each fault, in the order of the types. It returns nil when there is none. It is
-// meant for providers' tests and for catalogues read from files, not for each call.
+// and CP-CATALOG-16). The error joins one *CatalogError for each fault, in the order of the types. It returns nil if there are no faults.
+// It is meant for providers' tests and for catalogues that are read from files. Don't call it each time you read a catalogue from a
+// provider.
 func ValidateCatalog(types []*InstanceType, capabilities Capabilities) error {
 	var faults []error
 	seen := make(map[string]struct{}, len(types))
@@ -87,8 +88,8 @@ func (c *catalogCheck) name() {
 	}
 }
 
-// labels checks the type's own labels. The NodePool label is well-known, but never a label of an instance type; zone and capacity
-// type are checked with the offerings.
+// labels checks the type's own labels. The NodePool label is well-known, but is never a label of an instance type. Zone and capacity type
+// are checked with the offerings.
 func (c *catalogCheck) labels() {
 	core := coreLabels()
 	for _, key := range c.Vocabulary.WellKnown {
@@ -227,8 +228,8 @@ func (c *catalogCheck) resources() {
 	}
 }
 
-// quantities checks that nothing is negative and that something is left for pods. Allocatable is never below zero, which hides an
-// overhead larger than the instance, so it is checked here.
+// quantities checks that no amount is negative and that some cpu and memory are left for pods. Allocatable is never below zero, so it would
+// hide an overhead that is larger than the instance.
 func (c *catalogCheck) quantities(key OfferingKey, capacity corev1.ResourceList, overhead Overhead) {
 	for _, part := range []struct {
 		name string
@@ -262,7 +263,7 @@ func sortedNames(list corev1.ResourceList) []corev1.ResourceName {
 	return names
 }
 
-// joined joins a list of faults into one error, so that errors.As finds each.
+// joined joins a list of faults into one error, so that errors.As finds each fault.
 func joined(faults field.ErrorList) error {
 	each := make([]error, len(faults))
 	for i, fault := range faults {

@@ -46,8 +46,8 @@ func (c *catalogCheck) binding(b *AttributeBinding, path string) {
 	}
 }
 
-// ValidateDevicePool checks a pool as the API server checks its ResourceSlices: names, unique device names, that consumed counters
-// exist, and amounts. The error is nil if the pool is valid; a nil pool is an error.
+// ValidateDevicePool checks a pool as the API server checks its ResourceSlices: names, unique device names, existing counters, and amounts.
+// The error is nil if the pool is valid; a nil pool is an error.
 func ValidateDevicePool(p *DevicePool, path *field.Path) field.ErrorList {
 	if p == nil {
 		return field.ErrorList{field.Required(path, "a pool is missing: give one")}
@@ -76,7 +76,7 @@ func ValidateDevicePool(p *DevicePool, path *field.Path) field.ErrorList {
 	return append(faults, p.validateBindings(names, path)...)
 }
 
-// counterSets finds the pool's counter sets.
+// counterSets returns the pool's counter sets by name, and their faults.
 func counterSets(p *DevicePool, path *field.Path) (map[string]*resourcev1.CounterSet, field.ErrorList) {
 	var faults field.ErrorList
 	sets := map[string]*resourcev1.CounterSet{}
@@ -132,7 +132,7 @@ func validateDevice(d *resourcev1.Device, sets map[string]*resourcev1.CounterSet
 	return faults
 }
 
-// values counts the values that are set.
+// values returns the number of value fields that are set.
 func values(a resourcev1.DeviceAttribute) int {
 	n := 0
 	for _, set := range []bool{a.IntValue != nil, a.BoolValue != nil, a.StringValue != nil, a.VersionValue != nil} {

@@ -17,10 +17,10 @@ import (
 )
 
 // Approver is an external system that may delay or refuse a command before anything is done for it: a change calendar, a person, another
-// controller. It is asked about voluntary commands only; forced removals don't wait for it. It must be safe for concurrent use.
+// controller. It is asked only about voluntary commands; forced removals don't wait for it. It must be safe for concurrent use.
 type Approver interface {
-	// Approve returns its decision about the command, without waiting: it is asked again until it has decided, so a person may take their
-	// time. An error is no answer, and it is asked again. It must return when ctx ends.
+	// Approve returns the decision about the command without waiting. It is called again until it has decided, so a person may take their
+	// time. If it returns an error, it has not decided and is called again. It must return when ctx ends.
 	Approve(ctx context.Context, cmd *Command) (Approval, error)
 }
 
@@ -35,8 +35,8 @@ func (f ApproverFunc) Approve(ctx context.Context, cmd *Command) (Approval, erro
 	return f(ctx, cmd)
 }
 
-// Ask carries out an AskApproval: it waits for an answer until the timeout. If there is an error, or no answer in time, it returns nil and
-// the error. With a timeout of 0 or less only ctx limits the time.
+// Ask carries out an AskApproval: it waits for an answer until the timeout. If there is an error, or no answer within the timeout, it
+// returns nil and the error. If the timeout is 0 or less, only ctx limits the time.
 func Ask(ctx context.Context, a Approver, ask AskApproval, timeout time.Duration) (*Approval, error) {
 	switch {
 	case ctx == nil:
@@ -66,7 +66,7 @@ type ApprovalDecision string
 
 // The decisions.
 const (
-	// ApprovalPending: not decided yet.
+	// ApprovalPending: the Approver has not decided yet.
 	ApprovalPending ApprovalDecision = ""
 	// Approved: the command may be started.
 	Approved ApprovalDecision = "Approved"
@@ -79,8 +79,9 @@ type Approval struct {
 	Decision ApprovalDecision
 	// By and Reason are for operators: who decided, and why. Either may be empty.
 	By, Reason string
-	// For says, with Refused, how long not to propose the nodes again for the same reason. nil means DefaultRefusal; 0 means that they may
-	// be proposed again at once. With ApprovalPending it says when to ask again; nil means ApprovalPolicy.Every.
+	// For belongs to the decision Refused: it says how long not to propose the nodes again for the same reason. nil means DefaultRefusal; 0
+	// means that they may be proposed again at once. For the decision ApprovalPending, it says when to ask again; nil means
+	// ApprovalPolicy.Every.
 	For *time.Duration
 }
 
@@ -88,22 +89,23 @@ type Approval struct {
 const (
 	// DefaultApprovalWait is how long a command waits for an approver.
 	DefaultApprovalWait = 10 * time.Minute
-	// DefaultApprovalEvery is how often an approver that has not decided is asked.
+	// DefaultApprovalEvery is the time between two questions to an approver that has not decided.
 	DefaultApprovalEvery = 5 * time.Second
 	// DefaultRefusal is how long nodes are left alone after an approver's refusal.
 	DefaultRefusal = 15 * time.Minute
 )
 
-// ApprovalPolicy says how long commands wait for an approver, and what happens without an answer. While a command waits, its nodes count
-// against their budgets and are in no other command; nothing is done to them. The zero value is ready.
+// ApprovalPolicy says how long commands wait for an approver, and what happens if it does not answer. While a command waits, its nodes
+// count against their budgets and are in no other command; nothing is done to them. The zero value is ready.
 type ApprovalPolicy struct {
-	// Wait is how long a command waits at most, from when it was added to its queue. Nil means DefaultApprovalWait; with 0 or less, Silence
-	// decides at once, unless there is an answer.
+	// Wait is the longest time that a command waits, counted from when it was added to its queue. Nil means DefaultApprovalWait; with 0 or
+	// less, Silence decides at once, unless there is an answer.
 	Wait *time.Duration
-	// Silence decides if there is no answer until then. Approved starts the command; any other value drops it, because an approver that
-	// can't be reached might have refused.
+	// Silence decides if there is no answer by then. If it is Approved, the command starts. Any other value drops the command, because an
+	// approver that can't be reached might have refused.
 	Silence ApprovalDecision
-	// Every is how often to ask an approver that has not decided; at most ten times a second. Nil is DefaultApprovalEvery.
+	// Every is the time between two questions to an approver that has not decided; at least a tenth of a second. Nil is
+	// DefaultApprovalEvery.
 	Every *time.Duration
 }
 
@@ -119,16 +121,16 @@ func (p ApprovalPolicy) NextAsk(last *Approval) time.Duration {
 	return max(next, 100*time.Millisecond)
 }
 
-// ErrRefused is matched by every *RefusedError (errors.Is).
+// errors.Is(err, ErrRefused) is true for every *RefusedError.
 var ErrRefused = errors.New("the command was refused")
 
-// RefusedError is a command that an approver refused, or did not approve in time.
+// RefusedError means that an approver refused a command, or did not approve it in time.
 type RefusedError struct {
-	// Command is its ID, Nodes its nodes, and Reason why they were to be removed.
+	// Command is the ID of the command, Nodes are its nodes, and Reason is the reason of their disruption.
 	Command string
 	Nodes   []string
 	Reason  Reason
-	// By and Why are the approver's; Late means that there was no answer in time.
+	// By and Why are from the approver's answer. Late means that there was no answer in time.
 	By, Why string
 	Late    bool
 	// For is how long to leave the nodes alone.
@@ -148,7 +150,7 @@ func (e *RefusedError) Error() string {
 // Is reports whether target is ErrRefused.
 func (e *RefusedError) Is(target error) bool { return target == ErrRefused }
 
-// refusalOf makes the error of a refusal.
+// refusalOf returns the error for an answer that refuses the command.
 func refusalOf(c *Command, answer Approval) *RefusedError {
 	e := &RefusedError{Command: c.ID, Nodes: c.Nodes(), Reason: c.Reason, By: answer.By, Why: cmp.Or(answer.Reason, "no reason was given"), For: option.Or(answer.For, DefaultRefusal)}
 	for i := range c.Members {
@@ -157,8 +159,8 @@ func refusalOf(c *Command, answer Approval) *RefusedError {
 	return e
 }
 
-// approve waits until the approver has decided, or until the deadline. A command that waited is validated before it is started, whatever
-// its method, because its plan is old.
+// approve waits until the approver has decided, or until the deadline. A command that waited is validated before it starts, whatever its
+// method, because its plan is old.
 func (e *Execution) approve(o Observed, now time.Time, step *Step) {
 	if e.asked.IsZero() {
 		e.asked = now
@@ -183,8 +185,8 @@ func (e *Execution) approve(o Observed, now time.Time, step *Step) {
 	identity := ""
 	message := "waits for approval until " + deadline.UTC().Format(time.RFC3339)
 	if answer != nil && answer.Reason != "" {
-		identity = answer.Reason              // a new reason of the approver is published at once
-		message += " (" + answer.Reason + ")" // in front of the command, which may be long: long events are cut off at the end
+		identity = answer.Reason              // publish a new reason of the approver at once
+		message += " (" + answer.Reason + ")" // put the reason before the command: long events are cut off at the end, and the command may be long
 	}
 	message += ": " + e.cmd.String()
 	for i := range e.cmd.Members {
@@ -202,8 +204,8 @@ func (e *Execution) refuse(why *RefusedError, step *Step) {
 	}
 }
 
-// Digest identifies what the plan does: it consists of the digests of its commands, wave by wave. Plans that do the same in the same waves
-// have equal digests; see Command.Digest. A plan without commands has one, too.
+// Digest identifies what the plan does. It consists of the digests of its commands, wave by wave. Plans that do the same in the same waves
+// have equal digests; see Command.Digest. A plan without commands also has a digest.
 func (p *Plan) Digest() string {
 	if p == nil {
 		return ""
@@ -226,9 +228,9 @@ func (p *Plan) Digest() string {
 	return decision.DigestOf(waves)
 }
 
-// MovedOn returns why an approved command must not be started in the present fleet: a member's NodeClaim was replaced by another, or pods
-// came to a member that would be evicted without approval. Nil if neither is the case; pods that left do not matter. Check it in addition
-// to Planner.Validate, which checks whether the command is still worth it.
+// MovedOn returns why an approved command must not be started in the present fleet: a member's NodeClaim was replaced by another, or a
+// member has received pods that would be evicted without approval. It returns nil if neither is true. Pods that are gone do not matter.
+// Check it in addition to Planner.Validate, which checks whether the command is still worth it.
 func MovedOn(f *Fleet, cmd *Command) *RejectedError {
 	if f == nil || cmd == nil {
 		return nil

@@ -12,11 +12,11 @@ import (
 
 // BackOff remembers the pools whose replacements for drift fail, so that one failing pool does not block the drift of other
 // pools. Only drift counts. It is kept in memory, has no clock, and is safe for concurrent use. ForgetGone removes deleted pools.
-// A nil *BackOff remembers nothing; the zero value has seed 0.
+// A nil *BackOff remembers nothing. The zero value has seed 0.
 type BackOff struct{ pauses survey.BackOff }
 
-// NewBackOff returns a BackOff without failures. Pools pause for between half of their window and all of it; seed determines how long, so
-// that controllers of several clusters don't act at the same time.
+// NewBackOff returns a BackOff without failures. A pause takes between half of its maximum and all of it, depending on the seed. So
+// controllers of several clusters don't act at the same time.
 func NewBackOff(seed uint64) *BackOff { return &BackOff{pauses: survey.BackOff{Seed: seed}} }
 
 // inner returns the type that planners use, or nil if b is nil.
@@ -27,22 +27,22 @@ func (b *BackOff) inner() *survey.BackOff {
 	return &b.pauses
 }
 
-// Failed records that a drift command of the pool could not be started, or failed for good: the pool pauses for a minute, then for two, at
-// most for ten. During a pause another failure changes nothing, and Failed returns false.
+// Failed records that a drift command of the pool could not be started, or failed for good. The pool is paused for up to one minute the
+// first time, then up to two, and at most ten. A failure during a pause changes nothing, and Failed returns false.
 func (b *BackOff) Failed(pool v1.PoolKey, now time.Time) bool { return b.inner().Failed(pool, now) }
 
-// Succeeded records that a drift command of the pool was carried out: its failures are forgotten.
+// Succeeded records that a drift command of the pool was carried out. It forgets the pool's failures.
 func (b *BackOff) Succeeded(pool v1.PoolKey) { b.inner().Succeeded(pool) }
 
-// ForgetGone forgets pools that the cluster no longer has, so that a new pool of the same name is tried at once. Call it with
-// each Fleet before you plan; planners change nothing themselves. An existing pool is remembered until it succeeds, also after
-// its pause: after another failure it pauses for longer.
+// ForgetGone forgets pools that the cluster no longer has, so that a new pool of the same name is tried at once. Call it with each Fleet
+// before you plan, because planners do not call it. It keeps the failures of an existing pool until a drift command succeeds, even after
+// the pause: another failure leads to a longer pause.
 func (b *BackOff) ForgetGone(f *Fleet) { b.inner().ForgetGone(f.seen()) }
 
-// Blocks returns until when the pool is paused, or nil if it is not.
+// Blocks returns a block with the end of the pause if the pool is paused, and otherwise nil.
 func (b *BackOff) Blocks(pool v1.PoolKey, now time.Time) *Block { return b.inner().Blocks(pool, now) }
 
-// Samples returns the paused pools, with the remaining seconds.
+// Samples returns one sample for each paused pool, with the remaining seconds.
 func (b *BackOff) Samples(now time.Time) []Sample {
 	var out []Sample
 	for key, p := range b.inner().Remembered() {

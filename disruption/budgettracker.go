@@ -8,11 +8,11 @@ import (
 	"github.com/drawknife/drawknife/internal/consolidate/survey"
 )
 
-// BudgetTracker tracks all disruption budgets of a fleet: those of its NodePools and those of Input.Budgets. What is taken never exceeds a
+// BudgetTracker tracks all disruption budgets of a fleet: those of its NodePools and those of Input.Budgets. The nodes taken never exceed a
 // budget, in whatever order nodes are taken and returned. It is safe for concurrent use.
 type BudgetTracker struct{ books *survey.BudgetTracker }
 
-// NewBudgetTracker returns a tracker with nothing taken. The error is a *BudgetError for an invalid budget.
+// NewBudgetTracker returns a tracker in which no node is taken. The error is a *BudgetError for an invalid budget.
 func NewBudgetTracker(f *Fleet) (*BudgetTracker, error) {
 	p := f.seen()
 	if p == nil {
@@ -25,34 +25,35 @@ func NewBudgetTracker(f *Fleet) (*BudgetTracker, error) {
 	return &BudgetTracker{books}, nil
 }
 
-// Take reserves budget for the disruption of a candidate, or returns which budget has no room, and then changes nothing. A node that is
-// already taken is not taken twice: its first reason stays.
+// Take reserves budget for the disruption of a candidate. If a budget has no room, Take changes nothing and returns a block with that
+// budget. A node that is already taken is not taken again: it keeps its first reason.
 func (t *BudgetTracker) Take(c *Candidate, r Reason) *Block { return t.books.Take(c, r) }
 
-// TakeAll takes all candidates or none: the block is that of the first, in the given order, without room.
+// TakeAll takes all candidates or none. The block is that of the first candidate, in the given order, for which a budget has no room.
 func (t *BudgetTracker) TakeAll(list []*Candidate, r Reason) (*Candidate, *Block) {
 	return t.books.TakeAll(list, r)
 }
 
-// Return gives back what Take reserved for the node, if anything.
+// Return gives back the amounts that Take reserved for the node. It does nothing if Take reserved none.
 func (t *BudgetTracker) Return(node string) { t.books.Return(node) }
 
-// Blocks returns which budget has no room for the candidate now, or nil if Take would succeed.
+// Blocks returns a block with the budget that has no room for the candidate now, or nil if Take would succeed.
 func (t *BudgetTracker) Blocks(c *Candidate, r Reason) *Block { return t.books.Blocks(c, r) }
 
-// NextWindow returns when budgets would allow the disruption of a candidate for a reason if only time passed: budgets' calendars
-// close, and earlier disruptions leave rate windows. It assumes that commands under way do not end: a budget that they use up
-// stays used up. A candidate that was already taken may go now.
+// NextWindow returns when budgets would allow the disruption of a candidate for a reason if nothing but time changed: budgets' calendars
+// close, and earlier disruptions leave the windows of rates. It assumes that commands under way do not end, so a budget that they use up
+// stays used up. A candidate that was already taken may be disrupted now.
 func (t *BudgetTracker) NextWindow(c *Candidate, r Reason) Window { return t.books.NextWindow(c, r) }
 
-// Uses returns the present use of all budgets, pools first, in the order of the snapshot.
+// Uses returns the present use of all budgets in the order of the snapshot. Budgets of pools come first.
 func (t *BudgetTracker) Uses() []BudgetUse { return t.books.Uses() }
 
-// PoolUses returns the present use of the pools' own budgets, by key. It does not count what was taken from this tracker: that is under way
-// only once its command has started.
+// PoolUses returns the present use of the pools' own budgets, sorted by key. It does not count amounts that were taken from this tracker,
+// because such a disruption is under way only once its command has started.
 func (t *BudgetTracker) PoolUses() []PoolUse { return t.books.PoolUses() }
 
-// Events returns events about pools that have nodes and whose own budgets allow no disruption now, one event for each reason.
+// Events returns events about pools whose own budgets allow no disruption now, one event for each reason. It leaves out pools without
+// nodes.
 func (t *BudgetTracker) Events() []Event {
 	var out []Event
 	for _, use := range t.PoolUses() {
@@ -67,7 +68,8 @@ func (t *BudgetTracker) Events() []Event {
 	return out
 }
 
-// Samples returns how many nodes pools' own budgets allow, and how many count against them. The reason is spelled as in the API.
+// Samples returns the number of nodes that the pools' own budgets allow, and the number that count against them. The label of the reason
+// has the value of the API.
 func (t *BudgetTracker) Samples() []Sample {
 	var out []Sample
 	for _, use := range t.PoolUses() {

@@ -8,34 +8,34 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// Input has the pools and instance types to which overlays are applied. Nothing in it is changed, and nothing in it may be changed
-// afterwards.
+// Input has the pools and instance types to which overlays are applied. Apply does not change it. Nobody may change it afterwards.
 type Input struct {
-	// Overlays in any order; names are unique. Each invalid overlay is refused separately.
+	// Overlays may be in any order; their names must be unique. Each invalid overlay is refused separately.
 	Overlays []*v1.NodeOverlay
-	// Pools in any order; keys are unique. All pools belong in one call: an overlay is applied to all or to none.
+	// Pools may be in any order; their keys must be unique. Pass all pools in one call, because an overlay is applied to all pools or to
+	// none.
 	Pools []Pool
-	// Lookup is the provider's vocabulary: requirements are validated with it, and aliases in requirements and labels are replaced by the
-	// names that they stand for. Nil knows no aliases and restricts no keys.
+	// Lookup is the provider's vocabulary. Requirements are validated with it, and aliases in requirements and labels are replaced by the
+	// canonical names. Nil means no aliases and no restricted keys.
 	Lookup *requirements.Lookup
-	// Previous is the result of an earlier call, or nil. Types with the same result as then keep their identity, so that planners recognise
-	// them.
+	// Previous is the result of an earlier call, or nil. If a type has the same result as in that call, the same object is returned, so
+	// that planners recognise it.
 	Previous *Result
 }
 
-// Pool is a NodePool and the instances it may launch.
+// Pool is a NodePool and the instance types that it may launch.
 type Pool struct {
-	// Key is the pool's identity. Its name is the value of the label Key.LabelKey, which requirements of overlays may use.
+	// Key identifies the pool. Its name is the value of the label Key.LabelKey, which requirements of overlays may use.
 	Key v1.PoolKey
-	// Object has the labels of the template, which requirements of overlays may use in addition to the labels of types and offerings. Nil
-	// has none.
+	// Object is the NodePool. Requirements of overlays may use the labels of its template, in addition to the labels of types and
+	// offerings. Nil has none.
 	Object *v1.NodePool
-	// Types are the instances as the provider lists them, possibly shared with other pools.
+	// Types are the instance types as the provider lists them; they may be shared with other pools.
 	Types []*cloudprovider.InstanceType
 }
 
-// Apply applies overlays to the instance types of pools. It never fails as a whole: the faults of an overlay are in its verdict, and the
-// others are applied without it.
+// Apply applies overlays to the instance types of pools. It never fails as a whole. The faults of an overlay are in its verdict, and the
+// other overlays are applied without it.
 func Apply(in Input) *Result {
 	taken := take(in.Overlays, in.Lookup)
 	views := newViews(in.Pools, taken, in.Lookup)
@@ -56,7 +56,7 @@ func Apply(in Input) *Result {
 	return newResult(views, taken, in)
 }
 
-// firstConflict matches the rule with all views, and returns the first conflict with another rule of equal weight, or nil.
+// firstConflict matches rule r with all views. It returns the first conflict with another rule of equal weight, or nil.
 func firstConflict(views []*view, rules []*rule, r *rule) *Conflict {
 	for _, v := range views {
 		v.match(r)
@@ -90,7 +90,7 @@ func newResult(views []*view, taken taken, in Input) *Result {
 	return result
 }
 
-// number stores the list of types that results from base, unless an equal list is stored already.
+// number returns the index in Lists of the types that result from base. It stores the list unless an equal list is stored already.
 func (r *Result) number(made map[*list][]int, base *list, types []*cloudprovider.InstanceType) int {
 	for _, number := range made[base] {
 		if slices.Equal(r.Lists[number], types) {

@@ -10,17 +10,16 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// corrected is a copy of an instance type, with the changes that were made to it. It is never changed once made.
+// corrected is a changed copy of an instance type (made), with the changes that were made to it. It is not changed once it is made.
 type corrected struct {
 	base, made *cloudprovider.InstanceType
-	// prices are the rules that set the prices, by offering; nil for an offering without such a rule, and nil as a whole if no rule sets a
-	// price.
+	// prices has, for each offering, the rule that sets its price, or nil if no rule does. The whole slice is nil if no rule sets a price.
 	prices []*rule
-	// capacity are the resources that were set, sorted by name.
+	// capacity are the resources that overlays set, sorted by name.
 	capacity []granted
 }
 
-// granted is a resource of a type that an overlay sets.
+// granted is a resource that an overlay sets for a type.
 type granted struct {
 	rule *rule
 	amount
@@ -28,7 +27,7 @@ type granted struct {
 
 func (c *corrected) repriced() bool { return c.prices != nil }
 
-// sameAs reports whether the same was done to the same type.
+// sameAs reports whether both have the same changes to the same type.
 func (c *corrected) sameAs(o *corrected) bool {
 	return c.base == o.base && slices.EqualFunc(c.prices, o.prices, samePrice) &&
 		slices.EqualFunc(c.capacity, o.capacity, func(a, b granted) bool {
@@ -52,18 +51,18 @@ func (c *corrected) overlaid() Overlaid {
 	return o
 }
 
-// workshop makes the changed copies for one result, each copy once.
+// workshop makes the changed copies for one result. It makes each copy only once.
 type workshop struct {
 	result, previous *Result
 	sources          map[source]string
 }
 
-// source determines the text of a price's provenance; there are few different ones, so each text is made once.
+// source is the key for the text of a price's source. There are few different texts, so each is made only once.
 type source struct {
 	overlay, over string
 }
 
-// correct returns the types of the view with all changes applied; without changes it returns the given slice.
+// correct returns the types of the view with all changes applied. Without changes it returns the list's own slice.
 func (w *workshop) correct(v *view, rules []*rule) []*cloudprovider.InstanceType {
 	if v.prices == nil && v.capacity == nil {
 		return v.list.types
@@ -77,7 +76,7 @@ func (w *workshop) correct(v *view, rules []*rule) []*cloudprovider.InstanceType
 	return types
 }
 
-// corrections returns the changes to a type of the view, or nil if there is none.
+// corrections returns the changes to a type of the view, or nil if the type is not changed.
 func (v *view) corrections(number int, rules []*rule) *corrected {
 	var c corrected
 	if v.prices != nil {
@@ -107,7 +106,7 @@ func (v *view) corrections(number int, rules []*rule) *corrected {
 	return &c
 }
 
-// copyOf returns a copy with these corrections: from this result, from the previous result, or a new copy.
+// copyOf returns a copy of the type with these changes: an existing copy of this result or of the previous one, or a new copy.
 func (w *workshop) copyOf(c *corrected) *corrected {
 	if found := w.result.find(c); found != nil {
 		return found
@@ -134,7 +133,7 @@ func (r *Result) find(c *corrected) *corrected {
 	return nil
 }
 
-// make copies a type and corrects the copy. Unchanged parts are shared with the original: neither ever changes.
+// make copies a type and changes the copy. Parts without changes are shared with the original, because neither is changed later.
 func (w *workshop) make(c *corrected) *cloudprovider.InstanceType {
 	t := *c.base
 	t.Offerings = slices.Clone(c.base.Offerings)
@@ -161,7 +160,7 @@ func (w *workshop) make(c *corrected) *cloudprovider.InstanceType {
 	return &t
 }
 
-// outrank also sets the entries that an offering would otherwise override: the overlay's capacity is for the whole type.
+// outrank also sets entries that the offering overrides, because the overlay's capacity is for the whole type.
 func outrank(o *cloudprovider.Offering, capacity []granted) {
 	shared := true
 	for _, g := range capacity {
@@ -175,7 +174,7 @@ func outrank(o *cloudprovider.Offering, capacity []granted) {
 	}
 }
 
-// source returns the provenance of a price that an overlay set.
+// source returns the text for the source of a price that an overlay has set.
 func (w *workshop) source(overlay, over string) string {
 	key := source{overlay, over}
 	if text, ok := w.sources[key]; ok {

@@ -13,12 +13,12 @@ import (
 // Result contains the instance types of pools after overlays were applied. It is never changed and safe for concurrent use. A nil Result
 // knows no pool.
 type Result struct {
-	// Pools are the pools of the input, ordered by key.
+	// Pools are the pools of the input, sorted by key.
 	Pools []PoolTypes
-	// Lists are the distinct lists of instance types that Pools see; PoolTypes.List is an index into it.
+	// Lists are the distinct lists of instance types of all Pools. PoolTypes.List is an index into it.
 	Lists [][]*cloudprovider.InstanceType
-	// Verdicts say of each overlay whether it was applied, in the order of application: by weight, the highest first, then by name, the
-	// last first.
+	// Verdicts say for each overlay whether it was applied. They are sorted like the overlays: by descending weight, then by name in
+	// reverse alphabetical order.
 	Verdicts []Verdict
 
 	byPool map[v1.PoolKey]int
@@ -28,17 +28,17 @@ type Result struct {
 
 // PoolTypes are the instance types of one pool, with overlays applied.
 type PoolTypes struct {
-	// Key is the pool's.
+	// Key is the key of the pool.
 	Key v1.PoolKey
-	// Types are in the order in which they were given. If no overlay changes any of them, it is exactly the slice that was
-	// given, or that of another pool with the same types. Read only.
+	// Types are in the order in which they were given. If no overlay changes any of them, Types is exactly the slice that was passed in for
+	// this pool, or for another pool with the same types. Read only.
 	Types []*cloudprovider.InstanceType
 	// List is the index of Types in Result.Lists: pools with the same index share one slice.
 	List int
 }
 
-// InstanceTypes returns the types of the pool, with overlays applied; read only. For a pool that was not evaluated the error has kind
-// [cloudprovider.UnevaluatedNodePool]: leave the pool out for now.
+// InstanceTypes returns the types of the pool, with overlays applied. Callers must not change them. For a pool that was not evaluated, the
+// error has kind [cloudprovider.UnevaluatedNodePool]: leave the pool out for now.
 func (r *Result) InstanceTypes(key v1.PoolKey) ([]*cloudprovider.InstanceType, error) {
 	if r != nil {
 		if i, ok := r.byPool[key]; ok {
@@ -48,17 +48,17 @@ func (r *Result) InstanceTypes(key v1.PoolKey) ([]*cloudprovider.InstanceType, e
 	return nil, cloudprovider.NewUnevaluatedNodePoolError(key.String(), nil)
 }
 
-// Overlaid describes the changes of overlays to one instance type. The zero value: nothing.
+// Overlaid describes the changes of overlays to one instance type. The zero value means no changes.
 type Overlaid struct {
 	// Base is the type as the provider gave it.
 	Base *cloudprovider.InstanceType
-	// Price names the overlays whose prices some of its offerings have, sorted.
+	// Price has the names of the overlays that set prices of its offerings, sorted.
 	Price []string
-	// Capacity names the overlays that some of its resources are from, sorted.
+	// Capacity has the names of the overlays that set resources of it, sorted.
 	Capacity []string
 }
 
-// Overlaid returns the changes to a type of the result; the zero value for any other type.
+// Overlaid returns the changes to a type of the result, or the zero value for any other type.
 func (r *Result) Overlaid(t *cloudprovider.InstanceType) Overlaid {
 	if r == nil || r.known[t] == nil {
 		return Overlaid{}
@@ -66,9 +66,9 @@ func (r *Result) Overlaid(t *cloudprovider.InstanceType) Overlaid {
 	return r.known[t].overlaid()
 }
 
-// Annotations returns the annotations of a NodeClaim that may become any of types: karpenter.sh/price-overlay-applied
-// and karpenter.sh/capacity-overlay-applied are "true" if the price or capacity of one of them was overlaid. Nil if
-// neither is.
+// Annotations returns the annotations of a NodeClaim that may become any of types. karpenter.sh/price-overlay-applied and
+// karpenter.sh/capacity-overlay-applied are "true" if an overlay set the price or the capacity of one of these types. It returns nil if no
+// overlay did.
 func (r *Result) Annotations(types []*cloudprovider.InstanceType) map[string]string {
 	if r == nil {
 		return nil
@@ -95,38 +95,38 @@ func (r *Result) Annotations(types []*cloudprovider.InstanceType) map[string]str
 	return annotations
 }
 
-// Reason is why an overlay was applied or refused: the reason of its condition ValidationSucceeded.
+// Reason says why an overlay was applied or refused: it is the reason of its condition ValidationSucceeded.
 type Reason string
 
 const (
-	// ReasonApplied: the overlay is valid, and applied wherever it matches and no overlay of higher weight takes precedence.
+	// ReasonApplied: the overlay is valid. It applies wherever it matches and no overlay of higher weight has priority.
 	ReasonApplied Reason = v1.ConditionValidationSucceeded
-	// ReasonInvalid: the overlay breaks a rule of its kind, or shares its name with another.
+	// ReasonInvalid: the overlay breaks a rule for NodeOverlays, or has the same name as another.
 	ReasonInvalid Reason = "Invalid"
 	// ReasonConflict: an earlier overlay of the same weight states the same price or resource.
 	ReasonConflict Reason = "Conflict"
 )
 
-// Verdict says what became of one overlay.
+// Verdict says what happened to one overlay.
 type Verdict struct {
-	// Overlay is the given overlay, unchanged.
+	// Overlay is the overlay that was passed in, unchanged.
 	Overlay *v1.NodeOverlay
 	// Reason says whether it was applied.
 	Reason Reason
 	// Message says why it was refused and what to do; empty when it was applied.
 	Message string
-	// Conflict says with which overlay there is a conflict, and about what. It is nil unless Reason is ReasonConflict.
+	// Conflict says which other overlay states the same price or resource. It is nil unless Reason is ReasonConflict.
 	Conflict *Conflict
-	// Offerings is how many offerings the overlay selects, summed over pools, whether or not its price is the final one. 0 for an
-	// applied overlay means that its requirements match nothing, probably by mistake; a refused overlay has no count.
+	// Offerings is the number of offerings that the overlay selects, added up over all pools, whether or not it sets their final price. If
+	// it is 0 for an applied overlay, its requirements match nothing, probably by mistake. A refused overlay has no count.
 	Offerings int
 }
 
 // Applied reports whether the overlay was accepted.
 func (v Verdict) Applied() bool { return v.Reason == ReasonApplied }
 
-// Record writes the verdict as the condition ValidationSucceeded of o, which must not be shared, as of now. It reports
-// whether that changed anything.
+// Record writes the verdict to o as the condition ValidationSucceeded with the time now. o must not be shared. It reports whether the
+// condition changed.
 func (v Verdict) Record(o *v1.NodeOverlay, now time.Time) bool {
 	if o == nil {
 		return false
@@ -138,7 +138,7 @@ func (v Verdict) Record(o *v1.NodeOverlay, now time.Time) bool {
 	return o.Conditions().Set(v1.ConditionValidationSucceeded, status, string(v.Reason), v.Message, now)
 }
 
-// String is one sentence for an operator.
+// String returns one sentence for an operator.
 func (v Verdict) String() string {
 	name := ""
 	if v.Overlay != nil {
@@ -155,9 +155,9 @@ func (v Verdict) String() string {
 
 // Conflict is the first price or resource that two overlays of equal weight both state.
 type Conflict struct {
-	// With names the overlay that was taken before.
+	// With is the name of the overlay that was accepted before.
 	With string
-	// Pool is where they met.
+	// Pool is the pool in which both overlays match.
 	Pool v1.PoolKey
 	// Offering is the offering whose price both overlays set. For a resource, only its InstanceType is set.
 	Offering cloudprovider.OfferingKey
@@ -165,7 +165,7 @@ type Conflict struct {
 	Resource string
 }
 
-// String is one sentence: what both overlays state, where, and the cure.
+// String returns one sentence: what both overlays state, where, and how to correct it.
 func (c Conflict) String() string {
 	what, where := "the price", c.Offering.String()
 	if c.Resource != "" {

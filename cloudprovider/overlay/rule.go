@@ -16,15 +16,15 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// rule is an overlay that was read. It is never changed.
+// rule is the compiled form of an overlay. It is not changed once it is made.
 type rule struct {
 	name   string
 	weight int32
 	want   requirements.Set
-	// price is the text that sets or adjusts prices; empty when the overlay leaves them.
+	// price is the text that sets or adjusts prices; empty if the overlay does not change prices.
 	price   string
 	reprice func(price float64) float64
-	// given is true if the overlay sets the price instead of adjusting it.
+	// given is true if the overlay sets the price, and false if it adjusts it.
 	given    bool
 	capacity []amount
 }
@@ -32,17 +32,17 @@ type rule struct {
 // amount is one entry of an overlay's capacity.
 type amount struct {
 	name     corev1.ResourceName
-	quantity corev1.ResourceList // one entry: kept as a list for its deep copies
+	quantity corev1.ResourceList // has one entry; it is a list because of DeepCopy
 	text     string
 }
 
-// taken are overlays in the order of application, each with a verdict; rules is nil if an overlay is invalid.
+// taken has the overlays in the order of application. verdicts has one entry for each; rules has nil for an invalid overlay.
 type taken struct {
 	verdicts []Verdict
 	rules    []*rule
 }
 
-// take orders and reads overlays.
+// take sorts overlays in the order of application and compiles them.
 func take(overlays []*v1.NodeOverlay, lookup *requirements.Lookup) taken {
 	sorted := slices.DeleteFunc(slices.Clone(overlays), func(o *v1.NodeOverlay) bool { return o == nil })
 	slices.SortStableFunc(sorted, func(a, b *v1.NodeOverlay) int {
@@ -74,7 +74,7 @@ func (t *taken) refuse(i int, reason Reason, message string) {
 	t.rules[i] = nil
 }
 
-// keys returns all label keys that rules use, sorted.
+// keys returns all label keys that the rules use, sorted.
 func (t *taken) keys() []string {
 	var keys []string
 	for _, r := range t.rules {
@@ -86,7 +86,7 @@ func (t *taken) keys() []string {
 	return slices.Compact(keys)
 }
 
-// newRule reads an overlay; the error lists all of its faults.
+// newRule compiles an overlay; the error lists all of its faults.
 func newRule(o *v1.NodeOverlay, lookup *requirements.Lookup) (*rule, error) {
 	errs := o.Validate()
 	errs = append(errs, requirements.ValidateRequirements(o.Spec.Requirements, lookup, field.NewPath("spec", "requirements"))...)
@@ -121,7 +121,7 @@ func (r *rule) readPrice(spec *v1.NodeOverlaySpec) error {
 		if err != nil {
 			return fmt.Errorf("spec.priceAdjustment: %w", err)
 		}
-		// A price stays finite (CP-CATALOG-07), however absurd the adjustment.
+		// A price stays finite (CP-CATALOG-07), however large the adjustment is.
 		r.price, r.reprice = *spec.PriceAdjustment, func(price float64) float64 {
 			return min(adjustment.Apply(price), math.MaxFloat64)
 		}
@@ -129,8 +129,8 @@ func (r *rule) readPrice(spec *v1.NodeOverlaySpec) error {
 	return nil
 }
 
-// StandInPrices returns the prices that overlays set, by name of the instance type. If several overlays set the price of one type, the
-// overlay that Apply would use counts. Adjustments state none. Overlays that are invalid are passed over.
+// StandInPrices returns the prices that overlays set, by the name of the instance type. If several overlays set the price of one type, it
+// uses the overlay that Apply would use. Adjustments state none. It ignores invalid overlays.
 func StandInPrices(overlays []*v1.NodeOverlay, lookup *requirements.Lookup, types []*cloudprovider.InstanceType) map[string]float64 {
 	prices := make(map[string]float64)
 	t := take(overlays, lookup)
@@ -150,7 +150,8 @@ func StandInPrices(overlays []*v1.NodeOverlay, lookup *requirements.Lookup, type
 	return prices
 }
 
-// rebase returns the basis of a price that the overlay has changed. A price that the overlay states is the user's own, without a range.
+// rebase returns the basis of a price after the overlay has changed the price. A price that the overlay states is the user's own price and
+// has no range.
 func (r *rule) rebase(basis *cloudprovider.PriceBasis) *cloudprovider.PriceBasis {
 	switch {
 	case basis == nil:
@@ -161,10 +162,10 @@ func (r *rule) rebase(basis *cloudprovider.PriceBasis) *cloudprovider.PriceBasis
 	return basis.Repriced(r.reprice)
 }
 
-// sets reports whether the overlay has a say in prices.
+// sets reports whether the overlay sets or adjusts prices.
 func (r *rule) sets() bool { return r.reprice != nil }
 
-// samePrice reports whether two rules, maybe of different calls, change a price in the same way and with the same provenance.
+// samePrice reports whether two rules, perhaps of different calls, change a price in the same way and with the same source.
 func samePrice(a, b *rule) bool {
 	return a == b || a != nil && b != nil && a.name == b.name && a.price == b.price
 }

@@ -9,26 +9,27 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// list is one list of instance types, read once for all pools that have it: all offerings in a row, and for each label key that overlays
-// use, what the instance of each offering states. Thousands of offerings have only a few different statements, so each statement is
-// compared with an overlay once.
+// list is one list of instance types, prepared once for all pools that have it. Its offerings have consecutive indices. For each label key
+// that overlays use, a column has the statement of each offering's instance. Thousands of offerings have only a few different statements,
+// so each statement is compared with an overlay only once.
 type list struct {
 	types []*cloudprovider.InstanceType
-	// first[i] is the index of the first offering of types[i] among all offerings; one more entry marks the end.
+	// first[i] is the index of the first offering of types[i] among all offerings. One more entry marks the end.
 	first []int
-	// columns are the columns of keys, in their order.
+	// columns has one column for each of keys, in the same order.
 	keys    []string
 	columns []column
 }
 
-// column contains the values that instances state for one key.
+// column contains the statements of instances about one key.
 type column struct {
 	// says[offering] is an index into statements.
 	says []int32
 	// statements[0] means no statement: neither the type nor any of its offerings states the key.
 	statements []requirements.Requirement
-	// numbers finds a statement by its value if it has exactly one, as nearly all have; otherwise by its text after a NUL, which no label
-	// value contains. The last statement found is cached, because neighbours often have the same.
+	// numbers maps a statement to its number. Its key is the value if the statement has exactly one, as nearly all have; otherwise it is a
+	// NUL and the text of the statement. No label value contains a NUL. The last statement found is cached, because neighbouring offerings
+	// often have the same one.
 	numbers    map[string]int32
 	lastValue  string
 	lastNumber int32
@@ -58,7 +59,7 @@ func newList(types []*cloudprovider.InstanceType, keys []string) *list {
 	return l
 }
 
-// offerings returns how many the list has.
+// offerings returns the number of offerings in the list.
 func (l *list) offerings() int { return l.first[len(l.types)] }
 
 // column returns the column of a key that overlays use.
@@ -67,12 +68,12 @@ func (l *list) column(key string) *column {
 	return &l.columns[k]
 }
 
-// readType collects the statements of instances of a type, by the rule of InstanceType.MachineRequirements: the offering's statement takes
-// precedence, a key that only other offerings state is absent, and a key that no offering states comes from the type.
+// readType collects the statements of the instances of a type, by the rule of InstanceType.MachineRequirements. The offering's statement
+// has priority. A key that only other offerings state is absent. For a key that no offering states, the type's statement counts.
 func (l *list) readType(t *cloudprovider.InstanceType, first int) {
 	for i := range t.Offerings {
 		for r := range t.Offerings[i].Requirements.All {
-			// A linear search: overlays use few keys, and strings of different lengths are quickly compared.
+			// The search is linear, because overlays use few keys, and strings of different lengths are quickly compared.
 			if k := slices.Index(l.keys, r.Key()); k >= 0 {
 				c := &l.columns[k]
 				c.says[first+i] = c.number(r)
@@ -93,7 +94,7 @@ func (l *list) readType(t *cloudprovider.InstanceType, first int) {
 	}
 }
 
-// fill lets the silent say something.
+// fill gives the statement with this number to all offerings without a statement.
 func fill(says []int32, number int32) {
 	for i := range says {
 		if says[i] == unstated {
@@ -123,15 +124,14 @@ func (c *column) number(r requirements.Requirement) int32 {
 	return number
 }
 
-// condition is one requirement of an overlay, with the result for each statement that instances of a list can make about its key, in pools
-// with the same labels.
+// condition is one requirement of an overlay. met has its result for each statement about its key, in pools with the same labels.
 type condition struct {
 	says []int32
 	met  []bool
 }
 
-// conditions are the conditions of want that some offerings of the list meet and others don't; none is true if no offering meets one of the
-// conditions.
+// conditions returns the requirements of want that some offerings of the list meet and others don't. none is true if no offering meets some
+// requirement.
 func (l *list) conditions(want requirements.Set, labels requirements.Set) (open []condition, none bool) {
 	for r := range want.All {
 		c := l.column(r.Key())
@@ -147,7 +147,7 @@ func (l *list) conditions(want requirements.Set, labels requirements.Set) (open 
 	return open, false
 }
 
-// judge says for each statement whether it meets the requirement in a pool with these labels.
+// judge reports, for each statement, whether it meets the requirement in a pool with these labels.
 func (c *column) judge(labels requirements.Set, want requirements.Requirement) []bool {
 	met := make([]bool, len(c.statements))
 	for i, statement := range c.statements {
@@ -156,8 +156,7 @@ func (c *column) judge(labels requirements.Set, want requirements.Requirement) [
 	return met
 }
 
-// signature returns a string that differs for pools whose labels make a difference to some rule. Rules can't distinguish pools with equal
-// signatures.
+// signature returns a text that is equal for two pools only if no rule distinguishes their labels.
 func (l *list) signature(labels requirements.Set, rules []*rule) string {
 	var text []byte
 	if labels.Len() == 0 {
@@ -180,8 +179,8 @@ func (l *list) signature(labels requirements.Set, rules []*rule) string {
 	return string(text)
 }
 
-// meets reports whether an instance that makes the statement, in a pool with these labels, meets the requirement. A key that neither states
-// is undefined, and meets only a requirement that accepts its absence, even if the key is well known.
+// meets reports whether an instance with the statement, in a pool with these labels, meets the requirement. If neither the statement nor
+// the labels have the key, only a requirement that accepts its absence is met, even if the key is well known.
 func meets(statement requirements.Requirement, stated bool, labels requirements.Set, want requirements.Requirement) bool {
 	key := want.Key()
 	have := labels.Get(key)
@@ -196,12 +195,13 @@ func meets(statement requirements.Requirement, stated bool, labels requirements.
 	return have.Intersects(want) || acceptsAbsence(have) && acceptsAbsence(want)
 }
 
-// acceptsAbsence is requirements' rule for comparing without a common value.
+// acceptsAbsence reports whether the requirement is met by a missing label. It is the rule of package requirements for comparisons without
+// a common value.
 func acceptsAbsence(r requirements.Requirement) bool {
 	return r.Operator() == requirements.OpNotIn || r.Operator() == requirements.OpDoesNotExist
 }
 
-// matching appends the places of all offerings that meet every condition.
+// matching appends the indices of all offerings that meet every condition.
 func (l *list) matching(open []condition, into []int32) []int32 {
 	for place := range int32(l.offerings()) {
 		ok := true

@@ -9,22 +9,22 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// view is a list of instance types for all pools whose labels make no difference to any overlay, with the changes of overlays so far.
+// view is a list of instance types for all pools whose labels no overlay distinguishes, with the changes by the overlays so far.
 type view struct {
 	list *list
-	// labels are those labels of one of the pools that overlays use.
+	// labels are the labels of these pools that overlays use.
 	labels requirements.Set
 	pools  []Pool
-	// prices are by index of the offering; nil while no overlay states a price.
+	// prices is indexed like offerings; nil while no overlay states a price.
 	prices []say
-	// capacity is by index of the type; nil while no overlay states a capacity.
+	// capacity is indexed like types; nil while no overlay states a capacity.
 	capacity [][]share
-	// matches are the places of the offerings that the current overlay selects, ascending.
+	// matches are the indices of the offerings that the current overlay selects, ascending.
 	matches []int32
 }
 
-// say records which overlays state one price or resource, as numbers of rules counted from 1; 0 means none. The first takes effect. The
-// last has the lowest weight so far, and only with it can the next one conflict.
+// say records which overlays state one price or resource, as indices of rules plus 1; 0 means no overlay. The overlay first takes effect.
+// The overlay last has the lowest weight so far, so the next overlay can conflict only with it.
 type say struct{ first, last int32 }
 
 func (s *say) add(rule int) {
@@ -34,7 +34,7 @@ func (s *say) add(rule int) {
 	}
 }
 
-// rival returns the earlier rule of the same weight, or nil.
+// rival returns the earlier rule with the same weight as r, or nil.
 func (s say) rival(rules []*rule, r *rule) *rule {
 	if s.last == 0 || rules[s.last-1].weight != r.weight {
 		return nil
@@ -42,13 +42,13 @@ func (s say) rival(rules []*rule, r *rule) *rule {
 	return rules[s.last-1]
 }
 
-// share is one overlay's change of one resource of a type.
+// share says which overlays set one resource of a type.
 type share struct {
 	name corev1.ResourceName
 	say
 }
 
-// newViews groups pools, ordered by key, so that pools without a difference are processed once.
+// newViews makes one view for all pools that no overlay distinguishes, in the order of the pools' keys.
 func newViews(pools []Pool, taken taken, lookup *requirements.Lookup) []*view {
 	sorted := slices.Clone(pools)
 	slices.SortStableFunc(sorted, func(a, b Pool) int { return a.Key.Compare(b.Key) })
@@ -77,7 +77,7 @@ func newViews(pools []Pool, taken taken, lookup *requirements.Lookup) []*view {
 	return views
 }
 
-// askedLabels returns those labels of each node of the pool that overlays use.
+// askedLabels returns the labels that each node of the pool has and that overlays use.
 func askedLabels(p Pool, keys []string, lookup *requirements.Lookup) requirements.Set {
 	labels := map[string]string{}
 	if p.Object != nil {
@@ -93,7 +93,7 @@ func askedLabels(p Pool, keys []string, lookup *requirements.Lookup) requirement
 	return lookup.FromLabels(labels)
 }
 
-// shelf holds the distinct lists of types.
+// shelf has each distinct list of types once.
 type shelf struct {
 	keys    []string
 	byFirst map[*cloudprovider.InstanceType][]*list
@@ -122,7 +122,7 @@ func (v *view) match(r *rule) {
 	}
 }
 
-// conflict returns the first price or resource in the list that both the rule and an earlier one of equal weight state, or nil.
+// conflict returns the first price or resource of the list that is stated both by the rule and by an earlier rule of equal weight, or nil.
 func (v *view) conflict(rules []*rule, r *rule) *Conflict {
 	pool := v.pools[0].Key
 	if r.sets() && v.prices != nil {
@@ -150,7 +150,7 @@ func (v *view) conflict(rules []*rule, r *rule) *Conflict {
 	return nil
 }
 
-// apply applies a rule whose matches were found and which has no conflict.
+// apply applies a rule. match was called for it before, and it has no conflict.
 func (v *view) apply(number int, r *rule) {
 	if len(v.matches) == 0 {
 		return
@@ -185,7 +185,7 @@ func (v *view) shareOf(t int, name corev1.ResourceName) *share {
 	return &v.capacity[t][i]
 }
 
-// matchedTypes yields the index of each type with a matching offering, and the indexes of these offerings.
+// matchedTypes yields the index of each type with a matching offering, and the indices of these offerings.
 func (v *view) matchedTypes(yield func(number int, places []int32) bool) {
 	number := 0
 	for from := 0; from < len(v.matches); {

@@ -14,39 +14,39 @@ import (
 // BlockCode is the kind of a block. Codes are stable.
 type BlockCode string
 
-// Why a node is no candidate at all, in the order of the checks.
+// Why a node is not a candidate, in the order of the checks. In these comments, "it" is the node.
 const (
 	// BlockInFlight: Block.Command is about to remove it.
 	BlockInFlight BlockCode = "InFlight"
 	// BlockUnmanaged: it has no NodeClaim.
 	BlockUnmanaged BlockCode = "Unmanaged"
-	// BlockNoNode: it has not joined.
+	// BlockNoNode: its instance has not joined the cluster.
 	BlockNoNode BlockCode = "NoNode"
-	// BlockNotInitialized: it is not ready for pods yet, as the label of its Node or the condition Initialized of its NodeClaim says.
+	// BlockNotInitialized: it is not ready for pods yet, according to the label of its Node or the condition Initialized of its NodeClaim.
 	BlockNotInitialized BlockCode = "NotInitialized"
 	// BlockLeaving: it is already being removed.
 	BlockLeaving BlockCode = "Leaving"
-	// BlockNominated: pods were planned for it; it is protected until Block.Until.
+	// BlockNominated: pods were planned for it. It is protected until Block.Until.
 	BlockNominated BlockCode = "Nominated"
 	// BlockAnnotation: the Node has the annotation Block.Key.
 	BlockAnnotation BlockCode = "Annotation"
-	// BlockNoPool: no label names a NodePool.
+	// BlockNoPool: it has no label that names a NodePool.
 	BlockNoPool BlockCode = "NoPool"
-	// BlockPoolUnknown: Block.Pool does not exist, or is not the provider's.
+	// BlockPoolUnknown: Block.Pool does not exist, or belongs to another provider.
 	BlockPoolUnknown BlockCode = "PoolUnknown"
 	// BlockNoInstanceTypes: the provider has no instance types for Block.Pool now.
 	BlockNoInstanceTypes BlockCode = "NoInstanceTypes"
-	// BlockPod: Block.Pod must not be disrupted; Until when, if that is known.
+	// BlockPod: Block.Pod must not be disrupted. Block.Until is when this ends, if that is known.
 	BlockPod BlockCode = "Pod"
 	// BlockPodDisruptionBudget: Block.Budgets do not allow the eviction of Block.Pod.
 	BlockPodDisruptionBudget BlockCode = "PodDisruptionBudget"
-	// BlockGang: Block.Pod is a member of the gang Block.Key, which runs on Block.Count nodes and is moved as a whole or not at
-	// all. Block.Because is why it can't move: as a whole, or from the node Block.Detail. If members are pending, Block.Pods are
-	// these. If the gang is too large for one command, Block.Need is the maximum number of nodes of a command.
+	// BlockGang: Block.Pod is a member of the gang Block.Key. The gang runs on Block.Count nodes and is moved as a whole or not at all.
+	// Block.Because says why the gang can't be moved as a whole, or can't leave the node Block.Detail. If members are pending, Block.Pods
+	// are these members. If the gang is too large for one command, Block.Need is the largest number of nodes in a command.
 	BlockGang BlockCode = "Gang"
 )
 
-// Why a method does not accept a candidate.
+// Why a method does not accept a candidate. In these comments, "it" is the candidate.
 const (
 	// BlockStatic: its pool keeps a fixed number of nodes.
 	BlockStatic BlockCode = "Static"
@@ -54,48 +54,50 @@ const (
 	BlockNotStatic BlockCode = "NotStatic"
 	// BlockNever: its pool's consolidateAfter is Never.
 	BlockNever BlockCode = "ConsolidateAfterNever"
-	// BlockQuiet: pods came or went recently; Until.
+	// BlockQuiet: pods came or went recently. Block.Until is when consolidateAfter will have passed.
 	BlockQuiet BlockCode = "ConsolidateAfter"
-	// BlockBuffer: placeholders of capacity buffers, or ProvisioningRequests, need its room.
+	// BlockBuffer: placeholders of capacity buffers, or ProvisioningRequests, need its free room.
 	BlockBuffer BlockCode = "CapacityBuffer"
 	// BlockNotEmpty: pods would have to move.
 	BlockNotEmpty BlockCode = "NotEmpty"
-	// BlockEmpty: no pod would have to move, so the emptiness method handles the node, not this one.
+	// BlockEmpty: no pod would have to move, so the emptiness method removes the node, not this method.
 	BlockEmpty BlockCode = "Empty"
 	// BlockPolicy: its pool's consolidationPolicy is WhenEmpty.
 	BlockPolicy BlockCode = "WhenEmpty"
-	// BlockInstanceTypeUnknown: the provider has no instance type of Block.Key, its label's value.
+	// BlockInstanceTypeUnknown: the provider has no instance type with the name Block.Key, which is the value of its label.
 	BlockInstanceTypeUnknown BlockCode = "InstanceTypeUnknown"
 	// BlockNoLabel: it lacks the label Block.Key.
 	BlockNoLabel BlockCode = "NoLabel"
 	// BlockNotDrifted: it has not drifted.
 	BlockNotDrifted BlockCode = "NotDrifted"
-	// BlockBudget: Block.Detail, a disruption budget, leaves no room: Allowed, InUse. Until is when its calendar closes, or when earlier
-	// starts leave the window of its rate; the end of disruptions under way is unknown.
+	// BlockBudget: the disruption budget Block.Detail has no room. Its limit is Block.Allowed, its present use Block.InUse. Block.Until is
+	// when the budget's calendar closes, or when earlier disruptions leave the window of its rate. When disruptions under way will end is
+	// not known.
 	BlockBudget BlockCode = "Budget"
-	// BlockScalingDown: its static pool has more nodes than replicas, and first scales down.
+	// BlockScalingDown: its static pool has more nodes than replicas, and must scale down first.
 	BlockScalingDown BlockCode = "ScalingDown"
 	// BlockLimit: the limit on nodes of its static pool has no room for a replacement.
 	BlockLimit BlockCode = "Limit"
-	// BlockBackOff: replacements of its pool failed recently; Until.
+	// BlockBackOff: replacements for nodes of its pool failed recently. The pause ends at Block.Until.
 	BlockBackOff BlockCode = "BackOff"
-	// BlockRefused: a disruption.Approver refused its disruption for this reason, as Block.Detail explains; Until.
+	// BlockRefused: a disruption.Approver refused its disruption for this reason, as Block.Detail explains. The pause ends at Block.Until.
 	BlockRefused BlockCode = "Refused"
-	// BlockFailed: a write for its last command, or to its Pool, was refused: Block.Detail, Count times in a row; Until.
+	// BlockFailed: the API server refused a write for its last command, or to its pool, Block.Count times in a row. Block.Detail is the
+	// error. The pause ends at Block.Until.
 	BlockFailed BlockCode = "Failed"
-	// BlockHeldBack: a replacement for it must not be launched yet, Block.Detail; Until.
+	// BlockHeldBack: a replacement for it must not be launched yet; Block.Detail says why. The pause ends at Block.Until.
 	BlockHeldBack BlockCode = "HeldBack"
 	// BlockUnapproved: Block.Pod came to the node after the command was approved: see disruption.MovedOn.
 	BlockUnapproved BlockCode = "Unapproved"
 	// BlockUnschedulable: Block.Pods would have no place.
 	BlockUnschedulable BlockCode = "Unschedulable"
-	// BlockDependsOnUninitialized: pods would have to move to nodes that are not ready: Block.Detail.
+	// BlockDependsOnUninitialized: its pods would have to move to nodes that are not ready: Block.Detail.
 	BlockDependsOnUninitialized BlockCode = "DependsOnUninitialized"
-	// BlockManyNodes: it would take Block.Count new nodes.
+	// BlockManyNodes: its removal would need Block.Count new nodes.
 	BlockManyNodes BlockCode = "ManyNodes"
-	// BlockNotCheaper: no node for its pods certainly costs less than Block.Price, which is 0 if unknown.
+	// BlockNotCheaper: no new node for its pods is sure to cost less than Block.Price. This price is 0 if unknown.
 	BlockNotCheaper BlockCode = "NotCheaper"
-	// BlockMinValues: the cheaper types have less variety than its pool's minValues require.
+	// BlockMinValues: the cheaper types don't have as many different values as its pool's minValues require.
 	BlockMinValues BlockCode = "MinValues"
 	// BlockSpotToSpot: spot nodes are not replaced by spot nodes.
 	BlockSpotToSpot BlockCode = "SpotToSpot"
@@ -105,37 +107,37 @@ const (
 	BlockScore BlockCode = "BalancedScore"
 	// BlockNoBatch: no batch of nodes with this one can be removed for at most one new node.
 	BlockNoBatch BlockCode = "NoBatch"
-	// BlockNotReached: the search ended before its turn.
+	// BlockNotReached: the search ended before it tried this node.
 	BlockNotReached BlockCode = "NotReached"
 	// BlockReceiver: pods of removed nodes are planned for it.
 	BlockReceiver BlockCode = "Receiver"
-	// BlockLater: its pods have places only after other commands, because scheduling constraints require that order, or because
-	// one command can't remove and launch so many nodes: the next plan decides.
+	// BlockLater: the next plan decides. Its pods have places only after other commands, because scheduling constraints require that order,
+	// or because one command can't remove and launch so many nodes.
 	BlockLater BlockCode = "Later"
 	// BlockRobustness: Block.Pods may find no place if kube-scheduler puts pods elsewhere than planned: one of Block.Count random
 	// orders has shown this. The next plan decides.
 	BlockRobustness BlockCode = "Robustness"
-	// BlockCoolDown: it is new, or pods of its workloads were moved recently; Until.
+	// BlockCoolDown: it is new, or pods of its workloads were moved recently. The cool-down ends at Block.Until.
 	BlockCoolDown BlockCode = "CoolDown"
-	// BlockFloor: some of its pods have no room on any other node, and new nodes for them cost at least Block.Floor. Then removing it
-	// saves less than Block.Required of its Price: Block.Proof.
+	// BlockFloor: some of its pods have no room on any other node, and new nodes for them cost at least Block.Floor. So removing it saves
+	// less than Block.Required of its price. Block.Proof proves this.
 	BlockFloor BlockCode = "Floor"
-	// BlockNoGain: removing it saves Block.Saving, and must save Block.Required.
+	// BlockNoGain: removing it saves Block.Saving, but must save Block.Required.
 	BlockNoGain BlockCode = "NoGain"
-	// BlockPayBack: Block.Saving does not pay for the removal within the pay-back time; Block.Required would.
+	// BlockPayBack: Block.Saving is too small to pay for the removal within the pay-back time. Block.Required would be enough.
 	BlockPayBack BlockCode = "PayBack"
-	// BlockDrain: Block.Count of its pods are under Block.Budgets, which release Block.Need at a time: that takes Block.Duration, which is
-	// too long.
+	// BlockDrain: Block.Count of its pods are protected by the PodDisruptionBudgets Block.Budgets, which allow Block.Need evictions at a
+	// time. The drain takes Block.Duration, which is too long.
 	BlockDrain BlockCode = "Drain"
 )
 
-// Block is why a node is not disrupted: a code with details. Times are absolute, money is USD per hour; fields that the code does
-// not use are zero.
+// Block says why a node is not disrupted: a code with details. Times are absolute. Money is USD per hour. Fields that the code does not use
+// are zero.
 type Block struct {
 	Code BlockCode `json:"code"`
-	// Until is when it ends by itself; zero if unknown.
+	// Until is when the block ends by itself; zero if unknown.
 	Until time.Time `json:"until,omitzero"`
-	// Command, Key, Pool and Pod are objects that the code names.
+	// Command, Key, Pool and Pod are the objects that the code refers to.
 	Command string          `json:"command,omitempty"`
 	Key     string          `json:"key,omitempty"`
 	Pool    v1.PoolKey      `json:"pool,omitzero"`
@@ -152,22 +154,23 @@ type Block struct {
 	// Count and Need are numbers whose meaning depends on the code.
 	Count int `json:"count,omitempty"`
 	Need  int `json:"need,omitempty"`
-	// Price of the nodes to remove.
+	// Price is the price of the nodes to remove.
 	Price float64 `json:"price,omitempty"`
-	// Saving is what removing it would save, Required what it must save, and Floor what new nodes for its pods cost at least.
+	// Saving is what removing the node would save. Required is what it must save. Floor is the lowest possible cost of new nodes for its
+	// pods.
 	Saving   float64 `json:"saving,omitempty"`
 	Required float64 `json:"required,omitempty"`
 	Floor    float64 `json:"floor,omitempty"`
-	// Proof of the lowest cost of new nodes. It is nil if there is none.
+	// Proof proves the lowest cost of new nodes. It is nil if there is no proof.
 	Proof *Proof `json:"proof,omitempty"`
-	// Duration is how long something takes, in the form of time.Duration.String.
+	// Duration is a duration that the code refers to, in the form of time.Duration.String.
 	Duration string `json:"duration,omitempty"`
-	// Score of a move under the policy Balanced, and the Threshold for it.
+	// Score is the score of a move under the policy Balanced, and Threshold the required score.
 	Score     float64 `json:"score,omitempty"`
 	Threshold float64 `json:"threshold,omitempty"`
 	// Detail completes the sentence of String.
 	Detail string `json:"detail,omitempty"`
-	// Because is the reason why a gang can't be moved as a whole. It is nil if the code says everything.
+	// Because is the reason why a gang can't be moved as a whole. It is nil if the code says it all.
 	Because *Block `json:"because,omitempty"`
 }
 
@@ -275,7 +278,7 @@ func (b *Block) sentence() string {
 	return string(b.Code)
 }
 
-// fixedSentences returns the sentences without details.
+// fixedSentences returns the sentence for a code that needs no details.
 func fixedSentences(code BlockCode) (string, bool) {
 	s, ok := map[BlockCode]string{
 		BlockUnmanaged:      "no nodeclaim made it",
@@ -343,7 +346,7 @@ func (b *Block) budgetSentence() string {
 	return fmt.Sprintf("pod disruption budget %s does not let pod %s go now", strings.Join(names, ", "), b.Pod)
 }
 
-// podList names the first five and counts the others.
+// podList names the first five pods and counts the others.
 func podList(keys []planning.PodKey) string {
 	const named = 5
 	parts := make([]string, 0, named+1)

@@ -11,7 +11,7 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// Unit is what a budget counts.
+// Unit says what a budget counts.
 type Unit string
 
 // The units.
@@ -20,17 +20,17 @@ const (
 	UnitNodes Unit = "nodes"
 	// UnitPods counts the pods on nodes that would have to move.
 	UnitPods Unit = "pods"
-	// UnitPrice adds up the nodes' prices, USD per hour. Nodes whose price is not known count as nothing.
+	// UnitPrice adds up the nodes' prices in USD per hour. Nodes with an unknown price count as 0.
 	UnitPrice Unit = "USD/h"
 )
 
 // Scope selects the nodes of a budget: those that match all fields that are set. The zero value is the whole cluster.
 type Scope struct {
-	// Pool that owns the node.
+	// Pool is the pool that owns the node.
 	Pool v1.PoolKey
-	// Zone that the node is in, by its label.
+	// Zone is the zone in the node's label.
 	Zone string
-	// Labels that the node must have; nil or empty requires none.
+	// Labels selects nodes by their labels; nil or empty selects all.
 	Labels labels.Selector
 }
 
@@ -39,31 +39,31 @@ func (s *Scope) Includes(pool v1.PoolKey, zone string, set labels.Set) bool {
 	return (s.Pool.IsZero() || s.Pool == pool) && (s.Zone == "" || s.Zone == zone) && (s.Labels == nil || s.Labels.Matches(set))
 }
 
-// Budget limits how much may be disrupted at one time, or within some time: Amount of Unit, or a share of the total, in a Scope, for
-// Reasons, while its Calendar is open. It limits voluntary disruption; forced removals always happen, and count as in use.
+// Budget limits disruption at one time, or within some time. The limit is Amount of Unit, or a share of the total, for nodes in Scope and
+// for Reasons, while Calendar is open. It limits voluntary disruption. Forced removals always happen, and count as in use.
 type Budget struct {
 	// Name for messages. Required and unique.
 	Name string
-	// Reasons that it limits; nil means all voluntary ones, an empty list none.
+	// Reasons are the reasons that it limits; nil means all voluntary reasons, an empty list none.
 	Reasons []Reason
 	Scope   Scope
 	Unit    Unit
-	// Amount of Unit; with Percent a share, from 0 to 100, of the managed, initialized nodes in the scope. A share of nodes or pods is
-	// rounded up, so that any share above 0 allows at least one.
+	// Amount is in Unit. If Percent is true, it is a percentage, from 0 to 100, of the managed and initialized nodes in the scope. A share
+	// of nodes or pods is rounded up, so that any share above 0 allows at least one.
 	Amount  float64
 	Percent bool
-	// Window is 0 if the budget limits simultaneous disruption. Otherwise the budget limits the disruptions started within any
-	// span of this length, whether they succeed or not.
+	// Window is 0 if the budget limits simultaneous disruption. Otherwise the budget limits the disruptions that start within any period of
+	// this length, whether they succeed or not.
 	Window time.Duration
 	// Calendar says when the budget is in force; nil means always.
 	Calendar *Calendar
 }
 
-// BudgetError is an invalid Budget.
+// BudgetError means that a Budget is invalid.
 type BudgetError struct {
-	// Budget is its name, or its number if it has none.
+	// Budget is the name of the budget, or its index if it has no name.
 	Budget string
-	// Field that is wrong, and Rule that it breaks.
+	// Field is the wrong field, and Rule the rule that it breaks.
 	Field, Rule string
 }
 
@@ -112,7 +112,7 @@ func (b *Budget) Holds(r Reason) bool {
 	return b.Reasons == nil || slices.Contains(b.Reasons, r)
 }
 
-// Allows returns how much the budget allows, in its unit, for this total in its scope.
+// Allows returns the amount that the budget allows, in its unit, for this total in its scope.
 func (b *Budget) Allows(total float64) float64 {
 	if !b.Percent {
 		return b.Amount

@@ -11,9 +11,9 @@ import (
 type BudgetUse struct {
 	// Budget by name.
 	Budget string
-	// Counts reports whether its calendar is open now.
+	// Counts reports whether the budget's calendar is open now.
 	Counts bool
-	// Allowed and InUse in its unit; InUse may be higher, because of disruption that no budget limits.
+	// Allowed and InUse are in the budget's unit. InUse may be higher than Allowed, because of disruption that no budget limits.
 	Allowed, InUse float64
 }
 
@@ -24,17 +24,18 @@ const Unlimited = math.MaxInt32
 type PoolUse struct {
 	Pool   v1.PoolKey
 	Reason Reason
-	// Total is the number of nodes that percentages refer to: managed, initialized, and not being terminated. Disrupting of them are not
-	// ready or being removed, for any reason.
+	// Total is the number of nodes that percentages refer to: nodes that are managed, initialized, and not being terminated. Disrupting is
+	// the number of these nodes that are not ready or are being removed, for any reason.
 	Total, Disrupting int
-	// Allowed is how many nodes may be disrupted at a time; Unlimited without a budget.
+	// Allowed is the number of nodes that may be disrupted at a time. It is Unlimited if no budget covers the reason.
 	Allowed int
 }
 
-// Window is when budgets allow a node's disruption.
+// Window says when budgets allow a node's disruption.
 type Window struct {
-	// Start is the first moment, now or later; zero if none is known.
+	// Start is the first time, now or later, at which budgets allow it; zero if none is known.
 	Start time.Time
-	// Block is the budget that prevents it now, or, while Start is zero, forever; nil if the node may go now.
+	// Block is the budget that prevents the disruption now. If Start is zero, the budget prevents it for ever. Block is nil if the node may
+	// be disrupted now.
 	Block *Block
 }

@@ -7,8 +7,7 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// Calendar says when a budget is in force: for a duration from each time of a schedule. It is immutable; a nil *Calendar counts
-// always.
+// Calendar says when a budget is in force: for a duration from each time of a schedule. It is immutable. A nil *Calendar is always open.
 type Calendar struct {
 	schedule v1.Schedule
 	duration time.Duration
@@ -16,9 +15,9 @@ type Calendar struct {
 	text     string
 }
 
-// CalendarError is an invalid calendar.
+// CalendarError means that a calendar is invalid.
 type CalendarError struct {
-	// Field is schedule, duration or timeZone.
+	// Field is the name of the field: schedule, duration or timeZone.
 	Field string
 	Err   error
 }
@@ -59,8 +58,7 @@ func (c *Calendar) String() string {
 	return c.text
 }
 
-// Counts reports whether t is in an open window. A schedule that never occurs opens none (in Karpenter its window would always be
-// open).
+// Counts reports whether t is in an open window. A schedule that never occurs opens no window. (In Karpenter its window is always open.)
 func (c *Calendar) Counts(t time.Time) bool {
 	if c == nil {
 		return true
@@ -69,17 +67,17 @@ func (c *Calendar) Counts(t time.Time) bool {
 	return !hit.IsZero() && !hit.After(t)
 }
 
-// next returns the first time of the schedule strictly after t, in t's zone, so that all times of a plan are printed in one zone; zero if
-// there is none.
+// next returns the first time of the schedule strictly after t, or zero if there is none. It is in t's time zone, so that all times of a
+// plan are printed in one zone.
 func (c *Calendar) next(t time.Time) time.Time {
 	return c.schedule.Next(t.In(c.location)).In(t.Location())
 }
 
-// maxWindows limits how many consecutive windows are followed to find where they end.
+// maxWindows limits how many consecutive windows Closes follows.
 const maxWindows = 10_000
 
-// Closes returns when the window around t closes: windows that overlap or touch are one. Zero if t is in none, or if maxWindows windows
-// follow without a gap.
+// Closes returns when the window around t closes. Windows that overlap or touch count as one. It returns zero if t is in no window, or if
+// maxWindows windows follow without a gap.
 func (c *Calendar) Closes(t time.Time) time.Time {
 	if c == nil || !c.Counts(t) {
 		return time.Time{}
@@ -87,7 +85,7 @@ func (c *Calendar) Closes(t time.Time) time.Time {
 	hit := c.next(t.Add(-c.duration))
 	for range maxWindows {
 		end := hit.Add(c.duration)
-		// The last time of the schedule before the end of this window, or at it, keeps the window open.
+		// If the schedule's next time is not after the end of this window, the window stays open.
 		following := c.next(hit)
 		if following.IsZero() || following.After(end) {
 			return end
@@ -97,7 +95,7 @@ func (c *Calendar) Closes(t time.Time) time.Time {
 	return time.Time{}
 }
 
-// Opens returns when the next window opens, after the one around t; zero if there is none.
+// Opens returns when the next window opens, after the one around t. It returns zero if none will open.
 func (c *Calendar) Opens(t time.Time) time.Time {
 	if c == nil {
 		return time.Time{}

@@ -11,43 +11,43 @@ import (
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
-// Candidate is a node that may be disrupted, with what planners need to know about it. It is read-only.
+// Candidate is a node that may be disrupted, with the data that planners need about it. It is read-only.
 type Candidate struct {
-	// Name is the name of its planning.Node.
+	// Name is the name of the planning.Node.
 	Name string
 	// State and Node are the node in the view and in the snapshot.
 	State *cluster.NodeState
 	Node  *planning.Node
-	// Pool that owns it.
+	// Pool is the pool that owns the node.
 	Pool *planning.NodePool
-	// InstanceType by its label, overlays applied; nil when the provider does not list it.
+	// InstanceType is the type that the node's label names, with overlays applied; nil if the provider does not list it.
 	InstanceType *cloudprovider.InstanceType
-	// Zone and CapacityType by its labels; may be empty.
+	// Zone and CapacityType are from the node's labels; they may be empty.
 	Zone, CapacityType string
-	// Price in USD per hour; 0 if Priced is false.
+	// Price is in USD per hour; 0 if Priced is false.
 	Price  float64
 	Priced bool
-	// Pods are the reschedulable pods, which would need another place; by namespace and name.
+	// Pods are the reschedulable pods, which would need another place. They are sorted by namespace and name.
 	Pods []*corev1.Pod
-	// Cost of disrupting it, in units of an ordinary pod: 1 for the node plus the eviction costs of its pods.
+	// Cost is the cost of disrupting the node, in units of an ordinary pod: 1 for the node plus the eviction costs of its pods.
 	Cost float64
 	// QuietSince is when consolidateAfter started.
 	QuietSince time.Time
-	// Drifted is since when it is drifted; zero if it is not.
+	// Drifted is the time since which the node is drifted; zero if it is not drifted.
 	Drifted time.Time
-	// PodBlock is the block by a pod that excludes it from graceful methods, but not from eventual ones, because its NodeClaim
-	// has a terminationGracePeriod. Nil if there is none.
+	// PodBlock is the block by a pod that excludes the node from graceful methods. Eventual methods still accept the node, because its
+	// NodeClaim has a terminationGracePeriod. It is nil if no pod blocks the node.
 	PodBlock *Block
 }
 
 // Empty reports whether no pod with a cost would have to move.
 func (c *Candidate) Empty() bool { return c.Cost <= 1 }
 
-// Ratio returns the saving of its removal per unit of disruption: the order of consolidation.
+// Ratio returns the saving of the node's removal per unit of disruption. Consolidation sorts candidates by it.
 func (c *Candidate) Ratio() float64 { return c.Price / c.Cost }
 
-// LegacyCost returns the disruption cost of earlier Karpenter releases, by which static pools still choose nodes to remove: the eviction
-// cost of all its pods, whatever their owner, times the remaining share of its lifetime.
+// LegacyCost returns the disruption cost of earlier Karpenter releases: the eviction cost of all pods on the node, whatever their owner,
+// times the remaining share of the node's lifetime. Static pools still use it to choose the nodes to remove.
 func (c *Candidate) LegacyCost(now time.Time) float64 {
 	if c.State == nil {
 		return 0

@@ -14,7 +14,7 @@ import (
 // Decision is the kind of a command.
 type Decision string
 
-// The decisions. A command that does nothing is not made.
+// The decisions. There is no value for "do nothing", because no command is made in that case.
 const (
 	// DecisionDelete removes nodes and launches none.
 	DecisionDelete Decision = "delete"
@@ -24,63 +24,63 @@ const (
 
 // Member is a node that a command removes.
 type Member struct {
-	// Node is its name, Claim and UID those of its NodeClaim, ProviderID its instance's.
+	// Node is the node's name. Claim and UID are the name and UID of its NodeClaim. ProviderID identifies its instance.
 	Node       string    `json:"node"`
 	Claim      string    `json:"claim"`
 	UID        types.UID `json:"uid,omitempty"`
 	ProviderID string    `json:"providerID,omitempty"`
-	// Pool that owns it; Static if that has a fixed number of replicas.
+	// Pool is the pool that owns it. Static means that this pool has a fixed number of replicas.
 	Pool   v1.PoolKey `json:"pool"`
 	Static bool       `json:"static,omitempty"`
-	// Price in USD per hour, 0 if unknown; Cost of the disruption in units of an ordinary pod.
+	// Price is in USD per hour, 0 if unknown. Cost is the cost of the disruption in units of an ordinary pod.
 	Price float64 `json:"price"`
 	Cost  float64 `json:"cost"`
-	// Pods that have to move, by namespace and name.
+	// Pods are the pods that have to move, by namespace and name.
 	Pods []planning.PodKey `json:"pods,omitempty"`
-	// Owners of those pods, each once: Disruption.Owners. They are no part of the command's JSON.
+	// Owners are the owners of these pods, each once: see Disruption.Owners. They are not part of the command's JSON.
 	Owners []types.UID `json:"-"`
 }
 
 // Replacement is a node that a command launches.
 type Replacement struct {
-	// Node as planned: its instance types are those that may be launched, cheapest first. Nil for a static pool's, which
-	// is made from the pool's template alone.
+	// Node is the planned node. Its instance types are those that may be launched, the cheapest first. It is nil for a node of a static
+	// pool, which is made only from the pool's template.
 	Node *planning.NewNode `json:"node,omitempty"`
-	// Pool that launches it.
+	// Pool is the pool that launches the node.
 	Pool v1.PoolKey `json:"pool"`
-	// Static means that the claim is made from the template only.
+	// Static means that the claim is made only from the pool's template.
 	Static bool `json:"static,omitempty"`
 }
 
-// Command is one decision that is carried out as a whole: nodes to remove, and nodes to launch first. It is plain data.
+// Command is one decision that is carried out as a whole: nodes to remove, and nodes to launch before that. It is plain data.
 type Command struct {
 	// ID is the same for the same method, members and time.
 	ID string `json:"id"`
-	// Method that found it, and Reason of the disruption.
+	// Method is the method that found the command, Reason is the reason of the disruption.
 	Method Method `json:"method"`
 	Reason Reason `json:"reason"`
-	// Members by name, at least one. Replacements in an order in which they can take their pods.
+	// Members are sorted by name; there is at least one. Replacements are in an order in which they can take their pods.
 	Members      []Member      `json:"members"`
 	Replacements []Replacement `json:"replacements,omitempty"`
-	// Receivers are the existing nodes that pods of the members are planned for, with these pods. Their order is one in which
-	// pods can be bound: topology spread constraints may require it.
+	// Receivers are the existing nodes on which pods of the members are planned, with these pods. Pods can be bound in this order of the
+	// nodes. Topology spread constraints may require it.
 	Receivers []planning.ExistingNode `json:"receivers,omitempty"`
-	// Order is an order in which pods can be bound, if topology spread constraints make nodes take turns. Nil if nodes can take
-	// their pods one after another: first Receivers, then Replacements.
+	// Order is an order in which pods can be bound. It is set if topology spread constraints make nodes take turns. It is nil if nodes can
+	// take their pods one node after another: first Receivers, then Replacements.
 	Order []planning.PodKey `json:"order,omitempty"`
-	// Savings in USD per hour: the prices of the members minus the prices of the replacements. Negative if the replacements cost more,
-	// which can happen with drift.
+	// Savings is in USD per hour: the prices of the members minus the prices of the replacements. It is negative if the replacements cost
+	// more. This can happen with drift.
 	Savings float64 `json:"savings"`
-	// Scores of the members' Balanced pools, by pool; nil if there are none.
+	// Scores are the scores of the members' Balanced pools, by pool; nil if there are none.
 	Scores []Score `json:"scores,omitempty"`
-	// Planned is when it was planned. NotBefore is when it may be started, after another validation; equal to Planned for methods without
-	// validation.
+	// Planned is when the command was planned. NotBefore is when the command may be started, after another validation. It is equal to
+	// Planned for methods without validation.
 	Planned   time.Time `json:"planned"`
 	NotBefore time.Time `json:"notBefore"`
-	// MayShrink means that the command continues without members that no longer qualify, instead of being dropped.
+	// MayShrink means that the command continues without members that no longer qualify. Otherwise it is dropped.
 	MayShrink bool `json:"mayShrink,omitempty"`
-	// Wave is the number of the command's wave in its plan, from 1, and Waves their count; both are 0 if unknown. Set them when
-	// you start a wave, so that a later process knows that more waves were planned.
+	// Wave is the number of the command's wave in its plan, starting with 1. Waves is the number of waves. Both are 0 if unknown. Set them
+	// when you start a wave, so that a later process knows that more waves were planned.
 	Wave  int `json:"wave,omitempty"`
 	Waves int `json:"waves,omitempty"`
 }
@@ -93,7 +93,7 @@ func (c *Command) Decision() Decision {
 	return DecisionDelete
 }
 
-// Pods counts the pods that have to move.
+// Pods returns the number of pods that have to move.
 func (c *Command) Pods() int {
 	n := 0
 	for i := range c.Members {
@@ -111,7 +111,7 @@ func (c *Command) Nodes() []string {
 	return out
 }
 
-// String is one line: removed nodes, new nodes, and the saving.
+// String returns one line: removed nodes, new nodes, and the saving.
 func (c *Command) String() string {
 	s := fmt.Sprintf("%s %s (%s)", c.Decision(), strings.Join(c.Nodes(), ", "), c.Reason)
 	for _, r := range c.Replacements {

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// digestVersion changes with the input of digests: digests of different versions are never equal.
+// digestVersion changes when the input of digests changes, so that digests of different versions are never equal.
 const digestVersion = "drawknife.dev/disruption-digest/v1"
 
 // digestedCommand is the input of a command's digest.
@@ -31,17 +31,17 @@ type digestedMember struct {
 type digestedReplacement struct {
 	Pool   string `json:"pool"`
 	Static bool   `json:"static"`
-	// Types that may be launched, each as type/zone/capacity type and further labels of the offering, sorted.
+	// Types are the instance types that may be launched, each as type/zone/capacity type and further labels of the offering, sorted.
 	Types []string `json:"types"`
 }
 
-// Digest names what the command does to the cluster, for approvals: 32 hexadecimal digits. Two commands have the same digest
-// if they remove the same NodeClaims and nodes, for the same reason, evict the same pods and may launch the same offerings of
-// the same pools. Anyone who approves a digest approves of exactly that.
+// Digest identifies what the command does to the cluster, for approvals. It has 32 hexadecimal digits. Two commands have the same digest if
+// they remove the same NodeClaims and nodes for the same reason, evict the same pods, and may launch the same offerings for the same pools.
+// An approval of a digest covers exactly these actions.
 //
-// The digest leaves out what differs between plans of the same fleet: ID, method, times, wave, prices, savings, and the planned
-// places of pods, which kube-scheduler decides. Orders do not matter. A digest stays the same from release to release unless the
-// notes of a release say otherwise.
+// The digest leaves out data that differs between plans of the same fleet: ID, method, times, wave, prices and savings. It also leaves out
+// the planned places of pods, because kube-scheduler decides about these. The order of nodes and pods does not matter. A digest stays the
+// same from release to release unless the notes of a release say otherwise.
 func (c *Command) Digest() string {
 	if c == nil {
 		return ""
@@ -86,7 +86,7 @@ func digestOf(v any) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// DigestOf identifies what waves of commands do: the digests of each wave's commands, in any order, wave by wave.
+// DigestOf identifies what waves of commands do. It consists of the digests of each wave's commands, in any order, wave by wave.
 func DigestOf(waves [][]*Command) string {
 	all := [][]string{}
 	for _, commands := range waves {

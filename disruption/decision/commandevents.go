@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// RejectionEvents returns events on each member of a consolidation command: the command was no longer valid when it was about to
-// start, and which kind of change is the cause. err is the error of disruption.Planner.Validate or disruption.Step.Err.
+// RejectionEvents returns events for each member of a consolidation command that was no longer valid when it was about to start. They say
+// which kind of change is the cause. err is the error of disruption.Planner.Validate or disruption.Step.Err.
 func (c *Command) RejectionEvents(err error) []Event {
 	category := rejectionUnknown
 	var rejected *RejectedError
@@ -25,11 +25,11 @@ func (c *Command) RejectionEvents(err error) []Event {
 	return out
 }
 
-// rejectionUnknown is the category if there is no RejectedError.
+// rejectionUnknown is the category if err contains no RejectedError.
 const rejectionUnknown RejectionCategory = "unknown"
 
-// HeldBackEvents returns events about the members: the command is not started, or undone, because its launches are held back for the reason
-// in err.
+// HeldBackEvents returns events for the members of a command that is not started, or is undone, because its launches are held back. err
+// says why.
 func (c *Command) HeldBackEvents(err error) []Event {
 	if err == nil {
 		return nil

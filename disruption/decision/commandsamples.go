@@ -8,7 +8,7 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// Label returns the reason as metrics spell it; see Removal.Label for forced ones.
+// Label returns the value of the reason in metrics. For forced reasons see Removal.Label.
 func (r Reason) Label() string { return SnakeCase(string(r)) }
 
 // SnakeCase turns "WhenEmptyOrUnderutilized" into "when_empty_or_underutilized".
@@ -23,8 +23,8 @@ func SnakeCase(s string) string {
 	return out.String()
 }
 
-// TerminationMode returns how a claim's node is terminated, as metrics spell it: gracefully, without a deadline; eventually, with a
-// deadline; or forcefully, with an immediate deadline.
+// TerminationMode returns how a claim's node is terminated, as the value of a metric's label: gracefully (without a deadline), eventually
+// (with a deadline) or forcefully (with an immediate deadline).
 func TerminationMode(claim *v1.NodeClaim) string {
 	if claim == nil {
 		return ""
@@ -43,7 +43,8 @@ func (m Method) MetricLabels() map[string]string {
 	return map[string]string{LabelReason: m.Reason().Label(), LabelType: m.ConsolidationType()}
 }
 
-// PolicyLabel returns the pool's consolidationPolicy as metrics spell it; the default if it has none, and "" without a pool.
+// PolicyLabel returns the value of the pool's consolidationPolicy in metrics. It returns the default if the pool has none, and "" without a
+// pool.
 func PolicyLabel(pool *v1.NodePool) string {
 	if pool == nil {
 		return ""
@@ -74,7 +75,7 @@ func (c *Command) MetricLabels() map[string]string {
 	return labels
 }
 
-// StartedSamples count the command as started.
+// StartedSamples returns the samples that count the command as started.
 func (c *Command) StartedSamples() []Sample {
 	out := []Sample{{MetricDecisions, c.MetricLabels(), 1}}
 	for _, key := range c.Pools() {
@@ -85,18 +86,18 @@ func (c *Command) StartedSamples() []Sample {
 	return out
 }
 
-// RejectionSamples count the command as rejected by validation.
+// RejectionSamples returns the samples that count the command as rejected by validation.
 func (c *Command) RejectionSamples() []Sample {
 	return []Sample{{MetricFailedValidations, map[string]string{LabelType: c.Method.ConsolidationType()}, 1}}
 }
 
-// CauseHeldBack is the cause of a command that the launch rate limiter holds back, in metrics.
+// CauseHeldBack is the cause, in metrics, of a command that the launch rate limiter holds back.
 const CauseHeldBack = "held_back"
 
-// HeldBackSamples count the command as not started because its launches are held back.
+// HeldBackSamples returns the samples that count the command as not started because its launches are held back.
 func (c *Command) HeldBackSamples() []Sample { return c.FailureSamples(CauseHeldBack) }
 
-// FailureSamples count the command as failed, with the cause.
+// FailureSamples returns the samples that count the command as failed, with the cause.
 func (c *Command) FailureSamples(cause string) []Sample {
 	labels := c.Method.MetricLabels()
 	labels[labelCause] = cause
@@ -115,8 +116,8 @@ func DisruptedSamples(claim *v1.NodeClaim, reason, policy string, moved int) []S
 	return []Sample{{MetricDisrupted, labels, 1}, {MetricPodsDisrupted, labels, float64(moved)}}
 }
 
-// DisruptedSamples returns the samples that count a member of the command after its NodeClaim was deleted. pool is the member's NodePool;
-// its policy is a label of the samples of consolidation methods. Nil means no pool.
+// DisruptedSamples returns the samples that count a member of the command after its NodeClaim was deleted. pool is the member's NodePool.
+// For consolidation methods, its policy is a label of the samples. pool may be nil.
 func (c *Command) DisruptedSamples(m *Member, claim *v1.NodeClaim, pool *v1.NodePool) []Sample {
 	if m == nil {
 		return nil

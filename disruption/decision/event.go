@@ -9,31 +9,31 @@ import (
 // Event is a message for operators or a pod's owner, which the caller publishes as a Kubernetes event.
 type Event struct {
 	// Kind is Node, NodeClaim, NodePool or Pod; Namespace, Name and UID identify the object. Only pods have a Namespace, and UID may be
-	// empty. A pool's name is its key's String, so that a Provisioner and a NodePool of the same name differ.
+	// empty. The name of a pool is the String of its key, so that a Provisioner and a NodePool of the same name differ.
 	Kind, Namespace, Name string
 	UID                   types.UID
 	// Warning is true for problems, false for normal operation.
 	Warning bool
 	Reason  EventReason
-	// Identity distinguishes events of the same reason and object: an event suppresses only events of its identity. The message does not
-	// matter.
+	// Identity distinguishes events of the same reason and object: an event only suppresses later events with the same identity. The
+	// message does not matter for this.
 	Identity string
 	// Message is one sentence.
 	Message string
-	// Every is how long the same event, by object, reason and identity, is not repeated; nil means DefaultEventInterval.
+	// Every is the time during which an event with the same object, reason and identity is not repeated; nil means DefaultEventInterval.
 	Every *time.Duration
 }
 
-// DefaultEventInterval is how long not to repeat an event whose Every is nil.
+// DefaultEventInterval is the time during which an event whose Every is nil is not repeated.
 const DefaultEventInterval = 2 * time.Minute
 
-// EventReason is the reason of a Kubernetes event. Operators' alerts rely on these words.
+// EventReason is the reason of a Kubernetes event. Alerts of operators depend on these words.
 type EventReason string
 
 // The reasons of the events of disruption.
 const (
-	// EventDisruptionBlocked: a node is no candidate, or drift finds no place for its pods; on a NodePool: budgets allow the
-	// disruption of none of its nodes.
+	// EventDisruptionBlocked: a node is not a candidate, or drift finds no place for its pods. On a NodePool: budgets do not allow the
+	// disruption of any of its nodes.
 	EventDisruptionBlocked EventReason = "DisruptionBlocked"
 	// EventUnconsolidatable: consolidation does not remove a candidate.
 	EventUnconsolidatable EventReason = "Unconsolidatable"
@@ -43,7 +43,7 @@ const (
 	EventConsolidationRejected EventReason = "ConsolidationRejected"
 	// EventConsolidationApproved: a command's score is high enough for the policy Balanced.
 	EventConsolidationApproved EventReason = "ConsolidationApproved"
-	// EventDisruptionLaunching, EventDisruptionWaitingReadiness: a replacement is on its way.
+	// EventDisruptionLaunching, EventDisruptionWaitingReadiness: a replacement is being launched; it is not ready yet.
 	EventDisruptionLaunching        EventReason = "DisruptionLaunching"
 	EventDisruptionWaitingReadiness EventReason = "DisruptionWaitingReadiness"
 	// EventDisruptionTerminating: a member of a command is deleted.
@@ -52,16 +52,16 @@ const (
 	// such events.
 	EventDisruptionAwaitingApproval EventReason = "DisruptionAwaitingApproval"
 	EventDisruptionRefused          EventReason = "DisruptionRefused"
-	// EventDisruptionHeldBack, EventDisruptionFailed: a command that had begun is undone, because the launch rate limiter holds its
+	// EventDisruptionHeldBack, EventDisruptionFailed: a command that had started is undone, because the launch rate limiter holds its
 	// launches back, or for another reason. Karpenter has no such events.
 	EventDisruptionHeldBack EventReason = "DisruptionHeldBack"
 	EventDisruptionFailed   EventReason = "DisruptionFailed"
-	// EventDoNotDisruptUntil, EventDoNotDisruptElapsed: a pod protects itself until a time, or no longer.
+	// EventDoNotDisruptUntil, EventDoNotDisruptElapsed: the annotation of a pod protects it until a time, or no longer protects it.
 	EventDoNotDisruptUntil   EventReason = "DoNotDisruptUntil"
 	EventDoNotDisruptElapsed EventReason = "DoNotDisruptGracePeriodElapsed"
 	// EventInvalidDoNotDisrupt: a pod's do-not-disrupt annotation is invalid.
 	EventInvalidDoNotDisrupt EventReason = "InvalidDoNotDisruptAnnotation"
-	// EventNodeRepairBlocked: too many nodes are unhealthy at once for one to be repaired.
+	// EventNodeRepairBlocked: a node is not repaired, because too many nodes are unhealthy at once.
 	EventNodeRepairBlocked EventReason = "NodeRepairBlocked"
 )
 

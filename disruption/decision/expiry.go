@@ -6,14 +6,14 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// Due is when a claim's node must be removed, and why.
+// Due says when a claim's node must be removed, and why.
 type Due struct {
 	At     time.Time
 	Reason Reason
 }
 
-// ExpiryOf returns when the claim's node expires, by the claim's own expireAfter. It returns false if it never does, or is already being
-// deleted.
+// ExpiryOf returns when the claim's node expires, by the claim's own expireAfter. It returns false if the node never expires or is already
+// being deleted.
 func ExpiryOf(claim *v1.NodeClaim) (Due, bool) {
 	if claim == nil {
 		return Due{}, false
@@ -25,7 +25,8 @@ func ExpiryOf(claim *v1.NodeClaim) (Due, bool) {
 	return Due{At: claim.CreationTimestamp.Add(life), Reason: ReasonExpired}, true
 }
 
-// lifetime returns how long the claim's node may live. It returns false if the node may live forever. A missing value is the API's default.
+// lifetime returns how long the claim's node may run. It returns false if the node may run for ever. A missing value means the API's
+// default.
 func lifetime(claim *v1.NodeClaim) (time.Duration, bool) {
 	if claim.Spec.ExpireAfter.IsZero() {
 		return v1.DefaultExpireAfter, true

@@ -15,12 +15,12 @@ const (
 // Metric describes one of the metrics of disruption. It is only a description: the program that exports metrics registers it with its
 // registry.
 type Metric struct {
-	// Name with the prefix MetricPrefix; one of the Metric constants.
+	// Name has the prefix MetricPrefix; it is one of the Metric constants.
 	Name string
 	Kind MetricKind
-	// Labels that each Sample of it has.
+	// Labels are the labels that each Sample of the metric has.
 	Labels []string
-	// Buckets of a histogram, ascending upper bounds.
+	// Buckets are the upper bounds of a histogram, ascending.
 	Buckets []float64
 	// Help is one sentence.
 	Help string
@@ -89,8 +89,8 @@ func secondsToMinutes() []float64 {
 	return []float64{0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 2, 5, 10, 30, 60, 120, 180}
 }
 
-// Sample is one value: to add to a counter, to set a gauge to, or to observe in a histogram. Its Labels are exactly those that
-// the Metric has.
+// Sample is one value of a metric: an amount to add to a counter, the value of a gauge, or an observation for a histogram. It has exactly
+// the Labels of its Metric.
 type Sample struct {
 	Metric string
 	Labels map[string]string

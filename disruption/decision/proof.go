@@ -6,11 +6,11 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// FloorPrices are prices of resources in USD per hour for each core, byte and pod. A proof refers to them. By these prices, the
-// room of each node that may be launched for a pod of the proof, without that for DaemonSets, is worth at most what the node
-// costs. New nodes for the pods then cost at least what they ask for is worth: weak duality of linear programming. Nodes that may
-// be launched for a pod are those of pools that launch now and whose taints it tolerates, as far as the pool's requirements and
-// its own allow. All prices are 0 where one of them costs nothing.
+// FloorPrices are prices of resources in USD per hour for each core, byte and pod. A proof refers to them. At these prices, the room of a
+// node is worth at most the node's price. This is true for each node that may be launched for a pod of the proof; room for DaemonSets is
+// not counted. So new nodes for the pods cost at least as much as the pods' requests are worth: weak duality of linear programming. The
+// nodes that may be launched for a pod belong to pools that can launch now and whose taints the pod tolerates. The requirements of the pool
+// and of the pod restrict these nodes. If one of these nodes costs nothing, all prices are 0.
 type FloorPrices map[corev1.ResourceName]float64
 
 // Worth returns what the amounts are worth at the prices, in USD per hour.
@@ -24,15 +24,15 @@ func (y FloorPrices) Worth(amounts corev1.ResourceList) float64 {
 	return sum
 }
 
-// Proof shows by a few multiplications that removing a node, and no other, can't be worth it: some of its pods fit on no other
-// node, and new nodes for them cost too much.
+// Proof shows by a few multiplications that removing this node alone can't be worth it: some of its pods fit on no other node, and new
+// nodes for them cost too much.
 type Proof struct {
 	// Homeless lists the pods that fit on no other node: each requests more of some resource than any other node has free.
 	Homeless []HomelessPod `json:"homeless"`
-	// Demand is the sum of their requests.
+	// Demand is the sum of the requests of these pods.
 	Demand corev1.ResourceList `json:"demand"`
-	// Prices is an index of disruption.Plan.FloorPrices. Floor is what new nodes for the demand cost at least, in USD per hour:
-	// what the demand is worth at those prices, or the Cheapest of one of the pods if that is more.
+	// Prices is an index of disruption.Plan.FloorPrices. Floor is the lowest possible cost of new nodes for the demand, in USD per hour. It
+	// is the worth of the demand at those prices, or the Cheapest of one of the pods if this is more.
 	Prices int     `json:"prices"`
 	Floor  float64 `json:"floor"`
 }
@@ -48,5 +48,5 @@ type HomelessPod struct {
 	Cheapest float64 `json:"cheapest"`
 }
 
-// pricedResources are the resources with prices, in the order in which their worth is added up. All others have the price 0.
+// pricedResources are the resources with prices, in the order in which Worth adds them up. All other resources have the price 0.
 var pricedResources = []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourcePods}

@@ -8,15 +8,15 @@ import (
 
 // Quiet says whether a node's consolidateAfter has passed at some time.
 type Quiet struct {
-	// Reached says that the waiting time is over: the node may be consolidated.
+	// Reached means that the waiting time is over: the node may be consolidated.
 	Reached bool
-	// Until is when it will be over if no pod comes or goes; zero if it is over, or never will be.
+	// Until is when the waiting time will be over if no pod comes or goes. It is zero if it is over, or never will be.
 	Until time.Time
 }
 
 // QuietOf says whether the pool's consolidateAfter has passed for a node that has been quiet since the given time (see
-// Candidate.QuietSince). It never passes for a static pool, for consolidateAfter Never and for a node that is not initialized,
-// for which since is zero. A missing consolidateAfter is 0s.
+// Candidate.QuietSince). It never passes for a static pool, for consolidateAfter Never, and for a node that is not initialized: its since
+// is zero. A missing consolidateAfter means 0s.
 func QuietOf(pool *v1.NodePool, since, now time.Time) Quiet {
 	if pool == nil {
 		return Quiet{}

@@ -2,8 +2,8 @@ package decision
 
 import v1 "github.com/drawknife/drawknife/api/v1"
 
-// Reason is why a node is disrupted. The first three are voluntary: they respect budgets and eligibility, and launch replacements
-// first. The others are forced: the node is removed when it is due, whatever budgets and pods say.
+// Reason says why a node is disrupted. The first three reasons are voluntary: their commands respect budgets and eligibility, and launch
+// replacements first. The other reasons are forced: the node is removed at its time, whatever budgets and pods require.
 type Reason string
 
 // The reasons.
@@ -22,7 +22,7 @@ const (
 	ReasonUnhealthy Reason = "Unhealthy"
 )
 
-// Forced reports whether the reason ignores budgets and eligibility, and waits for no replacements.
+// Forced reports whether disruption for the reason ignores budgets and eligibility, and does not wait for replacements.
 func (r Reason) Forced() bool {
 	switch r {
 	case ReasonExpired, ReasonInterrupted, ReasonUnhealthy:
@@ -31,7 +31,8 @@ func (r Reason) Forced() bool {
 	return false
 }
 
-// Budgeted returns the reason in the budgets of NodePools; ok is false for forced reasons, which these budgets don't limit.
+// Budgeted returns the name of the reason in the budgets of NodePools. ok is false for forced reasons, because these budgets don't limit
+// them.
 func (r Reason) Budgeted() (reason v1.DisruptionReason, ok bool) {
 	switch r {
 	case ReasonEmpty:
@@ -55,18 +56,18 @@ const (
 	MethodStaticDrift Method = "StaticDrift"
 	// MethodDrift replaces drifted nodes of the other pools.
 	MethodDrift Method = "Drift"
-	// MethodMultiNode removes several nodes for at most one new.
+	// MethodMultiNode removes several nodes and launches at most one.
 	MethodMultiNode Method = "MultiNodeConsolidation"
-	// MethodSingleNode removes one node for at most one new.
+	// MethodSingleNode removes one node and launches at most one.
 	MethodSingleNode Method = "SingleNodeConsolidation"
 )
 
-// Methods returns all methods in the order in which they are tried. The slice is the caller's.
+// Methods returns all methods in the order in which they are tried. The caller owns the slice.
 func Methods() []Method {
 	return []Method{MethodEmptiness, MethodStaticDrift, MethodDrift, MethodMultiNode, MethodSingleNode}
 }
 
-// Reason returns the reason of the method's commands, which decides the budgets that they use.
+// Reason returns the reason of the method's commands. It determines the budgets that they use.
 func (m Method) Reason() Reason {
 	switch m {
 	case MethodEmptiness:
@@ -77,7 +78,7 @@ func (m Method) Reason() Reason {
 	return ReasonUnderutilized
 }
 
-// Class says which pods block a node for the method.
+// Class returns which pods keep a node from the method.
 func (m Method) Class() Class {
 	if m.Reason() == ReasonDrifted {
 		return ClassEventual
@@ -98,17 +99,17 @@ func (m Method) ConsolidationType() string {
 	return ""
 }
 
-// Class says how pods that must not be disrupted, or whose PodDisruptionBudget allows no eviction, affect their node.
+// Class says whether a node may be disrupted if its pods must not be disrupted, or if their PodDisruptionBudgets allow no eviction.
 type Class string
 
 const (
-	// ClassGraceful: they block it.
+	// ClassGraceful: such pods block the node.
 	ClassGraceful Class = "Graceful"
-	// ClassEventual: they block it only if its NodeClaim has no terminationGracePeriod.
+	// ClassEventual: such pods block the node only if its NodeClaim has no terminationGracePeriod.
 	ClassEventual Class = "Eventual"
 )
 
-// VoluntaryReasons returns the reasons that budgets know, in the order in which they are tried. The slice is the caller's.
+// VoluntaryReasons returns the reasons that budgets know, in the order in which they are tried. The caller owns the slice.
 func VoluntaryReasons() []Reason {
 	return []Reason{ReasonEmpty, ReasonDrifted, ReasonUnderutilized}
 }

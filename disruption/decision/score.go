@@ -13,8 +13,8 @@ type Score struct {
 	// Score is SavingsShare divided by DisruptionShare; 0 if nothing is saved. Threshold is the minimum score.
 	Score     float64 `json:"score"`
 	Threshold float64 `json:"threshold"`
-	// SavingsShare is the saving as a share of the cost of all the pool's nodes; DisruptionShare is the command's disruption as a
-	// share of disrupting them all. Both are from 0 to 1.
+	// SavingsShare is the saving as a share of the cost of all nodes of the pool. DisruptionShare is the command's disruption as a share of
+	// the disruption of all these nodes. Both are from 0 to 1.
 	SavingsShare    float64 `json:"savingsShare"`
 	DisruptionShare float64 `json:"disruptionShare"`
 }

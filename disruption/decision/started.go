@@ -10,23 +10,23 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// Disruption is a disruption that was started. Budgets with a window count them. What became of it does not matter.
+// Disruption is a disruption that has started. Budgets with a window count them. Whether it succeeded does not matter.
 type Disruption struct {
-	// Node is the disrupted node, Time when its disruption started.
+	// Node is the disrupted node. Time is when its disruption started.
 	Node string
 	Time time.Time
-	// Command is the ID of its command; empty if it was forced. A node counts once for each command.
+	// Command is the ID of its command; empty if the disruption was forced. A node counts once for each command.
 	Command string
-	// Reason of the disruption; forced ones count too.
+	// Reason is the reason of the disruption, which may be a forced one.
 	Reason Reason
-	// Pool, Zone and Labels of the node at the time.
+	// Pool, Zone and Labels are those of the node at that time.
 	Pool   v1.PoolKey
 	Zone   string
 	Labels map[string]string
-	// Pods that had to move, and Price in USD per hour.
+	// Pods is the number of pods that had to move. Price is in USD per hour.
 	Pods  int
 	Price float64
-	// Owners of those pods: disruption.Global leaves nodes with pods of these owners alone for a while, see its CoolDown.
+	// Owners are the owners of these pods. disruption.Global leaves nodes with pods of these owners alone for a while: see Global.CoolDown.
 	Owners []types.UID
 }
 
@@ -41,9 +41,9 @@ func DisruptionOf(c *Candidate, r Reason, started time.Time) Disruption {
 	}
 }
 
-// ForcedDisruption returns the history entry for a forced removal of a claim's node, by expiry, an interruption, or repair. No budget can
-// block it, but budgets with a rate count it, and disruption.Global leaves the workloads of its pods alone for a while. node may be empty,
-// moving are the pods that have to move. Set Price if you know it.
+// ForcedDisruption returns the history entry for the forced removal of a claim's node by expiry, interruption or repair. No budget can
+// block it. But budgets with a rate count it, and disruption.Global leaves the workloads of its pods alone for a while. node may be empty;
+// moving are the pods that must move. Set Price in the result if you know it.
 func ForcedDisruption(claim *v1.NodeClaim, node string, r Reason, moving []*corev1.Pod, started time.Time) Disruption {
 	if claim == nil {
 		return Disruption{}

@@ -2,16 +2,16 @@ package decision
 
 import v1 "github.com/drawknife/drawknife/api/v1"
 
-// Outcome is what a plan does with a node.
+// Outcome says what a plan does with a node.
 type Outcome string
 
 // The outcomes.
 const (
-	// OutcomeKept: it stays, for the reasons in Verdict.Blocks.
+	// OutcomeKept: the node stays, for the reasons in Verdict.Blocks.
 	OutcomeKept Outcome = "Kept"
-	// OutcomeRemoved: it is removed without a replacement.
+	// OutcomeRemoved: the node is removed without a replacement.
 	OutcomeRemoved Outcome = "Removed"
-	// OutcomeReplaced: it is removed once its replacement is ready.
+	// OutcomeReplaced: the node is removed once its replacement is ready.
 	OutcomeReplaced Outcome = "Replaced"
 )
 
@@ -20,17 +20,18 @@ type Verdict struct {
 	Node    string     `json:"node"`
 	Pool    v1.PoolKey `json:"pool,omitzero"`
 	Outcome Outcome    `json:"outcome"`
-	// Command and Method that remove it.
+	// Command and Method are the command that removes the node, and its method.
 	Command string `json:"command,omitempty"`
 	Method  Method `json:"method,omitempty"`
-	// Blocks are why it stays: one block without a method if it is no candidate, else one for each method, in their order.
+	// Blocks say why the node stays. If it is not a candidate, there is one block without a method. Otherwise there is one block for each
+	// method, in the order of the methods.
 	Blocks []MethodBlock `json:"blocks,omitempty"`
-	// Price in USD per hour, and Cost of the disruption in units of an ordinary pod; 0 if it is no candidate.
+	// Price is in USD per hour. Cost is the cost of the disruption in units of an ordinary pod. Both are 0 if the node is not a candidate.
 	Price float64 `json:"price,omitempty"`
 	Cost  float64 `json:"cost,omitempty"`
 }
 
-// MethodBlock is why a method, or every method if Method is empty, does not accept a node.
+// MethodBlock says why a method does not accept a node. If Method is empty, no method accepts it.
 type MethodBlock struct {
 	Method Method `json:"method,omitempty"`
 	Block  *Block `json:"block"`
@@ -64,9 +65,9 @@ type RejectionCategory string
 
 // The categories.
 const (
-	// RejectedChurn: members no longer qualify.
+	// RejectedChurn: some members no longer qualify.
 	RejectedChurn RejectionCategory = "churn"
-	// RejectedBudget: a member is nominated, or budgets no longer suffice.
+	// RejectedBudget: a member is nominated, or budgets no longer have room.
 	RejectedBudget RejectionCategory = "budget"
 	// RejectedScheduling: the pods no longer have their planned places.
 	RejectedScheduling RejectionCategory = "scheduling"
@@ -77,7 +78,7 @@ type RejectedError struct {
 	// Command's ID.
 	Command  string
 	Category RejectionCategory
-	// Node that the block is about.
+	// Node is the node that the block is about.
 	Node  string
 	Block *Block
 }

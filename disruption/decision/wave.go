@@ -1,16 +1,17 @@
 package decision
 
-// Wave is a set of commands to carry out in parallel. Waves follow each other; one may begin when the one before is done, or at
-// once: budgets and the validation of each command see to it that nothing goes wrong.
+// Wave is a set of commands to carry out in parallel. Waves follow one another. A wave may begin when the wave before it is done, or at
+// once, because budgets and the validation of each command keep this safe.
 type Wave struct {
-	// Commands by ID, in their order.
+	// Commands are the IDs of the commands, in the order of the plan.
 	Commands []string `json:"commands"`
-	// Seconds is its expected duration: new nodes become ready, then pods are evicted as fast as PodDisruptionBudgets allow. Pods
-	// without such a budget are evicted at once, and count until their successors are ready. It is 0 if no pod moves.
+	// Seconds is the expected duration of the wave: new nodes become ready, then pods are evicted as fast as PodDisruptionBudgets allow.
+	// Pods without a PodDisruptionBudget are evicted at once, and count until the pods that replace them are ready. It is 0 if no pod
+	// moves.
 	Seconds float64 `json:"seconds"`
-	// Overlap is what new nodes cost while the old ones still run, in USD.
+	// Overlap is the cost of new nodes while the old ones still run, in USD.
 	Overlap float64 `json:"overlap"`
-	// Pods that have to move, and Savings in USD per hour.
+	// Pods is the number of pods that have to move. Savings is in USD per hour.
 	Pods    int     `json:"pods"`
 	Savings float64 `json:"savings"`
 }
