@@ -186,7 +186,7 @@ func (e *Execution) approve(o Observed, now time.Time, step *Step) {
 	message := "waits for approval until " + deadline.UTC().Format(time.RFC3339)
 	if answer != nil && answer.Reason != "" {
 		identity = answer.Reason              // publish a new reason of the approver at once
-		message += " (" + answer.Reason + ")" // put the reason before the command: long events are cut off at the end, and the command may be long
+		message += " (" + answer.Reason + ")" // before the command, because long events are cut off at the end
 	}
 	message += ": " + e.cmd.String()
 	for i := range e.cmd.Members {

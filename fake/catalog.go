@@ -10,15 +10,15 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// catalog stores two things separately: the real stock, which only launches discover, and what the provider believes and shows (closed).
+// catalog separates the real stock, which only launches discover, from the availability that the provider shows (closed).
 type catalog struct {
-	// types are the cloud's own instance types, and are never returned. New prices replace the slice and the changed types, so code that
-	// got the slice under the lock may still read the old one without the lock. generation counts these changes.
+	// types are the cloud's own instance types. They are never returned to callers. New prices replace the slice and the changed types. So
+	// code that read the slice under the lock may use the old slice without the lock. generation counts these changes.
 	types      []*cloudprovider.InstanceType
 	generation int
 	// published are the types as they were last returned, in the order of types. An entry is replaced, never changed.
 	published []*cloudprovider.InstanceType
-	// states has one entry for each offering of each type, and offerings has the same entries by key. Both maps are never changed.
+	// states has one entry for each offering of each type. offerings has the same entries by key. The slice and the map are never changed.
 	states    [][]*offeringState
 	offerings map[cloudprovider.OfferingKey]*offeringState
 	// unsettled are the indexes of types whose published form may be out of date.
@@ -36,7 +36,7 @@ type reservation struct {
 	ends time.Time
 }
 
-// ended reports whether it is over.
+// ended reports whether the reservation is over.
 func (r *reservation) ended(now time.Time) bool {
 	return r != nil && !r.ends.IsZero() && !now.Before(r.ends)
 }
@@ -44,14 +44,15 @@ func (r *reservation) ended(now time.Time) bool {
 // offeringState is the changing state of an offering.
 type offeringState struct {
 	typeIndex int
-	// reservation that the offering uses, or nil if there is none.
+	// reservation is the reservation that the offering uses, or nil if it uses none.
 	reservation *reservation
-	// stock is how many more launches succeed; negative means any number.
+	// stock is the number of launches that still succeed; negative means any number.
 	stock int
-	// closed is whether the offering is believed to be unavailable. If until is not zero, the offering counts as available again after that time.
+	// closed means that the provider shows the offering as unavailable. If until is not zero, the offering counts as available again after
+	// that time.
 	closed bool
 	until  time.Time
-	// emptyUntil is when the stock that the fault model removed comes back; zero if none was removed.
+	// emptyUntil is when the stock that the fault model removed comes back; zero if it removed none.
 	emptyUntil time.Time
 	// firstPrice is the initial price, around which prices move.
 	firstPrice float64
@@ -88,7 +89,8 @@ func (c *catalog) addOfferings(typeIndex int, t *cloudprovider.InstanceType) {
 	}
 }
 
-// draw returns the reservation that an offering names. If offerings state different remaining counts, the smallest applies.
+// draw returns the reservation that an offering names, and records that the type uses it. If offerings state different remaining capacities
+// for it, the smallest applies.
 func (c *catalog) draw(typeIndex int, o *cloudprovider.Offering) *reservation {
 	id := o.Value(c.reservationKey)
 	r, known := c.reservations[id]
@@ -109,8 +111,8 @@ func (c *catalog) available(state *offeringState, now time.Time) bool {
 	return state.reservation == nil || state.reservation.room > 0 && !state.reservation.ended(now)
 }
 
-// close makes the provider believe that an offering is unavailable until the given time, or permanently if until is zero. A permanently
-// closed offering stays closed.
+// close makes the provider show an offering as unavailable until the given time, or permanently if until is zero. A permanently closed
+// offering stays closed.
 func (c *catalog) close(state *offeringState, until time.Time) {
 	if state.closed && state.until.IsZero() {
 		return
@@ -136,7 +138,7 @@ func (c *catalog) take(state *offeringState, now time.Time) bool {
 	return true
 }
 
-// changeReservation counts instances that use a reservation (-1) or leave it (+1). A nil reservation is ignored.
+// changeReservation records that an instance uses a reservation (-1) or leaves it (+1). A nil reservation is ignored.
 func (c *catalog) changeReservation(r *reservation, by int) {
 	if r == nil {
 		return
@@ -147,7 +149,7 @@ func (c *catalog) changeReservation(r *reservation, by int) {
 	}
 }
 
-// reprice changes prices by key; unknown keys are ignored.
+// reprice sets the prices by key. It ignores unknown keys.
 func (c *catalog) reprice(prices map[cloudprovider.OfferingKey]float64) {
 	c.types = slices.Clone(c.types)
 	c.generation++
@@ -180,8 +182,8 @@ func (c *catalog) publish(now time.Time) []*cloudprovider.InstanceType {
 	return slices.Clone(c.published)
 }
 
-// republish replaces one published type if it is out of date. It returns false if the type will change again without an event, because an
-// offering is closed only for some time.
+// republish replaces the published form of one type if it is out of date. It returns false if the type will change again when time passes,
+// because an offering is closed only for some time.
 func (c *catalog) republish(i int, now time.Time) (settled bool) {
 	settled = true
 	shown := c.published[i]
@@ -210,8 +212,8 @@ func (c *catalog) republish(i int, now time.Time) (settled bool) {
 	return settled
 }
 
-// InstanceTypes returns the types of the cloud, in the order passed to New, with the current availability of their offerings. All
-// NodePools see the same types; an unchanged type is the same object in each call.
+// InstanceTypes returns the types of the cloud, in the order passed to New, with the current availability of their offerings. All NodePools
+// see the same types. A type that has not changed is the same object in each call.
 func (c *Cloud) InstanceTypes(ctx context.Context, nodePool *v1.NodePool) (types []*cloudprovider.InstanceType, err error) {
 	e := &Event{Name: string(MethodInstanceTypes), On: nodePool == nil}
 	if nodePool != nil {
@@ -233,15 +235,15 @@ func (c *Cloud) InstanceTypes(ctx context.Context, nodePool *v1.NodePool) (types
 	return types, nil
 }
 
-// SetStock sets how many more instances each matching offering can launch; a negative n means any number, which is the initial
-// value. The provider does not notice the change: an offering without stock is shown as unavailable only after a launch has tried
-// it. A terminated instance does not increase the stock. The result is the number of offerings that match.
+// SetStock sets the number of further instances that each matching offering can launch. A negative n means any number, which is the initial
+// value. The provider does not notice the change: an offering without stock is shown as unavailable only after a launch has tried it. A
+// terminated instance does not increase the stock. SetStock returns the number of offerings that match.
 func (c *Cloud) SetStock(n int, match func(cloudprovider.OfferingKey) bool) int {
 	return c.setStock(n, c.matching(match))
 }
 
-// SetAvailable sets whether matching offerings are shown as available, until the next call, or until a launch changes what is shown. The
-// result is the number of offerings that match.
+// SetAvailable sets whether matching offerings are shown as available. This holds until the next call, or until a launch finds an offering
+// out of stock. SetAvailable returns the number of offerings that match.
 func (c *Cloud) SetAvailable(available bool, match func(cloudprovider.OfferingKey) bool) int {
 	return c.setAvailable(available, c.matching(match))
 }
@@ -262,7 +264,7 @@ func (c *Cloud) setAvailable(available bool, keys []cloudprovider.OfferingKey) i
 	})
 }
 
-// matching calls the caller's function for every offering, without holding the lock.
+// matching returns the keys of the offerings for which match returns true. It calls match without holding the lock.
 func (c *Cloud) matching(match func(cloudprovider.OfferingKey) bool) []cloudprovider.OfferingKey {
 	var keys []cloudprovider.OfferingKey
 	for key := range c.catalog.offerings { // safe without the lock, because the map never changes
@@ -274,7 +276,7 @@ func (c *Cloud) matching(match func(cloudprovider.OfferingKey) bool) []cloudprov
 	return keys
 }
 
-// eachOffering changes the offerings that the event names, and returns their number.
+// eachOffering calls change for each offering that the event names, and returns their number.
 func (c *Cloud) eachOffering(e Event, change func(*offeringState)) int {
 	_ = c.lever(e, func(time.Time) error {
 		for _, key := range e.Offerings {

@@ -27,7 +27,7 @@ func (c *SimClock) Now() time.Time {
 	return c.now
 }
 
-// Advance moves the clock forward by d; a negative d is ignored. Clouds notice it at their next call, or at Settle.
+// Advance moves the clock forward by d; a negative d is ignored. Clouds notice it at their next call, or when Settle is called.
 func (c *SimClock) Advance(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -29,13 +29,13 @@ const (
 
 // Options of a cloud. The zero value is a cloud without latency on the wall clock.
 type Options struct {
-	// Name of the provider; empty means DefaultName.
+	// Name is the name of the provider; empty means DefaultName.
 	Name string
-	// Cluster that owns the instances; empty means DefaultCluster.
+	// Cluster is the cluster that owns the instances; empty means DefaultCluster.
 	Cluster string
-	// Capabilities the cloud declares; nil means GenericCapabilities. Copied.
+	// Capabilities are those that the cloud declares; nil means GenericCapabilities. Copied.
 	Capabilities *cloudprovider.Capabilities
-	// Clock of the cloud; nil means WallClock. Latency, stock-out memory and interruption notices use it.
+	// Clock is the clock of the cloud; nil means WallClock. Latency, stock-out memory and interruption notices use it.
 	Clock option.Clock
 	// LaunchLatency is the time from Create until the instance runs.
 	LaunchLatency time.Duration
@@ -44,23 +44,24 @@ type Options struct {
 	// StockOutMemory is how long an offering is shown as unavailable after it was found out of stock: 0 means not at all, and nil means
 	// DefaultStockOutMemory.
 	StockOutMemory *time.Duration
-	// RedeliverAfter is when an unacknowledged interruption is delivered again: 0 means at the next read, and nil means after
+	// RedeliverAfter is the time after which an unacknowledged interruption is delivered again: 0 means at the next read, and nil means
 	// DefaultRedeliverAfter.
 	RedeliverAfter *time.Duration
 	// ImageID is the image of new instances; empty means DefaultImageID. See Cloud.SetImageID.
 	ImageID string
-	// KubeletVersion that instances run at first; empty means DefaultKubeletVersion. See Cloud.SetKubeletVersion.
+	// KubeletVersion is the kubelet version of new instances; empty means DefaultKubeletVersion. See Cloud.SetKubeletVersion.
 	KubeletVersion string
-	// RepairPolicies of the provider; nil means DefaultRepairPolicies, and an empty list means none. Copied.
+	// RepairPolicies are those of the provider; nil means DefaultRepairPolicies, and an empty list means none. Copied.
 	RepairPolicies []cloudprovider.RepairPolicy
-	// ListLag is the delay after which List shows a launch, a shutdown, and the end of an instance. The cloud declares a consistency
-	// window of at least that.
+	// ListLag is the delay after which List shows a launch, a shutdown, and the end of an instance. The cloud declares a consistency window
+	// of at least ListLag.
 	ListLag time.Duration
-	// LaunchCost returns what nodes of a NodePool are expected to cost, which decides the order in which launches try offerings:
-	// provisioning.LaunchCosts gives what plans count with. It is called once for each launch, must be safe for concurrent use, and neither it
-	// nor what it returns may call the cloud. Nil, and a nil answer: the cheapest by price first.
+	// LaunchCost returns the expected cost of nodes of a NodePool. It determines the order in which launches try offerings.
+	// provisioning.LaunchCosts returns the costs that plans use. It is called once for each launch and must be safe for concurrent use.
+	// Neither it nor the function that it returns may call the cloud. If it is nil or returns nil, the offering with the lowest price is
+	// tried first.
 	LaunchCost func(v1.PoolKey) cloudprovider.LaunchCost
-	// FaultModel makes random faults; zero means none.
+	// FaultModel makes random faults; the zero value makes none.
 	FaultModel FaultModel
 	// OnEvent is called for each event, including calls and changes by tests. Replay can repeat a log of events. Nil for nothing. Objects
 	// in an Event must not be changed.
@@ -77,7 +78,7 @@ type Cloud struct {
 	cluster string
 }
 
-// The interfaces that a Cloud must implement.
+// A Cloud must implement these interfaces.
 var (
 	_ cloudprovider.CloudProvider      = (*Cloud)(nil)
 	_ cloudprovider.DriftDetector      = (*Cloud)(nil)
@@ -90,19 +91,19 @@ var (
 
 // account is the state that all clusters share: the instances, the stock and the controls for tests.
 type account struct {
-	// Set once by New.
+	// These fields are set once, by New.
 	name         string
 	capabilities cloudprovider.Capabilities
 	vocabulary   *requirements.Lookup
 	clock        option.Clock
 	options      Options
 	catalog      *catalog
-	// stockOutMemory and redeliverAfter are those of the options, or their defaults.
+	// stockOutMemory and redeliverAfter have the values of the options, or the defaults.
 	stockOutMemory, redeliverAfter time.Duration
 
-	// mu guards everything below, and the parts of catalog that change. No hook and no caller's code runs under it.
+	// mu guards all fields below, and the fields of catalog that change. Hooks and functions of callers run without it.
 	mu        sync.Mutex
-	instances map[string]*instance // by provider ID, without instances that are gone
+	instances map[string]*instance // by provider ID; instances that are gone are missing
 	byOwner   map[owner]*instance  // live ones only
 	launched  int
 	// taken are the offerings that the current CreateGroup call has used so far.
@@ -113,9 +114,9 @@ type account struct {
 	nodeClasses    map[v1.NodeClassReference]cloudprovider.NodeClassReadiness
 	faults         []*plannedFault
 	calls          map[Method]int
-	stalls         map[Method][]chan struct{} // unacknowledged messages, in their order
+	stalls         map[Method][]chan struct{}
 	inbox          inbox
-	// departed are instances that are gone and that List may still show.
+	// departed are instances that are gone but that List may still show.
 	departed      []*instance
 	chance        chance
 	quotas        []*quota
@@ -127,7 +128,7 @@ type account struct {
 	hooksRunning  bool
 }
 
-// New makes a cloud that sells the types, which it copies. It refuses capabilities and types that break the provider contract; the error
+// New makes a cloud that sells the types. It copies them. It refuses capabilities and types that break the provider contract; the error
 // joins a *field.Error or *cloudprovider.CatalogError for each fault.
 func New(types []*cloudprovider.InstanceType, options Options) (*Cloud, error) {
 	capabilities := GenericCapabilities()
@@ -220,7 +221,7 @@ func orDefault[T comparable](value, fallback T) T {
 }
 
 // ForCluster returns the provider of another cluster for the same cloud, with the same instances, stock, controls and hooks. Neither
-// cluster sees the other's instances. For the cloud's own cluster it behaves like the provider after a restart of the process.
+// cluster sees the instances of the other. For the cloud's own cluster it behaves like the provider after a restart of the process.
 func (c *Cloud) ForCluster(cluster string) *Cloud {
 	return &Cloud{account: c.account, cluster: cluster}
 }
@@ -231,8 +232,8 @@ func (c *Cloud) Name() string { return c.name }
 // Describe returns Options.Capabilities. The caller owns its lists and maps.
 func (c *Cloud) Describe() cloudprovider.Capabilities { return c.capabilities.DeepCopy() }
 
-// DefaultRepairPolicies returns the policies of the AWS provider: a node that is not ready for 30 minutes, or whose node agent reports a
-// broken part for 30 minutes, 10 for accelerators. The caller owns the slice.
+// DefaultRepairPolicies returns the policies of the AWS provider. A node is repaired if it is not ready for 30 minutes, or if its node
+// agent reports a broken part for 30 minutes (10 minutes for accelerators). The caller owns the slice.
 func DefaultRepairPolicies() []cloudprovider.RepairPolicy {
 	policies := []cloudprovider.RepairPolicy{
 		{ConditionType: corev1.NodeReady, ConditionStatus: corev1.ConditionFalse, Toleration: 30 * time.Minute},

@@ -11,22 +11,23 @@
 //	clock.Advance(time.Minute)
 //	cloud.Settle() // it has booted: OnLaunch was called
 //
-// A [Cloud] implements cloudprovider.CloudProvider and all its optional interfaces. In addition it has controls for tests:
-// [Cloud.SetStock] and [Cloud.SetAvailable] for offerings, [Cloud.Inject] for errors, [Cloud.Interrupt] for
-// reclaims and maintenance, [Cloud.SetNodeClassStatus], [Cloud.SetImageID], [Cloud.SetDrift], [Cloud.HoldRegistration].
+// A [Cloud] implements cloudprovider.CloudProvider and all its optional interfaces. It also has controls for tests: [Cloud.SetStock] and
+// [Cloud.SetAvailable] for offerings, [Cloud.Inject] for errors, [Cloud.Interrupt] for reclaims and maintenance,
+// [Cloud.SetNodeClassStatus], [Cloud.SetImageID], [Cloud.SetDrift], [Cloud.HoldRegistration].
 //
 // # Time
 //
-// No method sleeps, and nothing runs in the background. An instance runs, or is gone, as soon as the clock has passed the planned time. The
-// cloud notices this at the next call of any method, or of [Cloud.Settle]. [Cloud.NextChange] says when something will happen next, so that
-// a simulation can jump there. With a [SimClock] and calls from one goroutine everything is reproducible, including the names of instances.
+// No method sleeps, and nothing runs in the background. An instance starts to run, or is gone, as soon as the clock has passed the planned
+// time. The cloud notices this at the next call of any method, or of [Cloud.Settle]. [Cloud.NextChange] returns the time of the next
+// change, so that a simulation can move its clock to that time. With a [SimClock] and calls from one goroutine everything is reproducible,
+// including the names of instances.
 //
 // # Trouble
 //
-// Other methods cause a certain fault at a certain time: [Cloud.SetStock] and [Cloud.SetQuota] for launches, [Cloud.Inject] and
-// [Cloud.Heal] for errors and lost answers, [Cloud.BrownOut], [Cloud.ExpireCredentials] and [Cloud.Stall] for the cloud as a
-// whole, [Cloud.FailInstance] and [Cloud.Interrupt] for instances, [Cloud.SetPrices] for prices. [FaultModel] makes random faults from a
-// seed. With Options.ListLag, List shows changes late.
+// The following methods cause one certain fault at a certain time: [Cloud.SetStock] and [Cloud.SetQuota] for launches, [Cloud.Inject] and
+// [Cloud.Heal] for errors and lost answers, [Cloud.BrownOut], [Cloud.ExpireCredentials] and [Cloud.Stall] for the cloud as a whole,
+// [Cloud.FailInstance] and [Cloud.Interrupt] for instances, [Cloud.SetPrices] for prices. [FaultModel] makes random faults from a seed.
+// With Options.ListLag, List shows changes late.
 //
 // # Logs
 //

@@ -10,10 +10,10 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// ImageDrift is the drift reason of instances with another image than new ones.
+// ImageDrift is the drift reason of instances whose image differs from that of new instances.
 const ImageDrift cloudprovider.DriftReason = "ImageDrift"
 
-// SetImageID sets the image of new instances. Existing instances keep their image and have drifted.
+// SetImageID sets the image of new instances. Existing instances keep their image, so they have drifted.
 func (c *Cloud) SetImageID(id string) {
 	_ = c.lever(Event{Name: "SetImageID", Text: id}, func(time.Time) error {
 		c.imageID = id
@@ -21,14 +21,14 @@ func (c *Cloud) SetImageID(id string) {
 	})
 }
 
-// SetDrift marks an instance as drifted for that reason; an empty reason removes the mark. The error has kind NodeClaimNotFound if
-// there is no such instance.
+// SetDrift marks an instance as drifted for the reason. An empty reason removes the mark. The error has kind NodeClaimNotFound if there is
+// no such instance.
 func (c *Cloud) SetDrift(providerID string, reason cloudprovider.DriftReason) error {
 	e := Event{Name: "SetDrift", ProviderID: providerID, Text: string(reason)}
 	return c.change("setting drift", e, func(m *instance) { m.drift = reason })
 }
 
-// change changes one instance of any cluster for a test.
+// change calls lever for one instance of any cluster, as a change by a test. doing is the text for errors.
 func (c *Cloud) change(doing string, e Event, lever func(*instance)) error {
 	return c.lever(e, func(time.Time) error {
 		m, ok := c.instances[e.ProviderID]
@@ -40,7 +40,7 @@ func (c *Cloud) change(doing string, e Event, lever func(*instance)) error {
 	})
 }
 
-// IsDrifted returns the reason given to SetDrift, else ImageDrift for an instance with another image than new ones.
+// IsDrifted returns the reason given to SetDrift. Without one, it returns ImageDrift if new instances have a different image.
 func (c *Cloud) IsDrifted(ctx context.Context, nodeClaim *v1.NodeClaim) (reason cloudprovider.DriftReason, err error) {
 	err = c.onInstance(ctx, MethodIsDrifted, nodeClaim, func(m *instance, _ time.Time) {
 		switch {

@@ -13,10 +13,11 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// EventKind is the origin of an event.
+// EventKind says where an event comes from.
 type EventKind string
 
-// The kinds of events. Calls and levers (changes by tests) come from callers, and Replay repeats them. Happenings follow from them.
+// The kinds of events. Calls and levers (changes by tests) come from callers, so Replay repeats them. Happenings are their consequences, so
+// Replay does not repeat them.
 const (
 	EventCall      EventKind = "Call"
 	EventLever     EventKind = "Lever"
@@ -25,41 +26,42 @@ const (
 
 // Event is one call, change or other event in a cloud. Fields that do not apply are zero.
 type Event struct {
-	// Seq counts from 1.
+	// Seq is the number of the event, starting with 1.
 	Seq int `json:"seq"`
-	// At is the cloud's time.
+	// At is the time of the event on the cloud's clock.
 	At time.Time `json:"at"`
-	// Kind and Name of the event. The name is that of a Method, that of a test's change, or what happened ("Running", "Gone").
+	// Kind and Name say what happened. Name is the name of a Method, of a test's change, or of a happening ("Running", "Gone").
 	Kind EventKind `json:"kind"`
 	Name string    `json:"name"`
 	// Cluster that called.
 	Cluster string `json:"cluster,omitempty"`
-	// ProviderID of the instance.
+	// ProviderID is the provider ID of the instance.
 	ProviderID string `json:"providerID,omitempty"`
-	// Claims passed in: one to Create, any number to CreateGroup and Restore.
+	// Claims are the claims passed in: one to Create, any number to CreateGroup and Restore.
 	Claims []*v1.NodeClaim `json:"claims,omitempty"`
-	// NodeClass of the call, and its Readiness.
+	// NodeClass is the node class of the call, and Readiness its readiness.
 	NodeClass *v1.NodeClassReference            `json:"nodeClass,omitempty"`
 	Readiness *cloudprovider.NodeClassReadiness `json:"readiness,omitempty"`
-	// Offerings that a lever changes, and their Prices, in USD per hour, at the same indexes.
+	// Offerings are the offerings that a lever changes. Prices are their prices in USD per hour, with the same indexes.
 	Offerings []cloudprovider.OfferingKey `json:"offerings,omitempty"`
 	Prices    []float64                   `json:"prices,omitempty"`
-	// Number is a stock or a quota. Duration is a notice or the length of a brown-out. On is the state of a switch.
+	// Number is the number of a stock or a quota. Duration is the length of a notice or of a brown-out. On is the new state of something
+	// that can be on or off.
 	Number   int           `json:"number,omitempty"`
 	Duration time.Duration `json:"duration,omitempty"`
 	On       bool          `json:"on,omitempty"`
 	// Text is an image, a version, a reason, the name of a quota, or the kind of an interruption.
 	Text string `json:"text,omitempty"`
-	// IDs of deliveries, or methods.
+	// IDs are the IDs of deliveries, or methods.
 	IDs []string `json:"ids,omitempty"`
-	// Fault that was injected.
+	// Fault is the fault that was injected.
 	Fault *LoggedFault `json:"fault,omitempty"`
-	// Error is the error of the call or of the test's change; Result is its result: provider IDs, or a text.
+	// Error is the error of the call or of the test's change. Result is its result: provider IDs, or a text.
 	Error  string   `json:"error,omitempty"`
 	Result []string `json:"result,omitempty"`
 }
 
-// LoggedFault is a Fault in a log.
+// LoggedFault is the form of a Fault in a log.
 type LoggedFault struct {
 	Method Method                  `json:"method"`
 	Kind   cloudprovider.ErrorKind `json:"kind"`
@@ -67,7 +69,7 @@ type LoggedFault struct {
 	Skip   int                     `json:"skip,omitempty"`
 	More   int                     `json:"more,omitempty"`
 	Lost   bool                    `json:"lost,omitempty"`
-	// RetryAfter of a throttled call, and the Offerings in the error.
+	// RetryAfter is the waiting time in the error of a throttled call. Offerings are those in the error.
 	RetryAfter time.Duration               `json:"retryAfter,omitempty"`
 	Offerings  []cloudprovider.OfferingKey `json:"offerings,omitempty"`
 }
@@ -93,7 +95,7 @@ func (e *loggedError) Error() string { return e.of.Text }
 // Is makes errors.Is true for the kind of the error.
 func (e *loggedError) Is(target error) bool { return target == e.of.Kind }
 
-// Unwrap returns the data of the kind.
+// Unwrap returns the typed error for the kind, with its data.
 func (e *loggedError) Unwrap() error {
 	switch e.of.Kind {
 	case cloudprovider.Throttled:
@@ -123,7 +125,7 @@ func WriteLog(w io.Writer, events []Event) error {
 // longestLine is the maximum length of one event in a log.
 const longestLine = 1 << 20
 
-// ReadLog reads a log of WriteLog. Empty lines are skipped; the error names the line that is invalid or longer than 1 MiB.
+// ReadLog reads a log that WriteLog has written. It skips empty lines. The error names the line that is invalid or longer than 1 MiB.
 func ReadLog(r io.Reader) ([]Event, error) {
 	if r == nil {
 		return nil, option.Missing("ReadLog", "the reader")
@@ -152,7 +154,7 @@ func ReadLog(r io.Reader) ([]Event, error) {
 	return events, nil
 }
 
-// record calls OnEvent, in the order in which the lock was held.
+// record calls OnEvent. The order of events is the order in which callers held the lock.
 func (a *account) record(e Event) {
 	if a.options.OnEvent == nil {
 		return
@@ -162,12 +164,12 @@ func (a *account) record(e Event) {
 	a.hooks = append(a.hooks, func() { a.options.OnEvent(e) })
 }
 
-// happened records a change of an instance that no call caused.
+// happened records a change of an instance that is not a call.
 func (a *account) happened(what string, m *instance, at time.Time) {
 	a.record(Event{At: at, Kind: EventHappening, Name: what, ProviderID: m.ProviderID})
 }
 
-// lever carries out a change by a test: it settles the cloud, makes the change under the lock, and records it.
+// lever carries out a change by a test. It settles the cloud, makes the change under the lock, and records it.
 func (c *Cloud) lever(e Event, change func(now time.Time) error) error {
 	now := c.clock.Now()
 	defer c.runHooks()

@@ -32,24 +32,24 @@ const (
 type Fault struct {
 	// Method that fails.
 	Method Method
-	// Err is the error to return; usually one of cloudprovider's typed errors. Offerings in an error of insufficient capacity or
-	// quota are shown as unavailable afterwards, as the contract requires.
+	// Err is the error to return; usually one of cloudprovider's typed errors. Offerings in an error about missing capacity or a quota are
+	// shown as unavailable afterwards, as the contract requires.
 	Err error
-	// Skip is how many calls of the method succeed, from the injection on, before the first fails.
+	// Skip is the number of calls of the method, from the injection on, that succeed before the first one fails.
 	Skip int
-	// More is how many further calls fail after the first; negative means all.
+	// More is the number of calls that fail after the first; negative means all further calls.
 	More int
-	// Lost means that the call is carried out and only its answer is replaced, like a timeout after success.
+	// Lost means that the call is carried out, but its answer is replaced by Err, like a timeout after success.
 	Lost bool
 }
 
-// plannedFault is a Fault and the number of calls that it has counted.
+// plannedFault is a Fault with the number of calls that were counted for it.
 type plannedFault struct {
 	Fault
 	seen int
 }
 
-// due counts a call and reports whether it fails.
+// due counts a call and reports whether this call fails.
 func (f *plannedFault) due() bool {
 	f.seen++
 	return f.seen > f.Skip && (f.More < 0 || f.seen <= f.Skip+1+f.More)
@@ -59,8 +59,8 @@ func (f *plannedFault) spent() bool {
 	return f.More >= 0 && f.seen >= f.Skip+1+f.More
 }
 
-// Inject plans faults. If several are due at one call, the one injected first is returned; the others count the call, too. If one
-// of the faults has no error, or a method that can't fail, all are refused.
+// Inject plans faults. If several faults are due at one call, it returns the one that was injected first. The other faults also count the
+// call. If a fault has no error, or names a method that can't fail, Inject refuses all of them.
 func (c *Cloud) Inject(faults ...Fault) error {
 	for i, fault := range faults {
 		switch {
@@ -90,14 +90,15 @@ func (m Method) known() bool {
 	return false
 }
 
-// Calls returns how often a method was called, by all clusters. Failed calls count; calls with an ended context don't.
+// Calls returns the number of calls of a method by all clusters. Failed calls count. Calls with a context that has already ended don't
+// count.
 func (c *Cloud) Calls(method Method) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.calls[method]
 }
 
-// nextFault counts a call and returns the fault that is due, or nil if there is none.
+// nextFault counts a call and returns the fault that is due, or nil if no fault is due.
 func (a *account) nextFault(method Method) *Fault {
 	a.calls[method]++
 	var met *Fault
@@ -116,8 +117,8 @@ func (a *account) nextFault(method Method) *Fault {
 }
 
 // call carries out a call of the provider. It checks the context, settles the cloud, and returns a fault if one is due. Otherwise it does
-// the work under the lock. It records the call and the answer, and then runs the hooks. The event contains the method and its arguments;
-// work may add the result.
+// the work under the lock. It records the call and the answer, and then runs the hooks. e contains the method and its arguments; work may
+// add the result.
 func (c *Cloud) call(ctx context.Context, e *Event, work func(now time.Time) error) error {
 	method := Method(e.Name)
 	if err := ctx.Err(); err != nil {
@@ -138,13 +139,13 @@ func (c *Cloud) call(ctx context.Context, e *Event, work func(now time.Time) err
 		e.Error = err.Error()
 	}
 	c.record(*e)
-	// Work may have planned changes that are due already: an instance without latency runs at once.
+	// work may have planned changes that are due already: an instance without latency runs at once.
 	c.catchUp(now)
 	return err
 }
 
-// answer does the work, unless there is a fault before it. Injected faults come first, then errors that the cloud's own state causes, then
-// the fault model.
+// answer does the work, unless a fault prevents it. Injected faults have priority, then errors caused by the state of the cloud, then the
+// fault model.
 func (c *Cloud) answer(method Method, now time.Time, work func(now time.Time) error) error {
 	fault := c.nextFault(method)
 	if fault == nil {
@@ -163,7 +164,7 @@ func (c *Cloud) answer(method Method, now time.Time, work func(now time.Time) er
 	return c.strike(method, fault, now)
 }
 
-// strike returns the error of a fault, after the provider has updated its view of offerings like a real provider would.
+// strike returns the error of a fault. Before that, it updates the availability of offerings as a real provider would.
 func (c *Cloud) strike(method Method, fault *Fault, now time.Time) error {
 	for _, key := range cloudprovider.ExhaustedOfferings(fault.Err) {
 		if state, known := c.catalog.offerings[key]; known {
@@ -173,7 +174,7 @@ func (c *Cloud) strike(method Method, fault *Fault, now time.Time) error {
 	return fmt.Errorf("calling %s: %w", method, fault.Err)
 }
 
-// Heal removes all pending faults of the methods; without methods, it removes those of every method.
+// Heal removes all pending faults of the methods, or of every method if none is given.
 func (c *Cloud) Heal(methods ...Method) {
 	e := Event{Name: "Heal"}
 	for _, m := range methods {

@@ -18,32 +18,33 @@ const (
 	DefaultThrottleWait  = time.Second
 )
 
-// FaultModel makes random faults. The zero value makes none. They depend only on the seed and the order of calls, so calls from a single
-// goroutine get the same faults each time. Shares are from 0 to 1.
+// FaultModel makes random faults. The zero value makes none. The faults depend only on the seed and the order of calls, so calls from a
+// single goroutine get the same faults each time. Shares are in the range from 0 to 1.
 type FaultModel struct {
 	// Seed of chance.
 	Seed uint64
-	// Throttled, Failed and Lost are shares of the calls: those that are throttled, that fail for no reason, and that succeed but return an
-	// error. Their sum is at most 1.
+	// Throttled, Failed and Lost are shares of the calls. These calls are throttled, fail for no reason, or succeed but return an error.
+	// Their sum is at most 1.
 	Throttled, Failed, Lost float64
-	// ThrottleWait is how long a throttled caller should wait, according to the error. Nil is DefaultThrottleWait.
+	// ThrottleWait is the waiting time in the error of a throttled call. Nil is DefaultThrottleWait.
 	ThrottleWait *time.Duration
-	// OutOfStock is the share of launches whose first offering is out of stock. It stays out of stock for EmptyFor. Nil is
-	// Options.StockOutMemory.
+	// OutOfStock is the share of launches that find their first offering out of stock. This offering stays out of stock for EmptyFor. Nil
+	// is Options.StockOutMemory.
 	OutOfStock float64
 	EmptyFor   *time.Duration
 	// Stillborn is the share of instances that never boot: they are launched and then terminated.
 	Stillborn float64
 	// MeanLife is how long an instance runs on average before it fails without a warning; zero means forever.
 	MeanLife time.Duration
-	// MeanSpotLife is how long a spot instance runs on average before it is reclaimed; zero means forever. ReclaimNotice is how long
-	// before the reclaim the warning comes. Nil means DefaultReclaimNotice; 0 means that the reclaim follows at once.
+	// MeanSpotLife is how long a spot instance runs on average before it is reclaimed; zero means forever. ReclaimNotice is the time
+	// between the warning and the reclaim. Nil means DefaultReclaimNotice; 0 means that the warning comes only when the instance is
+	// reclaimed.
 	MeanSpotLife  time.Duration
 	ReclaimNotice *time.Duration
 	// Duplicated is the share of interruptions that are sent twice.
 	Duplicated float64
-	// PriceEvery is how often spot prices change; zero means never. PriceMove is the maximum change each time, as a share of the
-	// price; prices stay between a third and three times the initial price.
+	// PriceEvery is how often spot prices change; zero means never. PriceMove is the largest change at a time, as a share of the price.
+	// Prices stay between a third and three times the initial price.
 	PriceEvery time.Duration
 	PriceMove  float64
 }
@@ -75,7 +76,7 @@ func (w FaultModel) validate() error {
 	return errors.Join(faults...)
 }
 
-// outOfBounds returns what is wrong with a field, or with several together.
+// outOfBounds returns the error for an invalid field, or for several fields that don't fit together.
 func outOfBounds(field, rule string, value any) error {
 	return &option.Error{Package: "fake", Option: "FaultModel." + field, Rule: fmt.Sprintf(rule, value)}
 }
@@ -86,7 +87,7 @@ func (w FaultModel) withDefaults(o Options) FaultModel {
 	return w
 }
 
-// chance makes the random decisions of the fault model. The account's lock guards it.
+// chance makes the random decisions of the fault model. The lock of the account guards it.
 type chance struct {
 	FaultModel
 	source *rand.Rand
@@ -96,10 +97,10 @@ func newChance(w FaultModel) chance {
 	return chance{FaultModel: w, source: rand.New(rand.NewPCG(w.Seed, 0x6472_6177_6b6e_6966))}
 }
 
-// is returns true with the given probability. A share of zero draws no random number.
+// is returns true with probability share. For a share of zero, it does not draw a random number.
 func (c *chance) is(share float64) bool { return share > 0 && c.source.Float64() < share }
 
-// one returns 1 with the given probability, otherwise 0.
+// one returns 1 with probability share, and otherwise 0.
 func (c *chance) one(share float64) int {
 	if c.is(share) {
 		return 1
@@ -107,16 +108,16 @@ func (c *chance) one(share float64) int {
 	return 0
 }
 
-// after draws a random duration with that mean; false means never.
+// after draws a random duration with the given mean. It returns false if the mean is zero, which means never.
 func (c *chance) after(mean time.Duration) (time.Duration, bool) {
 	if mean <= 0 {
 		return 0, false
 	}
-	// A century is longer than any simulation, and far from overflow.
+	// The limit of a century is longer than any simulation and prevents an overflow.
 	return time.Duration(min(c.source.ExpFloat64()*float64(mean), float64(100*365*24*time.Hour))), true
 }
 
-// strike returns the fault that the model makes for a call, or nil if there is none.
+// strike returns the fault that the model makes for a call, or nil if it makes none.
 func (c *chance) strike(method Method) *Fault {
 	if c.Throttled+c.Failed+c.Lost == 0 {
 		return nil
@@ -132,8 +133,8 @@ func (c *chance) strike(method Method) *Fault {
 	return nil
 }
 
-// forecast plans the random events of a launched instance. It stores only the provider ID, so that an instance that is gone uses no
-// memory.
+// forecast plans the random events in the life of a launched instance. It stores only the provider ID, so that an instance that is gone
+// needs no memory.
 func (a *account) forecast(m *instance) {
 	id := m.ProviderID
 	if life, ends := a.chance.after(a.chance.MeanLife); ends {
@@ -156,7 +157,7 @@ func (a *account) forecast(m *instance) {
 	}
 }
 
-// movePrices moves the prices of spot offerings, and plans to do so again.
+// movePrices moves the prices of spot offerings, and plans the next move.
 func (a *account) movePrices(at time.Time) {
 	prices := map[cloudprovider.OfferingKey]float64{}
 	for i, t := range a.catalog.types {

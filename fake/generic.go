@@ -15,7 +15,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// Label keys of the generic catalogue, all well-known there. The .test domain is reserved for tests.
+// These are the label keys of the generic catalogue. All of them are well-known in its vocabulary. The .test domain is reserved for tests.
 const (
 	// LabelInstanceFamily is the part of a type's name before the dot: "m1", "c3g".
 	LabelInstanceFamily = "fake.drawknife.test/instance-family"
@@ -25,11 +25,11 @@ const (
 	LabelInstanceCPU = "fake.drawknife.test/instance-cpu"
 	// LabelInstanceMemory is the memory in MiB, before the overhead of virtualisation.
 	LabelInstanceMemory = "fake.drawknife.test/instance-memory"
-	// LabelReservationID names a reservation. GenericTypes does not use this key; types with reserved offerings do.
+	// LabelReservationID names a reservation. GenericTypes does not use this key. Use it for types with reserved offerings.
 	LabelReservationID = "fake.drawknife.test/reservation-id"
 )
 
-// The kind of node class of the generic capabilities.
+// The kind of node class in GenericCapabilities.
 const (
 	NodeClassGroup = "fake.drawknife.test"
 	NodeClassKind  = "FakeNodeClass"
@@ -66,13 +66,13 @@ func GenericCapabilities() cloudprovider.Capabilities {
 	}
 }
 
-// GenericTypes returns a synthetic catalogue of n instance types. Equal n give equal catalogues, and the types of a smaller catalogue are
-// the first of a larger one. n is limited to the range from 0 to 100,000.
+// GenericTypes returns a catalogue of n made-up instance types. The same n gives the same catalogue, and the types of a smaller catalogue
+// are the first types of a larger one. n is limited to the range from 0 to 100,000.
 //
-// A generation has 60 types: six families (m, c and r, with 4, 2 and 8 GiB per core, each for amd64 and, with a "g", for arm64) in ten
-// sizes from 1 to 96 cores. Their names are like "m1.2xlarge". Each is sold on demand and as spot in the three GenericZones. Prices are
-// linear in cores and memory, with a few per cent of noise drawn from a hash of the name, so that no two types are equally good; spot
-// costs 25 to 45 % of that and differs by zone.
+// Each generation has 60 types: six families in ten sizes from 1 to 96 cores. The families are m, c and r with 4, 2 and 8 GiB per core,
+// each for amd64 and, with a "g" in the name, for arm64. Their names are like "m1.2xlarge". Each is sold on demand and as spot in the three
+// zones of GenericZones. Prices are linear in cores and memory, with a few per cent of noise from a hash of the name, so that no two types
+// are equally good. Spot costs 25 to 45 % of the on-demand price and differs by zone.
 func GenericTypes(n int) []*cloudprovider.InstanceType {
 	const most = 100_000
 	n = min(max(n, 0), most)
@@ -113,7 +113,7 @@ func genericSizes() []genericSize {
 	}
 }
 
-// Prices in USD per hour, near those of the large clouds.
+// Prices in USD per hour, similar to those of the large clouds.
 const (
 	pricePerCore   = 0.0315
 	pricePerGiB    = 0.0042
@@ -178,7 +178,7 @@ func genericOfferings(name string, onDemand float64) []cloudprovider.Offering {
 	return offerings
 }
 
-// virtualisationShare is roughly the part of an instance's memory that its operating system does not get.
+// virtualisationShare is the approximate share of an instance's memory that its operating system does not get.
 const virtualisationShare = 0.075
 
 func genericCapacity(cores, gib int) corev1.ResourceList {
@@ -191,12 +191,13 @@ func genericCapacity(cores, gib int) corev1.ResourceList {
 	}
 }
 
-// genericPods returns fewer than the usual 110 pods for small instances, as in networks where each pod uses an address of the instance.
+// genericPods returns the pod limit. For small instances it is less than the usual 110, as in networks where each pod uses an address of
+// the instance.
 func genericPods(cores int) int64 { return int64(min(8+25*cores, 110)) }
 
-// genericOverhead follows the reservations that managed Kubernetes services publish: 6 % of the first core, 1 % of the second, 0.5 % of
-// the next two and 0.25 % of the rest; of memory 255 MiB and 11 MiB a pod; and the kubelet's default eviction thresholds, 100 MiB of
-// memory and a tenth of the disk.
+// genericOverhead follows the reservations that managed Kubernetes services publish: 6 % of the first core, 1 % of the second, 0.5 % of the
+// next two and 0.25 % of the rest; 255 MiB of memory plus 11 MiB per pod; and the kubelet's default eviction thresholds, which are 100 MiB
+// of memory and a tenth of the disk.
 func genericOverhead(cores int) cloudprovider.Overhead {
 	milliCPU := 60.0
 	for core := 2; core <= cores; core++ {
@@ -226,11 +227,11 @@ func genericOverhead(cores int) cloudprovider.Overhead {
 func fraction(text string) float64 {
 	h := fnv.New64a()
 	fmt.Fprint(h, text)
-	// FNV's high bits hardly differ for texts that differ only at their end; the multiplication spreads the difference.
+	// If texts differ only at their end, the high bits of FNV hardly differ; the multiplication spreads the difference.
 	mixed := h.Sum64() * 0x9E3779B97F4A7C15
 	mixed ^= mixed >> 32
 	return float64(mixed%1_000_003) / 1_000_003
 }
 
-// roundPrice rounds to a millionth of a dollar, so that prices print and parse without loss.
+// roundPrice rounds to a millionth of a USD, so that prices can be printed and parsed without loss.
 func roundPrice(price float64) float64 { return math.Round(price*1e6) / 1e6 }

@@ -9,8 +9,8 @@ func (a *account) queueHook(hook func(Instance), m *instance) {
 	a.hooks = append(a.hooks, func() { hook(instance) })
 }
 
-// runHooks calls the hooks in the queue, one at a time and without the lock. If another goroutine runs them already, it returns at once:
-// waiting would be a deadlock for a hook that calls the cloud.
+// runHooks calls the hooks in the queue, one at a time and without the lock. If another goroutine is already running them, it returns at
+// once. Waiting would be a deadlock for a hook that calls the cloud.
 func (a *account) runHooks() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -18,7 +18,7 @@ func (a *account) runHooks() {
 		return
 	}
 	a.hooksRunning = true
-	// This must happen even if a hook panics, because otherwise no later call would run the queue.
+	// Reset the field even if a hook panics. Otherwise no later call would run the queue.
 	defer func() { a.hooksRunning = false }()
 	for len(a.hooks) > 0 {
 		hook := a.hooks[0]

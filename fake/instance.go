@@ -16,18 +16,18 @@ import (
 type Phase string
 
 const (
-	// Pending: launched, not yet booted.
+	// Pending: the instance is launched, but not booted yet.
 	Pending Phase = "Pending"
 	// Running: booted.
 	Running Phase = "Running"
 	// ShuttingDown: the cloud is terminating the instance, which still costs money and keeps its resources.
 	ShuttingDown Phase = "ShuttingDown"
-	// Gone: terminated, and the cloud has forgotten it.
+	// Gone: the instance is terminated, and the cloud has forgotten it.
 	Gone Phase = "Gone"
 )
 
-// Keys of the tags on an instance. List and Get derive an instance's owner from them. An instance launched for a Provisioner has
-// the label key of Provisioners as a tag instead of TagNodePool (v1.PoolKey.LabelKey).
+// Keys of the tags on an instance. List and Get derive an instance's owner from them. An instance that was launched for a Provisioner has
+// the label key of Provisioners as a tag (v1.PoolKey.LabelKey), not TagNodePool.
 const (
 	TagCluster      = "fake.drawknife.test/cluster"
 	TagNodePool     = v1.NodePoolLabelKey
@@ -35,37 +35,37 @@ const (
 	TagNodeClaimUID = "fake.drawknife.test/nodeclaim-uid"
 )
 
-// Instance is a snapshot of an instance. It is a copy: changing it has no effect on the cloud.
+// Instance is a copy of an instance at one time. Changing it has no effect on the cloud.
 type Instance struct {
-	// ProviderID is its ID in the cloud, "fake:///zone/i-00000001".
+	// ProviderID is the ID in the cloud, for instance "fake:///zone/i-00000001".
 	ProviderID string
 	// NodeName is the name of its node.
 	NodeName string
-	// Phase at the time of the snapshot.
+	// Phase is the phase at the time of the copy.
 	Phase Phase
-	// Offering by which it was bought.
+	// Offering is the offering by which the instance was bought.
 	Offering cloudprovider.OfferingKey
-	// Price at which it was bought, USD per hour.
+	// Price is the price at which it was bought, in USD per hour.
 	Price float64
-	// ImageID from which it booted, and its KubeletVersion.
+	// ImageID is the image from which it booted. KubeletVersion is the version of its kubelet.
 	ImageID, KubeletVersion string
 	// Tags on it.
 	Tags map[string]string
-	// Labels with which its node joins: the instance's own, overridden by its claim's.
+	// Labels are the labels with which its node joins: its own labels, overridden by those of its claim.
 	Labels map[string]string
-	// Taints with which its node joins: karpenter.sh/unregistered and the claim's, including startup taints.
+	// Taints are the taints with which its node joins: karpenter.sh/unregistered and those of the claim, including startup taints.
 	Taints []corev1.Taint
-	// Capacity of the whole instance, and the part of it that is Allocatable to pods.
+	// Capacity is the capacity of the whole instance. Allocatable is the part of it that pods can use.
 	Capacity, Allocatable corev1.ResourceList
-	// LaunchedAt is when it was launched.
+	// LaunchedAt is when the instance was launched.
 	LaunchedAt time.Time
 	// RunningAt is when its boot ends or ended.
 	RunningAt time.Time
-	// ReclaimAt is when the cloud reclaims it; zero while that is not announced.
+	// ReclaimAt is when the cloud will reclaim it; zero until this is announced.
 	ReclaimAt time.Time
-	// ShutdownAt is when it began to shut down; zero before.
+	// ShutdownAt is when it began to shut down; zero before that.
 	ShutdownAt time.Time
-	// GoneAt is when it is gone; zero before it shuts down.
+	// GoneAt is when it will be or was gone; zero before it shuts down.
 	GoneAt time.Time
 }
 

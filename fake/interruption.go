@@ -13,13 +13,13 @@ import (
 type inbox struct {
 	messages []*message
 	sent     int
-	// changed is closed and replaced when a waiting reader should check the messages again.
+	// changed is closed and replaced when waiting readers should check the messages again.
 	changed chan struct{}
 }
 
 type message struct {
 	cloudprovider.Interruption
-	// noise marks an irrelevant message, which readers never get.
+	// noise marks an irrelevant message. Readers never get it.
 	noise   bool
 	cluster string
 	// hiddenUntil is when the message is delivered again; zero before its first delivery.
@@ -33,9 +33,9 @@ func (i *inbox) wakeAll() {
 	i.changed = make(chan struct{})
 }
 
-// Interrupt announces to the instance's cluster what will happen to it after the notice. After a spot or reservation reclaim the
-// cloud terminates the instance; for a termination it does so at once; other kinds have no effect. The error has kind NodeClaimNotFound
-// if there is no such instance.
+// Interrupt announces to the instance's cluster what will happen to it after the notice. After a spot or reservation reclaim, the cloud
+// terminates the instance. For the kind InterruptionTerminated, it does so at once. Other kinds have no effect. The error has kind
+// NodeClaimNotFound if there is no such instance.
 func (c *Cloud) Interrupt(providerID string, kind cloudprovider.InterruptionKind, notice time.Duration) error {
 	e := Event{Name: "Interrupt", ProviderID: providerID, Text: string(kind), Duration: notice}
 	return c.lever(e, func(now time.Time) error {
@@ -88,8 +88,8 @@ func (c *Cloud) Noise() {
 	})
 }
 
-// ReceiveInterruptions waits for messages to this cluster. A message that is not acknowledged is delivered again after
-// Options.RedeliverAfter; a waiting reader notices it at the next message or Settle.
+// ReceiveInterruptions waits for messages for this cluster. A message that is not acknowledged is delivered again after
+// Options.RedeliverAfter. A waiting reader notices this when the next message is sent or Settle is called.
 func (c *Cloud) ReceiveInterruptions(ctx context.Context) ([]cloudprovider.Interruption, error) {
 	messages, changed, err := c.receive(ctx)
 	if err != nil {
@@ -106,7 +106,7 @@ func (c *Cloud) ReceiveInterruptions(ctx context.Context) ([]cloudprovider.Inter
 	return messages, nil
 }
 
-// receive makes the first attempt of a reader.
+// receive reads the messages for the first time in a call of ReceiveInterruptions.
 func (c *Cloud) receive(ctx context.Context) (messages []cloudprovider.Interruption, changed <-chan struct{}, err error) {
 	e := &Event{Name: string(MethodReceiveInterruptions)}
 	err = c.call(ctx, e, func(now time.Time) error {
@@ -119,10 +119,10 @@ func (c *Cloud) receive(ctx context.Context) (messages []cloudprovider.Interrupt
 	return messages, changed, err
 }
 
-// lookAgain is the name of the event of a waiting reader that gets something.
+// lookAgain is the name of the event for a waiting reader that gets messages.
 const lookAgain = "LookAgain"
 
-// look makes the next attempt of a waiting reader. It is part of the same call, so no fault is injected into it.
+// look reads the messages again for a waiting reader. This is part of the same call, so no fault is injected.
 func (c *Cloud) look() ([]cloudprovider.Interruption, <-chan struct{}) {
 	now := c.clock.Now()
 	defer c.runHooks()
@@ -140,7 +140,7 @@ func (c *Cloud) look() ([]cloudprovider.Interruption, <-chan struct{}) {
 	return messages, changed
 }
 
-// deliver takes this cluster's messages that are not hidden, hides them for a while, and says what to wait for.
+// deliver returns this cluster's messages that are not hidden, and hides them for a while. It also returns the channel to wait for.
 func (c *Cloud) deliver(now time.Time) ([]cloudprovider.Interruption, <-chan struct{}) {
 	var delivered []cloudprovider.Interruption
 	c.inbox.messages = slices.DeleteFunc(c.inbox.messages, func(m *message) bool { return m.noise })
@@ -154,7 +154,7 @@ func (c *Cloud) deliver(now time.Time) ([]cloudprovider.Interruption, <-chan str
 	return delivered, c.inbox.changed
 }
 
-// AckInterruptions removes messages of this cluster. Unknown IDs are ignored.
+// AckInterruptions removes messages for this cluster. It ignores unknown IDs.
 func (c *Cloud) AckInterruptions(ctx context.Context, ids ...string) error {
 	return c.call(ctx, &Event{Name: string(MethodAckInterruptions), IDs: slices.Clone(ids)}, func(time.Time) error {
 		acked := make(map[string]struct{}, len(ids))

@@ -16,11 +16,12 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// Create launches the claim's instance by the first offering with room in cloudprovider.LaunchOrderBy: reserved before spot before on-demand,
-// then the cheapest by Options.LaunchCost; spot offerings that are expected to cost more than on-demand ones come last. Offerings that are found out of stock before that are shown as unavailable for Options.StockOutMemory. If the claim's
-// UID has a live instance, Create returns that one.
+// Create launches the claim's instance by the first offering with room, in the order of cloudprovider.LaunchOrderBy: reserved before spot
+// before on-demand, then by Options.LaunchCost. Spot offerings that are expected to cost more than on-demand ones come last. Offerings that
+// this finds out of stock are shown as unavailable for Options.StockOutMemory. If the claim's UID has a live instance, Create returns this
+// instance.
 func (c *Cloud) Create(ctx context.Context, nodeClaim *v1.NodeClaim) (*v1.NodeClaim, error) {
-	// The comparison with thousands of offerings uses no changing state, so it is done before locking.
+	// Comparing the claim with thousands of offerings reads no changing state, so this is done before locking.
 	order, invalid := c.plan(nodeClaim)
 	var created *v1.NodeClaim
 	e := &Event{Name: string(MethodCreate), On: nodeClaim == nil}
@@ -62,11 +63,11 @@ type launchPlan struct {
 	requests corev1.ResourceList
 	cost     cloudprovider.LaunchCost // nil for prices
 	order    []cloudprovider.Candidate
-	// generation of the prices by which the offerings are sorted.
+	// generation is the generation of the prices by which the offerings are sorted.
 	generation int
 }
 
-// plan parses a claim. The error is permanent: the same claim can never be launched.
+// plan parses a claim. A claim that it refuses can never be launched, so the error is permanent.
 func (c *Cloud) plan(nodeClaim *v1.NodeClaim) (launchPlan, error) {
 	if nodeClaim == nil {
 		return launchPlan{}, cloudprovider.NewPermanentError(errors.New("the nodeclaim is nil"))
@@ -96,8 +97,8 @@ func (c *Cloud) plan(nodeClaim *v1.NodeClaim) (launchPlan, error) {
 	return p, nil
 }
 
-// sorted returns the compatible offerings of the types, in the order in which to try them. With expected costs, spot offerings that cost more
-// than the cheapest on-demand offering with room come last.
+// sorted returns the compatible offerings of the types, in the order in which a launch tries them. If expected costs are given, spot
+// offerings that cost more than the cheapest on-demand offering with room come last.
 func (p launchPlan) sorted(types []*cloudprovider.InstanceType) []cloudprovider.Candidate {
 	order := cloudprovider.LaunchOrderBy(types, p.want, p.requests, p.cost)
 	if p.cost == nil {
@@ -116,7 +117,7 @@ func (p launchPlan) sorted(types []*cloudprovider.InstanceType) []cloudprovider.
 	return append(slices.DeleteFunc(order, expensive), last...)
 }
 
-// unmet describes for people what no offering meets.
+// unmet returns an error that says what no offering meets.
 func (p launchPlan) unmet() error {
 	wanted := make([]string, 0, len(p.requests))
 	for _, name := range slices.Sorted(maps.Keys(p.requests)) {
@@ -134,11 +135,11 @@ type choice struct {
 	want  requirements.Set
 }
 
-// choose takes an instance from the first offering with stock. It closes offerings that have none.
+// choose takes an instance from the first offering with stock. It closes the offerings before that one, which have no stock.
 func (c *Cloud) choose(plan launchPlan, now time.Time) (choice, error) {
 	var empty, limited []cloudprovider.OfferingKey
 	var limit string
-	empties := c.chance.is(c.chance.OutOfStock) // the first offering that is tried
+	empties := c.chance.is(c.chance.OutOfStock) // whether the first offering that is tried becomes empty
 	for _, candidate := range plan.order {
 		key := candidate.Key()
 		state := c.catalog.offerings[key]
@@ -204,7 +205,7 @@ func (c *Cloud) launch(own owner, nodeClaim *v1.NodeClaim, chosen choice, now ti
 	return m
 }
 
-// instanceLabels returns the instance's own labels: for each key its value, or the first allowed value.
+// instanceLabels returns the instance's own labels. For a key with several allowed values, it uses the first.
 func instanceLabels(instance, want requirements.Set) map[string]string {
 	labels := map[string]string{}
 	for r := range instance.All {

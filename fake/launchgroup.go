@@ -12,9 +12,9 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// CreateGroup launches an instance for each of the claims, each as Create would, or none of them. Offerings found out of stock on the
-// way are shown as unavailable for Options.StockOutMemory. It refuses claims with minValues as unsupported, so that tests cover both
-// group launches and single launches.
+// CreateGroup launches one instance for each of the claims, as Create would, or no instance. Offerings that this finds out of stock are
+// shown as unavailable for Options.StockOutMemory. It refuses claims with minValues as unsupported, so that tests cover both group launches
+// and single launches.
 func (c *Cloud) CreateGroup(ctx context.Context, nodeClaims []*v1.NodeClaim) ([]*v1.NodeClaim, error) {
 	orders, invalid := c.plans(nodeClaims)
 	var created []*v1.NodeClaim
@@ -69,7 +69,7 @@ func (c *Cloud) plans(nodeClaims []*v1.NodeClaim) ([]launchPlan, error) {
 	return orders, nil
 }
 
-// group returns the instances of the claims. It launches them if they do not exist.
+// group returns the instances of the claims, and launches them if they do not exist.
 func (c *Cloud) group(nodeClaims []*v1.NodeClaim, orders []launchPlan, now time.Time) ([]*instance, error) {
 	found := make([]*instance, len(nodeClaims))
 	live, alone := 0, false
@@ -94,7 +94,7 @@ func (c *Cloud) group(nodeClaims []*v1.NodeClaim, orders []launchPlan, now time.
 	return c.launchGroup(nodeClaims, orders, now)
 }
 
-// launchGroup reserves the stock for all claims before it launches an instance.
+// launchGroup reserves stock for all claims before it launches the first instance.
 func (c *Cloud) launchGroup(nodeClaims []*v1.NodeClaim, orders []launchPlan, now time.Time) ([]*instance, error) {
 	chosen := make([]choice, 0, len(nodeClaims))
 	defer func() { c.taken = nil }()

@@ -11,7 +11,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// run changes a pending instance to running.
+// run changes the phase of an instance from pending to running.
 func (a *account) run(m *instance, at time.Time) {
 	if m.Phase != Pending {
 		return
@@ -26,7 +26,7 @@ func (a *account) run(m *instance, at time.Time) {
 	a.queueHook(a.options.OnLaunch, m)
 }
 
-// shutDown starts the end of a live instance. From now on its claim may get another instance.
+// shutDown starts to shut down a live instance. From then on, its claim may get another instance.
 func (a *account) shutDown(m *instance, at time.Time) {
 	if !m.live() {
 		return
@@ -39,7 +39,7 @@ func (a *account) shutDown(m *instance, at time.Time) {
 	a.timeline.plan(m.GoneAt, func(time.Time) { a.end(m) })
 }
 
-// end forgets an instance.
+// end removes an instance that is gone.
 func (a *account) end(m *instance) {
 	m.Phase = Gone
 	delete(a.instances, m.ProviderID)
@@ -52,7 +52,7 @@ func (a *account) end(m *instance) {
 	a.queueHook(a.options.OnTerminate, m)
 }
 
-// find returns the instance with that provider ID if this cluster owns it.
+// find returns the instance with this provider ID if this cluster owns it.
 func (c *Cloud) find(providerID string) (*instance, error) {
 	m, ok := c.instances[providerID]
 	if !ok || m.Tags[TagCluster] != c.cluster {
@@ -61,7 +61,7 @@ func (c *Cloud) find(providerID string) (*instance, error) {
 	return m, nil
 }
 
-// onInstance carries out a call about the instance of a claim. Only the claim's provider ID matters.
+// onInstance carries out a call that is about the instance of a claim. It uses only the claim's provider ID.
 func (c *Cloud) onInstance(ctx context.Context, method Method, nodeClaim *v1.NodeClaim, work func(m *instance, now time.Time)) error {
 	e := &Event{Name: string(method), On: nodeClaim == nil}
 	if nodeClaim != nil {
@@ -80,7 +80,7 @@ func (c *Cloud) onInstance(ctx context.Context, method Method, nodeClaim *v1.Nod
 	})
 }
 
-// Delete starts to shut down the claim's instance, or confirms that it is shutting down.
+// Delete starts to shut down the claim's instance. If the instance is already shutting down, Delete changes nothing and returns nil.
 func (c *Cloud) Delete(ctx context.Context, nodeClaim *v1.NodeClaim) error {
 	return c.onInstance(ctx, MethodDelete, nodeClaim, func(m *instance, now time.Time) { c.shutDown(m, now) })
 }
@@ -102,7 +102,7 @@ func (c *Cloud) Get(ctx context.Context, providerID string) (*v1.NodeClaim, erro
 	return found, nil
 }
 
-// List describes all of this cluster's instances, ordered by provider ID. It is delayed by Options.ListLag.
+// List describes all of this cluster's instances, ordered by provider ID. Changes appear in it only after Options.ListLag.
 func (c *Cloud) List(ctx context.Context) ([]*v1.NodeClaim, error) {
 	var claims []*v1.NodeClaim
 	e := &Event{Name: string(MethodList)}
@@ -129,7 +129,7 @@ func (c *Cloud) List(ctx context.Context) ([]*v1.NodeClaim, error) {
 }
 
 // Instances returns the instances of all clusters that are not gone, ordered by provider ID, like the console of a cloud. It is not a
-// method of the provider, so faults don't apply.
+// method of the provider, so faults don't affect it.
 func (c *Cloud) Instances() []Instance {
 	now := c.clock.Now()
 	defer c.runHooks()
@@ -145,8 +145,8 @@ func (c *Cloud) Instances() []Instance {
 	return instances
 }
 
-// Instance returns the instance with that provider ID, of any cluster. It returns false if it does not exist or is gone. Like Instances it
-// is not a method of the provider.
+// Instance returns the instance with this provider ID, of any cluster. It returns false if it does not exist or is gone. It is not a method
+// of the provider, so faults don't affect it.
 func (c *Cloud) Instance(providerID string) (Instance, bool) {
 	now := c.clock.Now()
 	defer c.runHooks()

@@ -11,7 +11,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// SetNodeClassStatus sets the readiness of a node class. Other node classes of a supported kind are ready, whatever their name.
+// SetNodeClassStatus sets the readiness of a node class. All other node classes of a supported kind are ready, whatever their name.
 func (c *Cloud) SetNodeClassStatus(ref v1.NodeClassReference, readiness cloudprovider.NodeClassReadiness) {
 	_ = c.lever(Event{Name: "SetNodeClassStatus", NodeClass: &ref, Readiness: &readiness}, func(time.Time) error {
 		c.nodeClasses[ref] = readiness
@@ -19,7 +19,7 @@ func (c *Cloud) SetNodeClassStatus(ref v1.NodeClassReference, readiness cloudpro
 	})
 }
 
-// NodeClassStatus returns the readiness from SetNodeClassStatus.
+// NodeClassStatus returns the readiness that SetNodeClassStatus has set.
 func (c *Cloud) NodeClassStatus(ctx context.Context, ref v1.NodeClassReference) (readiness cloudprovider.NodeClassReadiness, err error) {
 	err = c.call(ctx, &Event{Name: string(MethodNodeClassStatus), NodeClass: &ref}, func(time.Time) error {
 		if err := c.checkNodeClass(ref); err != nil {
@@ -41,7 +41,7 @@ func (a *account) readiness(ref v1.NodeClassReference) cloudprovider.NodeClassRe
 	return cloudprovider.NodeClassReadiness{Status: metav1.ConditionTrue}
 }
 
-// checkNodeClass refuses kinds the cloud does not serve. An empty reference means the default kind, so that tests need not set one.
+// checkNodeClass refuses kinds that the cloud does not support. An empty reference means the default kind, so that tests need not set one.
 func (a *account) checkNodeClass(ref v1.NodeClassReference) error {
 	if ref == (v1.NodeClassReference{}) || a.capabilities.SupportsNodeClass(ref) {
 		return nil

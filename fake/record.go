@@ -12,32 +12,32 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// instance is the cloud's own record of an Instance. The account's lock guards it.
+// instance is the cloud's own data about an Instance. The lock of the account guards it.
 type instance struct {
 	Instance
 	owner owner
 	// labels are the Instance's labels, without those that come from the claim only.
 	labels map[string]string
-	// reservation that the instance uses, or nil if there is none.
+	// reservation is the reservation that the instance uses, or nil if it uses none.
 	reservation *reservation
 	drift       cloudprovider.DriftReason
-	// gateHeld is why the registration gate is kept closed; empty if the gate is not.
+	// gateHeld is the reason why the registration gate is kept closed; empty if nobody holds it.
 	gateHeld string
-	// gateOpened says whether the gate was once reported open. After that it can't be closed any more.
+	// gateOpened means that the gate was reported open. After that, the gate can't be closed any more.
 	gateOpened bool
-	// stillborn says whether the instance ends without having run.
+	// stillborn means that the instance ends before it has run.
 	stillborn bool
-	// group says whether CreateGroup launched the instance.
+	// group means that CreateGroup launched the instance.
 	group bool
 }
 
-// owner is the claim an instance was launched for. One owner has at most one live instance.
+// owner identifies the claim that an instance was launched for. One owner has at most one live instance.
 type owner struct {
 	cluster string
 	uid     types.UID
 }
 
-// live reports whether the instance can be its claim's instance: it is pending or running.
+// live reports whether the instance can be its claim's instance, because it is pending or running.
 func (m *instance) live() bool { return m.Phase == Pending || m.Phase == Running }
 
 // snapshot returns a deep copy for callers.
@@ -51,7 +51,7 @@ func (m *instance) snapshot() Instance {
 	return c
 }
 
-// claim returns the NodeClaim that Create, Get and List return, made only from the instance and its tags.
+// claim returns the NodeClaim that Create, Get and List return. It uses only the instance and its tags.
 func (m *instance) claim() *v1.NodeClaim {
 	c := &v1.NodeClaim{
 		ObjectMeta: metav1.ObjectMeta{
@@ -77,7 +77,7 @@ func (m *instance) claim() *v1.NodeClaim {
 	return c
 }
 
-// asOf returns what claim returned at an earlier time, which must not be before the launch.
+// asOf returns the result that claim had at the earlier time at, which must not be before the launch.
 func (m *instance) asOf(at time.Time) *v1.NodeClaim {
 	c := m.claim()
 	c.DeletionTimestamp = nil

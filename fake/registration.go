@@ -8,14 +8,15 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// HoldRegistration keeps the registration gate of an instance closed, for the given reason, until it is called with an empty reason. A gate
-// that was reported open stays open. The error is of kind NodeClaimNotFound when there is no such instance.
+// HoldRegistration keeps the registration gate of an instance closed for a reason, until it is called with an empty reason. A gate that was
+// reported open stays open. If no instance has this provider ID, the error has kind NodeClaimNotFound.
 func (c *Cloud) HoldRegistration(providerID, reason string) error {
 	e := Event{Name: "HoldRegistration", ProviderID: providerID, Text: reason}
 	return c.change("holding registration", e, func(m *instance) { m.gateHeld = reason })
 }
 
-// Registered opens the gate for instances that are running and not held. For a pending instance it returns the remaining boot time.
+// Registered opens the gate for instances that are running and whose gate is not held. For a pending instance it returns the remaining boot
+// time.
 func (c *Cloud) Registered(ctx context.Context, nodeClaim *v1.NodeClaim) (result cloudprovider.GateResult, err error) {
 	err = c.onInstance(ctx, MethodRegistered, nodeClaim, func(m *instance, now time.Time) {
 		switch {

@@ -11,10 +11,10 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// Replay makes a cloud from the types and options and repeats the calls and changes of a log at their times. It returns the resulting
-// cloud and its log. With the types and options of the first cloud, including the seed of the fault model, both logs are equal, even if
-// several goroutines had called the first cloud. The replay has its own clock, and also calls OnEvent. It returns an error for an
-// incomplete log.
+// Replay makes a cloud from the types and options. Then it repeats the calls and changes of a log at the times of their events. It returns
+// the resulting cloud and its log. With the types and options of the first cloud, including the seed of the fault model, both logs are
+// equal, even if several goroutines have called the first cloud. The new cloud has its own clock. It also calls OnEvent. It returns an
+// error for an incomplete log.
 func Replay(types []*cloudprovider.InstanceType, options Options, log []Event) (*Cloud, []Event, error) {
 	if len(log) == 0 || log[0].Name != "Open" {
 		return nil, nil, errors.New(`replaying a log: its first event is not "Open": pass OnEvent to New, and store all events`)
@@ -45,7 +45,7 @@ func Replay(types []*cloudprovider.InstanceType, options Options, log []Event) (
 	return cloud, replayed, nil
 }
 
-// again repeats the call or change of an event. Its result is in the new log.
+// again repeats the call or change of an event. The new log contains its result.
 func (c *Cloud) again(e Event) error {
 	switch e.Kind {
 	case EventCall:
@@ -97,7 +97,7 @@ func (c *Cloud) callAgain(e Event) error {
 	case MethodAckInterruptions:
 		_ = c.AckInterruptions(ctx, e.IDs...)
 	case MethodReceiveInterruptions:
-		// A reader that found nothing waited. What it got later is a separate event.
+		// If the reader found no message, it waited. The messages that it got later are in a separate event.
 		_, _, _ = c.receive(ctx)
 	case lookAgain:
 		c.look()

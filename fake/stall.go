@@ -2,8 +2,8 @@ package fake
 
 import "context"
 
-// Stall blocks calls of a method before they do anything, until they are released or their context ends. Releasing twice has no
-// further effect.
+// Stall blocks calls of a method before they do anything, until release is called or their context ends. Calling release again has no
+// effect.
 func (c *Cloud) Stall(method Method) (release func()) {
 	gate := make(chan struct{})
 	c.mu.Lock()
@@ -20,7 +20,7 @@ func (c *Cloud) Stall(method Method) (release func()) {
 	}
 }
 
-// unstalled waits, without holding the lock, until no Stall blocks the method any more.
+// unstalled waits, without holding the lock, until no Stall blocks the method.
 func (c *Cloud) unstalled(ctx context.Context, method Method) error {
 	for {
 		c.mu.Lock()

@@ -46,12 +46,13 @@ func (h *changeHeap) Push(x any)   { *h = append(*h, x.(change)) }
 func (h *changeHeap) Pop() any {
 	last := len(*h) - 1
 	x := (*h)[last]
-	(*h)[last] = change{} // lets the garbage collector free the instance
+	(*h)[last] = change{} // so that the garbage collector can free the instance
 	*h = (*h)[:last]
 	return x
 }
 
-// notBefore prevents the cloud's time from going backwards, because callers read the clock before they have the lock.
+// notBefore returns now, or the latest time used so far if now is earlier. Callers read the clock before they have the lock, so times may
+// be out of order.
 func (a *account) notBefore(now time.Time) time.Time {
 	if now.Before(a.latest) {
 		return a.latest
@@ -80,7 +81,7 @@ func (c *Cloud) Settle() {
 }
 
 // NextChange returns when the next change is due: an instance boots, is reclaimed or is gone. It returns false if no change is planned.
-// The time may be in the past, if the cloud was not called since.
+// The time may be in the past if the cloud was not called since then.
 func (c *Cloud) NextChange() (time.Time, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -9,15 +9,15 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// quota is a limit on how many instances of some offerings there may be.
+// quota is a limit on the number of instances of some offerings.
 type quota struct {
 	name string
 	most int
 	of   map[cloudprovider.OfferingKey]bool
 }
 
-// SetQuota limits the total number of live instances of all clusters in the matching offerings; a negative number removes the quota
-// of that name. An offering for which a launch hit a quota is shown as unavailable for Options.StockOutMemory. The result is the
+// SetQuota limits the total number of live instances of all clusters in the matching offerings. A negative number removes the quota of that
+// name. If a quota prevents a launch by an offering, the offering is shown as unavailable for Options.StockOutMemory. SetQuota returns the
 // number of offerings that match.
 func (c *Cloud) SetQuota(name string, most int, match func(cloudprovider.OfferingKey) bool) int {
 	return c.setQuota(name, most, c.matching(match))
@@ -39,7 +39,7 @@ func (c *Cloud) setQuota(name string, most int, keys []cloudprovider.OfferingKey
 	return len(keys)
 }
 
-// usedUp returns a quota that does not allow another instance of the offering, or nil if all quotas do.
+// usedUp returns a quota that does not allow another instance of the offering, or nil if all quotas allow it.
 func (a *account) usedUp(key cloudprovider.OfferingKey) *quota {
 	for _, q := range a.quotas {
 		if !q.of[key] {
@@ -64,8 +64,8 @@ func (a *account) usedUp(key cloudprovider.OfferingKey) *quota {
 }
 
 // SetPrices sets new prices of offerings, in USD per hour: it calls price with each offering and its current price. Existing
-// instances keep their price. If a price is not finite and positive (or zero for reservations), nothing is changed; the error has a
-// *cloudprovider.CatalogError for each.
+// instances keep their price. If a price is not finite and positive (or zero for reservations), it changes no price. The error then has a
+// *cloudprovider.CatalogError for each such price.
 func (c *Cloud) SetPrices(price func(key cloudprovider.OfferingKey, now float64) float64) error {
 	c.mu.Lock()
 	types := c.catalog.types
@@ -108,10 +108,10 @@ func (c *Cloud) setPrices(prices map[cloudprovider.OfferingKey]float64) error {
 	})
 }
 
-// maxPrice excludes infinite prices.
+// maxPrice is the largest price that SetPrices accepts; it excludes infinity.
 const maxPrice = 1e9
 
-// ExpireCredentials makes all calls fail as unauthorized until RenewCredentials.
+// ExpireCredentials makes all calls fail as unauthorized until RenewCredentials is called.
 func (c *Cloud) ExpireCredentials() { c.setCredentials(false) }
 
 // RenewCredentials undoes ExpireCredentials.
@@ -124,7 +124,7 @@ func (c *Cloud) setCredentials(valid bool) {
 	})
 }
 
-// BrownOut makes all calls fail with transient errors for that time.
+// BrownOut makes all calls fail with transient errors for the given time.
 func (c *Cloud) BrownOut(duration time.Duration) {
 	_ = c.lever(Event{Name: "BrownOut", Duration: duration}, func(now time.Time) error {
 		c.brownOutUntil = now.Add(duration)
@@ -132,8 +132,8 @@ func (c *Cloud) BrownOut(duration time.Duration) {
 	})
 }
 
-// FailInstance terminates an instance without a warning, like broken hardware. The error is of kind NodeClaimNotFound when there is
-// no such instance.
+// FailInstance terminates an instance without a warning, like broken hardware. If no instance has this provider ID, the error has kind
+// NodeClaimNotFound.
 func (c *Cloud) FailInstance(providerID string) error {
 	return c.lever(Event{Name: "FailInstance", ProviderID: providerID}, func(now time.Time) error {
 		m, ok := c.instances[providerID]
@@ -145,7 +145,7 @@ func (c *Cloud) FailInstance(providerID string) error {
 	})
 }
 
-// down returns the fault of all calls in the present state of the cloud, or nil if the cloud answers.
+// down returns the fault of every call in the present state of the cloud, or nil if the cloud answers.
 func (a *account) down(method Method, now time.Time) *Fault {
 	switch {
 	case a.expired:

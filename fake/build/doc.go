@@ -5,8 +5,8 @@
 //	pods := build.Pods("web", 12, build.CPU("1500m"), build.Memory("4Gi"), build.Labels("app", "web"))
 //	large := build.InstanceType("m.large", build.CPU("2"), build.Memory("8Gi"), build.OnDemand("zone-a", 0.10))
 //
-// The compiler checks which objects an option applies to. CPU applies to pods (their requests), nodes and instance types; On applies only
-// to pods. Any function can be an option for everything else:
+// The compiler checks that an option fits the object. CPU applies to pods (their requests), nodes and instance types; On applies only to
+// pods. Any function can be an option for everything else:
 //
 //	build.Pod("dns", build.PodFunc(func(p *corev1.Pod) { p.Spec.HostNetwork = true }))
 //

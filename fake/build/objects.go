@@ -144,12 +144,13 @@ func (o ClassOption) toClaim(c *v1.NodeClaim) { c.Spec.NodeClassRef = v1.NodeCla
 // Weight sets the weight of a NodePool: planners prefer the pool with the highest weight.
 func Weight(n int32) PoolFunc { return func(p *v1.NodePool) { p.Spec.Weight = &n } }
 
-// Limit limits the total capacity of a NodePool's nodes: name, amount, name, amount.
+// Limit limits the total capacity of a NodePool's nodes. The arguments are pairs: name, amount, name, amount.
 func Limit(pairs ...string) PoolFunc {
 	return func(p *v1.NodePool) { p.Spec.Limits = Amounts(pairs...) }
 }
 
-// Budget limits how many nodes of a NodePool may be disrupted at a time ("10%", "3"), for the given reasons or for any.
+// Budget limits how many nodes of a NodePool may be disrupted at a time ("10%", "3"), for the given reasons, or for all reasons if none is
+// given.
 func Budget(nodes string, reasons ...v1.DisruptionReason) PoolFunc {
 	return func(p *v1.NodePool) {
 		p.Spec.Disruption.Budgets = append(p.Spec.Disruption.Budgets, v1.Budget{Nodes: nodes, Reasons: slices.Clone(reasons)})
@@ -165,7 +166,7 @@ func ReadyPool(since time.Time) PoolFunc {
 	}
 }
 
-// InstanceOption sets the instance of a Node or its NodeClaim.
+// InstanceOption sets the instance type of a Node or its NodeClaim.
 type InstanceOption struct {
 	it                 *cloudprovider.InstanceType
 	zone, capacityType string
@@ -182,7 +183,7 @@ func OfType(it *cloudprovider.InstanceType, zone, capacityType string) InstanceO
 	return InstanceOption{it, zone, capacityType}
 }
 
-// only returns the single value that a requirement allows, or "" if it allows several.
+// only returns the value of a requirement that allows exactly one, and otherwise "".
 func only(set requirements.Set, key string) string {
 	r := set.Get(key)
 	if values := r.Values(); r.Operator() == requirements.OpIn && len(values) == 1 {
@@ -247,7 +248,7 @@ func (o InitializedOption) toClaim(c *v1.NodeClaim) {
 	}
 }
 
-// toleration parses a taint and returns a toleration of it.
+// toleration parses a taint and returns a toleration for it.
 func toleration(text string) corev1.Toleration {
 	taint := Taint(text)
 	t := corev1.Toleration{Key: taint.Key, Operator: corev1.TolerationOpExists}

@@ -66,12 +66,12 @@ func call[T any](f func(*T), on *T) {
 	}
 }
 
-// Labels adds labels: key, value, key, value. A key without a value gets an empty one.
+// Labels adds labels, given as pairs: key, value, key, value. If the last value is missing, it is empty.
 func Labels(pairs ...string) MetaOption {
 	return func(m *metav1.ObjectMeta) { m.Labels = merge(m.Labels, pairs) }
 }
 
-// Annotations adds annotations: key, value, key, value.
+// Annotations adds annotations, given as pairs: key, value, key, value.
 func Annotations(pairs ...string) MetaOption {
 	return func(m *metav1.ObjectMeta) { m.Annotations = merge(m.Annotations, pairs) }
 }
@@ -86,7 +86,7 @@ func Created(at time.Time) MetaOption {
 	return func(m *metav1.ObjectMeta) { m.CreationTimestamp = metav1.NewTime(at) }
 }
 
-// Deleted sets the deletion timestamp: deletion of the object began then.
+// Deleted sets the deletion timestamp, which is the time at which the deletion of the object began.
 func Deleted(at time.Time) MetaOption {
 	return func(m *metav1.ObjectMeta) { m.DeletionTimestamp = &metav1.Time{Time: at} }
 }
@@ -126,7 +126,7 @@ type AmountOption struct {
 	amount resource.Quantity
 }
 
-// CPU sets an amount of cpu: "500m", "2". Amount says what happens with an invalid text.
+// CPU sets an amount of cpu: "500m", "2". See Amount for an invalid text.
 func CPU(amount string) AmountOption { return Amount(corev1.ResourceCPU, amount) }
 
 // Memory sets an amount of memory: "512Mi", "4Gi".
@@ -142,7 +142,7 @@ func Amount(name corev1.ResourceName, amount string) AmountOption {
 	return AmountOption{name, quantity(amount)}
 }
 
-// Amounts returns a list of resources: name, amount, name, amount. An invalid or missing amount becomes -1.
+// Amounts returns a list of resources. The arguments are pairs: name, amount, name, amount. An invalid or missing amount becomes -1.
 func Amounts(pairs ...string) corev1.ResourceList {
 	list := make(corev1.ResourceList, (len(pairs)+1)/2)
 	for pair := range slices.Chunk(pairs, 2) {
@@ -185,7 +185,7 @@ func (o AmountOption) addTo(list *corev1.ResourceList) {
 // TaintsOption adds taints to a Node, a NodeClaim, or the template of a NodePool.
 type TaintsOption []string
 
-// Taints adds taints: "key=value:NoSchedule", "key:NoExecute"; without an effect, NoSchedule.
+// Taints adds taints, for instance "key=value:NoSchedule" or "key:NoExecute". Without an effect, it is NoSchedule.
 func Taints(taints ...string) TaintsOption { return slices.Clone(taints) }
 
 // Taint parses one taint in the form of Taints.

@@ -7,7 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Pod returns a pod with one container, in namespace default, without a node.
+// Pod returns a pod with one container, in the namespace default, without a node.
 func Pod(name string, options ...PodOption) *corev1.Pod {
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: name}}
 	pod.Spec.Containers = []corev1.Container{{Name: "main"}}
@@ -29,7 +29,7 @@ func Pods(name string, n int, options ...PodOption) []*corev1.Pod {
 	return list
 }
 
-// Namespace sets another namespace than default.
+// Namespace sets the namespace, which is "default" without this option.
 func Namespace(name string) PodFunc { return func(p *corev1.Pod) { p.Namespace = name } }
 
 // On sets the node on which the pod runs.
@@ -49,13 +49,13 @@ func Unschedulable() PodFunc {
 	}
 }
 
-// Selector sets the pod's node selector: key, value, key, value.
+// Selector sets the pod's node selector, given as pairs: key, value, key, value.
 func Selector(pairs ...string) PodFunc {
 	return func(p *corev1.Pod) { p.Spec.NodeSelector = merge(p.Spec.NodeSelector, pairs) }
 }
 
-// Tolerates adds tolerations of taints, in the form of Taints. A taint without a value means any value; one without an effect means every
-// effect.
+// Tolerates adds tolerations for taints, in the form of Taints. Without a value, a toleration matches every value; without an effect, it
+// matches every effect.
 func Tolerates(taints ...string) PodFunc {
 	return func(p *corev1.Pod) {
 		for _, text := range taints {
@@ -64,8 +64,8 @@ func Tolerates(taints ...string) PodFunc {
 	}
 }
 
-// Spread adds a topology spread constraint with DoNotSchedule: the largest difference between domains in the number of pods with these
-// labels (key, value, …).
+// Spread adds a topology spread constraint with DoNotSchedule. maxSkew is the largest difference between domains in the number of pods with
+// these labels (key, value, …).
 func Spread(topologyKey string, maxSkew int32, labels ...string) PodFunc {
 	return func(p *corev1.Pod) {
 		p.Spec.TopologySpreadConstraints = append(p.Spec.TopologySpreadConstraints, corev1.TopologySpreadConstraint{
@@ -74,8 +74,7 @@ func Spread(topologyKey string, maxSkew int32, labels ...string) PodFunc {
 	}
 }
 
-// Apart adds required anti-affinity: the pod must not be in a domain of the topology that has a pod with these labels: key, value, key,
-// value.
+// Apart adds required anti-affinity: the pod must not be in a domain of the topology that has a pod with these labels (key, value, …).
 func Apart(topologyKey string, labels ...string) PodFunc {
 	return func(p *corev1.Pod) {
 		affinity := affinityOf(p)
@@ -87,7 +86,7 @@ func Apart(topologyKey string, labels ...string) PodFunc {
 	}
 }
 
-// Together adds required affinity: the pod must be in a domain of the topology that has a pod with these labels: key, value, key, value.
+// Together adds required affinity: the pod must be in a domain of the topology that has a pod with these labels (key, value, …).
 func Together(topologyKey string, labels ...string) PodFunc {
 	return func(p *corev1.Pod) {
 		affinity := affinityOf(p)

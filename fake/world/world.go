@@ -8,7 +8,7 @@
 //	w.Clock.Advance(24 * time.Hour)
 //	model, err := scheduling.Compile(w.Snapshot())
 //
-// A World is not safe for concurrent use. Its snapshots share its objects, which planners don't change.
+// A World is not safe for concurrent use. Its snapshots share its objects. Planners don't change them.
 //
 // Stability: beta.
 package world
@@ -28,12 +28,12 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// catalog is the name under which pools find the world's instance types.
+// catalog is the name of the catalog of the world's instance types.
 const catalog = "world"
 
 // World is a cluster with a clock. Make one with New.
 type World struct {
-	// Clock is the world's time. It shows 2026-01-01 12:00 UTC until a test moves it.
+	// Clock shows the time of the world. It shows 2026-01-01 12:00 UTC until a test moves it.
 	Clock *fake.SimClock
 	// Vocabulary says which labels pools may use and what they mean. New sets the vocabulary of the cloud in package fake.
 	Vocabulary requirements.Vocabulary
@@ -65,9 +65,9 @@ func (w *World) Pending(pods ...*corev1.Pod) {
 	w.pending = append(w.pending, slices.DeleteFunc(slices.Clone(pods), func(p *corev1.Pod) bool { return p == nil })...)
 }
 
-// Node adds an initialized node of the world's first pool, with its NodeClaim. It has the given instance type, bought by the type's first
-// on-demand offering. The pods run on it. A type that the world does not sell has no capacity. Callers may change the returned Node and
-// NodeClaim.
+// Node adds an initialized node of the world's first pool, with its NodeClaim. The node has the given instance type, bought by the first
+// on-demand offering of this type. The pods run on it. If the world does not sell the type, the node has no capacity. Callers may change
+// the returned Node and NodeClaim.
 func (w *World) Node(name, instanceType string, pods ...*corev1.Pod) (*corev1.Node, *v1.NodeClaim) {
 	now := w.now()
 	it := w.instanceType(instanceType)
@@ -121,7 +121,7 @@ func zoneOnDemand(it *cloudprovider.InstanceType) string {
 	return first
 }
 
-// Remove removes a node, as if its instance had ended. Its pods become pending, like the pods with which controllers replace them.
+// Remove removes a node, as if its instance had ended. Its pods become pending, as if their controllers had replaced them.
 func (w *World) Remove(name string) {
 	i := slices.IndexFunc(w.nodes, func(n scheduling.Node) bool { return n.Name == name })
 	if i < 0 {

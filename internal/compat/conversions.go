@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// drawn is how many objects of each kind and version are converted.
+// drawn is the number of objects that are converted for each kind and version.
 const drawn = 400
 
 type conversionQuestion struct {
@@ -21,8 +21,8 @@ type conversionQuestion struct {
 	Object      json.RawMessage `json:"object"`
 }
 
-// conversions compares this project's conversion with that of the last release of Karpenter that had one. Each object is a spec of the
-// suite "conversion"; the names of specs that differ contain the fields.
+// conversions compares this project's conversion with the conversion of the last Karpenter release that had one. Each object is a spec of
+// the suite "conversion". If the results differ, the name of the spec contains the fields.
 func (w *workspace) conversions() (release, ours outcome, err error) {
 	release, ours = newOutcome(), newOutcome()
 	var questions []conversionQuestion
@@ -125,8 +125,8 @@ func convertOurs(q conversionQuestion) ([]byte, error) {
 	return oursFromHub(q.Kind, q.Object, true)
 }
 
-// differingFields lists the paths at which two objects differ. Empty and missing values are equal; apiVersion and kind are ignored, because
-// the server sets them.
+// differingFields returns the paths at which two objects differ. Empty and missing values are equal. apiVersion and kind are ignored,
+// because the server sets them.
 func differingFields(a, b []byte) (string, error) {
 	var x, y map[string]any
 	if err := json.Unmarshal(a, &x); err != nil {
@@ -168,7 +168,8 @@ func compareValues(path string, a, b any, paths map[string]bool) {
 	}
 }
 
-// readable parses JSON inside an annotation, whose keys may be in another order, and durations, which may be written differently.
+// readable makes values comparable: it parses JSON in annotations, whose keys may have another order, and durations, which may be written
+// differently.
 func readable(v any) any {
 	if list, ok := v.([]any); ok {
 		out := make([]any, len(list))

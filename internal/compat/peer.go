@@ -10,17 +10,17 @@ import (
 	"strings"
 )
 
-// edit replaces one piece of a peer's file. The piece must occur exactly once, so that changes in a new release are noticed.
+// edit replaces one piece of text in a file of a release. The piece must occur exactly once, so that changes in a new release are noticed.
 type edit struct {
 	file, old, new string
 }
 
-// addition puts a file or a folder of this module into the copy of a peer.
+// addition copies a file or a folder of this module into the copy of a release.
 type addition struct {
 	from, to string
 }
 
-// peer is a released module whose suites are run from a patched copy.
+// peer is a released module. Its suites are run from a patched copy.
 type peer struct {
 	module    string
 	edits     []edit
@@ -111,7 +111,7 @@ func (e edit) apply(dir string) error {
 	return os.WriteFile(path, []byte(strings.Replace(string(data), e.old, e.new, 1)), 0o644)
 }
 
-// moduleFolder returns the folder of the module in the module cache, at the version in go.mod; it downloads the module if necessary.
+// moduleFolder returns the folder of the module in the module cache, at the version in go.mod. It downloads the module if necessary.
 func moduleFolder(here, module string) (string, error) {
 	cmd := exec.Command("go", "mod", "download", "-json", module)
 	cmd.Dir = here
@@ -138,7 +138,7 @@ func (e *unreachableError) Error() string {
 	return fmt.Sprintf("cannot download %s: %s", e.module, e.why)
 }
 
-// copyTree copies a file, or a folder's Go files and what they embed, so that they can be changed.
+// copyTree copies a file, or the Go files of a folder and the files that they embed, so that the copies can be changed.
 func copyTree(from, to string) error {
 	return filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {

@@ -12,18 +12,18 @@ import (
 	"strings"
 )
 
-// pluginPath is where kube-scheduler's release has its plugins, a package each.
+// pluginPath is the folder of kube-scheduler's plugins in its release; each plugin is a package.
 const pluginPath = "pkg/scheduler/framework/plugins"
 
-// plugin is one of kube-scheduler's filter plugins, whose tests are run from a patched copy.
+// plugin is one of kube-scheduler's filter plugins. Its tests are run from a patched copy.
 type plugin struct {
 	folder string // under pluginPath
 	title  string
-	// methods, as "receiver method", are put behind those of the file wrapper.
+	// methods are the methods, as "receiver method", that the functions of the file wrapper replace and then call.
 	methods []string
 	wrapper string
-	// world describes the other inputs of the plugin besides the pod and the node: fields of a verdicts.World, as Go code in one of its
-	// methods.
+	// world is Go code for the fields of a verdicts.World: the plugin's inputs other than pod and node. It is inserted into a method of the
+	// plugin.
 	world string
 }
 
@@ -103,8 +103,8 @@ func (p plugin) unpack(here, release, to string) error {
 	return os.WriteFile(filepath.Join(to, "compat.go"), []byte(text), 0o644)
 }
 
-// verdicts returns the file with kube-scheduler's verdicts. They do not depend on this project's planner. The plugins' tests run only if
-// the release or the way of recording has changed; otherwise, the file is kept.
+// verdicts returns the file with kube-scheduler's verdicts. They do not depend on this project's planner. It runs the plugins' tests only
+// if the release or the recording code has changed. Otherwise it keeps the file.
 func (w *workspace) verdicts() (string, error) {
 	if w.verdictsFile != "" {
 		return w.verdictsFile, nil
@@ -150,8 +150,8 @@ func (w *workspace) recordVerdicts(module, release, file, key string) error {
 			return err
 		}
 	}
-	// The plugins run one after another, so that the order of the file is the same each time. Tests of deferred resizes are about pods that
-	// are bound already, and not about places for pods.
+	// The tests run one plugin after another, so that the order of the file is the same each time. Tests of deferred resizes are left out:
+	// they are about pods that are bound already.
 	cmd := exec.Command("go", "test", "-count=1", "-p=1", "-timeout=10m", "-vet=off", "-skip=DeferredResize", "-ldflags=-s -w", "./plugins/...")
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "COMPAT_VERDICTS="+file)

@@ -42,7 +42,8 @@ type pluginNode struct {
 	Pods []*corev1.Pod
 }
 
-// replay replays the verdicts of a plugin. Each verdict is a spec: the planner must place the pod on that node, or must not.
+// replay replays the verdicts of a plugin. Each verdict is a spec: the planner must place the pod on the node if the plugin accepts it, and
+// must not if it does not.
 func (w *workspace) replay(folder string) (release, ours outcome, err error) {
 	release, ours = newOutcome(), newOutcome()
 	path, err := w.verdicts()
@@ -68,7 +69,7 @@ func (w *workspace) replay(folder string) (release, ours outcome, err error) {
 		if err := v.sort(); err != nil {
 			return release, ours, err
 		}
-		// Tests ask the same question with a feature on and off.
+		// Tests may ask the same question twice, with a feature on and off.
 		question, err := v.question()
 		if err != nil {
 			return release, ours, err
@@ -103,7 +104,7 @@ func (w *workspace) replay(folder string) (release, ours outcome, err error) {
 	return release, ours, lines.Err()
 }
 
-// question returns the verdict without its test's name: listers have no order.
+// question returns a verdict without the name of its test, as text, to find equal ones. Its lists have no order.
 func (v pluginVerdict) question() (string, error) {
 	v.Test = ""
 	data, err := json.Marshal(v)
@@ -116,7 +117,7 @@ func (v *pluginVerdict) sort() error {
 	for i := range v.Nodes {
 		errs = append(errs, byContent(v.Nodes[i].Pods))
 	}
-	// The tests make the expressions of a volume's node affinity from a map, too.
+	// The tests also make the expressions of a volume's node affinity from a map.
 	for _, volume := range v.Volumes {
 		if affinity := volume.Spec.NodeAffinity; affinity != nil && affinity.Required != nil {
 			for _, term := range affinity.Required.NodeSelectorTerms {
@@ -150,7 +151,7 @@ func byContent[T any](objects []T) error {
 	return nil
 }
 
-// place reports whether the planner puts the pod on the node (on any node if the verdict names none), and why not.
+// place reports whether the planner puts the pod on the node (or on any node if the verdict names none). If not, it says why.
 func (v *pluginVerdict) place() (bool, string, error) {
 	snapshot := v.snapshot()
 	model, err := scheduling.Compile(snapshot)
@@ -175,8 +176,8 @@ func (v *pluginVerdict) place() (bool, string, error) {
 	return false, strings.Join(sentences, "; "), nil
 }
 
-// snapshot returns the test's cluster. Nodes have only the room that matters: if the plugin does not check room, only the node in question
-// has any.
+// snapshot returns the test's cluster. Nodes have room only as far as it matters: if the plugin does not check room, only the node of the
+// verdict has any.
 func (v *pluginVerdict) snapshot() *scheduling.Snapshot {
 	s := &scheduling.Snapshot{
 		Namespaces: v.Namespaces, PersistentVolumeClaims: v.Claims, PersistentVolumes: v.Volumes, StorageClasses: v.Classes, CSINodes: v.CSINodes,
@@ -246,7 +247,7 @@ func makeRoom(node *corev1.Node, bound int, asked bool) {
 	node.Status.Allocatable[corev1.ResourcePods] = *resource.NewQuantity(pods, resource.DecimalSI)
 }
 
-// completeVolumes fills in fields that controllers would have written and that tests of other plugins leave out.
+// completeVolumes fills in fields that controllers would have written, and that the tests of other plugins leave out.
 func (v *pluginVerdict) completeVolumes() {
 	for _, class := range v.Classes {
 		if v.Plugin == "volumebinding" {
@@ -261,7 +262,7 @@ func (v *pluginVerdict) completeVolumes() {
 		if c.Namespace == "" {
 			c.Namespace = "default"
 		}
-		for i := range c.OwnerReferences { // of a generic ephemeral volume's claim
+		for i := range c.OwnerReferences { // owners of the claim of a generic ephemeral volume
 			owner := &c.OwnerReferences[i]
 			owner.APIVersion, owner.Kind, owner.UID = "v1", "Pod", cmp.Or(owner.UID, v.Pod.UID)
 		}

@@ -11,14 +11,15 @@ import (
 	"strings"
 )
 
-// suite is a package of a peer whose specs are run twice: once with the unchanged release and once with a part of this project.
+// suite is a package of a released module. Its specs are run twice: once with the unchanged release and once with a part of this project.
+// Specs that never use this part don't count.
 type suite struct {
 	name            string // in differences.yaml
 	title, replaces string // in the report
 	pkg             string
 	ours            []string
-	planned         bool   // about the planner; otherwise, it is about definitions Specs that never use the part in question don't apply
-	plugin          string // of kube-scheduler: its recorded verdicts are replayed, and nothing is run
+	planned         bool   // the suite tests the planner; otherwise it tests definitions
+	plugin          string // name of a kube-scheduler plugin: its recorded verdicts are replayed, and no test is run
 }
 
 func suites() []suite {
@@ -52,7 +53,7 @@ type outcome struct {
 	reached map[string]bool
 }
 
-// build compiles the suite's test program.
+// build compiles the test program of the suite.
 func (w *workspace) build(s suite) (string, error) {
 	binary := filepath.Join(w.dir, "bin", strings.ReplaceAll(strings.TrimPrefix(s.pkg, "github.com/"), "/", "_"))
 	if w.built[binary] {

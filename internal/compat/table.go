@@ -9,7 +9,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// table is differences.yaml: every known difference from the peers' suites, with its reason.
+// table is the content of differences.yaml: every known difference from the suites of Karpenter and its provider, with its reason.
 type table struct {
 	// Reasons for differences.
 	Reasons []reason `json:"reasons"`
@@ -18,15 +18,15 @@ type table struct {
 }
 
 type reason struct {
-	// Name in the report.
+	// Name is the name in the report.
 	Name string `json:"name"`
-	// Why, for readers of the report.
+	// Why explains the differences to readers of the report.
 	Why string `json:"why"`
-	// Defect marks differences that must be mended here; all others are intended.
+	// Defect marks differences that must be corrected here. All others are intended.
 	Defect bool `json:"defect,omitempty"`
-	// Varies marks specs whose outcome depends on random names: they are counted as different even when they pass.
+	// Varies marks specs whose outcome depends on random names. They count as different even when they pass.
 	Varies bool `json:"varies,omitempty"`
-	// Specs by suite. A name that ends in "*" represents all names with that prefix.
+	// Specs by suite. A name that ends in "*" means all names with this prefix.
 	Specs map[string][]string `json:"specs"`
 }
 
@@ -56,7 +56,7 @@ func readTable(path string) (*table, error) {
 	return t, nil
 }
 
-// find returns the reason that lists the spec of the suite, and its entry, or nil when none does.
+// find returns the reason that lists the spec of the suite, and its entry, or nil if no reason lists it.
 func find(reasons []reason, suite, spec string) (*reason, string) {
 	for i := range reasons {
 		for _, entry := range reasons[i].Specs[suite] {
@@ -76,7 +76,7 @@ type verdict struct {
 	unexplained                             []string // differences that are not in the table, and entries that are no longer true
 }
 
-// judge compares the two runs of a suite by the table.
+// judge compares the two runs of a suite with the help of the table.
 func judge(t *table, suite string, release, ours outcome) verdict {
 	v := verdict{suite: suite, specs: len(ours.state), byReason: map[string]int{}}
 	used := map[string]bool{}

@@ -12,10 +12,10 @@ type workspace struct {
 	here, dir string
 	peers     map[string]string // module to folder
 	built     map[string]bool
-	versions  []string // of the peers, for the report
-	again     bool     // results of the last run will do
+	versions  []string // of the released modules, for the report
+	again     bool     // use the results of the last run
 
-	verdictsFile string // kube-scheduler's; empty until they are there
+	verdictsFile string // file with kube-scheduler's verdicts; empty until it is made
 }
 
 func newWorkspace(here, dir string) (*workspace, error) {
@@ -40,7 +40,7 @@ func newWorkspace(here, dir string) (*workspace, error) {
 
 func (w *workspace) modfile() string { return filepath.Join(w.dir, "go.mod") }
 
-// writeModfile is this module's go.mod with the copies instead of the releases.
+// writeModfile writes this module's go.mod with the patched copies in place of the releases.
 func (w *workspace) writeModfile() error {
 	for _, name := range []string{"go.mod", "go.sum"} {
 		data, err := os.ReadFile(filepath.Join(w.here, name))

@@ -3,11 +3,11 @@
 //	class := ec2build.Class("default", ec2build.Subnet("subnet-a", "us-east-1a", "use1-az1"), ec2build.Image("ami-1", "amd64"),
 //		ec2build.Ready(start))
 //
-// Everything that no option sets has a fixed default that the API accepts. Any function is an option:
+// Everything that no option sets has a fixed default that the API accepts. Any function can be an option:
 //
 //	ec2build.Class("blue", func(c *awsv1.EC2NodeClass) { c.Spec.Context = &text })
 //
-// Options are applied in their order, and nil ones are ignored. Classes share no memory with each other.
+// Options are applied in their order; nil options are ignored. Classes share no memory with each other.
 //
 // Stability: beta.
 package ec2build
@@ -87,7 +87,7 @@ func Profile(name string) Option {
 	return func(c *awsv1.EC2NodeClass) { c.Status.InstanceProfile = name }
 }
 
-// Ready sets every condition that a class needs before instances are launched with it, for its current generation.
+// Ready sets all conditions that a class needs before instances are launched from it, for its current generation.
 func Ready(since time.Time) Option {
 	return func(c *awsv1.EC2NodeClass) {
 		for _, condition := range []string{
@@ -99,5 +99,5 @@ func Ready(since time.Time) Option {
 	}
 }
 
-// Of returns the reference of a NodePool or NodeClaim to the EC2NodeClass of that name.
+// Of returns a reference to the EC2NodeClass of this name, for a NodePool or NodeClaim.
 func Of(name string) build.ClassOption { return build.Class(awsv1.Group, awsv1.KindEC2NodeClass, name) }

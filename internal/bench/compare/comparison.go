@@ -35,7 +35,7 @@ type comparison struct {
 	Karpenter  string   `json:"karpenter"`
 }
 
-// outcome is the result of one side; all its numbers are null if the side was cut off.
+// outcome is the result of one side. If the side was cut off, all its numbers are null.
 type outcome struct {
 	CutOff        string   `json:"cutOff,omitempty"`
 	WallSeconds   *float64 `json:"wallSeconds"`
@@ -50,7 +50,7 @@ type outcome struct {
 	Refusals      []string `json:"refusals,omitempty"`
 }
 
-// shownRefusals is how many refusals are printed.
+// shownRefusals is the largest number of refusals that are printed.
 const shownRefusals = 10
 
 // runner compares scenarios.
@@ -112,7 +112,7 @@ func (o *outcome) fill(r *result, v judge.Verdict) {
 	o.Refusals = v.Refusals[:min(refused, shownRefusals)]
 }
 
-// relate fills in the bound and the ratios.
+// relate sets the bound and the ratios.
 func (c *comparison) relate(j *judge.Judge, ours, theirs *result) {
 	if ours != nil {
 		bound := j.Bound(ours.Certificate, placedByBoth(ours, theirs))
@@ -129,7 +129,7 @@ func (c *comparison) relate(j *judge.Judge, ours, theirs *result) {
 	}
 }
 
-// ratio returns a divided by b: 1 for two zeros, nil if one is missing.
+// ratio returns a divided by b. It returns 1 if both are 0, and nil if the quotient is infinite or not a number.
 func ratio(a, b float64) *float64 {
 	q := a / b
 	if a == 0 && b == 0 {
@@ -141,7 +141,7 @@ func ratio(a, b float64) *float64 {
 	return &q
 }
 
-// placedByBoth returns the pods that neither side leaves out. A side that was cut off counts as leaving none out.
+// placedByBoth returns the pods that neither side leaves out. A side that was cut off counts as if it left out no pods.
 func placedByBoth(ours, theirs *result) []string {
 	leftOut := make(map[string]bool)
 	var all []string
@@ -169,7 +169,7 @@ func placedByBoth(ours, theirs *result) []string {
 	return all
 }
 
-// worse says why drawknife's result is not good enough; "" if it is.
+// worse says why drawknife's result is not good enough, or returns "" if it is good enough.
 func (c *comparison) worse() string {
 	switch {
 	case c.Ours.CutOff != "":

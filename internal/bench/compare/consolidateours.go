@@ -29,14 +29,15 @@ const (
 // maxRounds is the largest number of rounds of a consolidation.
 const maxRounds = 5000
 
-// lookedOnce is a line of a consolidation's output: the result of one search.
+// lookedOnce is one line of a consolidation's output: the result of one search.
 type lookedOnce struct {
-	// usage so far, including this search
+	// usage up to now, including this search
 	usage
 	replay.Round
-	// Timeouts is how often a search was stopped at its time limit so far. Drawknife's searches are bounded by work instead.
+	// Timeouts is the number of searches so far that were stopped at their time limit. Drawknife's searches are limited by their work
+	// instead.
 	Timeouts int `json:"timeouts,omitempty"`
-	// Done means that nothing was found, and that this line is the last.
+	// Done means that the search found nothing and that this line is the last.
 	Done bool `json:"done,omitempty"`
 }
 
@@ -50,8 +51,8 @@ func planner(name string, spotToSpot bool) (disruption.Planner, error) {
 	return nil, fmt.Errorf("no planner %q", name)
 }
 
-// consolidateOurs plans and executes commands until nothing more is found. Planning is measured, beginning with the objects: each search
-// compiles the fleet again.
+// consolidateOurs plans and executes commands until the planner finds no more. The measured time of planning starts with the objects: each
+// search compiles the fleet again.
 func consolidateOurs(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if len(args) != 3 {
 		return errors.New("the arguments must be a planner, whether spot may be replaced by spot, and a file")
@@ -112,7 +113,7 @@ func consolidateOurs(ctx context.Context, args []string, stdout, stderr io.Write
 	return fmt.Errorf("the planner still finds commands after %d rounds", maxRounds)
 }
 
-// stepOf converts a command to types that do not depend on the planner's.
+// stepOf converts a command to types that do not depend on the planner.
 func stepOf(cmd *disruption.Command, prefix string) replay.Step {
 	step := replay.Step{Method: string(cmd.Method), Removed: cmd.Nodes()}
 	for _, r := range cmd.Receivers {

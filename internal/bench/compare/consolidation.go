@@ -18,7 +18,7 @@ import (
 // roundsForReference is the number of rounds within which Global must reach the final cost of Reference.
 const roundsForReference = 3
 
-// consolidation is what is printed for a fleet that was consolidated.
+// consolidation is the printed result for a fleet that was consolidated.
 type consolidation struct {
 	Scenario      string `json:"scenario"`
 	About         string `json:"about"`
@@ -27,15 +27,15 @@ type consolidation struct {
 	Pods          int    `json:"pods"`
 	InstanceTypes int    `json:"instanceTypes"`
 	SpotToSpot    bool   `json:"spotToSpot"`
-	// HourlyCost of the given fleet.
+	// HourlyCost is the cost of the given fleet.
 	HourlyCost float64 `json:"hourlyCost"`
-	// LowerBound of the cost of any nodes that hold the pods.
+	// LowerBound is a lower bound on the cost of any nodes that hold the pods.
 	LowerBound float64 `json:"lowerBound"`
-	// Ours is disruption.Global, Reference disruption.Reference, Theirs Karpenter's methods.
+	// Ours is the result of disruption.Global, Reference that of disruption.Reference, and Theirs that of Karpenter's methods.
 	Ours      drive `json:"ours"`
 	Reference drive `json:"reference"`
 	Theirs    drive `json:"theirs"`
-	// Speedup is null if a side is cut off. SpeedupAtLeast is set if only theirs is cut off.
+	// Speedup is null if a side is cut off. SpeedupAtLeast is set if only Karpenter is cut off.
 	Speedup        *float64 `json:"speedup"`
 	SpeedupAtLeast *float64 `json:"speedupAtLeast,omitempty"`
 	CostRatio      *float64 `json:"costRatio"`
@@ -44,22 +44,22 @@ type consolidation struct {
 	Karpenter      string   `json:"karpenter"`
 }
 
-// drive is the result of one planner, and what it used. With CutOff, all fields show the state after the last command.
+// drive is the result of one planner, and the resources that it used. If CutOff is set, all fields show the state after the last command.
 type drive struct {
 	CutOff string `json:"cutOff,omitempty"`
 	usage
-	// Rounds counts the searches that found commands, and Commands counts these commands.
+	// Rounds is the number of searches that found commands. Commands is the number of these commands.
 	Rounds   int `json:"rounds"`
 	Commands int `json:"commands"`
 	Removed  int `json:"removed"`
 	Launched int `json:"launched"`
-	// Timeouts is how often the planner stopped a search at its time limit.
+	// Timeouts is the number of searches that the planner stopped at its time limit.
 	Timeouts int `json:"timeouts"`
 	// Evictions counts a pod each time it had to move.
 	Evictions  int     `json:"evictions"`
 	Nodes      int     `json:"nodes"`
 	HourlyCost float64 `json:"hourlyCost"`
-	// EvictionsPerDollar is evictions per USD saved per hour; null if nothing is saved.
+	// EvictionsPerDollar is the number of evictions per USD saved per hour; null if nothing is saved.
 	EvictionsPerDollar *float64 `json:"evictionsPerDollar"`
 	// CostByRound is the hourly cost after each round.
 	CostByRound []float64 `json:"costByRound"`
@@ -108,7 +108,7 @@ func (r *runner) consolidate(ctx context.Context, s *scenario.Scenario, spotToSp
 	return c, nil
 }
 
-// lowerBound is proven by the judge from the certificate of a plan for all pods.
+// lowerBound returns the bound that the judge proves from the certificate of a plan for all pods.
 func lowerBound(ctx context.Context, waiting *scheduling.Snapshot) (float64, error) {
 	model, err := scheduling.Compile(waiting)
 	if err != nil {
@@ -125,7 +125,7 @@ func lowerBound(ctx context.Context, waiting *scheduling.Snapshot) (float64, err
 	return judge.New(waiting).Bound(plan.Certificate, pods), nil
 }
 
-// drive runs a side several times, takes the run with the least CPU time, and executes its commands.
+// drive runs a side several times, uses the run with the least CPU time, and executes its commands.
 func (r *runner) drive(ctx context.Context, s *side, file string, runs int, snapshot *scheduling.Snapshot, into *drive) error {
 	var best []lookedOnce
 	for range runs {
@@ -172,7 +172,7 @@ func looks(said []byte) ([]lookedOnce, error) {
 	}
 }
 
-// follow executes the commands of a side and has each step judged.
+// follow executes the commands of a side and lets the judge check each step.
 func (d *drive) follow(lines []lookedOnce, snapshot *scheduling.Snapshot) error {
 	fleet, err := replay.New(snapshot)
 	if err != nil {
@@ -208,7 +208,7 @@ func (d *drive) follow(lines []lookedOnce, snapshot *scheduling.Snapshot) error 
 	return nil
 }
 
-// after returns the hourly cost after at most that many rounds.
+// after returns the hourly cost after the given number of rounds, or after the last round if there were fewer.
 func (c *consolidation) after(d *drive, rounds int) float64 {
 	if n := min(rounds, len(d.CostByRound)); n > 0 {
 		return d.CostByRound[n-1]
@@ -216,7 +216,7 @@ func (c *consolidation) after(d *drive, rounds int) float64 {
 	return c.HourlyCost
 }
 
-// relate fills in the ratios.
+// relate sets the ratios.
 func (c *consolidation) relate() {
 	if c.Ours.CutOff != "" {
 		return
@@ -232,7 +232,7 @@ func (c *consolidation) relate() {
 	}
 }
 
-// worse says why drawknife's result is not good enough; "" if it is.
+// worse says why drawknife's result is not good enough, or returns "" if it is good enough.
 func (c *consolidation) worse() string {
 	switch {
 	case c.Ours.CutOff != "":

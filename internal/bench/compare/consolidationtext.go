@@ -49,7 +49,7 @@ func (c *consolidation) text() string {
 	return b.String()
 }
 
-// faster returns the speed-up, or its lower bound.
+// faster returns the speed-up, or a lower bound on it.
 func (c *consolidation) faster() string {
 	if c.SpeedupAtLeast != nil {
 		least := math.Floor(*c.SpeedupAtLeast)
@@ -58,7 +58,7 @@ func (c *consolidation) faster() string {
 	return times(c.Speedup)
 }
 
-// money formats a cost, marked if it is not final.
+// money formats a cost, with a mark if it is not final.
 func (d *drive) money(cost float64) string {
 	if d.CutOff != "" {
 		return fmt.Sprintf("$%.3f by then", cost)

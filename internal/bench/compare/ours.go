@@ -12,15 +12,15 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// With planCommand as its first argument, this program runs drawknife's side: it plans the workload in the file that is the second
-// argument, as internal/bench/karpenter does for the other side.
+// If planCommand is the first argument, this program runs drawknife's side: it plans the workload in the file that is the second argument.
+// internal/bench/karpenter does the same for Karpenter.
 const planCommand = "plan-with-drawknife"
 
 // result is what each side prints.
 type result struct {
 	usage
 	judge.Plan
-	// Certificate of the plan's own bound: only drawknife has one.
+	// Certificate is the certificate of the plan's own bound. Only drawknife has one.
 	Certificate *scheduling.Certificate `json:"certificate,omitempty"`
 }
 
@@ -55,7 +55,7 @@ func planOurs(ctx context.Context, file string, stdout, stderr io.Writer) error 
 	return b.Flush()
 }
 
-// inWords converts a plan to types that do not depend on the scheduler's.
+// inWords converts a plan to types that do not depend on the scheduler.
 func inWords(p *scheduling.Plan) judge.Plan {
 	out := judge.Plan{NewNodes: []judge.NewNode{}, Existing: []judge.ExistingNode{}, Unschedulable: []judge.Unschedulable{}, Order: names(p.Order)}
 	for i := range p.NewNodes {

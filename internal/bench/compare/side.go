@@ -16,10 +16,10 @@ import (
 	"time"
 )
 
-// begins is the line that a side prints to standard error when the measured part begins.
+// begins is the line that a side prints to standard error when the measured part starts.
 const begins = "planning"
 
-// reading is how long a side may take to read the workload.
+// reading is the longest time that a side may take to read the workload.
 const reading = 10 * time.Minute
 
 // side is a program that plans.
@@ -47,7 +47,7 @@ func (s *side) run(ctx context.Context, file string, runs int, timeout time.Dura
 	return best, nil
 }
 
-// once runs the program. If it plans for longer than timeout, it is killed, and the error is errCutOff.
+// once runs the program once. If it plans for longer than timeout, it is killed, and the error is errCutOff.
 func (s *side) once(ctx context.Context, file string, timeout time.Duration) (*result, error) {
 	said, err := s.output(ctx, file, timeout)
 	if err != nil {
@@ -60,7 +60,7 @@ func (s *side) once(ctx context.Context, file string, timeout time.Duration) (*r
 	return &r, nil
 }
 
-// output returns what the program prints; with errCutOff, what it had printed until it was killed.
+// output returns the text that the program prints. If the error is errCutOff, it returns the text printed before the program was killed.
 func (s *side) output(ctx context.Context, file string, timeout time.Duration) ([]byte, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -94,7 +94,7 @@ func (s *side) output(ctx context.Context, file string, timeout time.Duration) (
 	return stdout.Bytes(), nil
 }
 
-// lineWriter stores what is written and calls line for each complete line.
+// lineWriter stores the text that is written and calls line for each complete line.
 type lineWriter struct {
 	said *bytes.Buffer
 	line func(string)
@@ -120,7 +120,7 @@ func lastLines(said string) string {
 	return strings.Join(lines[max(0, len(lines)-5):], "; ")
 }
 
-// oursSide returns this program itself.
+// oursSide returns the side that runs this program itself.
 func oursSide() (*side, error) {
 	program, err := os.Executable()
 	if err != nil {

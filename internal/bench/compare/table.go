@@ -70,7 +70,7 @@ func table(made []*comparison, given []string, now time.Time) string {
 	return b.String()
 }
 
-// overBound is cost divided by bound, or "" if there is no bound.
+// overBound returns cost divided by bound as text, or "" if there is no bound.
 func (c *comparison) overBound(o *outcome) string {
 	if o.HourlyCost == nil || c.LowerBound == nil || *c.LowerBound <= 0 {
 		return ""
@@ -82,7 +82,7 @@ func row(b *strings.Builder, cells ...string) {
 	b.WriteString("| " + strings.Join(cells, " | ") + " |\n")
 }
 
-// command is the command line, without the parts that are specific to this computer.
+// command returns the command line, without the parts that are specific to this computer.
 func command(given []string) string {
 	words := []string{"go run ./compare"}
 	for _, word := range given {

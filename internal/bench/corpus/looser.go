@@ -7,8 +7,8 @@ import (
 	"github.com/drawknife/drawknife/internal/workload"
 )
 
-// settle copies what is known between scenarios with the same pods and types but different rules: a packing that keeps more rules is also
-// valid with fewer, and a bound with fewer rules also holds with more.
+// settle copies figures between scenarios with the same pods and types but different rules. A packing for stricter rules is also valid for
+// looser rules. A bound for looser rules is also valid for stricter rules.
 func (r records) settle() {
 	names := r.names()
 	for _, strict := range names {
@@ -24,7 +24,7 @@ func (r records) settle() {
 	}
 }
 
-// looser reports whether every packing of strict is also one of loose.
+// looser reports whether every packing of the scenario strict is also a packing of the scenario loose.
 func looser(loose, strict string) bool {
 	switch {
 	case strict == "gap-6zones":

@@ -115,7 +115,7 @@ func line(b *strings.Builder, name string, rows []*row) {
 		slowest(rows))
 }
 
-// meanAndWorst formats the mean and the worst of a ratio.
+// meanAndWorst formats the mean and the largest value of a ratio.
 func meanAndWorst(rows []*row, shown func(float64) string, of func(*row) float64) string {
 	mean, worst, _, n := statistics(rows, of)
 	if n == 0 {
@@ -124,7 +124,7 @@ func meanAndWorst(rows []*row, shown func(float64) string, of func(*row) float64
 	return fmt.Sprintf("%.3f, %s", mean, shown(worst))
 }
 
-// statistics returns the geometric mean and the largest value of a ratio, how many are above 1, and how many there are.
+// statistics returns the geometric mean and the largest value of a ratio, the number of values above 1, and the number of all values.
 func statistics(rows []*row, of func(*row) float64) (mean, worst float64, above, n int) {
 	logs := 0.0
 	for _, r := range rows {
@@ -157,7 +157,7 @@ func slowest(rows []*row) string {
 	return fmt.Sprintf("%s, %s", times(math.Exp(mean/float64(n))), times(least))
 }
 
-// marked formats a ratio, in bold if it is above 1, which means that something else is better.
+// marked formats a ratio. It is bold if it is above 1, which means that something else is better than drawknife.
 func marked(x float64) string {
 	if x > 1+1e-9 {
 		return "**" + ratio(x) + "**"
@@ -194,7 +194,7 @@ func versions(rows []*row) string {
 	return "Karpenter " + strings.Join(found, ", ")
 }
 
-// command is the command line, without the parts that are specific to this computer.
+// command returns the command line, without the parts that are specific to this computer.
 func command(args []string) string {
 	words := []string{"go run ./corpus"}
 	for _, word := range args {

@@ -9,8 +9,8 @@ import (
 	"os"
 )
 
-// measured is a file with the results of a run, one line each. A run that was ended continues with the scenarios that are not in it, and
-// runs that measured different scenarios are joined by appending their files.
+// measured is a file with the results of a run, one line for each scenario. A run that was stopped continues with the scenarios that are
+// not in the file. To join runs with different scenarios, append one file to the other.
 type measured struct {
 	file *os.File
 	rows map[string]*row
@@ -22,7 +22,7 @@ type measurement struct {
 	Record *record `json:"record"`
 }
 
-// openMeasured reads the file, makes one if there is none, and adds what it contains to the records. It returns nil for no name.
+// openMeasured reads the file, or creates it if it does not exist. It adds the contents to the records. It returns nil if name is empty.
 func openMeasured(name string, known records) (*measured, error) {
 	if name == "" {
 		return nil, nil
@@ -56,7 +56,7 @@ func (m *measured) read(file *os.File, known records) error {
 	return lines.Err()
 }
 
-// of returns the measurements of a scenario, or nil if there are none.
+// of returns the result of a scenario, or nil if it was not measured.
 func (m *measured) of(name string) *row {
 	if m == nil {
 		return nil
@@ -64,7 +64,7 @@ func (m *measured) of(name string) *row {
 	return m.rows[name]
 }
 
-// add writes a line at once, so that a run may be ended at any time.
+// add writes a line at once, so that a run may be stopped at any time.
 func (m *measured) add(r *row, known *record) error {
 	if m == nil {
 		return nil

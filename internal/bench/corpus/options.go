@@ -13,14 +13,14 @@ import (
 	"github.com/drawknife/drawknife/internal/workload"
 )
 
-// options are the command line.
+// options are the options of the command line.
 type options struct {
 	names     []string
 	runs      int
 	procs     int
 	output    string
 	karpenter string
-	// karpenterRuns is how often Karpenter plans each scenario.
+	// karpenterRuns is the number of times that Karpenter plans each scenario.
 	karpenterRuns int
 	check         bool
 	record        bool
@@ -91,7 +91,8 @@ func (w *selection) names(records records) ([]string, error) {
 	return nil, fmt.Errorf("--set %s: give ordinary, named, all or small", w.set)
 }
 
-// ordinary returns the selected ordinary clusters. Without rules about zones, their number makes no difference, so only the first is used.
+// ordinary returns the selected ordinary clusters. Without rules about zones, the number of zones makes no difference, so only the first is
+// used.
 func (w *selection) ordinary() ([]string, error) {
 	seeds, err := numbers("--seeds", w.seeds)
 	if err != nil {

@@ -14,25 +14,25 @@ import (
 //go:embed recorded.json
 var recordedJSON []byte
 
-// records contains what is known of scenarios, by name.
+// records contains the records of scenarios, by name.
 type records map[string]*record
 
-// record contains the known facts about one scenario; unknown values are omitted. Costs are USD per hour.
+// record contains the known figures of one scenario; unknown values are omitted. Costs are USD per hour.
 type record struct {
 	Pods int `json:"pods"`
-	// Cost of drawknife's plan, its bound, its CPU time and its other results, from the last recording. A bound of a plan that leaves pods
-	// out holds for the other pods.
+	// Cost is the cost of drawknife's plan in the last recording, followed by the bound of the plan, its CPU time and other results. If a
+	// plan leaves pods out, its bound is valid for the other pods.
 	Cost          float64 `json:"cost,omitempty"`
 	Bound         float64 `json:"bound,omitempty"`
 	CPUSeconds    float64 `json:"cpuSeconds,omitempty"`
 	Nodes         int     `json:"nodes,omitempty"`
 	Unschedulable int     `json:"unschedulable,omitempty"`
-	// Karpenter's plan; nil if it was not made.
+	// Karpenter is Karpenter's plan; nil if it was not made.
 	Karpenter *karpenterRecord `json:"karpenter,omitempty"`
-	// ProvenBound is the highest proven lower bound, ProvenBy how it was proven.
+	// ProvenBound is the highest proven lower bound. ProvenBy says how it was proven.
 	ProvenBound float64 `json:"provenBound,omitempty"`
 	ProvenBy    string  `json:"provenBy,omitempty"`
-	// Best is the cheapest valid packing known, BestBy who found it.
+	// Best is the cost of the cheapest valid packing known. BestBy says who found it.
 	Best   float64 `json:"best,omitempty"`
 	BestBy string  `json:"bestBy,omitempty"`
 }
@@ -59,7 +59,7 @@ func readRecords() (records, error) {
 
 func (r records) names() []string { return slices.Sorted(maps.Keys(r)) }
 
-// of returns the record of a scenario, and makes an empty record if there is none.
+// of returns the record of a scenario, and adds an empty one if there is none.
 func (r records) of(name string) *record {
 	if r[name] == nil {
 		r[name] = &record{}
@@ -67,24 +67,24 @@ func (r records) of(name string) *record {
 	return r[name]
 }
 
-// found keeps a packing if it is cheaper than all earlier ones by more than rounding.
+// found stores a packing if it is cheaper than all earlier ones by more than rounding errors.
 func (r *record) found(cost float64, by string) {
 	if cost > 0 && !math.IsInf(cost, 1) && (r.Best == 0 || cost < r.Best*(1-1e-6)) {
 		r.Best, r.BestBy = rounded(cost), by
 	}
 }
 
-// proved keeps a bound if it is higher than all earlier ones by more than rounding.
+// proved stores a bound if it is higher than all earlier ones by more than rounding errors.
 func (r *record) proved(bound float64, by string) {
 	if bound > r.ProvenBound*(1+1e-6) {
 		r.ProvenBound, r.ProvenBy = rounded(bound), by
 	}
 }
 
-// rounded rounds to six decimals, which is more than prices have.
+// rounded rounds to six decimals. Prices have fewer decimals.
 func rounded(x float64) float64 { return math.Round(x*1e6) / 1e6 }
 
-// write stores the records in the folder of this program, which it finds from the working directory.
+// write stores the records in the folder of this program, relative to the working directory.
 func (r records) write() error {
 	for _, folder := range []string{"corpus", ".", filepath.Join("internal", "bench", "corpus")} {
 		name := filepath.Join(folder, "recorded.json")

@@ -16,7 +16,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// row is what is printed for a scenario; the package comment explains the fields.
+// row is the printed result for a scenario; the package comment explains the fields.
 type row struct {
 	Scenario string `json:"scenario"`
 	Pods     int    `json:"pods"`
@@ -52,11 +52,11 @@ type planner struct {
 	runs    int
 	check   bool
 	records records
-	// theirs is Karpenter's side; nil means that its recorded figures are used.
+	// theirs is the program that runs Karpenter; nil means that recorded figures are used.
 	theirs *karpenter
 }
 
-// measure takes a scenario's results from those that were measured before, or plans it and adds them.
+// measure returns the result of a scenario. If it was not measured before, measure plans the scenario and adds the result to done.
 func (p *planner) measure(ctx context.Context, name string, done *measured) (*row, error) {
 	if r := done.of(name); r != nil {
 		return r, nil
@@ -95,7 +95,7 @@ func (p *planner) plan(ctx context.Context, name string) (*row, error) {
 		if err != nil {
 			return nil, fmt.Errorf("scenario %s: %w", name, err)
 		}
-		if theirs != nil { // otherwise the recorded plan stays
+		if theirs != nil { // otherwise keep the recorded plan
 			known.Karpenter = theirs
 		}
 	}
@@ -106,7 +106,7 @@ func (p *planner) plan(ctx context.Context, name string) (*row, error) {
 	return r, nil
 }
 
-// recall takes drawknife's figures from the record.
+// recall sets drawknife's figures to those of the record.
 func (r *row) recall(known *record) error {
 	if known.CPUSeconds == 0 {
 		return errors.New("no figures of drawknife are recorded: plan it with --runs 1 --record")
@@ -156,7 +156,7 @@ func (r *row) pack(s *scheduling.Snapshot, known *record) {
 		return
 	}
 	greedy, firstFit := problem.VectorGreedy(), problem.FirstFitDecreasing()
-	if math.IsInf(greedy.Cost, 1) { // some pod fits no type; the plan says so too
+	if math.IsInf(greedy.Cost, 1) { // some pod fits no type; the plan also says so
 		return
 	}
 	r.GreedyCost, r.FirstFitCost = greedy.Cost, firstFit.Cost
@@ -165,10 +165,10 @@ func (r *row) pack(s *scheduling.Snapshot, known *record) {
 	known.found(firstFit.Cost, "first fit decreasing")
 }
 
-// mostSteps bounds the work of the packers to about half a minute.
+// mostSteps limits the work of the packers to about half a minute.
 const mostSteps = 5_000_000_000
 
-// compare fills in the known figures.
+// compare sets the fields that compare the plan with the known figures.
 func (r *row) compare(known *record) {
 	r.ProvenBound = known.ProvenBound
 	if k := known.Karpenter; k != nil {
@@ -182,10 +182,10 @@ func (r *row) compare(known *record) {
 	r.OverBest = quotient(r.Cost, r.BestCost)
 }
 
-// overBest is by how much a plan may cost more than the best known packing.
+// overBest is the largest permitted ratio of a plan's cost to the cost of the best known packing.
 const overBest = 1.02
 
-// worse says why a plan is not good enough; "" if it is.
+// worse says why a plan is not good enough, or returns "" if it is good enough.
 func (r *row) worse() string {
 	var why []string
 	if r.Refused > 0 {
@@ -200,7 +200,7 @@ func (r *row) worse() string {
 	return strings.Join(why, "; ")
 }
 
-// quotient returns a divided by b: 0 if either is missing, and 1 if both are zero.
+// quotient returns a divided by b. It returns 0 if either is missing, and 1 if both are zero.
 func quotient(a, b float64) float64 {
 	switch {
 	case a == 0 && b == 0:
@@ -219,7 +219,7 @@ func cpuTime() time.Duration {
 	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
 }
 
-// inWords converts a plan to types that do not depend on the scheduler's.
+// inWords converts a plan to types that do not depend on the scheduler.
 func inWords(p *scheduling.Plan) *judge.Plan {
 	out := &judge.Plan{Order: names(p.Order)}
 	for i := range p.NewNodes {

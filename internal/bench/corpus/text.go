@@ -66,11 +66,11 @@ func (t *table) summary(rows []*row) {
 	fmt.Fprintf(t.out, "\n%s\n", strings.Join(append(lines, line), "\n"))
 }
 
-// likelyFaster is how many times as fast as Karpenter every plan of an ordinary cluster should be.
+// likelyFaster is the ratio of CPU times (Karpenter's to drawknife's) that every plan of an ordinary cluster should reach.
 const likelyFaster = 10
 
-// speedups says how many times as long Karpenter takes: the geometric mean, the least, and which plans are below likelyFaster; "" if
-// nothing is known.
+// speedups returns a text about the ratios of CPU times (Karpenter's to drawknife's): the geometric mean, the smallest, and the plans below
+// likelyFaster. It returns "" if no ratio is known.
 func speedups(rows []*row) string {
 	known := slices.DeleteFunc(slices.Clone(rows), func(r *row) bool { return r.Speedup <= 0 })
 	if len(known) == 0 {

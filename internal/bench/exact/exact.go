@@ -1,4 +1,4 @@
-// Package exact finds the cheapest nodes for a handful of pods by trying every partition of them: it measures, on small instances, how far
+// Package exact finds the cheapest nodes for a few pods by trying every partition of the pods. It measures, on small instances, how far
 // planners are from the optimum.
 //
 //	cost, err := exact.Cost(snapshot)
@@ -19,10 +19,10 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// MaxPods is the largest number of pods for Cost: it tries at most 3^12 partitions into one node and the rest.
+// MaxPods is the largest number of pods for which Cost works. Cost tries up to 3^12 ways to split a set of pods into one node and the rest.
 const MaxPods = 12
 
-// Cost returns the hourly cost of the cheapest nodes that hold all pods, in USD; +Inf if there are none.
+// Cost returns the hourly cost of the cheapest nodes that hold all pods, in USD, or +Inf if no nodes can hold them.
 func Cost(s *scheduling.Snapshot) (float64, error) {
 	if err := refuse(s); err != nil {
 		return 0, err
@@ -44,7 +44,7 @@ func Cost(s *scheduling.Snapshot) (float64, error) {
 		}
 		node[set] = j.CheapestNode(pods)
 	}
-	// best[set] is the price of the cheapest partition of the set: one node takes the set's first pod, and perhaps others.
+	// best[set] is the price of the cheapest partition of the set. One node takes the set's first pod, and perhaps others.
 	best := make([]float64, 1<<n)
 	for set := 1; set < 1<<n; set++ {
 		best[set] = math.Inf(1)

@@ -10,7 +10,8 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// amounts are resources as integers, in the order of the judge's resource names: thousandths of CPUs, bytes, pieces.
+// amounts are resources as integers, in the order of the judge's resource names. CPU is in thousandths of a core, memory in bytes, and
+// other resources in pieces.
 type amounts []int64
 
 // findResources finds all resources that a pod of the workload requests.
@@ -35,7 +36,7 @@ func (j *Judge) findResources() {
 	j.resources = slices.Sorted(maps.Keys(found))
 }
 
-// vector converts a list to amounts. Requests are rounded up, as in Kubernetes; nodes have whole units.
+// vector converts a list to amounts. Requests are rounded up, as in Kubernetes; the amounts of nodes are whole numbers.
 func (j *Judge) vector(list corev1.ResourceList) amounts {
 	v := make(amounts, len(j.resources))
 	for i, name := range j.resources {
@@ -51,7 +52,7 @@ func (j *Judge) vector(list corev1.ResourceList) amounts {
 	return v
 }
 
-// requests returns the requests of a pod, including one of the resource pods.
+// requests returns the requests of a pod, plus 1 of the resource "pods".
 func (j *Judge) requests(pod *corev1.Pod) amounts {
 	list := maps.Clone(podresource.PodRequests(pod, podresource.PodResourcesOptions{}))
 	v := j.vector(list)
@@ -71,7 +72,7 @@ func (a amounts) add(b amounts) {
 	}
 }
 
-// lacking returns the first resource of which a has less than b needs; -1 if b fits.
+// lacking returns the index of the first resource of which a has less than b needs, or -1 if b fits.
 func (a amounts) lacking(b amounts) int {
 	for i := range a {
 		if b[i] > 0 && a[i] < b[i] {
@@ -81,7 +82,7 @@ func (a amounts) lacking(b amounts) int {
 	return -1
 }
 
-// allocatable returns the resources for pods of a node bought as the offering: capacity without the node's own reserves and without memory
+// allocatable returns the resources that pods can use on a node bought as the offering: capacity without the overhead and without memory
 // reserved for huge pages.
 func allocatable(it *cloudprovider.InstanceType, o *cloudprovider.Offering) corev1.ResourceList {
 	out := maps.Clone(it.Capacity)

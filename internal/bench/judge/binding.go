@@ -10,13 +10,13 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// binding binds a plan's pods one by one.
+// binding binds the pods of a plan one by one.
 type binding struct {
 	j        *Judge
 	nodes    []*machine
 	target   map[string]*machine // by pod
-	seen     map[string]int      // how often the plan names a pod
-	order    []string            // in the order in which the plan lists them, node by node
+	seen     map[string]int      // how many times the plan names a pod
+	order    []string            // pods in the order of the plan, node by node
 	peers    *peers
 	bound    []boundPod // by the workload
 	refusals []string
@@ -31,7 +31,7 @@ func newBinding(j *Judge) *binding {
 	return &binding{j: j, target: make(map[string]*machine), seen: make(map[string]int)}
 }
 
-// add adds a node with the pods that the plan puts there.
+// add adds a node with the pods that the plan puts on it.
 func (b *binding) add(m *machine, pods []string) {
 	m.freeAtFirst, m.portsAtFirst = m.free, m.ports
 	b.nodes = append(b.nodes, m)
@@ -42,7 +42,7 @@ func (b *binding) add(m *machine, pods []string) {
 	}
 }
 
-// stand counts the pods that already run on the last node.
+// stand adds the pods that already run on the last node.
 func (b *binding) stand(n *scheduling.Node) {
 	for _, pod := range n.Pods {
 		if pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed {
@@ -61,8 +61,8 @@ func (b *binding) homeless(pods []string) {
 // leaveOut marks a pod that the plan does not place.
 func (b *binding) leaveOut(key string) { b.seen[key]++ }
 
-// bind returns the refusals. Pods are bound in the plan's order if it states one, otherwise node by node; pods that are refused at first
-// are tried again until no more can be bound.
+// bind returns the refusals. Pods are bound in the plan's order if it states one, and otherwise node by node. Pods that are refused at
+// first are tried again until no more can be bound.
 func (b *binding) bind(order []string) []string {
 	for key, n := range b.seen {
 		if b.j.pods[key] == nil {
@@ -92,14 +92,15 @@ func (b *binding) bind(order []string) []string {
 	return append(b.refusals, least...)
 }
 
-// deferrals are the orders to try: each says which pods are bound after the others. The plan's own order may fail because pods are counted
-// before others that depend on the counts; an order in which all pods can be bound is enough.
+// deferrals returns the orders to try. Each function says which pods are bound after the others. The plan's own order may fail, because a
+// pod may be bound before others that must be counted first. The plan is valid if all pods can be bound in one of the orders.
 func deferrals() []func(*candidate) bool {
 	return []func(*candidate) bool{
 		func(*candidate) bool { return false },
-		// Pods without rules about others can only raise counts that block others.
+		// Pods without rules about other pods only increase the counts, which may block others: bind them last.
 		func(c *candidate) bool { return !c.kind.asks() },
-		// A planner that fixes a node's zone with the first pod that depends on the zone has not counted earlier pods by zone.
+		// A planner may fix a node's zone only with the first pod that depends on the zone. It has not counted earlier pods by zone, so
+		// bind these last.
 		func(c *candidate) bool { return c.on.zoneless[c.key] },
 	}
 }
@@ -113,7 +114,7 @@ func (b *binding) start() {
 	for _, m := range b.nodes {
 		m.zoneless = make(map[string]bool)
 	}
-	// All rules must be known before anything is counted: kindOf registers them.
+	// kindOf registers the rules. All rules must be known before the first pod is counted.
 	minded := make(map[*machine]bool)
 	for _, key := range b.order {
 		if a := b.j.pods[key]; a != nil {
@@ -134,7 +135,7 @@ func (b *binding) refuse(format string, args ...any) {
 	b.refusals = append(b.refusals, fmt.Sprintf(format, args...))
 }
 
-// waiting returns the pods to bind, each once, in the stated order and then in that of the plan.
+// waiting returns the pods to bind, each once. The stated order comes first, then the order of the plan.
 func (b *binding) waiting(order []string) []*candidate {
 	var out []*candidate
 	taken := make(map[string]bool, len(b.order))
@@ -156,7 +157,8 @@ type candidate struct {
 	on   *machine
 }
 
-// bindAll refuses pods that the node can never take, and binds as many of the rest as possible; it tries the pods that later selects last.
+// bindAll refuses pods that the node can never accept, and binds as many of the rest as possible. Pods for which later returns true are
+// tried last.
 func (b *binding) bindAll(waiting []*candidate, later func(*candidate) bool) []string {
 	var refused []string
 	var first, last []*candidate
@@ -179,7 +181,7 @@ func (c *candidate) refused(why string) string {
 	return fmt.Sprintf("pod %s on %s: %s", c.key, c.on.name, why)
 }
 
-// pass tries the pods in turn until a whole round binds none, and returns those left.
+// pass tries the pods in turn until a whole round binds none, and returns the pods that were not bound.
 func (b *binding) pass(waiting []*candidate) []*candidate {
 	for {
 		left := waiting[:0:0]
@@ -199,7 +201,7 @@ func (b *binding) pass(waiting []*candidate) []*candidate {
 	}
 }
 
-// why says what keeps a pod from its node now; "" if nothing does.
+// why says what prevents the binding of a pod to its node now, or returns "" if nothing does.
 func (b *binding) why(c *candidate) string {
 	if i := c.on.free.lacking(c.need); i >= 0 {
 		return "no room: " + string(b.j.resources[i])

@@ -14,10 +14,11 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Bound returns a lower bound on the hourly cost of any new nodes for those of the pods that do not fit on existing nodes. The certificate
-// of a plan is only a hint; the proof is made here from the workload. Each pod gets a value such that no node that can be bought can hold
-// pods worth more than it costs (values are lowered until that is true), and the most that existing nodes can hold is subtracted. Rules
-// between pods are ignored, except that equal pods may exclude each other on one node; ignoring rules can only lower the bound.
+// Bound returns a lower bound on the hourly cost of any new nodes for the given pods, as far as these do not fit on existing nodes. The
+// certificate of a plan is only a hint. The proof is made here, from the workload. Each pod gets a value such that no node that can be
+// bought can hold pods worth more than it costs; values are lowered until this is true. The bound is the value of all pods minus the
+// largest value that existing nodes can hold. Rules between pods are ignored, except that equal pods may exclude one another on a node.
+// Ignoring rules can only make the bound lower.
 func (j *Judge) Bound(hint *scheduling.Certificate, pods []string) float64 {
 	if hint == nil {
 		return 0
@@ -49,7 +50,7 @@ func (j *Judge) Bound(hint *scheduling.Certificate, pods []string) float64 {
 	if len(classes) > manyClasses {
 		return best
 	}
-	// The assignment of values to several classes with equal requests is a guess; the values are exchanged if that proves a higher bound.
+	// It is a guess which of several classes with equal requests gets which value. Exchange values if this proves a higher bound.
 	for a := range classes {
 		for b := range a {
 			if values[a] == values[b] || !slices.Equal(classes[a].need, classes[b].need) {
@@ -66,16 +67,16 @@ func (j *Judge) Bound(hint *scheduling.Certificate, pods []string) float64 {
 	return best
 }
 
-// hints are the certificate's multipliers by instance type, and which resources it counts in whole pods.
+// hints has the certificate's multipliers by instance type, and the resources that it counts in whole pods.
 type hints struct {
 	l       map[string][]float64
 	counted map[string]wholePods
 }
 
-// manyClasses is the number of classes from which guesses are no longer improved: the work grows with the square of the classes.
+// manyClasses is the number of classes above which guesses are not improved, because the work grows with the square of the classes.
 const manyClasses = 200
 
-// proven returns the bound that the values prove after they have been lowered as far as necessary.
+// proven returns the bound that the values prove, after they were lowered as far as necessary.
 func (j *Judge) proven(hinted []float64, classes []*class, multipliers hints, whole wholeUnits) float64 {
 	values := slices.Clone(hinted)
 	j.prove(values, classes, multipliers, whole)
@@ -86,14 +87,14 @@ func (j *Judge) proven(hinted []float64, classes []*class, multipliers hints, wh
 	return max(0, total-j.absorbed(classes, values, multipliers, whole))
 }
 
-// class is a number of pods that are equal for the bound.
+// class is a set of pods that are equal for the bound.
 type class struct {
 	need  amounts
 	shape *shape
-	// single: no two pods of the class fit on one node
+	// single means that no two pods of the class fit on one node
 	single bool
 	count  int
-	// price of one pod if nodes held only pods of this class
+	// price per pod on a node that holds only pods of this class
 	alone float64
 }
 
@@ -138,7 +139,7 @@ func amountsKey(a amounts) string {
 	return string(b)
 }
 
-// keepsAway reports whether two equal pods like this one can't share a node.
+// keepsAway reports whether two pods that are equal to this one can't share a node.
 func (j *Judge) keepsAway(pod *corev1.Pod) bool {
 	a := pod.Spec.Affinity
 	if a == nil || a.PodAntiAffinity == nil {
@@ -148,7 +149,7 @@ func (j *Judge) keepsAway(pod *corev1.Pod) bool {
 	return slices.ContainsFunc(p.kindOf(pod).apart, func(r rule) bool { return r.self && r.group.key == corev1.LabelHostname })
 }
 
-// offer is a node that can be bought, with its DaemonSets' pods on it.
+// offer is a node that can be bought, after its DaemonSets' pods are on it.
 type offer struct {
 	name    string
 	node    *corev1.Node
@@ -157,7 +158,7 @@ type offer struct {
 	accepts map[*shape]bool
 }
 
-// offers returns all nodes that some pool can buy. Of those with equal type, room and values for the labels that pods use, it returns the
+// offers returns all nodes that some pool can buy. Of nodes with equal type, room and values of the labels that pods use, it returns the
 // cheapest.
 func (j *Judge) offers() []*offer {
 	if j.bought != nil {
@@ -195,8 +196,8 @@ func (j *Judge) offers() []*offer {
 	return j.bought
 }
 
-// offer converts an option to a node. An option's node could get any value for labels that the option does not state, so shapes that
-// require such labels count as accepted.
+// offer converts an option to a node. If the option does not state a label, its node may get any value. So shapes that require such labels
+// count as accepted.
 func (p *pool) offer(o *option, shapes []*shape) *offer {
 	out := &offer{name: o.it.Name, node: &corev1.Node{}, room: slices.Clone(o.room), price: o.offering.Price, accepts: make(map[*shape]bool, len(shapes))}
 	out.node.Labels, out.node.Spec.Taints = o.labels, p.object.Spec.Template.Spec.Taints
@@ -208,7 +209,7 @@ func (p *pool) offer(o *option, shapes []*shape) *offer {
 	return out
 }
 
-// most returns how many pods of the class a node of the offer holds if it holds no others.
+// most returns the number of pods of the class that a node of the offer can hold if it holds no other pods.
 func (c *class) most(o *offer) int64 {
 	if !o.accepts[c.shape] {
 		return 0
@@ -216,7 +217,7 @@ func (c *class) most(o *offer) int64 {
 	return c.fitting(o.room)
 }
 
-// fitting returns how many pods of the class the room holds.
+// fitting returns the number of pods of the class that fit in the room.
 func (c *class) fitting(room amounts) int64 {
 	n := int64(c.count)
 	if n == 0 {
@@ -233,8 +234,8 @@ func (c *class) fitting(room amounts) int64 {
 	return n
 }
 
-// hint gives each class the value of the certificate's class with equal requests. If several have equal requests, the classes whose pods
-// are most expensive alone get the highest values, as far as the counts allow.
+// hint sets the value of each class to that of the certificate's class with equal requests. If several classes have equal requests, those
+// whose pods are most expensive alone get the highest values, as far as the counts of pods allow.
 func (j *Judge) hint(stated *scheduling.Certificate, classes []*class) []float64 {
 	byNeed := make(map[string][]planning.CertificateClass)
 	for _, c := range stated.Classes {
@@ -251,9 +252,9 @@ func (j *Judge) hint(stated *scheduling.Certificate, classes []*class) []float64
 		hints := byNeed[k]
 		slices.SortFunc(hints, func(a, b planning.CertificateClass) int { return cmp.Compare(b.Value, a.Value) })
 		slices.SortStableFunc(indices, func(a, b int) int { return cmp.Compare(classes[b].alone, classes[a].alone) })
-		at, left := 0, 0 // the index in the hints, and how many pods of it are left
+		at, left := 0, 0 // at is an index in hints; left is the number of its pods that are not assigned yet
 		for _, i := range indices {
-			// The mean value of the class's pods, when both lists are aligned.
+			// The value of the class is the mean of the values assigned to its pods.
 			sum, n := 0.0, 0
 			for n < classes[i].count && at < len(hints) {
 				if left == 0 {
@@ -274,7 +275,7 @@ func (j *Judge) hint(stated *scheduling.Certificate, classes []*class) []float64
 	return values
 }
 
-// prove lowers values until no available node can hold pods worth more than it costs.
+// prove lowers the values until no available node can hold pods worth more than it costs.
 func (j *Judge) prove(values []float64, classes []*class, multipliers hints, whole wholeUnits) {
 	none := make([]float64, len(j.resources)+len(whole))
 	for _, o := range j.offers() {
@@ -288,10 +289,10 @@ func (j *Judge) prove(values []float64, classes []*class, multipliers hints, who
 			continue
 		}
 		if p.counted == nil {
-			p.improve(o.price) // the multipliers are those of the type's cheapest offering: other multipliers prove more for another offering
+			p.improve(o.price) // the certificate's multipliers are for the type's cheapest offering: find better ones for this offering
 		}
 		base, excess := p.worth()
-		if base > o.price { // then values of at most need·λ are worth at most the price
+		if base > o.price { // scale the multipliers down: then the base is at most the price
 			for r := range p.multipliers {
 				p.multipliers[r] *= o.price / base
 			}
@@ -303,20 +304,20 @@ func (j *Judge) prove(values []float64, classes []*class, multipliers hints, who
 	}
 }
 
-// pile contains the pods that a node could hold.
+// pile has the data to find the value of pods that one node can hold.
 type pile struct {
 	classes     []*class
 	values      []float64
 	multipliers []float64
 	room        amounts
 	accepts     func(*class) bool
-	// counted are the resources that are counted in whole pods, or nil if there are none.
+	// counted are the resources that are counted in whole pods, or nil if no resource is.
 	counted wholePods
 }
 
-// worth returns an upper bound on the value of any pods that fit. Any multipliers λ >= 0 prove it: Σ room·λ, the base, plus Σ
-// fitting·max(0, value - need·λ), the excess. If some resources are counted in whole pods, the excess is that of the best pods that fit
-// there together.
+// worth returns an upper bound on the value of any pods that fit on the node together. Any multipliers λ >= 0 prove such a bound. It is the
+// sum of two parts: the base Σ room·λ, and the excess Σ fitting·max(0, value - need·λ). If some resources are counted in whole pods, the
+// excess covers only the best pods that fit together.
 func (p *pile) worth() (base, excess float64) {
 	for r, l := range p.multipliers {
 		base += l * float64(max(p.room[r], 0))
@@ -338,7 +339,7 @@ func (p *pile) worth() (base, excess float64) {
 	return base, excess
 }
 
-// paid is need·λ for a class.
+// paid returns need·λ for a class.
 func (p *pile) paid(c *class) float64 {
 	sum := 0.0
 	for r, l := range p.multipliers {
@@ -347,7 +348,7 @@ func (p *pile) paid(c *class) float64 {
 	return sum
 }
 
-// improve searches for multipliers that prove a lower worth. The worth is convex in the multipliers. The search scales all of them
+// improve searches for multipliers that prove a lower bound. The bound is convex in the multipliers. The search scales all of them
 // together, and then changes each in turn.
 func (p *pile) improve(price float64) {
 	start := p.multipliers
@@ -375,7 +376,8 @@ func (p *pile) improve(price float64) {
 	}
 }
 
-// search takes the best of the multipliers that at makes from the numbers 0 to high, if these are better than the present multipliers.
+// search looks for the best number from 0 to high. at returns the multipliers for a number. If these are better than the present
+// multipliers, search uses them.
 func (p *pile) search(high float64, at func(float64) []float64) {
 	value := func(l []float64) float64 {
 		q := *p
@@ -397,7 +399,7 @@ func (p *pile) search(high float64, at func(float64) []float64) {
 	}
 }
 
-// lower leaves the classes that fit only a share of their value beyond need·λ.
+// lower reduces the values of the classes that fit: only the given share of the value beyond need·λ remains.
 func (p *pile) lower(share float64) {
 	share *= 1 - 1e-12 // rounding must not invalidate the proof
 	for i, c := range p.classes {
@@ -408,9 +410,9 @@ func (p *pile) lower(share float64) {
 	}
 }
 
-// absorbed returns an upper bound on the value of the pods that existing nodes can take.
+// absorbed returns an upper bound on the value of the pods that existing nodes can hold.
 func (j *Judge) absorbed(classes []*class, values []float64, multipliers hints, whole wholeUnits) float64 {
-	// Any multipliers prove a bound; a sample of them limits the work.
+	// Any multipliers prove a bound. A sample of them limits the work.
 	names := slices.Sorted(maps.Keys(multipliers.l))
 	if fractions := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return multipliers.counted[n] != nil }); len(fractions) > 0 {
 		names = fractions

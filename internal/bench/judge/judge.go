@@ -13,7 +13,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// Judge knows a workload and can check any number of plans, one at a time.
+// Judge has a workload and can check any number of plans, one at a time.
 type Judge struct {
 	s         *scheduling.Snapshot
 	resources []corev1.ResourceName
@@ -24,7 +24,7 @@ type Judge struct {
 	bought    []*offer // see offers
 }
 
-// asking is a pending pod.
+// asking is a pending pod, with its requests and its shape.
 type asking struct {
 	key   string
 	pod   *corev1.Pod
@@ -32,7 +32,7 @@ type asking struct {
 	shape *shape
 }
 
-// shape is what a pod accepts in a node: pods with equal node selector, node affinity and tolerations share one.
+// shape has a pod's conditions on nodes. Pods with equal node selector, node affinity and tolerations share one.
 type shape struct {
 	key         string
 	affinity    nodeaffinity.RequiredNodeAffinity
@@ -77,7 +77,7 @@ func (j *Judge) shapeOf(pod *corev1.Pod) *shape {
 	return j.shapes[string(text)]
 }
 
-// accepts says why a pod of the shape can't run on a node; "" if it can.
+// accepts says why a pod of the shape can't run on a node, or returns "" if it can.
 func (s *shape) accepts(node *corev1.Node) string {
 	if match, err := s.affinity.Match(node); err != nil || !match {
 		return "node selector or affinity does not match"
@@ -94,7 +94,7 @@ func (s *shape) untolerated(node *corev1.Node) (corev1.Taint, bool) {
 	}, false)
 }
 
-// runsOn reports whether a DaemonSet's pod belongs on a node.
+// runsOn reports whether a DaemonSet runs its pod on the node.
 func (j *Judge) runsOn(pod *corev1.Pod, node *corev1.Node) bool {
 	match, err := nodeaffinity.GetRequiredNodeAffinity(pod).Match(node)
 	s := shape{tolerations: pod.Spec.Tolerations}
@@ -102,7 +102,7 @@ func (j *Judge) runsOn(pod *corev1.Pod, node *corev1.Node) bool {
 	return err == nil && match && !repelled
 }
 
-// Check prices a plan and binds its pods.
+// Check computes the cost of a plan and binds its pods.
 func (j *Judge) Check(p *Plan) Verdict {
 	v := Verdict{Nodes: len(p.NewNodes), Unschedulable: len(p.Unschedulable)}
 	b := newBinding(j)
@@ -150,7 +150,7 @@ func (j *Judge) Check(p *Plan) Verdict {
 	return v
 }
 
-// limited returns the resources for which limits of pools are checked.
+// limited returns the resources whose limits in pools are checked.
 func limited() []corev1.ResourceName {
 	return []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, v1.ResourceNodes}
 }

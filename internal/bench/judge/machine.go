@@ -16,7 +16,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// machine is a node for pods, existing or new.
+// machine is a node, existing or new, with its free resources.
 type machine struct {
 	name   string
 	node   *corev1.Node // labels and taints
@@ -24,9 +24,9 @@ type machine struct {
 	ports  map[hostPort]bool
 	isNew  bool
 	option *option // the offering by which a new node is bought
-	// zoneless are the plan's pods listed before the first that has a rule by zone.
+	// zoneless are those of the plan's pods that it lists before the first pod with a rule about zones.
 	zoneless map[string]bool
-	// freeAtFirst is free before any pod of the plan is bound.
+	// freeAtFirst is the value of free before any pod of the plan is bound.
 	freeAtFirst  amounts
 	portsAtFirst map[hostPort]bool
 }
@@ -35,14 +35,14 @@ type machine struct {
 type option struct {
 	it       *cloudprovider.InstanceType
 	offering *cloudprovider.Offering
-	// labels that the node will have from pool, type and offering; stated are the keys that these three state, including those of absent
-	// labels.
+	// labels are the labels that the node gets from pool, type and offering. stated are the keys that these three state, including keys of
+	// absent labels.
 	labels map[string]string
 	stated map[string]bool
 	room   amounts
 }
 
-// pool is a NodePool with what it can buy.
+// pool is a NodePool with the options that it can buy.
 type pool struct {
 	object  *v1.NodePool
 	options map[string][]option // by instance type
@@ -83,7 +83,8 @@ func (j *Judge) newPool(np *scheduling.NodePool) *pool {
 	return p
 }
 
-// state adds labels: a single value becomes the label's value, no value makes the label absent, and with several values it is unknown.
+// state adds labels. A single value becomes the label's value. DoesNotExist makes the label absent. If several values are possible, the
+// label stays unknown.
 func (o *option) state(entries []v1.NodeSelectorRequirementWithMinValues) {
 	for _, e := range entries {
 		switch {
@@ -96,7 +97,7 @@ func (o *option) state(entries []v1.NodeSelectorRequirementWithMinValues) {
 	}
 }
 
-// meets reports whether the requirements allow the option. Keys that the option does not state may still get any value.
+// meets reports whether the requirements allow the option. A key that the option does not state may get any value.
 func (o *option) meets(entries []v1.NodeSelectorRequirementWithMinValues) bool {
 	for _, e := range entries {
 		value, present := o.labels[e.Key]
@@ -107,7 +108,7 @@ func (o *option) meets(entries []v1.NodeSelectorRequirementWithMinValues) bool {
 	return true
 }
 
-// allows reports whether a label, or its absence, meets an entry of a NodeClaim's requirements.
+// allows reports whether a label, or its absence, meets one requirement of a NodeClaim.
 func allows(e v1.NodeSelectorRequirementWithMinValues, value string, present bool) bool {
 	switch e.Operator {
 	case corev1.NodeSelectorOpIn:
@@ -140,7 +141,8 @@ func allows(e v1.NodeSelectorRequirementWithMinValues, value string, present boo
 	return false
 }
 
-// launch returns the final node for a planned one: the cheapest offering that the requirements allow; of equal ones the first by type.
+// launch returns the final node for a planned one, bought by the cheapest offering that the requirements allow. Of equally cheap ones, it
+// uses the first by type.
 func (j *Judge) launch(number int, n *NewNode) (*machine, error) {
 	p := j.pools[n.Pool]
 	if p == nil {
@@ -177,7 +179,7 @@ func (j *Judge) launch(number int, n *NewNode) (*machine, error) {
 	return m, nil
 }
 
-// standing returns a node of the workload, without the room that its pods and its DaemonSets use.
+// standing returns an existing node of the workload. Its free resources do not include those that its pods and its DaemonSets use.
 func (j *Judge) standing(n *scheduling.Node) *machine {
 	m := &machine{name: n.Name, node: &corev1.Node{}, ports: make(map[hostPort]bool)}
 	var room corev1.ResourceList

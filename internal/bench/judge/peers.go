@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// peers counts pods for the rules that depend on other pods.
+// peers counts pods for rules that depend on other pods.
 type peers struct {
 	j      *Judge
 	nodes  []*machine
@@ -21,22 +21,22 @@ type peers struct {
 	all    []*group
 }
 
-// kind is what peers see of a pod: pods with equal namespace, labels and rules are of one kind.
+// kind has the properties of a pod that peers uses. Pods with equal namespace, labels and rules have the same kind.
 type kind struct {
 	namespace string
 	labels    labels.Set
 	spreads   []rule
 	together  []rule
 	apart     []rule
-	// matching are the groups whose selectors match the pod; complete for all groups known so far.
+	// matching are the groups whose selectors match the pod. It is complete for all groups that are known so far.
 	matching []*group
 	known    int
 }
 
-// asks reports whether the pod has rules.
+// asks reports whether the pod has rules about other pods.
 func (k *kind) asks() bool { return len(k.spreads)+len(k.together)+len(k.apart) > 0 }
 
-// minds reports whether a rule of the pod uses that key.
+// minds reports whether a rule of the pod uses this key.
 func (k *kind) minds(key string) bool {
 	for _, rules := range [][]rule{k.spreads, k.together, k.apart} {
 		if slices.ContainsFunc(rules, func(r rule) bool { return r.group.key == key }) {
@@ -46,7 +46,7 @@ func (k *kind) minds(key string) bool {
 	return false
 }
 
-// rule is one of a pod's rules: the group that it counts, and whether the pod belongs to it.
+// rule is one rule of a pod: the group that it counts, and whether the pod itself belongs to the group.
 type rule struct {
 	group      *group
 	self       bool
@@ -59,13 +59,13 @@ type group struct {
 	key        string
 	namespaces func(string) bool
 	selectors  []labels.Selector // all must match
-	// eligible nodes, whose domains a spread counts; nil for all
+	// nodes whose domains a spread constraint counts; nil means all
 	eligible []bool
 	domains  map[string]int
 	total    int
-	// least is the smallest count over the domains of eligible nodes, atLeast the number of domains with that count.
+	// least is the smallest count of all domains of eligible nodes. atLeast is the number of domains with this count.
 	least, atLeast int
-	// owners counts, by domain, the pods that keep away from the group.
+	// owners is the number of pods, by domain, that keep away from the group.
 	owners map[string]int
 }
 
@@ -77,8 +77,8 @@ func newPeers(j *Judge, nodes []*machine) *peers {
 	return p
 }
 
-// kindOf finds or makes the kind of a pod. All pods with rules must be registered before any pod is placed, because otherwise the counts of
-// their groups would lack earlier pods; place also checks groups that are new.
+// kindOf returns the kind of a pod, and makes it if it is new. Register all pods with rules before the first pod is placed. Otherwise the
+// counts of their groups would lack earlier pods. (place also checks groups that were added later.)
 func (p *peers) kindOf(pod *corev1.Pod) *kind {
 	rules := struct {
 		Namespace string
@@ -129,7 +129,7 @@ func (p *peers) newKind(pod *corev1.Pod) *kind {
 	return k
 }
 
-// spread returns the group of a spread constraint: its domains are those of the nodes that the pod's node selector and affinity match and
+// spread returns the group of a spread constraint. Its domains are those of the nodes that the pod's node selector and affinity match and
 // that have the keys of all its constraints.
 func (p *peers) spread(pod *corev1.Pod, all []corev1.TopologySpreadConstraint, c *corev1.TopologySpreadConstraint) rule {
 	selector := withLabels(c.LabelSelector, pod, c.MatchLabelKeys, nil)
@@ -173,7 +173,7 @@ func (p *peers) spread(pod *corev1.Pod, all []corev1.TopologySpreadConstraint, c
 	return r
 }
 
-// affinity returns the group of a term. Pods count if all the given terms match them.
+// affinity returns the group of an affinity term. Pods count if all the given terms match them.
 func (p *peers) affinity(pod *corev1.Pod, terms []corev1.PodAffinityTerm, t *corev1.PodAffinityTerm) rule {
 	id := []string{"affinity", t.TopologyKey}
 	var selectors []labels.Selector
@@ -195,7 +195,7 @@ func (p *peers) affinity(pod *corev1.Pod, terms []corev1.PodAffinityTerm, t *cor
 	return rule{group: g, self: self}
 }
 
-// namespaces returns the namespaces of a term, as text and as a function.
+// namespaces returns the namespaces of a term, as a text and as a function.
 func (p *peers) namespaces(pod *corev1.Pod, t *corev1.PodAffinityTerm) (string, func(string) bool) {
 	names := slices.Clone(t.Namespaces)
 	if len(names) == 0 && t.NamespaceSelector == nil {
@@ -214,11 +214,11 @@ func (p *peers) namespaces(pod *corev1.Pod, t *corev1.PodAffinityTerm) (string, 
 			names = append(names, ns.Name)
 		}
 	}
-	everywhere := selector.Empty() // also for namespaces that the workload does not list
+	everywhere := selector.Empty() // this includes namespaces that the workload does not list
 	return text + ";" + selector.String(), func(ns string) bool { return everywhere || slices.Contains(names, ns) }
 }
 
-// withLabels returns a selector including the conditions from the pod's own labels.
+// withLabels returns the selector with additional conditions that use the pod's own labels.
 func withLabels(s *metav1.LabelSelector, pod *corev1.Pod, match, mismatch []string) labels.Selector {
 	if s == nil {
 		return labels.Nothing()
@@ -252,7 +252,7 @@ func (p *peers) group(id []string, key string, namespaces func(string) bool, sel
 	return g
 }
 
-// matches returns the groups that count a kind.
+// matches returns the groups that count pods of the kind.
 func (p *peers) matches(k *kind) []*group {
 	for ; k.known < len(p.all); k.known++ {
 		g := p.all[k.known]
@@ -263,7 +263,7 @@ func (p *peers) matches(k *kind) []*group {
 	return k.matching
 }
 
-// refuses names the rule that keeps a pod of the kind from the node; "" if none does.
+// refuses names the rule that keeps a pod of the kind away from the node, or returns "" if no rule does.
 func (p *peers) refuses(k *kind, m *machine) string {
 	for _, r := range k.spreads {
 		domain, present := m.node.Labels[r.group.key]
@@ -307,7 +307,7 @@ func (p *peers) refuses(k *kind, m *machine) string {
 	return ""
 }
 
-// place counts a pod of the kind on the node.
+// place counts a pod of the kind that is bound to the node.
 func (p *peers) place(k *kind, m *machine) {
 	for _, g := range p.matches(k) {
 		domain, present := m.node.Labels[g.key]
@@ -330,7 +330,7 @@ func (p *peers) place(k *kind, m *machine) {
 	}
 }
 
-// recount finds the smallest count again.
+// recount determines the smallest count again.
 func (g *group) recount() {
 	g.least, g.atLeast = 0, 0
 	if len(g.domains) == 0 {

@@ -4,7 +4,7 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// Plan is what either planner decided, in types that do not depend on theirs. Pods are "namespace/name".
+// Plan is a plan of either planner, in types that do not depend on the planner. Pods are "namespace/name".
 type Plan struct {
 	NewNodes      []NewNode       `json:"newNodes"`
 	Existing      []ExistingNode  `json:"existing"`

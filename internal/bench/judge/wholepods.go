@@ -8,11 +8,11 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// wholePods are resources that a certificate counts in whole pods of an instance type. This is a hint, like its values: pods that together
-// take more units than a node has do not fit on it.
+// wholePods are resources of which a certificate counts whole pods of an instance type. This is only a hint, like the certificate's values.
+// Pods that together use more units than a node has do not fit on it.
 type wholePods []wholeUnit
 
-// maxTable bounds the combinations of units that most examines; certificates use no smaller units.
+// maxTable limits the number of combinations of units that most examines. Certificates use no smaller units.
 const maxTable = 1 << 20
 
 func (j *Judge) wholePods(t *planning.CertificateType) wholePods {
@@ -30,8 +30,8 @@ func (j *Judge) wholePods(t *planning.CertificateType) wholePods {
 	return out
 }
 
-// most returns the largest value of whole pods that fit together; value is the value of one pod of each class. It fills a table of all
-// combinations of units pod by pod; if the table would be too large, it does not count whole pods.
+// most returns the largest total value of whole pods that fit together. value has the value of one pod of each class. It fills a table of
+// all combinations of units, pod by pod. If the table would be too large, it does not count whole pods.
 func (w wholePods) most(classes []*class, value []float64, room amounts) float64 {
 	size, width := int64(1), make([]int64, len(w))
 	for i, u := range w {

@@ -8,8 +8,9 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// wholeUnits are the resources that a certificate counts in whole units, which is a hint like its values. Pods that fit on a node together
-// also fit in whole units if each need and the node's room are rounded down. So the proof may count whole units as further resources.
+// wholeUnits are the resources that a certificate counts in whole units. This is only a hint, like the certificate's values. If each need
+// and the room of a node are rounded down to whole units, pods that fit on the node together also fit in these units. So the proof may
+// count whole units as further resources.
 type wholeUnits []wholeUnit
 
 type wholeUnit struct {

@@ -31,8 +31,8 @@ func instanceTypes(catalog []instanceType) []*cloudprovider.InstanceType {
 	return types
 }
 
-// typeRequirements returns what the type states and, for keys that only its offerings state, all values of the available ones: from these
-// the scheduler learns which zones exist.
+// typeRequirements returns the requirements that the type states. For keys that only its offerings state, it returns all values of the
+// available offerings: from these values, the scheduler learns which zones exist.
 func typeRequirements(t instanceType) scheduling.Requirements {
 	all := scheduling.NewNodeSelectorRequirementsWithMinValues(t.Requirements...)
 	values := make(map[string][]string)

@@ -18,7 +18,7 @@ import (
 )
 
 // reader answers the scheduler's requests to the API server from memory. Like the cache of a controller, it returns copies. It embeds a nil
-// client: planning writes nothing, and a call that is not implemented below must be noticed.
+// client, because planning writes nothing, and a call that is not implemented below must not go unnoticed.
 type reader struct {
 	client.Client
 

@@ -24,8 +24,8 @@ import (
 	"sigs.k8s.io/karpenter/pkg/operator/options"
 )
 
-// maxFruitless is how many attempts in a row may find nothing usable before the methods call the fleet consolidated: the command that they
-// find is invalid after its delay, or can't be launched.
+// maxFruitless is the largest number of successive attempts without a usable command, after which the methods call the fleet consolidated.
+// Such a command is invalid after its delay, or can't be launched.
 const maxFruitless = 5
 
 // pollingPeriod is the polling period of the library's controller.
@@ -34,14 +34,14 @@ const pollingPeriod = 10 * time.Second
 // errNotForSale means that no available offering meets the requirements of a node to launch.
 var errNotForSale = errors.New("nothing that is for sale meets the requirements of a node to launch")
 
-// method is a consolidation method including the methods of its embedded type.
+// method is a consolidation method, with the methods of its embedded type that are used here.
 type method interface {
 	disruption.Method
 	disruption.NodePoolTotalsSetter
 	IsConsolidated() bool
 }
 
-// drive is a fleet being consolidated.
+// drive is a fleet that is being consolidated.
 type drive struct {
 	*cluster
 	clock       *steppingClock
@@ -52,7 +52,7 @@ type drive struct {
 	launched    int
 }
 
-// steppingClock is a clock on which waiting advances the time, so that no one has to wait.
+// steppingClock is a clock that moves ahead when someone waits on it, so that nobody has to wait.
 type steppingClock struct{ *clocktesting.FakeClock }
 
 func (c *steppingClock) After(d time.Duration) <-chan time.Time {
@@ -62,9 +62,9 @@ func (c *steppingClock) After(d time.Duration) <-chan time.Time {
 	return fired
 }
 
-// unhurried is a context without time limits. A context that is derived from it with a limit takes the deadline of its parent, because that
-// seems to be earlier; it is never reached. Multi-node consolidation has a limit of one minute on the real clock, which on a busy computer
-// would decide what it finds.
+// unhurried is a context whose deadline is the zero time. A context that is derived from it with a time limit has the same deadline,
+// because this is earlier. But no timer runs, so the deadline is never reached. Multi-node consolidation has a limit of one minute on the
+// real clock. On a busy computer, this limit would determine what it finds.
 type unhurried struct{ context.Context }
 
 func (unhurried) Deadline() (time.Time, bool) { return time.Time{}, true }
@@ -100,7 +100,7 @@ func consolidate(ctx context.Context, w *workload, spotToSpot bool, begins func(
 		for i := range found {
 			s, err := d.carryOut(ctx, by, &found[i])
 			if errors.Is(err, errNotForSale) {
-				continue // the launch fails: the nodes stay
+				continue // the launch fails, so the nodes stay
 			}
 			if err != nil {
 				return err
@@ -170,7 +170,7 @@ func newDrive(ctx context.Context, w *workload) (*drive, error) {
 	return d, nil
 }
 
-// defaultPool sets what the API server and the pools' own controllers would set.
+// defaultPool sets the fields that the API server and the controllers of NodePools would set.
 func defaultPool(p *v1.NodePool) {
 	if after := &p.Spec.Disruption.ConsolidateAfter; after.Duration == nil && after.Raw == nil {
 		*after = v1.MustParseNillableDuration("0s")
@@ -182,8 +182,8 @@ func defaultPool(p *v1.NodePool) {
 	p.StatusConditions().SetTrue(v1.ConditionTypeNodeClassReady)
 }
 
-// look tries one method after the other, like the library's controller. It stops at the first that finds commands; by is the name of that
-// method. settled is true if all methods found nothing and call the fleet consolidated.
+// look tries one method after the other, like the library's controller. It stops at the first method that finds commands; by is its name.
+// settled is true if all methods found nothing and call the fleet consolidated.
 func (d *drive) look(ctx context.Context) (found []disruption.Command, by string, settled bool, err error) {
 	settled = true
 	for _, m := range d.methods {
@@ -213,7 +213,7 @@ func (d *drive) look(ctx context.Context) (found []disruption.Command, by string
 	return nil, "", settled, nil
 }
 
-// carryOut changes the cluster by a command and returns what was done. With errNotForSale, nothing was done.
+// carryOut executes a command on the cluster and returns its step. If the error is errNotForSale, it has changed nothing.
 func (d *drive) carryOut(ctx context.Context, by string, cmd *disruption.Command) (*step, error) {
 	s := &step{Method: by}
 	var types []*cloudprovider.InstanceType
@@ -276,7 +276,7 @@ func (d *drive) carryOut(ctx context.Context, by string, cmd *disruption.Command
 	return s, nil
 }
 
-// buy takes the cheapest available offering that a claim allows; of equal ones the first by type.
+// buy returns the cheapest available offering that a claim allows. Of equally cheap ones, it returns the first by type.
 func (d *drive) buy(claim *scheduling.NodeClaim) (*launch, *cloudprovider.InstanceType, error) {
 	var best *cloudprovider.Offering
 	var of *cloudprovider.InstanceType

@@ -24,9 +24,9 @@ type usage struct {
 	PeakMB float64 `json:"peakMB"`
 }
 
-// measure does the work with a clean heap.
+// measure runs work, starting with a clean heap, and returns its usage.
 func measure(work func() error) (usage, error) {
-	debug.FreeOSMemory() // this collects garbage first
+	debug.FreeOSMemory() // this includes a garbage collection
 	resetPeak()
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -44,15 +44,15 @@ func measure(work func() error) (usage, error) {
 // meter adds up the usage of several pieces of work, without other work between them.
 type meter struct{ usage }
 
-// newMeter begins with a clean heap.
+// newMeter returns an empty meter, after it has cleaned the heap.
 func newMeter() *meter {
-	debug.FreeOSMemory() // this collects garbage first
+	debug.FreeOSMemory() // this includes a garbage collection
 	resetPeak()
 	return &meter{}
 }
 
-// add runs a piece of work, and adds its usage to the meter. What the garbage collector does for it later is not counted; what it does
-// meanwhile for other work is.
+// add runs a piece of work, and adds its usage to the meter. Garbage collection after the work is not counted, even if it is for garbage of
+// this work. Garbage collection during the work is counted, even if it is for other garbage.
 func (m *meter) add(work func() error) error {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/karpenter/pkg/events"
 )
 
-// provider is a cloud that only lists what there is to buy: it launches and deletes nothing.
+// provider is a cloud that only lists its instance types. It does not launch or delete nodes.
 type provider struct {
 	types map[string][]*cloudprovider.InstanceType // by NodePool
 	class *nodeClass
@@ -42,7 +42,7 @@ func (p *provider) GetInstanceTypes(_ context.Context, pool *v1.NodePool) ([]*cl
 	return p.types[pool.Name], nil
 }
 
-// nodeClass has the kind that the workload's pools name, which is all that planning uses.
+// nodeClass is an object of the kind that the workload's pools name. Planning uses only the kind.
 type nodeClass struct {
 	metav1.TypeMeta
 	metav1.ObjectMeta

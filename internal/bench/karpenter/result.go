@@ -1,6 +1,6 @@
 package main
 
-// result is what is printed: the measurements and the plan.
+// result is the printed result: the measurements and the plan.
 type result struct {
 	usage
 	NewNodes      []newNode       `json:"newNodes"`
@@ -10,12 +10,12 @@ type result struct {
 	Order []string `json:"order"`
 }
 
-// newNode is a node to launch: any of the instance types, with any offering that the requirements allow.
+// newNode is a node to launch. It may have any of the instance types, with any offering that the requirements allow.
 type newNode struct {
 	Pool          string        `json:"pool"`
 	Requirements  []requirement `json:"requirements"`
 	InstanceTypes []string      `json:"instanceTypes"`
-	// Pods as "namespace/name", in the order they were placed.
+	// Pods are the pods as "namespace/name", in the order in which they were placed.
 	Pods []string `json:"pods"`
 }
 
@@ -29,14 +29,14 @@ type unschedulable struct {
 	Reason string `json:"reason"`
 }
 
-// look is a line of a consolidation's output: the result of one search.
+// look is one line of a consolidation's output: the result of one search.
 type look struct {
-	// usage so far, including this search
+	// usage up to now, including this search
 	usage
 	Steps []step `json:"steps"`
-	// Timeouts is how often a search was stopped at its time limit so far.
+	// Timeouts is the number of searches so far that were stopped at their time limit.
 	Timeouts int `json:"timeouts"`
-	// Done means that nothing was found, and that this line is the last.
+	// Done means that the search found nothing and that this line is the last.
 	Done bool `json:"done,omitempty"`
 }
 
@@ -48,7 +48,7 @@ type step struct {
 	Existing []existingNode `json:"existing,omitempty"`
 }
 
-// launch is a launched node with what was bought.
+// launch is a launched node and the offering that was bought for it.
 type launch struct {
 	Name string `json:"name"`
 	newNode

@@ -1,4 +1,4 @@
-// Package replay executes what a disruption planner decided on a saved fleet, command by command, and lets package judge check each: which
+// Package replay executes the commands that a disruption planner decided on for a saved fleet. Package judge checks each command: which
 // nodes are removed, which are bought, and where the pods are bound.
 //
 //	fleet := replay.New(snapshot)
@@ -8,5 +8,5 @@
 //	}
 //	fmt.Println(fleet.HourlyCost(), fleet.Evictions)
 //
-// Both sides of a comparison describe their commands with the types of this package and of judge, which do not depend on theirs.
+// Both sides of a comparison describe their commands with the types of this package and of judge, which do not depend on the planners.
 package replay

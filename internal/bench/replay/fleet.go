@@ -17,11 +17,11 @@ import (
 
 // Fleet is a saved fleet and its changes.
 type Fleet struct {
-	// Snapshot of its present state. It is replaced by Apply, never changed.
+	// Snapshot is the present state of the fleet. Apply replaces it and never changes it.
 	Snapshot *scheduling.Snapshot
-	// Evictions is how many pods had to move so far.
+	// Evictions is the number of pods that had to move so far.
 	Evictions int
-	// Launched and Removed nodes so far.
+	// Launched and Removed are the numbers of nodes so far.
 	Launched, Removed int
 
 	judge  *judge.Judge
@@ -31,7 +31,7 @@ type Fleet struct {
 // offer is the offering by which a node was bought.
 type offer struct{ instanceType, zone, capacityType string }
 
-// New returns a fleet before any command. It must have no pending pods, and all nodes must have a Node.
+// New returns a fleet before any command. The snapshot must have no pending pods, and each of its nodes must have a Node object.
 func New(s *scheduling.Snapshot) (*Fleet, error) {
 	if len(s.Pods) > 0 {
 		return nil, fmt.Errorf("%d pods are pending: a fleet to consolidate must have none", len(s.Pods))
@@ -74,7 +74,8 @@ func Waiting(s *scheduling.Snapshot) *scheduling.Snapshot {
 	return &out
 }
 
-// InStock returns the workload with everything available. Its bound is also valid for nodes that were bought while they were available.
+// InStock returns the workload with all offerings available. A bound for it is also valid for nodes that were bought while their offerings
+// were available.
 func InStock(s *scheduling.Snapshot) *scheduling.Snapshot {
 	out := *s
 	out.Catalogs = make(map[string][]*cloudprovider.InstanceType, len(s.Catalogs))
@@ -107,7 +108,7 @@ func (f *Fleet) HourlyCost() float64 {
 	return sum
 }
 
-// Check returns what a cluster would refuse of a step, and all other faults, or nil for a valid step. It changes nothing.
+// Check returns the parts of a step that a cluster would refuse, and all other faults. It returns nil for a valid step. It changes nothing.
 func (f *Fleet) Check(step *Step) []string {
 	now := *f.Snapshot
 	now.Nodes, now.Pods = nil, nil
@@ -143,8 +144,8 @@ func (f *Fleet) Check(step *Step) []string {
 	return append(refusals, at.Check(&plan).Refusals...)
 }
 
-// Apply executes a step: an hour later the nodes are gone, launched nodes are ready, and the pods are bound where they were planned. If the
-// step can't be executed, it returns an error, and the fleet is unchanged.
+// Apply executes a step: an hour later, its nodes are gone, the launched nodes are ready, and the pods are bound to their planned nodes. If
+// the step can't be executed, it returns an error, and the fleet is unchanged.
 func (f *Fleet) Apply(step *Step) error {
 	next := *f.Snapshot
 	next.Time = f.Snapshot.Time.Add(time.Hour)
@@ -205,7 +206,7 @@ func (f *Fleet) Apply(step *Step) error {
 	return nil
 }
 
-// launch returns the launched node, an hour old.
+// launch returns the launched node, with an age of one hour.
 func (f *Fleet) launch(l *Launch) (scheduling.Node, error) {
 	var none scheduling.Node
 	s := f.Snapshot

@@ -19,7 +19,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// snapshot converts the file to objects; catalogues are relative to the folder.
+// snapshot converts the file to objects. Paths of catalogues are relative to folder.
 func (f *File) snapshot(folder string) (*scheduling.Snapshot, error) {
 	s := &scheduling.Snapshot{Time: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), Vocabulary: requirements.CoreVocabulary()}
 	if err := f.addPools(s, folder); err != nil {
@@ -87,7 +87,7 @@ func (f *File) addPools(s *scheduling.Snapshot, folder string) error {
 	return addTypes(s, facts, nil)
 }
 
-// use gives all pools the same types.
+// use sets the same instance types for all pools.
 func use(s *scheduling.Snapshot, types []*cloudprovider.InstanceType) {
 	const name = "types"
 	s.Catalogs = map[string][]*cloudprovider.InstanceType{name: types}

@@ -1,12 +1,12 @@
-// Package scenario makes the workloads that both schedulers plan: a to g from a seed, h from Kubernetes objects and a
-// catalogue, others from a file that a user writes, and those of the corpus by name (Named), which are ordinary clusters, saved cases, and
-// traces drawn from the openb trace.
+// Package scenario makes the workloads that both schedulers plan. Scenarios a to g come from a seed, h comes from Kubernetes objects and a
+// catalogue, and others come from a file that a user writes. Named makes the scenarios of the corpus by name: ordinary clusters, saved
+// cases, and traces drawn from the openb trace.
 //
 //	s, err := scenario.Generated("b", 10_000, workload.Seed)
 //
 // # Scenario files
 //
-// A file is YAML. It refuses unknown fields.
+// A file is YAML. Unknown fields are refused.
 //
 //	name: shop                     # what the results call it; the file's name if left out
 //	catalog: ec2-like              # ec2-like: the 806 types of scenarios a to e (the default); ec2: the catalogue built

@@ -10,20 +10,20 @@ import (
 	"strings"
 )
 
-// Draw draws a trace similar to a given one: it draws rows with replacement and changes sizes a little, like another cluster of the same
-// organization. The same Draw gives the same trace.
+// Draw draws a trace that is similar to a given one: it draws rows with replacement and changes sizes a little. The result is like the
+// trace of another cluster of the same organization. The same Draw gives the same trace.
 type Draw struct {
 	// Kind is one of DrawKinds.
 	Kind string
-	// Seed of the draw.
+	// Seed is the seed of the draw.
 	Seed uint64
 }
 
-// DrawKinds returns the kinds of traces that can be drawn: plain has as many pods as the given trace; in cpu, pods without GPUs are two and
-// a half times as frequent; in gpu, a third of the pods with GPUs require models.
+// DrawKinds returns the kinds of traces that can be drawn. "plain" has as many pods as the given trace. In "cpu", pods without GPUs are two
+// and a half times as frequent. In "gpu", a third of the pods with GPUs require certain models.
 func DrawKinds() []string { return []string{"plain", "cpu", "gpu"} }
 
-// parseDraw parses a name made by Name.
+// parseDraw parses a name that Name returns.
 func parseDraw(name string) (Draw, bool) {
 	for _, kind := range DrawKinds() {
 		if seed, found := strings.CutPrefix(name, "openb-"+kind+"-"); found {
@@ -40,7 +40,7 @@ func parseDraw(name string) (Draw, bool) {
 // Name returns openb-KIND-SEED.
 func (d Draw) Name() string { return fmt.Sprintf("openb-%s-%d", d.Kind, d.Seed) }
 
-// FromTrace draws a trace from the pod list among the files.
+// FromTrace draws a trace from the pod list in the files of o.
 func FromTrace(o Objects, d Draw) (*Scenario, error) {
 	if !slices.Contains(DrawKinds(), d.Kind) {
 		return nil, fmt.Errorf("unknown kind of trace %q; known are %s", d.Kind, strings.Join(DrawKinds(), ", "))
@@ -54,7 +54,7 @@ func FromTrace(o Objects, d Draw) (*Scenario, error) {
 	return s, nil
 }
 
-// drawnTrace makes the named trace from the files of the openb trace.
+// drawnTrace draws a trace from the files of the openb trace.
 func drawnTrace(d Draw) (*Scenario, error) {
 	o, found := OpenB(os.Getenv(DataVariable))
 	if !found {
@@ -63,7 +63,7 @@ func drawnTrace(d Draw) (*Scenario, error) {
 	return FromTrace(o, d)
 }
 
-// rows draws the trace. Sizes are changed per size, not per pod: a trace has few sizes, each with many pods.
+// rows draws the rows of the trace. Each size is changed once, for all of its pods, because a trace has few sizes with many pods each.
 func (d *Draw) rows(given []traceRow) ([]traceRow, error) {
 	if len(given) == 0 {
 		return nil, errors.New("cannot draw a trace from a trace without pods")
@@ -75,7 +75,7 @@ func (d *Draw) rows(given []traceRow) ([]traceRow, error) {
 	for _, row := range given {
 		s := shape{row.cpu, row.memory, row.gpus}
 		if _, known := changed[s]; !known {
-			// Usually a tenth more or less; CPU in steps of 0.1, memory in steps of 64 MiB.
+			// The factor is usually within a tenth of 1. CPU is rounded to steps of 0.1, memory to steps of 64 MiB.
 			changed[s] = shape{step(row.cpu, 100, r), step(row.memory, 64, r), row.gpus}
 		}
 		if row.gpus == 0 {
@@ -109,8 +109,8 @@ func step(amount, size int64, r *rand.Rand) int64 {
 	return max(1, int64(math.Round(float64(amount)*by/float64(size)))) * size
 }
 
-// models draws the models that a pod requires: those of the trace that EC2 sells, by EC2's names, in proportion to their number in the
-// trace's nodes. One pod in ten accepts either of two models.
+// models draws the GPU models that a pod requires, with EC2's names. It uses the models of the trace that EC2 sells, in proportion to their
+// number on the trace's nodes. One pod in ten accepts two models.
 func models(r *rand.Rand) []string {
 	switch n := r.IntN(10); {
 	case n < 5:

@@ -34,17 +34,17 @@ type InstanceType struct {
 	Offerings []Offering          `json:"offerings"`
 }
 
-// Offering is a way to buy it.
+// Offering is a way to buy the instance type.
 type Offering struct {
 	Zone         string `json:"zone"`
 	CapacityType string `json:"capacityType"`
-	// Price in USD per hour.
+	// Price is in USD per hour.
 	Price float64 `json:"price"`
 	// Available is true if omitted.
 	Available *bool `json:"available,omitempty"`
 }
 
-// Deployment is a number of equal pods.
+// Deployment is a set of equal pods.
 type Deployment struct {
 	Name      string              `json:"name"`
 	Namespace string              `json:"namespace,omitempty"`
@@ -58,20 +58,20 @@ type Deployment struct {
 	TopologySpreadConstraints []corev1.TopologySpreadConstraint `json:"topologySpreadConstraints,omitempty"`
 }
 
-// Nodes are a number of equal existing nodes.
+// Nodes are a set of equal existing nodes.
 type Nodes struct {
 	InstanceType string `json:"instanceType"`
 	Zone         string `json:"zone"`
 	CapacityType string `json:"capacityType"`
 	Count        int    `json:"count"`
-	// Pods is how many pods of each deployment run on each of the nodes, in addition to the pending ones.
+	// Pods is the number of pods of each deployment that run on each of the nodes, in addition to the pending pods.
 	Pods map[string]int `json:"pods,omitempty"`
 }
 
 // maxFileBytes bounds a scenario file.
 const maxFileBytes = 16 << 20
 
-// Read makes the scenario of a file. pods > 0 scales the deployments to that number of pending pods in total.
+// Read makes the scenario in a file. If pods > 0, the deployments are scaled so that this is the total number of pending pods.
 func Read(name string, pods int) (*Scenario, error) {
 	file, err := os.Open(name)
 	if err != nil {
@@ -92,7 +92,7 @@ func Read(name string, pods int) (*Scenario, error) {
 	return s, nil
 }
 
-// FromText makes a scenario from the text of a file; catalogues that it names are relative to the working directory.
+// FromText makes a scenario from the text of a file. Paths of catalogues in it are relative to the working directory.
 func FromText(name, text string) (*Scenario, error) { return read(name, []byte(text), 0, ".") }
 
 func read(name string, data []byte, pods int, folder string) (*Scenario, error) {
@@ -196,7 +196,7 @@ func (f *File) check() error {
 	return errors.Join(wrong...)
 }
 
-// scale scales the deployments' counts proportionally so that they add up to the number of pods.
+// scale changes the counts of the deployments in proportion, so that their sum is pods.
 func (f *File) scale(pods int) error {
 	if pods < 0 || pods > maxPods {
 		return fmt.Errorf("%d pods: give 1 to %d, or 0 for those of the file", pods, maxPods)
@@ -208,7 +208,7 @@ func (f *File) scale(pods int) error {
 	if pods == 0 || total == 0 {
 		return nil
 	}
-	// Rounding the running sums spreads the rounding error evenly and ends at the requested number.
+	// Rounding the running sums spreads the rounding error evenly, and the last sum is exact.
 	before, sum := 0, 0
 	for i := range f.Deployments {
 		sum += f.Deployments[i].Count

@@ -9,10 +9,10 @@ import (
 	"github.com/drawknife/drawknife/internal/workload"
 )
 
-// fleetFill is the share of a fleet's nodes that is used.
+// fleetFill is the share of a fleet's capacity that is used.
 const fleetFill = 0.4
 
-// maxFleet bounds the number of nodes.
+// maxFleet limits the number of nodes.
 const maxFleet = 20_000
 
 var fleetName = regexp.MustCompile(`^consolidate(-mixed)?-([1-9][0-9]{0,4})$`)
@@ -20,7 +20,7 @@ var fleetName = regexp.MustCompile(`^consolidate(-mixed)?-([1-9][0-9]{0,4})$`)
 // fleetPrefix comes before the name of an ordinary fleet.
 const fleetPrefix = "consolidate-"
 
-// IsFleet reports whether a name is that of a fleet to consolidate.
+// IsFleet reports whether a name is the name of a fleet to consolidate.
 func IsFleet(name string) bool {
 	if fleetName.MatchString(name) {
 		return true
@@ -40,8 +40,8 @@ func SmallFleets() []string {
 	return []string{"consolidate-60", "consolidate-mixed-30", fleetPrefix + "m5-both-3z-1-20n"}
 }
 
-// OrdinaryFleets returns ordinary clusters that have shrunk: with one or three families, 3 or 6 zones, without or with rules, each with
-// that many nodes.
+// OrdinaryFleets returns the names of ordinary clusters that have shrunk to the given number of nodes. They have one or three instance
+// families, 3 or 6 zones, and rules or no rules.
 func OrdinaryFleets(nodes int, seed uint64) []string {
 	var names []string
 	for _, families := range [][]string{{"m5"}, {"m5", "c5", "r5"}} {
@@ -55,8 +55,8 @@ func OrdinaryFleets(nodes int, seed uint64) []string {
 	return names
 }
 
-// Fleet makes a fleet to consolidate. consolidate-N has N nodes that are two fifths full; in consolidate-mixed-N the pods have constraints;
-// consolidate-FAMILIES-RULES-ZONESz-SEED-Nn has N nodes of an ordinary cluster with the seed in its name.
+// Fleet makes a fleet to consolidate. consolidate-N has N nodes, of which two fifths of the capacity are used. In consolidate-mixed-N, the
+// pods have constraints. consolidate-FAMILIES-RULES-ZONESz-SEED-Nn has N nodes of an ordinary cluster with the seed in its name.
 func Fleet(name string, seed uint64) (*Scenario, error) {
 	parts := fleetName.FindStringSubmatch(name)
 	if parts == nil {

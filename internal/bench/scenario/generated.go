@@ -11,11 +11,11 @@ import (
 
 // Scenario is a workload with a name.
 type Scenario struct {
-	// Name as in the results: a letter, or the name in the file.
+	// Name is the name in the results: a letter, or the name in the file.
 	Name string
 	// About is a description for readers.
 	About string
-	// Seed of the generator; 0 if none was used.
+	// Seed is the seed of the generator; 0 if none was used.
 	Seed     uint64
 	Snapshot *scheduling.Snapshot
 }
@@ -25,7 +25,7 @@ type Size struct {
 	Name string
 	// About is a description for readers.
 	About string
-	// Full is the size of the published figures, Small that of the tests.
+	// Full is the size for the published figures, Small the size for the tests.
 	Full, Small int
 }
 
@@ -42,10 +42,10 @@ func Sizes() []Size {
 	}
 }
 
-// maxPods bounds what is generated: beyond it, the objects themselves use up the memory.
+// maxPods limits the number of generated pods, because the objects of more pods need too much memory.
 const maxPods = 1_000_000
 
-// Generated makes one of Sizes with that many pods; 0 means its full size.
+// Generated makes one of the scenarios of Sizes with the given number of pods; 0 means its full size.
 func Generated(name string, pods int, seed uint64) (*Scenario, error) {
 	sizes := Sizes()
 	at := slices.IndexFunc(sizes, func(s Size) bool { return s.Name == strings.ToLower(name) })

@@ -10,7 +10,7 @@ import (
 	"github.com/drawknife/drawknife/internal/workload"
 )
 
-// sized is LETTERS-PODS, with -sSEED for a seed other than workload.Seed.
+// sized matches LETTERS-PODS, with -sSEED if the seed is not workload.Seed.
 var sized = regexp.MustCompile(`^([a-z]+)-([1-9][0-9]{0,6})(?:-s([0-9]{1,19}))?$`)
 
 // Named makes any scenario of the corpus by its name:
@@ -21,7 +21,7 @@ var sized = regexp.MustCompile(`^([a-z]+)-([1-9][0-9]{0,6})(?:-s([0-9]{1,19}))?$
 //	h                     the openb trace in the folder $DRAWKNIFE_DATA
 //	openb-cpu-7           a trace drawn from it: kind and seed (Draw)
 //
-// If data of the scenario is missing, the error is a *NoDataError.
+// If data for the scenario is missing, the error is a *NoDataError.
 func Named(name string) (*Scenario, error) {
 	if slices.Contains(Saved(), name) {
 		return readSaved(name)
@@ -68,12 +68,12 @@ func namedMix(name, mix, count, seedText string) (*Scenario, error) {
 	return &Scenario{name, "a generated mix", seed, s}, nil
 }
 
-// DataVariable names the environment variable with the folder of large data that is not in the repository.
+// DataVariable is the name of the environment variable that names a folder. The folder has large data that is not in the repository.
 const DataVariable = "DRAWKNIFE_DATA"
 
 // NoDataError means that a scenario needs files that are missing.
 type NoDataError struct {
-	// Scenario that needs them.
+	// Scenario is the scenario that needs the files.
 	Scenario string
 }
 

@@ -21,14 +21,14 @@ import (
 	"github.com/drawknife/drawknife/scheduling/manifests"
 )
 
-// Objects are files of Kubernetes objects and the nodes to plan them on.
+// Objects has files of Kubernetes objects, and the catalogue of the nodes to plan them on.
 type Objects struct {
-	// Files and folders with objects: pods or workloads, NodePools, node classes, nodes. A file that ends in .csv is a
-	// pod list of the openb trace, in its columns.
+	// Files are files and folders with objects: pods or workloads, NodePools, node classes, nodes. A file that ends in .csv is a pod list
+	// with the columns of the openb trace.
 	Files []string
 	// Catalog is a catalogue of EC2 in the form of simulate --catalog; empty means the built-in one.
 	Catalog string
-	// draw, if set, draws another trace from each pod list.
+	// draw draws another trace from each pod list, unless it is nil.
 	draw *Draw
 }
 
@@ -46,7 +46,7 @@ func OpenB(folder string) (Objects, bool) {
 	return o, true
 }
 
-// FromObjects makes scenario h. pods > 0 keeps only that many pods, the first by namespace and name.
+// FromObjects makes scenario h. If pods > 0, it keeps only the first pods by namespace and name, up to this number.
 func FromObjects(o Objects, pods int) (*Scenario, error) {
 	if len(o.Files) == 0 {
 		return nil, errors.New("scenario h needs --pods-file")
@@ -111,7 +111,7 @@ func (o Objects) sources() ([]manifests.Source, error) {
 
 func readCatalog(name string) (*catalog.Catalog, error) {
 	if name == "" {
-		return catalog.EmbeddedAsSeen() // the prices of all results on record
+		return catalog.EmbeddedAsSeen() // with the prices of all recorded results
 	}
 	file, err := os.Open(name)
 	if err != nil {
@@ -125,8 +125,8 @@ func readCatalog(name string) (*catalog.Catalog, error) {
 	return facts, nil
 }
 
-// addTypes gives each pool the instance types that its node class makes from the facts; a missing class counts as the default one. Pools
-// with equal settings share a list.
+// addTypes sets the instance types of each pool. They follow from the pool's node class and the facts; the default class replaces a missing
+// one. Pools with equal settings share one list.
 func addTypes(s *scheduling.Snapshot, facts *catalog.Catalog, classes []kinds.NodeClass) error {
 	byName := make(map[string]*awsv1.EC2NodeClass, len(classes))
 	for _, object := range classes {
@@ -152,7 +152,7 @@ func addTypes(s *scheduling.Snapshot, facts *catalog.Catalog, classes []kinds.No
 	return nil
 }
 
-// anyNode returns the pool of an input without any: Linux on either architecture, with either capacity type.
+// anyNode returns the pool that is used if the input has none. It allows Linux on either architecture, with either capacity type.
 func anyNode() scheduling.NodePool {
 	np := &v1.NodePool{}
 	np.Name = "default"

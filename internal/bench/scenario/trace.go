@@ -14,7 +14,7 @@ type traceRow struct {
 	name, qos   string
 	cpu, memory int64 // thousandths of a CPU, MiB
 	gpus        int64 // whole GPUs; a pod that shares a GPU requests a whole one
-	// models are the names of suitable GPUs, as in the labels of EC2 nodes; nil means any.
+	// models are the names of suitable GPU models, as in the labels of EC2 nodes; nil means any model.
 	models []string
 }
 

@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// mutate does the work of an API server's admission plug-ins on creation, as far as it matters for planning.
+// mutate does the work of an API server's admission plug-ins at creation, as far as planning needs it.
 func (c *Client) mutate(ctx context.Context, obj client.Object) error {
 	switch o := obj.(type) {
 	case *corev1.Node: // TaintNodesByCondition
@@ -64,10 +64,10 @@ func (c *Client) defaultStorageClass(ctx context.Context, claim *corev1.Persiste
 	return nil
 }
 
-// graceFinalizer keeps an evicted pod until its grace period is over, which never happens in a test.
+// graceFinalizer keeps an evicted pod until its grace period is over. In a test, the grace period never ends.
 const graceFinalizer = "compat.drawknife.dev/grace"
 
-// SubResource writes sub-resources; evicted pods stay and are terminating, as on a node.
+// SubResource returns a client for sub-resources. Evicted pods stay and are terminating, as on a real node.
 func (c *Client) SubResource(name string) client.SubResourceClient {
 	if name == "eviction" {
 		return evictions{c.Client.SubResource(name), c}
@@ -92,7 +92,7 @@ func (e evictions) Create(ctx context.Context, obj, _ client.Object, _ ...client
 	return e.c.Client.Delete(ctx, pod)
 }
 
-// endGrace lets evicted pods go when tests delete them.
+// endGrace removes the finalizers of evicted pods, when tests delete the pods.
 func (c *Client) endGrace(ctx context.Context) error {
 	pods := &corev1.PodList{}
 	if err := c.List(ctx, pods); err != nil {

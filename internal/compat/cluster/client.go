@@ -1,5 +1,6 @@
-// Package cluster replaces the API server that the peers' suites start: an in-memory client that fills in the same fields, and validates
-// custom resources with the API server's own code. It is compiled here, and copied into the patched copies that the suites run in.
+// Package cluster replaces the API server that the test suites of Karpenter and its provider start. Its in-memory client fills in the same
+// fields, and validates custom resources with the API server's own code. It is compiled here, and also copied into the patched copies of
+// the releases, in which the suites run.
 package cluster
 
 import (
@@ -35,7 +36,7 @@ type Client struct {
 	uids   atomic.Int64
 }
 
-// New returns an empty cluster that serves the definitions; extra are the test's own kinds with a status.
+// New returns an empty cluster that uses the definitions. extra are the test's own kinds that have a status.
 func New(definitions []*apiextensionsv1.CustomResourceDefinition) (*Client, error) {
 	judges, err := judgesOf(definitions)
 	if err != nil {
@@ -87,7 +88,7 @@ func New(definitions []*apiextensionsv1.CustomResourceDefinition) (*Client, erro
 	return out, nil
 }
 
-// Create adds an object like an API server: with scope, identity, defaults and validation.
+// Create adds an object like an API server, with namespace, identity, defaults and validation.
 func (c *Client) Create(ctx context.Context, obj client.Object, opts ...client.CreateOption) error {
 	if b, ok := obj.(*corev1.Binding); ok {
 		return c.bind(ctx, b)
@@ -146,7 +147,7 @@ func (c *Client) Patch(ctx context.Context, obj client.Object, patch client.Patc
 	return c.Client.Patch(ctx, obj, patch, opts...)
 }
 
-// Delete removes an object, or marks it if it has finalizers.
+// Delete removes an object. If the object has finalizers, Delete only marks it as deleted.
 func (c *Client) Delete(ctx context.Context, obj client.Object, opts ...client.DeleteOption) error {
 	unscope(obj)
 	if _, ok := obj.(*corev1.Pod); ok {
@@ -184,7 +185,7 @@ type statusWriter struct{ client.SubResourceWriter }
 func (w statusWriter) Update(ctx context.Context, obj client.Object, opts ...client.SubResourceUpdateOption) error {
 	unscope(obj)
 	err := w.SubResourceWriter.Update(ctx, obj, opts...)
-	if errors.IsNotFound(err) { // kinds without a status, which tests write anyway
+	if errors.IsNotFound(err) { // for kinds without a status, which tests write anyway
 		return nil
 	}
 	return err

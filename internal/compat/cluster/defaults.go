@@ -8,7 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 )
 
-// inNamespaces says whether objects of a kind have a namespace; tests also set one on kinds without namespaces.
+// inNamespaces reports whether objects of a kind have a namespace. Tests also set a namespace on objects of other kinds.
 func inNamespaces(kind string) bool {
 	switch kind {
 	case "Pod", "Service", "ReplicationController", "DaemonSet", "ReplicaSet", "StatefulSet", "PodDisruptionBudget", "PersistentVolumeClaim",
@@ -29,7 +29,7 @@ func unscope(obj client.Object) {
 	}
 }
 
-// setDefaults fills in what planning reads and an API server would have filled in.
+// setDefaults fills in the fields that an API server would have filled in and that planning reads.
 func setDefaults(obj client.Object) {
 	switch o := obj.(type) {
 	case *corev1.Pod:

@@ -11,7 +11,7 @@ import (
 	"github.com/drawknife/drawknife/aws/instancetype"
 )
 
-// inGo says whether this project's Go types have a validation for the kind.
+// inGo reports whether this project validates the kind in Go.
 func inGo(kind string) bool {
 	switch kind {
 	case "NodePool", "NodeClaim", "NodeOverlay", "EC2NodeClass":
@@ -20,7 +20,7 @@ func inGo(kind string) bool {
 	return false
 }
 
-// validateInGo checks an object by the validation in Go, like a program that is given manifests and has no API server.
+// validateInGo checks an object with this project's validation in Go, like a program that reads manifests and has no API server.
 func validateInGo(kind string, object, before map[string]any) field.ErrorList {
 	lookup := instancetype.Vocabulary().Compile()
 	spec := field.NewPath("spec")

@@ -31,15 +31,15 @@ import (
 	"github.com/drawknife/drawknife/api/crds"
 )
 
-// Definitions says which definitions are used to check custom resources.
+// Definitions says which definitions check custom resources.
 type Definitions string
 
 const (
 	// Theirs are the definitions that the suite contains.
 	Theirs Definitions = ""
-	// Ours are this project's definitions, for all its kinds.
+	// Ours are this project's definitions, for all kinds that it defines.
 	Ours Definitions = "drawknife"
-	// InGo is the validation of this project's Go types, without any definition.
+	// InGo is this project's validation in Go, without any definition.
 	InGo Definitions = "drawknife-go"
 )
 
@@ -81,7 +81,7 @@ func judgesOf(definitions []*apiextensionsv1.CustomResourceDefinition) (map[stri
 	return judges, nil
 }
 
-// ourDefinition is this project's definition of the kind, or the given definition if the project has none.
+// ourDefinition returns this project's definition of the kind, or the given definition if the project has none.
 func ourDefinition(theirs *apiextensionsv1.CustomResourceDefinition) (*apiextensionsv1.CustomResourceDefinition, error) {
 	for _, crd := range crds.All() {
 		if crd.Group == theirs.Spec.Group && crd.Kind == theirs.Spec.Names.Kind {
@@ -115,7 +115,7 @@ func newJudge(crd *apiextensionsv1.CustomResourceDefinition, version string) (*j
 	return &judge{structural: structural, validator: validator, update: validator, rules: cel.NewValidator(structural, true, celconfig.PerCallLimit)}, nil
 }
 
-// admit fills in the defaults of a custom resource and checks it; old is nil or empty if there is none.
+// admit fills in the defaults of a custom resource and checks it. old is nil or empty for a new object.
 func (c *Client) admit(ctx context.Context, obj client.Object, old *unstructured.Unstructured) error {
 	gvk, err := apiutil.GVKForObject(obj, scheme.Scheme)
 	if err != nil || c.judges[gvk.GroupKind().String()] == nil {
@@ -173,7 +173,7 @@ func (j *judge) judge(ctx context.Context, object, before map[string]any) (errs 
 	}
 	errs = append(errs, listtype.ValidateListSetsAndMaps(nil, j.structural, object)...)
 	if len(errs) > 0 {
-		return errs // as in the API server, rules are only for objects with a valid structure
+		return errs // as in the API server, rules are only evaluated for objects with a valid structure
 	}
 	var was any
 	if before != nil {

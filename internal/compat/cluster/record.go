@@ -7,7 +7,7 @@ import (
 	"github.com/onsi/ginkgo/v2"
 )
 
-// recordReached records which spec checked an object by a definition, so that specs that never do can be distinguished.
+// recordReached records which spec checked an object with a definition, to distinguish specs that never do.
 func recordReached() {
 	path := os.Getenv("COMPAT_JUDGED")
 	if path == "" {

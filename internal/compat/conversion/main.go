@@ -11,7 +11,7 @@ import (
 type question struct {
 	Kind        string          `json:"kind"`
 	ToHub       bool            `json:"toHub"`
-	ExpireAfter string          `json:"expireAfter"` // of the claim's pool
+	ExpireAfter string          `json:"expireAfter"` // expireAfter of the claim's pool
 	Object      json.RawMessage `json:"object"`
 }
 
@@ -42,7 +42,7 @@ func answerAll(in io.Reader, out io.Writer) error {
 	}
 }
 
-// answerTo converts; a panic of the release becomes an error.
+// answerTo converts the object of a question. If the release panics, it returns an error.
 func answerTo(q question) (a answer) {
 	defer func() {
 		if why := recover(); why != nil {

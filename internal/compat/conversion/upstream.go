@@ -31,7 +31,7 @@ func upstreamContext(expireAfter string) context.Context {
 	return injection.WithClient(ctx, poolReader{expireAfter: expireAfter})
 }
 
-// convertible pairs the types of a kind: the old type and the hub.
+// convertible has the two types of a kind: the old type and the hub.
 type convertible struct {
 	old, hub func() apis.Convertible
 }

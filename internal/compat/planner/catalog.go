@@ -12,7 +12,7 @@ import (
 	dkcp "github.com/drawknife/drawknife/cloudprovider"
 )
 
-// vocabulary returns what Karpenter's providers have registered in its package variables.
+// vocabulary returns the labels that Karpenter's providers have registered in its package variables.
 func vocabulary() requirements.Vocabulary {
 	extra := requirements.Vocabulary{WellKnown: v1.WellKnownLabels.UnsortedList(), Aliases: map[string]string{}}
 	sort.Strings(extra.WellKnown)

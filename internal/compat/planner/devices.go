@@ -16,7 +16,7 @@ import (
 	dkclaims "github.com/drawknife/drawknife/scheduling/nodeclaims"
 )
 
-// devicesOf returns the templates of a type as pools of devices.
+// devicesOf converts the device templates of a type to device pools.
 func devicesOf(t *cloudprovider.InstanceType) []dkcp.DevicePool {
 	type key struct{ driver, pool string }
 	var order []key
@@ -59,7 +59,7 @@ func deviceOf(in *cloudprovider.Device) resourcev1.Device {
 	return d
 }
 
-// bind gives a device placeholders for the values that it will share with others.
+// bind sets placeholders for the attributes of a device whose values are shared with other devices.
 func bind(d *resourcev1.Device, id cloudprovider.DeviceID, bindings []*cloudprovider.AttributeBinding) {
 	for i, b := range bindings {
 		bound := slices.ContainsFunc(b.Devices, func(other cloudprovider.DeviceID) bool {
@@ -72,7 +72,7 @@ func bind(d *resourcev1.Device, id cloudprovider.DeviceID, bindings []*cloudprov
 	}
 }
 
-// deviceObjects reads the claims of pods, and the devices that nodes have published.
+// deviceObjects reads the pods' ResourceClaims, and the devices that nodes have published.
 func deviceObjects(ctx context.Context, q *Question, s *dk.Snapshot) (err error) {
 	if !q.Devices {
 		return nil
@@ -97,7 +97,7 @@ func deviceObjects(ctx context.Context, q *Question, s *dk.Snapshot) (err error)
 	return err
 }
 
-// nameNode sets the node's name in a slice that identifies its node only by an owner and by the node's hostname, as in the suites.
+// nameNode sets the node's name in a slice that identifies its node only by an owner and the node's hostname, as the suites do.
 func nameNode(slice *resourcev1.ResourceSlice) {
 	if slice.Spec.NodeName != nil || slice.Spec.NodeSelector == nil {
 		return
@@ -110,7 +110,7 @@ func nameNode(slice *resourcev1.ResourceSlice) {
 	}
 }
 
-// matcher evaluates selectors of devices, like in the controller. It returns nil if the suite has devices switched off.
+// matcher evaluates device selectors, as in the controller. It returns nil if devices are switched off in the suite.
 func matcher(q *Question) dk.DeviceMatcher {
 	if !q.Devices {
 		return nil
@@ -118,7 +118,7 @@ func matcher(q *Question) dk.DeviceMatcher {
 	return dra.New()
 }
 
-// nameDrivers records on a claim which drivers its plan relies on.
+// nameDrivers records on a claim the drivers that its plan relies on.
 func nameDrivers(q *Question, s *dk.Snapshot, n *dk.NewNode, claim *dkv1.NodeClaim) {
 	var types []*dkcp.InstanceType
 	for _, option := range n.InstanceTypes {

@@ -15,22 +15,23 @@ func DisruptionEnabled() bool { return os.Getenv("COMPAT_DISRUPTION") == "drawkn
 
 // DisruptionQuestion contains the inputs of Karpenter's disruption controller.
 type DisruptionQuestion struct {
-	Question // inputs of a scheduler for the waiting pods, including those of leaving nodes
-	// Executing are the nodes on which commands are carried out, by name; Buffered are those with pods of capacity buffers.
+	Question // inputs of the scheduler for pending pods, including pods of nodes that are being removed
+	// Executing are the names of the nodes on which commands are carried out. Buffered are the names of nodes with pods of capacity
+	// buffers.
 	Executing, Buffered map[string]bool
-	// Nominated are nodes for which pods are nominated.
+	// Nominated are the names of nominated nodes.
 	Nominated  map[string]bool
 	SpotToSpot bool
 }
 
-// DisruptionCommand is a decision in Karpenter's terms.
+// DisruptionCommand is a command in Karpenter's terms.
 type DisruptionCommand struct {
 	Method       string   // Emptiness, StaticDrift, Drift, MultiNodeConsolidation or SingleNodeConsolidation
 	Nodes        []string // to remove
 	Replacements []NewNode
 }
 
-// DisruptionAnswer is a plan, with the facts that are reported about it.
+// DisruptionAnswer is a plan, with the facts that Karpenter reports about it.
 type DisruptionAnswer struct {
 	Commands []DisruptionCommand
 	Samples  []dkdisruption.Sample

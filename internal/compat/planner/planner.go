@@ -22,7 +22,7 @@ import (
 	dkclaims "github.com/drawknife/drawknife/scheduling/nodeclaims"
 )
 
-// Enabled reports whether the suites run with this project's planner; without it they run the release as it is.
+// Enabled reports whether the suites run with this project's planner. Otherwise they run the unchanged release.
 func Enabled() bool { return os.Getenv("COMPAT_PLANNER") == "drawknife" }
 
 // Question contains the inputs of Karpenter's scheduler.
@@ -32,15 +32,15 @@ type Question struct {
 	NodePools        []*v1.NodePool
 	InstanceTypes    map[string][]*cloudprovider.InstanceType
 	Cluster          *state.Cluster
-	StateNodes       []*state.StateNode // that may take pods
+	StateNodes       []*state.StateNode // nodes that may receive pods
 	Pods             []*corev1.Pod
 	UnsupportedKeys  []string
 	UnsupportedCSI   []string
 	MaxInstanceTypes int
-	GracePeriod      *metav1.Duration // of claims whose pool states none
+	GracePeriod      *metav1.Duration // default for claims whose pool states none
 
 	IgnorePreferences, BestEffortMinValues, StrictReservations bool
-	// Devices says that pods may claim devices.
+	// Devices means that pods may claim devices.
 	Devices bool
 	// Placeholder reports whether a pod belongs to a capacity buffer.
 	Placeholder func(*corev1.Pod) bool
@@ -51,7 +51,7 @@ type Answer struct {
 	New      []NewNode
 	Existing map[string][]*corev1.Pod // by node name
 	Refused  map[*corev1.Pod]Refusal
-	// Order is an order in which all pods with a place get the devices that they claim.
+	// Order is an order in which all pods with a place can get the devices that they claim.
 	Order []*corev1.Pod
 }
 
@@ -66,7 +66,7 @@ type NewNode struct {
 // Refusal says why a pod has no place.
 type Refusal struct {
 	error
-	// Reserved is set if the reason is a reservation without room.
+	// Reserved means that the reason is a reservation without room.
 	Reserved bool
 }
 
@@ -187,7 +187,7 @@ func poolOf(s *dk.Snapshot, name string) *dk.NodePool {
 	return nil
 }
 
-// nodesOf lists the nodes of the cluster; those that Karpenter does not plan on are leaving.
+// nodesOf lists the nodes of the cluster. Nodes that Karpenter does not plan on are marked as leaving.
 func nodesOf(q *Question, pods []*corev1.Pod, waiting map[string]*corev1.Pod) ([]dk.Node, error) {
 	active := map[string]bool{}
 	for _, n := range q.StateNodes {
@@ -220,7 +220,7 @@ func nodesOf(q *Question, pods []*corev1.Pod, waiting map[string]*corev1.Pod) ([
 	return out, nil
 }
 
-// mostTypes returns the bound on the types of a claim in the form of options; 0 means the default.
+// mostTypes converts the limit on a claim's types to the form of options. 0 means the default.
 func mostTypes(n int) *int {
 	if n == 0 {
 		return nil

@@ -9,7 +9,7 @@ import (
 	dkdisruption "github.com/drawknife/drawknife/disruption"
 )
 
-// recordReached records which spec asked the planner, so that specs that never do can be distinguished.
+// recordReached records which spec asked the planner, to distinguish specs that never do.
 func recordReached() {
 	path := os.Getenv("COMPAT_REACHED")
 	if path == "" {
@@ -24,7 +24,7 @@ func recordReached() {
 	_, _ = fmt.Fprintf(file, "%q %d\n", spec.FullText(), spec.LeafNodeLocation.LineNumber)
 }
 
-// Reached records that the current spec asked for a plan, for runs of the release as it is.
+// Reached records that the current spec asked for a plan. It is for runs of the unchanged release.
 func Reached() { recordReached() }
 
 // log prints the plan, for people who examine a difference.

@@ -56,7 +56,7 @@ func snapshotOf(ctx context.Context, q *Question) (*dk.Snapshot, map[string]*cor
 	return s, waiting, surroundings(ctx, q, pods, s)
 }
 
-// surroundings reads the objects that pods refer to.
+// surroundings reads the objects that the pods refer to.
 func surroundings(ctx context.Context, q *Question, pods []*corev1.Pod, s *dk.Snapshot) (err error) {
 	c := q.Client
 	if s.DaemonSets, err = list(ctx, c, &appsv1.DaemonSetList{}, func(l *appsv1.DaemonSetList) []appsv1.DaemonSet { return l.Items }); err != nil {
@@ -86,8 +86,8 @@ func surroundings(ctx context.Context, q *Question, pods []*corev1.Pod, s *dk.Sn
 	return err
 }
 
-// asRunning gives a DaemonSet the form its pods have in the cluster, where admission has changed them: Karpenter's provisioner
-// does so before it asks its scheduler. The node that the pod is bound to by affinity is left out.
+// asRunning gives a DaemonSet the form that its pods have in the cluster after admission. Karpenter's provisioner does the same before it
+// calls its scheduler. It leaves out the affinity that binds the pod to its node.
 func asRunning(ds *appsv1.DaemonSet, pod *corev1.Pod) {
 	if pod == nil {
 		return
@@ -104,8 +104,8 @@ func asRunning(ds *appsv1.DaemonSet, pod *corev1.Pod) {
 	}
 }
 
-// own makes pods the owners of the claims of their ephemeral volumes, like the controller that creates such claims; the suites create the
-// claims by hand.
+// own makes pods the owners of the PersistentVolumeClaims of their ephemeral volumes. In a cluster, the controller that creates the claims
+// does this; the suites create them by hand.
 func own(claims []*corev1.PersistentVolumeClaim, pods []*corev1.Pod) {
 	owners := map[string]*corev1.Pod{}
 	for _, p := range pods {
@@ -134,7 +134,7 @@ func list[T any, L client.ObjectList](ctx context.Context, c client.Client, into
 	return out, nil
 }
 
-// convert reads an object of one module as the same kind of the other: they share a JSON form.
+// convert converts an object of one module to the same kind of the other module. Both have the same JSON form.
 func convert[T any](in any) (*T, error) {
 	data, err := json.Marshal(in)
 	if err != nil {

@@ -30,7 +30,7 @@ func (v *Verdict) addObjects(world World) {
 		if world.CSINode != nil {
 			if node, err := world.CSINode(n.Node.Name); err == nil && node != nil {
 				node = node.DeepCopy()
-				node.Name = n.Node.Name // a test's lister contains a single object for all names
+				node.Name = n.Node.Name // a test's lister returns the same object for all names
 				v.CSINodes = append(v.CSINodes, node)
 			}
 		}

@@ -12,22 +12,22 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 )
 
-// World contains the inputs of a plugin besides the pod and the node. All of it may be nil.
+// World has the inputs of a plugin other than the pod and the node. All fields may be nil.
 type World struct {
-	// Shared contains the nodes with their pods, if the plugin was not given any.
+	// Shared has the nodes with their pods. It is used if the plugin did not get a list of nodes.
 	Shared     fwk.SharedLister
 	Namespaces corelisters.NamespaceLister
-	// The tests' listers can't list, so objects are requested by the names that pods and claims mention.
+	// The tests' listers can't list, so objects are fetched by the names in pods and claims.
 	Claim   func(namespace, name string) (*corev1.PersistentVolumeClaim, error)
 	Volume  corelisters.PersistentVolumeLister
 	Class   storagelisters.StorageClassLister
 	CSINode func(name string) (*storagev1.CSINode, error)
-	// Volumes lists the volumes that a claim without a volume may be bound to.
+	// Volumes returns the volumes that an unbound claim may be bound to.
 	Volumes     func() []*corev1.PersistentVolume
 	Attachments func() []any // VolumeAttachments
 	// DefaultSpread are the cluster's default spread constraints.
 	DefaultSpread []corev1.TopologySpreadConstraint
-	// Set says that the plugin does not run with its default arguments.
+	// Set means that the plugin does not run with its default arguments.
 	Set bool
 }
 
@@ -37,13 +37,13 @@ type Node struct {
 	Pods []*corev1.Pod `json:"pods,omitempty"`
 }
 
-// Verdict is one answer of a plugin, a line of the file.
+// Verdict is one answer of a plugin: a line of the file.
 type Verdict struct {
 	Plugin, Test string
-	// Node that was asked about; empty if the pod was refused before any node was checked.
+	// Node is the node that the plugin was asked about; empty if it refused the pod before it checked any node.
 	Node string `json:",omitempty"`
-	// Code is the status's: "Success", "Unschedulable", "UnschedulableAndUnresolvable", "Error". If the plugin accepts the pod and another
-	// plugin that needs only the node does not, it is the code of the other plugin.
+	// Code is the code of the status: "Success", "Unschedulable", "UnschedulableAndUnresolvable" or "Error". If the plugin accepts the pod,
+	// but another plugin that looks only at pod and node does not, it is the code of the other plugin.
 	Code    string
 	Reasons []string `json:",omitempty"`
 
@@ -59,19 +59,19 @@ type Verdict struct {
 	Set           bool                              `json:",omitempty"`
 }
 
-// Test is what the recorder needs of *testing.T.
+// Test has the methods of *testing.T that the recorder needs.
 type Test interface {
 	Name() string
 	Cleanup(func())
 }
 
-// The tests run one after another in a process of their own.
+// The tests run one after another in a separate process.
 var (
 	current string
 	asked   []fwk.NodeInfo // the nodes of the test's last PreFilter
 )
 
-// Enter records which test runs. The call is inserted at the start of each test.
+// Enter records which test is running. A call of it is inserted at the start of each test.
 func Enter(t Test) {
 	outer, nodes := current, asked
 	current, asked = t.Name(), nil
