@@ -11,8 +11,7 @@ import (
 	"github.com/drawknife/drawknife/aws/catalog"
 )
 
-// Keys of Catalog.Sources. The first is that of ec2instances.info, which spot prices come from unless they say
-// otherwise.
+// Keys of Catalog.Sources. The first is the key of ec2instances.info, the source of spot prices unless an entry names another.
 const (
 	quotesSource   = "b"
 	offersSource   = "c"
@@ -20,8 +19,8 @@ const (
 	branchSource   = "branchENIs"
 )
 
-// assemble joins the facts of all types that the region offers. On-demand prices of builtIn, when it is given, go before
-// the quotes if they come from another source.
+// assemble combines the facts about all types that the region offers. If builtIn is not nil, its on-demand prices from other sources have
+// priority over the quotes.
 func assemble(hw *hardware, quotes *priceList, builtIn *catalog.Catalog) (*catalog.Catalog, error) {
 	described, err := describe(hw)
 	if err != nil {
@@ -46,7 +45,8 @@ func assemble(hw *hardware, quotes *priceList, builtIn *catalog.Catalog) (*catal
 		if q.onDemand != 0 {
 			t.OnDemandUSD, t.OnDemandFrom = q.onDemand, quotesSource
 		}
-		// A zone that the type has left since has no place in the list; the dearest price goes with it.
+		// The type may no longer be sold in one of the zones with a spot price. The list is as long as the zones, so the highest prices are
+		// dropped.
 		t.SpotUSD = q.spot[:min(len(q.spot), len(t.Zones))]
 		t.SpotInterruption = q.interruption
 		if builtIn != nil {
@@ -60,7 +60,7 @@ func assemble(hw *hardware, quotes *priceList, builtIn *catalog.Catalog) (*catal
 	return catalog.New(c)
 }
 
-// describe has package catalog read moto's records, with a list of zones and no prices in addition to them.
+// describe parses moto's records with package catalog, with a list of zones and without prices.
 func describe(hw *hardware) (*catalog.Catalog, error) {
 	var answer struct{ InstanceTypes []json.RawMessage }
 	prices := catalog.Prices{
@@ -82,8 +82,8 @@ func describe(hw *hardware) (*catalog.Catalog, error) {
 	return catalog.ParseDescribeInstanceTypes(bytes.NewReader(answerText), bytes.NewReader(pricesText))
 }
 
-// isNeuron says whether a type has Neuron devices of that name. EC2 lists Inferentia twice, as a Neuron device and as an
-// inference accelerator; the catalogue has each chip once.
+// isNeuron reports whether a type has Neuron devices of this name. EC2 lists Inferentia twice, as a Neuron device and as an inference
+// accelerator. The catalogue has each chip only once.
 func isNeuron(t *catalog.Type, name string) bool {
 	return slices.ContainsFunc(t.Accelerators.Neuron, func(a catalog.Accelerator) bool { return a.Name == name })
 }
@@ -97,7 +97,7 @@ func keepPrice(c *catalog.Catalog, t *catalog.Type, builtIn *catalog.Catalog) {
 	c.Sources[old.OnDemandFrom] = builtIn.Sources[old.OnDemandFrom]
 }
 
-// encode writes the catalogue's file: the head on the first line, then one type a line, so that versions can be compared.
+// encode writes the catalogue's file: the head on the first line, then one type per line, so that versions can be compared.
 func encode(c *catalog.Catalog) ([]byte, error) {
 	head := struct {
 		Schema  string            `json:"schema"`
@@ -126,7 +126,7 @@ func encode(c *catalog.Catalog) ([]byte, error) {
 	return text, nil
 }
 
-// encodeLine is json.Marshal without escapes for HTML.
+// encodeLine is like json.Marshal, but does not escape HTML.
 func encodeLine(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

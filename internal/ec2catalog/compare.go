@@ -11,10 +11,10 @@ import (
 	"github.com/drawknife/drawknife/aws/catalog"
 )
 
-// shown is how many types are named for each field.
+// shown is the number of types that are named for each field.
 const shown = 5
 
-// compare prints how was differs from is, field by field, and returns how many types do. Zones are compared by name.
+// compare prints the differences between was and is for each field. It returns the number of types that differ. Zones are compared by name.
 func compare(w io.Writer, was, is *catalog.Catalog) (int, error) {
 	old, err := fields(was)
 	if err != nil {
@@ -65,7 +65,7 @@ func compare(w io.Writer, was, is *catalog.Catalog) (int, error) {
 	return len(differing), err
 }
 
-// fields returns the facts of each type as JSON, by the names of the catalogue file.
+// fields returns the facts of each type as JSON, by type and by the field names of the catalogue file.
 func fields(c *catalog.Catalog) (map[string]map[string]json.RawMessage, error) {
 	types := make(map[string]map[string]json.RawMessage, len(c.Types))
 	for i := range c.Types {

@@ -17,16 +17,16 @@ import (
 	"github.com/drawknife/drawknife/aws/catalog"
 )
 
-// hardware is what moto knows of a region.
+// hardware has moto's data about a region.
 type hardware struct {
-	// version of moto, such as "5.2.5".
+	// version is the version of moto, for instance "5.2.5".
 	version string
 	region  string
-	// records as EC2's DescribeInstanceTypes gives them, by type; of all regions together.
+	// records are the records of EC2's DescribeInstanceTypes, by type. They cover all regions.
 	records map[string]json.RawMessage
-	// zones of the region, by name.
+	// zones are the zones of the region, sorted by name.
 	zones []catalog.Zone
-	// offered are the names of the zones, sorted, that offer a type.
+	// offered has the names of the zones that offer a type, sorted.
 	offered map[string][]string
 }
 
@@ -35,7 +35,7 @@ type offering struct {
 	InstanceType, Location string
 }
 
-// versionLine is how moto says its version in __init__.py.
+// versionLine matches the version in moto's __init__.py.
 var versionLine = regexp.MustCompile(`(?m)^__version__ = "([^"]+)"`)
 
 func readHardware(moto, region string) (*hardware, error) {
@@ -77,7 +77,8 @@ func readHardware(moto, region string) (*hardware, error) {
 	return hw, nil
 }
 
-// readData decodes a JSON file of moto: plain as in its repository, or with ".gz" behind its name as in its packages.
+// readData decodes a JSON file of moto. The file is plain, as in moto's repository, or compressed with the suffix ".gz", as in its
+// packages.
 func readData(name string, v any) error {
 	data, err := os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -104,7 +105,7 @@ func unpack(packed []byte) ([]byte, error) {
 	return io.ReadAll(z)
 }
 
-// byLocation gives the set of types of each location.
+// byLocation returns the set of types of each location.
 func byLocation(offerings []offering) map[string]map[string]bool {
 	sets := make(map[string]map[string]bool)
 	for _, o := range offerings {
@@ -116,8 +117,8 @@ func byLocation(offerings []offering) map[string]map[string]bool {
 	return sets
 }
 
-// pairZones finds which zone ID belongs to which name, which moto does not say: those that offer the same types. Where
-// more than one would do, or none, the ID stays unknown.
+// pairZones determines the zone ID of each zone name, because moto does not state it. A name and an ID belong together if they offer the
+// same types. If several IDs match, or none does, the ID stays unknown.
 func pairZones(names, ids []offering) []catalog.Zone {
 	byName, byID := byLocation(names), byLocation(ids)
 	var zones []catalog.Zone

@@ -1,6 +1,6 @@
 // Command ec2catalog creates a catalogue file for package aws/catalog from published facts. Hardware and zones come from the data files of
 // the Python package moto. Prices come from the Go module ec2-instances-info, at the version that go.mod names, or from AWS's own price
-// list file. It calls no AWS API. How the built-in catalogue was created, and how this command refreshes it, is in docs/catalog.md.
+// list file. It calls no AWS API. docs/catalog.md says how the built-in catalogue was created, and how this command updates it.
 //
 //	pip install --no-deps --target DIR moto
 //	go run . -moto DIR/moto -o catalog.json             # what these two sources say
@@ -10,7 +10,7 @@
 //	go run . -regional -o prices.tsv                     # on-demand prices of all regions, for package aws/prices
 //	go run . -windows -o windows.txt                     # licences of Windows, for package aws/catalog
 //
-// The same sources give the same bytes. With -check the exit status is 1 when something differs.
+// The same sources give the same bytes. With -check, the exit status is 1 if something differs.
 package main
 
 import (
@@ -88,7 +88,7 @@ func run(args []string, stdout io.Writer) error {
 	return nil
 }
 
-// writeTable writes a table made of the price module to a file, or to standard output.
+// writeTable writes a table that is made from the price module to a file or to standard output.
 func writeTable(pricesFile, out string, stdout io.Writer, table func(name, asOf string) ([]byte, error)) error {
 	asOf := ""
 	if pricesFile == "" {
@@ -143,7 +143,7 @@ func build(moto, region, pricesFile, offers string, keep bool) (*catalog.Catalog
 	return assemble(hw, quotes, builtIn)
 }
 
-// readCatalog reads a catalogue file, packed by gzip or not.
+// readCatalog reads a catalogue file, which may be compressed with gzip.
 func readCatalog(name string) (*catalog.Catalog, error) {
 	data, err := os.ReadFile(name)
 	if err != nil {

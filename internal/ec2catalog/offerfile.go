@@ -11,15 +11,15 @@ import (
 	"time"
 )
 
-// offerFile is what AWS's price list says of on-demand prices in a region, on Linux with shared tenancy.
+// offerFile has the on-demand prices of AWS's price list for a region, for Linux with shared tenancy.
 type offerFile struct {
-	// asOf is the day on which it was published.
+	// asOf is the day on which the list was published.
 	asOf string
-	// onDemand are USD per hour by instance type.
+	// onDemand has the prices in USD per hour, by instance type.
 	onDemand map[string]float64
 }
 
-// price returns the type's, or 0 where there is none, or no list.
+// price returns the price of the type, or 0 if the list has none or o is nil.
 func (o *offerFile) price(name string) float64 {
 	if o == nil {
 		return 0
@@ -33,7 +33,8 @@ type product struct {
 	Attributes    map[string]string `json:"attributes"`
 }
 
-// instanceType returns the type that the product is, as launches without further wishes get it, or "" for all else.
+// instanceType returns the instance type of the product. It returns "" for products that an ordinary on-demand launch of Linux does not
+// use.
 func (p *product) instanceType(region string) string {
 	if p.ProductFamily != "Compute Instance" && p.ProductFamily != "Compute Instance (bare metal)" {
 		return ""
@@ -57,7 +58,8 @@ type offerTerm struct {
 	} `json:"priceDimensions"`
 }
 
-// readOfferFile reads AWS's price list file of Amazon EC2 for a region, entry by entry: that of a large region has hundreds of megabytes.
+// readOfferFile reads AWS's price list file of Amazon EC2 for a region, entry by entry, because the file of a large region has hundreds of
+// megabytes.
 func readOfferFile(name, region string) (*offerFile, error) {
 	file, err := os.Open(name)
 	if err != nil {
@@ -133,7 +135,7 @@ func parseOfferFile(r io.Reader, region string) (*offerFile, error) {
 	return list, nil
 }
 
-// hourly returns the price per hour of the only term that has one.
+// hourly returns the price per hour. Exactly one term must have such a price.
 func hourly(terms map[string]offerTerm) (float64, error) {
 	var prices []float64
 	for _, term := range terms {
@@ -155,7 +157,7 @@ func hourly(terms map[string]offerTerm) (float64, error) {
 	return prices[0], nil
 }
 
-// eachMember calls read with the name of each member of an object; read takes the value.
+// eachMember calls read with the name of each member of an object; read must consume the value.
 func eachMember(d *json.Decoder, read func(key string) error) error {
 	if open, err := d.Token(); err != nil || open != json.Delim('{') {
 		return fmt.Errorf("at byte %d: want an object, got %v: %w", d.InputOffset(), open, orSyntax(err))
@@ -173,7 +175,7 @@ func eachMember(d *json.Decoder, read func(key string) error) error {
 	return err
 }
 
-// errNoObject is something else where the format has an object.
+// errNoObject means that the file does not have an object where the format requires one.
 var errNoObject = errors.New("not AWS's format")
 
 func orSyntax(err error) error {

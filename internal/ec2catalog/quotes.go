@@ -12,34 +12,33 @@ import (
 	"strconv"
 )
 
-// pricesModule is the path under which go.mod requires the prices.
+// pricesModule is the path of the module with the prices in go.mod.
 const pricesModule = "github.com/LeanerCloud/ec2-instances-info"
 
-// priceList is what ec2instances.info says of a region.
+// priceList has the data of ec2instances.info about a region.
 type priceList struct {
-	// asOf is the day of the prices, such as "2025-05-28"; empty when unknown.
+	// asOf is the day of the prices, for instance "2025-05-28"; empty if unknown.
 	asOf string
 	// types by name.
 	types map[string]quote
-	// offers are AWS's own on-demand prices, which go before all others; nil without them.
+	// offers are AWS's own on-demand prices, which have priority over all others; nil if there are none.
 	offers *offerFile
 }
 
-// quote is what ec2instances.info says of a type's price on Linux in a region, in USD per hour.
+// quote has the prices of ec2instances.info for a type on Linux in a region, in USD per hour.
 type quote struct {
-	// onDemand is 0 when the type is not sold so, with shared tenancy.
+	// onDemand is 0 if the type is not sold on demand with shared tenancy.
 	onDemand float64
-	// spot prices seen in the region's zones, rising. The source does not say which zone each is of.
+	// spot are the spot prices in the region's zones, ascending. The source does not say which zone each price belongs to.
 	spot []float64
-	// interruption is the band of interruption frequency, such as "5-10%".
+	// interruption is the band of the interruption frequency, for instance "5-10%".
 	interruption string
 }
 
-// stamp is the day within a module's version that was made from a commit.
+// stamp matches the day in a module version that was made from a commit.
 var stamp = regexp.MustCompile(`[-.](\d{4})(\d\d)(\d\d)\d{6}-[0-9a-f]{12}$`)
 
-// modulePrices returns the path of the file with the prices in the module cache, where it is put if need be, and the day of the commit it
-// is of.
+// modulePrices returns the path of the price file in the module cache, and the day of its commit. It downloads the module if necessary.
 func modulePrices() (name, asOf string, err error) {
 	var stdout, stderr bytes.Buffer
 	cmd := exec.Command("go", "mod", "download", "-json", pricesModule)
@@ -56,7 +55,7 @@ func modulePrices() (name, asOf string, err error) {
 	return filepath.Join(module.Dir, "data", "instances.json"), asOf, nil
 }
 
-// readQuotes reads the region's quotes.
+// readQuotes reads the quotes for the region.
 func readQuotes(name, region string) (*priceList, error) {
 	data, err := os.ReadFile(name)
 	if err != nil {
@@ -65,7 +64,7 @@ func readQuotes(name, region string) (*priceList, error) {
 	var records []struct {
 		Name    string `json:"instance_type"`
 		Pricing map[string]struct {
-			// Linux is kept raw: other regions' prices need not be read.
+			// Linux is not decoded here, because the prices of other regions are not needed.
 			Linux json.RawMessage `json:"linux"`
 		} `json:"pricing"`
 	}

@@ -11,11 +11,11 @@ import (
 	"strconv"
 )
 
-// isRegion reports whether the name is a region, not a local or wavelength zone. The list has prices for such zones as well.
+// isRegion matches the names of regions, but not of local or wavelength zones. The list also has prices for such zones.
 var isRegion = regexp.MustCompile(`^[a-z]{2}(-gov)?-[a-z]+-\d$`)
 
-// regional writes the on-demand prices of all regions as a table: a line with the day and the regions, then a line for
-// each type with its prices, fields apart by tabs, empty where there is none. It is what package aws/prices embeds.
+// regional returns the on-demand prices of all regions as a table with tab-separated fields. The first line has the day and the regions.
+// Each further line has a type and its prices; a missing price is an empty field. Package aws/prices embeds this table.
 func regional(name, asOf string) ([]byte, error) {
 	data, err := os.ReadFile(name)
 	if err != nil {

@@ -13,11 +13,11 @@ import (
 	"github.com/drawknife/drawknife/aws/catalog"
 )
 
-// sameLicence is the largest difference, USD per hour, that is put down to rounding.
+// sameLicence is the largest difference, in USD per hour, that counts as rounding.
 const sameLicence = 1e-4
 
-// windowsLicences writes the types of a region whose licence of Windows differs from the rule of package catalog: what Windows costs more
-// than Linux, a type a line. It is what package aws/catalog embeds.
+// windowsLicences returns the types of a region whose Windows licence does not follow the rule of package catalog. Each line has a type and
+// the difference between its Windows and Linux prices. Package aws/catalog embeds this text.
 func windowsLicences(name, region, asOf string) ([]byte, error) {
 	data, err := os.ReadFile(name)
 	if err != nil {

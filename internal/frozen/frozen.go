@@ -1,13 +1,13 @@
-// Package frozen records the answers of planners and converters, as digests in files. So the tests of a change that must not change any
-// answer (a move, a new name, faster code) can check that it does not. A change that is meant to change answers records them again, and the
-// difference of the file shows which answers changed.
+// Package frozen records digests of the answers of planners and converters in files. Some changes must not change any answer, for example
+// moves, new names, and faster code. Their tests use the digests to check this. A change that is intended to change answers records them
+// again; the diff of the file shows which answers changed.
 //
 //	go test ./internal/frozen ./scheduling ./disruption -run TestFrozen                                  # the first of each
 //	DRAWKNIFE_FROZEN=all go test ./internal/frozen ./scheduling ./disruption -run TestFrozen -timeout 1h # all of them
 //	go test ./scheduling -run TestFrozen -update -v                                                      # record again, all
 //
-// Random inputs are drawn by their number: Drawn(generator, 7) is the same in every run. They change with the generators, and
-// with rapid's way of drawing.
+// Random inputs are drawn by a number: Drawn(generator, 7) is the same in every run. They change if the generators change, or if rapid
+// draws in another way.
 package frozen
 
 import (
@@ -24,17 +24,17 @@ import (
 
 // Recording is a list of answers whose digests are stored in a file.
 type Recording struct {
-	// File has a line "name digest" for each answer. It lies under testdata.
+	// File has one line "name digest" for each answer. It must be below testdata.
 	File string
-	// Count is how many answers there are, Short how many of them are compared unless DRAWKNIFE_FROZEN is "all".
+	// Count is the number of answers. Short is the number of answers that are compared unless DRAWKNIFE_FROZEN is "all".
 	Count, Short int
-	// Answer returns the name of the i-th answer, without blanks, and the answer. The same number must give the same.
+	// Answer returns the name of answer i, which has no blanks, and the answer. The same i must give the same result.
 	Answer func(t *testing.T, i int) (name string, answer []byte)
-	// Update writes the file instead of failing, with all answers, and logs which have changed.
+	// Update writes the file with all answers and logs those that changed, instead of failing.
 	Update bool
 }
 
-// Check compares answers with the file, and names those that have changed.
+// Check compares answers with the file, and fails with the names of those that have changed.
 func Check(t *testing.T, r Recording) {
 	t.Helper()
 	count := r.Short
@@ -61,15 +61,15 @@ func Check(t *testing.T, r Recording) {
 	}
 }
 
-// Drawn returns what a generator draws for a number, the same each time.
+// Drawn returns the value that a generator draws for a number. It is the same in every run.
 func Drawn[T any](generate func(*rapid.T) T, number int) T {
 	return rapid.Custom(generate).Example(number)
 }
 
-// line is an answer by its name.
+// line is the digest of an answer, with its name.
 type line struct{ name, digest string }
 
-// digest is short: changes are not hidden on purpose.
+// digest is short, because it need not protect against intentional collisions.
 func digest(answer []byte) string {
 	sum := sha256.Sum256(answer)
 	return hex.EncodeToString(sum[:6])
@@ -85,7 +85,7 @@ func parse(text string) map[string]string {
 	return out
 }
 
-// changes returns the names of answers that are recorded otherwise, or not at all.
+// changes returns the names of answers whose recorded digest differs or is missing.
 func changes(recorded map[string]string, got []line) []string {
 	var names []string
 	for _, l := range got {
@@ -99,7 +99,7 @@ func changes(recorded map[string]string, got []line) []string {
 	return names
 }
 
-// listed returns the first names; the difference of the file contains all.
+// listed returns the first names; the diff of the file has all.
 func listed(names []string) string {
 	const most = 50
 	if more := len(names) - most; more > 0 {

@@ -1,7 +1,7 @@
 //go:build linux || darwin
 
-// Package hostile contains inputs that are meant to make programs crash or use too much memory or time, and runs commands with them. It
-// is for tests.
+// Package hostile contains inputs that are made to crash programs or to make them use too much memory or time. It runs commands with these
+// inputs. It is for tests.
 package hostile
 
 import (
@@ -17,11 +17,11 @@ import (
 //go:embed testdata
 var files embed.FS
 
-// Input is one of these inputs.
+// Input is one input.
 type Input struct {
 	// Name for people.
 	Name string
-	// Large inputs are generated only if a test asks for them.
+	// Large means that the input is generated only if a test asks for large inputs.
 	Large bool
 	// Write writes the input. It is nil if the input is the existing file Path, which never ends.
 	Write func(io.Writer) error
@@ -61,7 +61,7 @@ func Inputs() ([]Input, error) {
 	), nil
 }
 
-// repeated returns a text that repeats one part many times in its middle.
+// repeated returns an input whose text repeats one part many times in its middle.
 func repeated(name string, large bool, before, part string, times int, after string) Input {
 	return Input{Name: name, Large: large, Write: func(w io.Writer) error {
 		const chunk = 1 << 16
@@ -80,7 +80,7 @@ func repeated(name string, large bool, before, part string, times int, after str
 	}}
 }
 
-// numbered returns a large text that repeats one part many times in its middle, each time with another number in place of %d.
+// numbered returns a large input whose text repeats one part many times in its middle, each time with another number for %d.
 func numbered(name, before, part string, times int, after string) Input {
 	return Input{Name: name, Large: true, Write: func(w io.Writer) error {
 		var text strings.Builder

@@ -9,18 +9,19 @@ import (
 	"time"
 )
 
-// Computers differ, and one that others use, too, can be several times slower than it was an hour ago. The bound of processor time is
-// therefore multiplied by how slow the computer is now: by the processor time of a fixed piece of work, over the time that it usually takes.
+// Computers differ, and a computer that also runs other programs can be several times slower than an hour ago. So the limit of processor
+// time is multiplied by a factor that says how slow the computer is now: the processor time of a fixed piece of work, divided by the time
+// that it usually takes.
 const (
 	usualPace = 350 * time.Millisecond
-	// slowest bounds the factor, so that a command that never ends is noticed on every computer.
+	// slowest limits the factor, so that a command that never ends is noticed on every computer.
 	slowest = 5
-	// The work: to fill a map with so many texts, and to write to so much memory for the first time. This is what parsers do.
+	// The fixed piece of work fills a map with this number of texts, and writes to this amount of new memory. Parsers do similar work.
 	paceTexts = 500_000
 	paceBytes = 256 << 20
 )
 
-// bound returns how much processor time a command may take on this computer now.
+// bound returns the processor time that a command may use on this computer now.
 func bound(t *testing.T) time.Duration {
 	t.Helper()
 	before := processorTime(t)
@@ -45,13 +46,13 @@ func bound(t *testing.T) time.Duration {
 	return allowed
 }
 
-// allowedFor returns the bound of a computer on which the reference work takes that long.
+// allowedFor returns this limit for a computer on which the fixed piece of work takes the given time.
 func allowedFor(took time.Duration) time.Duration {
 	slower := min(max(took.Seconds()/usualPace.Seconds(), 1), slowest)
 	return time.Duration(slower * float64(maxProcessor))
 }
 
-// processorTime returns the processor time that this process has taken.
+// processorTime returns the processor time that this process has used.
 func processorTime(t *testing.T) time.Duration {
 	t.Helper()
 	var usage syscall.Rusage

@@ -16,14 +16,14 @@ import (
 	"unicode/utf8"
 )
 
-// The bounds of one run.
+// The limits of one run.
 const (
-	maxProcessor = 10 * time.Second // on a computer that is not slow; see bound
+	maxProcessor = 10 * time.Second // on a computer of usual speed; see bound
 	maxMemory    = 1 << 30
 	// freeBytes is the input size above which memory may grow with the input, up to largeFactor times its size.
 	freeBytes   = 64 << 20
 	largeFactor = 4
-	// endlessBytes is how much a command may read of an endless input.
+	// endlessBytes is how much of an endless input a command may read.
 	endlessBytes = 1 << 30
 )
 
@@ -54,7 +54,7 @@ func Run(t *testing.T, command string, all bool, lines ...string) {
 	}
 }
 
-// RunOne is Run for only the input with that name, for a command line that no other command has.
+// RunOne is Run with only the input of this name, and a command line that is used for no other input.
 func RunOne(t *testing.T, name, command, line string) {
 	inputs, err := Inputs()
 	if err != nil {
@@ -69,7 +69,7 @@ func RunOne(t *testing.T, name, command, line string) {
 	t.Fatalf("no input is called %q", name)
 }
 
-// feed runs the command once for each line, with the input instead of "FILE".
+// feed runs the command once for each line, with the path of the input in place of "FILE".
 func (input Input) feed(t *testing.T, command string, processor time.Duration, lines []string) {
 	file, size := input.Path, int64(endlessBytes)
 	if file == "" {
@@ -81,8 +81,8 @@ func (input Input) feed(t *testing.T, command string, processor time.Duration, l
 	}
 }
 
-// RunNames is Run with files that have hostile names: files that can't be read, and files that don't exist. The folder with all of them
-// replaces "FOLDER". Without all, it tries only a few names.
+// RunNames is like Run, but with files that have hostile names: files that can't be read, and files that don't exist. A folder with all of
+// these files replaces "FOLDER". If all is false, it tries only a few names.
 func RunNames(t *testing.T, command string, all bool, lines ...string) {
 	folder := t.TempDir()
 	names := []string{
@@ -94,7 +94,7 @@ func RunNames(t *testing.T, command string, all bool, lines ...string) {
 	}
 	for _, name := range names {
 		file := filepath.Join(folder, name)
-		// A file system may refuse a name; such a file is not tested.
+		// If the file system refuses a name, this name is not tested.
 		if err := os.WriteFile(file, []byte("a: [\n"), 0o600); err != nil {
 			t.Logf("%q: %v", name, err)
 		}
@@ -108,7 +108,7 @@ func RunNames(t *testing.T, command string, all bool, lines ...string) {
 			}
 			for _, name := range names {
 				run(t, command, arguments(line, filepath.Join(folder, name)), 0, processor)
-				if !strings.Contains(line, "FILE/") { // this file does not exist either
+				if !strings.Contains(line, "FILE/") { // here, too, the file does not exist
 					run(t, command, arguments(line, filepath.Join(folder, "no", name)), 0, processor)
 				}
 			}
@@ -125,7 +125,8 @@ func arguments(line, file string) []string {
 	return words
 }
 
-// Child returns the arguments of the command if Run started this process. The process must then run the command and exit with its status.
+// Child returns the arguments of the command if Run has started this process. The process must then run the command and exit with its
+// status.
 func Child() (args []string, ok bool) {
 	text, ok := os.LookupEnv(child)
 	return strings.Split(text, between), ok
@@ -162,7 +163,7 @@ func run(t *testing.T, command string, args []string, size int64, processor time
 	if err := process.Start(); err != nil {
 		t.Fatal(err)
 	}
-	_ = process.Wait() // the command may also refuse the input
+	_ = process.Wait() // ignore the exit status, because the command may refuse the input
 	state := process.ProcessState
 	if code := state.ExitCode(); code < 0 || strings.Contains(output.String(), "goroutine ") {
 		t.Errorf("%q: ended with %v: %.2000s", args, state, &output)

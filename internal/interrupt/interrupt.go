@@ -1,4 +1,4 @@
-// Package interrupt ends a command that its user interrupts, and prints what the command has done so far. It is for commands that read,
+// Package interrupt ends a command when its user interrupts it, and prints what the command has done so far. It is for commands that read,
 // compute and then write, and that hold no open resources.
 package interrupt
 
@@ -13,7 +13,7 @@ import (
 	"syscall"
 )
 
-// Status is the exit status of an interrupted command, as in shells.
+// Status is the exit status of an interrupted command, the same as in shells.
 const Status = 130
 
 // Done describes what a command has done so far. The zero value means that nothing was done; it is safe for concurrent use.
@@ -23,14 +23,14 @@ type Done struct {
 	files   []string
 }
 
-// Wrote notes a file that is complete.
+// Wrote records that a file is complete.
 func (d *Done) Wrote(name string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.files = append(d.files, name)
 }
 
-// Printing is w, and notes that something was printed.
+// Printing returns a writer that writes to w, and records that something was printed.
 func (d *Done) Printing(w io.Writer) io.Writer { return printing{w, d} }
 
 type printing struct {
@@ -62,8 +62,8 @@ func (d *Done) String() string {
 	return strings.Join(parts, "; ")
 }
 
-// Run runs a command and returns its exit status. If the user or another program sends SIGINT or SIGTERM, Run prints on stderr what was
-// done, and returns Status, while the command may still be running. End the process with its return value.
+// Run runs a command and returns its exit status. On SIGINT or SIGTERM, Run prints on stderr what was done, and returns Status. The command
+// may still be running then. The program must then exit with the returned status.
 func Run(name string, stderr io.Writer, command func(*Done) int) int {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
@@ -75,8 +75,8 @@ func run(name string, stderr io.Writer, signals <-chan os.Signal, command func(*
 	return await(name, stderr, signals, command)
 }
 
-// Until runs a command and returns its exit status. If ctx ends first, Until prints on stderr what was done, and returns Status, while the
-// command may still be running. A program whose own function has caught the signal ends ctx.
+// Until runs a command and returns its exit status. If ctx ends first, Until prints on stderr what was done, and returns Status. The
+// command may still be running then. Use it in a program that handles the signal itself and then ends ctx.
 func Until(ctx context.Context, name string, stderr io.Writer, command func(*Done) int) int {
 	return await(name, stderr, ctx.Done(), command)
 }

@@ -1,5 +1,5 @@
-// Package binaries builds programs that tests run as processes of their own, each from a nested module that says which release it is
-// made from, and keeps them: to compile one takes many minutes the first time.
+// Package binaries builds programs that tests run as separate processes. Each program is built from a nested module, which says the
+// release. Binaries are kept, because the first build takes many minutes.
 //
 //	path, err := binaries.ControlPlane().Find(ctx) // errors.Is(err, binaries.ErrNotBuilt): skip the test, or call Build
 package binaries
@@ -21,22 +21,22 @@ import (
 	"strings"
 )
 
-// ErrNotBuilt says that a program is not there yet; the error says how to build it.
+// ErrNotBuilt means that a program is not built yet; the error says how to build it.
 var ErrNotBuilt = errors.New("is not built yet")
 
 // Program is a program that tests run.
 type Program struct {
-	// Name is the name of the folder of its nested module, and the first part of the file name.
+	// Name is the folder of its nested module, and the first part of the file name.
 	Name string
-	// Variable of the environment that names the file to use instead of the one that is kept.
+	// Variable is the environment variable that names a file to use in place of the cached program.
 	Variable string
-	// Module that it is a release of.
+	// Module is the released module that contains the program.
 	Module string
-	// Package to build: one of the nested module, or of what it requires.
+	// Package is the package to build. It belongs to the nested module or to a module that it requires.
 	Package string
-	// Versioned are variables of the program that the linker sets to what the release is called.
+	// Versioned returns the program's variables that the linker sets for a version, with their values.
 	Versioned func(version string) map[string]string
-	// Flag of the command up that has it built, and what that takes.
+	// Flag is the flag of the command up that builds the program. Takes says how much time and memory this takes.
 	Flag, Takes string
 }
 
@@ -45,7 +45,7 @@ func ControlPlane() Program {
 	return Program{
 		Name: "controlplane", Variable: "DRAWKNIFE_CONTROLPLANE", Module: "k8s.io/kubernetes", Package: ".",
 		Flag: "-build-only", Takes: "12 to 14 minutes of processor time and 3 GB of memory",
-		// Checks of the server's version fail if the version is not linked in.
+		// If the version is not linked in, checks of the server's version fail.
 		Versioned: func(version string) map[string]string {
 			number := strings.SplitN(strings.TrimPrefix(version, "v"), ".", 3)
 			const of = "k8s.io/component-base/version."
@@ -54,7 +54,7 @@ func ControlPlane() Program {
 	}
 }
 
-// Kueue returns the manager of Kueue, as it was released.
+// Kueue is the manager of Kueue, as released.
 func Kueue() Program {
 	return Program{
 		Name: "kueue", Variable: "DRAWKNIFE_KUEUE", Module: "sigs.k8s.io/kueue", Package: "sigs.k8s.io/kueue/cmd/kueue",
@@ -65,8 +65,8 @@ func Kueue() Program {
 	}
 }
 
-// Find returns the path of the program: the one that its variable names, else the one built earlier from the sources as they are and by
-// this Go. If there is none, the error is ErrNotBuilt. The working directory must be in the module internal/e2e.
+// Find returns the path of the program. This is the path in the variable, or else the cached program that was built from the same sources
+// with the same Go. If there is no such program, the error is ErrNotBuilt. The working directory must be in the module internal/e2e.
 func (p Program) Find(ctx context.Context) (string, error) {
 	if named := os.Getenv(p.Variable); named != "" {
 		if _, err := os.Stat(named); err != nil {
@@ -88,7 +88,7 @@ func (p Program) Find(ctx context.Context) (string, error) {
 	return path, nil
 }
 
-// Build is like Find, but builds the program if there is none. What the go command prints goes to progress.
+// Build is like Find, but builds the program if it is missing. The output of the go command goes to progress.
 func (p Program) Build(ctx context.Context, progress io.Writer) (string, error) {
 	path, err := p.Find(ctx)
 	if !errors.Is(err, ErrNotBuilt) {
@@ -126,7 +126,7 @@ func (p Program) Build(ctx context.Context, progress io.Writer) (string, error) 
 	return path, nil
 }
 
-// Sources returns the folder of the module that the program is a release of, with the manifests that came with it.
+// Sources returns the folder of the module that contains the program, with the manifests of the release.
 func (p Program) Sources(ctx context.Context) (string, error) {
 	dir, err := p.dir(ctx)
 	if err != nil {
@@ -153,8 +153,8 @@ func (p Program) dir(ctx context.Context) (string, error) {
 type source struct {
 	Program
 	dir     string
-	version string // of the release: "v1.37.0"
-	key     string // of what the program depends on
+	version string // release, for instance "v1.37.0"
+	key     string // hash of everything that the program depends on
 }
 
 func (p Program) findSource(ctx context.Context) (source, error) {
@@ -185,7 +185,7 @@ func (p Program) findSource(ctx context.Context) (source, error) {
 	return s, err
 }
 
-// cached returns where the program is kept: $XDG_CACHE_HOME/drawknife/controlplane-v1.37.0-0123456789abcdef on Linux.
+// cached returns the path of the cached program: $XDG_CACHE_HOME/drawknife/controlplane-v1.37.0-0123456789abcdef on Linux.
 func (s source) cached() (string, error) {
 	base, err := os.UserCacheDir()
 	if err != nil {
@@ -198,7 +198,7 @@ func (s source) cached() (string, error) {
 	return filepath.Join(base, "drawknife", name), nil
 }
 
-// linkerFlags set the version that the program reports.
+// linkerFlags returns the flags that set the version of the program.
 func (s source) linkerFlags() string {
 	flags, values := "-s -w", s.Versioned(s.version)
 	for _, variable := range slices.Sorted(maps.Keys(values)) {
@@ -227,7 +227,7 @@ func (p Program) release(ctx context.Context, dir string) (string, error) {
 	return "", fmt.Errorf("go.mod in %s does not require %s", dir, p.Module)
 }
 
-// output returns what a command prints.
+// output returns the output of a command.
 func output(ctx context.Context, dir, name string, args ...string) (string, error) {
 	command := exec.CommandContext(ctx, name, args...)
 	command.Dir = dir

@@ -12,14 +12,14 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Controller and CRDs are the folders of the charts, seen from this package.
+// Controller and CRDs are the folders of the charts, relative to this package.
 const (
 	Controller = "../../../examples/controller/charts/drawknife"
 	CRDs       = "../../../examples/controller/charts/drawknife-crd"
 )
 
-// Render returns what helm template prints for a chart in the namespace "autoscaling", as a release of the name: its manifests in the order
-// of the files they come from. Values are YAML; those that the chart's schema refuses are an error.
+// Render returns the output of helm template for a chart in the namespace "autoscaling", with the release name: its manifests in the order
+// of their files. values are YAML. If the chart's schema refuses them, Render returns an error.
 func Render(chart, release string, values []byte) (string, error) {
 	c, err := loader.Load(chart)
 	if err != nil {

@@ -1,7 +1,6 @@
-// Package crds judges the CustomResourceDefinitions of api/crds with the API server's own code: that it would take them,
-// the estimated cost of their rules included, and that each of their rules and constraints refuses what the validation in Go refuses.
-// A real API server, where one is built, must say the same. It is a module of its own so that nothing else needs the API server's
-// libraries.
+// Package crds checks the CustomResourceDefinitions of api/crds with the API server's own code. An API server must accept them, including
+// the estimated cost of their rules. Each of their rules and constraints must refuse the same objects as the validation in Go. If a real
+// API server is built, it must give the same results. It is a separate module, so that nothing else needs the API server's libraries.
 //
 //	go -C internal/e2e/crds test ./...
 package crds

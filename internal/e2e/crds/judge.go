@@ -20,7 +20,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Judge says what an API server would make of objects of one version of a kind. It is safe for concurrent use.
+// Judge processes objects of one version of a kind as an API server would. It is safe for concurrent use.
 type Judge struct {
 	structural *schema.Structural
 	schema     validation.SchemaCreateValidator
@@ -28,7 +28,7 @@ type Judge struct {
 	rules      *cel.Validator
 }
 
-// Read decodes a definition as an API server does, defaults included.
+// Read decodes a definition and sets defaults as an API server does.
 func Read(text []byte) (*apiextensions.CustomResourceDefinition, error) {
 	var crd apiextensionsv1.CustomResourceDefinition
 	if err := yaml.UnmarshalStrict(text, &crd); err != nil {
@@ -43,13 +43,13 @@ func Read(text []byte) (*apiextensions.CustomResourceDefinition, error) {
 	return &internal, nil
 }
 
-// Accept says why an API server would refuse the definition: schemas that are not structural, rules that don't compile or
-// may cost too much; nothing when it would take it.
+// Accept returns the reasons why an API server would refuse the definition: schemas that are not structural, and rules that don't compile
+// or may cost too much. It returns none if it would accept the definition.
 func Accept(ctx context.Context, crd *apiextensions.CustomResourceDefinition) field.ErrorList {
 	return crdvalidation.ValidateCustomResourceDefinition(ctx, crd)
 }
 
-// NewJudge makes the judge of a version.
+// NewJudge makes the judge for a version of the definition.
 func NewJudge(crd *apiextensions.CustomResourceDefinition, version string) (*Judge, error) {
 	props, err := apiextensions.GetSchemaForVersion(crd, version)
 	if err != nil {
@@ -72,8 +72,8 @@ func NewJudge(crd *apiextensions.CustomResourceDefinition, version string) (*Jud
 	}, nil
 }
 
-// Admit returns what becomes of an object that is created, or that replaces old if that is not nil: unknown fields are dropped, defaults
-// filled in, and then it is judged. The object that is given stays as it is.
+// Admit returns the object as an API server would store it when it is created, or when it replaces old if old is not nil. It drops unknown
+// fields, sets defaults, and then validates the object. It does not change its argument.
 func (j *Judge) Admit(ctx context.Context, object, old *unstructured.Unstructured) (*unstructured.Unstructured, field.ErrorList) {
 	object = object.DeepCopy()
 	pruning.Prune(object.Object, j.structural, true)
@@ -96,8 +96,8 @@ func (j *Judge) Admit(ctx context.Context, object, old *unstructured.Unstructure
 	return object, append(errs, broken...)
 }
 
-// blocking reports whether an API server that finds the error asks no rules any more: they are for objects of the right shape. A
-// value that breaks a pattern, for one, gets to the rules.
+// blocking reports whether an API server that finds this error evaluates no rules, because rules are only for objects with a valid
+// structure. For example, a value that breaks a pattern is still passed to the rules.
 func blocking(err *field.Error) bool {
 	switch err.Type {
 	case field.ErrorTypeNotSupported, field.ErrorTypeRequired, field.ErrorTypeTooLong, field.ErrorTypeTooMany, field.ErrorTypeTypeInvalid:

@@ -9,13 +9,13 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// clearTimeout is how long the removal of what a test made may take.
+// clearTimeout is how long removing a test's objects may take.
 const clearTimeout = 2 * time.Minute
 
-// withoutFinalizers is a patch.
+// withoutFinalizers is a patch that removes all finalizers.
 const withoutFinalizers = `{"metadata":{"finalizers":null}}`
 
-// clear leaves the next test a cluster without pods, nodes, pools and claims. The test's controller is gone by now, so that
+// clear removes all pods, nodes, pools and claims, so that the next test finds an empty cluster. The test's controller has ended by now, so
 // nothing else removes finalizers.
 func (c *Cluster) clear(stopKubelets context.CancelFunc) {
 	c.t.Helper()
@@ -24,7 +24,7 @@ func (c *Cluster) clear(stopKubelets context.CancelFunc) {
 	background := metav1.DeleteOptions{PropagationPolicy: new(metav1.DeletePropagationBackground), GracePeriodSeconds: new(int64)}
 	var everything metav1.ListOptions
 	apps, core := c.Client.AppsV1(), c.Client.CoreV1()
-	// Owners are deleted before what they own, so that nothing is created again.
+	// Owners are deleted before the objects that they own, so that controllers don't create these again.
 	for _, step := range []struct {
 		what   string
 		delete func() error
@@ -45,7 +45,7 @@ func (c *Cluster) clear(stopKubelets context.CancelFunc) {
 		{"nodepools", func() error { return c.NodePools.DeleteCollection(ctx, background, everything) }},
 		{"nodeclaims", func() error { return c.NodeClaims.DeleteCollection(ctx, background, everything) }},
 		{"nodes", func() error { return core.Nodes().DeleteCollection(ctx, background, everything) }},
-		// Nodes of the next test have the same names. It must not find the events or drivers of these nodes.
+		// Nodes of the next test have the same names. So the next test must not find the events or drivers of these nodes.
 		{"drivers of nodes", func() error { return c.Client.StorageV1().CSINodes().DeleteCollection(ctx, background, everything) }},
 		{"events", func() error {
 			return core.Events(metav1.NamespaceDefault).DeleteCollection(ctx, background, everything)
@@ -71,7 +71,7 @@ func (c *Cluster) clear(stopKubelets context.CancelFunc) {
 	stopKubelets()
 }
 
-// insist retries the deletion until it succeeds or the time is over: the API server may have just restarted, or be very busy.
+// insist retries the deletion until it succeeds or ctx ends, because the API server may have just restarted or be very busy.
 func insist(ctx context.Context, remove func() error) error {
 	for {
 		err := remove()
@@ -86,8 +86,8 @@ func insist(ctx context.Context, remove func() error) error {
 	}
 }
 
-// removeLeft removes finalizers from objects that are being deleted, deletes pods and nodes that have joined in the meantime at once, and
-// counts the remaining objects.
+// removeLeft removes finalizers from objects that are being deleted, and deletes pods and nodes that have joined in the meantime. It
+// returns the number of remaining objects.
 func (c *Cluster) removeLeft(ctx context.Context) (left int) {
 	var everything metav1.ListOptions
 	patch := []byte(withoutFinalizers)

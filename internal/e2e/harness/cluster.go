@@ -26,45 +26,45 @@ import (
 	"github.com/drawknife/drawknife/internal/e2e/plane"
 )
 
-// Defaults of Options: a fast cloud with short delays, during which other events can happen.
+// Defaults of Options: the cloud is fast, but the short delays let other events happen.
 const (
 	DefaultLaunchLatency   = 500 * time.Millisecond
 	DefaultShutdownLatency = 500 * time.Millisecond
 	DefaultReadyAfter      = 250 * time.Millisecond
 )
 
-// Options of a test's cluster.
+// Options are the options of a test's cluster.
 type Options struct {
-	// Types the cloud sells; nil means fake.GenericTypes(60).
+	// Types are the instance types that the cloud sells; nil means fake.GenericTypes(60).
 	Types []*cloudprovider.InstanceType
-	// Cloud's options. Latencies of zero mean the defaults above; the hooks are called in addition to the harness's own.
+	// Cloud's options. Zero latencies mean the defaults above. Hooks are called in addition to those of this package.
 	Cloud fake.Options
-	// Behaviour of the kubelet on an instance that has just booted; nil means ready after DefaultReadyAfter. It is called
-	// from hooks of the cloud, one at a time.
+	// Behaviour returns the behaviour of the kubelet on an instance that has just booted; nil means ready after DefaultReadyAfter. It is
+	// called from hooks of the cloud, one call at a time.
 	Behaviour func(fake.Instance) kubelet.Behaviour
 }
 
 // Cluster is the cluster of one test. Make one with Server.Start.
 type Cluster struct {
-	// Plane is the control plane, shared with the tests before and after.
+	// Plane is the control plane, which all tests share.
 	Plane *plane.ControlPlane
-	// Client is the client of the administrator.
+	// Client is a client with the rights of the administrator.
 	Client kubernetes.Interface
-	// NodePools and NodeClaims of the whole cluster.
+	// NodePools and NodeClaims are clients for these objects.
 	NodePools  *gentype.ClientWithList[*v1.NodePool, *v1.NodePoolList]
 	NodeClaims *gentype.ClientWithList[*v1.NodeClaim, *v1.NodeClaimList]
-	// Cloud whose instances become nodes.
+	// Cloud is the cloud whose instances become nodes.
 	Cloud *fake.Cloud
-	// Kubelets of these instances, and of others that a test boots.
+	// Kubelets are those of these instances, and of other instances that a test boots.
 	Kubelets *kubelet.Simulator
-	// Namespace is the test's own, ready for pods.
+	// Namespace is the test's own namespace, ready for pods.
 	Namespace string
 
 	t     testing.TB
 	began time.Time
 	nodes corelisters.NodeLister
 	pods  corelisters.PodNamespaceLister
-	// meant says where the planner wanted pods to go, according to events.
+	// meant has the nodes on which the planner wanted to place pods, according to events.
 	meant placements
 
 	mu sync.Mutex
@@ -86,7 +86,7 @@ func (s *Server) Start(t testing.TB, options Options) *Cluster {
 	c.check(c.typedClients(config, httpClient))
 	c.makeNamespace()
 
-	// Not the test's own context, which ends before its cleanups.
+	// ctx is not the test's own context, because that ends before the test's cleanups.
 	ctx, cancel := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
 	var stopInformers func()
@@ -115,8 +115,8 @@ func (s *Server) Start(t testing.TB, options Options) *Cluster {
 	return c
 }
 
-// outliving goroutines are not the test's: one waits for a component that the test started again, one writes klog's buffer out
-// and is there from its first line on, and connections are pooled by client-go for all clients of a configuration.
+// outliving returns options that ignore goroutines which do not belong to the test. One waits for a component that the test has started
+// again. One writes klog's buffer. Others belong to connections that client-go pools for all clients.
 func outliving() []goleak.Option {
 	return []goleak.Option{
 		goleak.IgnoreAnyFunction("github.com/drawknife/drawknife/internal/e2e/plane.startProcess.func2"),
@@ -128,22 +128,22 @@ func outliving() []goleak.Option {
 // endTimeout is how long goroutines may take to end after they were stopped, on a busy computer.
 const endTimeout = 2 * time.Minute
 
-// leftBehind returns the error that names goroutines that do not end.
+// leftBehind returns an error that names the goroutines that do not end.
 func leftBehind(options ...goleak.Option) error {
 	for began := time.Now(); ; {
-		err := goleak.Find(options...) // it waits for less than a second
+		err := goleak.Find(options...) // Find waits for less than a second
 		if err == nil || time.Since(began) > endTimeout {
 			return err
 		}
 	}
 }
 
-// LogWriter writes lines to a test's log, until the test ends.
+// LogWriter returns a writer that writes lines to the test's log until the test ends.
 func LogWriter(t testing.TB) io.Writer { return logWriter{t} }
 
 type logWriter struct{ t testing.TB }
 
-// Write logs a line. It does nothing after the end of the test's context, when its log may be closed.
+// Write logs a line. It does nothing after the end of the test's context, because the log may be closed by then.
 func (w logWriter) Write(line []byte) (int, error) {
 	if w.t.Context().Err() == nil {
 		w.t.Log(strings.TrimSuffix(string(line), "\n"))
@@ -151,10 +151,10 @@ func (w logWriter) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// Config returns the configuration for a client of the test.
+// Config returns the configuration for clients of the test.
 func (c *Cluster) Config() *rest.Config { return c.Plane.Config() }
 
-// typedClients makes the clients of the project's kinds.
+// typedClients makes the clients for the project's kinds.
 func (c *Cluster) typedClients(config *rest.Config, httpClient *httpClient) error {
 	client, codec, err := projectClient(config, httpClient)
 	if err != nil {
@@ -181,7 +181,7 @@ func (c *Cluster) makeNamespace() {
 	})
 }
 
-// namespaceName returns a test's name in the letters that a namespace's name may have.
+// namespaceName returns a name for the test's namespace, with only the characters that are allowed there.
 func namespaceName(test string) string {
 	name := strings.Map(func(r rune) rune {
 		switch {
@@ -260,8 +260,8 @@ func (c *Cluster) note(i fake.Instance) {
 	c.bought[i.ProviderID] = true
 }
 
-// Bought returns how many instances there have been so far, those that are gone included. There may be more calls than instances: a
-// controller that could not store the answer to one asks again, and gets the same instance.
+// Bought returns the number of instances so far, including those that are gone. There may be more calls of Create than instances: a
+// controller that could not store the answer calls again, and gets the same instance.
 func (c *Cluster) Bought() int {
 	now := c.Cloud.Instances()
 	c.mu.Lock()
@@ -272,10 +272,10 @@ func (c *Cluster) Bought() int {
 	return len(c.bought)
 }
 
-// settleEvery is how late the cloud may notice that an instance has booted or is gone.
+// settleEvery is the longest delay until the cloud notices that an instance has booted or is gone.
 const settleEvery = 50 * time.Millisecond
 
-// settle advances the cloud, which does nothing by itself.
+// settle calls the cloud's Settle regularly, because the cloud does nothing by itself.
 func settle(ctx context.Context, cloud *fake.Cloud) {
 	tick := time.NewTicker(settleEvery)
 	defer tick.Stop()

@@ -13,14 +13,14 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// Costs compares what the instances cost with what they were planned to cost, in USD per hour.
+// Costs compares the cost of the instances with planned costs, in USD per hour.
 type Costs struct {
 	// Fleet is the cost of the existing instances.
 	Fleet float64
-	// Ordered is the cost of what their claims asked for: the first suitable offering of each claim.
+	// Ordered is the cost of the instances that the claims requested: the first suitable offering of each claim.
 	Ordered float64
-	// AtOnce is the cost of a plan that places all pods on new instances together. If pods come in batches, or if
-	// kube-scheduler puts them elsewhere than planned, the fleet can cost more than that.
+	// AtOnce is the cost of a plan that places all pods together on new instances. If pods come in batches, or if kube-scheduler puts them
+	// elsewhere than planned, the fleet can cost more.
 	AtOnce float64
 }
 
@@ -56,7 +56,7 @@ func (c *Cluster) Costs() Costs {
 	return costs
 }
 
-// orderedAt returns the price of the offering that a claim is first tried at.
+// orderedAt returns the price of the first offering that a launch of the claim tries.
 func (c *Cluster) orderedAt(ctx context.Context, claim *v1.NodeClaim, lookup *requirements.Lookup) (float64, error) {
 	types, err := c.Cloud.InstanceTypes(ctx, poolNamed(claim.Labels[v1.NodePoolLabelKey]))
 	if err != nil {
@@ -80,7 +80,7 @@ func poolNamed(name string) *v1.NodePool {
 	return pool
 }
 
-// plannedAtOnce returns what new instances for all pods would cost.
+// plannedAtOnce returns the cost of new instances for all pods, planned together.
 func (c *Cluster) plannedAtOnce(ctx context.Context) (float64, error) {
 	s := &scheduling.Snapshot{Vocabulary: c.Cloud.Describe().Vocabulary, Catalogs: map[string][]*cloudprovider.InstanceType{}}
 	pools, err := c.NodePools.List(ctx, metav1.ListOptions{})

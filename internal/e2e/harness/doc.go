@@ -1,5 +1,5 @@
-// Package harness gives tests a cluster: a real control plane without nodes of its own (package plane), a fake cloud whose
-// instances join it as nodes (packages fake and kubelet), and functions that wait for conditions and report what went wrong.
+// Package harness provides clusters for tests. A cluster has a real control plane without nodes (package plane), and a fake cloud whose
+// instances join it as nodes (packages fake and kubelet). Functions of this package wait for conditions and report failures.
 //
 //	var server harness.Server // of the test package; TestMain calls server.Stop
 //
@@ -10,7 +10,7 @@
 //		cluster.Eventually("5 pods run", time.Minute, cluster.PodsRun("inflate", 5))
 //	}
 //
-// Nodes, pools and claims belong to no namespace, so that the tests of a package run one after the other. Each leaves the
-// cluster empty; one that fails shows pods, nodes, claims and instances, and its artifacts (go test -artifacts) hold them in
-// full, with the logs of the control plane.
+// Nodes, pools and claims belong to no namespace, so the tests of a package run one after another. Each test leaves the cluster empty. A
+// test that fails logs pods, nodes, claims and instances. Its artifacts (go test -artifacts) have all of them in full, with the logs of the
+// control plane.
 package harness

@@ -18,14 +18,14 @@ import (
 // dumpTimeout limits how long reading the state of a cluster after a failed test may take.
 const dumpTimeout = 30 * time.Second
 
-// Lines of a dump in the test's log; the artifacts have all.
+// The largest numbers of lines in the dump of a test's log; the artifacts have everything.
 const (
 	dumpPods   = 20
 	dumpNodes  = 20
 	dumpEvents = 40
 )
 
-// dump logs the state of the cluster in the test's log, and writes all details to its artifacts.
+// dump writes the state of the cluster to the test's log, and all details to its artifacts.
 func (c *Cluster) dump() {
 	c.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), dumpTimeout)
@@ -115,7 +115,7 @@ func eventTime(e *corev1.Event) time.Time {
 	return e.LastTimestamp.Time
 }
 
-// keep writes the artifacts.
+// keep writes the objects to the test's artifacts.
 func (c *Cluster) keep(all map[string]any) {
 	keeper, ok := c.t.(*testing.T)
 	if !ok {

@@ -12,12 +12,12 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// ErrKilled is the error of every call of a controller whose lifeline was cut.
+// ErrKilled is the error of all calls of a controller after its lifeline was cut.
 var ErrKilled = errors.New("the process was killed")
 
-// Lifeline is everything by which a controller reaches the world: connections to the API server and calls of the cloud. After it was cut,
-// a controller that runs in the test's process can do no more than a killed process, from a moment that the test chooses
-// exactly. Requests that were being sent may have arrived or not. It is safe for concurrent use. Make one with Cluster.Lifeline.
+// Lifeline is the only access of a controller to the API server and the cloud. After it is cut, a controller in the test's process can do
+// no more than a killed process. The test can choose the exact moment. Requests that were being sent may or may not have arrived. It is
+// safe for concurrent use. Make one with Cluster.Lifeline.
 type Lifeline struct {
 	cloud cloudprovider.CloudProvider
 
@@ -32,9 +32,9 @@ type CreateStage string
 
 // Moments of a launch, in their order.
 const (
-	// BeforeLaunch: the controller has called Create, the cloud has not heard of it.
+	// BeforeLaunch: the controller has called Create, but the cloud has not received the call.
 	BeforeLaunch CreateStage = "before the launch"
-	// AfterLaunch: there is an instance, the controller has not heard of it.
+	// AfterLaunch: the instance exists, but the controller has not received the answer.
 	AfterLaunch CreateStage = "after the launch"
 )
 
@@ -45,14 +45,15 @@ func (c *Cluster) Lifeline() *Lifeline {
 	return l
 }
 
-// OnCreate is called at both stages of every launch from now on; if it cuts the lifeline, the lifeline ends at exactly this moment.
+// OnCreate sets a hook that is called at both stages of every launch from now on. If the hook cuts the lifeline, the controller's access
+// ends at exactly this moment.
 func (l *Lifeline) OnCreate(hook func(stage CreateStage, claim *v1.NodeClaim)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.onCreate = hook
 }
 
-// Cut ends it forever.
+// Cut ends all access for ever.
 func (l *Lifeline) Cut() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -63,7 +64,7 @@ func (l *Lifeline) Cut() {
 	clear(l.connections)
 }
 
-// IsCut reports whether it is cut.
+// IsCut reports whether the lifeline is cut.
 func (l *Lifeline) IsCut() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -96,7 +97,7 @@ func (l *Lifeline) dial(ctx context.Context, network, address string) (net.Conn,
 	return &lifelineConn{Conn: connection, line: l}, nil
 }
 
-// lifelineConn is forgotten when it is closed.
+// lifelineConn is a connection of the lifeline. When it is closed, the lifeline forgets it.
 type lifelineConn struct {
 	net.Conn
 	line *Lifeline
@@ -110,7 +111,7 @@ func (c *lifelineConn) Close() error {
 	return c.Conn.Close()
 }
 
-// Provider returns the cloud as the controller sees it.
+// Provider returns the cloud for the controller.
 func (l *Lifeline) Provider() cloudprovider.CloudProvider { return lifelineCloud{l.cloud, l} }
 
 // lifelineCloud is a cloud whose calls fail once the lifeline is cut.
@@ -119,7 +120,7 @@ type lifelineCloud struct {
 	line *Lifeline
 }
 
-// Unwrap gives access to the optional interfaces, which only read.
+// Unwrap gives access to the optional interfaces, because these only read.
 func (c lifelineCloud) Unwrap() cloudprovider.CloudProvider { return c.CloudProvider }
 
 func (c lifelineCloud) stage(stage CreateStage, claim *v1.NodeClaim) error {
@@ -171,7 +172,7 @@ func (c lifelineCloud) List(ctx context.Context) ([]*v1.NodeClaim, error) {
 	return c.CloudProvider.List(ctx)
 }
 
-// InstanceTypes returns what the cloud sells.
+// InstanceTypes returns the types that the cloud sells.
 func (c lifelineCloud) InstanceTypes(ctx context.Context, pool *v1.NodePool) ([]*cloudprovider.InstanceType, error) {
 	if c.line.IsCut() {
 		return nil, ErrKilled

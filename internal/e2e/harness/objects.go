@@ -19,7 +19,7 @@ import (
 
 type httpClient = http.Client
 
-// projectClient makes requests for the project's kinds.
+// projectClient makes a REST client for the project's kinds.
 func projectClient(config *rest.Config, client *httpClient) (*rest.RESTClient, runtime.ParameterCodec, error) {
 	scheme := runtime.NewScheme()
 	if err := v1.AddToScheme(scheme); err != nil {
@@ -34,10 +34,11 @@ func projectClient(config *rest.Config, client *httpClient) (*rest.RESTClient, r
 	return rc, runtime.NewParameterCodec(scheme), err
 }
 
-// Labels of the workload of that name.
+// Labels returns the labels of the pods of a workload.
 func Labels(workload string) map[string]string { return map[string]string{"app": workload} }
 
-// Pod returns a template of pods with one container that requests these amounts, and exits within a second after a termination signal.
+// Pod returns a pod template with one container that requests these amounts. The container exits within a second after a termination
+// signal.
 func Pod(cpu, memory string) corev1.PodTemplateSpec {
 	return corev1.PodTemplateSpec{Spec: corev1.PodSpec{
 		TerminationGracePeriodSeconds: new(int64(1)),
@@ -50,7 +51,7 @@ func Pod(cpu, memory string) corev1.PodTemplateSpec {
 	}}
 }
 
-// CreateDeployment creates a deployment in the test's namespace whose pods have Labels(name) in addition to the template's own.
+// CreateDeployment creates a deployment in the test's namespace. Its pods have Labels(name), and the labels of the template.
 func (c *Cluster) CreateDeployment(name string, replicas int32, template corev1.PodTemplateSpec) *appsv1.Deployment {
 	c.t.Helper()
 	if template.Labels == nil {
@@ -69,8 +70,8 @@ func (c *Cluster) CreateDeployment(name string, replicas int32, template corev1.
 	return created
 }
 
-// CreateBudget creates a PodDisruptionBudget of a deployment's name in the test's namespace, which allows this number of its pods to be
-// unavailable at a time.
+// CreateBudget creates a PodDisruptionBudget in the test's namespace, with the name of the deployment. It allows this number of the
+// deployment's pods to be unavailable at a time.
 func (c *Cluster) CreateBudget(deployment string, maxUnavailable int32) {
 	c.t.Helper()
 	_, err := c.Client.PolicyV1().PodDisruptionBudgets(c.Namespace).Create(c.t.Context(), &policyv1.PodDisruptionBudget{
@@ -82,7 +83,7 @@ func (c *Cluster) CreateBudget(deployment string, maxUnavailable int32) {
 	c.check(err)
 }
 
-// Scale changes a deployment's number of pods.
+// Scale changes the number of pods of a deployment.
 func (c *Cluster) Scale(deployment string, replicas int32) {
 	c.t.Helper()
 	c.Retry("scaling deployment "+deployment, func() error {
@@ -96,8 +97,8 @@ func (c *Cluster) Scale(deployment string, replicas int32) {
 	})
 }
 
-// NodePool returns a pool of the fake cloud's instances that takes any of them, with its defaults filled in, to be changed before it is
-// created. Its nodes are never consolidated: what is launched stays, unless a test has it otherwise.
+// NodePool returns a pool, with defaults filled in, that allows all instance types of the fake cloud. The caller may change it before
+// creating it. Its nodes are never consolidated unless a test changes this.
 func NodePool(name string) *v1.NodePool {
 	pool := &v1.NodePool{
 		ObjectMeta: metav1.ObjectMeta{Name: name},
@@ -115,7 +116,7 @@ func NodePool(name string) *v1.NodePool {
 func (c *Cluster) CreateNodePool(pool *v1.NodePool) *v1.NodePool {
 	c.t.Helper()
 	var created *v1.NodePool
-	// A kind may be unknown for a moment after its definition is there.
+	// For a moment after its definition is stored, a kind may be unknown.
 	c.Retry("creating nodepool "+pool.Name, func() (err error) {
 		created, err = c.NodePools.Create(c.t.Context(), pool, metav1.CreateOptions{})
 		return err

@@ -10,26 +10,27 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// nominated is the reason of the events by which a controller says where a pod should go.
+// nominated is the reason of the events in which a controller says where a pod should go.
 const nominated = "Nominated"
 
-// placements say where pods should go, by the latest event of each pod. Pods are identified by name: pods of workloads get a new name
-// each, and an event need not contain more.
+// placements has the places where pods should go, from the latest event of each pod. Pods are identified by name, because each pod of a
+// workload gets a new name, and an event need not contain more.
 type placements struct {
 	mu     sync.Mutex
 	target map[string]target
 }
 
-// target of a nomination: a claim that has no node yet, or a node, or both.
+// target is the target of a nomination: a claim that has no node yet, or a node, or both.
 type target struct{ claim, node string }
 
-// Message of a Nominated event: "Pod should schedule on: nodeclaim/default-x2x4q, node/node-1", either part alone as well.
+// These match parts of a Nominated event's message: "Pod should schedule on: nodeclaim/default-x2x4q, node/node-1". One of the two parts
+// may be missing.
 var (
 	claimInMessage = regexp.MustCompile(`nodeclaim/([a-z0-9.-]*[a-z0-9])`)
 	nodeInMessage  = regexp.MustCompile(`\bnode/([a-z0-9.-]*[a-z0-9])`)
 )
 
-// targetOf reads a message; what it does not name is empty.
+// targetOf parses a message. Parts that it does not contain are empty.
 func targetOf(message string) target {
 	var t target
 	if m := claimInMessage.FindStringSubmatch(message); m != nil {
@@ -56,22 +57,23 @@ func (p *placements) watch(informer cache.SharedIndexInformer) error {
 	return err
 }
 
-// Placements says how many of the pods that are bound went where the planner meant them to go.
+// Placements says how many of the bound pods are where the planner wanted them.
 type Placements struct {
-	// Bound pods in all.
+	// Bound is the number of all bound pods.
 	Bound int
-	// Told is the number of bound pods whose planned node is known. Controllers limit the rate of such events.
+	// Told is the number of bound pods whose planned node is known. It may be smaller than Bound, because controllers limit the rate of
+	// such events.
 	Told int
-	// Met is how many of these were bound to exactly this node.
+	// Met is the number of these pods that are on exactly this node.
 	Met int
 	// Elsewhere names the pods that were bound to another node, with both nodes.
 	Elsewhere []string
-	// Deserted are the planned nodes of pods that are elsewhere.
+	// Deserted are the planned nodes of pods that were bound to another node.
 	Deserted map[string]bool
 }
 
-// Rate returns the share of pods that were bound as planned, from 0 to 1, among the pods whose planned node is known. It is 1 if none is
-// known.
+// Rate returns the share of pods that were bound as planned, from 0 to 1, among the pods whose planned node is known. It is 1 if no planned
+// node is known.
 func (p Placements) Rate() float64 {
 	if p.Told == 0 {
 		return 1
@@ -85,7 +87,7 @@ func (p Placements) String() string {
 		p.Bound, p.Told, p.Met, 100*p.Rate(), p.Told-p.Met)
 }
 
-// Placements compares where the pods of the test's namespace are with where they were meant to go.
+// Placements compares the nodes of the pods in the test's namespace with their planned nodes.
 func (c *Cluster) Placements() Placements {
 	c.t.Helper()
 	claims, err := c.Claims()

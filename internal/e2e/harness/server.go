@@ -12,9 +12,9 @@ import (
 	"github.com/drawknife/drawknife/internal/e2e/plane"
 )
 
-// Server is one control plane for all tests of a package. The zero value is ready and starts nothing yet.
+// Server is the one control plane for all tests of a package. The zero value is ready; it has not started anything yet.
 type Server struct {
-	// Options of the control plane; its binary is found.
+	// Options are the options of the control plane. The field Binary is set automatically.
 	Options plane.Options
 
 	mu     sync.Mutex
@@ -23,7 +23,7 @@ type Server struct {
 }
 
 // Plane returns the control plane. The first call starts it. If it is not built, the test is skipped with a message that says how to build
-// it. The test fails at once if the control plane did not start, or has ended since.
+// it. If the control plane did not start, or has ended since then, the test fails at once.
 func (s *Server) Plane(t testing.TB) *plane.ControlPlane {
 	t.Helper()
 	s.mu.Lock()

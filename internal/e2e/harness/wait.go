@@ -13,17 +13,17 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// Condition reports whether something has happened in the cluster, and if not, what it sees instead.
+// Condition reports whether something has happened in the cluster. If not, seen describes the present state.
 type Condition func() (done bool, seen string)
 
 // pollEvery is how often a condition is checked.
 const pollEvery = 50 * time.Millisecond
 
-// retryTimeout is how long Retry goes on.
+// retryTimeout is how long Retry tries.
 const retryTimeout = 2 * time.Minute
 
-// Eventually waits for a condition. If that takes longer than the timeout, it fails the test with what was seen last. The
-// result is how long it took.
+// Eventually waits for a condition. If this takes longer than the timeout, it fails the test with the last state that was seen. It returns
+// how long it has waited.
 func (c *Cluster) Eventually(what string, timeout time.Duration, condition Condition) time.Duration {
 	c.t.Helper()
 	began := time.Now()
@@ -55,7 +55,7 @@ func (c *Cluster) Never(what string, during time.Duration, condition Condition) 
 	}
 }
 
-// Retry does something until it succeeds, for two minutes at most.
+// Retry calls try until it succeeds, for at most two minutes.
 func (c *Cluster) Retry(what string, try func() error) {
 	c.t.Helper()
 	c.Eventually(what, retryTimeout, func() (bool, string) {
@@ -64,13 +64,13 @@ func (c *Cluster) Retry(what string, try func() error) {
 	})
 }
 
-// Lap logs what has just happened with the time since the test began.
+// Lap logs a message with the time since the start of the test.
 func (c *Cluster) Lap(format string, args ...any) {
 	c.t.Helper()
 	c.t.Logf("%7.2fs  %s", time.Since(c.began).Seconds(), fmt.Sprintf(format, args...))
 }
 
-// Pods returns the pods of a workload as they are now, ordered by name, or all pods of the namespace for the empty name. They are shared
+// Pods returns the present pods of a workload, ordered by name. If workload is empty, it returns all pods of the namespace. They are shared
 // and must not be changed.
 func (c *Cluster) Pods(workload string) []*corev1.Pod {
 	c.t.Helper()
@@ -84,7 +84,7 @@ func (c *Cluster) Pods(workload string) []*corev1.Pod {
 	return pods
 }
 
-// Nodes returns the nodes as they are now, ordered by name. They are shared and must not be changed.
+// Nodes returns the present nodes, ordered by name. They are shared and must not be changed.
 func (c *Cluster) Nodes() []*corev1.Node {
 	c.t.Helper()
 	nodes, err := c.nodes.List(labels.Everything())
@@ -93,8 +93,8 @@ func (c *Cluster) Nodes() []*corev1.Node {
 	return nodes
 }
 
-// Node returns the node with that name, or nil if there is none. The node is shared and must not be changed. If the watch of nodes does not
-// show it yet, though the watch of pods shows pods on it, Node reads it from the API server.
+// Node returns the node with this name, or nil if it does not exist. The node is shared and must not be changed. If the watch of nodes does
+// not show it yet, but the watch of pods shows pods on it, Node reads it from the API server.
 func (c *Cluster) Node(name string) *corev1.Node {
 	node, err := c.nodes.Get(name)
 	if err != nil {
@@ -106,7 +106,7 @@ func (c *Cluster) Node(name string) *corev1.Node {
 	return node
 }
 
-// Claims returns the NodeClaims as they are now, ordered by name.
+// Claims returns the present NodeClaims, ordered by name.
 func (c *Cluster) Claims() ([]v1.NodeClaim, error) {
 	list, err := c.NodeClaims.List(c.t.Context(), metav1.ListOptions{})
 	if err != nil {
@@ -115,7 +115,7 @@ func (c *Cluster) Claims() ([]v1.NodeClaim, error) {
 	return list.Items, nil
 }
 
-// Running reports whether a pod runs and is not about to end.
+// Running reports whether a pod runs and is not being deleted.
 func Running(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodRunning && pod.DeletionTimestamp == nil
 }
@@ -127,7 +127,7 @@ func Unschedulable(pod *corev1.Pod) bool {
 	})
 }
 
-// PodsAre is the condition that a workload has exactly n pods, all of which are so.
+// PodsAre is the condition that a workload has exactly n pods and that is returns true for all of them. are describes this for messages.
 func (c *Cluster) PodsAre(workload string, n int, are string, is func(*corev1.Pod) bool) Condition {
 	return func() (bool, string) {
 		pods := c.Pods(workload)
@@ -146,13 +146,13 @@ func (c *Cluster) PodsRun(workload string, n int) Condition {
 	return c.PodsAre(workload, n, "running", Running)
 }
 
-// PodsUnschedulable is the condition that a workload has exactly n pods and kube-scheduler found a node for none.
+// PodsUnschedulable is the condition that a workload has exactly n pods and that kube-scheduler found no node for any of them.
 func (c *Cluster) PodsUnschedulable(workload string, n int) Condition {
 	return c.PodsAre(workload, n, "unschedulable", Unschedulable)
 }
 
-// BudgetAllows is the condition that the PodDisruptionBudget of a deployment, as it is now, counts the given number of pods and allows the
-// given number of evictions.
+// BudgetAllows is the condition that the PodDisruptionBudget of a deployment counts the given number of pods and allows the given number of
+// evictions now.
 func (c *Cluster) BudgetAllows(deployment string, pods, allowed int32) Condition {
 	return func() (bool, string) {
 		b, err := c.Client.PolicyV1().PodDisruptionBudgets(c.Namespace).Get(c.t.Context(), deployment, metav1.GetOptions{})
@@ -164,7 +164,7 @@ func (c *Cluster) BudgetAllows(deployment string, pods, allowed int32) Condition
 	}
 }
 
-// Empty is the condition that there is no node, no claim and no instance in the cloud.
+// Empty is the condition that there are no nodes, no claims and no instances in the cloud.
 func (c *Cluster) Empty() Condition {
 	return func() (bool, string) {
 		claims, err := c.Claims()
@@ -176,8 +176,8 @@ func (c *Cluster) Empty() Condition {
 	}
 }
 
-// Settled is the condition that nodes, claims and instances are the same in number, n for a non-negative n, and each instance belongs to
-// exactly one claim and exactly one node: nothing is leaked or duplicated.
+// Settled is the condition that there are equal numbers of nodes, claims and instances (n of each, unless n is negative), and that each
+// instance belongs to exactly one claim and one node. Nothing is leaked or duplicated.
 func (c *Cluster) Settled(n int) Condition {
 	return func() (bool, string) {
 		claims, err := c.Claims()

@@ -13,28 +13,27 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// maxOptions bounds the number of different nodes that are tried for one planned node, and so the number of replays of a
-// plan. Types come before zones, zones before capacity types.
+// maxOptions limits the number of different nodes that are tried for one planned node, and thus the number of replays of a plan. If there
+// are more, it is more important to try all types than all zones, and all zones than all capacity types.
 const maxOptions = 16
 
-// Choice settles what the provider may decide: what each planned node is created as.
+// Choice determines what a provider may decide: the type and offering that each planned node is created with.
 type Choice struct {
-	// Options are parallel to Plan.NewNodes.
+	// Options has one entry for each of Plan.NewNodes.
 	Options []Option
-	// Label counts through the values of labels that neither type nor offering settles: each node gets the
-	// Label-th value that its requirements leave, counted round.
+	// Label selects the values of labels that neither type nor offering determines. Each node gets value number Label of the values that
+	// its requirements allow; after the last value, the first follows.
 	Label int
 }
 
-// Option is an instance type and an offering as which a planned node can be created.
+// Option is an instance type and an offering that a planned node can be created with.
 type Option struct {
-	// Type and Offering may be launched by the pool: they are the snapshot's own, or the results of its NodeOverlays.
-	// They must not be changed.
+	// The pool may launch Type and Offering. They belong to the snapshot, or are the results of its NodeOverlays. They must not be changed.
 	Type     *cloudprovider.InstanceType
 	Offering *cloudprovider.Offering
 }
 
-// String is "type/zone/capacity type".
+// String returns "type/zone/capacity type".
 func (o Option) String() string {
 	if o.Type == nil {
 		return ""
@@ -42,12 +41,12 @@ func (o Option) String() string {
 	return cloudprovider.KeyOf(o.Type, o.Offering).String()
 }
 
-// Choices returns the replays in which a plan must hold: in the first every node is what the plan assumes, then as many as it takes until each node
-// was every one of its minimal types (remaining types that have in no resource more room than another type) and its cheapest
-// in every zone and capacity type left open. Nodes are turned through their options at different positions, so that equal nodes land in
-// different zones.
+// Choices returns the choices for which a plan must work. In the first, every node is as the plan assumes. In the others together, each
+// node gets each of its minimal types and its cheapest type, in every zone and capacity type that remains allowed. A remaining type is
+// minimal if in no resource it has more room than another one. Different nodes start at different positions in their lists of options, so
+// that equal nodes are in different zones.
 //
-// An error says that the plan promises a type that can't be bought under the node's requirements.
+// An error means that the plan promises a type that can't be bought with the node's requirements.
 func Choices(snapshot *scheduling.Snapshot, plan *scheduling.Plan) ([]Choice, error) {
 	options := make([][]Option, len(plan.NewNodes))
 	stock := newStock(snapshot)
@@ -74,7 +73,7 @@ func Choices(snapshot *scheduling.Snapshot, plan *scheduling.Plan) ([]Choice, er
 	return out, nil
 }
 
-// optionsOf lists what a node may be created as; the first is what the plan reckons with.
+// optionsOf returns the options for a node. The first is the one that the plan assumes.
 func optionsOf(stock *stock, node *scheduling.NewNode) ([]Option, error) {
 	snapshot := stock.snapshot
 	if len(node.InstanceTypes) == 0 {
@@ -116,7 +115,7 @@ func optionsOf(stock *stock, node *scheduling.NewNode) ([]Option, error) {
 			chosen = append(chosen, candidates[i])
 		}
 	}
-	// Round by round, so that a cut takes the last zones of all types rather than all zones of the last types.
+	// Take one option of each type in turn. So a cut removes the last zones of all types, and not all zones of the last types.
 	var out []Option
 	for round := 0; len(out) < maxOptions; round++ {
 		before := len(out)
@@ -132,13 +131,13 @@ func optionsOf(stock *stock, node *scheduling.NewNode) ([]Option, error) {
 	return out, nil
 }
 
-// promisedOption finds the offering that the plan names.
+// promisedOption returns the offering that the plan names.
 func promisedOption(catalog []*cloudprovider.InstanceType, node *scheduling.NewNode, offered scheduling.InstanceTypeOption) (Option, error) {
 	at := slices.IndexFunc(catalog, func(t *cloudprovider.InstanceType) bool { return t.Name == offered.Name })
 	if at < 0 {
 		return Option{}, errors.New("its pool has no such type")
 	}
-	// A zone may have several reservations.
+	// There may be several matching offerings, because a zone may have several reservations.
 	var found Option
 	excluded := false
 	for o := range catalog[at].OfferingsWithRoom() {
@@ -160,7 +159,8 @@ func promisedOption(catalog []*cloudprovider.InstanceType, node *scheduling.NewN
 	return Option{}, errors.New("no such offering is in stock")
 }
 
-// claimRequests returns what the NodeClaim will request: the pods, and the least that DaemonSets take on any of the promised nodes.
+// claimRequests returns the requests of the NodeClaim: those of the pods, plus the smallest requests of DaemonSets on any of the promised
+// nodes.
 func claimRequests(snapshot *scheduling.Snapshot, pool *scheduling.NodePool, node *scheduling.NewNode, promised []Option) (corev1.ResourceList, error) {
 	var least corev1.ResourceList
 	for i, option := range promised {
@@ -192,7 +192,7 @@ func claimRequests(snapshot *scheduling.Snapshot, pool *scheduling.NodePool, nod
 	return least, nil
 }
 
-// add adds times the amounts to the sum.
+// add adds times the amounts to sum.
 func add(sum, amounts corev1.ResourceList, times int64) {
 	for name, quantity := range amounts {
 		total := sum[name]
@@ -203,8 +203,8 @@ func add(sum, amounts corev1.ResourceList, times int64) {
 	}
 }
 
-// launchable returns the offerings of the promised option's type by which the provider could create the node: in stock, allowed by the
-// requirements, and large enough for the requests of the claim. The promised offering comes first, then the offerings in other zones.
+// launchable returns the offerings of the promised option's type that the provider could use for the node: in stock, allowed by the
+// requirements, and large enough for the requests of the claim. The promised offering comes first, then offerings in other zones.
 func launchable(promised Option, node *scheduling.NewNode, requests corev1.ResourceList) []Option {
 	out := []Option{promised}
 	zones := map[string]bool{promised.Offering.Zone(): true}
@@ -222,7 +222,7 @@ func launchable(promised Option, node *scheduling.NewNode, requests corev1.Resou
 	return append(out, rest...)
 }
 
-// allowed reports whether a node that states these labels can meet the requirements.
+// allowed reports whether a node with the stated labels can meet the requirements.
 func allowed(stated, node requirements.Set) bool {
 	for r := range stated.All {
 		if !node.Has(r.Key()) {
@@ -242,7 +242,7 @@ func allowed(stated, node requirements.Set) bool {
 	return true
 }
 
-// only returns the only value that a requirement allows.
+// only returns the value of a requirement that allows exactly one.
 func only(r requirements.Requirement) (string, bool) {
 	if values := r.Values(); !r.Complement() && len(values) == 1 {
 		return values[0], true
@@ -250,7 +250,7 @@ func only(r requirements.Requirement) (string, bool) {
 	return "", false
 }
 
-// exceeds returns a resource of which a has more than b, or "" if there is none. A resource that is not named is zero.
+// exceeds returns a resource of which a has more than b, or "" if there is no such resource. A resource that is missing counts as zero.
 func exceeds(a, b corev1.ResourceList) corev1.ResourceName {
 	for _, name := range slices.Sorted(maps.Keys(a)) {
 		if quantity := a[name]; quantity.Cmp(b[name]) > 0 {

@@ -8,12 +8,12 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 )
 
-// cluster is what kube-scheduler would hold in its cache: nodes with the pods bound to them. Its own cache snapshot
-// rebuilds whole lists for every pod bound; this one is updated pod by pod.
+// cluster has the data of kube-scheduler's cache: nodes with the pods that are bound to them. It is updated pod by pod. kube-scheduler's
+// own snapshot would rebuild whole lists for every bound pod.
 type cluster struct {
 	infos  []fwk.NodeInfo
 	byName map[string]*framework.NodeInfo
-	// claims counts the bound pods that use a volume claim, by "namespace/name".
+	// claims counts the bound pods that use a PersistentVolumeClaim, by "namespace/name".
 	claims map[string]int
 }
 
@@ -32,7 +32,7 @@ func (c *cluster) addNode(node *corev1.Node) error {
 	return nil
 }
 
-// bind puts a pod on a node, asking nothing. The pod is copied, with the node's name filled in.
+// bind binds a pod to a node without any checks. It copies the pod and sets its node's name.
 func (c *cluster) bind(pod *corev1.Pod, node string) error {
 	info, ok := c.byName[node]
 	if !ok {
@@ -49,8 +49,7 @@ func (c *cluster) bind(pod *corev1.Pod, node string) error {
 	return nil
 }
 
-// The methods below make the cluster a fwk.SharedLister. Pod groups are none of its business: no plugin that looks at
-// them is asked.
+// These methods make the cluster a fwk.SharedLister. It has no pod groups, because no plugin that reads them is called.
 
 func (c *cluster) NodeInfos() fwk.NodeInfoLister                             { return nodeInfos{c} }
 func (c *cluster) StorageInfos() fwk.StorageInfoLister                       { return storageInfos{c} }

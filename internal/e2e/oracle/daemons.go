@@ -11,8 +11,8 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// daemonPods returns the pods that the DaemonSet controller would make for the node: a pod for each set whose selector and required
-// affinity match its labels and that tolerates its taints.
+// daemonPods returns the pods that the DaemonSet controller would create for the node. There is one for each DaemonSet whose selector and
+// required affinity match the node's labels and that tolerates its taints.
 func daemonPods(sets []*appsv1.DaemonSet, node *corev1.Node) []*corev1.Pod {
 	var out []*corev1.Pod
 	for _, set := range sets {
@@ -41,10 +41,10 @@ func daemonPods(sets []*appsv1.DaemonSet, node *corev1.Node) []*corev1.Pod {
 	return out
 }
 
-// hard selects the taints that keep pods away.
+// hard reports whether a taint keeps pods without a toleration away.
 func hard(t *corev1.Taint) bool { return t.Effect != corev1.TaintEffectPreferNoSchedule }
 
-// daemonTolerations returns what the DaemonSet controller adds to each of its pods.
+// daemonTolerations returns the tolerations that the DaemonSet controller adds to each of its pods.
 func daemonTolerations() []corev1.Toleration {
 	out := []corev1.Toleration{}
 	add := func(key string, effect corev1.TaintEffect) {

@@ -12,8 +12,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// addExisting adds a node of the snapshot with its pods, and with the pods of DaemonSets that are still missing
-// there. A node that is being launched is added as the node that it will be.
+// addExisting adds a node of the snapshot with its pods, and the pods of DaemonSets that are still missing on it. If the node is being
+// launched, it is added as it will be when it is ready.
 func (s *stage) addExisting(n *scheduling.Node) error {
 	node := settled(n)
 	if err := s.judge.cluster.addNode(node); err != nil {
@@ -44,9 +44,9 @@ func (s *stage) addExisting(n *scheduling.Node) error {
 	return nil
 }
 
-// settled returns the node's Node once it is initialized: an initialized or foreign node is unchanged, except that a cordon has its taint.
-// On a node that is coming up the startup and ephemeral taints are gone, and what its kubelet has not reported yet is as the NodeClaim
-// says.
+// settled returns the node's Node as it will be once initialized. An initialized node, or one that drawknife does not manage, is unchanged,
+// except that a cordon gets its taint. If the node is not ready yet, its startup taints and ephemeral taints are removed, and values that
+// its kubelet has not reported yet come from the NodeClaim.
 func settled(n *scheduling.Node) *corev1.Node {
 	out := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: n.Name}}
 	if n.Object != nil {
@@ -78,7 +78,7 @@ func settled(n *scheduling.Node) *corev1.Node {
 	return out
 }
 
-// cordoned returns the node's taints with the taint that follows a cordon.
+// cordoned returns the node's taints, with the taint that kube-controller-manager adds after a cordon.
 func cordoned(node *corev1.Node) []corev1.Taint {
 	cordon := corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule}
 	if !node.Spec.Unschedulable || slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool { return t.MatchTaint(&cordon) }) {
@@ -87,7 +87,7 @@ func cordoned(node *corev1.Node) []corev1.Taint {
 	return append(slices.Clip(node.Spec.Taints), cordon)
 }
 
-// lasting drops the taints of a node that comes up, and the startup taints.
+// lasting returns the taints without startup taints and without the taints of a node that is not ready yet.
 func lasting(taints, startup []corev1.Taint) []corev1.Taint {
 	var out []corev1.Taint
 	for _, t := range taints {
@@ -106,7 +106,7 @@ func lasting(taints, startup []corev1.Taint) []corev1.Taint {
 	return out
 }
 
-// filled is have with missing and zero amounts taken from claimed.
+// filled returns have, with missing and zero amounts replaced by those of claimed.
 func filled(have, claimed corev1.ResourceList) corev1.ResourceList {
 	out := corev1.ResourceList{}
 	maps.Copy(out, claimed)

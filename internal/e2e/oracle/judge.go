@@ -32,7 +32,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/metrics"
 )
 
-// factory makes one of kube-scheduler's plugins.
+// factory makes one plugin of kube-scheduler.
 type factory struct {
 	name string
 	make frameworkruntime.PluginFactoryWithFts[fwk.Plugin]
@@ -57,7 +57,7 @@ func factories() []factory {
 	}
 }
 
-// Plugins names the plugins that are asked, in their order.
+// Plugins returns the names of the plugins that are called, in their order.
 func Plugins() []string {
 	var out []string
 	for _, f := range factories() {
@@ -66,21 +66,20 @@ func Plugins() []string {
 	return out
 }
 
-// judge is kube-scheduler's opinion on a cluster: its plugins with default arguments and default feature gates.
+// judge calls kube-scheduler's plugins for a cluster, with default arguments and default feature gates.
 type judge struct {
 	cluster *cluster
-	// objects are the informers the plugins read from. They are never started: the judge fills their stores itself.
+	// objects are the informers that the plugins read from. They are never started: the judge fills their stores itself.
 	objects informers.SharedInformerFactory
 	plugins []fwk.Plugin
 }
 
-// newJudge makes the plugins, with the cluster's default spread constraints. What they need in the background ends with
-// ctx.
+// newJudge makes the plugins, with the cluster's default spread constraints. Goroutines that they start end with ctx.
 func newJudge(ctx context.Context, c *cluster, spread []corev1.TopologySpreadConstraint) (*judge, error) {
-	metrics.Register() // once per process by itself; the plugins count into these and crash without
+	metrics.Register() // runs once per process; the plugins use these metrics and crash without them
 	ctx = klog.NewContext(ctx, logr.Discard())
 	j := &judge{cluster: c, objects: informers.NewSharedInformerFactory(nil, 0)}
-	// Without a profile the framework is just the handle through which plugins find their surroundings.
+	// Without a profile, the framework only gives plugins access to the lister and the informers.
 	handle, err := frameworkruntime.NewFramework(ctx, nil, nil,
 		frameworkruntime.WithSnapshotSharedLister(c),
 		frameworkruntime.WithInformerFactory(j.objects),
@@ -127,8 +126,7 @@ type verdict struct {
 	message string
 }
 
-// ask runs the plugins for a pod on a node. Unlike kube-scheduler it continues after the first refusal, so that all reasons
-// against the place are known.
+// ask calls the plugins for a pod and a node. Unlike kube-scheduler, it continues after the first refusal, so that all reasons are known.
 func (j *judge) ask(ctx context.Context, pod *corev1.Pod, node string) ([]verdict, error) {
 	info, ok := j.cluster.byName[node]
 	if !ok {
@@ -145,7 +143,7 @@ func (j *judge) ask(ctx context.Context, pod *corev1.Pod, node string) ([]verdic
 	return out, nil
 }
 
-// askPlugin is the plugin's share of a scheduling cycle up to and with Filter.
+// askPlugin runs one plugin for a scheduling cycle, up to and including Filter.
 func askPlugin(ctx context.Context, plugin fwk.Plugin, state fwk.CycleState, pod *corev1.Pod, node fwk.NodeInfo, all []fwk.NodeInfo) *fwk.Status {
 	if pre, ok := plugin.(fwk.PreFilterPlugin); ok {
 		result, status := pre.PreFilter(ctx, state, pod, all)

@@ -14,10 +14,10 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// Purchases checks what kube-scheduler never sees, but without which the planned nodes would not be launched, or not as
-// promised: pools launch nodes at all, prices and allocatable amounts are those of the types with the NodeOverlays
-// applied, reservations are not overdrawn, and the instance types are as varied as minValues ask for. It returns what
-// is wrong, a sentence each; nil means nothing.
+// Purchases checks conditions that kube-scheduler never sees. Without them, the planned nodes would not be launched, or not as promised. It
+// checks that the pools may launch nodes, that prices and allocatable amounts are those of the types with NodeOverlays applied, that no
+// reservation is used beyond its capacity, and that the instance types meet minValues. It returns one sentence for each fault, or nil if
+// there are none.
 func Purchases(snapshot *scheduling.Snapshot, plan *scheduling.Plan, query scheduling.Query) []string {
 	c := &clerk{stock: newStock(snapshot), query: query, drawn: map[string]int{}, left: map[string]int{}}
 	total := 0.0
@@ -42,7 +42,7 @@ type clerk struct {
 	stock  *stock
 	query  scheduling.Query
 	faults []string
-	// drawn counts the nodes that may draw on a reservation, left what it has.
+	// drawn is the number of nodes that may use a reservation. left is its remaining capacity.
 	drawn, left map[string]int
 }
 
@@ -85,7 +85,7 @@ func (c *clerk) check(node *scheduling.NewNode) {
 	c.variety(pool, node, options)
 }
 
-// count notes what reservations have left: the least that any offering on sale says.
+// count records the remaining capacity of each reservation: the smallest number that any available offering states.
 func (c *clerk) count(catalog []*cloudprovider.InstanceType) {
 	for _, t := range catalog {
 		for i := range t.Offerings {
@@ -101,12 +101,12 @@ func (c *clerk) count(catalog []*cloudprovider.InstanceType) {
 	}
 }
 
-// reservationOf names the reservation: what the offering states in addition to zone and capacity type.
+// reservationOf identifies the reservation by the labels that the offering states in addition to zone and capacity type.
 func reservationOf(o *cloudprovider.Offering) string {
 	return o.Requirements.Without(corev1.LabelTopologyZone, v1.CapacityTypeLabelKey).String()
 }
 
-// compare checks the figures of the node that the plan assumes.
+// compare checks the price and the amounts of the node that the plan assumes.
 func (c *clerk) compare(node *scheduling.NewNode, promised Option) {
 	if price := node.InstanceTypes[0].Price; !same(price, promised.Offering.Price) {
 		c.complain("node %s: the plan reckons with a price of %v, %s costs %v", node.Name, price, promised, promised.Offering.Price)
@@ -122,7 +122,7 @@ func text(list corev1.ResourceList, name corev1.ResourceName) string {
 	return quantity.String()
 }
 
-// variety checks minValues. Values count that a node of the claim can still get.
+// variety checks minValues. A value counts if a node of the claim can still get it.
 func (c *clerk) variety(pool *scheduling.NodePool, node *scheduling.NewNode, options []Option) {
 	relaxed := false
 	for _, r := range pool.Object.Spec.Template.Spec.Requirements {
@@ -148,7 +148,7 @@ func (c *clerk) variety(pool *scheduling.NodePool, node *scheduling.NewNode, opt
 	}
 }
 
-// valuesOf returns the values of the label that the node may end with.
+// valuesOf returns the values of the label that the node may get.
 func valuesOf(o Option, node *scheduling.NewNode, key string) []string {
 	if key == corev1.LabelInstanceTypeStable {
 		return []string{o.Type.Name}
@@ -160,8 +160,8 @@ func valuesOf(o Option, node *scheduling.NewNode, key string) []string {
 	return r.Values()
 }
 
-// stated returns the labels that a node of the option has, as far as type and offering say.
+// stated returns the labels of a node of the option that type and offering state.
 func stated(o Option) requirements.Set { return o.Type.MachineRequirements(o.Offering) }
 
-// same allows for the planner's rounding of prices to a billionth of a dollar.
+// same allows a difference, because the planner rounds prices to a billionth of a USD.
 func same(a, b float64) bool { return math.Abs(a-b) < 1e-6 }

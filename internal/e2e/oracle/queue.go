@@ -13,37 +13,37 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// Preference says which of the nodes that take a pod kube-scheduler prefers.
+// Preference says which node kube-scheduler prefers for a pod, of those that accept it.
 type Preference uint8
 
 const (
-	// PlannedNode prefers the node that the plan has for the pod, then the first.
+	// PlannedNode prefers the planned node of the pod, and otherwise the first node.
 	PlannedNode Preference = iota
-	// LeastAllocated prefers the node with the largest share of CPU and memory left, as kube-scheduler's default scores do.
+	// LeastAllocated prefers the node with the largest free share of CPU and memory, as kube-scheduler's default scores do.
 	LeastAllocated
-	// AnyNode takes nodes by lot, the same ones each time.
+	// AnyNode chooses a pseudorandom node, the same in each run.
 	AnyNode
 )
 
-// String names the preference.
+// String returns the name of the preference.
 func (p Preference) String() string {
 	return [...]string{"the planned node first", "the least allocated node", "any node"}[p]
 }
 
-// Queued is what came of a plan whose pods kube-scheduler took from its queue.
+// Queued is the result of Queue.
 type Queued struct {
-	// Pods that the plan places.
+	// Pods is the number of pods that the plan places.
 	Pods int
-	// Refused pods could not go where the plan has them when their turn first came.
+	// Refused are pods that were not accepted on their planned node at their first turn.
 	Refused []scheduling.PodKey
-	// Left pods found no node at all, however often they were tried again.
+	// Left are pods that no node accepted, although they were tried again.
 	Left []scheduling.PodKey
 }
 
-// Queue binds the plan's pods once its nodes are there, as the choice has them, in the order of kube-scheduler's queue: by
-// priority, then by creation, then by name (w-2 before w-10), placeholders last. Each is bound to a node that all filter plugins
-// accept, by preference; pods without such a node are tried again after the others, as long as some pod is bound. Pods without a place
-// in the plan take no part. Errors are the same as Replay's.
+// Queue binds the plan's pods, with the plan's nodes present as in the choice. Pods come in the order of kube-scheduler's queue: by
+// priority, then by creation, then by name (w-2 before w-10), placeholders last. Each pod is bound to a node that all filter plugins
+// accept, chosen by prefer. Pods without such a node are tried again after the others, as long as some pod is bound. Pods that the plan
+// does not place are left out. Errors are the same as those of Replay.
 func Queue(ctx context.Context, snapshot *scheduling.Snapshot, plan *scheduling.Plan, choice Choice, prefer Preference) (Queued, error) {
 	s, err := newStage(ctx, snapshot, plan, choice)
 	if err != nil {
@@ -89,7 +89,7 @@ func Queue(ctx context.Context, snapshot *scheduling.Snapshot, plan *scheduling.
 	return out, nil
 }
 
-// queue returns the plan's promises in the order of kube-scheduler's queue.
+// queue returns the placements of the plan in the order of kube-scheduler's queue.
 func (s *stage) queue() ([]placement, error) {
 	promises, err := placements(s.plan)
 	if err != nil {
@@ -120,7 +120,7 @@ func priorityOf(pod *corev1.Pod) int32 {
 	return *pod.Spec.Priority
 }
 
-// takers returns the nodes that all plugins accept for the pod, in the order of the cluster. Manually created volumes exist for
+// takers returns the nodes that all plugins accept for the pod, in the order of the cluster. Volumes that are created manually exist for
 // the planned node.
 func (s *stage) takers(ctx context.Context, pod *corev1.Pod, planned string) ([]string, error) {
 	if _, isNew := s.machines[planned]; isNew {

@@ -9,21 +9,21 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// Refusal is a pod that kube-scheduler would not bind where the plan promises it a place.
+// Refusal says that kube-scheduler would not bind a pod to the node that the plan promises.
 type Refusal struct {
-	// Pod that is turned away.
+	// Pod is the pod that is refused.
 	Pod scheduling.PodKey
-	// Node it was promised: the name of a node of the snapshot or of a planned node.
+	// Node is the promised node: the name of a node of the snapshot or of a planned node.
 	Node string
-	// Node says as what the planned node was created; empty for a node of the snapshot.
+	// Machine is the option that the planned node was created with; empty for a node of the snapshot.
 	Machine string
-	// Plugin of kube-scheduler that says no.
+	// Plugin is the plugin of kube-scheduler that refuses the pod.
 	Plugin string
 	// Message is the message of the plugin.
 	Message string
 }
 
-// String returns a sentence.
+// String returns a sentence for people.
 func (r Refusal) String() string {
 	where := r.Node
 	if r.Machine != "" {
@@ -32,10 +32,10 @@ func (r Refusal) String() string {
 	return fmt.Sprintf("%s refuses pod %s on %s: %s", r.Plugin, r.Pod, where, r.Message)
 }
 
-// Replay binds the plan's pods one after another, each only if all of kube-scheduler's filter plugins accept it, on the
-// snapshot's nodes and on all planned nodes as the choice has them. It returns what was refused; a refused pod is
-// not bound, and the replay continues without it. An error says that plan and snapshot don't belong together, or that the
-// snapshot holds something the oracle can't act out.
+// Replay binds the plan's pods one after another to the snapshot's nodes and to all planned nodes, created as the choice says. It binds a
+// pod only if all of kube-scheduler's filter plugins accept it. It returns the refusals. A refused pod is not bound, and the replay
+// continues without it. An error means that plan and snapshot don't belong together, or that the snapshot contains something that this
+// package can't simulate.
 //
 // It changes neither snapshot nor plan.
 func Replay(ctx context.Context, snapshot *scheduling.Snapshot, plan *scheduling.Plan, choice Choice) ([]Refusal, error) {
@@ -54,7 +54,7 @@ type stage struct {
 	plan     *scheduling.Plan
 	judge    *judge
 	pods     map[scheduling.PodKey]*corev1.Pod
-	// nodes says what became of each planned node, by name.
+	// machines has the option that each planned node was created with, by name.
 	machines map[string]Option
 	close    context.CancelFunc
 }
@@ -76,8 +76,8 @@ func newStage(ctx context.Context, snapshot *scheduling.Snapshot, plan *scheduli
 		return nil, err
 	}
 	for i := range snapshot.Nodes {
-		// A plan is made for the time when the nodes that are leaving have gone, and their pods with them: in the
-		// meantime kube-scheduler may hold pods back that a topology rule sets against them.
+		// A plan is made for the time after the nodes that are being removed have gone with their pods. Until then, a topology rule may
+		// make kube-scheduler hold pods back because of these pods.
 		if snapshot.Nodes[i].Leaving {
 			continue
 		}
@@ -96,7 +96,7 @@ func newStage(ctx context.Context, snapshot *scheduling.Snapshot, plan *scheduli
 	return s, nil
 }
 
-// play asks and binds in the plan's order.
+// play checks and binds the pods in the plan's order.
 func (s *stage) play(ctx context.Context) ([]Refusal, error) {
 	var refusals []Refusal
 	promises, err := placements(s.plan)
@@ -119,7 +119,7 @@ func (s *stage) play(ctx context.Context) ([]Refusal, error) {
 	return refusals, nil
 }
 
-// tryBind binds the pod if all plugins accept it there. Otherwise it returns the reasons against the place.
+// tryBind binds the pod if all plugins accept it on the node. Otherwise it returns the verdicts of the plugins that refuse it.
 func (s *stage) tryBind(ctx context.Context, pod *corev1.Pod, node string) ([]verdict, error) {
 	if _, planned := s.machines[node]; planned {
 		if err := s.judge.supplyVolumes(pod, node); err != nil {
@@ -136,7 +136,7 @@ func (s *stage) tryBind(ctx context.Context, pod *corev1.Pod, node string) ([]ve
 	return nil, s.judge.cluster.bind(pod, node)
 }
 
-// podsOf returns the snapshot's waiting pods, placeholders among them, as the API server holds them.
+// podsOf returns the snapshot's pending pods, including placeholders, as the API server would store them.
 func podsOf(snapshot *scheduling.Snapshot) map[scheduling.PodKey]*corev1.Pod {
 	out := make(map[scheduling.PodKey]*corev1.Pod, len(snapshot.Pods))
 	for _, list := range [][]*corev1.Pod{snapshot.Pods, snapshot.Placeholders} {
@@ -147,14 +147,14 @@ func podsOf(snapshot *scheduling.Snapshot) map[scheduling.PodKey]*corev1.Pod {
 	return out
 }
 
-// placement is one promise of a plan.
+// placement is one promise of a plan: a pod and its node.
 type placement struct {
 	pod  scheduling.PodKey
 	node string
 }
 
-// placements returns the plan's promises in the order in which they can be kept. A plan whose Order is not just its placed pods, each once,
-// is refused.
+// placements returns the plan's promises in the order in which pods can be bound. It refuses a plan whose Order does not contain each
+// placed pod exactly once.
 func placements(plan *scheduling.Plan) ([]placement, error) {
 	place := map[scheduling.PodKey]string{}
 	put := func(node string, pods []scheduling.PodKey) error {

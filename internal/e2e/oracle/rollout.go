@@ -12,13 +12,14 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// Rollout simulates the commands of a disruption plan, one after another: its replacements join, its members go with all their
-// pods, and each pod for which the command plans a place is bound there if all of kube-scheduler's filter plugins accept it.
-// Pods of one command are tried until no other pod is accepted, since kube-scheduler tries again, too. So every prefix of
-// the list is checked. It returns the refusals; a refused pod is not bound, and the rollout continues without it.
+// Rollout simulates the commands of a disruption plan, one after another. The replacements of a command join, and its members are removed
+// with all their pods. Then each pod for which the command plans a place is bound there, if all of kube-scheduler's filter plugins accept
+// it. Refused pods of a command are tried again as long as some pod is accepted, because kube-scheduler also tries again. In this way,
+// every prefix of the list of commands is checked. It returns the refusals. A refused pod is not bound, and the rollout continues without
+// it.
 //
-// The snapshot must not have waiting pods, whose places a plan of disruption takes for granted. The choice settles what the
-// replacements are created as: see RolloutChoices. Neither snapshot nor commands are changed.
+// The snapshot must not have pending pods, because a plan of disruption assumes that these have places. The choice says which options the
+// replacements are created with: see RolloutChoices. Rollout changes neither snapshot nor commands.
 func Rollout(ctx context.Context, snapshot *scheduling.Snapshot, commands []*disruption.Command, choice Choice) ([]Refusal, error) {
 	moved, plan := moves(snapshot, commands)
 	if len(choice.Options) != len(plan.NewNodes) {
@@ -35,7 +36,7 @@ func Rollout(ctx context.Context, snapshot *scheduling.Snapshot, commands []*dis
 		var promises []placement
 		for i := range cmd.Replacements {
 			if cmd.Replacements[i].Node == nil {
-				continue // a static pool's, which nobody's pods are planned for
+				continue // it belongs to a static pool: no pods are planned for it
 			}
 			node := &plan.NewNodes[launched]
 			if err := s.addMachine(node, choice.Options[launched], choice.Label); err != nil {
@@ -61,14 +62,15 @@ func Rollout(ctx context.Context, snapshot *scheduling.Snapshot, commands []*dis
 	return refusals, nil
 }
 
-// RolloutChoices returns the rollouts that commands have to stand: see Choices.
+// RolloutChoices returns the choices for which the commands must work: see Choices.
 func RolloutChoices(snapshot *scheduling.Snapshot, commands []*disruption.Command) ([]Choice, error) {
 	moved, plan := moves(snapshot, commands)
 	return Choices(moved, plan)
 }
 
-// Homeless returns the pods of the commands' members that have no planned place although they need one. Pods that emptiness and static
-// pools move need none. It also returns pods that are protected or fully blocked, which drift leaves where they are.
+// Homeless returns the pods of the commands' members that need a place but have no planned one. Pods of nodes that emptiness and static
+// drift remove need no place. It also returns protected pods, and pods that no PodDisruptionBudget allows to evict, although drift leaves
+// these where they are.
 func Homeless(snapshot *scheduling.Snapshot, commands []*disruption.Command) []string {
 	moved, _ := moves(snapshot, commands)
 	placed := podsOf(moved)
@@ -89,8 +91,8 @@ func Homeless(snapshot *scheduling.Snapshot, commands []*disruption.Command) []s
 	return out
 }
 
-// moves returns the snapshot with the pods that the commands plan places for waiting, in addition to what they are on now, and a plan of
-// all nodes that are launched, under names of their own.
+// moves returns the snapshot with additional pending pods: copies of the pods for which the commands plan places. It also returns a plan
+// with all nodes that the commands launch, under unique names.
 func moves(snapshot *scheduling.Snapshot, commands []*disruption.Command) (*scheduling.Snapshot, *scheduling.Plan) {
 	out, plan := *snapshot, &scheduling.Plan{}
 	placed := map[scheduling.PodKey]bool{}
@@ -143,7 +145,7 @@ func promisesOf(node string, pods []scheduling.PodKey) []placement {
 	return out
 }
 
-// keep binds the pods where they are promised a place, going round until none more is accepted.
+// keep binds the pods to their promised nodes. It tries refused pods again until no more are accepted.
 func (s *stage) keep(ctx context.Context, promises []placement) ([]Refusal, error) {
 	var refusals []Refusal
 	for left := promises; len(left) > 0; {
@@ -174,7 +176,7 @@ func (s *stage) keep(ctx context.Context, promises []placement) ([]Refusal, erro
 	return refusals, nil
 }
 
-// removeNode takes a node away, with everything on it.
+// removeNode removes a node with all its pods.
 func (c *cluster) removeNode(name string) error {
 	info, ok := c.byName[name]
 	if !ok {

@@ -10,7 +10,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// stock is what the provider sells to each pool: the snapshot's catalogs, corrected by its NodeOverlays.
+// stock has the instance types that the provider sells to each pool: those of the snapshot's catalogs, with NodeOverlays applied.
 type stock struct {
 	snapshot *scheduling.Snapshot
 	overlaid *overlay.Result
@@ -30,7 +30,7 @@ func newStock(snapshot *scheduling.Snapshot) *stock {
 	return s
 }
 
-// of finds a node's pool and the instance types it may launch.
+// of returns a node's pool and the instance types that it may launch.
 func (s *stock) of(node *scheduling.NewNode) (*scheduling.NodePool, []*cloudprovider.InstanceType, error) {
 	for i := range s.snapshot.NodePools {
 		p := &s.snapshot.NodePools[i]

@@ -7,9 +7,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// asStored returns the pod as the API server would have stored it: the matchLabelKeys and mismatchLabelKeys of its (anti-) affinity terms
-// are merged into the selectors. kube-scheduler relies on that and does not read the fields; a snapshot may hold pods that never went
-// through an API server.
+// asStored returns the pod as the API server would have stored it: the matchLabelKeys and mismatchLabelKeys of its (anti-)affinity terms
+// are merged into the selectors. kube-scheduler relies on this and does not read these fields. A snapshot may have pods that were never
+// stored by an API server.
 func asStored(pod *corev1.Pod) *corev1.Pod {
 	a := pod.Spec.Affinity
 	if a == nil || (a.PodAffinity == nil && a.PodAntiAffinity == nil) {
@@ -35,8 +35,8 @@ func mergeTerms(labels map[string]string, required []corev1.PodAffinityTerm, pre
 	}
 }
 
-// mergeLabelKeys adds one expression for each key that the pod has a label for. Without a selector the keys have no effect.
-// Merging twice changes nothing.
+// mergeLabelKeys adds one expression for each key for which the pod has a label. Without a selector the keys have no effect. Merging twice
+// changes nothing.
 func mergeLabelKeys(labels map[string]string, term *corev1.PodAffinityTerm) {
 	if term.LabelSelector == nil {
 		return

@@ -17,7 +17,7 @@ import (
 // noProvisioner marks storage classes whose volumes are created manually.
 const noProvisioner = "kubernetes.io/no-provisioner"
 
-// addObjects gives the plugins the other objects of the snapshot, in addition to nodes and pods.
+// addObjects adds the other objects of the snapshot to the informers that plugins read.
 func (j *judge) addObjects(s *scheduling.Snapshot) error {
 	core, storage, apps := j.objects.Core().V1(), j.objects.Storage().V1(), j.objects.Apps().V1()
 	return firstError(
@@ -34,7 +34,7 @@ func (j *judge) addObjects(s *scheduling.Snapshot) error {
 	)
 }
 
-// addVolumeLimits adds the CSINode that kubelet and drivers will make for a node with those attach limits.
+// addVolumeLimits adds the CSINode that kubelet and drivers will create for a node with these attach limits.
 func (j *judge) addVolumeLimits(node string, limits map[string]int32) error {
 	object := &storagev1.CSINode{ObjectMeta: metav1.ObjectMeta{Name: node}}
 	for _, name := range slices.Sorted(maps.Keys(limits)) {
@@ -64,7 +64,7 @@ func firstError(errs ...error) error {
 	return nil
 }
 
-// claimName returns the volume claim that a pod's volume uses, or "" when it uses none.
+// claimName returns the name of the claim that a pod's volume uses, or "" if it uses none.
 func claimName(pod *corev1.Pod, volume *corev1.Volume) string {
 	switch {
 	case volume.PersistentVolumeClaim != nil:
@@ -75,9 +75,8 @@ func claimName(pod *corev1.Pod, volume *corev1.Volume) string {
 	return ""
 }
 
-// bindVolumes does what follows when kube-scheduler has bound a pod with volume claims that wait for their first
-// consumer: each gets a volume that is reachable from the node, and is bound to it. Later pods with the same claim have
-// to go where the volume is.
+// bindVolumes simulates what happens after kube-scheduler has bound a pod with claims that wait for their first consumer: each claim gets a
+// volume that can be reached from the node, and is bound to it. Later pods with the same claim must go where the volume can be reached.
 func (j *judge) bindVolumes(pod *corev1.Pod, node string) error {
 	claims := j.objects.Core().V1().PersistentVolumeClaims().Informer().GetIndexer()
 	for i := range pod.Spec.Volumes {
@@ -136,9 +135,8 @@ func (j *judge) volumesOf(class string) []*corev1.PersistentVolume {
 	return out
 }
 
-// supplyVolumes does for a pod that is promised a new node what anyone who makes volumes by hand does when the node
-// has joined: there is a volume for each of the pod's claims of such classes, unless one that is free already can be
-// reached from there.
+// supplyVolumes creates volumes for a pod on a planned node, like a person who creates volumes manually after the node has joined. Each of
+// the pod's claims of such classes gets a volume, unless a free volume can already be reached from the node.
 func (j *judge) supplyVolumes(pod *corev1.Pod, node string) error {
 	core := j.objects.Core().V1()
 	taken := map[string]*corev1.PersistentVolume{}
@@ -146,7 +144,7 @@ func (j *judge) supplyVolumes(pod *corev1.Pod, node string) error {
 		name := claimName(pod, &pod.Spec.Volumes[i])
 		object, ok, err := core.PersistentVolumeClaims().Informer().GetIndexer().GetByKey(pod.Namespace + "/" + name)
 		if err != nil || !ok || object.(*corev1.PersistentVolumeClaim).Spec.VolumeName != "" {
-			continue // there is nothing to supply; the plugins say what is wrong
+			continue // no volume is needed; if something is wrong, the plugins say so
 		}
 		claim := object.(*corev1.PersistentVolumeClaim)
 		object, ok, err = j.objects.Storage().V1().StorageClasses().Informer().GetIndexer().GetByKey(volumehelpers.GetPersistentVolumeClaimClass(claim))
@@ -170,8 +168,8 @@ func (j *judge) supplyVolumes(pod *corev1.Pod, node string) error {
 	return nil
 }
 
-// provisioned returns the volume a provisioner makes for a pod on the node: reachable from where the node is, by the labels the class's
-// allowedTopologies speak of.
+// provisioned returns the volume that a provisioner creates for a pod on the node. It can be reached from the node's location, in terms of
+// the labels in the class's allowedTopologies.
 func provisioned(claim *corev1.PersistentVolumeClaim, class *storagev1.StorageClass, node *corev1.Node) *corev1.PersistentVolume {
 	pv := &corev1.PersistentVolume{
 		ObjectMeta: metav1.ObjectMeta{Name: "pv-" + claim.Namespace + "-" + claim.Name},

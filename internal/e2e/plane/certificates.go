@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// authorityLifetime is the lifetime of all certificates. A control plane for tests lives shorter.
+// authorityLifetime is the lifetime of all certificates. A control plane for tests runs for a shorter time.
 const authorityLifetime = 30 * 24 * time.Hour
 
 // authority signs the certificates of one control plane, for servers and for clients.
@@ -26,7 +26,7 @@ type authority struct {
 	pem         []byte
 }
 
-// identity is a certificate and its key, PEM.
+// identity is a certificate and its key in PEM format.
 type identity struct{ certificate, key []byte }
 
 func newAuthority() (*authority, error) {
@@ -54,7 +54,7 @@ func newAuthority() (*authority, error) {
 	return &authority{certificate: certificate, key: key, pem: encode("CERTIFICATE", der)}, nil
 }
 
-// server returns the API server's identity, under each of its names.
+// server returns the API server's identity, valid for all of its names.
 func (a *authority) server() (identity, error) {
 	return a.issue(&x509.Certificate{
 		Subject:     pkix.Name{CommonName: "kube-apiserver"},
@@ -99,13 +99,13 @@ func encodeKey(key *ecdsa.PrivateKey) ([]byte, error) {
 	return encode("EC PRIVATE KEY", der), err
 }
 
-// credentials are what the test process itself uses.
+// credentials are those that the test process itself uses.
 type credentials struct {
 	ca    []byte
 	admin identity
 }
 
-// writeCredentials fills a folder with the keys, certificates and kubeconfigs that the components' flags name.
+// writeCredentials writes the keys, certificates and kubeconfigs that the components' flags name into a folder.
 func writeCredentials(dir, server string) (credentials, error) {
 	a, err := newAuthority()
 	if err != nil {
@@ -140,7 +140,7 @@ func writeCredentials(dir, server string) (credentials, error) {
 		groups     []string
 	}{
 		{file: adminKubeconfig, name: "admin", groups: []string{"system:masters"}}, // beyond RBAC
-		// These two are bound by the API server's own bootstrap roles.
+		// The API server's own bootstrap roles apply to these two users.
 		{file: schedulerKubeconfig, name: "system:kube-scheduler"},
 		{file: controllerManagerKubeconfig, name: "system:kube-controller-manager"},
 	} {

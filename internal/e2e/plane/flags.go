@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Files of the data folder that flags name.
+// Names of files in the data folder, used in flags.
 const (
 	adminKubeconfig             = "admin.kubeconfig"
 	schedulerKubeconfig         = "scheduler.kubeconfig"
@@ -16,9 +16,9 @@ const (
 	schedulerConfiguration      = "scheduler.yaml"
 )
 
-// controllers of kube-controller-manager that a node autoscaler meets. The others are off: endpoints and slices, horizontal
-// autoscaling, certificate signing, bootstrap tokens, address management, storage versions. All names are printed by
-// "controlplane kube-controller-manager --help".
+// controllers returns the controllers of kube-controller-manager that matter for a node autoscaler. The others are off: endpoints and
+// slices, horizontal autoscaling, certificate signing, bootstrap tokens, address management, and storage versions. "controlplane
+// kube-controller-manager --help" prints the names of all controllers.
 func controllers() string {
 	return strings.Join([]string{
 		"serviceaccount-controller", "serviceaccount-token-controller", "root-ca-certificate-publisher-controller",
@@ -41,7 +41,7 @@ func (c *ControlPlane) etcdFlags() []string {
 	return []string{
 		"--data-dir=" + c.path("etcd"),
 		"--listen-client-urls=" + c.etcdSocket(),
-		"--advertise-client-urls=http://127.0.0.1:0", // a unix URL is refused here; nobody reads it
+		"--advertise-client-urls=http://127.0.0.1:0", // etcd refuses a unix URL here; nobody reads this URL
 		"--listen-peer-urls=http://127.0.0.1:0",
 		"--unsafe-no-fsync",
 		"--log-level=warn",
@@ -52,7 +52,7 @@ func (c *ControlPlane) apiServerFlags() []string {
 	flags := append(c.gateFlags(),
 		"--etcd-servers="+c.etcdSocket(),
 		"--bind-address=127.0.0.1",
-		"--advertise-address=127.0.0.1", // else it looks for a default route
+		"--advertise-address=127.0.0.1", // otherwise it looks for a default route
 		"--endpoint-reconciler-type=none",
 		"--secure-port="+strconv.Itoa(c.port),
 		"--tls-cert-file="+c.path("serving.crt"),
@@ -74,7 +74,7 @@ func (c *ControlPlane) apiServerFlags() []string {
 	return flags
 }
 
-// gateFlags are for every component but etcd.
+// gateFlags returns the flags for every component except etcd.
 func (c *ControlPlane) gateFlags() []string {
 	if len(c.options.FeatureGates) == 0 {
 		return nil
@@ -87,14 +87,14 @@ func (c *ControlPlane) controllerManagerFlags() []string {
 		"--kubeconfig="+c.path(controllerManagerKubeconfig),
 		"--secure-port=0",
 		"--leader-elect=false",
-		"--use-service-account-credentials=true", // each controller has its own rights, as in a cluster
+		"--use-service-account-credentials=true", // each controller has its own rights, as in a real cluster
 		"--service-account-private-key-file="+c.path("sa.key"),
 		"--root-ca-file="+c.path("ca.crt"),
 		"--controllers="+controllers(),
 		"--kube-api-qps=500", "--kube-api-burst=1000",
 		"--node-monitor-period=1s",
 		"--node-monitor-grace-period="+c.options.NodeMonitorGracePeriod.String(),
-		"--flex-volume-plugin-dir="+c.path("flexvolume"), // else it makes a folder under /usr/libexec
+		"--flex-volume-plugin-dir="+c.path("flexvolume"), // otherwise it creates a folder under /usr/libexec
 		"--pvclaimbinder-sync-period=2s",
 		"--attach-detach-reconcile-sync-period=2s",
 		"--v="+strconv.Itoa(c.options.Verbosity),
@@ -105,8 +105,8 @@ func (c *ControlPlane) schedulerFlags() []string {
 	return append(c.gateFlags(), "--config="+c.path(schedulerConfiguration), "--secure-port=0", "--v="+strconv.Itoa(c.options.Verbosity))
 }
 
-// writeSchedulerConfiguration shortens the back-off of pods that no node took: with the usual ten seconds each step of a
-// test in which a node arrives and takes a pod would last that much longer.
+// writeSchedulerConfiguration shortens the back-off of pods that no node accepts. With the default of ten seconds, each step of a test in
+// which a new node receives a pod would take that much longer.
 func (c *ControlPlane) writeSchedulerConfiguration() error {
 	return os.WriteFile(c.path(schedulerConfiguration), fmt.Appendf(nil, `apiVersion: kubescheduler.config.k8s.io/v1
 kind: KubeSchedulerConfiguration
@@ -117,5 +117,5 @@ podMaxBackoffSeconds: 2
 `, c.path(schedulerKubeconfig)), 0o600)
 }
 
-// path of a file in the data folder.
+// path returns the path of a file in the data folder.
 func (c *ControlPlane) path(name string) string { return filepath.Join(c.dir, name) }

@@ -5,20 +5,19 @@ import (
 	"path/filepath"
 )
 
-// folderPattern is short: the path of etcd's socket within is limited to some 100 bytes.
+// folderPattern is short, because the path of etcd's socket in the folder is limited to about 100 bytes.
 const folderPattern = "dk-plane-"
 
-// lockFile is locked while the owner of a folder runs.
+// lockFile is the name of a file that is locked while the owner of a folder runs.
 const lockFile = "lock"
 
-// newFolder makes a data folder for the life of this process. It also removes folders that were left behind by processes that were
-// killed.
+// newFolder creates a data folder for this process. It also removes folders that killed processes have left behind.
 func newFolder(parent string) (dir string, lock *os.File, err error) {
 	sweep(parent)
 	if dir, err = os.MkdirTemp(parent, folderPattern); err != nil {
 		return "", nil, err
 	}
-	// It gets its name only when it is locked: until then the folder is passed over.
+	// The file gets its final name after it is locked, because sweep ignores folders without this file.
 	unnamed := filepath.Join(dir, lockFile+".new")
 	if lock, err = os.Create(unnamed); err != nil {
 		return "", nil, err
@@ -27,7 +26,7 @@ func newFolder(parent string) (dir string, lock *os.File, err error) {
 	return dir, lock, os.Rename(unnamed, filepath.Join(dir, lockFile))
 }
 
-// sweep removes the folders whose owner is gone. A folder without a lock is just being created.
+// sweep removes folders whose owner has ended. A folder without a lock file is just being created.
 func sweep(parent string) {
 	locks, err := filepath.Glob(filepath.Join(parent, folderPattern+"*", lockFile))
 	if err != nil {

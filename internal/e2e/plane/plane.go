@@ -1,13 +1,13 @@
-// Package plane runs a real Kubernetes control plane for tests: etcd, kube-apiserver, kube-controller-manager and
-// kube-scheduler as child processes on ports of the loopback interface, from the binary of internal/e2e/controlplane.
+// Package plane runs a real Kubernetes control plane for tests. etcd, kube-apiserver, kube-controller-manager and kube-scheduler are child
+// processes on ports of the loopback interface. All use the binary of internal/e2e/controlplane.
 //
 //	binary, err := plane.Binary(ctx) // errors.Is(err, plane.ErrNotBuilt): skip the test, or call plane.Build
 //	c, err := plane.Start(ctx, plane.Options{Binary: binary})
 //	defer c.Stop()
 //	client, err := kubernetes.NewForConfig(c.Config())
 //
-// There are no nodes; package kubelet simulates them. Nothing outlives the process that called Start, however it ends: each
-// component holds a pipe to it.
+// There are no nodes; package kubelet simulates them. No component outlives the process that called Start, however that ends, because each
+// component reads a pipe from it.
 package plane
 
 import (
@@ -35,10 +35,10 @@ const (
 	DefaultStartTimeout           = 2 * time.Minute
 )
 
-// startAttempts is how often a start is tried: a port found free may be taken by another a moment later.
+// startAttempts is the number of attempts to start, because another process may take a free port a moment after it was found.
 const startAttempts = 3
 
-// Components of the control plane, as Logs names them.
+// Components of the control plane, with the names of their logs.
 const (
 	Etcd              = "etcd"
 	APIServer         = "kube-apiserver"
@@ -46,30 +46,30 @@ const (
 	Scheduler         = "kube-scheduler"
 )
 
-// Components returns all of them, in the order in which they start.
+// Components returns all components, in the order in which they start.
 func Components() []string { return []string{Etcd, APIServer, ControllerManager, Scheduler} }
 
-// Options of a control plane.
+// Options are the options of a control plane.
 type Options struct {
-	// Binary is the path of the multi-call binary; see Binary and Build. Required.
+	// Binary is the path of the binary with all components; see Binary and Build. Required.
 	Binary string
-	// Dir takes the data, logs and kubeconfigs, and is kept; it is created if it does not exist. Its path must be short. Empty
-	// means a temporary folder, removed by Stop.
+	// Dir is the folder for data, logs and kubeconfigs, which is kept. It is created if it does not exist. Its path must be short. Empty
+	// means a temporary folder, which Stop removes.
 	Dir string
-	// NodeMonitorGracePeriod is how long a node may be without a heartbeat until it is called unreachable; zero means
+	// NodeMonitorGracePeriod is the time without a heartbeat after which a node counts as unreachable; zero means
 	// DefaultNodeMonitorGracePeriod.
 	NodeMonitorGracePeriod time.Duration
 	// StartTimeout is how long the start may take; zero means DefaultStartTimeout.
 	StartTimeout time.Duration
-	// Verbosity of the components' logs, 0 to 10.
+	// Verbosity is the level of the components' logs, from 0 to 10.
 	Verbosity int
-	// FeatureGates are set in kube-apiserver, kube-controller-manager and kube-scheduler: "GenericWorkload=true".
+	// FeatureGates are set for kube-apiserver, kube-controller-manager and kube-scheduler, for instance "GenericWorkload=true".
 	FeatureGates []string
-	// RuntimeConfig switches API versions on that are off by default: "scheduling.k8s.io/v1beta1=true".
+	// RuntimeConfig enables API versions that are off by default, for instance "scheduling.k8s.io/v1beta1=true".
 	RuntimeConfig []string
 }
 
-// ControlPlane is a control plane that runs. It is safe for concurrent use. Make one with Start.
+// ControlPlane is a running control plane. It is safe for concurrent use. Make one with Start.
 type ControlPlane struct {
 	options     Options
 	dir         string
@@ -81,13 +81,13 @@ type ControlPlane struct {
 	died        chan error
 
 	mu sync.Mutex
-	// processes by component; the API server's may be missing for a time.
+	// processes are the running processes by component. The API server's may be missing for some time.
 	processes map[string]*process
 	stopped   bool
 }
 
-// Start starts a control plane and returns when pods can be created in the default namespace. The context ends the start
-// alone; what was started is then stopped.
+// Start starts a control plane and returns when pods can be created in the default namespace. ctx is only for the start. If it ends during
+// the start, all components are stopped.
 func Start(ctx context.Context, options Options) (*ControlPlane, error) {
 	if options.Binary == "" {
 		return nil, errors.New("starting a control plane: Options.Binary is empty: use plane.Binary or plane.Build")
@@ -132,7 +132,7 @@ func startOnce(ctx context.Context, options Options) (*ControlPlane, error) {
 	return c, nil
 }
 
-// start is one attempt.
+// start makes one attempt to start.
 func (c *ControlPlane) start(ctx context.Context) error {
 	if err := c.prepare(); err != nil {
 		return err
@@ -140,7 +140,7 @@ func (c *ControlPlane) start(ctx context.Context) error {
 	if err := c.run(Etcd, c.etcdFlags()); err != nil {
 		return err
 	}
-	if err := c.StartAPIServer(ctx); err != nil { // it waits for etcd by itself
+	if err := c.StartAPIServer(ctx); err != nil { // the API server waits for etcd
 		return err
 	}
 	if err := c.run(ControllerManager, c.controllerManagerFlags()); err != nil {
@@ -149,11 +149,11 @@ func (c *ControlPlane) start(ctx context.Context) error {
 	if err := c.run(Scheduler, c.schedulerFlags()); err != nil {
 		return err
 	}
-	// The controller manager works when it has made this account, and without it no pod can be created.
+	// The controller manager is ready when it has created this account, and without the account no pod can be created.
 	return c.await(ctx, "/api/v1/namespaces/default/serviceaccounts/default")
 }
 
-// prepare finds a port and writes all files.
+// prepare finds a free port and writes all files.
 func (c *ControlPlane) prepare() error {
 	free, err := ports.Free(1)
 	if err != nil {
@@ -208,7 +208,7 @@ func (c *ControlPlane) run(name string, flags []string) error {
 	return nil
 }
 
-// gone notes that a component has ended without being asked to.
+// gone records that a component has ended although nobody stopped it.
 func (c *ControlPlane) gone(p *process) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -222,7 +222,7 @@ func (c *ControlPlane) gone(p *process) {
 	}
 }
 
-// take removes a component from the running components and returns its process, or nil if it does not run.
+// take removes a component from the running ones and returns its process, or nil if it does not run.
 func (c *ControlPlane) take(name string) *process {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -231,17 +231,17 @@ func (c *ControlPlane) take(name string) *process {
 	return p
 }
 
-// Died returns a channel that receives an error when a component has ended without being asked to. The control plane can't be used any more
-// then.
+// Died returns a channel that receives an error if a component has ended although nobody stopped it. After that, the control plane can't be
+// used any more.
 func (c *ControlPlane) Died() <-chan error { return c.died }
 
-// Config returns a configuration for clients of the administrator that allows bursts. The caller owns it.
+// Config returns a configuration for clients with the rights of the administrator. It allows bursts of requests. The caller owns it.
 func (c *ControlPlane) Config() *rest.Config { return rest.CopyConfig(c.config) }
 
-// Kubeconfig returns the path of the administrator's kubeconfig. It is gone after Stop when Options.Dir was empty.
+// Kubeconfig returns the path of the administrator's kubeconfig. If Options.Dir was empty, Stop removes the file.
 func (c *ControlPlane) Kubeconfig() string { return c.path(adminKubeconfig) }
 
-// PIDs of the processes that run, by component.
+// PIDs returns the process IDs of the running processes, by component.
 func (c *ControlPlane) PIDs() map[string]int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -252,15 +252,15 @@ func (c *ControlPlane) PIDs() map[string]int {
 	return pids
 }
 
-// KillAPIServer kills only the API server, at once, like a crash. The other components and all clients see their
-// connections break and try again until StartAPIServer.
+// KillAPIServer kills only the API server, without a shutdown, like a crash. The connections of all other components and clients break.
+// They try again until StartAPIServer is called.
 func (c *ControlPlane) KillAPIServer() {
 	if p := c.take(APIServer); p != nil {
 		p.kill()
 	}
 }
 
-// StartAPIServer starts the API server, at the address it had before, and returns when it is ready.
+// StartAPIServer starts the API server with the same address as before, and returns when it is ready.
 func (c *ControlPlane) StartAPIServer(ctx context.Context) error {
 	if err := c.run(APIServer, c.apiServerFlags()); err != nil {
 		return err
@@ -268,7 +268,7 @@ func (c *ControlPlane) StartAPIServer(ctx context.Context) error {
 	return c.await(ctx, "/readyz")
 }
 
-// await polls a path of the API server until it is there.
+// await polls a path of the API server until it can be read.
 func (c *ControlPlane) await(ctx context.Context, path string) error {
 	poll := time.NewTicker(50 * time.Millisecond)
 	defer poll.Stop()
@@ -298,7 +298,7 @@ func (c *ControlPlane) await(ctx context.Context, path string) error {
 	}
 }
 
-// Stop ends all processes and returns when they are gone. A temporary folder is removed. It may be called again.
+// Stop ends all processes and returns when they are gone. A temporary folder is removed. It may be called several times.
 func (c *ControlPlane) Stop() error {
 	c.mu.Lock()
 	c.stopped = true
@@ -306,7 +306,7 @@ func (c *ControlPlane) Stop() error {
 	c.processes = map[string]*process{}
 	c.mu.Unlock()
 	var errs []error
-	// Clients first, and together.
+	// First stop the clients of the API server, at the same time.
 	for _, names := range [][]string{{Scheduler, ControllerManager}, {APIServer}, {Etcd}} {
 		var ending []*process
 		for _, name := range names {

@@ -11,7 +11,7 @@ import (
 // parentPipe makes a component exit at the end of its standard input; see internal/e2e/controlplane.
 const parentPipe = "CONTROLPLANE_PARENT_PIPE"
 
-// stopTimeout is how long a component may take to end by itself. It is some tenths of a second where nothing else runs.
+// stopTimeout is how long a component may take to end by itself. On an idle computer this takes some tenths of a second.
 const stopTimeout = time.Minute
 
 // process is a running component.
@@ -19,13 +19,13 @@ type process struct {
 	name    string
 	command *exec.Cmd
 	pipe    io.Closer
-	// done is closed when the process is gone; ended is then how.
+	// done is closed when the process has ended; ended is the result.
 	done  chan struct{}
 	ended error
 }
 
-// startProcess starts a component with its output at the end of a log. What it calls when the process is gone, however that
-// came, may be nil.
+// startProcess starts a component and appends its output to a log. It calls gone when the process has ended, for whatever reason; gone may
+// be nil.
 func startProcess(binary, dir, log, name string, flags []string, gone func(*process)) (*process, error) {
 	output, err := os.OpenFile(log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -36,7 +36,7 @@ func startProcess(binary, dir, log, name string, flags []string, gone func(*proc
 	command.Dir, command.Stdout, command.Stderr = dir, output, output
 	command.Env = append(os.Environ(), parentPipe+"=1")
 	ownGroup(command)
-	pipe, err := command.StdinPipe() // never written to; the kernel closes it however this process ends
+	pipe, err := command.StdinPipe() // nothing is written to this pipe; the kernel closes it when this process ends, for whatever reason
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +57,7 @@ func startProcess(binary, dir, log, name string, flags []string, gone func(*proc
 // terminate asks the process to end.
 func (p *process) terminate() { askToEnd(p) }
 
-// wait until the process is gone; it is killed when that takes too long, which is an error.
+// wait waits until the process has ended. If this takes too long, it kills the process and returns an error.
 func (p *process) wait() error {
 	select {
 	case <-p.done:
@@ -68,7 +68,7 @@ func (p *process) wait() error {
 	}
 }
 
-// kill ends the process at once, without a chance to clean up.
+// kill ends the process at once, without any clean-up.
 func (p *process) kill() {
 	_ = p.command.Process.Kill()
 	<-p.done

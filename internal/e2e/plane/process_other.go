@@ -9,8 +9,8 @@ import (
 
 func ownGroup(*exec.Cmd) {}
 
-// askToEnd is the end of standard input, where there are no signals.
+// askToEnd closes the process's standard input, because this system has no signals.
 func askToEnd(p *process) { _ = p.pipe.Close() }
 
-// claim never finds out that a folder's owner is gone, so that nothing of others is removed.
+// claim always returns false, so that sweep never removes a folder of another process.
 func claim(*os.File) bool { return false }

@@ -8,12 +8,13 @@ import (
 	"syscall"
 )
 
-// ownGroup keeps a terminal's Ctrl-C from the components: they are stopped in their order.
+// ownGroup prevents that a terminal's Ctrl-C reaches the components, because they must be stopped in a certain order.
 func ownGroup(c *exec.Cmd) { c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 
 func askToEnd(p *process) { _ = p.command.Process.Signal(syscall.SIGTERM) }
 
-// claim takes a folder's lock for the life of this process, whose end the kernel notices. False when another has it.
+// claim locks a folder for the life of this process; the kernel releases the lock when the process ends. It returns false if another
+// process has the lock.
 func claim(file *os.File) bool {
 	return syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil
 }

@@ -1,11 +1,11 @@
-// Command up builds the control plane for tests if necessary, starts it, and keeps it until it is asked to stop.
+// Command up builds the control plane for tests if necessary, starts it, and runs until it is stopped.
 //
 //	go -C internal/e2e run ./up               prints "READY <kubeconfig>", ends with Ctrl-C or at the end of standard input with -stdin
 //	go -C internal/e2e run ./up -build-only   prints the path of the binary
 //	go -C internal/e2e run ./up -kueue        likewise, of Kueue's manager in place of the control plane
 //	go -C internal/e2e run ./up -cached       likewise, of either, but fails when it would have to be built
 //
-// There are no nodes; a controller with a fake cloud makes some.
+// The control plane has no nodes; run a controller with a fake cloud to get some.
 package main
 
 import (
@@ -68,7 +68,7 @@ func run() (err error) {
 	c, err := plane.Start(ctx, plane.Options{Binary: binary, Dir: *dir, Verbosity: *verbosity})
 	if err != nil {
 		if ctx.Err() != nil {
-			return nil // asked to stop while starting
+			return nil // stopped while starting
 		}
 		return err
 	}

@@ -11,8 +11,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/buffers"
 )
 
-// buffers makes the placeholders of CapacityBuffers. Some have the labels of a workload, so that topology rules count
-// them with its pods.
+// buffers makes placeholders of CapacityBuffers. Some have the labels of a workload, so that topology rules count them like its pods.
 func (m *maker) buffers() {
 	if !m.has(Buffers) {
 		return

@@ -7,8 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// defaultSpread makes the cluster's default spread constraints and the objects from which selectors are deduced:
-// Services and controllers of the workloads.
+// defaultSpread makes the cluster's default spread constraints, and the objects from which their selectors follow: Services and controllers
+// of the workloads.
 func (m *maker) defaultSpread() {
 	if !m.with(DefaultSpread, "default spread", 50) {
 		return
@@ -39,7 +39,7 @@ func (m *maker) defaultSpread() {
 	}
 }
 
-// controller gives the workload one.
+// controller makes a controller for the workload.
 func (m *maker) controller(t *template) {
 	meta := metav1.ObjectMeta{Namespace: t.pod.Namespace, Name: t.app, UID: types.UID("controller-" + t.app)}
 	selector := metav1.LabelSelector{MatchLabels: map[string]string{appLabel: t.app}}

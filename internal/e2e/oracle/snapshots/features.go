@@ -1,12 +1,12 @@
-// Package snapshots makes small, nasty cluster snapshots at random: a few pools, instance types, nodes and workloads,
-// with as many constraints at once as the features given allow. They are made for properties of planners:
+// Package snapshots makes small, difficult cluster snapshots at random. They have a few pools, instance types, nodes and workloads, with as
+// many constraints at once as the given features allow. They are made for properties of planners:
 //
 //	rapid.Check(t, func(t *rapid.T) {
 //		snapshot := snapshots.Of(snapshots.All()).Draw(t, "snapshot")
 //		…
 //	})
 //
-// Everything is drawn so that shrinking leads to fewer and plainer objects: zero means absent.
+// All values are drawn so that shrinking leads to fewer and simpler objects: zero means that an object is absent.
 package snapshots
 
 import (
@@ -15,10 +15,10 @@ import (
 	"strings"
 )
 
-// Feature is one kind of constraint a snapshot may hold. Its text is how a user names it.
+// Feature is one kind of constraint that a snapshot may have. Its text is the name of the feature for users.
 type Feature string
 
-// The features. A snapshot without any has pods that request cores and memory, one open pool, and instance types.
+// The features. A snapshot without features has pods that request only cores and memory, one pool without constraints, and instance types.
 const (
 	// Extended: extended resources, requests of init containers and sidecars.
 	Extended Feature = "extended"
@@ -38,7 +38,7 @@ const (
 	Daemons Feature = "daemons"
 	// Nodes: nodes that exist or are being launched, with pods on them.
 	Nodes Feature = "nodes"
-	// Offerings: offerings out of stock, and such with resources of their own.
+	// Offerings: offerings out of stock, and offerings with their own resources.
 	Offerings Feature = "offerings"
 	// Priorities of pods.
 	Priorities Feature = "priorities"
@@ -48,42 +48,41 @@ const (
 	Affinity Feature = "affinity"
 	// AntiAffinity between pods.
 	AntiAffinity Feature = "antiaffinity"
-	// Namespaces: pods in several namespaces, and terms of pod (anti-)affinity that reach over.
+	// Namespaces: pods in several namespaces, and terms of pod (anti-)affinity that select other namespaces.
 	Namespaces Feature = "namespaces"
-	// Ports of the host.
+	// Ports: host ports.
 	Ports Feature = "ports"
-	// Volumes: claims bound to zonal volumes, and such that wait for a consumer.
+	// Volumes: claims that are bound to zonal volumes, and claims that wait for a consumer.
 	Volumes Feature = "volumes"
-	// SharedClaims: pods that use one volume claim together. Does nothing without Volumes.
+	// SharedClaims: claims that several pods use together. It has no effect without Volumes.
 	SharedClaims Feature = "sharedclaims"
-	// AttachLimits: nodes with a bound on attached volumes. Does nothing without Volumes.
+	// AttachLimits: nodes with a limit on attached volumes. It has no effect without Volumes.
 	AttachLimits Feature = "attachlimits"
-	// HandMade volumes: claims of classes that bind immediately or make no volumes themselves, and free volumes made by
-	// hand, some of them local. Does nothing without Volumes.
+	// HandMade: claims of classes that bind immediately or have no provisioner, and free volumes that were created manually, some of them
+	// local. It has no effect without Volumes.
 	HandMade Feature = "handmade"
 	// Overlays: NodeOverlays of prices and capacities.
 	Overlays Feature = "overlays"
-	// Reservations: reserved offerings, and queries that wait for them.
+	// Reservations: reserved offerings, and queries that wait for reserved capacity.
 	Reservations Feature = "reservations"
-	// MinValues of pools, and queries that settle for less.
+	// MinValues: minValues of pools, and queries that accept fewer values.
 	MinValues Feature = "minvalues"
-	// StaticPools: pools of a fixed number of nodes in addition to the others. Does nothing without Pools.
+	// StaticPools: pools with a fixed number of nodes, in addition to other pools. It has no effect without Pools.
 	StaticPools Feature = "static"
 	// Buffers: placeholders of CapacityBuffers.
 	Buffers Feature = "buffers"
-	// OddCapacities: nodes with room for hardly any pod, parts of cores, odd bytes, or less than they keep for
-	// themselves.
+	// OddCapacities: instance types with room for hardly any pod, fractions of cores, odd numbers of bytes, or more overhead than capacity.
 	OddCapacities Feature = "oddcapacities"
-	// NodeStates: nodes that are cordoned, not ready, have startup taints again, registered or not, shrunken.
-	// Does nothing without Nodes.
+	// NodeStates: nodes that are cordoned, not ready, have startup taints again, are not registered, or report less than their type has.
+	// It has no effect without Nodes.
 	NodeStates Feature = "nodestates"
 	// DefaultSpread: the cluster's default spread constraints, with Services and controllers.
 	DefaultSpread Feature = "defaultspread"
-	// InlineDisks that pods name without a claim.
+	// InlineDisks: disks that pods name without a claim.
 	InlineDisks Feature = "inlinedisks"
-	// NodeNames: required node affinity on the names of nodes. Does nothing without Nodes and Selectors.
+	// NodeNames: required node affinity on the names of nodes. It has no effect without Nodes and Selectors.
 	NodeNames Feature = "nodenames"
-	// Attachments: VolumeAttachments of volumes that no pod of their node uses. Does nothing without AttachLimits.
+	// Attachments: VolumeAttachments of volumes that no pod on the node uses. It has no effect without AttachLimits.
 	Attachments Feature = "attachments"
 )
 
@@ -94,7 +93,7 @@ func All() []Feature {
 		Overlays, Reservations, MinValues, StaticPools, Buffers, OddCapacities, NodeStates, DefaultSpread, InlineDisks, NodeNames, Attachments}
 }
 
-// Parse reads a list of features separated by commas. A leading "-" takes a feature away from all: "-volumes,-ports".
+// Parse parses a list of features separated by commas. A leading "-" means all features except the listed ones: "-volumes,-ports".
 func Parse(text string) ([]Feature, error) {
 	var out []Feature
 	if strings.HasPrefix(text, "-") {

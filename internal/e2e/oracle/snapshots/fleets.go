@@ -15,8 +15,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// Fleets makes snapshots for properties of disruption, with at most the features given: more nodes than Of makes, most of
-// them in service for a day and some drifted, PodDisruptionBudgets, pools that let much go, and no pods that wait.
+// Fleets makes snapshots for properties of disruption, with at most the given features. They have more nodes than those of Of; most nodes
+// are one day old and some have drifted. There are PodDisruptionBudgets, pools that allow much disruption, and no pending pods.
 func Fleets(features []Feature) *rapid.Generator[*scheduling.Snapshot] {
 	return rapid.Custom(func(t *rapid.T) *scheduling.Snapshot {
 		m := &maker{t: t, features: features, serial: map[string]int{}, fleet: true, s: &scheduling.Snapshot{
@@ -39,7 +39,7 @@ func Fleets(features []Feature) *rapid.Generator[*scheduling.Snapshot] {
 	})
 }
 
-// policies are what pools say of disruption.
+// policies sets the disruption policies of the pools.
 func (m *maker) policies() {
 	for i := range m.s.NodePools {
 		d := &m.s.NodePools[i].Object.Spec.Disruption
@@ -51,7 +51,7 @@ func (m *maker) policies() {
 	}
 }
 
-// inService returns the node with what makes it a candidate, if it is far enough.
+// inService gives the node the properties of a candidate for disruption, if it has a NodeClaim.
 func (m *maker) inService(n scheduling.Node) scheduling.Node {
 	if n.Object != nil {
 		n.Object.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
@@ -76,7 +76,7 @@ func (m *maker) inService(n scheduling.Node) scheduling.Node {
 	return n
 }
 
-// podBudgets are PodDisruptionBudgets of whole workloads.
+// podBudgets makes PodDisruptionBudgets for whole workloads.
 func (m *maker) podBudgets() {
 	for _, t := range m.templates {
 		if !m.chance("pod budget", 20) {

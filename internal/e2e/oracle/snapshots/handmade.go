@@ -13,7 +13,7 @@ const (
 	byHandClass    = "by-hand"
 )
 
-// handMade makes a class that binds at once, a class whose volumes are created manually, and such volumes.
+// handMade makes a class that binds immediately, a class whose volumes are created manually, and such volumes.
 func (m *maker) handMade() {
 	immediate, wait := storagev1.VolumeBindingImmediate, storagev1.VolumeBindingWaitForFirstConsumer
 	m.s.StorageClasses = append(m.s.StorageClasses,
@@ -42,7 +42,7 @@ func (m *maker) handMade() {
 	})...)
 }
 
-// classes returns the classes of pending claims.
+// classes returns the storage classes for pending claims.
 func (m *maker) classes() []string {
 	classes := []string{"all-zones", "anywhere", "one-zone", "either-zone"}
 	if m.has(HandMade) {

@@ -90,9 +90,9 @@ func (m *maker) node(name string) scheduling.Node {
 		return m.oddState(n, object, phase)
 	}
 	switch phase {
-	case 4: // not launched yet or not joined
+	case 4: // not launched yet, or not joined
 		return n
-	case 5: // joined and registered, not initialised
+	case 5: // joined and registered, but not initialized
 		object.Labels[v1.NodeRegisteredLabelKey] = "true"
 		object.Spec.Taints = append(append([]corev1.Taint{{Key: corev1.TaintNodeNotReady, Effect: corev1.TaintEffectNoSchedule}}, object.Spec.Taints...), claim.Spec.StartupTaints...)
 		if m.chance("kubelet has not reported", 50) {
@@ -112,7 +112,7 @@ func (m *maker) node(name string) scheduling.Node {
 	return n
 }
 
-// oddState returns a node in a state between the usual ones.
+// oddState returns a node in a state between the usual phases.
 func (m *maker) oddState(n scheduling.Node, object *corev1.Node, phase int) scheduling.Node {
 	n.Object = object
 	taint := func(key string, effect corev1.TaintEffect) {
@@ -122,27 +122,27 @@ func (m *maker) oddState(n scheduling.Node, object *corev1.Node, phase int) sche
 	switch m.number("state", 0, 6) {
 	case 0:
 		m.cordon(object)
-	case 1: // an initialised node that has lost its kubelet
+	case 1: // an initialized node whose kubelet has stopped
 		taint(corev1.TaintNodeNotReady, choose(m, "not ready", corev1.TaintEffectNoSchedule, corev1.TaintEffectNoExecute))
 	case 2: // its startup taints are back
 		object.Spec.Taints = append(slices.Clone(object.Spec.Taints), n.Claim.Spec.StartupTaints...)
 		if m.chance("readiness gate", 50) {
 			taint("readiness.k8s.io/network", corev1.TaintEffectNoSchedule)
 		}
-	case 3: // registered, waiting for a condition, cordoned at that
+	case 3: // registered, waiting for a condition, and also cordoned
 		initialized = false
 		object.Labels[v1.NodeRegisteredLabelKey] = "true"
 		taint("readiness.k8s.io/network", corev1.TaintEffectNoSchedule)
 		if m.chance("cordoned as well", 50) {
 			m.cordon(object)
 		}
-	case 4: // joined and not registered: labels and taints are not synced
+	case 4: // joined but not registered: labels and taints are not synced
 		initialized = false
 		object.Labels = map[string]string{corev1.LabelHostname: n.Name}
 		object.Spec.Taints = []corev1.Taint{{Key: v1.UnregisteredTaintKey, Effect: corev1.TaintEffectNoExecute}, {Key: "node.cloudprovider.kubernetes.io/uninitialized", Effect: corev1.TaintEffectNoSchedule}}
-	case 5: // kubelet reports less than the type has
+	case 5: // its kubelet reports less than its type has
 		object.Status.Allocatable = shrunken(object.Status.Allocatable)
-	case 6: // its zone label is gone
+	case 6: // its zone label is missing
 		delete(object.Labels, zoneKey)
 	}
 	if initialized {
@@ -156,7 +156,7 @@ func (m *maker) oddState(n scheduling.Node, object *corev1.Node, phase int) sche
 	return n
 }
 
-// cordon marks the node unschedulable. The taint that follows may not be there yet.
+// cordon marks the node unschedulable. The taint that follows a cordon may be missing.
 func (m *maker) cordon(object *corev1.Node) {
 	object.Spec.Unschedulable = true
 	if !m.chance("taint is yet to come", 25) {
@@ -164,7 +164,7 @@ func (m *maker) cordon(object *corev1.Node) {
 	}
 }
 
-// shrunken is three quarters of the list.
+// shrunken returns three quarters of the amounts.
 func shrunken(list corev1.ResourceList) corev1.ResourceList {
 	out := corev1.ResourceList{}
 	for name, quantity := range list {
@@ -174,7 +174,7 @@ func shrunken(list corev1.ResourceList) corev1.ResourceList {
 	return out
 }
 
-// foreign returns a node that no pool owns; some of the usual labels may be missing.
+// foreign returns a node that no pool owns. It may lack some of the usual labels.
 func (m *maker) foreign(name string, t *cloudprovider.InstanceType, o *cloudprovider.Offering) scheduling.Node {
 	n := scheduling.Node{Name: name, Object: m.object(name, t, o)}
 	if m.chance("no zone label", 15) {
@@ -210,8 +210,7 @@ func (m *maker) object(name string, t *cloudprovider.InstanceType, o *cloudprovi
 	return node
 }
 
-// occupy puts pods on a node: of the workloads, and of DaemonSets, whether or not they would be scheduled there today.
-// Mostly they fit.
+// occupy binds pods to a node: pods of workloads and of DaemonSets, whether or not they could be scheduled there now. Mostly they fit.
 func (m *maker) occupy(n *scheduling.Node) {
 	free := n.Object.Status.Allocatable.DeepCopy()
 	add := func(pod *corev1.Pod) {
@@ -264,7 +263,7 @@ func (m *maker) occupy(n *scheduling.Node) {
 	}
 }
 
-// settle binds the claims of a pod that runs on the node to volumes where the node is.
+// settle binds the claims of a running pod to volumes at its node's location.
 func (m *maker) settle(pod *corev1.Pod, n *scheduling.Node) {
 	zone := n.Object.Labels[zoneKey]
 	for i := range pod.Spec.Volumes {
@@ -285,8 +284,8 @@ func (m *maker) settle(pod *corev1.Pod, n *scheduling.Node) {
 	}
 }
 
-// forgetClaimNames makes pods that name a node on its way name one that there is not: it will have another name as a
-// Node, which the replay gives it only later.
+// forgetClaimNames changes pods whose affinity names a node that has not joined yet: they name a node that does not exist. The Node will
+// have another name, which it gets only in the replay.
 func (m *maker) forgetClaimNames() {
 	forget := func(pod *corev1.Pod) {
 		if pod.Spec.Affinity == nil || pod.Spec.Affinity.NodeAffinity == nil || pod.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution == nil {

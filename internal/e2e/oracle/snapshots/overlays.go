@@ -7,7 +7,7 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// extraName is a resource that nodes have by an overlay alone.
+// extraName is a resource that only overlays give to nodes.
 const extraName = corev1.ResourceName("example.com/extra")
 
 // overlays makes NodeOverlays, some of which contradict one another.
@@ -43,7 +43,7 @@ func (m *maker) overlays() {
 	})
 }
 
-// overlaidBy draws a label that overlays select by.
+// overlaidBy draws a label with values that overlays use in requirements.
 func (m *maker) overlaidBy() (key string, values []string) {
 	if m.chance("by pool", 15) {
 		for _, p := range m.s.NodePools {

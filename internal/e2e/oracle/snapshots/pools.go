@@ -88,7 +88,7 @@ func (m *maker) pool(name string) *v1.NodePool {
 	return pool
 }
 
-// capacityTypes returns the capacity types that pools and pods ask for.
+// capacityTypes returns the capacity types that pools and pods may require.
 func (m *maker) capacityTypes() []string {
 	kinds := []string{v1.CapacityTypeOnDemand, v1.CapacityTypeSpot}
 	if m.has(Reservations) {
@@ -106,7 +106,7 @@ func (m *maker) taint() corev1.Taint {
 	}
 }
 
-// tolerations draws some that may meet the taints.
+// tolerations draws tolerations that may match the taints.
 func (m *maker) tolerations() []corev1.Toleration {
 	var out []corev1.Toleration
 	if !m.with(Taints, "tolerates", 35) {

@@ -19,19 +19,19 @@ const (
 	zoneKey     = corev1.LabelTopologyZone
 	hostnameKey = corev1.LabelHostname
 	capacityKey = "karpenter.sh/capacity-type"
-	// familyKey and coresKey are well known: every instance type states them.
+	// familyKey and coresKey are well-known: every instance type states them.
 	familyKey = "example.com/family"
 	coresKey  = "example.com/cores"
-	// tierKey and teamKey are known to pools and nodes alone.
+	// tierKey and teamKey are stated only by pools and nodes.
 	tierKey = "example.com/tier"
 	teamKey = "example.com/team"
-	// reservationKey is well known: reserved offerings state it.
+	// reservationKey is well-known: reserved offerings state it.
 	reservationKey = "example.com/reservation"
 )
 
 const gpuName = corev1.ResourceName("example.com/gpu")
 
-// Of makes snapshots with at most the features given.
+// Of makes snapshots with at most the given features.
 func Of(features []Feature) *rapid.Generator[*scheduling.Snapshot] {
 	return rapid.Custom(func(t *rapid.T) *scheduling.Snapshot {
 		m := &maker{t: t, features: features, serial: map[string]int{}, s: &scheduling.Snapshot{
@@ -62,27 +62,27 @@ type maker struct {
 	features []Feature
 	s        *scheduling.Snapshot
 	zones    []string
-	// fleet: most nodes are in service, with pods.
+	// fleet means that most nodes are initialized and have pods.
 	fleet bool
-	// templates of the workloads; bound and waiting pods are made from them.
+	// templates are those of the workloads. Bound and pending pods are made from them.
 	templates []*template
-	// serial numbers the names of objects.
+	// serial counts the objects with each prefix, to number their names.
 	serial map[string]int
 }
 
 func (m *maker) has(f Feature) bool { return slices.Contains(m.features, f) }
 
-// number draws from low to high; shrinks to low.
+// number draws a number from low to high. It shrinks to low.
 func (m *maker) number(label string, low, high int) int {
 	return rapid.IntRange(low, high).Draw(m.t, label)
 }
 
-// chance returns true about percent times in a hundred; shrinks to false.
+// chance returns true in about percent of all cases. It shrinks to false.
 func (m *maker) chance(label string, percent int) bool {
 	return rapid.IntRange(0, 99).Draw(m.t, label) >= 100-percent
 }
 
-// with is like chance, but returns false if the snapshot must not have the feature.
+// with is like chance, but always returns false if the snapshot must not have the feature.
 func (m *maker) with(f Feature, label string, percent int) bool {
 	return m.has(f) && m.chance(label, percent)
 }
@@ -92,7 +92,7 @@ func choose[T any](m *maker, label string, list ...T) T {
 	return list[m.number(label, 0, len(list)-1)]
 }
 
-// some draws a part of the list that is not empty; shrinks to the first alone.
+// some draws a part of the list that is not empty. It shrinks to the first element alone.
 func some[T any](m *maker, label string, list []T) []T {
 	out := []T{choose(m, label, list...)}
 	if m.chance(label+" more", 40) {
@@ -101,13 +101,13 @@ func some[T any](m *maker, label string, list []T) []T {
 	return out
 }
 
-// list draws between low and high elements, each by itself, so that shrinking can leave out any of them.
+// list draws between low and high elements independently, so that shrinking can remove any of them.
 func list[T any](m *maker, label string, low, high int, element func() T) []T {
 	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) T {
 		outer := m.t
 		m.t = t
 		defer func() { m.t = outer }()
-		rapid.Bool().Draw(t, "element") // an element may have nothing else to draw, which rapid takes for a mistake
+		rapid.Bool().Draw(t, "element") // an element may draw nothing else, and rapid would report a mistake
 		return element()
 	}), low, high).Draw(m.t, label)
 }
@@ -118,7 +118,7 @@ func distinct(list []string) []string {
 	return slices.Compact(list)
 }
 
-// name returns the prefix with a number, from 0.
+// name returns the prefix with the next number, starting with 0.
 func (m *maker) name(prefix string) string {
 	n := m.serial[prefix]
 	m.serial[prefix]++
@@ -137,7 +137,7 @@ func amounts(pairs map[corev1.ResourceName]string) corev1.ResourceList {
 	return out
 }
 
-// namespaces makes the namespaces, with the label the API server puts on each.
+// namespaces makes the namespaces, with the label that the API server sets on each.
 func (m *maker) namespaces() {
 	names := []string{"default"}
 	if m.has(Namespaces) {

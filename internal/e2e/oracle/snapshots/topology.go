@@ -14,7 +14,7 @@ func (m *maker) spread(t *template) {
 			LabelSelector:     m.podSelector(t),
 		}
 		if len(t.pod.Spec.TopologySpreadConstraints) == 1 && t.pod.Spec.TopologySpreadConstraints[0].TopologyKey == c.TopologyKey {
-			return // the API server refuses a second constraint on a key with the same action
+			return // the API server refuses a second constraint with the same key and action
 		}
 		if c.WhenUnsatisfiable == corev1.DoNotSchedule && m.chance("min domains", 25) {
 			domains := int32(m.number("domains", 1, 4))
@@ -43,7 +43,7 @@ func (m *maker) topologyKeys() []string {
 	return keys
 }
 
-// podSelector selects the workload's own pods, mostly.
+// podSelector returns a selector that mostly selects the workload's own pods.
 func (m *maker) podSelector(t *template) *metav1.LabelSelector {
 	switch m.number("selector", 0, 7) {
 	case 5:

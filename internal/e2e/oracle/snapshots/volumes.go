@@ -11,14 +11,14 @@ import (
 
 const driver = "disk.csi.example.com"
 
-// volume is a claim that each pod of a workload, or all of them together, use.
+// volume is a claim that each pod of a workload uses. It may be one claim for all of them.
 type volume struct {
 	name string
-	// shared: one claim for all pods.
+	// shared means that all pods use one claim.
 	shared bool
-	// class of a claim that waits for its first consumer. It is empty if the claim is bound.
+	// class is the storage class of a claim that waits for its first consumer. It is empty if the claim is bound.
 	class string
-	// ephemeral: the claim belongs to the pod.
+	// ephemeral means that each pod owns its claim.
 	ephemeral bool
 }
 
@@ -56,7 +56,7 @@ func (m *maker) volumes(t *template) {
 	}
 }
 
-// attach gives a pod the volumes of its workload.
+// attach adds the volumes of its workload to a pod.
 func (m *maker) attach(t *template, pod *corev1.Pod) {
 	for _, v := range t.volumes {
 		source := corev1.VolumeSource{}
@@ -81,7 +81,7 @@ func claimSpec(class string) corev1.PersistentVolumeClaimSpec {
 	return spec
 }
 
-// claim makes the claim unless an earlier pod has made it.
+// claim makes the claim unless it was made for an earlier pod.
 func (m *maker) claim(v volume, name string, pod *corev1.Pod) {
 	for _, c := range m.s.PersistentVolumeClaims {
 		if c.Namespace == pod.Namespace && c.Name == name {
@@ -95,13 +95,13 @@ func (m *maker) claim(v volume, name string, pod *corev1.Pod) {
 		claim.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Pod", Name: pod.Name, UID: pod.UID, Controller: &yes}}
 	}
 	m.s.PersistentVolumeClaims = append(m.s.PersistentVolumeClaims, claim)
-	// A claim of an immediate class is bound before its pod can be scheduled; until then the pod waits.
+	// A claim of an immediate class is bound before its pod can be scheduled. Until then, the pod must wait.
 	if v.class == "" || v.class == immediateClass && m.chance("provisioned", 85) {
 		m.bind(claim, m.volumeTerms())
 	}
 }
 
-// volumeTerms draws from where a volume can be reached: alternatives of zones; none for everywhere.
+// volumeTerms draws the zones in which a volume can be reached, as a list of alternatives. nil means all zones.
 func (m *maker) volumeTerms() [][]string {
 	switch m.number("volume reach", 0, 4) {
 	case 3:
@@ -139,7 +139,7 @@ func (m *maker) bind(claim *corev1.PersistentVolumeClaim, terms [][]string) {
 	m.s.PersistentVolumes = append(m.s.PersistentVolumes, pv)
 }
 
-// csiNode bounds how many volumes a node can attach.
+// csiNode limits the number of volumes that a node can attach.
 func (m *maker) csiNode(node string) {
 	if !m.has(AttachLimits) || !m.has(Volumes) || !m.chance("csi node", 70) {
 		return
@@ -152,7 +152,7 @@ func (m *maker) csiNode(node string) {
 	m.s.CSINodes = append(m.s.CSINodes, &storagev1.CSINode{ObjectMeta: metav1.ObjectMeta{Name: node}, Spec: storagev1.CSINodeSpec{Drivers: []storagev1.CSINodeDriver{d}}})
 }
 
-// inlineDisk makes the pods name a disk of which there are few.
+// inlineDisk makes the pods name one of a few disks.
 func (m *maker) inlineDisk(spec *corev1.PodSpec) {
 	if !m.with(InlineDisks, "inline disk", 10) {
 		return
@@ -169,7 +169,7 @@ func (m *maker) inlineDisk(spec *corev1.PodSpec) {
 	spec.Volumes = append(spec.Volumes, corev1.Volume{Name: "inline", VolumeSource: source})
 }
 
-// attachments leaves volumes attached to nodes that no pod of theirs may use any more.
+// attachments leaves volumes attached to nodes on which no pod uses them any more.
 func (m *maker) attachments() {
 	for _, n := range m.s.CSINodes {
 		for _, pv := range m.s.PersistentVolumes {

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Labels of pods: which workload, which of two groups of workloads, which version of the workload.
+// Labels of pods: the workload, one of two groups of workloads, and the version of the workload.
 const (
 	appLabel     = "app"
 	groupLabel   = "group"
@@ -21,16 +21,16 @@ const (
 	mostPods      = 25
 )
 
-// template is what the pods of one workload have in common.
+// template has the common properties of the pods of one workload.
 type template struct {
 	app      string
 	pod      corev1.Pod
 	replicas int
-	// versions is true when the pods of the workload are of two versions.
+	// versions means that the pods of the workload have two versions.
 	versions bool
 	// volumes are made for each pod.
 	volumes []volume
-	// made counts the pods made so far.
+	// made is the number of pods made so far.
 	made int
 }
 
@@ -116,7 +116,7 @@ func (m *maker) requests() corev1.ResourceRequirements {
 	return corev1.ResourceRequirements{Requests: amounts(r)}
 }
 
-// labelValues draws a node label that pods ask about, with values of which some exist.
+// labelValues draws a node label that pods require, with values of which some exist.
 func (m *maker) labelValues() (key string, values []string) {
 	keys := []string{zoneKey, capacityKey, corev1.LabelArchStable, familyKey, corev1.LabelInstanceTypeStable}
 	if m.has(CustomLabels) {
@@ -180,7 +180,7 @@ func nodeAffinity(spec *corev1.PodSpec) *corev1.NodeAffinity {
 	return spec.Affinity.NodeAffinity
 }
 
-// pods makes the waiting pods.
+// pods makes the pending pods.
 func (m *maker) pods() {
 	for _, t := range m.templates {
 		for range t.replicas {
