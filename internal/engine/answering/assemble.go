@@ -20,7 +20,7 @@ import (
 )
 
 // Solve places the snapshot's pending pods, on existing and planned nodes, and explains why the others have no place. The same model and
-// query give the same plan. A cancelled context ends it with ctx.Err() and no plan.
+// query give the same plan. If ctx is cancelled, Solve returns ctx.Err() and no plan.
 func Solve(ctx context.Context, m *model.Model, q planning.Query) (*planning.Plan, error) {
 	if ctx == nil {
 		return nil, options.Missing("Model.Solve", "the context")
@@ -46,15 +46,15 @@ func Solve(ctx context.Context, m *model.Model, q planning.Query) (*planning.Pla
 }
 
 // Plan writes what the trial has done so far as a plan, like Solve: where it has placed pods, including those of hidden nodes, and why the
-// others have no place. It changes nothing, so a trial can be explained, rolled back and continued. A cancelled context ends it early with
-// ctx.Err().
+// others have no place. It changes nothing, so a trial can be explained, rolled back and continued. If ctx is cancelled, Plan returns early
+// with ctx.Err().
 func (t *Answering) Plan(ctx context.Context) (*planning.Plan, error) {
 	out := &planning.Plan{Notes: slices.Clone(t.M.Notes), SpotSplits: t.M.Spot.Splits()}
 	q := trial.NewPodQueues(t.Trial)
 	t.writeBindings(out, q)
 	explain.Of(t.Trial).WriteGangs(ctx, out)
 	if t.S.Topology != nil {
-		t.S.Topology.Binding = true // pods without a place were last tried this way: see PlaceTightly
+		t.S.Topology.Binding = true // If pods have no place, placing was last tried with binding rules: see PlaceTightly
 		defer func() { t.S.Topology.Binding = false }()
 	}
 	explain.Of(t.Trial).WriteUnschedulable(out, q)
@@ -67,7 +67,7 @@ func (t *Answering) Plan(ctx context.Context) (*planning.Plan, error) {
 	return out, ctx.Err()
 }
 
-// writeBindings lists the placed pods in the order in which they can be bound, and again host by host.
+// writeBindings writes the placed pods to out in the order in which they can be bound, and also grouped by host.
 func (t *Answering) writeBindings(out *planning.Plan, q *trial.PodQueues) {
 	m := t.M
 	total := 0
@@ -114,7 +114,7 @@ func (t *Answering) writeNodes(out *planning.Plan, pods [][]planning.PodKey, loa
 	for i := range t.S.Planned {
 		mc := &t.S.Planned[i]
 		if len(pods[i]) == 0 {
-			continue // no pod of it was admitted
+			continue // no pod of this group was admitted
 		}
 		numbers[mc.Pool]++
 		node := planning.NewNode{
@@ -139,19 +139,21 @@ func (t *Answering) writeNodes(out *planning.Plan, pods [][]planning.PodKey, loa
 	out.HourlyCost = float64(cost) / market.NanoPerUSD
 }
 
-// Placed writes where the trial has put pods so far, without reasons for pods that have no place and without a bound. It is cheap enough
-// for planners that try many things. Order and names are the same as Solve's.
+// Placed returns where the trial has put pods so far, without a lower bound and without reasons for pods that have no place. It is cheap
+// enough for planners that try many things. Pods and nodes have the same order and names as in a plan of Solve.
 func (t *Answering) Placed() *planning.Plan {
 	out := &planning.Plan{}
 	t.writeBindings(out, trial.NewPodQueues(t.Trial))
 	return out
 }
 
-// Planned returns the new nodes with pods that were opened since the mark, in their order. They are as in Placed, but without names and
-// pods, and with at most that many types, the cheapest, if their pool has no minValues; 0 means all types. Equal nodes share lists of types
-// and amounts, also with results of other calls: don't change them.
+// Planned returns the new nodes that were opened since the mark and have pods, in the order in which they were opened. The nodes are as in
+// Placed, but without names and pods. If the pool has no minValues, a node lists only the cheapest instance types, at most as many as types
+// says; 0 means all types. Equal nodes share their lists of types and amounts, even between results of several calls: don't change these
+// lists.
 //
-// Their prices are what they add to the bill, as far as the commitments cover whatever of the allowed offerings is launched.
+// The price of a node is what it adds to the bill. Commitments reduce it only as far as they cover every allowed offering that could be
+// launched.
 func (t *Answering) Planned(since trial.Mark, types int) []planning.NewNode {
 	first := len(t.S.Planned) - t.S.Log.OpenedSince(since.At)
 	loads := make([][]state.Binding, len(t.S.Planned)-first)

@@ -18,13 +18,14 @@ import (
 )
 
 // Plan.Order is an order in which kube-scheduler would bind the pods exactly as planned, once all planned nodes exist. Pods are usually
-// placed in such an order. But if a node's labels are decided only when a later pod joins it, the node adds a domain that spreads of
-// earlier pods did not count: then the pod that fills this domain must be bound before them. kube-scheduler also has its own order, that of
-// its queue. If the places of a plan are assigned to equal pods in that order, kube-scheduler can follow most plans.
+// placed in such an order. But sometimes a node's labels are decided only when a later pod joins it. Then the node adds a domain that
+// spreads of earlier pods did not count, and the pod that fills this domain must be bound before those pods. kube-scheduler also has its
+// own order, that of its queue. If equal pods get the places of a plan in the order of kube-scheduler's queue, kube-scheduler can follow
+// most plans.
 
-// bindOrder returns the pods that the trial has placed, in an order in which they can be bound. If there are not too many pods, that is the
-// order of kube-scheduler's queue as far as rules allow; otherwise it is as close as possible to the order of placing. Pods that can't be
-// bound in any order tried come last.
+// bindOrder returns the pods that the trial has placed, in an order in which they can be bound. Unless there are too many pods, it is the
+// order of kube-scheduler's queue as far as rules allow. Otherwise it is as close as possible to the order in which the pods were placed.
+// If some pods can't be bound in any order that was tried, they come last.
 func (t *Answering) bindOrder() []state.Binding {
 	if t.S.Topology == nil || !placing.SpreadsOf(t.Trial).AnyPlaced(func(o *topology.Groups, _ int32) bool { return orderMatters(t.M, o) }) {
 		return t.OrderForDevices(t.S.Placed.All)
@@ -39,7 +40,7 @@ func (t *Answering) bindOrder() []state.Binding {
 	return order
 }
 
-// canBeBound reports whether rules allow all pods to be bound in the order.
+// canBeBound reports whether rules allow all pods to be bound in the given order.
 func (t *Answering) canBeBound(order []state.Binding) bool {
 	if t.M.Devices == nil {
 		return true // the order was not changed
@@ -53,8 +54,9 @@ func (t *Answering) canBeBound(order []state.Binding) bool {
 	return true
 }
 
-// orderMatters reports whether a pod with these topology groups may be bound only before or after others: because of a required spread over
-// domains larger than a node, or because it follows other pods. Spreads over nodes and anti-affinity allow or forbid a place in any order.
+// orderMatters reports whether rules may allow a pod with these topology groups to be bound only before or after other pods. This is so if
+// the pod has a required spread over domains larger than a node, or follows other pods. Spreads over nodes and anti-affinity don't matter:
+// they allow or forbid a place in any order.
 func orderMatters(m *model.Model, o *topology.Groups) bool {
 	return slices.ContainsFunc(o.Owns, func(g int32) bool {
 		group := &m.Topology[g]
@@ -62,7 +64,8 @@ func orderMatters(m *model.Model, o *topology.Groups) bool {
 	})
 }
 
-// placingOrder goes through the placed pods repeatedly in their order, and postpones those that can't be bound yet.
+// placingOrder returns the placed pods in the order in which they were placed, except that pods that can't be bound yet are postponed and
+// tried again.
 func (t *Answering) placingOrder() []state.Binding {
 	s := t.beforePlacing()
 	out := make([]state.Binding, 0, len(t.S.Placed.All))
@@ -84,7 +87,8 @@ func (t *Answering) placingOrder() []state.Binding {
 	return append(out, left...)
 }
 
-// beforePlacing returns the state with all present nodes but without the pods that the trial has placed; it counts as kube-scheduler does.
+// beforePlacing returns the topology state with all existing nodes but without the pods that the trial has placed. It counts pods as
+// kube-scheduler does.
 func (t *Answering) beforePlacing() *topology.State {
 	s := t.S.Topology.Clone()
 	s.Binding, s.LooseHosts = true, t.S.Tight == 0
@@ -94,8 +98,8 @@ func (t *Answering) beforePlacing() *topology.State {
 	return s
 }
 
-// bindAll binds as many pods of the binding, which has pods of the class, as the rules allow now, one by one. It returns those and leaves
-// the others in b.
+// bindAll binds the pods of b, which have the class c, one by one, until the rules allow no more. It returns the bound pods and leaves the
+// others in b.
 func bindAll(c *podclass.Class, s *topology.State, b *state.Binding) (bound state.Binding) {
 	bound = *b
 	bound.Count = 0
@@ -111,8 +115,8 @@ func bindAll(c *podclass.Class, s *topology.State, b *state.Binding) (bound stat
 	return bound
 }
 
-// queueOrder binds pods in the order of kube-scheduler's queue, each to the first place planned for its class that takes it
-// now; pods without such a place are tried again after the others. It returns nil if there are many pods, or if some can't be bound.
+// queueOrder binds pods in the order of kube-scheduler's queue. Each pod gets the first place planned for its class where rules allow it
+// now. Pods without such a place are tried again after the others. It returns nil if there are many pods, or if some can't be bound.
 func (t *Answering) queueOrder() []state.Binding {
 	pods := 0
 	for _, b := range t.S.Placed.All {
@@ -146,8 +150,8 @@ func (t *Answering) queueOrder() []state.Binding {
 	return out
 }
 
-// queue returns the classes of the placed pods, pod by pod, in the order in which kube-scheduler takes them from its queue: by priority,
-// then by age. Placeholders come last.
+// queue returns the class of each placed pod, in the order in which kube-scheduler takes the pods from its queue: by priority, then by age.
+// Placeholders come last.
 func (t *Answering) queue() []int32 {
 	type entry struct {
 		class int32
@@ -174,9 +178,10 @@ func (t *Answering) queue() []int32 {
 	return out
 }
 
-// places are the planned places for the pods of a class, grouped by what rules can see of them.
+// places are the planned places for the pods of one class, grouped by the properties that rules can see.
 type places struct {
-	// alike are groups of bindings that are equal for rules while pods are bound, each in the order of placing.
+	// alike lists groups of bindings. Rules can't distinguish the bindings of a group while pods are bound. Each group has the order in
+	// which the pods were placed.
 	alike [][]state.Binding
 }
 
@@ -215,7 +220,7 @@ func (t *Answering) placesByClass() []places {
 	return out
 }
 
-// take binds one pod to the first place that takes it now. It returns false if there is none.
+// take binds one pod to the first place where rules allow it now. ok is false if no place allows it.
 func (p *places) take(c *podclass.Class, s *topology.State) (bound state.Binding, ok bool) {
 	for i, list := range p.alike {
 		if len(list) == 0 {

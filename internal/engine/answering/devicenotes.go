@@ -8,7 +8,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// noteChoices reports pods whose claims new nodes meet with an alternative other than the first.
+// noteChoices notes which pods get, on new nodes, a device alternative other than the first of their claims.
 func (t *Answering) noteChoices(out *planning.Plan, loads [][]state.Binding) {
 	x := t.M.Devices
 	if x == nil || x.Claims == nil {

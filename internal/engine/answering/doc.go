@@ -1,14 +1,14 @@
 // Package answering converts what a trial has done to a plan.
 //
-// The question: in which order can the pods be bound, which new nodes are there, which preferences are not kept, and what is the lower
-// bound of the cost?
+// The question: in which order can the pods be bound, what are the new nodes, which preferences are not kept, and what is the lower bound
+// of the cost?
 //
-// The input is a trial. The output is a planning.Plan ([Answering.Plan]), plain data in a total order; [Solve] makes a trial and a plan
-// from a model.
+// The input is a trial. The output is a planning.Plan ([Answering.Plan]): plain data, with every list in a fixed order. [Solve] makes a
+// trial and a plan from a model.
 //
-// The method: pods are listed host by host and replayed in an order in which each meets its rules when it is bound; new nodes are described
-// (package newnodes), violated preferences are listed, pods without a place are explained (package explain), and the bound is proven
-// (package certify).
+// The method: pods are listed host by host, and replayed in an order in which each pod meets its rules when it is bound. New nodes are
+// described (package newnodes), violated preferences are listed, pods without a place are explained (package explain), and the lower bound
+// is proven (package certify).
 //
 // The cost: one pass over pods and new nodes, in addition to the cost of the named packages.
 package answering
@@ -21,7 +21,7 @@ import (
 // Answering converts what a trial has done to a plan.
 type Answering struct {
 	*trial.Trial
-	// described caches, for Planned, the possible nodes for equal demands.
+	// described caches the possible nodes for equal demands. Planned uses it.
 	described *newnodes.Descriptions
 }
 

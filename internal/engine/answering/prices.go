@@ -29,7 +29,8 @@ func (t *Answering) writePrices(out *planning.Plan) {
 	}
 }
 
-// placeOf finds the offering in the catalog: its variant with the offering's price, or the first variant of the type; -1 if there is none.
+// placeOf finds the offering in the catalog. It returns the variant with the offering's price, or the type's first variant; variant is -1
+// if the catalog does not have the offering.
 func placeOf(c *market.Catalog, o *planning.InstanceTypeOption) (variant, slot int) {
 	slot = slices.IndexFunc(c.Slots, func(s market.Slot) bool {
 		return s.Zone == o.Zone && s.CapacityType == o.CapacityType && s.Others == o.Others
@@ -51,7 +52,7 @@ func placeOf(c *market.Catalog, o *planning.InstanceTypeOption) (variant, slot i
 	return at, slot
 }
 
-// amounts sums nodes whose prices have one origin.
+// amounts sums up the nodes that have the same price origin.
 type amounts struct {
 	nodes int
 	cost  int64
@@ -60,16 +61,17 @@ type amounts struct {
 // priceSum sums prices, node by node, in nano-USD per hour.
 type priceSum struct {
 	from map[planning.PricesFrom]*amounts
-	// based: some offering states the origin of its price. ranged: some offering has a range. spot: some node is a spot node.
+	// based: some offering states the origin of its price. ranged: the price of some offering has a range. spot: some node is a spot node.
 	based, ranged, spot bool
-	// known is false if commitments make the on-demand cost, low and high unknown. missing: some spot node has no on-demand price.
+	// known is false if commitments make the on-demand cost, low and high unknown. missing: the on-demand price of some spot node is
+	// missing.
 	known, missing bool
 	// estimated: some on-demand price is an estimate.
 	estimated           bool
 	onDemand, low, high int64
 }
 
-// add counts a node of the variant, bought in the slot at the price.
+// add counts a node of the variant that is bought in the slot at the given price.
 func (s *priceSum) add(c *market.Catalog, variant, slot int, price int64) {
 	it := c.Types[c.Variants[variant].Type]
 	o := offeringIn(it, c.Slots[slot].Labels.Equal)
@@ -139,7 +141,7 @@ func (s *priceSum) written() *planning.PlanPrices {
 	return out
 }
 
-// offeringIn returns the type's cheapest available offering with the required labels, or nil if there is none.
+// offeringIn returns the type's cheapest available offering with the required labels, or nil if it has no such offering.
 func offeringIn(it *cloudprovider.InstanceType, labels func(requirements.Set) bool) *cloudprovider.Offering {
 	var best *cloudprovider.Offering
 	for i := range it.Offerings {

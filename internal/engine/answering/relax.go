@@ -8,7 +8,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// writeRelaxations records which preferences of placed pods the plan does not keep. Soft rules are judged with all pods in their places.
+// writeRelaxations records which preferences of placed pods the plan does not keep. Preferences are checked with all pods in their places.
 func (t *Answering) writeRelaxations(out *planning.Plan) {
 	type wishKey struct {
 		code   planning.RelaxationCode

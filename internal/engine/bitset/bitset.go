@@ -1,7 +1,7 @@
 // Package bitset provides sets of small numbers.
 //
-// The question: which of a known number of things are in both of two sets, in one of them, or in none? The planner uses it millions of
-// times, for instance types and offerings that meet requirements.
+// The question: which numbers below n are in both of two sets, in at least one, or in neither? The planner uses it millions of times, for
+// instance types and offerings that meet requirements.
 //
 // Input and output are slices of 64-bit words, a bit for each number from 0 on. Operations on n numbers take n/64 steps; only those that
 // say so allocate.
@@ -9,8 +9,7 @@ package bitset
 
 import "math/bits"
 
-// Set is a set of small numbers. Sets that are combined have equal length; none of the operations allocates unless
-// it says so.
+// Set is a set of small numbers. Sets that are combined must have equal length. Operations allocate only if their comment says so.
 type Set []uint64
 
 // New returns an empty set for the numbers 0..n-1.

@@ -23,7 +23,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// ProofOf returns the problem of placing what the trial put on new nodes, with values for it. order is the order in which pods are bound.
+// ProofOf returns a proof for the pods that the trial put on new nodes: the problem of placing them, with a value for each item. order
+// returns the order in which pods are bound.
 func (t Certifying) ProofOf(ctx context.Context, order func() []state.Binding) *trial.Proof {
 	if t.Proof != nil && t.M.Gangs == nil {
 		return t.Proof
@@ -32,7 +33,7 @@ func (t Certifying) ProofOf(ctx context.Context, order func() []state.Binding) *
 	for key, n := range t.placedOnNew(order) {
 		it := valuing.Provable(t.M, key[0], key[1], n)
 		if t.S.Tight > 0 && it.PerNode != pricing.Unbounded {
-			// If all nodes have such pods, one node may have more of them than a spread allows while another node is empty.
+			// If all nodes have such pods, a spread may allow more of them on one node while another node is empty.
 			full := func(int32) int32 { return math.MaxInt32 / 2 }
 			it.Topology = nil
 			it.PerNode = topology.AdmitsHostAbove(t.M.Topology, t.M.Classes[key[0]].Topology, func(int32) topology.Tally { return topology.Tally{} }, full)
@@ -98,13 +99,14 @@ func (t Certifying) seedProof(p *offers.Choice) {
 	}
 }
 
-// CountsTooFew reports whether some nodes may have more devices than packing assumes. A bound from these counts would not be valid.
+// CountsTooFew reports whether some nodes may have more devices than packing counts. A lower bound computed from such counts would not be
+// valid.
 func CountsTooFew(m *model.Model) bool {
 	return slices.ContainsFunc(m.Pools, func(p *nodepool.Pool) bool { return p.Table != nil && p.Table.CountsTooFew() })
 }
 
-// Ruled reports whether rules of the query exclude some item from nodes on which a plan may place it anyway. A bound without these nodes
-// is not a bound on the cost of a plan.
+// Ruled reports whether rules of the query exclude some item from nodes on which a plan may still place it. A bound computed without these
+// nodes is no lower bound on the cost of a plan.
 func Ruled(m *model.Model, items []pricing.Item) bool {
 	for i := range items {
 		it := &items[i]
@@ -116,9 +118,10 @@ func Ruled(m *model.Model, items []pricing.Item) bool {
 	return false
 }
 
-// Certificate converts the proof to a planning.Certificate. It has one class for each item, or for items that the proof counts together.
-// It has one type for each usable instance type, with the multipliers of an option or of the option that dominates it; or several, if no
-// multipliers are valid for all options of the type. It also lists limits, with the options that use them.
+// Certificate converts the proof to a planning.Certificate. It has one class for each item. Items that the proof counts together share a
+// class. It has one type for each usable instance type, with multipliers of one of the type's options, or of the option that dominates it.
+// If no multipliers are valid for all options of the type, it has several types for it. It also lists the limits, and which options use
+// each limit.
 func Certificate(m *model.Model, pf *trial.Proof) *planning.Certificate {
 	out := &planning.Certificate{}
 	proven := &pf.V.Certified
@@ -170,7 +173,7 @@ func Certificate(m *model.Model, pf *trial.Proof) *planning.Certificate {
 }
 
 // certificateClasses converts the items to classes. The proof counts the items of one bundle together: it limits how many of them a node
-// holds in total, not how many of each.
+// holds in total, not how many of each item.
 func certificateClasses(m *model.Model, out *planning.Certificate, pf *trial.Proof) {
 	type together struct {
 		bundle int
@@ -200,7 +203,7 @@ func certificateClasses(m *model.Model, out *planning.Certificate, pf *trial.Pro
 	}
 }
 
-// takeRule sets how much of the rule's amount each pod of the class takes.
+// takeRule sets the amount of the rule that each pod of the class takes.
 func takeRule(c *planning.CertificateClass, rule string, n int64) {
 	if n <= 0 {
 		return
@@ -211,8 +214,8 @@ func takeRule(c *planning.CertificateClass, rule string, n int64) {
 	c.Takes[rule] = n
 }
 
-// joinClasses adds to c the pods of a class with equal requests and value. If the pods take different amounts of a rule, its multipliers
-// are 0, and all pods are given the smallest amount.
+// joinClasses adds the pods of o, a class with equal requests and value, to c. If the pods take different amounts of a rule, each pod is
+// given the smallest amount, and the rule's multipliers are 0.
 func joinClasses(c, o *planning.CertificateClass) {
 	c.Count += o.Count
 	for rule, n := range c.Takes {
@@ -225,16 +228,16 @@ func joinClasses(c, o *planning.CertificateClass) {
 	}
 }
 
-// typeProof is an option with resource prices that prove how much it can hold.
+// typeProof is an option with resource prices, which prove how much value the option can hold.
 type typeProof struct {
 	option *pricing.Option
 	lambda []float64
-	// whole are the resources that the proof counts in whole pods.
+	// whole lists the resources that the proof counts in whole pods.
 	whole pricing.WholeCount
 }
 
-// enoughOf returns one proof of the list if it is valid for all options of the type, otherwise the whole list. Options of one instance
-// type differ if its room depends on how it is bought, or on the pool's DaemonSets.
+// enoughOf returns a single proof of the list if that proof is valid for all options of the type. Otherwise it returns the whole list.
+// Options of one instance type differ if their allocatable amounts depend on the offering or on the pool's DaemonSets.
 func enoughOf(w *pricing.Worths, list []typeProof, proven *pricing.Certified) []typeProof {
 	for _, k := range list {
 		if len(list) == 1 || !slices.ContainsFunc(list, func(other typeProof) bool {
@@ -252,13 +255,13 @@ func nameOfType(m *model.Model, o *pricing.Option) string {
 	return t.Catalog.Types[t.Catalog.Variants[t.Rows[o.Row].Variant].Type].Name
 }
 
-// certificateType returns the certificate's type for an option with scaled resource prices l.
+// certificateType returns the certificate's type for the option o with the scaled resource prices l.
 func certificateType(m *model.Model, o *pricing.Option, l []float64, scale float64, caps []offers.Cap) planning.CertificateType {
 	out := planning.CertificateType{Name: nameOfType(m, o), Price: float64(o.Price) / market.NanoPerUSD, Multipliers: map[corev1.ResourceName]float64{}}
 	for d, resource := range m.Resources.Names {
 		x := l[d] * scale / market.NanoPerUSD
 		if resource == corev1.ResourceCPU {
-			x *= 1000 // the certificate counts per core, not per millicore
+			x *= 1000 // the certificate counts cores, not millicores
 		}
 		if x > 0 {
 			out.Multipliers[resource] = x
@@ -275,7 +278,7 @@ func certificateType(m *model.Model, o *pricing.Option, l []float64, scale float
 	return out
 }
 
-// ruleName returns the name of the cap with that number in a certificate.
+// ruleName returns the name that the cap with index k has in a certificate.
 func ruleName(k int) string { return fmt.Sprintf("rule-%d", k+1) }
 
 func certificateLimit(m *model.Model, l *pricing.LimitedUse, scale float64, caps []offers.Cap) planning.CertificateLimit {

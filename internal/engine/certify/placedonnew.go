@@ -6,8 +6,8 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/trial"
 )
 
-// placedOnNew counts the pods on new nodes by class and stage. Members of gangs count without the restriction to a domain, because a
-// bound must be valid for every domain in which their gang could be.
+// placedOnNew counts the pods on new nodes by class and stage. Members of gangs are counted without the restriction to one domain, because
+// the bound must be valid for every domain that the gang could use.
 func (t Certifying) placedOnNew(order func() []state.Binding) map[[2]int32]int {
 	counts := map[[2]int32]int{}
 	if t.M.Gangs == nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Counted returns the proof, or one with a better bound that counts whole pods.
+// Counted returns pf, or a proof with a better bound that counts whole pods.
 func (t Certifying) Counted(ctx context.Context, pf *trial.Proof) *trial.Proof {
 	q := *pf.P
 	q.Planned = float64(newnodes.Of(t.Trial).NewCost())

@@ -24,7 +24,7 @@ var (
 	errNetworkElsewhere = errors.New("it claims devices that several nodes can use, but its own rules allow none of these nodes")
 )
 
-// maxUsers is the largest number of pods that can use a claim.
+// maxUsers is the largest number of pods that can use one claim.
 const maxUsers = resourcev1.ResourceClaimReservedForMaxSize
 
 // Claims finds the claims of pods.
@@ -32,11 +32,11 @@ type Claims struct {
 	classes   map[string]*resourcev1.DeviceClass
 	claims    map[planning.PodKey]*resourcev1.ResourceClaim
 	templates map[planning.PodKey]*resourcev1.ResourceClaimTemplate
-	// users counts the pods that name a claim and have not ended.
+	// users counts, for each claim, the pods that refer to it and have not ended.
 	users map[planning.PodKey]int
 	// Groups are the groups of pods that share claims.
 	Groups deviceGroups
-	// network contains the devices that several nodes can use; nil if there are none.
+	// network contains the devices that several nodes can use. It is nil if there are no such devices.
 	network *deviceNetwork
 }
 
@@ -77,8 +77,8 @@ func (c *Claims) countUsers(pods []*corev1.Pod) {
 	}
 }
 
-// Apart reports whether the pod differs from others that name the same claims: because it shares them, or because a claim made for it is
-// allocated or was not needed.
+// Apart reports whether the pod must be planned separately from other pods that refer to the same claims. This is so if it shares claims,
+// or if a claim made for it is allocated or was not needed.
 func (c *Claims) Apart(pod *corev1.Pod) bool {
 	if len(pod.Spec.ResourceClaims) == 0 {
 		return false
@@ -118,8 +118,7 @@ func (c *Claims) key(pod *corev1.Pod) string {
 	return b.String()
 }
 
-// of returns the claims for which the pod needs devices of its node. The error says why these, or other claims of the pod, can't be
-// planned.
+// of returns the pod's claims that need devices of its node. The error says why these claims, or other claims of the pod, can't be planned.
 func (c *Claims) of(pod *corev1.Pod) ([]*devices.Claim, error) {
 	claims, err := c.all(pod)
 	if err != nil {
@@ -128,7 +127,8 @@ func (c *Claims) of(pod *corev1.Pod) ([]*devices.Claim, error) {
 	return c.network.of(pod, claims)
 }
 
-// all returns the claims for which the pod needs devices: those of its whole group if it leads one, none if it follows another pod.
+// all returns the claims for which the pod needs devices: those of its whole group if the pod leads one, and none if it follows another
+// pod.
 func (c *Claims) all(pod *corev1.Pod) ([]*devices.Claim, error) {
 	if wrong := c.unnamed(&pod.Spec); len(wrong) > 0 {
 		return nil, fmt.Errorf("a container claims the devices of %q, which spec.resourceClaims does not name", wrong[0])
@@ -153,7 +153,7 @@ func (c *Claims) all(pod *corev1.Pod) ([]*devices.Claim, error) {
 	return out, nil
 }
 
-// ownClaims returns the claims for which the pod itself needs devices, except those that are known already.
+// ownClaims returns the claims for which the pod itself needs devices, except those in known.
 func (c *Claims) ownClaims(pod *corev1.Pod, known map[planning.PodKey]bool) ([]*devices.Claim, error) {
 	var out []*devices.Claim
 	for i := range pod.Spec.ResourceClaims {
@@ -194,8 +194,8 @@ func needless(pod *corev1.Pod, pc *corev1.PodResourceClaim) bool {
 	return false
 }
 
-// allocated returns the claim object behind one of the pod's claims, if its devices are allocated and decide where the pod can go: because
-// the pod is pending, or because other nodes can use the devices as well. Otherwise it returns nil.
+// allocated returns the claim object behind one of the pod's claims if its allocated devices decide where the pod can go. This is so if the
+// pod is pending, or if other nodes can also use the devices. Otherwise it returns nil.
 func (c *Claims) allocated(pod *corev1.Pod, pc *corev1.PodResourceClaim) *resourcev1.ResourceClaim {
 	claim := c.objectOf(pod, pc)
 	if claim == nil || claim.Status.Allocation == nil || pod.Spec.NodeName != "" && (pc.ResourceClaimName == nil || ofOneNode(claim.Status.Allocation)) {
@@ -220,7 +220,7 @@ func (c *Claims) objectOf(pod *corev1.Pod, pc *corev1.PodResourceClaim) *resourc
 	return c.claims[planning.PodKey{Namespace: pod.Namespace, Name: *name}]
 }
 
-// pins returns selectors for the nodes that can use the devices already allocated to the pod's claims.
+// pins returns selectors for the nodes that can use the devices that are already allocated to the pod's claims.
 func (c *Claims) pins(pod *corev1.Pod) []*corev1.NodeSelector {
 	var out []*corev1.NodeSelector
 	for i := range pod.Spec.ResourceClaims {
@@ -263,7 +263,7 @@ func (c *Claims) specOf(pod *corev1.Pod, pc *corev1.PodResourceClaim) (*resource
 	return nil, fmt.Errorf("its claim %s of devices names neither a ResourceClaim nor a ResourceClaimTemplate", pc.Name)
 }
 
-// unnamed returns the names of container claims that the pod's resourceClaims don't contain.
+// unnamed returns the claim names that containers of the pod use and its spec.resourceClaims lacks.
 func (c *Claims) unnamed(spec *corev1.PodSpec) []string {
 	var out []string
 	for _, list := range [][]corev1.Container{spec.InitContainers, spec.Containers} {

@@ -15,18 +15,19 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// extendedResource is an extended resource that pods request and a DeviceClass backs. Nodes whose device plugin offers it serve it as
+// extendedResource is an extended resource that pods request and that a DeviceClass serves. Nodes whose device plugin offers it serve it as
 // before; other nodes serve it with devices of the class, as in kube-scheduler.
 type extendedResource struct {
 	name corev1.ResourceName
-	// class is the class of the devices; one is the need of a pod that requests one unit of the resource; err says why devices can't serve
-	// it.
+	// class is the class of the devices. one is the need of a pod that requests one unit of the resource. err says why devices can't serve
+	// the resource.
 	class string
 	one   devices.Needs
 	err   error
 }
 
-// extendedResources returns those that pods of the roster or of DaemonSets request, by name. Without a DeviceClass it returns none.
+// extendedResources returns the extended resources that pods of the roster or of DaemonSets request, sorted by name. It returns none if the
+// snapshot has no DeviceClass.
 func extendedResources(s *planning.Snapshot, r *likeness.Roster) []extendedResource {
 	if len(s.DeviceClasses) == 0 {
 		return nil
@@ -48,8 +49,8 @@ func extendedResources(s *planning.Snapshot, r *likeness.Roster) []extendedResou
 	return out
 }
 
-// BackedResources returns the extended resources that classes name, with the classes: of several with one name the newest counts, of
-// equally old ones the first by name. Each class also has its own resource.
+// BackedResources returns the extended resources that classes name, each with its class. If several classes name the same resource, the
+// newest class is used, and of equally old classes the first by name. Each class also has its own extended resource.
 func BackedResources(classes []*resourcev1.DeviceClass) map[corev1.ResourceName]string {
 	sorted := slices.SortedFunc(slices.Values(classes), func(a, b *resourcev1.DeviceClass) int {
 		return cmp.Or(b.CreationTimestamp.Compare(a.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
@@ -64,7 +65,7 @@ func BackedResources(classes []*resourcev1.DeviceClass) map[corev1.ResourceName]
 	return out
 }
 
-// mostOf returns the largest amount of each resource that one pod of the roster or of a DaemonSet requests.
+// mostOf returns, for each resource, the largest amount that one pod of the roster or of a DaemonSet requests.
 func mostOf(s *planning.Snapshot, r *likeness.Roster, list []extendedResource) []int64 {
 	out := make([]int64, len(list))
 	if len(list) == 0 {
@@ -87,7 +88,8 @@ func mostOf(s *planning.Snapshot, r *likeness.Roster, list []extendedResource) [
 	return out
 }
 
-// internExtended adds the kinds of devices that serve extended resources. most is the largest amount of each that one pod requests.
+// internExtended adds the kinds of devices that serve extended resources. most is the largest amount of each resource that one pod
+// requests.
 func (x *Index) internExtended(classes map[string]*resourcev1.DeviceClass, most []int64) {
 	for i := range x.extended {
 		e := &x.extended[i]
@@ -95,7 +97,7 @@ func (x *Index) internExtended(classes map[string]*resourcev1.DeviceClass, most 
 	}
 }
 
-// addExtended adds to requests the devices that could serve their extended resources.
+// addExtended adds to requests the devices that could serve the extended resources in it.
 func (x *Index) addExtended(requests []int64) {
 	for i := range x.extended {
 		e := &x.extended[i]
@@ -111,13 +113,14 @@ func (x *Index) addExtended(requests []int64) {
 	}
 }
 
-// AdmittedClaim is a claim of a pod, or its request for an extended resource as a claim, if devices serve that resource.
+// AdmittedClaim is a claim of a pod. If devices serve an extended resource that the pod requests, that request is also represented as a
+// claim.
 type AdmittedClaim struct {
 	*devices.Claim
 	Resource corev1.ResourceName
 }
 
-// ExtendedClaims returns the claims that kube-scheduler makes for the extended resources among requests that devices serve.
+// ExtendedClaims returns the claims that kube-scheduler makes for the extended resources in requests that devices serve.
 func (x *Index) ExtendedClaims(requests []int64) []AdmittedClaim {
 	var out []AdmittedClaim
 	for i := range x.extended {
@@ -136,7 +139,7 @@ func (x *Index) ExtendedClaims(requests []int64) []AdmittedClaim {
 	return out
 }
 
-// Unplugged returns the extended resources for which the node has no device plugin. allocatable is the node's total.
+// Unplugged returns the extended resources for which the node has no device plugin. allocatable is the node's allocatable.
 func (x *Index) Unplugged(allocatable corev1.ResourceList) map[corev1.ResourceName]bool {
 	out := make(map[corev1.ResourceName]bool, len(x.extended))
 	for i := range x.extended {
@@ -147,8 +150,8 @@ func (x *Index) Unplugged(allocatable corev1.ResourceList) map[corev1.ResourceNa
 	return out
 }
 
-// fill writes the number of devices of a node with the units to a vector that already contains its other amounts. For an extended resource
-// without a plugin it writes the amount that devices can serve. further is added to that. It may be nil.
+// fill writes the number of devices of a node with these units to a vector that already contains its other amounts. For an extended
+// resource without a plugin it writes the amount that devices can serve, plus the amount in further. further may be nil.
 func (x *Index) fill(units devices.Units, further []int64, unplugged func(name corev1.ResourceName, at int) bool, into []int64) {
 	have := x.fillExtended(func(resource string) int64 { return x.Counts.Serves(units, resource) }, unplugged, into)
 	room := x.Counts.Room(units, have)
@@ -158,8 +161,8 @@ func (x *Index) fill(units devices.Units, further []int64, unplugged func(name c
 	x.add(room, into, true)
 }
 
-// fillExtended writes the amount that devices can serve of the extended resources without a plugin, and returns the amounts of plugins for
-// the others.
+// fillExtended writes the amount that devices can serve of the extended resources without a plugin. It returns the amounts of the extended
+// resources with a plugin.
 func (x *Index) fillExtended(serves func(resource string) int64, unplugged func(name corev1.ResourceName, at int) bool, into []int64) map[string]int64 {
 	var have map[string]int64
 	for i := range x.extended {
@@ -179,7 +182,7 @@ func (x *Index) fillExtended(serves func(resource string) int64, unplugged func(
 	return have
 }
 
-// ServedBy removes, from the requests of a new node's NodeClaim, the extended resources that devices serve on one of its types: such a node
+// ServedBy removes extended resources from the requests of a new node's NodeClaim if devices serve them on one of its types: such a node
 // has no device plugin for them.
 func (x *Index) ServedBy(types []*cloudprovider.InstanceType, options []planning.InstanceTypeOption, asked corev1.ResourceList) {
 	if x == nil || len(x.extended) == 0 {

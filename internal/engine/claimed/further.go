@@ -6,8 +6,8 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/devices"
 )
 
-// If counting is not exact, it may say that a node has too few devices for a pod that could have them if it were alone there. Such a pod
-// would never find a place. So allocation is tried for each pair of claims and node for which the count is below the upper bound. If it
+// If counting is not exact, the count may say that a node has too few devices for a pod that could have them if it were alone there. Such a
+// pod would never find a place. So allocation is tried for each pair of claims and node whose count is below the upper bound. If it
 // succeeds, the missing amount is added to the node's count. Admission later decides between pods that compete for this addition.
 
 // furtherRoom is indexed like the resources of the counts.
@@ -16,7 +16,7 @@ type furtherRoom struct {
 	ofNodes map[string][]int64
 }
 
-// addFurther computes it for types and nodes. The usages are not changed.
+// addFurther computes further for types and nodes. The usages are not changed.
 func (x *Index) addFurther(stock *deviceStock) {
 	needs := x.distinctNeeds()
 	x.further = furtherRoom{map[Template][]int64{}, map[string][]int64{}}
@@ -37,7 +37,7 @@ func (x *Index) addFurther(stock *deviceStock) {
 	}
 }
 
-// distinctNeeds returns the different needs that can be counted, in a fixed order.
+// distinctNeeds returns the distinct needs that can be counted, in a fixed order.
 func (x *Index) distinctNeeds() []deviceNeeds {
 	byText := map[string]deviceNeeds{}
 	for _, n := range x.needs {
@@ -57,7 +57,8 @@ func (x *Index) distinctNeeds() []deviceNeeds {
 	return out
 }
 
-// furtherOf returns the amounts missing from a node's room for the needs that can be met there alone, or nil if there is none.
+// furtherOf returns, for needs that can be met if they are alone on the node, the amounts that the node's count lacks. It returns nil if no
+// amount is missing.
 func (x *Index) furtherOf(usage *devices.Usage, units devices.Units, ceiling *devices.Ceiling, needs []deviceNeeds) []int64 {
 	room, most := x.Counts.Room(units, nil), x.Counts.Most(ceiling, nil)
 	if slices.Equal(room, most) {

@@ -14,13 +14,14 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Pods that share a ResourceClaim with devices of one node run on that node together. They are planned as one pod: the leader, the first of
-// them, requests the resources and devices of all, and the others follow it without requests. So its node has room for all of them, and all
-// of them select it. Other rules of the followers are checked when they follow: if one of them excludes the node, all of them stay pending.
+// Pods that share a ResourceClaim with devices of one node run on that node together. They are planned as one pod. The first of them, the
+// leader, requests the resources and devices of all of them, and the others follow it without requests. So the leader's node has room for
+// all of them, and must be selected by all of them. Other rules of the followers are checked when they are placed: if a rule of one of them
+// excludes the node, all of them stay pending.
 
-// deviceGroup is a group of pods that share claims, directly or through others.
+// deviceGroup is a group of pods that share claims, directly or through other pods.
 type deviceGroup struct {
-	// id is the first of the claims.
+	// id identifies the group: it is the first of its claims.
 	id string
 	// pods are in the order of likeness.Compare: the first is the leader.
 	pods []*corev1.Pod
@@ -34,8 +35,8 @@ func (g *deviceGroup) leads(pod *corev1.Pod) bool { return g.pods[0] == pod }
 // deviceGroups contains the group of each pod.
 type deviceGroups map[*corev1.Pod]*deviceGroup
 
-// newDeviceGroups finds the pods that must run together: pending pods that share a claim which is not allocated, and pods on a node that
-// share a claim allocated there, which would need another node if this one were removed.
+// newDeviceGroups finds the pods that must run together. These are pending pods that share a claim which is not allocated, and running pods
+// that share a claim allocated on their node: if the node is removed, they must move to another node together.
 func newDeviceGroups(s *planning.Snapshot, claims map[planning.PodKey]*resourcev1.ResourceClaim) deviceGroups {
 	if len(claims) == 0 {
 		return nil
@@ -77,7 +78,7 @@ func newDeviceGroups(s *planning.Snapshot, claims map[planning.PodKey]*resourcev
 	return joinedBy(users)
 }
 
-// movesAlone reports whether neither a DaemonSet nor a node owns the pod.
+// movesAlone reports whether the pod is owned neither by a DaemonSet nor by a node.
 func movesAlone(pod *corev1.Pod) bool {
 	_, ofDaemon := match.DaemonOwner(pod)
 	owner := metav1.GetControllerOf(pod)
@@ -94,7 +95,7 @@ func ofOneNode(a *resourcev1.AllocationResult) bool {
 	})
 }
 
-// joinedBy makes groups of the users of claims.
+// joinedBy groups pods that use the same claims. users lists the pods by claim.
 func joinedBy(users map[string][]*corev1.Pod) deviceGroups {
 	out := deviceGroups{}
 	for _, id := range slices.Sorted(maps.Keys(users)) {
@@ -128,7 +129,8 @@ func joinedBy(users map[string][]*corev1.Pod) deviceGroups {
 	return out
 }
 
-// follows returns the group that the pod must run with, and whether the pod leads it. It is empty for a pod that shares no claim.
+// follows returns the id of the group that the pod must run with, and whether the pod leads this group. id is empty for a pod that shares
+// no claim.
 func (g deviceGroups) follows(pod *corev1.Pod) (id string, leads bool) {
 	of := g[pod]
 	if of == nil {
@@ -137,7 +139,7 @@ func (g deviceGroups) follows(pod *corev1.Pod) (id string, leads bool) {
 	return of.id, of.leads(pod)
 }
 
-// share makes the leader of a group request what all of its pods request, and the others nothing.
+// share makes the leader of a group request the sum of what its pods request, and the others nothing.
 func (g deviceGroups) share(table *resources.Table, pod *corev1.Pod, requests []int64) {
 	of := g[pod]
 	if of == nil {

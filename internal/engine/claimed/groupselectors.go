@@ -5,7 +5,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 )
 
-// selectors returns the node selectors of all pods of the group, because each of them goes where all may be. Equal ones are listed once.
+// selectors returns the node selectors of all pods of the group, because each pod must go to a node that all of them select. Equal
+// selectors are listed once.
 func (g *deviceGroup) selectors() []*corev1.NodeSelector {
 	var out []*corev1.NodeSelector
 	known := sets.New[string]()

@@ -6,7 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Tolerations returns those of the pod or, if others follow it, those that all of them have in common.
+// Tolerations returns the pod's tolerations. If other pods follow it, it returns the tolerations that all of them have in common.
 func (x *Index) Tolerations(pod *corev1.Pod) []corev1.Toleration {
 	if x.Claims != nil {
 		if g := x.Claims.Groups[pod]; g != nil && g.leads(pod) {
@@ -27,8 +27,8 @@ func (g *deviceGroup) tolerations() []corev1.Toleration {
 	return all
 }
 
-// commonTolerations returns tolerations for what both lists tolerate: each of one list combined with each of the other, where some taint
-// matches both.
+// commonTolerations returns tolerations for the taints that both lists tolerate. It combines each toleration of one list with each of the
+// other list, if some taint matches both.
 func commonTolerations(a, b []corev1.Toleration) []corev1.Toleration {
 	var out []corev1.Toleration
 	for i := range a {
@@ -41,7 +41,8 @@ func commonTolerations(a, b []corev1.Toleration) []corev1.Toleration {
 	return out
 }
 
-// commonToleration tolerates what both tolerate. It returns false if no taint matches both, or if no toleration expresses it.
+// commonToleration returns a toleration for the taints that both a and b tolerate. ok is false if no taint matches both, or if no single
+// toleration can express it.
 func commonToleration(a, b *corev1.Toleration) (corev1.Toleration, bool) {
 	if sameToleration(*a, *b) {
 		return *a, true
@@ -50,7 +51,7 @@ func commonToleration(a, b *corev1.Toleration) (corev1.Toleration, bool) {
 		return corev1.Toleration{}, false
 	}
 	both := *a
-	if both.Operator == corev1.TolerationOpExists { // any value: use the other's condition
+	if both.Operator == corev1.TolerationOpExists { // any value: use the value of the other toleration
 		both.Operator, both.Value = b.Operator, b.Value
 	} else if b.Operator != corev1.TolerationOpExists && !sameValue(a, b) {
 		return corev1.Toleration{}, false
@@ -64,7 +65,7 @@ func commonToleration(a, b *corev1.Toleration) (corev1.Toleration, bool) {
 	return both, true
 }
 
-// sameValue reports whether both have the same condition on the value. Comparisons with different numbers are not joined.
+// sameValue reports whether both tolerations have the same condition on the value. Comparisons with different numbers are not joined.
 func sameValue(a, b *corev1.Toleration) bool {
 	operator := func(t *corev1.Toleration) corev1.TolerationOperator {
 		if t.Operator == "" {
@@ -75,7 +76,7 @@ func sameValue(a, b *corev1.Toleration) bool {
 	return operator(a) == operator(b) && a.Value == b.Value
 }
 
-// sameToleration reports whether both tolerate the same taints, for any duration.
+// sameToleration reports whether both tolerate the same taints. It ignores tolerationSeconds.
 func sameToleration(a, b corev1.Toleration) bool {
 	return a.Key == b.Key && a.Effect == b.Effect && sameValue(&a, &b)
 }

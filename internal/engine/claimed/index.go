@@ -18,34 +18,34 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Index contains what pods claim of devices, and what nodes and instance types have of them, as resources: see devices.Counts.
+// Index contains the devices that pods claim, and the devices of nodes and instance types, as amounts of resources: see devices.Counts.
 type Index struct {
-	// table numbers the resources; matcher evaluates selectors, nil for none.
+	// table numbers the resources. matcher evaluates selectors; it may be nil.
 	table   *resources.Table
 	matcher devices.Matcher
 	Claims  *Claims
 	matches *devices.Matches
 	Kinds   *devices.Kinds
 	Counts  *devices.Counts
-	// needs are by the text of Claims.key.
+	// needs is indexed by the result of Claims.key.
 	needs map[string]deviceNeeds
-	// extended are the extended resources that devices also serve.
+	// extended lists the extended resources that devices also serve.
 	extended []extendedResource
 	classes  map[string]*resourcev1.DeviceClass
-	// OfTypes are the units of instance types; ofNodes those of nodes, by name.
+	// OfTypes are the units of instance types. ofNodes are the units of nodes, by node name.
 	OfTypes map[Template]devices.Units
 	ofNodes map[string]devices.Units
 	// ceilings are the upper bounds of types.
 	ceilings map[Template]*devices.Ceiling
-	// further contains devices of types and nodes beyond their units, by the same keys: see addFurther.
+	// further contains the devices of types and nodes that their units don't count, indexed like the units: see addFurther.
 	further furtherRoom
 	// Inventories and usages are the inputs from which the units were computed.
 	Inventories map[Template]*devices.Inventory
 	Usages      map[string]*devices.Usage
-	// until, typed and published are copies of deviceStock's.
+	// until, typed and published are copied from deviceStock.
 	until            time.Time
 	typed, published map[string]bool
-	// Dims are the indexes of the resources in table, ascending.
+	// Dims are the indexes of the device resources in table, ascending.
 	Dims []int
 }
 
@@ -56,7 +56,7 @@ type deviceNeeds struct {
 	err    error
 }
 
-// New returns nil if no pod claims devices or requests a resource that devices could serve.
+// New returns an Index for the snapshot, or nil if no pod claims devices or requests a resource that devices could serve.
 func New(s *planning.Snapshot, r *likeness.Roster, table *resources.Table, terms match.Terms, matcher devices.Matcher) *Index {
 	extended := extendedResources(s, r)
 	if len(extended) == 0 && !anyClaims(s, r) {
@@ -113,7 +113,7 @@ func (x *Index) resolve(s *planning.Snapshot, pod *corev1.Pod, matcher devices.M
 	x.needs[key] = n
 }
 
-// intern computes what the claims need, in a fixed order, so that the order of pods does not matter.
+// intern computes the needs of the claims in a fixed order, so that the result does not depend on the order of pods.
 func (x *Index) intern() {
 	texts := map[string]string{}
 	var keys []string
@@ -134,7 +134,7 @@ func (x *Index) intern() {
 	}
 }
 
-// count computes the resources, and the amounts that nodes and types have.
+// count defines the resources, and computes their amounts for nodes and types.
 func (x *Index) count(stock *deviceStock) {
 	var all []devices.Units
 	for _, of := range stock.types {
@@ -151,7 +151,7 @@ func (x *Index) count(stock *deviceStock) {
 	x.Counts = devices.NewCounts(x.Kinds, all)
 }
 
-// AddNames adds the resources.
+// AddNames adds the names of the device resources to into.
 func (x *Index) AddNames(into map[corev1.ResourceName]struct{}) {
 	if x == nil {
 		return
@@ -161,7 +161,7 @@ func (x *Index) AddNames(into map[corev1.ResourceName]struct{}) {
 	}
 }
 
-// Locate finds the indexes of the resources, after all of them have an index.
+// Locate finds the indexes of the device resources in the table, after all resources have an index.
 func (x *Index) Locate() {
 	if x == nil {
 		return
@@ -184,7 +184,7 @@ func (x *Index) Of(pod *corev1.Pod) deviceNeeds {
 	return deviceNeeds{err: errUnknownClaims}
 }
 
-// Text is equal for pods with equal needs.
+// Text returns the same text for pods with equal needs.
 func (x *Index) Text(pod *corev1.Pod) string {
 	n := x.Of(pod)
 	if n.err != nil {
@@ -197,8 +197,8 @@ func (x *Index) Text(pod *corev1.Pod) string {
 	return text
 }
 
-// Pins returns selectors for the nodes that can use the devices already allocated to the pod's claims: the pod must go to a node that all
-// of them select.
+// Pins returns selectors for the nodes that can use the devices already allocated to the pod's claims. The pod must go to a node that all
+// of these select.
 func (x *Index) Pins(pod *corev1.Pod) []*corev1.NodeSelector {
 	if x.Claims == nil {
 		return nil
@@ -206,7 +206,7 @@ func (x *Index) Pins(pod *corev1.Pod) []*corev1.NodeSelector {
 	return x.Claims.pins(pod)
 }
 
-// Follows returns the group that the pod must run with, see deviceGroups.
+// Follows returns the group that the pod must run with: see deviceGroups.
 func (x *Index) Follows(pod *corev1.Pod) (id string, leads bool) {
 	return x.Claims.Groups.follows(pod)
 }
@@ -236,7 +236,7 @@ func (x *Index) AddDaemon(pod *corev1.Pod, requests []int64) {
 	}
 }
 
-// add writes amounts of devices to a vector: over means it replaces the values there, otherwise it adds to them.
+// add writes amounts of devices to the vector into. If over is set, it replaces the values there, otherwise it adds to them.
 func (x *Index) add(amounts, into []int64, over bool) {
 	for i, name := range x.Counts.Names() {
 		at, ok := x.table.At(resources.Devices(name))
@@ -250,7 +250,7 @@ func (x *Index) add(amounts, into []int64, over bool) {
 	}
 }
 
-// RoomOfType fills in the number of devices of a new node of the type bought as the offering, in addition to its other amounts.
+// RoomOfType writes to into the number of devices of a new node of the type that is bought as the offering.
 func (x *Index) RoomOfType(it *cloudprovider.InstanceType, o *cloudprovider.Offering, into []int64) {
 	if x == nil || len(it.Devices) == 0 && len(x.extended) == 0 {
 		return
@@ -260,14 +260,14 @@ func (x *Index) RoomOfType(it *cloudprovider.InstanceType, o *cloudprovider.Offe
 	if len(it.Devices) > 0 {
 		known, of := false, TemplateOf(it, o)
 		further = x.further.ofTypes[of]
-		if units, known = x.OfTypes[of]; !known { // a copy of a type of the snapshot
+		if units, known = x.OfTypes[of]; !known { // it is a copy of a type of the snapshot
 			units = x.Kinds.Units(devices.NewUsage(Inventory(it, o)), nil, devices.NewMatches(x.matcher))
 		}
 	}
 	x.fill(units, further, func(_ corev1.ResourceName, at int) bool { return into[at] <= 0 }, into)
 }
 
-// MostOfType fills in the upper bound on the devices of a new node of the type bought as the offering: see devices.Ceiling.
+// MostOfType writes to into the upper bound on the devices of a new node of the type that is bought as the offering: see devices.Ceiling.
 func (x *Index) MostOfType(it *cloudprovider.InstanceType, o *cloudprovider.Offering, into []int64) {
 	if x == nil || len(it.Devices) == 0 && len(x.extended) == 0 {
 		return
@@ -275,7 +275,7 @@ func (x *Index) MostOfType(it *cloudprovider.InstanceType, o *cloudprovider.Offe
 	ceiling := &devices.Ceiling{}
 	if len(it.Devices) > 0 {
 		known := false
-		if ceiling, known = x.ceilings[TemplateOf(it, o)]; !known { // a copy of a type of the snapshot
+		if ceiling, known = x.ceilings[TemplateOf(it, o)]; !known { // it is a copy of a type of the snapshot
 			found := x.Kinds.Ceiling(devices.NewUsage(Inventory(it, o)), nil, devices.NewMatches(x.matcher))
 			ceiling = &found
 		}
@@ -285,8 +285,8 @@ func (x *Index) MostOfType(it *cloudprovider.InstanceType, o *cloudprovider.Offe
 	x.add(x.Counts.Most(ceiling, have), into, true)
 }
 
-// RoomOfNode fills in how many devices of the node are free. It uses the allocated claims, not the pods of the node. allocatable is the
-// node's total.
+// RoomOfNode writes to free how many devices of the node are free. It uses the allocated claims, not the pods of the node. allocatable is
+// the node's allocatable.
 func (x *Index) RoomOfNode(name string, allocatable corev1.ResourceList, free []int64) {
 	if x == nil {
 		return

@@ -14,33 +14,34 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Some devices do not belong to one node: their slice says that all nodes can use them, or those that a selector selects. Allocating one
-// takes it away from all of these nodes. Such devices are not part of a node's room. So they are given to pods before any pod is placed, in
-// the order in which kube-scheduler takes pods from its queue. A pod that gets some goes where they can be used, like one whose claims are
-// allocated already; a pod for which none is left is refused. This is only done for requests that no device of a single node, existing or
-// of an instance type, could meet, and only with devices that no other request could take.
+// Some devices do not belong to one node: their ResourceSlice says that all nodes, or the nodes that match a selector, can use them.
+// If such a device is allocated, it is no longer free for any of these nodes. Such devices are not part of a node's room. So they are
+// assigned to pods before any pod is placed, in the order in which kube-scheduler takes pods from its queue. A pod that gets some must go
+// to a node that can use them, like a pod whose claims are allocated already. A pod for which no such devices are left stays pending. This
+// is only done for requests that the devices of no single node, existing or new, could meet, and only with devices that no other request
+// could take.
 
-// deviceNetwork contains the devices that several nodes can use, and the pods that get some.
+// deviceNetwork contains the devices that several nodes can use, and the pods that get some of them.
 type deviceNetwork struct {
 	inventory *devices.Inventory
 	usage     *devices.Usage
 	matches   *devices.Matches
-	// evaluates means that selectors can be evaluated; without it, claims with selectors are refused elsewhere.
+	// evaluates means that selectors can be evaluated. Without it, claims with selectors are refused elsewhere.
 	evaluates bool
 	stock     *deviceStock
-	// shares are by pod.
+	// shares is indexed by pod.
 	shares map[*corev1.Pod]networkShare
-	// contested are devices that requests for a node's own devices could also take, by index in the inventory.
+	// contested says, by index in the inventory, which devices could also be taken by requests for a node's own devices.
 	contested []bool
 }
 
-// networkShare says where the devices of a pod are, or why it has none.
+// networkShare says which nodes can use the devices of a pod, or why the pod has no devices.
 type networkShare struct {
 	pins []*corev1.NodeSelector
 	err  error
 }
 
-// networkSlices returns the snapshot's slices that are not for one node.
+// networkSlices returns the snapshot's ResourceSlices that are not for a single node.
 func networkSlices(s *planning.Snapshot) []*resourcev1.ResourceSlice {
 	var out []*resourcev1.ResourceSlice
 	for _, slice := range s.ResourceSlices {
@@ -54,7 +55,7 @@ func networkSlices(s *planning.Snapshot) []*resourcev1.ResourceSlice {
 // HasNetwork reports whether the snapshot has devices that do not belong to one node.
 func HasNetwork(s *planning.Snapshot) bool { return len(networkSlices(s)) > 0 }
 
-// newDeviceNetwork returns nil if each device belongs to one node.
+// newDeviceNetwork returns the snapshot's deviceNetwork, or nil if each device belongs to one node.
 func newDeviceNetwork(s *planning.Snapshot, stock *deviceStock, matches *devices.Matches, evaluates bool) *deviceNetwork {
 	inv := devices.NewInventory(networkSlices(s))
 	if inv.Len() == 0 {
@@ -73,7 +74,7 @@ func newDeviceNetwork(s *planning.Snapshot, stock *deviceStock, matches *devices
 	return n
 }
 
-// split divides the claims into those that a node's own devices meet, and those that network devices meet.
+// split divides the claims into those that a node's own devices meet and those that network devices meet.
 func (n *deviceNetwork) split(claims []*devices.Claim) (ofNode, ofMany []*devices.Claim, err error) {
 	for _, c := range claims {
 		if !n.evaluates && c.Selects() {
@@ -130,7 +131,7 @@ type networkUser struct {
 	claims      []*devices.Claim
 }
 
-// comparePlaceholders puts pods before placeholders.
+// comparePlaceholders sorts placeholders after other pods.
 func comparePlaceholders(a, b networkUser) int {
 	switch {
 	case a.placeholder == b.placeholder:
@@ -141,7 +142,7 @@ func comparePlaceholders(a, b networkUser) int {
 	return 1
 }
 
-// share gives the pods of the roster their devices.
+// share assigns devices to the pods of the roster.
 func (n *deviceNetwork) share(r *likeness.Roster, c *Claims, terms match.Terms) {
 	type parts struct {
 		ofMany []*devices.Claim
@@ -183,7 +184,7 @@ func (n *deviceNetwork) share(r *likeness.Roster, c *Claims, terms match.Terms) 
 	}
 }
 
-// kept returns where the devices of a running pod are: once it is removed, its successor can use them.
+// kept returns the share of a running pod: after the pod is removed, its successor can use the same devices.
 func (n *deviceNetwork) kept(pod *corev1.Pod, c *Claims) networkShare {
 	var out networkShare
 	for i := range pod.Spec.ResourceClaims {
@@ -201,7 +202,7 @@ func (n *deviceNetwork) kept(pod *corev1.Pod, c *Claims) networkShare {
 	return out
 }
 
-// give assigns devices to the pod at the first place where it may run and where enough are free.
+// give assigns devices to the pod, at the first place where the pod may run and enough devices are free.
 func (n *deviceNetwork) give(u *networkUser, places []devices.Place, terms match.Terms) networkShare {
 	if len(places) == 0 {
 		if len(n.inventory.Places(func(int) bool { return false })) == 0 {
@@ -244,7 +245,7 @@ func priorityOf(pod *corev1.Pod) int32 {
 	return 0
 }
 
-// mayBeAt reports whether the rules of the pod allow some nodes of the place.
+// mayBeAt reports whether the pod's rules allow it on some nodes of the place.
 func mayBeAt(pod *corev1.Pod, at *corev1.NodeSelector, terms match.Terms) bool {
 	if at == nil {
 		return true
@@ -262,8 +263,8 @@ func mayBeAt(pod *corev1.Pod, at *corev1.NodeSelector, terms match.Terms) bool {
 	})
 }
 
-// of returns the claims that a node's own devices must meet; all of them without a network. The error says why the pod gets no devices of
-// the network.
+// of returns the claims that a node's own devices must meet. Without a network these are all claims. The error says why the pod gets no
+// devices of the network.
 func (n *deviceNetwork) of(pod *corev1.Pod, claims []*devices.Claim) ([]*devices.Claim, error) {
 	if n == nil {
 		return claims, nil
@@ -279,7 +280,7 @@ func (n *deviceNetwork) of(pod *corev1.Pod, claims []*devices.Claim) ([]*devices
 	return ofNode, share.err
 }
 
-// text is equal for pods whose devices can be used on the same nodes.
+// text returns the same text for pods whose devices can be used on the same nodes.
 func (n *deviceNetwork) text(pod *corev1.Pod) string {
 	if n == nil {
 		return ""

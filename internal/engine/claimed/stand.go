@@ -15,7 +15,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// noteStart updates until when the node may wait for its drivers to publish devices.
+// noteStart updates until, the time until which the node may wait for its drivers to publish devices.
 func (k *deviceStock) noteStart(n *planning.Node, now time.Time) {
 	if !driversStart(n, now) {
 		return
@@ -25,7 +25,8 @@ func (k *deviceStock) noteStart(n *planning.Node, now time.Time) {
 	}
 }
 
-// Stand reports whether the index is still valid for a later snapshot with the same claims, classes and slices, at that snapshot's time.
+// Stand reports whether the index is still valid for a later snapshot with the same claims, classes and slices. Validity depends on the
+// snapshot's time.
 func (x *Index) Stand(s *planning.Snapshot) bool {
 	return x == nil || x.until.IsZero() || s.Time.Before(x.until)
 }
@@ -72,7 +73,7 @@ func (x *Index) Needed(requests []int64) bool {
 	return slices.ContainsFunc(x.Dims, func(at int) bool { return requests[at] > 0 })
 }
 
-// ChoiceText says that this number of equal pods get a later alternative on new nodes of the named type, and why.
+// ChoiceText says that this number of equal pods get an alternative other than the first on new nodes of the named type, and why.
 func (x *Index) ChoiceText(c *devices.Choice, name string, pods int32) string {
 	why := "no instance type has an earlier one"
 	for _, better := range x.OfTypes {

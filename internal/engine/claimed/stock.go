@@ -17,33 +17,33 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// deviceStock lists the existing devices: those of nodes, with the claims that have them, and those of instance types.
+// deviceStock lists the existing devices: those of nodes, with the claims that use them, and those of instance types.
 type deviceStock struct {
 	// types are the templates of instance types, each once.
 	types   []Template
 	ofTypes map[Template]*devices.Inventory
-	// nodes are the names of nodes with devices, ofNodes their usage.
+	// nodes are the names of nodes with devices. ofNodes has the usage of each.
 	nodes   []string
 	ofNodes map[string]*devices.Usage
-	// until is the earliest end of a node's time for its drivers to publish, or zero if there is none.
+	// until is the earliest time at which a node's drivers must have published their devices, or zero if no node waits for its drivers.
 	until time.Time
-	// typed are the names of types with devices, published the names of nodes with slices.
+	// typed has the names of types with devices. published has the names of nodes with slices.
 	typed, published map[string]bool
 }
 
-// Template contains the devices that instances of a type publish if they are bought as certain offerings. It is identified by the type's
-// first pool, which copies of the type share, and by the values that attributes are bound to, as market.BoundText.
+// Template identifies the devices that instances of a type publish if they are bought as certain offerings. Its fields are the type's first
+// device pool, which copies of the type share, and the values that attributes are bound to, as returned by market.BoundText.
 type Template struct {
 	pool  *cloudprovider.DevicePool
 	bound string
 }
 
-// TemplateOf returns the template of a type with devices, bought as the offering.
+// TemplateOf returns the template of a type with devices that is bought as the offering.
 func TemplateOf(it *cloudprovider.InstanceType, o *cloudprovider.Offering) Template {
 	return Template{&it.Devices[0], market.BoundText(it, o)}
 }
 
-// Inventory returns the devices of a new node of the type bought as the offering.
+// Inventory returns the devices of a new node of the type that is bought as the offering.
 func Inventory(it *cloudprovider.InstanceType, o *cloudprovider.Offering) *devices.Inventory {
 	return devices.NewInventory(TemplateSlices(it.DevicesOf(o), "", nil))
 }
@@ -80,7 +80,8 @@ func (k *deviceStock) addType(it *cloudprovider.InstanceType, o *cloudprovider.O
 	}
 }
 
-// addNodes reads the slices of single nodes, and finds out which claims have their devices. For others see deviceNetwork.
+// addNodes reads the slices of single nodes, and finds the claims to which their devices are allocated. For slices of several nodes see
+// deviceNetwork.
 func (k *deviceStock) addNodes(s *planning.Snapshot, types map[string]*cloudprovider.InstanceType) {
 	slicesOf := map[string][]*resourcev1.ResourceSlice{}
 	type pool struct{ driver, name string }
@@ -121,8 +122,8 @@ func (k *deviceStock) addNodes(s *planning.Snapshot, types map[string]*cloudprov
 	}
 }
 
-// driverStart is the time that a driver may take to publish the devices of a new node: until then the devices of the instance type count.
-// Otherwise another node would be launched for the pods that wait for this one's devices.
+// driverStart is the time that a driver may take to publish the devices of a new node. Until then, the devices of the instance type are
+// counted. Otherwise another node would be launched for the pods that wait for the devices of this node.
 const driverStart = 10 * time.Minute
 
 // driversStart reports whether the node is so new that its drivers may not have published devices yet.
@@ -130,7 +131,7 @@ func driversStart(n *planning.Node, now time.Time) bool {
 	return n.Object != nil && !n.Object.CreationTimestamp.IsZero() && now.Sub(n.Object.CreationTimestamp.Time) < driverStart
 }
 
-// TemplateSlices returns the slices that drivers will publish on a node with that name, except for drivers that already have slices there.
+// TemplateSlices returns the slices that drivers will publish on the named node, except for drivers that already have slices there.
 func TemplateSlices(pools []cloudprovider.DevicePool, node string, there []*resourcev1.ResourceSlice) []*resourcev1.ResourceSlice {
 	all := true
 	var out []*resourcev1.ResourceSlice

@@ -1,6 +1,6 @@
 // Package daemonset computes which pods DaemonSets run on a node.
 //
-// The question: which DaemonSet pods will run on a node, and how much of the node do they use, before any other pod comes?
+// The question: which DaemonSet pods will run on a node, and how much of the node do they use?
 //
 // The input is DaemonSets, their existing pods, and the labels and taints of a node, or a catalog of instance types for new nodes. The
 // output is a [Representative] pod for each DaemonSet, and where it would run: [Set.BelongsOn] for a known node, and a [Mask] over

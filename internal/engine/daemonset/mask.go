@@ -9,7 +9,8 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/match"
 )
 
-// Mask says on which of the nodes that can be bought a DaemonSet would run: the union over its alternatives of variants x slots.
+// Mask says on which of the nodes that can be bought a DaemonSet would run. It is the union over the DaemonSet's alternatives; each has a
+// set of variants and a set of slots.
 type Mask struct {
 	Set      *Set
 	Number   int32        // of the DaemonSet
@@ -27,8 +28,8 @@ func (d *Mask) RunsAt(variant, slot int) bool {
 	return false
 }
 
-// Masks finds the DaemonSets that run on nodes with these labels and taints. It examines each alternative separately, and considers
-// zones.
+// Masks returns the DaemonSets that run on nodes with these labels and taints. It examines each alternative of their node affinity
+// separately, and considers zones.
 func Masks(sets []Set, have requirements.Set, taints []corev1.Taint, c *market.Catalog) []Mask {
 	var out []Mask
 	for i := range sets {

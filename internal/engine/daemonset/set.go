@@ -11,19 +11,19 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/match"
 )
 
-// Set is a DaemonSet by its representative pod.
+// Set is a DaemonSet with its representative pod.
 type Set struct {
 	Object      *appsv1.DaemonSet
 	Sample      *corev1.Pod
 	Class       int32
 	Requests    []int64
 	Tolerations []corev1.Toleration
-	// Terms are the alternatives of its node selector and required node affinity; preferences are ignored.
+	// Terms are the alternatives of the pod's node selector and required node affinity; preferences are ignored.
 	Terms []match.Needs
 }
 
-// Representative returns the newest pod of the set with the template's required node affinity (an existing pod's own was narrowed to its
-// node), else one made from the template.
+// Representative returns the newest pod of the set, or a pod made from the template if there is none. The newest pod gets the template's
+// required node affinity, because its own was narrowed to its node.
 func Representative(set *appsv1.DaemonSet, newest map[types.UID]*corev1.Pod) *corev1.Pod {
 	template := &set.Spec.Template
 	if pod := newest[set.UID]; pod != nil && set.UID != "" {
@@ -52,8 +52,8 @@ func Representative(set *appsv1.DaemonSet, newest map[types.UID]*corev1.Pod) *co
 	return pod
 }
 
-// controllerTolerations returns the tolerations that the DaemonSet controller adds to each of its pods. With them the pods also run on
-// nodes that are cordoned or have problems, unlike ordinary pods.
+// controllerTolerations returns the tolerations that the DaemonSet controller adds to each of its pods. With these tolerations the pods,
+// unlike ordinary pods, also run on nodes that are cordoned or have problems.
 func controllerTolerations(spec *corev1.PodSpec) []corev1.Toleration {
 	taints := []corev1.Taint{
 		{Key: corev1.TaintNodeNotReady, Effect: corev1.TaintEffectNoExecute},
@@ -90,8 +90,8 @@ func (d *Set) BelongsOn(labels requirements.Set, taints []corev1.Taint) bool {
 	return match.Untolerated(d.Tolerations, taints, true) == nil && match.AnyMetBy(d.Terms, labels)
 }
 
-// Standing returns the pods of a node that can represent their DaemonSets. Pods that are being deleted can't, because their DaemonSet may
-// have changed since they were created.
+// Standing returns the pods of a node from which the pods of their DaemonSets can be predicted. Pods that are being deleted are left out,
+// because their DaemonSet may have changed since they were created.
 func Standing(pods []*corev1.Pod) []*corev1.Pod {
 	var out []*corev1.Pod
 	for _, pod := range pods {
@@ -102,8 +102,8 @@ func Standing(pods []*corev1.Pod) []*corev1.Pod {
 	return out
 }
 
-// Newest finds the newest pod of each DaemonSet, by UID, because admission may have changed pods. All pods in the lists belong to
-// DaemonSets.
+// Newest returns the newest pod of each DaemonSet, by the DaemonSet's UID. Existing pods are used because admission may have changed them.
+// All pods in the lists belong to DaemonSets.
 func Newest(lists [][]*corev1.Pod) map[types.UID]*corev1.Pod {
 	out := map[types.UID]*corev1.Pod{}
 	for _, pods := range lists {

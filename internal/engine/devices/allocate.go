@@ -8,30 +8,30 @@ import (
 
 // Source is a set of devices that a node can use: its own, those of the network, or those that its instance type will publish.
 type Source struct {
-	// Usage records which of the devices are allocated. Two sources must not share a Usage.
+	// Usage records which devices of the source are allocated. Two sources must not share a Usage.
 	Usage *Usage
-	// Reach says which of them the node can use.
+	// Reach says which devices of the source the node can use.
 	Reach *Reach
 }
 
-// MaxSteps is how many devices one allocation tries before it gives up.
+// MaxSteps is the number of devices that one allocation tries before it gives up.
 const MaxSteps = 20000
 
 // Result is a device allocated to a request.
 type Result struct {
-	// Claim is the index of the claim in the list that was allocated.
+	// Claim is the claim's index in the list that was given to Allocate.
 	Claim int
-	// Request is the request's name, or request/subrequest.
+	// Request is the request's name, or request/subrequest for an alternative.
 	Request string
 	ID      ID
 	Admin   bool
-	// source, device and amounts are what Release returns.
+	// Release needs source, device and amounts to return the device.
 	source  int
 	device  int32
 	amounts []int64
 }
 
-// Allocation contains the devices allocated to some claims.
+// Allocation lists the devices allocated to some claims.
 type Allocation struct {
 	Results []Result
 	claims  []*Claim
@@ -47,7 +47,7 @@ func (a *Allocation) Release() {
 	}
 }
 
-// Of returns the allocation result for the status of the claim.
+// Of returns the allocation result for the status of the claim with this index.
 func (a *Allocation) Of(claim int) resourcev1.DeviceAllocationResult {
 	var out resourcev1.DeviceAllocationResult
 	for i := range a.Results {
@@ -77,9 +77,9 @@ func (a *Allocation) Of(claim int) resourcev1.DeviceAllocationResult {
 	return out
 }
 
-// Allocate finds devices for all claims together, or says why that is impossible; then the usages of the sources are unchanged. Of several
-// solutions it returns the first in the order in which the scheduler searches: requests in their order, alternatives in order of
-// preference, devices by pool and slice.
+// Allocate finds devices for all claims together. If that is impossible, it returns the reason and does not change the usages of the
+// sources. If there are several solutions, it returns the one that kube-scheduler finds first: it searches requests in their order,
+// alternatives in order of preference, devices by pool and slice.
 func Allocate(sources []Source, claims []*Claim, m *Matches) (*Allocation, *Miss) {
 	s := &search{sources: sources, claims: claims, matches: m, steps: MaxSteps}
 	if miss := s.prepare(); miss != nil {

@@ -31,7 +31,7 @@ func up(q resource.Quantity) int64 {
 	return q.MilliValue()
 }
 
-// quantity converts an amount in thousandths to a quantity, in the format of another one.
+// quantity converts an amount in thousandths to a quantity with the format of like.
 func quantity(n int64, like resource.Quantity) resource.Quantity {
 	if n%1000 == 0 {
 		return *resource.NewQuantity(n/1000, like.Format)

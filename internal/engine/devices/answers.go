@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// answers caches the results of a Matcher, by the properties of a device that an expression can see. No expression reads most attributes
-// that differ from device to device, such as UUIDs. So an expression that only reads attributes that it names is evaluated once for all
-// devices that agree in these.
+// answers caches the results of a Matcher by the device properties that an expression can see. Expressions rarely read attributes that
+// differ from device to device, such as UUIDs. So an expression that only reads attributes that it names is evaluated once for all devices
+// that have the same values of these attributes.
 type answers struct {
 	matcher Matcher
 	known   map[answerKey]answer
-	// named caches, by expression and name, whether the expression contains the name.
+	// named caches whether an expression contains a name, by expression and name.
 	named map[string]map[string]bool
 }
 
@@ -70,7 +70,7 @@ func (a *answers) seen(expression string, d *device) string {
 	return b.String()
 }
 
-// iterates reports whether the expression may read attributes that it does not name: by iterating over maps, or by computed names.
+// iterates reports whether the expression may read attributes that it does not name, because it iterates over maps or computes names.
 func iterates(expression string) bool {
 	if slices.ContainsFunc([]string{"exists", "all(", "map(", "filter(", "size(", "+", "format", "replace", "lowerAscii", "upperAscii", "join", "substring", "?"},
 		func(part string) bool { return strings.Contains(expression, part) }) {

@@ -9,7 +9,7 @@ import (
 
 // value is the value of an attribute. Values of different kinds are never equal.
 type value struct {
-	kind byte // one of "sibv", or 0 for none
+	kind byte // one of the letters of "sibv", or 0 for no value
 	text string
 	int  int64
 }
@@ -43,7 +43,8 @@ func valueOf(a resourcev1.DeviceAttribute) value {
 	return value{}
 }
 
-// attribute returns the value of the attribute with that full name, domain/id. A device may omit the domain if that is its driver's name.
+// attribute returns the value of the attribute with the given full name (domain/id). A device may omit the domain if the domain is the name
+// of its driver.
 func (d *device) attribute(name string) value {
 	if a, ok := d.object.Attributes[resourcev1.QualifiedName(name)]; ok {
 		return valueOf(a)

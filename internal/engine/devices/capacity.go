@@ -5,7 +5,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// capacity is one capacity of a device, and how claims may take parts of it. Amounts are in thousandths.
+// capacity is one capacity of a device, and the rules by which claims can take a part of it. Amounts are in thousandths.
 type capacity struct {
 	name   resourcev1.QualifiedName
 	value  int64
@@ -13,7 +13,7 @@ type capacity struct {
 	format resource.Quantity
 }
 
-// policy says which parts of a capacity can be allocated.
+// policy says which amounts of a capacity can be allocated.
 type policy struct {
 	byDefault         *int64
 	values            []int64
@@ -51,7 +51,8 @@ func policyOf(p *resourcev1.CapacityRequestPolicy) *policy {
 	return out
 }
 
-// consumed returns the amount that a request takes; nil requests none. It returns false if no such part can be allocated.
+// consumed returns the amount that a request takes. wanted is nil if the request asks for no amount. ok is false if no such amount can be
+// allocated.
 func (c *capacity) consumed(wanted *int64) (int64, bool) {
 	p := c.policy
 	if wanted == nil {
@@ -86,7 +87,7 @@ func (p *policy) roundedUp(n int64) int64 {
 	return n
 }
 
-// allows reports whether the policy allows exactly that amount.
+// allows reports whether the policy allows the amount n.
 func (p *policy) allows(n int64) bool {
 	switch {
 	case p == nil, p.byDefault != nil && n == *p.byDefault:
@@ -111,8 +112,8 @@ func (p *policy) allows(n int64) bool {
 	return true
 }
 
-// consumption returns the amounts that an alternative takes of a device's capacities, in their order. It returns false if the device is too
-// small even when unused.
+// consumption returns the amounts that a request alternative takes of a device's capacities, in the order of the capacities. It returns
+// false if the device is too small even when unused.
 func (d *device) consumption(wanted map[resourcev1.QualifiedName]int64) ([]int64, bool) {
 	found := 0
 	out := make([]int64, len(d.capacity))

@@ -4,31 +4,31 @@ import (
 	"slices"
 )
 
-// Ceiling is an upper bound on how many requests the devices of a node can serve. Units never count more than can be allocated together; a
-// ceiling never counts less than some set of claims could get. Upper bounds on how many pods nodes can hold must use it. If no devices
-// compete with each other, both are equal.
+// Ceiling is an upper bound on how many requests the devices of a node can serve. Units never count more devices than can be allocated
+// together; a ceiling never counts fewer devices than some set of claims could get. Upper bounds on how many pods nodes can hold must use
+// it. If no devices compete with each other, units and ceiling are equal.
 type Ceiling struct {
-	// by counts the devices on which no others depend, by the set of kinds that each could serve.
+	// by counts the devices on which no other devices depend, by the set of kinds that each device could serve.
 	by map[kindSet]int64
-	// groups are devices that use the same counters, and each shared device.
+	// groups has a group for each set of devices that use the same counters, and one for each shared device.
 	groups counterGroups
-	// present says, for each presence, whether it may be met.
+	// present says, for each presence, whether a node may meet it.
 	present []bool
-	// least is, for each varied kind, the smallest number of devices that a request takes; 0 if it can't be met.
+	// least is, for each varied kind, the smallest number of devices that a request takes, or 0 if no request can be met.
 	least map[int]int64
 }
 
-// manyShares is what a shared device counts if any number of claims can use it: more than the pods of a node.
+// manyShares is the count of a shared device that any number of claims can use: it exceeds the number of pods on a node.
 const manyShares = 1 << 20
 
-// ceilingOf computes the ceiling of one node.
+// ceilingOf holds the state while the ceiling of one node is computed.
 type ceilingOf struct {
 	*Kinds
 	u       *Usage
 	inv     *Inventory
 	reach   *Reach
 	matches *Matches
-	// sets are the kinds that each device could serve; least is the smallest amount of its capacities that a request takes.
+	// sets has, for each device, the kinds that it could serve. least has the smallest amount of its capacities that a request takes.
 	sets  []kindSet
 	least []map[int][]int64
 	out   Ceiling
@@ -56,7 +56,7 @@ func (k *Kinds) Ceiling(u *Usage, reach *Reach, m *Matches) Ceiling {
 	return c.out
 }
 
-// mayBeMet is met, but it ignores a selector that fails for some device: the scheduler may never evaluate it for that device.
+// mayBeMet is like met, but ignores a selector that fails for some device: the scheduler may never evaluate it for that device.
 func (p *presence) mayBeMet(inv *Inventory, reach *Reach, m *Matches) bool {
 	matching, n := m.of(inv, p.alternative), 0
 	for i := range matching.verdicts {
@@ -67,7 +67,7 @@ func (p *presence) mayBeMet(inv *Inventory, reach *Reach, m *Matches) bool {
 	return n >= p.count
 }
 
-// mark adds the kind to the sets of the free devices that could serve it through the alternative.
+// mark adds the kind to the set of each free device that could serve it through the alternative.
 func (c *ceilingOf) mark(at int, a *alternative) {
 	matching := c.matches.of(c.inv, a)
 	var free []int32
@@ -85,7 +85,7 @@ func (c *ceilingOf) mark(at int, a *alternative) {
 		return
 	}
 	if x := &c.list[at]; len(free) == 0 || (x.varied || x.bundle != "") && len(free) < a.wantedAtLeast() {
-		return // a request gets each device once; other kinds are for requests for different numbers
+		return // a request gets each device once; other kinds exist for requests for other numbers
 	}
 	takes := int64(a.count)
 	if a.all {
@@ -102,7 +102,7 @@ func (c *ceilingOf) mark(at int, a *alternative) {
 	}
 }
 
-// lessen lowers the least amount that requests take of the shared device's capacities to that of this kind.
+// lessen lowers the least amounts for the shared device to the amounts that this kind takes, where these are smaller.
 func (c *ceilingOf) lessen(i int32, at int, amounts []int64) {
 	if c.least[i] == nil {
 		c.least[i] = map[int][]int64{}
@@ -117,8 +117,8 @@ func (c *ceilingOf) lessen(i int32, at int, amounts []int64) {
 	}
 }
 
-// constrain removes the kind from devices that the constraints of its claim always exclude: devices without the attribute, and devices with
-// a value that too few others have. Equal claims may still have different values on one node.
+// constrain removes the kind from devices that the constraints of its claim always exclude: devices without the attribute, and devices
+// whose value too few other devices have. Equal claims may still have different values on one node, so several values can remain.
 func (c *ceilingOf) constrain(at int) {
 	x := &c.list[at]
 	if x.bundle == "" {
@@ -164,8 +164,8 @@ func (c *ceilingOf) collect() {
 	}
 }
 
-// sharedOf represents a shared device as a group of devices that use its capacities: for each kind as many as fit if each takes the least
-// amount that a request of the kind takes. It ignores counters that the device may use.
+// sharedOf represents a shared device as a group of devices that use its capacities. For each kind, the group has as many devices as fit if
+// each takes the least amount that a request of this kind takes. It ignores counters that the device may use.
 func (c *ceilingOf) sharedOf(i int) counterGroup {
 	g := counterGroup{left: c.u.capacitiesLeft(i)}
 	for _, at := range sortedKeys(c.least[i]) {
@@ -200,8 +200,8 @@ func (c *Ceiling) of(set kindSet) int64 {
 	return min(sum+c.groups.of(set), Many)
 }
 
-// weigh returns the largest total weight of devices that can be allocated together, each counted with the heaviest kind that it could
-// serve.
+// weigh returns the largest total weight of devices that can be allocated together. Each device has the weight of the heaviest kind that it
+// could serve.
 func (c *Ceiling) weigh(w *weighted) int64 {
 	return min(w.ofMasks(c.by)+c.groups.weigh(w), Many)
 }

@@ -1,16 +1,15 @@
 package devices
 
-// Choice is the alternative of a request that a node can meet.
+// Choice is the alternative that a node can meet, for one request.
 type Choice struct {
-	// Claim and Request are their names, Alternative is the name of the alternative met: request/subrequest. Place is its position among
-	// the alternatives, from 1; Of is their number.
+	// Claim and Request are the names of the claim and the request. Alternative is the name of the alternative that is met:
+	// request/subrequest. Place is the position of this alternative, from 1. Of is the number of alternatives.
 	Claim, Request, Alternative string
 	Place, Of                   int
 	kind                        int
 }
 
-// Choices returns the alternatives by which a node with the units meets the needs, except where that is the first alternative, in the order
-// of kinds.
+// Choices returns, in the order of kinds, the alternatives by which a node with the units meets the needs. First alternatives are left out.
 func (k *Kinds) Choices(n Needs, u Units) []Choice {
 	var out []Choice
 	for _, at := range sortedKeys(n.count) {
@@ -22,7 +21,7 @@ func (k *Kinds) Choices(n Needs, u Units) []Choice {
 	return out
 }
 
-// Betters reports whether a node with the units meets an earlier alternative than the choice.
+// Betters reports whether a node with the units meets an earlier alternative than c.
 func (c *Choice) Betters(u Units) bool {
 	i, known := u.choice[c.kind]
 	return known && i >= 0 && i+1 < c.Place

@@ -28,18 +28,18 @@ type alternative struct {
 	class string
 	// selectors are the CEL expressions of the class and of the request: a device must meet all of them.
 	selectors []string
-	// count is asked, limited to one more than a claim can have; asked is the requested number.
+	// asked is the requested number. count is asked, but at most one more than a claim can have.
 	count, asked int
 	all, admin   bool
 	tolerations  []resourcev1.DeviceToleration
 	capacity     map[resourcev1.QualifiedName]int64
 }
 
-// constraint requires that all devices have one value of an attribute, or that each has a different one.
+// constraint requires that all devices have the same value of an attribute, or that each has a different value.
 type constraint struct {
 	attribute string
 	distinct  bool
-	// requests are the names of the requests it applies to; empty means all.
+	// requests are the names of the requests that the constraint applies to; empty means all.
 	requests []string
 }
 
@@ -49,9 +49,9 @@ func (c *constraint) concerns(r *request, a *alternative) bool {
 
 // Error says why a claim can't be allocated on any node.
 type Error struct {
-	// Claim is the name that NewClaim was given; Request the name of the request, empty if the whole claim is wrong.
+	// Claim is the name that NewClaim was given. Request is the name of the request; it is empty if the problem concerns the whole claim.
 	Claim, Request string
-	// Problem continues a sentence that begins with the request or the claim.
+	// Problem is the rest of a sentence that begins with the request or the claim.
 	Problem string
 }
 
@@ -157,7 +157,7 @@ func newAlternative(claim, name string, in *resourcev1.DeviceSubRequest, classes
 // Name returns the name that NewClaim was given.
 func (c *Claim) Name() string { return c.name }
 
-// Selects reports whether any request or its class has a selector, which needs a Matcher.
+// Selects reports whether any request or its class has a selector. Selectors need a Matcher.
 func (c *Claim) Selects() bool {
 	return slices.ContainsFunc(c.requests, func(r request) bool {
 		return slices.ContainsFunc(r.alternatives, func(a alternative) bool { return len(a.selectors) > 0 })

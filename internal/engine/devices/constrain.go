@@ -2,8 +2,8 @@ package devices
 
 import ()
 
-// constrain restricts the kinds of a bundle to devices of which every choice meets the constraints: devices with a useful value of an
-// attribute that must match, and one device for each value of an attribute that must differ.
+// constrain restricts the kinds of a bundle to devices with which every choice meets the constraints. If an attribute must match, these are
+// the devices with one useful value. If it must differ, there is one device for each value.
 func (n *nodeUnits) constrain(first int) {
 	claim := n.list[first].claim
 	for _, distinct := range []bool{false, true} {
@@ -32,7 +32,8 @@ func (n *nodeUnits) constrain(first int) {
 	}
 }
 
-// keepWith keeps the devices that have the attribute: a claim for a single device has no other device to match or to differ from.
+// keepWith keeps the devices that have the attribute. This is enough for a claim for a single device, because it has no second device to
+// match or to differ from.
 func (n *nodeUnits) keepWith(c *constraint, kinds []int) {
 	of := bitsOf(kinds)
 	for i := range n.sets {
@@ -42,7 +43,7 @@ func (n *nodeUnits) keepWith(c *constraint, kinds []int) {
 	}
 }
 
-// apart reports whether each device that serves one of the kinds serves only that kind and depends on no other device.
+// apart reports whether each device that serves one of the kinds serves no other kind and depends on no other device.
 func (n *nodeUnits) apart(kinds []int) bool {
 	of := bitsOf(kinds)
 	for i, set := range n.sets {
@@ -58,8 +59,8 @@ func (n *nodeUnits) apart(kinds []int) bool {
 	return true
 }
 
-// keepPerValue keeps, for each value of the attribute, the devices of as many claims as could have that value: no other kind needs these
-// devices.
+// keepPerValue keeps, for each value of the attribute, the devices for as many claims as could have this value. This is possible because no
+// other kind needs these devices.
 func (n *nodeUnits) keepPerValue(c *constraint, kinds []int) {
 	of := bitsOf(kinds)
 	counts, _ := n.byValue(c, kinds)
@@ -84,7 +85,7 @@ func (n *nodeUnits) keepPerValue(c *constraint, kinds []int) {
 	}
 }
 
-// byValue counts the devices for each kind, by value of the attribute, and returns the values in the order of the devices.
+// byValue counts the devices for each kind by value of the attribute. order lists the values in the order of the devices.
 func (n *nodeUnits) byValue(c *constraint, kinds []int) (counts map[value]map[int]int, order []value) {
 	of := bitsOf(kinds)
 	counts = map[value]map[int]int{}
@@ -106,7 +107,7 @@ func (n *nodeUnits) byValue(c *constraint, kinds []int) (counts map[value]map[in
 	return counts, order
 }
 
-// claimsOf returns the number of claims for which there are devices.
+// claimsOf returns for how many claims there are enough devices.
 func (n *nodeUnits) claimsOf(have map[int]int, kinds []int) int {
 	claims := manyUnits
 	for _, at := range kinds {
@@ -115,7 +116,7 @@ func (n *nodeUnits) claimsOf(have map[int]int, kinds []int) int {
 	return claims
 }
 
-// concerned reports whether the constraint of the bundle applies to the kind, with the alternative that the node can meet.
+// concerned reports whether the constraint of the bundle applies to the kind, for the alternative that the node can meet.
 func (n *nodeUnits) concerned(at int, bundle string, c *constraint) bool {
 	x := &n.list[at]
 	a := x.alternatives[0]
@@ -125,7 +126,7 @@ func (n *nodeUnits) concerned(at int, bundle string, c *constraint) bool {
 	return x.bundle == bundle && c.concerns(x.request, a)
 }
 
-// keepOneEach keeps one device of each value.
+// keepOneEach keeps one device for each value.
 func (n *nodeUnits) keepOneEach(c *constraint, kinds []int) {
 	of := bitsOf(kinds)
 	seen := map[value]bool{}
@@ -143,7 +144,7 @@ func (n *nodeUnits) keepOneEach(c *constraint, kinds []int) {
 	}
 }
 
-// keepBest keeps the devices with the value that most claims could have.
+// keepBest keeps the devices with the value that the most claims could have.
 func (n *nodeUnits) keepBest(c *constraint, kinds []int) {
 	of := bitsOf(kinds)
 	counts, order := n.byValue(c, kinds)

@@ -7,33 +7,35 @@ import (
 	"strings"
 )
 
-// Counts turns devices into countable resources. Each resource stands for a set of kinds: a pod needs as much of it as it needs devices of
-// these kinds, and a node has as much as it has units that could serve one of them. Claims fit a node if and only if they fit in each of
-// these resources (Hall's theorem on assignments); sets that follow from others are omitted. Two kinds without a common device are separate
-// resources. If a kind is a special case of another, the two resources are "special" and "any".
+// Counts turns devices into countable resources. Each resource represents a set of kinds. A pod's need of it is the number of devices of
+// these kinds that the pod needs. A node's amount of it is the number of its units that could serve one of these kinds. Claims fit a node
+// if and only if they fit in each of these resources (Hall's theorem on assignments). Sets whose condition follows from other sets are
+// omitted. Two kinds without a common device are separate resources. If a kind is a special case of another, the two resources are
+// "special" and "any".
 //
-// A request of a varied kind takes a different number of devices on each node, but needs must be equal everywhere: the need is the largest
-// number, the kind's weight. If the request takes fewer devices on a node, the difference is added to the node's amount, in each set with a
-// kind of which the node can meet a request. With one such request the count is exact. If a pod has no such request, only the sets without
-// the kind matter. If several requests are on the node, the count is less than what could be allocated. The set with only that kind has the
-// amount that all requests of the kind that the node can meet need together; 0 if the node can meet none.
+// A request of a varied kind takes a different number of devices on each node, but a pod's needs must be equal on all nodes. So the need is
+// the largest number, the kind's weight. If the request takes fewer devices on a node, the difference is added to the node's amount, in
+// each set that has a varied kind which the node can meet. With one such request the count is exact. For a pod without such a request, only
+// the sets without the kind matter. If there are several such requests on the node, the count is less than what could be allocated. The set
+// that has only this kind has the amount that all requests which the node can meet need together, or 0 if the node can meet none.
 //
-// Devices that use the same counters, such as a GPU and its partitions, can't all be allocated at once, whatever kinds they serve. If
-// several kinds compete for them there are more resources, see shares: necessary for claims to fit, but not always sufficient.
+// Devices that use the same counters, such as a GPU and its partitions, can't all be allocated at once, even if they serve different kinds.
+// If several kinds compete for such devices, there are more resources (see shares). They are necessary for claims to fit, but not always
+// sufficient.
 type Counts struct {
 	kinds  *Kinds
 	sets   []kindSet
 	shares []weighted
 	names  []string
-	// weights are by kind: 1 for kinds that are not varied.
+	// weights is indexed by kind; it is 1 for kinds that are not varied.
 	weights []int64
 }
 
-// maxUnions bounds the resources for overlapping kinds, in addition to one for each kind. Beyond it the largest unions are omitted; what
-// they would exclude is found when devices are allocated.
+// maxUnions limits the number of resources for overlapping kinds, in addition to one resource for each kind. Beyond this number the largest
+// unions are omitted. Devices that they would have excluded are noticed when devices are allocated.
 const maxUnions = 64
 
-// Many represents an unlimited amount.
+// Many means an unlimited amount.
 const Many = math.MaxInt32
 
 // NewCounts computes the resources for nodes with these units.
