@@ -52,7 +52,7 @@ func NewCounts(k *Kinds, nodes []Units) *Counts {
 		}
 	}
 	for at := range k.list {
-		// Device plugins serve only extended resources.
+		// Kinds of extended resources need a resource of their own, because device plugins may serve them instead of devices.
 		if mask := only(at); k.list[at].resource != "" && !seen[mask] {
 			masks = append(masks, mask)
 		}
@@ -91,7 +91,7 @@ func (c *Counts) add(sets []kindSet, known map[kindSet]bool, set kindSet) []kind
 	return append(sets, set)
 }
 
-// touched returns all kinds that share a device with the set.
+// touched returns the set with all kinds that share a device with it.
 func touched(set kindSet, masks []kindSet) kindSet {
 	var out kindSet
 	for _, m := range masks {
@@ -103,7 +103,7 @@ func touched(set kindSet, masks []kindSet) kindSet {
 }
 
 // closed adds to a set the kinds that only devices of the set can serve, because these kinds need no other devices. A kind without devices
-// stays alone. It never adds a varied kind, because only that kind can use the devices that it adds.
+// is a set of its own. It never adds a varied kind, because only that kind can use the devices that it adds.
 func (k *Kinds) closed(set kindSet, masks []kindSet) kindSet {
 	out := set
 	for at := range k.list {
@@ -141,7 +141,7 @@ func (k *Kinds) weights(nodes []Units) []int64 {
 	return out
 }
 
-// name gives the resources readable names: their classes, numbered if several have the same classes.
+// name gives the resources readable names: the names of their device classes, with a number if several resources have the same classes.
 func (c *Counts) name() {
 	used := map[string]int{}
 	give := func(name string) {
@@ -241,7 +241,7 @@ func (c *Counts) Room(u Units, plugins map[string]int64) []int64 {
 	return out
 }
 
-// pluggedIn returns the amount that device plugins offer of a share's resource.
+// pluggedIn returns the amount of a share's extended resource that device plugins offer.
 func (c *Counts) pluggedIn(w *weighted, plugins map[string]int64) int64 {
 	sum := int64(0)
 	for at := range w.kinds.all {

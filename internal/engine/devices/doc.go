@@ -1,8 +1,8 @@
 // Package devices answers: which devices of a node can the claims of a pod get?
 //
-// It allocates like the scheduler of Kubernetes for Dynamic Resource Allocation: requests for a number of devices or for all, prioritised
+// It allocates like kube-scheduler for Dynamic Resource Allocation: requests for a number of devices or for all devices, prioritised
 // alternatives, selectors, device taints, constraints on attributes, devices whose capacity several claims share, and devices that are
-// parts of others, by counters.
+// parts of other devices and use their counters.
 //
 //	inventory := devices.NewInventory(slices)
 //	usage := devices.NewUsage(inventory)
@@ -11,6 +11,6 @@
 //	…
 //	allocation.Release()
 //
-// An Inventory and a Claim never change. A Usage records what is allocated of an Inventory; Allocate and Release change it and undo each
-// other. CEL is evaluated elsewhere, see Matcher. The number of steps of the search for devices is limited, see MaxSteps.
+// An Inventory and a Claim never change. A Usage records which devices of an Inventory are allocated; Allocate and Release change it and
+// undo each other. CEL is evaluated elsewhere: see Matcher. The number of steps of the search for devices is limited: see MaxSteps.
 package devices

@@ -6,27 +6,27 @@ import (
 	"slices"
 )
 
-// counterGroup is a set of devices that use the same counters, directly or through other devices: a GPU and its partitions.
+// counterGroup is a set of devices that use the same counters, directly or through other devices. An example is a GPU with its partitions.
 type counterGroup struct {
 	left  []int64
 	parts []counterPart
 }
 
-// counterPart is a set of equal devices of a group: the kinds that each could serve, what each takes of the group's counters, and their
-// number.
+// counterPart is a set of equal devices of a group. It has the kinds that each device could serve, the amounts of the group's counters that
+// each takes, and the number of devices.
 type counterPart struct {
 	set   kindSet
 	takes []int64
 	count int64
 }
 
-// counterGroups are the groups of a node, equal ones stored once.
+// counterGroups are the groups of a node; equal groups are stored once.
 type counterGroups struct {
 	list  []counterGroup
 	times []int64
 }
 
-// groupsOf groups devices that share counters. list contains their indexes, sets the kinds that each could serve.
+// groupsOf groups devices that share counters. list contains the devices' indexes, sets the kinds that each device could serve.
 func groupsOf(inv *Inventory, left []int64, sets []kindSet, list []int) counterGroups {
 	root := map[int32]int32{}
 	find := func(counter int32) int32 {
@@ -69,7 +69,7 @@ func groupsOf(inv *Inventory, left []int64, sets []kindSet, list []int) counterG
 	return out
 }
 
-// add adds a device.
+// add adds a device to the group.
 func (g *counterGroup) add(set kindSet, takes []int64) {
 	for i := range g.parts {
 		if p := &g.parts[i]; p.set == set && slices.Equal(p.takes, takes) {
@@ -80,7 +80,7 @@ func (g *counterGroup) add(set kindSet, takes []int64) {
 	g.parts = append(g.parts, counterPart{set, takes, 1})
 }
 
-// masks returns the sets of kinds that devices of the groups could serve, ascending.
+// masks returns, in ascending order, the sets of kinds that devices of the groups could serve.
 func (s *counterGroups) masks() []kindSet {
 	var out []kindSet
 	for i := range s.list {
@@ -92,7 +92,7 @@ func (s *counterGroups) masks() []kindSet {
 	return slices.Compact(out)
 }
 
-// of returns how many devices that serve one of the kinds can be allocated together.
+// of returns how many devices that serve a kind of the set can be allocated together.
 func (s *counterGroups) of(set kindSet) int64 {
 	sum := int64(0)
 	for i := range s.list {
@@ -117,13 +117,14 @@ func (s *counterGroups) weigh(w *weighted) int64 {
 
 // groupChoice is the best choice of devices of a group.
 type groupChoice struct {
-	// weight is its total weight. had counts its devices; known is false if there were too many combinations to search.
+	// weight is the total weight of the choice. had has the number of chosen devices of each part. known is false if there were too many
+	// combinations to search.
 	weight int64
 	had    []int64
 	known  bool
 }
 
-// maxGroupSteps bounds the search for the best choice in a group. Beyond it, the answer is the bound that each counter alone gives.
+// maxGroupSteps limits the search for the best choice in a group. Beyond it, the answer is the upper bound that each counter alone gives.
 const maxGroupSteps = 4096
 
 // most returns the largest total weight of devices that can be allocated together; the weight of a device depends on its set of kinds.
@@ -152,7 +153,8 @@ type heavyPart struct {
 	weight int64
 }
 
-// density returns the weight of a device divided by what it takes of its group's counters, summed as shares of what is left of each.
+// density returns the weight of a device divided by the sum of its shares: the share of a counter is the part of the counter's remaining
+// amount that the device takes.
 func (g *counterGroup) density(p *heavyPart) float64 {
 	share := 0.0
 	for j, n := range p.takes {
@@ -161,8 +163,8 @@ func (g *counterGroup) density(p *heavyPart) float64 {
 	return float64(p.weight) / max(share, 1e-9)
 }
 
-// undominated removes parts that another part can always replace: one that weighs no less, takes no more, and can't be allocated together
-// with it.
+// undominated removes each part that another part can always replace: one that weighs no less, takes no more, and can't be allocated
+// together with it.
 func (g *counterGroup) undominated(parts []heavyPart) []heavyPart {
 	return slices.DeleteFunc(slices.Clone(parts), func(p heavyPart) bool {
 		return p.count == 1 && slices.ContainsFunc(parts, func(q heavyPart) bool {
@@ -182,7 +184,7 @@ func (g *counterGroup) dominates(q, p *heavyPart) bool {
 	return q.at != p.at && q.count == 1 && q.weight >= p.weight && !together
 }
 
-// compareProducts compares a·b with c·d; none of them is negative.
+// compareProducts compares a·b with c·d; none of the factors is negative.
 func compareProducts(a, b, c, d int64) int {
 	high, low := bits.Mul64(uint64(a), uint64(b))
 	otherHigh, otherLow := bits.Mul64(uint64(c), uint64(d))
@@ -195,11 +197,11 @@ func compareProducts(a, b, c, d int64) int {
 	return 0
 }
 
-// groupSearch tries which devices can be allocated together.
+// groupSearch tries combinations of devices that can be allocated together.
 type groupSearch struct {
 	parts []heavyPart
 	left  []int64
-	// counters are sums of counters with equal amounts left, and each counter alone.
+	// counters has sums of counters whose remaining amounts are equal, and each counter alone.
 	counters []counterSum
 	had      []int64
 	best     groupChoice
@@ -207,14 +209,15 @@ type groupSearch struct {
 	steps    int
 }
 
-// counterSum is a set of counters that are treated as one. It has the parts, by index, sorted by weight per unit of the sum, largest first.
+// counterSum is a set of counters that are treated as one. It lists the parts by index, sorted by weight per unit of the sum, largest
+// first.
 type counterSum struct {
 	of    []int
 	takes []int64
 	order []int
 }
 
-// sortCounters finds the sums of counters that give bounds.
+// sortCounters finds the sums of counters that give upper bounds.
 func (s *groupSearch) sortCounters() {
 	alike := map[int64][]int{}
 	for j, left := range s.left {
@@ -242,7 +245,8 @@ func (s *groupSearch) sumOf(counters []int) counterSum {
 	return out
 }
 
-// restOf returns an upper bound on the weight of the parts from that index on that fit in what is left, by each sum of counters alone.
+// restOf returns an upper bound on the weight of the parts from index at on that still fit. Each sum of counters gives a bound; the lowest
+// is returned.
 func (s *groupSearch) restOf(at int) int64 {
 	most := int64(0)
 	for i := at; i < len(s.parts); i++ {
@@ -254,7 +258,7 @@ func (s *groupSearch) restOf(at int) int64 {
 	return most
 }
 
-// by returns the upper bound on the weight of the parts from that index on, by one sum of counters.
+// by returns the upper bound that one sum of counters gives on the weight of the parts from index at on.
 func (s *groupSearch) by(c *counterSum, at int) int64 {
 	left := int64(0)
 	for _, j := range c.of {
@@ -272,13 +276,14 @@ func (s *groupSearch) by(c *counterSum, at int) int64 {
 		sum += n * p.weight
 		left -= n * c.takes[i]
 		if n < p.count {
-			return sum + p.weight*left/c.takes[i] // a fraction of one more device
+			return sum + p.weight*left/c.takes[i] // the last term is a fraction of one more device
 		}
 	}
 	return sum
 }
 
-// from continues the search with the part at that index, with devices of weight have already chosen; it tries the largest number first.
+// from continues the search with the part at index at. have is the weight of the devices already chosen. Larger numbers of devices of a
+// part are tried first.
 func (s *groupSearch) from(at int, have int64) {
 	if have > s.best.weight {
 		s.best.weight = have

@@ -10,7 +10,7 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 )
 
-// ID names a device: unique in a cluster.
+// ID is the name of a device, unique in a cluster.
 type ID struct{ Driver, Pool, Device string }
 
 // String is driver/pool/device.
@@ -23,20 +23,21 @@ type Inventory struct {
 	index   map[ID]int32
 	// counters are the amounts of all counters of all pools.
 	counters []int64
-	// shapes is the number of different devices as selectors see them.
+	// shapes is the number of devices that selectors can distinguish.
 	shapes int
 }
 
-// pool is one pool of one driver, in its newest generation.
+// pool is the newest generation of one pool of one driver.
 type pool struct {
 	driver, name string
 	// incomplete means that slices are missing: none of its devices can be allocated.
 	incomplete bool
-	// invalid says what is wrong with it; no device of an invalid pool can be allocated either.
+	// invalid says what is wrong with the pool. No device of an invalid pool can be allocated.
 	invalid string
 	// slices are the slices of the newest generation, by name.
 	slices []*resourcev1.ResourceSlice
-	// late means that devices have binding conditions, for which a pod must wait before it is bound: other pools come first.
+	// late means that devices of the pool have binding conditions, which a pod must wait for before it is bound. Other pools are tried
+	// first.
 	late bool
 }
 
@@ -47,7 +48,7 @@ type device struct {
 	shape  int32
 	object *resourcev1.Device
 	where  where
-	// shared means that several claims can use it, up to its capacity.
+	// shared means that several claims can use the device, up to its capacity.
 	shared   bool
 	consumes []draw
 	// capacity is sorted by name.
@@ -67,7 +68,7 @@ type where struct {
 	selector *corev1.NodeSelector
 }
 
-// NewInventory parses slices. Their order does not matter. Slices of older generations of a pool are ignored.
+// NewInventory parses slices. The order of the list does not matter. Slices of older generations of a pool are ignored.
 func NewInventory(list []*resourcev1.ResourceSlice) *Inventory {
 	inv := &Inventory{index: map[ID]int32{}, pools: gather(list)}
 	texts := map[string]int32{}
@@ -87,7 +88,7 @@ func NewInventory(list []*resourcev1.ResourceSlice) *Inventory {
 	return inv
 }
 
-// gather finds the pools and their newest slices, in the order in which devices are tried.
+// gather returns the pools with their newest slices, in the order in which devices are tried.
 func gather(list []*resourcev1.ResourceSlice) []pool {
 	type key struct{ driver, name string }
 	index := map[key]int{}
@@ -126,7 +127,7 @@ func gather(list []*resourcev1.ResourceSlice) []pool {
 	return pools
 }
 
-// check finds out whether the pool is usable.
+// check sets incomplete and invalid.
 func (p *pool) check() {
 	slices.SortFunc(p.slices, func(a, b *resourcev1.ResourceSlice) int { return cmp.Compare(a.Name, b.Name) })
 	p.incomplete = int64(len(p.slices)) != p.slices[0].Spec.Pool.ResourceSliceCount
@@ -157,7 +158,7 @@ func (p *pool) check() {
 	}
 }
 
-// wrongCounters names the missing counter that the device consumes, or "" if none is missing.
+// wrongCounters returns the name of a missing counter that the device consumes, or "" if no counter is missing.
 func wrongCounters(d *resourcev1.Device, sets map[string]*resourcev1.CounterSet) string {
 	for _, c := range d.ConsumesCounters {
 		set := sets[c.CounterSet]
@@ -219,7 +220,7 @@ func whereOf(s *resourcev1.ResourceSlice, d *resourcev1.Device) where {
 	return where{is(s.Spec.AllNodes), text(s.Spec.NodeName), s.Spec.NodeSelector}
 }
 
-// shapeText contains everything of a device that selectors can see.
+// shapeText returns, as text, everything that selectors can see of a device.
 func shapeText(driver string, d *resourcev1.Device) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%q %t", driver, is(d.AllowMultipleAllocations))
@@ -233,13 +234,13 @@ func shapeText(driver string, d *resourcev1.Device) string {
 	return b.String()
 }
 
-// Len returns the number of devices that can be allocated if none is.
+// Len returns the number of devices that can be allocated when nothing is allocated yet.
 func (inv *Inventory) Len() int { return len(inv.devices) }
 
-// ID returns the ID of a device, by its index, which is less than Len.
+// ID returns the ID of the device with index at, which must be less than Len.
 func (inv *Inventory) ID(at int) ID { return inv.devices[at].id }
 
-// Problems lists the pools whose devices can't be allocated, and why, sorted.
+// Problems lists the pools whose devices can't be allocated, with the reasons, sorted.
 func (inv *Inventory) Problems() []string {
 	var out []string
 	for i := range inv.pools {

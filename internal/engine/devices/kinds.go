@@ -9,39 +9,39 @@ import (
 )
 
 // Devices can be counted like any other resource if a claim asks for a number of devices and any matching devices suffice. A kind describes
-// the devices that a request requires. Units say how many devices a node has that could serve which kinds; Counts turns them into
-// resources, see there. What can't be counted exactly is undercounted, never overcounted.
+// the devices that a request requires: the same requirements have the same kind. Units say how many devices of a node could serve which
+// kinds. Counts converts them to resources. Devices that can't be counted exactly are undercounted, never overcounted.
 
-// Kinds are the different requirements on devices of all claims in a cluster.
+// Kinds are the distinct requirements on devices of all claims in a cluster.
 type Kinds struct {
 	list  []kind
 	index map[string]int
-	// presences are devices that must exist, in use or not.
+	// presences describe devices that must exist, whether they are in use or not.
 	presences     []presence
 	presenceIndex map[string]int
 }
 
-// kind describes each of the devices that a request requires.
+// kind describes the devices that a request requires.
 type kind struct {
 	claim   *Claim
 	request *request
-	// alternatives are the alternatives that meet it. A kind that is not varied has one alternative, or several such that any device of any
-	// of them suffices.
+	// alternatives are the alternatives that meet the request. A kind that is not varied has one alternative, or several if any device of
+	// any of them is enough.
 	alternatives []*alternative
-	// count is the largest number that a request asks for, over all alternatives.
+	// count is the largest number of devices that an alternative asks for.
 	count int
-	// varied means that the number of devices a request takes depends on the node: all devices, or the number of the alternative that the
-	// node can meet. Needs count requests of such kinds, not devices.
+	// varied means that the number of devices that a request takes depends on the node. The request takes all matching devices, or the
+	// number of the first alternative that the node can meet. Needs count requests of varied kinds, not devices.
 	varied bool
-	// most is the largest number of devices that a request for all may get.
+	// most is the largest number of devices that a request with allocationMode All may get.
 	most int
-	// bundle is equal for kinds that a constraint of their claim connects, empty without one.
+	// bundle is the same text for kinds that a constraint of their claim connects. It is empty without such a constraint.
 	bundle string
-	// resource is the extended resource that the devices serve, empty for claims.
+	// resource is the extended resource that the devices serve. It is empty for claims.
 	resource string
 }
 
-// presence describes what a request for administration requires of a node.
+// presence describes the devices that a request with admin access requires on a node.
 type presence struct {
 	alternative *alternative
 	count       int
@@ -50,17 +50,17 @@ type presence struct {
 // MaxKinds is the largest number of kinds in a cluster.
 const MaxKinds = 256
 
-// tooManyKinds says that a kind beyond MaxKinds can't be planned, and what would help.
+// tooManyKinds says that a kind beyond MaxKinds can't be planned, and what to change.
 func tooManyKinds() string {
 	return fmt.Sprintf("is one of more than %d kinds of requests in the cluster: have more of them ask alike, with the same selectors, tolerations and capacity", MaxKinds)
 }
 
-// maxOfClaim is the largest number of devices of a claim.
+// maxOfClaim is the largest number of devices that a claim can have.
 const maxOfClaim = resourcev1.AllocationResultsMaxSize
 
-// Needs are what the claims of a pod require.
+// Needs are the devices that the claims of a pod require.
 type Needs struct {
-	// count is the number of devices by kind, or of requests for varied kinds; present lists the devices needed for administration.
+	// count has the number of devices by kind; for varied kinds, the number of requests. present lists the devices needed for admin access.
 	count   map[int]int64
 	present map[int]bool
 }
@@ -68,7 +68,7 @@ type Needs struct {
 // NewKinds returns an empty Kinds.
 func NewKinds() *Kinds { return &Kinds{index: map[string]int{}, presenceIndex: map[string]int{}} }
 
-// Needs converts the claims of one pod, each of which is for that pod alone. The error, an *Error, says what can't be counted.
+// Needs converts the claims of one pod. Each claim must be for this pod only. The error, an *Error, says which request can't be counted.
 func (k *Kinds) Needs(claims []*Claim) (Needs, error) {
 	n := Needs{count: map[int]int64{}, present: map[int]bool{}}
 	for _, c := range claims {
@@ -104,7 +104,7 @@ func (k *Kinds) addClaim(c *Claim, n *Needs) error {
 	return nil
 }
 
-// leastUpTo returns the least number of devices that the requests up to and including this one need.
+// leastUpTo returns the least number of devices that the requests from the first to this one need.
 func (c *Claim) leastUpTo(request int) int {
 	sum := 0
 	for r := range c.requests[:request+1] {
@@ -121,7 +121,7 @@ func (c *Claim) leastUpTo(request int) int {
 	return sum
 }
 
-// roomForAll returns the number of devices that each request for all may get, whichever alternatives the other requests take.
+// roomForAll returns the number of devices that each request with allocationMode All may get, whatever alternatives the other requests use.
 func (c *Claim) roomForAll() int {
 	left, every := maxOfClaim, 0
 	for r := range c.requests {
@@ -153,8 +153,8 @@ func (a *alternative) wantedAtLeast() int {
 	return a.count
 }
 
-// Extended returns the needs of a pod that asks for one of an extended resource, which devices of the class can serve as well. No pod asks
-// for more than most of the resource.
+// Extended returns the needs of a pod that requests one unit of an extended resource, which devices of the class can also serve. No pod
+// requests more of the resource than most.
 func (k *Kinds) Extended(resource, class string, classes map[string]*resourcev1.DeviceClass, most int64) (Needs, error) {
 	n := Needs{count: map[int]int64{}}
 	spec := &resourcev1.DeviceClaim{Requests: []resourcev1.DeviceRequest{{Name: "r", Exactly: &resourcev1.ExactDeviceRequest{DeviceClassName: class, Count: 1}}}}
@@ -170,7 +170,7 @@ func (k *Kinds) Extended(resource, class string, classes map[string]*resourcev1.
 	return n, nil
 }
 
-// Add adds further needs of the same pod.
+// Add adds the needs other to n, for the same pod.
 func (n Needs) Add(other Needs) {
 	for at, count := range other.count {
 		n.count[at] += count
@@ -180,7 +180,7 @@ func (n Needs) Add(other Needs) {
 	}
 }
 
-// intern returns the number of the request's kind. most is the number of devices it may get if it asks for all.
+// intern returns the number of the request's kind. most is the number of devices that the request may get if it asks for all.
 func (k *Kinds) intern(c *Claim, r *request, most int) (int, bool) {
 	in := kind{claim: c, request: r, most: most}
 	var text strings.Builder
@@ -209,7 +209,7 @@ func (k *Kinds) intern(c *Claim, r *request, most int) (int, bool) {
 	return k.add(in, text.String())
 }
 
-// add returns the number of the kind with that text, and adds the kind if it is new.
+// add returns the number of the kind with the given text. If the kind is new, it is added.
 func (k *Kinds) add(in kind, text string) (int, bool) {
 	if at, ok := k.index[text]; ok {
 		k.list[at].count = max(k.list[at].count, in.count)
@@ -224,7 +224,7 @@ func (k *Kinds) add(in kind, text string) (int, bool) {
 	return at, true
 }
 
-// Exact reports whether no kind depends on the node or on other requests of its claim.
+// Exact reports whether no kind depends on the node, and none depends on other requests of its claim.
 func (k *Kinds) Exact() bool {
 	return !slices.ContainsFunc(k.list, func(x kind) bool { return x.varied || x.bundle != "" })
 }
@@ -241,7 +241,7 @@ func (k *Kinds) presence(a *alternative) int {
 	return at
 }
 
-// text is equal for alternatives that match the same devices. It does not contain names.
+// text returns the same text for alternatives that match the same devices. It does not contain names.
 func (a *alternative) text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%q", a.selectors)
@@ -255,7 +255,7 @@ func (a *alternative) text() string {
 	return b.String()
 }
 
-// Text is equal for claims that ask for the same devices of the same classes. It does not contain the claim's own name.
+// Text returns the same text for claims that request the same devices of the same classes. It does not contain the claim's own name.
 func (c *Claim) Text() string {
 	var b strings.Builder
 	for i := range c.requests {
@@ -271,7 +271,7 @@ func (c *Claim) Text() string {
 	return b.String()
 }
 
-// Text is equal for equal needs.
+// Text returns the same text for equal needs.
 func (n Needs) Text() string {
 	var b strings.Builder
 	for _, kind := range sortedKeys(n.count) {
@@ -283,5 +283,5 @@ func (n Needs) Text() string {
 	return b.String()
 }
 
-// Empty reports whether nothing is needed.
+// Empty reports whether the pod needs no devices.
 func (n Needs) Empty() bool { return len(n.count)+len(n.present) == 0 }

@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-// kindSet is a set of kinds, by their numbers. Sets can be compared by == and used as keys of maps.
+// kindSet is a set of kinds, which are identified by their numbers. Sets can be compared by == and used as keys of maps.
 type kindSet [MaxKinds / 64]uint64
 
-// only returns the set of one kind.
+// only returns a set with a single kind.
 func only(at int) kindSet {
 	var s kindSet
 	s.add(at)
@@ -24,7 +24,7 @@ func (s kindSet) has(at int) bool { return s[at>>6]&(1<<(at&63)) != 0 }
 
 func (s kindSet) empty() bool { return s == kindSet{} }
 
-// meets reports whether the sets have a kind in common.
+// meets reports whether the two sets have a kind in common.
 func (s kindSet) meets(o kindSet) bool {
 	for i := range s {
 		if s[i]&o[i] != 0 {
@@ -34,7 +34,7 @@ func (s kindSet) meets(o kindSet) bool {
 	return false
 }
 
-// union returns the kinds of either set.
+// union returns the kinds that are in s or in o.
 func (s kindSet) union(o kindSet) kindSet {
 	for i := range s {
 		s[i] |= o[i]
@@ -42,7 +42,7 @@ func (s kindSet) union(o kindSet) kindSet {
 	return s
 }
 
-// both returns the kinds of both sets.
+// both returns the kinds that are in s and in o.
 func (s kindSet) both(o kindSet) kindSet {
 	for i := range s {
 		s[i] &= o[i]
@@ -50,7 +50,7 @@ func (s kindSet) both(o kindSet) kindSet {
 	return s
 }
 
-// without returns the kinds that the other set lacks.
+// without returns the kinds that are in s but not in o.
 func (s kindSet) without(o kindSet) kindSet {
 	for i := range s {
 		s[i] &^= o[i]
@@ -67,7 +67,7 @@ func (s kindSet) count() int {
 	return n
 }
 
-// first returns the first kind; MaxKinds for an empty set.
+// first returns the first kind, or MaxKinds if the set is empty.
 func (s kindSet) first() int {
 	for i, w := range s {
 		if w != 0 {
@@ -77,7 +77,7 @@ func (s kindSet) first() int {
 	return MaxKinds
 }
 
-// all yields the kinds in order.
+// all yields the kinds in ascending order.
 func (s kindSet) all(yield func(at int) bool) {
 	for i, w := range s {
 		for ; w != 0; w &= w - 1 {
@@ -88,7 +88,7 @@ func (s kindSet) all(yield func(at int) bool) {
 	}
 }
 
-// compareSets orders sets like numbers with one bit for each kind.
+// compareSets compares sets like numbers that have one bit for each kind.
 func compareSets(a, b kindSet) int {
 	for i := len(a) - 1; i >= 0; i-- {
 		if order := cmp.Compare(a[i], b[i]); order != 0 {
@@ -98,7 +98,7 @@ func compareSets(a, b kindSet) int {
 	return 0
 }
 
-// sortedSets returns the keys in order.
+// sortedSets returns the keys in the order of compareSets.
 func sortedSets[V any](m map[kindSet]V) []kindSet {
 	keys := make([]kindSet, 0, len(m))
 	for k := range m {

@@ -6,32 +6,32 @@ import (
 
 // Matcher evaluates CEL expressions. It must give the same answer each time, and be safe for concurrent use.
 type Matcher interface {
-	// Matches reports whether the expression is true for the device of the driver. The error says why the expression has no value. It must
-	// not change the device.
+	// Matches reports whether the expression is true for the device, which belongs to the driver. The error says why the expression has no
+	// value. It must not change the device.
 	Matches(expression, driver string, device *resourcev1.Device) (bool, error)
 }
 
-// matching is the verdict of an alternative on the devices of an inventory, independent of allocations.
+// matching has the verdicts of an alternative on the devices of an inventory. It does not depend on allocations.
 type matching struct {
-	// verdicts are by device.
+	// verdicts is indexed by device.
 	verdicts []verdict
-	// amounts are what the alternative takes of each device's capacities, or nil if it takes nothing.
+	// amounts has the amounts that the alternative takes of each device's capacities. It is nil if the alternative takes none.
 	amounts [][]int64
 }
 
 // verdict is the verdict of an alternative on a device.
 type verdict struct {
-	// err says why a selector has no value.
+	// err says why a selector could not be evaluated.
 	err error
-	// selector is the number, from 1, of the first selector that is false; 0 if all are true.
+	// selector is the position, from 1, of the first selector that is false, or 0 if all are true.
 	selector int
-	// small means that the device has too little capacity, or lacks the requested one.
+	// small means that the device has too little of a requested capacity, or lacks that capacity.
 	small bool
-	// tainted means that the device has a taint that is not tolerated.
+	// tainted means that the device has a taint that the alternative does not tolerate.
 	tainted bool
 }
 
-// matches reports whether the device meets the alternative's selectors and has the capacity.
+// matches reports whether the device meets the alternative's selectors and has the requested capacity.
 func (v *verdict) matches() bool { return v.err == nil && v.selector == 0 && !v.small }
 
 // Matches caches the verdicts of claims on the devices of inventories. It is not safe for concurrent use.
@@ -45,7 +45,7 @@ type matchKey struct {
 	alternative *alternative
 }
 
-// NewMatches caches what the matcher returns. With a nil matcher every selector fails.
+// NewMatches returns a cache for the results of the matcher. With a nil matcher every selector fails.
 func NewMatches(m Matcher) *Matches {
 	return &Matches{answers: newAnswers(m), known: map[matchKey]*matching{}}
 }
@@ -80,7 +80,7 @@ func (m *Matches) of(inv *Inventory, a *alternative) *matching {
 	return out
 }
 
-// judge evaluates the selectors.
+// judge evaluates the alternative's selectors for the device.
 func (m *Matches) judge(a *alternative, d *device) verdict {
 	for i, expression := range a.selectors {
 		if m.answers.matcher == nil {

@@ -9,10 +9,10 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 )
 
-// Code is the kind of reason of a Miss.
+// Code says which check failed.
 type Code string
 
-// The reasons, in the order of the checks: a later one is closer to an allocation.
+// The codes, in the order of the checks: a later one is closer to an allocation.
 const (
 	// MissTooMany: the requests up to this one ask for more devices than a claim can have, on any node.
 	MissTooMany Code = "TooMany"
@@ -24,37 +24,38 @@ const (
 	MissSelectorError Code = "SelectorError"
 	// MissNoMatcher: there are selectors, but no Matcher.
 	MissNoMatcher Code = "NoMatcher"
-	// MissSelector: too few devices meet the selectors. Selector is the first selector that too few devices meet; Detail is what the
+	// MissSelector: too few devices meet the selectors. Selector is the first selector that too few devices meet. Detail describes what the
 	// devices have instead.
 	MissSelector Code = "Selector"
-	// MissCapacity: too few of them have the capacity. Detail says what the devices have.
+	// MissCapacity: too few of these devices have the requested capacity. Detail says what the devices have.
 	MissCapacity Code = "Capacity"
-	// MissTaint: too few of them are without an untolerated taint. Detail is a taint.
+	// MissTaint: too few of these devices are free of taints that the request does not tolerate. Detail is one of the taints.
 	MissTaint Code = "Taint"
 	// MissCount: the request asks for all matching devices, and there are more than a claim can have.
 	MissCount Code = "Count"
-	// MissInUse: too few of them are free.
+	// MissInUse: too few of these devices are free.
 	MissInUse Code = "InUse"
-	// MissConstraint: no choice of the free devices meets the constraint. Detail is the constraint's attribute.
+	// MissConstraint: no combination of free devices meets the constraint. Detail is the constraint's attribute.
 	MissConstraint Code = "Constraint"
-	// MissAllConstraint: a constraint excludes some of the devices although the request asks for all. Detail is the constraint's attribute.
+	// MissAllConstraint: the request asks for all devices, but a constraint excludes some of them. Detail is the constraint's attribute.
 	MissAllConstraint Code = "AllConstraint"
-	// MissTogether: each request alone can be met, but not all together.
+	// MissTogether: each request can be met alone, but not all of them together.
 	MissTogether Code = "Together"
 	// MissSteps: the search exceeded MaxSteps.
 	MissSteps Code = "Steps"
 )
 
-// Miss says why claims get no devices, for the request that is furthest from getting any.
+// Miss says why claims get no devices. It describes the request that is furthest from being met.
 type Miss struct {
 	Code Code
-	// Claim and Request are names.
+	// Claim and Request are the names of the claim and the request.
 	Claim, Request string
-	// Wanted is the requested number of devices, 0 for all; Found is how many pass the check that Code names; Of is how many were checked.
+	// Wanted is the requested number of devices, or 0 for all devices. Found is the number of devices that pass the check that Code names.
+	// Of is the number of devices that were checked.
 	Wanted, Found, Of int
-	// Driver of the closest devices.
+	// Driver is the driver of the closest devices.
 	Driver string
-	// Selector is a CEL expression; Met is the number of selectors before it that enough devices meet.
+	// Selector is a CEL expression. Met is the number of selectors before it that enough devices meet.
 	Selector string
 	Met      int
 	// Detail depends on Code.
@@ -103,8 +104,8 @@ func (m *Miss) String() string {
 	return wants
 }
 
-// Cure returns the change to the request after which some devices would meet it, as a clause, or "" if a smaller number of devices would
-// do, or if no change is known.
+// Cure returns a clause that says how to change the request so that some devices meet it. It returns "" if asking for fewer devices would
+// be enough, or if no such change is known.
 func (m *Miss) Cure() string {
 	if m.Code != MissSelectorError && m.Found > 0 {
 		return ""
@@ -134,7 +135,7 @@ func (m *Miss) detail(before string) string {
 	return before + m.Detail
 }
 
-// Nearer reports whether a miss is closer to an allocation than another.
+// Nearer reports whether m is closer to an allocation than the miss than.
 func (m *Miss) Nearer(than *Miss) bool {
 	if a, b := m.Code.order(), than.Code.order(); a != b {
 		return a > b
@@ -149,7 +150,7 @@ func (c Code) order() int {
 	}, c)
 }
 
-// erred returns the reason for a selector that can't be evaluated.
+// erred returns the Miss for a selector that can't be evaluated.
 func (s *search) erred(claim *Claim, a *alternative, err error) *Miss {
 	m := &Miss{Code: MissSelectorError, Claim: claim.name, Request: a.name, Wanted: a.asks(), Detail: err.Error()}
 	if _, ok := err.(noMatcherError); ok {
@@ -165,7 +166,7 @@ func (a *alternative) wanted() int {
 	return a.count
 }
 
-// asks returns the requested number of devices, 0 for all, even if a claim can't have that many.
+// asks returns the requested number of devices, or 0 for all devices. The number may be more than a claim can have.
 func (a *alternative) asks() int {
 	if a.all {
 		return 0
@@ -173,8 +174,8 @@ func (a *alternative) asks() int {
 	return a.asked
 }
 
-// why returns the reason after a search without result: for each request it takes the closest alternative, and of all requests the one that
-// is furthest from an allocation.
+// why returns the reason why a search failed. For each request it examines the alternative that is closest to an allocation; of all
+// requests it describes the one that is furthest from an allocation.
 func (s *search) why() *Miss {
 	var worst *Miss
 	for c, claim := range s.claims {
@@ -197,7 +198,7 @@ func (s *search) why() *Miss {
 	return worst
 }
 
-// whyNot counts the devices that pass each check, and stops at the first that too few pass.
+// whyNot counts the devices that pass each check, and stops at the first check that too few devices pass.
 func (s *search) whyNot(c int, r *request, a *alternative) *Miss {
 	claim := s.claims[c]
 	m := &Miss{Claim: claim.name, Request: a.name, Wanted: a.asks()}
@@ -314,7 +315,7 @@ func (s *search) rejected(list []candidate, keep func(candidate) bool, code Code
 	return ""
 }
 
-// have describes the first device that a selector rejected, by the attributes that the selector names.
+// have describes the first device that a selector rejected. It lists the attributes that the selector names.
 func (s *search) have(list, through []candidate, expression string) string {
 	for _, c := range list {
 		if slices.Contains(through, c) {
@@ -338,7 +339,7 @@ func (s *search) have(list, through []candidate, expression string) string {
 	return ""
 }
 
-// mentions reports whether the expression contains the name, or its part after the domain, as a word.
+// mentions reports whether the expression contains, as a word, the name or the part of the name after the domain.
 func mentions(expression, name string) bool {
 	if _, id, ok := strings.Cut(name, "/"); ok {
 		name = id

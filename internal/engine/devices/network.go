@@ -8,15 +8,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Place is a set of nodes that can use the same network devices of an Inventory, which are devices that several nodes can use.
+// Place is a set of nodes that can use the same network devices of an Inventory: devices that several nodes can use.
 type Place struct {
-	// Selector selects the nodes; nil for all.
+	// Selector selects the nodes of the place; nil means all nodes.
 	Selector *corev1.NodeSelector
-	// Reach contains the devices for all nodes, and those for the selected nodes.
+	// Reach contains the devices that all nodes can use, and those that only the selected nodes can use.
 	Reach *Reach
 }
 
-// Places returns the places of the inventory that have devices; the place of all nodes comes first. Devices for which skip returns true
+// Places returns the places of the inventory that have devices. The place of all nodes is the first. Devices for which skip returns true
 // belong to no place.
 func (inv *Inventory) Places(skip func(at int) bool) []Place {
 	known := map[string]bool{}
@@ -33,7 +33,7 @@ func (inv *Inventory) Places(skip func(at int) bool) []Place {
 	return out
 }
 
-// reachOf returns the devices for all nodes, and those of the place with that text.
+// reachOf returns the devices that all nodes can use, and those of the place whose node selector has the given text.
 func (inv *Inventory) reachOf(text string, skip func(at int) bool) *Reach {
 	r := &Reach{devices: make([]bool, len(inv.devices)), pools: make([]bool, len(inv.pools))}
 	for i := range inv.devices {
@@ -44,7 +44,8 @@ func (inv *Inventory) reachOf(text string, skip func(at int) bool) *Reach {
 	return r
 }
 
-// NodesOf returns the selector of the nodes that can use the device, or nil if all can, or if there is no such device.
+// NodesOf returns the selector of the nodes that can use the device. It returns nil if all nodes can use it, or if the device does not
+// exist.
 func (inv *Inventory) NodesOf(id ID) *corev1.NodeSelector {
 	at, ok := inv.index[id]
 	if !ok || inv.devices[at].where.all {
@@ -61,7 +62,7 @@ func (inv *Inventory) Has(id ID) bool {
 
 func (w *where) text() string { return fmt.Sprintf("%t %q %v", w.all, w.node, w.selector) }
 
-// nodes returns the selector of the nodes that can use the device, nil for none.
+// nodes returns the selector of the nodes that can use the device, or nil if no selector restricts them.
 func (w *where) nodes() *corev1.NodeSelector {
 	if w.node == "" || w.all {
 		return w.selector
@@ -74,12 +75,13 @@ func (w *where) nodes() *corev1.NodeSelector {
 // Requests returns the number of requests of the claim.
 func (c *Claim) Requests() int { return len(c.requests) }
 
-// WantsAll reports whether an alternative of the request asks for all devices.
+// WantsAll reports whether an alternative of the request has allocationMode All.
 func (c *Claim) WantsAll(request int) bool {
 	return slices.ContainsFunc(c.requests[request].alternatives, func(a alternative) bool { return a.all })
 }
 
-// Candidates says, for each device of the inventory, whether it matches or may match an alternative of the request, free or not.
+// Candidates says, for each device of the inventory, whether it matches or may match an alternative of the request. It ignores whether
+// devices are free.
 func (m *Matches) Candidates(inv *Inventory, c *Claim, request int) []bool {
 	out := make([]bool, len(inv.devices))
 	for a := range c.requests[request].alternatives {
@@ -91,8 +93,8 @@ func (m *Matches) Candidates(inv *Inventory, c *Claim, request int) []bool {
 	return out
 }
 
-// Split divides a claim by its requests: those for which there is false go to here, the others to other. A part without requests is nil.
-// The error, an *Error, names a constraint that connects requests of both parts.
+// Split divides a claim by its requests: those for which there is false become the claim here, the others the claim other. A claim without
+// requests is nil. The error, an *Error, names a constraint that connects requests of here and other.
 func (c *Claim) Split(there []bool) (here, other *Claim, err error) {
 	h, o := &Claim{name: c.name}, &Claim{name: c.name}
 	for r := range c.requests {
@@ -122,7 +124,7 @@ func (c *Claim) Split(there []bool) (here, other *Claim, err error) {
 	return h, o, nil
 }
 
-// ties reports whether the constraint applies to a request of the claim.
+// ties reports whether the constraint x applies to a request of the claim.
 func (c *Claim) ties(x *constraint) bool {
 	return slices.ContainsFunc(c.requests, func(r request) bool {
 		return slices.ContainsFunc(r.alternatives, func(a alternative) bool { return x.concerns(&r, &a) })

@@ -4,8 +4,8 @@ import (
 	"slices"
 )
 
-// countPartitions counts the devices that use counters. If varied kinds compete for them, it counts a set of devices that can be allocated
-// together.
+// countPartitions counts the units of devices that use counters. If varied kinds compete for them, it counts a set of devices that can be
+// allocated together.
 func (n *nodeUnits) countPartitions() {
 	varied := kindSet{}
 	for at := range n.list {
@@ -35,7 +35,8 @@ func (n *nodeUnits) countPartitions() {
 	n.part(apart)
 }
 
-// part counts all of the devices if the counters suffice for all; otherwise a set that can be allocated together, with each kind in turn.
+// part counts all devices of the list if the counters are sufficient for all. Otherwise it counts a set that can be allocated together,
+// giving each kind a device in turn.
 func (n *nodeUnits) part(list []int) {
 	left := slices.Clone(n.u.left)
 	fits := func(i int) bool {

@@ -12,7 +12,7 @@ type Reach struct {
 	devices, pools []bool
 }
 
-// Reach finds the devices that the node with that name and these labels can use.
+// Reach returns the devices that the named node, which has these labels, can use.
 func (inv *Inventory) Reach(node string, of map[string]string) *Reach {
 	r := &Reach{devices: make([]bool, len(inv.devices)), pools: make([]bool, len(inv.pools))}
 	for i := range inv.devices {
@@ -45,7 +45,7 @@ func (w *where) has(node string, of map[string]string) bool {
 	return false
 }
 
-// has reports whether any slice of the pool is for the node. Counters apply to all nodes.
+// has reports whether any slice of the pool is for the node. Counters can be used by all nodes.
 func (p *pool) has(node string, of map[string]string) bool {
 	for _, s := range p.slices {
 		if len(s.Spec.SharedCounters) > 0 {

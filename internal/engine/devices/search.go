@@ -8,7 +8,7 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 )
 
-// search looks for devices for some claims. It allocates them in the usages as it goes, and releases them when it goes back.
+// search looks for devices for some claims. It allocates devices in the usages as it proceeds, and releases them when it backtracks.
 type search struct {
 	sources []Source
 	claims  []*Claim
@@ -16,39 +16,39 @@ type search struct {
 	// options are the possible devices of each alternative, by claim, request and alternative.
 	options [][][]options
 	results []Result
-	// held counts the results of each claim; admin contains the devices that each claim uses for administration.
+	// held is the number of results of each claim. admin contains the devices to which each claim has admin access.
 	held  []int
 	steps int
 	// failed says why the search can stop.
 	failed *Miss
 }
 
-// place is the present position of the search.
+// place is the current position of the search.
 type place struct{ claim, request int }
 
 // options are the possible devices of an alternative.
 type options struct {
 	groups []group
-	// every contains all matching devices, for an alternative that asks for all of them.
+	// every contains all matching devices. It is set for an alternative with allocationMode All.
 	every []candidate
 	count int
 }
 
-// group is a set of devices that are equal for all claims: the first free one is taken.
+// group is a set of devices that are equal for all claims. The search takes the first of them that is free.
 type group struct {
 	members []candidate
 	// values are the values of the attributes that constraints use.
 	values []value
-	// amounts are what a request takes of the devices' capacities.
+	// amounts are the amounts that a request takes of the devices' capacities.
 	amounts []int64
 	shared  bool
-	// err says why a selector can't be evaluated.
+	// err says why a selector could not be evaluated.
 	err error
-	// banned means that all solutions with it have been tried.
+	// banned means that all solutions with a device of this group have been tried.
 	banned bool
 }
 
-// candidate is a device of one of the sources.
+// candidate is a device of one of the search's sources.
 type candidate struct {
 	source int
 	device int32
@@ -103,7 +103,7 @@ func (s *search) optionsOf(claim *Claim, r *request, a *alternative) (options, *
 	return o, nil
 }
 
-// everyOf finds the devices of an alternative that asks for all: its pools must be complete.
+// everyOf finds the devices of an alternative with allocationMode All. Their pools must be complete.
 func (s *search) everyOf(claim *Claim, a *alternative) (options, *Miss) {
 	var o options
 	for at := range s.sources {
@@ -130,7 +130,7 @@ func (s *search) everyOf(claim *Claim, a *alternative) (options, *Miss) {
 	return o, nil
 }
 
-// likeness is equal for devices that no claim of the search can distinguish while they are free.
+// likeness returns the same text for devices that no claim of the search can distinguish while they are free.
 func (s *search) likeness(c candidate, claim *Claim, r *request, a *alternative, v *verdict) string {
 	d := s.device(c)
 	if d.shared || v.err != nil || s.anyAdmin() {
@@ -170,7 +170,7 @@ func valuesOf(claim *Claim, d *device) []value {
 	return out
 }
 
-// next continues with the request at that position. It returns false if there is no solution.
+// next continues the search with the request at the position at. It returns false if there is no solution.
 func (s *search) next(at place) bool {
 	for at.claim < len(s.claims) && at.request == len(s.claims[at.claim].requests) {
 		at = place{claim: at.claim + 1}
@@ -198,7 +198,7 @@ func (s *search) next(at place) bool {
 	return false
 }
 
-// takeAll takes every device and continues.
+// takeAll takes every device of the alternative and continues.
 func (s *search) takeAll(at place, a *alternative, o *options) bool {
 	if o.count == 0 {
 		return false
@@ -212,7 +212,7 @@ func (s *search) takeAll(at place, a *alternative, o *options) bool {
 		if !a.tolerates(d) || !s.take(at, a, c, amounts, values) {
 			used := d.shared && s.sources[c.source].Usage.uses[c.device] > 0 // the scheduler checks the remaining capacity last
 			if a.tolerates(d) && (used || s.free(at, a, c, amounts)) && !s.allowed(at, a, values) {
-				// The scheduler gives up here, whatever other alternatives there are.
+				// The scheduler stops here and tries no other alternatives.
 				s.failed = s.excludes(at, a, values)
 			}
 			s.back(before)
@@ -226,8 +226,8 @@ func (s *search) takeAll(at place, a *alternative, o *options) bool {
 	return false
 }
 
-// takeSome takes the remaining number of devices of an alternative, and continues. Groups are tried in the order of their first available
-// device; once a group has been tried, solutions without it need not try it again.
+// takeSome takes the remaining devices of an alternative (left is their number), and continues. Groups are tried in the order of their
+// first available device. After all solutions with a group have been tried, that group is skipped.
 func (s *search) takeSome(at place, alternative int, o *options, left int) bool {
 	if left == 0 {
 		return s.next(place{at.claim, at.request + 1})
@@ -273,7 +273,7 @@ func (s *search) takeSome(at place, alternative int, o *options, left int) bool 
 	}
 }
 
-// first returns the first available device and its group; -1 if there is none.
+// first returns the first available device and the index of its group, or -1 if no device is available.
 func (s *search) first(at place, a *alternative, o *options) (int, candidate) {
 	best, found := -1, candidate{}
 	for g := range o.groups {
@@ -297,18 +297,18 @@ func (c candidate) before(d candidate) bool {
 	return c.source < d.source || c.source == d.source && c.device < d.device
 }
 
-// free reports whether the alternative can get the device, given what is allocated.
+// free reports whether the alternative can get the device, given the current allocations.
 func (s *search) free(at place, a *alternative, c candidate, amounts []int64) bool {
 	u := s.sources[c.source].Usage
 	if !a.admin {
 		return !s.administered(c, -1) && u.free(c.device, amounts)
 	}
-	// Administration may use devices that others have, but no claim gets a device twice.
+	// Admin access may use devices that are allocated to other claims, but no claim gets a device twice.
 	return !s.administered(c, at.claim) && !s.taken(c, at.claim)
 }
 
-// administered reports whether the claim, or any claim if it is -1, uses the device for administration: then no other claim of the pod can
-// have it.
+// administered reports whether the claim has admin access to the device; claim -1 means any claim. Then no other claim of the pod can have
+// the device.
 func (s *search) administered(c candidate, claim int) bool {
 	return slices.ContainsFunc(s.results, func(r Result) bool {
 		return r.Admin && r.source == c.source && r.device == c.device && (claim < 0 || r.Claim == claim)
@@ -336,7 +336,7 @@ func (s *search) take(at place, a *alternative, c candidate, amounts []int64, va
 	return true
 }
 
-// excludes returns the reason if a constraint excludes one of the devices of a request for all.
+// excludes returns the Miss for a constraint that excludes a device which a request with allocationMode All must get.
 func (s *search) excludes(at place, a *alternative, values []value) *Miss {
 	claim := s.claims[at.claim]
 	attribute := claim.constraints[s.violated(at, a, values)].attribute
@@ -348,7 +348,7 @@ func (s *search) allowed(at place, a *alternative, values []value) bool {
 	return s.violated(at, a, values) < 0
 }
 
-// violated returns the first constraint of the claim that forbids a device with these values; -1 if all allow it.
+// violated returns the index of the first constraint of the claim that forbids a device with these values, or -1 if all allow it.
 func (s *search) violated(at place, a *alternative, values []value) int {
 	claim := s.claims[at.claim]
 	request := &claim.requests[at.request]
@@ -380,7 +380,7 @@ func (s *search) concerned(claim *Claim, c *constraint, r *Result) bool {
 	return len(c.requests) == 0 || slices.Contains(c.requests, name) || slices.Contains(c.requests, r.Request)
 }
 
-// back releases all devices except the first n.
+// back releases all results except the first n.
 func (s *search) back(n int) {
 	for len(s.results) > n {
 		r := &s.results[len(s.results)-1]

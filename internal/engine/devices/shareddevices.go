@@ -4,8 +4,8 @@ import (
 	"fmt"
 )
 
-// countShared counts the devices that several claims can share: each as often as its capacities allow, for all kinds together. A device
-// that a varied kind wants is counted for one kind only, choosing each kind in turn.
+// countShared counts the devices that several claims can share. Each device is counted as often as its capacities allow, for all kinds
+// together. A device that a varied kind wants is counted for one kind only; each kind is chosen in turn.
 func (n *nodeUnits) countShared() {
 	turn := 0
 	for i, set := range n.sets {
@@ -41,7 +41,8 @@ func (n *nodeUnits) anyVaried(set kindSet) bool {
 	return false
 }
 
-// sharedGroup represents a shared device as a group of devices that use its capacities: for each kind as many as its capacity allows.
+// sharedGroup represents a shared device as a group of devices that use its capacities. For each kind, the group has as many devices as the
+// capacity allows.
 func (n *nodeUnits) sharedGroup(i int, set kindSet) counterGroup {
 	g := counterGroup{left: n.u.capacitiesLeft(i)}
 	for at := range set.all {
@@ -65,7 +66,7 @@ func (u *Usage) capacitiesLeft(i int) []int64 {
 	return out
 }
 
-// takesOf returns the amount of the shared device's capacities that a request of the kind takes, for any of its alternatives.
+// takesOf returns the amount of the shared device's capacities that a request of the kind takes, whichever alternative it uses.
 func (n *nodeUnits) takesOf(i, at int) []int64 {
 	out := make([]int64, len(n.inv.devices[i].capacity))
 	for _, a := range n.list[at].alternatives {
@@ -80,8 +81,8 @@ func (n *nodeUnits) takesOf(i, at int) []int64 {
 	return out
 }
 
-// unitsOf returns how many requests of the kind the shared device has capacity for: one if a request asks for several devices or for all,
-// since it gets each device once.
+// unitsOf returns how many requests of the kind the shared device has capacity for. It returns one if a request asks for several devices or
+// for all devices, because a request gets each device only once.
 func (n *nodeUnits) unitsOf(i, at int) int64 {
 	units := int64(manyUnits)
 	left := n.u.capacitiesLeft(i)
@@ -96,7 +97,7 @@ func (n *nodeUnits) unitsOf(i, at int) int64 {
 	return units
 }
 
-// add adds a group.
+// add adds a group, or increases the number of an equal group.
 func (s *counterGroups) add(g counterGroup) {
 	text := fmt.Sprint(g)
 	for i := range s.list {

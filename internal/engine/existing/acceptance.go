@@ -12,7 +12,7 @@ import (
 type Acceptance struct {
 	groups []Group
 	shapes []*podclass.Shape
-	// cells are indexed [shape*groups+group].
+	// cells is indexed by shape*groups+group.
 	cells []atomic.Uint32
 }
 
@@ -21,7 +21,7 @@ func NewAcceptance(groups []Group, shapes []*podclass.Shape) *Acceptance {
 	return &Acceptance{groups: groups, shapes: shapes, cells: make([]atomic.Uint32, len(shapes)*len(groups))}
 }
 
-// TakeOver copies results from another Acceptance with the same groups. shapeWas is the number of each shape there, or -1.
+// TakeOver copies results from another Acceptance with the same groups. shapeWas has the number that each shape has in was, or -1.
 func (a *Acceptance) TakeOver(was *Acceptance, shapeWas []int32) {
 	for shape, old := range shapeWas {
 		if old < 0 {
@@ -33,11 +33,11 @@ func (a *Acceptance) TakeOver(was *Acceptance, shapeWas []int32) {
 	}
 }
 
-// How nodes of a group accept pods of a shape, without regard to resources.
+// The constants say how nodes of a group accept pods of a shape, without regard to resources.
 const (
 	fitUnknown uint32 = iota
 	fitNever
-	FitGivingUp // the pods are accepted, but a preference or a PreferNoSchedule taint would be ignored
+	FitGivingUp // the pods are accepted, but only by ignoring a preference or a PreferNoSchedule taint
 	FitFully
 )
 

@@ -10,14 +10,14 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// AttachLimits are the attach limits of existing nodes: those of the CSINode, or, for a node that is being launched, those of its instance
-// type.
+// AttachLimits are the attach limits of existing nodes. They come from the CSINode, or from the instance type while the node is being
+// launched.
 type AttachLimits struct {
 	nodes map[string]map[string]int64
 	types map[string]*cloudprovider.InstanceType
 }
 
-// NewAttachLimits reads the limits that nodes report and those of the catalogs' instance types.
+// NewAttachLimits reads the limits of CSINodes and of the catalogs' instance types.
 func NewAttachLimits(csi []*storagev1.CSINode, catalogs map[string][]*cloudprovider.InstanceType) *AttachLimits {
 	l := &AttachLimits{nodes: make(map[string]map[string]int64, len(csi)), types: map[string]*cloudprovider.InstanceType{}}
 	for _, n := range csi {
@@ -26,7 +26,7 @@ func NewAttachLimits(csi []*storagev1.CSINode, catalogs map[string][]*cloudprovi
 	for _, list := range catalogs {
 		for _, it := range list {
 			if it != nil && len(it.VolumeLimits) > 0 {
-				l.types[it.Name] = it // types with the same name have the same limits in every list
+				l.types[it.Name] = it // types with the same name have the same limits in every catalog
 			}
 		}
 	}

@@ -4,14 +4,15 @@
 // new place? Which classes of pods does it accept, without regard to resources, and by which offering was it bought?
 //
 // The input is Nodes and NodeClaims with the pods bound to them ([Source]), the classes of these pods, DaemonSets, limits on volumes, and
-// the labels that pods or rules ask about. The output is a [Node] for each, its free amounts, the [Groups] of nodes that are equal for
-// all pods in labels and taints, an [Acceptance] that says which group accepts which shape of pods, and [Standings]: how much of
-// commitments the nodes use, according to the offerings that a [Seller] finds for them.
+// the labels that pods or rules ask about. The output is a [Node] for each node with its free amounts; the [Groups] of nodes that have
+// equal labels and taints for all pods; an [Acceptance] that says which group accepts which shape of pods; and [Standings], which say how
+// much of commitments the nodes use, according to the offerings that a [Seller] finds for them.
 //
-// The method: before registration the NodeClaim's data are used, after it the Node's ([ViewOf]). Allocatable amounts are reduced by bound
-// pods, by DaemonSet pods that are not bound yet, and by volumes that are still attached; a volume that several pods share counts once.
-// Nodes are grouped only by labels that pods or rules ask about. The answer for each pair of group and shape is computed once and cached.
+// The method: before registration the data of the NodeClaim are used, after registration those of the Node ([ViewOf]). Allocatable amounts
+// are reduced by bound pods, by DaemonSet pods that are not bound yet, and by volumes that are still attached; a volume that several pods
+// share counts once. Nodes are grouped only by the labels that pods or rules ask about. The answer for each pair of group and shape is
+// computed once and cached.
 //
 // The cost: a pass over nodes and their pods. After a change, unchanged nodes are grouped by their previous group and by the labels that
-// pods newly ask about ([Regrouping]).
+// pods did not ask about before ([Regrouping]).
 package existing

@@ -11,7 +11,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/podtext"
 )
 
-// Group contains what the nodes of a group have in common for every shape: taints, and the labels that some shape asks about.
+// Group has the properties that shapes can see and that all nodes of a group share: taints, and the labels that some shape asks about.
 type Group struct {
 	Labels requirements.Set
 	Taints []corev1.Taint
@@ -19,13 +19,13 @@ type Group struct {
 	Text string
 }
 
-// Groups are the groups of the nodes in the order in which they were found.
+// Groups lists the groups of nodes in the order in which they were found.
 type Groups struct {
 	List []Group
 	// Asked are the label keys that pods or rules ask about, in their canonical spelling.
 	Asked map[string]bool
 	vocab *requirements.Lookup
-	// aliases are other spellings of labels.
+	// aliases maps labels to other spellings of them.
 	aliases map[string]string
 	known   map[string]int32
 }
@@ -35,7 +35,7 @@ func NewGroups(asked map[string]bool, vocab *requirements.Lookup, aliases map[st
 	return &Groups{Asked: asked, vocab: vocab, aliases: aliases, known: make(map[string]int32)}
 }
 
-// add returns the number of a group that equals the given one, and adds it if it is new.
+// add returns the number of the group in g that equals the given one, and adds the given one if g has none.
 func (g *Groups) add(group Group) int32 {
 	if n, ok := g.known[group.Text]; ok {
 		return n
@@ -46,13 +46,14 @@ func (g *Groups) add(group Group) int32 {
 	return n
 }
 
-// Number finds or makes the group of nodes with the same taints and the same values of the labels asked about.
+// Number returns the number of the group of nodes with the view's taints and the view's values of the labels asked about. It adds the group
+// if it is new.
 func (g *Groups) Number(view *View) int32 {
 	labels := make(map[string]string, len(g.Asked))
 	for k, v := range view.Labels {
 		canonical := g.vocab.Canonical(k)
 		if _, own := view.Labels[canonical]; own && canonical != k {
-			continue // the canonical label is used directly
+			continue // the canonical spelling is used directly
 		}
 		if g.Asked[canonical] {
 			labels[canonical] = g.vocab.CanonicalValue(canonical, v)
@@ -81,8 +82,8 @@ func (g *Groups) spellings(keys map[string]bool) []string {
 	return out
 }
 
-// Grouping assigns nodes to groups one after another, by their taints and relevant labels as they are spelled on nodes: this is faster than
-// normalising them first.
+// Grouping assigns nodes to groups one after another. It compares taints and relevant labels as they are spelled on nodes, which is faster
+// than normalising them first.
 type Grouping struct {
 	*Groups
 	spelled []string
@@ -115,7 +116,7 @@ func (g *Grouping) Of(view *View) int32 {
 	return n
 }
 
-// writeValues writes the labels' values of the keys.
+// writeValues writes the values that the labels have for the keys.
 func writeValues(w *podtext.Writer, labels map[string]string, keys []string) {
 	for _, key := range keys {
 		if value, has := labels[key]; has {
@@ -127,7 +128,7 @@ func writeValues(w *podtext.Writer, labels map[string]string, keys []string) {
 	}
 }
 
-// writeName adds the node's name if pods select nodes by name.
+// writeName writes the node's name if pods select nodes by name.
 func (g *Groups) writeName(w *podtext.Writer, view *View) {
 	if g.Asked[match.NodeName] {
 		w.Text(view.name)

@@ -25,14 +25,14 @@ type Maker struct {
 	DaemonSets []daemonset.Set
 	Groups     *Groups
 	Classes    []*podclass.Class
-	// PoolIndex numbers the pools.
+	// PoolIndex maps each pool to its number.
 	PoolIndex map[v1.PoolKey]int
-	// DevicesOf sets how many devices of the named node are free, next to its other amounts; allocatable is the node's total. Nil if no
-	// pod claims devices.
+	// DevicesOf writes to free how many devices of the named node are free, in addition to its other amounts. allocatable is the node's
+	// allocatable. It is nil if no pod claims devices.
 	DevicesOf func(node string, allocatable corev1.ResourceList, free []int64)
 }
 
-// Node prepares one node; classes are the classes of its pods. Its free amounts are written to free.
+// Node prepares one node. classes has the class of each of its pods. Its free amounts are written to free.
 func (m *Maker) Node(n *planning.Node, view *View, classes []int32, on likeness.NodePods, group int32, pods *Arena, free []int64) Node {
 	compiled := Node{Source: n, Name: n.Name, Pool: -1, Initialized: view.Initialized, Capacity: view.Capacity, Usable: !n.Leaving, Group: group}
 	if at, ok := m.PoolIndex[n.Pool]; ok {
@@ -59,16 +59,17 @@ func (m *Maker) Node(n *planning.Node, view *View, classes []int32, on likeness.
 		if free[at] < 0 {
 			compiled.Over[at] = -free[at]
 		}
-		// kube-scheduler's NodeResourcesFit compares only the resources that a pod requests: an overcommitted resource counts as used up.
+		// kube-scheduler's NodeResourcesFit compares only the resources that a pod requests. So an overcommitted resource has no free
+		// amount, and does not affect other resources.
 		free[at] = max(free[at], 0)
 	}
 	return compiled
 }
 
-// Arena allocates lists of pods from one piece of memory.
+// Arena allocates lists of pods from one large slice each.
 type Arena struct{ bound, movable []Pod }
 
-// NewArena makes an arena for a number of pods. Lists that no longer fit are allocated separately.
+// NewArena makes an arena for the given number of pods. Lists that no longer fit are allocated separately.
 func NewArena(pods int) *Arena {
 	return &Arena{make([]Pod, 0, pods), make([]Pod, 0, pods)}
 }
@@ -110,16 +111,16 @@ func (m *Maker) chargePods(n *planning.Node, classes []int32, on likeness.NodePo
 	}
 }
 
-// awaited reports whether the pod has ended and is being deleted to make room for its successor: a StatefulSet creates the successor only
-// after the deletion, and it needs a place.
+// awaited reports whether the pod has ended and is being deleted so that its successor can be created. A StatefulSet creates the successor
+// only after the deletion, and the successor needs a place.
 func awaited(pod *corev1.Pod) bool {
 	return pod.DeletionTimestamp != nil && slices.ContainsFunc(pod.OwnerReferences, func(o metav1.OwnerReference) bool {
 		return o.Kind == "StatefulSet" && o.APIVersion == appsv1.SchemeGroupVersion.String()
 	})
 }
 
-// reserveDaemons reserves room for DaemonSet pods that belong on the node but are not bound to it yet: for each DaemonSet its requests
-// minus those of its pods on the node.
+// reserveDaemons reserves room for DaemonSet pods that belong on the node but are not bound to it yet. For each DaemonSet, it reserves the
+// requests of its pod minus those of its pods on the node.
 func (m *Maker) reserveDaemons(n *planning.Node, group int32, classes []int32, free []int64) {
 	if len(m.DaemonSets) == 0 {
 		return
@@ -139,14 +140,14 @@ func (m *Maker) reserveDaemons(n *planning.Node, group int32, classes []int32, f
 		for r := range free {
 			missing := max(d.Requests[r]-held[r], 0)
 			if missing > max(free[r], 0) && resources.CountsDevices(m.Resources.Names[r]) {
-				missing = max(free[r], 0) // the DaemonSet pod waits, and does not exclude other pods
+				missing = max(free[r], 0) // the DaemonSet pod stays pending, and does not exclude other pods
 			}
 			free[r] -= missing
 		}
 	}
 }
 
-// giveBackShared corrects a node's room for volumes that several of its pods share: each counts once.
+// giveBackShared corrects the node's free amounts for volumes that several of its pods share: each volume counts once.
 func (m *Maker) giveBackShared(pods []*corev1.Pod, free []int64) {
 	seen := map[volumes.ID]bool{}
 	for _, pod := range pods {
@@ -164,8 +165,8 @@ func (m *Maker) giveBackShared(pods []*corev1.Pod, free []int64) {
 	}
 }
 
-// chargeAttachments reduces the node's room by volumes that are attached although no pod of the node uses them: volumes of deleted pods
-// until they are detached. A pod that brings such a volume back counts it again, as in kube-scheduler.
+// chargeAttachments subtracts from the node's free amounts the volumes that are attached although no pod of the node uses them. These are
+// volumes of deleted pods that are not detached yet. If a new pod uses such a volume, the volume counts twice, as in kube-scheduler.
 func (m *Maker) chargeAttachments(n *planning.Node, free []int64) {
 	for driver, count := range m.Volumes.Unused(n.Name, n.Pods) {
 		if at, ok := m.Resources.At(resources.Attachable(driver)); ok {

@@ -16,14 +16,14 @@ type Node struct {
 	Name        string
 	Pool        int32 // number of the node's pool, or -1
 	Initialized bool
-	// Usable is false for nodes that take no pods: those that are leaving.
+	// Usable is false for nodes that take no pods because they are being removed.
 	Usable bool
 	Group  int32
-	// Bound are the pods that use the node's resources; Movable are those of them that would need a new place if the node were removed.
+	// Bound are the pods that use the node's resources. Movable are the bound pods that would need a new place if the node were removed.
 	Bound, Movable []Pod
-	// Over is the amount by which the node is overcommitted, by resource; nil if it is not.
+	// Over is the amount by which each resource of the node is overcommitted. It is nil if none is.
 	Over []int64
-	// Capacity counts against the pool's limits.
+	// Capacity counts towards the pool's limits.
 	Capacity corev1.ResourceList
 }
 
@@ -35,7 +35,7 @@ type Pod struct {
 	Pod         *corev1.Pod
 }
 
-// MissingDaemons returns the DaemonSets, by number, that belong on the node, which is of the group, and have no pod there yet.
+// MissingDaemons returns the numbers of the DaemonSets that belong on the node and have no pod there yet. g is the node's group.
 func (n *Node) MissingDaemons(sets []daemonset.Set, g *Group) []int {
 	var out []int
 	for i := range sets {

@@ -7,22 +7,23 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Regrouping finds the groups that unchanged nodes are in now. While pods ask about the same labels, the nodes of a group stay together.
-// Otherwise nodes are grouped by their previous group and by the labels that pods newly ask about, which is much faster than comparing
-// all labels.
+// Regrouping finds the current groups of unchanged nodes. While pods ask about the same labels, the nodes of a group stay in one group.
+// Otherwise nodes are grouped by their previous group and by the labels that pods did not ask about before. This is much faster than
+// comparing all labels.
 type Regrouping struct {
 	*Groups
 	was []Group
-	// fresh are the new labels, as nodes may spell them. same means that the labels are the same as before.
+	// fresh lists the labels that pods did not ask about before, as nodes may spell them. same means that pods ask about the same labels as
+	// before.
 	fresh []string
 	Same  bool
-	// renumbered contains the new numbers of groups, from 1, if all labels are the same; byLabels contains the numbers in the other case.
+	// renumbered contains the new numbers of groups, from 1, if same is set. Otherwise byLabels contains the numbers.
 	renumbered []int32
 	byLabels   map[string]int32
 	buf        []byte
 }
 
-// NewRegrouping finds the groups in next for nodes whose groups were in was, when pods asked about the given labels.
+// NewRegrouping returns a Regrouping from the groups was to the groups next. Pods asked about the labels asked when was was made.
 func NewRegrouping(next *Groups, was []Group, asked map[string]bool) *Regrouping {
 	r := &Regrouping{Groups: next, was: was, Same: maps.Equal(asked, next.Asked)}
 	if r.Same {
@@ -40,7 +41,7 @@ func NewRegrouping(next *Groups, was []Group, asked map[string]bool) *Regrouping
 	return r
 }
 
-// Of returns the group of a node that was in the given group before.
+// Of returns the current group of a node. group is its previous group.
 func (r *Regrouping) Of(n *planning.Node, group int32) int32 {
 	if r.Same {
 		return r.ofSame(group)

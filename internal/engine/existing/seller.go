@@ -18,16 +18,16 @@ import (
 type Seller struct {
 	Vocab *requirements.Lookup
 	Pools []*nodepool.Pool
-	// PoolIndex numbers the pools, and Catalogs has their catalogs by name.
+	// PoolIndex maps each pool to its number. Catalogs has the catalogs of the pools, by name.
 	PoolIndex map[v1.PoolKey]int
 	Catalogs  map[string]*market.Catalog
-	// Costs is the cost model; nil for list prices.
+	// Costs is the cost model. If it is nil, list prices count.
 	Costs *market.Costs
 }
 
-// BoughtAs finds the offering by which a node was bought, from its labels. It searches the catalog of its pool or, without a pool, the
-// first catalog by name that has the type. If several offerings are possible, it returns the cheapest. A node that does not say its
-// capacity type counts as bought on demand.
+// BoughtAs finds, by the node's labels, the offering as which the node was bought. It searches the catalog of the node's pool. If the node
+// has no pool, it searches the first catalog by name that has the instance type. If several offerings are possible, it returns the
+// cheapest. A node without a capacity type label counts as on-demand.
 func (from *Seller) BoughtAs(n *planning.Node) (o market.Priced, source string, ok bool) {
 	labels := map[string]string{}
 	for k, v := range ViewOf(n).Labels {
@@ -65,7 +65,7 @@ func (from *Seller) BoughtAs(n *planning.Node) (o market.Priced, source string, 
 	return market.Priced{}, "", false
 }
 
-// offeredAs reports whether a node with the labels may have been bought by the offering: no label contradicts it.
+// offeredAs reports whether a node with the labels may have been bought as the offering: no label contradicts the offering.
 func offeredAs(o *cloudprovider.Offering, labels map[string]string) bool {
 	if o.CapacityType() != labels[v1.CapacityTypeLabelKey] {
 		return false

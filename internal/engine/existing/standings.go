@@ -8,7 +8,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/market"
 )
 
-// standing is a node with the offering by which it was bought.
+// standing is a node with the offering as which it was bought.
 type standing struct {
 	node int32
 	market.Priced
@@ -21,12 +21,12 @@ type Standings struct {
 	nodes []standing
 	// order lists, for each commitment, the nodes that it may cover, highest yield first.
 	order [][]int32
-	// Left is what remains of each commitment if no node is hidden, and shares are the covered shares of each node.
+	// Left is the unused part of each commitment if no node is hidden. shares are the covered shares of each node.
 	Left   []int64
 	shares [][]market.Share
 }
 
-// Standings returns the nodes' use of commitments, or nil if there are no commitments.
+// Standings returns how nodes use commitments, or nil if there are no commitments.
 func (from *Seller) Standings(nodes []Node) *Standings {
 	if from.Costs == nil || len(from.Costs.Commitments) == 0 {
 		return nil
@@ -64,7 +64,7 @@ func (from *Seller) Standings(nodes []Node) *Standings {
 	return s
 }
 
-// Without returns what remains of each commitment if some nodes are hidden, and the shares of the other nodes.
+// Without returns the unused part of each commitment if the hidden nodes don't count, and the shares of the other nodes.
 func (s *Standings) Without(model *market.Costs, hidden []int32) (left []int64, shares [][]market.Share) {
 	nodes := make([]market.Covered, len(s.nodes))
 	for i := range nodes {
@@ -87,7 +87,7 @@ func (s *Standings) Without(model *market.Costs, hidden []int32) (left []int64, 
 	return left, shares
 }
 
-// SharesOf returns the shares of the node with that number if no node is hidden.
+// SharesOf returns the shares of the node with the given number if no node is hidden.
 func (s *Standings) SharesOf(node int32) []market.Share {
 	at := slices.IndexFunc(s.nodes, func(st standing) bool { return st.node == node })
 	if at < 0 {

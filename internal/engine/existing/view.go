@@ -10,7 +10,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// View is a node as planning sees it in its present phase.
+// View is a node as planning sees it in the node's present phase.
 type View struct {
 	// name is the name of the Node; empty until the node has joined.
 	name                  string
@@ -20,11 +20,11 @@ type View struct {
 	Initialized           bool
 }
 
-// Allocatable returns the total that pods can have on the node.
+// Allocatable returns the total amounts that pods can have on the node.
 func (v *View) Allocatable() corev1.ResourceList { return v.allocatable }
 
-// ViewOf merges Node and NodeClaim. Before registration the claim takes precedence, completed by the node; after it the node takes
-// precedence, completed by the claim until the node is initialized.
+// ViewOf merges the node's Node and NodeClaim. Before registration, data of the NodeClaim take precedence, and the Node's data complete
+// them. After registration the Node's data take precedence; until the node is initialized, the NodeClaim's data complete them.
 func ViewOf(n *planning.Node) View {
 	v := phaseOf(n)
 	v.Capacity, v.allocatable = n.Amounts()
@@ -34,10 +34,10 @@ func ViewOf(n *planning.Node) View {
 	return v
 }
 
-// LabelsOf returns the labels of a node in its view.
+// LabelsOf returns the labels of the node's view.
 func LabelsOf(n *planning.Node) map[string]string { return phaseOf(n).Labels }
 
-// phaseOf is ViewOf without the name and the amounts.
+// phaseOf returns the same View as ViewOf, but without name and amounts.
 func phaseOf(n *planning.Node) View {
 	switch {
 	case n.Object == nil && n.Claim == nil:
@@ -60,7 +60,8 @@ func phaseOf(n *planning.Node) View {
 	return v
 }
 
-// cordoned returns the node's taints plus the taint of a cordon. kube-scheduler uses spec.unschedulable, and the taint may be added later.
+// cordoned returns taints, plus the taint for cordoned nodes if the node is cordoned. kube-scheduler uses spec.unschedulable, and the taint
+// may be added later.
 func cordoned(object *corev1.Node, taints []corev1.Taint) []corev1.Taint {
 	cordon := corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule}
 	if !object.Spec.Unschedulable || slices.ContainsFunc(taints, func(t corev1.Taint) bool { return t.MatchTaint(&cordon) }) {
@@ -69,7 +70,7 @@ func cordoned(object *corev1.Node, taints []corev1.Taint) []corev1.Taint {
 	return append(slices.Clip(taints), cordon)
 }
 
-// claimLabels returns a claim's labels, including labels whose requirements allow only one value.
+// claimLabels returns the labels of a NodeClaim. These include the labels for which its requirements allow only one value.
 func claimLabels(claim *v1.NodeClaim) map[string]string {
 	out := make(map[string]string, len(claim.Labels))
 	for _, r := range claim.Spec.Requirements {

@@ -15,11 +15,11 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// maxDeviceTypes bounds how many instance types are examined to explain missing devices.
+// maxDeviceTypes is the maximum number of instance types that are examined to explain missing devices.
 const maxDeviceTypes = 200
 
-// missingDevices describes what the instance type closest to the class's claims lacks, among the types that the pool and the pods allow,
-// and returns its name. It is empty if some type has the devices: then another check fails.
+// missingDevices examines the instance types that the pool and the pods allow. It returns the name of the type that is closest to meeting
+// the class's claims, and what this type lacks. Both are empty if some type has the devices: then another check fails.
 func (x *explainer) missingDevices(at int32, p *nodepool.Pool) (string, *devices.Miss) {
 	if x.m.Devices == nil || !likeness.ClaimsDevices(&x.c.Sample.Spec) {
 		return "", nil
@@ -59,7 +59,7 @@ func (x *explainer) missingDevices(at int32, p *nodepool.Pool) (string, *devices
 	return "no instance type that the requirements allow has devices", nil
 }
 
-// allowedVariants returns the variants, ascending, that the requirements of the pool and of the pods allow.
+// allowedVariants returns, in ascending order, the variants that the requirements of the pool and of the pods allow.
 func (x *explainer) allowedVariants(at int32, p *nodepool.Pool) []int {
 	rows := bitset.New(len(p.Table.Rows))
 	for i, d := range x.demands {
@@ -75,8 +75,9 @@ func (x *explainer) allowedVariants(at int32, p *nodepool.Pool) []int {
 	return slices.Compact(out)
 }
 
-// cureOfDevices replaces a nearest miss that gives up all devices of a kind: no smaller number would help, since no device meets the
-// request. missed says what the request would have to change, or nil if unknown. Any other miss is returned unchanged.
+// cureOfDevices replaces a nearest miss that asks the pod to give up all devices of a kind. No smaller number of devices would help,
+// because no device meets the request. missed says what the request would have to change, or is nil if this is unknown. It returns any
+// other miss unchanged.
 func (x *explainer) cureOfDevices(miss *planning.NearestMiss, missed *devices.Miss) *planning.NearestMiss {
 	if miss == nil || miss.Code != planning.MissResourceGivenUp || miss.Also != nil || !onlyDevices(miss) {
 		return miss
@@ -101,7 +102,7 @@ func onlyDevices(miss *planning.NearestMiss) bool {
 	return len(miss.Amounts) > 0
 }
 
-// hasDevices reports whether a new node of the type, bought as the offering, has as many devices as a pod of the class needs.
+// hasDevices reports whether a new node of the type that is bought as the offering has as many devices as a pod of the class needs.
 func (x *explainer) hasDevices(it *cloudprovider.InstanceType, o *cloudprovider.Offering) bool {
 	room := make([]int64, len(x.c.Requests))
 	x.m.Resources.Capacity(it.Allocatable(), room)

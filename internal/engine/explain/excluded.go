@@ -13,7 +13,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// excluded returns the reason why the pool, with any node, excludes all alternatives.
+// excluded returns the reason why no node of the pool can meet any of the pod's alternatives.
 func (x *explainer) excluded(p *nodepool.Pool) planning.Reason {
 	var refused *planning.Reason
 	for _, own := range x.s.Terms {
@@ -31,8 +31,8 @@ func (x *explainer) excluded(p *nodepool.Pool) planning.Reason {
 	return *refused
 }
 
-// contradiction returns the reason why no pool can meet an alternative that contradicts itself, for instance a node selector for one
-// operating system and another one in spec.os, or nil if it does not.
+// contradiction returns the reason why no pool can meet an alternative that contradicts itself, or nil if it has no contradiction. For
+// example, its node selector names one operating system and spec.os another.
 func contradiction(p *nodepool.Pool, own match.Needs) *planning.Reason {
 	key := own.Conflict()
 	if key == "" {
@@ -41,7 +41,7 @@ func contradiction(p *nodepool.Pool, own match.Needs) *planning.Reason {
 	return &planning.Reason{Pool: p.Key, Code: planning.ReasonRequirements, Key: key, Detail: "the pod's own requirements exclude each other: " + own.About(key).String()}
 }
 
-// demandKey returns the reason why the pool excludes one requirement of a pod with any instance type, or nil if it does not.
+// demandKey returns the reason why no node of the pool can meet the requirement r of a pod, or nil if a node can.
 func demandKey(m *model.Model, p *nodepool.Pool, r requirements.Requirement) *planning.Reason {
 	if p.Admits(r) {
 		return nil
@@ -63,7 +63,7 @@ func demandKey(m *model.Model, p *nodepool.Pool, r requirements.Requirement) *pl
 	return refuse(fmt.Sprintf("label %q does not have known values: the nodepool must state it as a label or a requirement", key))
 }
 
-// refusedBy returns the reason why the pool excludes the demand, or nil if it does not.
+// refusedBy returns the reason why the pool excludes the demand, or nil if the pool does not exclude it.
 func refusedBy(m *model.Model, p *nodepool.Pool, demand match.Needs) *planning.Reason {
 	for _, r := range demand {
 		if reason := demandKey(m, p, r); reason != nil {
@@ -97,7 +97,7 @@ func (x *explainer) volumesReason() planning.Reason {
 		", and the nodepool has no node for the pod there"}
 }
 
-// asked describes the pod's and the pool's requirements on a label; the label is named once.
+// asked describes the pod's and the pool's requirements on a label. It names the label only once.
 func asked(key string, wants match.Needs, allows requirements.Requirement) string {
 	short := func(r requirements.Requirement) string { return strings.TrimPrefix(r.String(), key+" ") }
 	parts := make([]string, len(wants))

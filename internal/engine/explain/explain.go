@@ -24,7 +24,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// WriteUnschedulable lists the pending pods, with reasons computed once per class.
+// WriteUnschedulable writes the pending pods to out, with reasons that are computed once per class.
 func (t Explaining) WriteUnschedulable(out *planning.Plan, q *trial.PodQueues) {
 	type waitingPod struct {
 		at  int
@@ -63,7 +63,7 @@ func (t Explaining) WriteUnschedulable(out *planning.Plan, q *trial.PodQueues) {
 		if limits := t.M.Spot.Why(w.at); limits != "" && t.M.Classes[max(w.c, 0)].Invalid == nil {
 			why = slices.Concat([]planning.Reason{{Code: planning.ReasonSpotLimits, Detail: limits}}, why)
 		}
-		if w.c >= 0 && t.M.Classes[w.c].Invalid == nil { // for gangs, the reason of the gang is given
+		if w.c >= 0 && t.M.Classes[w.c].Invalid == nil { // pods of gangs have the reason of their gang
 			why = slices.Concat(runTimeReason(t.M, w.at), why)
 		}
 		out.Unschedulable = append(out.Unschedulable, planning.Unschedulable{Pod: w.key, Reasons: why})
@@ -81,8 +81,8 @@ func newExplanations(t *trial.Trial) *explanations {
 	return x
 }
 
-// twinPools returns for each pool the first pool that is equal for all pods: both sell the same nodes with the same labels, except for
-// their own name, and without limits. So a check that keeps a pod out of one also keeps it out of the other.
+// twinPools returns for each pool the first pool that is equal for all pods: both launch the same nodes with the same labels, except for
+// the pool's name, and neither has limits. So a check that keeps a pod out of one pool also keeps it out of the other.
 func twinPools(m *model.Model) []int {
 	out := make([]int, len(m.Pools))
 	for i, p := range m.Pools {
@@ -112,7 +112,7 @@ func (x *explanations) explainer(class int32) *explainer {
 	return out
 }
 
-// reasons explain for each pool, and then for the existing nodes, why pods of the class have no place.
+// reasons says, first for each pool and then for the existing nodes, why they have no place for pods of the class.
 func (x *explainer) reasons() []planning.Reason {
 	switch {
 	case x.c.Invalid != nil:
@@ -164,8 +164,8 @@ func (x *explainer) reasons() []planning.Reason {
 	return out
 }
 
-// optsOut reports whether no pool could launch a node for the pods because they require that the label of a node's pool is absent, for
-// every generation of the present pools.
+// optsOut reports whether the pods opt out of all pools: they require that the label that names a node's pool is absent, for every
+// generation of the existing pools.
 func (x *explainer) optsOut() bool {
 	if len(x.m.Pools) == 0 {
 		return x.s.OptsOut(v1.NodePoolLabelKey)
@@ -173,7 +173,7 @@ func (x *explainer) optsOut() bool {
 	return !slices.ContainsFunc(x.m.Pools, func(p *nodepool.Pool) bool { return !x.s.OptsOut(p.Key.LabelKey()) })
 }
 
-// pool explains why the pool has no place for the class, and finds the nearest of its nodes that fail a single check.
+// pool explains why the pool has no place for the class. It also finds the nearest miss among the pool's nodes that fail a single check.
 func (x *explainer) pool(at int32, p *nodepool.Pool) (planning.Reason, finding) {
 	if p.Table == nil {
 		return planning.Reason{Code: planning.ReasonNodePoolNotReady, Detail: "it launches no nodes: " + p.NotReady}, finding{}
@@ -191,7 +191,7 @@ func (x *explainer) pool(at int32, p *nodepool.Pool) (planning.Reason, finding) 
 	return x.nodesOf(at, p)
 }
 
-// nodesOf is pool for a pool that launches nodes, ignoring its taints.
+// nodesOf is like pool, but ignores the pool's taints. The pool must be able to launch nodes.
 func (x *explainer) nodesOf(at int32, p *nodepool.Pool) (planning.Reason, finding) {
 	if p.Rows.Empty() {
 		return planning.Reason{Code: planning.ReasonNoInstanceTypes, Detail: fmt.Sprintf("the pool's own requirements leave none of its %d instance types with an available offering",
@@ -211,15 +211,16 @@ func (x *explainer) nodesOf(at int32, p *nodepool.Pool) (planning.Reason, findin
 	return x.counted(at, p, questions)
 }
 
-// demand combines one alternative of the pods' own needs with one of their volumes'.
+// demand combines one alternative of the pods' own needs with one alternative of their volumes' needs.
 type demand struct{ own, volumes match.Needs }
 
 func (d demand) both() match.Needs { return d.own.And(d.volumes) }
 
-// maxDemands limits how many alternatives accepted by a pool are examined, and for how many a cure is searched.
+// maxDemands is the number of alternatives that are examined if the pool accepts them, and the number for which a cure is searched.
 const maxDemands = 16
 
-// alternatives returns all demands of the shape for a new node. Own needs and the needs of volumes may contradict each other.
+// alternatives returns all demands of the shape for a new node. The pods' own needs and the needs of their volumes may contradict each
+// other.
 func alternatives(s *podclass.Shape) []demand {
 	var out []demand
 	for _, own := range s.Terms {
@@ -233,7 +234,7 @@ func alternatives(s *podclass.Shape) []demand {
 	return out
 }
 
-// counted counts the instance types of the pool that each check rules out.
+// counted counts, for each check, the instance types of the pool that it rules out.
 func (x *explainer) counted(at int32, p *nodepool.Pool, questions []*question) (planning.Reason, finding) {
 	v := x.newSurvey(p)
 	for _, q := range questions {

@@ -24,27 +24,27 @@ import (
 // maxMissValues limits NearestMiss.Values.
 const maxMissValues = 3
 
-// finding is the nearest miss so far, with the values by which misses are compared. The zero value is none.
+// finding is the nearest miss so far, with the values by which misses are compared. The zero value means that there is none.
 type finding struct {
 	miss  *planning.NearestMiss
 	size  float64
 	price int64
-	// at is the new node, if the nearest miss is a new node.
+	// at is the new node, if the nearest miss concerns a new node.
 	at candidate
 }
 
-// nearer reports whether a miss with that code, size and price would be nearer than the finding.
+// nearer reports whether a miss with the given code, size and price would be nearer than f.
 func (f *finding) nearer(code planning.MissCode, size float64, price int64) bool {
 	return f.miss == nil || cmp.Or(cmp.Compare(nearness(code), nearness(f.miss.Code)), cmp.Compare(size, f.size), cmp.Compare(price, f.price)) < 0
 }
 
-// worth reports whether misses with the code could still be nearer.
+// worth reports whether a miss with the code could be nearer than f.
 func (f *finding) worth(code planning.MissCode) bool {
 	return f.miss == nil || nearness(code) < nearness(f.miss.Code)
 }
 
-// cut returns by how much a request is too large, as a share, and the code of the miss; empty if there is no such miss. It is not used for
-// the resource "pods", because each pod needs one.
+// cut returns the code of the miss for a request that is too large, and by which share it is too large. The code is empty if there is no
+// such miss. It is not used for the resource "pods", because each pod needs one.
 func (x misses) cut(dim int, have int64) (planning.MissCode, float64) {
 	need := x.c.Requests[dim]
 	share := float64(need-have) / float64(need)
@@ -63,8 +63,8 @@ func (x misses) less(code planning.MissCode, dim int, have int64) *planning.Near
 	return &planning.NearestMiss{Code: code, Amounts: corev1.ResourceList{name: resources.Quantity(name, x.c.Requests[dim]-have)}}
 }
 
-// unruled tries to leave out a rule on a node that fails only topology rules. It returns the miss if that helps and is nearer than the
-// finding.
+// unruled checks whether the pod would be allowed on a node, which fails only topology rules, if rule r were left out. If so, and if this
+// miss is nearer than best, it returns the miss and stores it in best.
 func (x misses) unruled(best *finding, r *rule, domains []int32, of func(int32) topology.Tally, price int64) *planning.NearestMiss {
 	maxSkew, size := int32(0), float64(math.MaxInt32)
 	if r.kind == topology.Spread {
@@ -83,20 +83,20 @@ func (x misses) unruled(best *finding, r *rule, domains []int32, of func(int32) 
 	return best.miss
 }
 
-// nearest returns the pool's nearest miss: the miss of a single failed check, unless leaving out a requirement of the pod or the pool on
-// labels gives a nearer one.
+// nearest returns the pool's nearest miss. That is the miss of a single failed check, unless leaving out a label requirement of the pod or
+// of the pool gives a nearer miss.
 func (x misses) nearest(at int32, p *nodepool.Pool, best finding) *planning.NearestMiss {
 	if p.Table == nil || x.brief {
 		return best.miss
 	}
 	if match.Untolerated(x.s.Tolerations, p.Taints, true) != nil {
-		x.tolerating(&best, at, p) // any other change would also need this one
+		x.tolerating(&best, at, p) // any other change would also need this change
 		return best.miss
 	}
 	return x.nearestTolerated(at, p, best)
 }
 
-// nearestTolerated is nearest for a pool whose taints the pods tolerate, or as if they tolerated them.
+// nearestTolerated returns the nearest miss as if the pods tolerated the pool's taints.
 func (x misses) nearestTolerated(at int32, p *nodepool.Pool, best finding) *planning.NearestMiss {
 	if best.worth(planning.MissLabel) {
 		x.withoutLabels(&best, at, p)
