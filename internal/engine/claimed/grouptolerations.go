@@ -41,7 +41,7 @@ func commonTolerations(a, b []corev1.Toleration) []corev1.Toleration {
 	return out
 }
 
-// commonToleration returns a toleration for the taints that both a and b tolerate. ok is false if no taint matches both, or if no single
+// commonToleration returns a toleration for the taints that both a and b tolerate. It returns false if no taint matches both, or if no single
 // toleration can express it.
 func commonToleration(a, b *corev1.Toleration) (corev1.Toleration, bool) {
 	if sameToleration(*a, *b) {

@@ -51,7 +51,7 @@ func policyOf(p *resourcev1.CapacityRequestPolicy) *policy {
 	return out
 }
 
-// consumed returns the amount that a request takes. wanted is nil if the request asks for no amount. ok is false if no such amount can be
+// consumed returns the amount that a request takes. wanted is nil if the request asks for no amount. It returns false if no such amount can be
 // allocated.
 func (c *capacity) consumed(wanted *int64) (int64, bool) {
 	p := c.policy

@@ -116,7 +116,7 @@ func (x misses) nearestTolerated(at int32, p *nodepool.Pool, best finding) *plan
 // fewDemands returns the first of the demands.
 func (x misses) fewDemands() []demand { return x.demands[:min(len(x.demands), maxDemands)] }
 
-// would reports whether a node that fitting found is nearer than the finding, and passes the checks that fitting does not make.
+// would reports whether a node that fitting found would be nearer than best, and passes the checks that fitting does not make.
 func (x misses) would(best *finding, code planning.MissCode, q *question, cand *candidate) bool {
 	return best.nearer(code, 0, cand.price) && x.keepsVariety(q, cand) && ruleFaultsOf(x.explainer).admits(q, cand, false)
 }
@@ -134,7 +134,7 @@ func (x misses) tolerating(best *finding, at int32, p *nodepool.Pool) {
 	}
 }
 
-// intolerable lists the taints that none of the tolerations matches, without PreferNoSchedule.
+// intolerable returns the taints that none of the tolerations matches, except PreferNoSchedule taints.
 func intolerable(tolerations []corev1.Toleration, taints []corev1.Taint) []corev1.Taint {
 	var out []corev1.Taint
 	for i := range taints {
@@ -145,7 +145,8 @@ func intolerable(tolerations []corev1.Toleration, taints []corev1.Taint) []corev
 	return out
 }
 
-// withoutVolumes tries to let the volumes be used anywhere; the miss names a label of the places where they can be used now.
+// withoutVolumes tries what would happen if the volumes could be used anywhere. The miss names a label of the places where they can be used
+// now.
 func (x misses) withoutVolumes(best *finding, at int32, p *nodepool.Pool) {
 	first := x.s.Volumes.Alternatives[0]
 	keys := x.fewKeys(p, first.Keys())
@@ -157,7 +158,7 @@ func (x misses) withoutVolumes(best *finding, at int32, p *nodepool.Pool) {
 	}
 }
 
-// withoutPoolNeeds tries to leave out the pool's requirements on labels, key by key, or to add a label that it lacks.
+// withoutPoolNeeds tries to leave out the pool's label requirements, one key at a time, or to add a label that the pool lacks.
 func (x misses) withoutPoolNeeds(best *finding, at int32, p *nodepool.Pool) {
 	for i, d := range x.fewDemands() {
 		both := d.both()
@@ -194,8 +195,8 @@ func (x misses) poolKeys(p *nodepool.Pool, n match.Needs) []string {
 	return slices.DeleteFunc(out, func(key string) bool { return slices.Contains(own, key) })
 }
 
-// changedPool returns a copy of the pool without the label, or with the value that the demand requires if only the pool can state it, or
-// nil if that is impossible.
+// changedPool returns a copy of the pool without the label key. If the demand requires a value that only the pool can state, the copy has
+// this value. It returns nil if neither is possible.
 func (x misses) changedPool(p *nodepool.Pool, key string, wanted match.Needs) *nodepool.Pool {
 	if slices.ContainsFunc(p.Variety, func(v nodepool.Variety) bool { return v.Key == key }) {
 		return nil
@@ -224,15 +225,15 @@ func (x misses) changedPool(p *nodepool.Pool, key string, wanted match.Needs) *n
 	return &out
 }
 
-// holdsDaemons reports whether the node of a changed pool holds the pod and the DaemonSets that would run on it, which depend on the
-// pool's labels.
+// holdsDaemons reports whether the node of a changed pool has room for the pod and for its DaemonSet pods. Which DaemonSets run there
+// depends on the pool's labels.
 func (x misses) holdsDaemons(q *question, cand *candidate, key, value string, known map[string][]daemonset.Mask) bool {
 	m := x.m
 	if len(m.DaemonSets) == 0 {
 		return true
 	}
 	if x.c.Topology != nil && slices.ContainsFunc(m.DaemonSets, func(d daemonset.Set) bool { return m.Classes[d.Class].Topology != nil }) {
-		return false // rules could depend on them: not worth computing
+		return false // rules could depend on the DaemonSets; this is not worth computing
 	}
 	c := q.p.Table.Catalog
 	masks, ok := known[value]
@@ -257,7 +258,7 @@ func (x misses) holdsDaemons(q *question, cand *candidate, key, value string, kn
 	return resources.Fits(need, have)
 }
 
-// withAllOfferings includes offerings that are not available now.
+// withAllOfferings tries offerings that are not available now.
 func (x misses) withAllOfferings(best *finding, at int32, p *nodepool.Pool) {
 	prices, over := x.shutOfferings(p.Table.Catalog), x.factsOf(at).over
 	for i, d := range x.fewDemands() {
@@ -287,7 +288,7 @@ func (x misses) withAllOfferings(best *finding, at int32, p *nodepool.Pool) {
 	}
 }
 
-// nearness orders miss codes.
+// nearness returns the position of the code when misses are compared: lower is nearer.
 func nearness(c planning.MissCode) int {
 	switch c {
 	case planning.MissToleration:

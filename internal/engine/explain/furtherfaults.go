@@ -17,13 +17,13 @@ import (
 // maxAlso limits Reason.Also.
 const maxAlso = 4
 
-// If no single change would make room in a pool, the pod has several faults. All of them are reported, and we look for two changes that
-// together would help.
+// If no single change would give the pod a place in a pool, the pod has several faults. All of them are reported, and explain looks for two
+// changes that are enough together.
 
-// pairFinding is the nearest pair of changes found so far: miss, with the other change in its Also.
+// pairFinding is the nearest pair of changes found so far: the field Also of miss has the second change.
 type pairFinding struct{ finding }
 
-// nearer reports whether a pair of changes would be nearer than the finding: the larger of the two changes is compared first.
+// nearer reports whether a pair of changes with the codes a and b would be nearer than f. The larger of the two changes is compared first.
 func (f *pairFinding) nearer(a, b planning.MissCode, size float64, price int64) bool {
 	if f.miss == nil {
 		return true
@@ -36,7 +36,7 @@ func (f *pairFinding) nearer(a, b planning.MissCode, size float64, price int64) 
 	return cmp.Or(cmp.Compare(far, otherFar), cmp.Compare(close, otherClose), cmp.Compare(size, f.size), cmp.Compare(price, f.price)) < 0
 }
 
-// take stores the pair as the nearest miss. The node is that of second.
+// take stores the pair first and second as the nearest miss. The new node is the node of second.
 func (f *pairFinding) take(first *planning.NearestMiss, second finding) {
 	also := *second.miss
 	first.InstanceType = also.InstanceType
@@ -47,8 +47,8 @@ func (f *pairFinding) take(first *planning.NearestMiss, second finding) {
 	f.finding = finding{miss: first, size: second.size, price: second.price}
 }
 
-// further adds the other failing checks of pods for which no single change of a pool is enough, apart from its taints, and pairs of changes
-// that would be enough.
+// further adds to r the other failing checks, and pairs of changes that would be enough. It applies to pods for which no single change is
+// enough in the pool, apart from its taints.
 func (x misses) further(r *planning.Reason, at int32, p *nodepool.Pool) {
 	if p.Table == nil || x.brief {
 		return
@@ -65,7 +65,7 @@ func (x misses) further(r *planning.Reason, at int32, p *nodepool.Pool) {
 	r.Also = r.Also[:min(len(r.Also), maxAlso)]
 }
 
-// furtherTaints is further for pools whose taints the pods don't tolerate; list has the reasons of all pools.
+// furtherTaints does the same as further for pools whose taints the pods don't tolerate. list has the reasons of all pools.
 func (x misses) furtherTaints(list []planning.Reason) {
 	for i := range list {
 		r := &list[i]
@@ -83,24 +83,24 @@ func (x misses) furtherTaints(list []planning.Reason) {
 	}
 }
 
-// addAlso adds a reason that is true even without r, and the reasons in its Also.
+// addAlso adds to r a reason that applies even without r, and the reasons in its Also.
 func addAlso(r *planning.Reason, other planning.Reason) {
 	if other.Code == planning.ReasonNotPlaced || other.Code == planning.ReasonTopology && len(other.Rules) == 0 {
-		return // this requirement alone excludes nothing
+		return // this requirement alone excludes no node
 	}
 	also := other.Also
 	other.Also, other.NearestMiss, other.Pool = nil, nil, v1.PoolKey{}
 	r.Also = append(append(r.Also, other), also...)
 }
 
-// toleratedPool is the explanation for a pool as if the pods tolerated its taints.
+// toleratedPool is the explanation for a pool if the pods tolerated its taints.
 type toleratedPool struct {
 	reason planning.Reason
 	miss   *planning.NearestMiss
 }
 
-// tolerated explains the pool as if the pods tolerated its taints. Pools that differ only in taints share the result; list has the reasons
-// for pools whose taints they tolerate.
+// tolerated explains why the pool would have no place for the pods if they tolerated its taints. Pools that differ only in taints share the
+// result. list has the reasons for the pools whose taints the pods tolerate.
 func (x misses) tolerated(at int32, list []planning.Reason) (planning.Reason, *planning.NearestMiss) {
 	first := x.likeButForTaints(at)
 	if !x.mayAwait && !x.honoursTaints() {
@@ -129,13 +129,13 @@ func (x misses) tolerated(at int32, list []planning.Reason) (planning.Reason, *p
 	return r, miss
 }
 
-// honoursTaints reports whether a spread of the pods selects nodes by tolerations.
+// honoursTaints reports whether a spread of the pods counts only nodes whose taints the pods tolerate.
 func (x misses) honoursTaints() bool {
 	return x.c.Topology != nil && slices.ContainsFunc(x.c.Topology.Owns, func(g int32) bool { return x.m.Topology[g].Filter.Taints })
 }
 
-// likeButForTaints returns the first pool that sells the same nodes as this one, with the same labels except for its name, and without
-// limits.
+// likeButForTaints returns the first pool that launches the same nodes as the pool with the index at, with the same labels except for the
+// pool's name, if both have no limits. Otherwise it returns at.
 func (x *explanations) likeButForTaints(at int32) int32 {
 	if x.untainted == nil {
 		x.untainted = make([]int32, len(x.t.M.Pools))
@@ -152,8 +152,8 @@ func (x *explanations) likeButForTaints(at int32) int32 {
 	return x.untainted[at]
 }
 
-// furtherNeeds adds, to the reason for one excluded requirement, the other excluded requirements, and the checks that would fail without
-// all of these.
+// furtherNeeds adds to r, the reason for one excluded requirement, the other excluded requirements, and the checks that would fail without
+// all these requirements.
 func (x misses) furtherNeeds(r *planning.Reason, at int32, p *nodepool.Pool) {
 	d := x.demands[0]
 	refused := x.refusedKeys(p, d.own)
@@ -193,12 +193,12 @@ func (x misses) furtherRules(r *planning.Reason) {
 	}
 }
 
-// refusedKeys returns the labels for which the pods require something that the pool excludes with any node.
+// refusedKeys returns the labels for which no node of the pool can meet the pods' requirement.
 func (x misses) refusedKeys(p *nodepool.Pool, n match.Needs) []string {
 	return slices.DeleteFunc(n.Keys(), func(key string) bool { return refusedBy(x.m, p, n.About(key)) == nil })
 }
 
-// askWithout searches for nodes that meet the demand without some labels, which are in ascending order.
+// askWithout searches for nodes that meet the demand if the requirements on the given labels are left out. keys must be in ascending order.
 func (x misses) askWithout(at int32, p *nodepool.Pool, demand int, keys []string) *question {
 	d := x.demands[demand]
 	return x.ask(questionKey{at: at, demand: demand, code: planning.MissLabel, key: strings.Join(keys, "\x00")}, func() (match.Needs, *nodepool.Pool) {
@@ -206,10 +206,10 @@ func (x misses) askWithout(at int32, p *nodepool.Pool, demand int, keys []string
 	})
 }
 
-// maxPairKeys is the number of labels of which pairs are tried.
+// maxPairKeys is the number of labels of which all pairs are tried.
 const maxPairKeys = 4
 
-// pair returns the nearest pair of changes: two labels, or a label and what a node fails without it.
+// pair returns the nearest pair of changes: two labels, or one label and the check that a node fails without it.
 func (x misses) pair(at int32, p *nodepool.Pool) *planning.NearestMiss {
 	var best pairFinding
 	d := x.demands[0]
@@ -247,7 +247,7 @@ func (x misses) withoutBoth(best *pairFinding, q *question, a, b string) {
 	})
 }
 
-// withoutAnd tries to leave out the pods' requirements on a label, together with the single check that nodes fail then.
+// withoutAnd tries to leave out the pods' requirements on a label and, in addition, the only check that nodes then fail.
 func (x misses) withoutAnd(best *pairFinding, q *question, key string) {
 	v := x.newSurvey(q.p)
 	v.missesOnly = true
@@ -257,7 +257,7 @@ func (x misses) withoutAnd(best *pairFinding, q *question, key string) {
 	}
 }
 
-// allowing returns the miss for a label whose value on the node the pods don't allow.
+// allowing returns the miss for a label whose value on the candidate the pods don't allow.
 func (x misses) allowing(q *question, cand *candidate, key string) *planning.NearestMiss {
 	miss := &planning.NearestMiss{Code: planning.MissLabel, Key: key}
 	if value := x.labelOn(q, cand, key); value != "" {

@@ -17,12 +17,12 @@ import (
 )
 
 const (
-	// mostGangsExplained bounds the gangs that are explained in detail; for the others only the number of members that fit in the Likeliest
-	// domain is reported.
+	// mostGangsExplained is the number of gangs that are explained in detail. For the others, only the number of members that fit in the
+	// Likeliest domain is reported.
 	mostGangsExplained = 50
-	// mostPoolsCured bounds the pools for which higher limits are tried.
+	// mostPoolsCured is the number of pools for which higher limits are tried.
 	mostPoolsCured = 16
-	// limitsLifted is more than any pool uses, and small enough for sums.
+	// limitsLifted is an amount that is more than any pool uses, and small enough for sums.
 	limitsLifted = 1 << 60
 )
 
@@ -31,7 +31,7 @@ type gangFaults struct{ solving.Gangs }
 
 func gangFaultsOf(t *trial.Trial) gangFaults { return gangFaults{solving.GangsOf(t)} }
 
-// WriteGangs reports what happened to the gangs. It leaves the trial unchanged.
+// WriteGangs writes to out what happened to the gangs. It leaves the trial unchanged.
 func (t Explaining) WriteGangs(ctx context.Context, out *planning.Plan) {
 	x := t.M.Gangs
 	if x == nil {
@@ -58,7 +58,7 @@ func (t Explaining) WriteGangs(ctx context.Context, out *planning.Plan) {
 	}
 }
 
-// reasonOf says why the gang has no place, which may be because others of its parent have none.
+// reasonOf returns the reason why the gang has no place. It may be that other gangs of its parent have no place.
 func (t gangFaults) reasonOf(ctx context.Context, number int32, inDepth bool) *planning.GangReason {
 	x := t.M.Gangs
 	r := t.reason(ctx, number, inDepth)
@@ -85,7 +85,7 @@ func (t gangFaults) reasonOf(ctx context.Context, number int32, inDepth bool) *p
 	return out
 }
 
-// wholeOf names the outermost group whose gangs are placed all or none with the gang.
+// wholeOf returns the name of the outermost group whose gangs are placed together with the gang or not at all.
 func wholeOf(gang *planning.Gang) string {
 	if whole, ok := gang.Whole(); ok {
 		return whole.Name
@@ -93,7 +93,7 @@ func wholeOf(gang *planning.Gang) string {
 	return gang.Parent
 }
 
-// familyCures are raised limits after which all gangs of the family would have a place together.
+// familyCures returns raised limits with which all gangs of the family would have places.
 func (t gangFaults) familyCures(ctx context.Context, family *gangs.Family) []planning.GangCure {
 	looked := 0
 	for i, p := range t.M.Pools {
@@ -117,7 +117,7 @@ func (t gangFaults) familyCures(ctx context.Context, family *gangs.Family) []pla
 	return nil
 }
 
-// reason says why the gang alone has no place; with inDepth also what would have to change.
+// reason returns the reason why the gang alone has no place. If inDepth is set, it also says what would have to change.
 func (t gangFaults) reason(ctx context.Context, number int32, inDepth bool) *planning.GangReason {
 	g := &t.M.Gangs.List[number]
 	r := &planning.GangReason{Code: planning.GangDoesNotFit, Fit: g.Bound, Needed: g.Source.Needs()}
@@ -150,7 +150,7 @@ func (t gangFaults) reason(ctx context.Context, number int32, inDepth bool) *pla
 	return r
 }
 
-// noDomain says why no domain is open to the gang.
+// noDomain adds to r why the gang can use no domain.
 func (t gangFaults) noDomain(ctx context.Context, number int32, inDepth bool, r *planning.GangReason) {
 	g := &t.M.Gangs.List[number]
 	r.Code, r.Keys, r.Known = planning.GangDomainsClosed, g.Closed.Keys, g.Known
@@ -177,7 +177,7 @@ func (t gangFaults) noDomain(ctx context.Context, number int32, inDepth bool, r 
 	}
 }
 
-// domainsCode distinguishes domains without room for the gang from domains that could hold it if nothing else forbade that.
+// domainsCode distinguishes domains that lack room for the gang from domains that have room but are forbidden by something else.
 func (t gangFaults) domainsCode(number int32, r *planning.GangReason) planning.GangReasonCode {
 	room := func(reason planning.Reason) bool {
 		return reason.Code == planning.ReasonInstanceTypes || reason.Code == planning.ReasonExistingNodes || reason.Code == planning.ReasonReservationEnds
@@ -192,14 +192,14 @@ func (t gangFaults) domainsCode(number int32, r *planning.GangReason) planning.G
 	return planning.GangDomainsTooSmall
 }
 
-// couldHold reports whether nodes of the option have room for the pods of each class, or could be launched for them, and something other than room may
-// keep them out.
+// couldHold reports whether existing or new nodes of the option have room for the pods of each class, so that something other than room may
+// keep the pods out.
 func (t gangFaults) couldHold(number int32, o *model.GangOption) bool {
 	shares := t.M.Gangs.Ways[number].Ways[o.Way]
 	if !slices.ContainsFunc(shares, func(s state.Share) bool {
 		return len(t.M.Classes[s.Class].Stages) > 0 || t.M.Classes[s.Class].Topology != nil
 	}) {
-		return false // only the room of nodes can be the cause; it is counted last because that is the most work
+		return false // only a lack of room on nodes can be the cause; room is counted last because that is the most work
 	}
 	return !slices.ContainsFunc(shares, func(s state.Share) bool {
 		c := t.M.Classes[s.Class]
@@ -207,7 +207,7 @@ func (t gangFaults) couldHold(number int32, o *model.GangOption) bool {
 	})
 }
 
-// fitsLoose reports whether the gang would have a place without the topology that it requires.
+// fitsLoose reports whether the gang would have a place without its topology constraints.
 func (t gangFaults) fitsLoose(ctx context.Context, number int32) bool {
 	o := t.M.Gangs.List[number].Loose
 	if o == nil {
@@ -218,7 +218,7 @@ func (t gangFaults) fitsLoose(ctx context.Context, number int32) bool {
 	return t.FitsOption(ctx, number, o)
 }
 
-// fullestOption returns the option in which most members have a place, and records their number and the option in the reason.
+// fullestOption returns the option in which the most members have a place. It records this number and the option in the reason.
 func (t gangFaults) fullestOption(ctx context.Context, number int32, all bool, r *planning.GangReason) *model.GangOption {
 	g := &t.M.Gangs.List[number]
 	options := g.Levels[0]
@@ -241,7 +241,7 @@ func (t gangFaults) fullestOption(ctx context.Context, number int32, all bool, r
 	return best
 }
 
-// explainMember explains why the first member without a place in the option has none.
+// explainMember explains why the first member that has no place in the option has none.
 func (t gangFaults) explainMember(ctx context.Context, number int32, o *model.GangOption, r *planning.GangReason) {
 	before := t.Mark()
 	defer t.Undo(before)
@@ -266,7 +266,8 @@ func (t gangFaults) explainMember(ctx context.Context, number int32, o *model.Ga
 	}
 }
 
-// runTimeReason returns the reservations that the pending pod of this index can't use because of its run time, or nil if there are none.
+// runTimeReason returns the reservations that the pending pod with the index at can't use because of its run time, or nil if there are no
+// such reservations.
 func runTimeReason(m *model.Model, at int) []planning.Reason {
 	if ends := m.RunTimes.Why(at); ends != "" {
 		return []planning.Reason{{Code: planning.ReasonReservationEnds, Detail: ends}}
@@ -274,7 +275,7 @@ func runTimeReason(m *model.Model, at int) []planning.Reason {
 	return nil
 }
 
-// cures returns single changes after which the gang would have a place.
+// cures returns single changes that would give the gang a place.
 func (t gangFaults) cures(ctx context.Context, number int32, best *model.GangOption) []planning.GangCure {
 	var out []planning.GangCure
 	looked := 0
@@ -298,8 +299,8 @@ func (t gangFaults) cures(ctx context.Context, number int32, best *model.GangOpt
 	return out
 }
 
-// raisedLimits returns by how much the limits of the pool would have to be raised for the gang to have a place, and in which domains, or
-// nil if raising them is not enough.
+// raisedLimits returns by how much the pool's limits must be raised so that the gang has a place, and in which domains. It returns nil if
+// raising them is not enough.
 func (t gangFaults) raisedLimits(ctx context.Context, number, pool int32) (raised corev1.ResourceList, in []planning.GangDomain) {
 	limits, usage := t.M.Pools[pool].Limits, t.S.Limits.Usage[pool]
 	t.lift(pool, -limitsLifted)
@@ -325,14 +326,14 @@ func (t gangFaults) raisedLimits(ctx context.Context, number, pool int32) (raise
 	return limitsList(limits, least), in
 }
 
-// lift adds to the pool's usage. It is not logged.
+// lift adds by to each amount that the pool uses. The change is not recorded for rollback.
 func (t gangFaults) lift(pool int32, by int64) {
 	for i := range t.S.Limits.Usage[pool] {
 		t.S.Limits.Usage[pool][i] += by
 	}
 }
 
-// limitsList returns the amounts that are not 0.
+// limitsList returns the amounts that are not 0, as a ResourceList.
 func limitsList(limits *nodepool.Limits, amounts []int64) corev1.ResourceList {
 	out := corev1.ResourceList{}
 	for i, n := range amounts {

@@ -13,9 +13,9 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// valued collects nodes by their values of a label. For each of the values with the cheapest nodes it keeps the cheapest node.
+// valued groups nodes by their values of a label. It keeps the values that have the cheapest nodes, each with its cheapest node.
 type valued struct {
-	// most is the maximum number of values.
+	// most is the maximum number of values that are kept.
 	most   int
 	values []string
 	prices []int64
@@ -25,7 +25,7 @@ type valued struct {
 	cheapest candidate
 }
 
-// keptValues is the number of values collected: one more than are named, to know whether there are more.
+// keptValues is the number of values that are kept: one more than are named, to detect whether there are more.
 const keptValues = maxMissValues + 1
 
 // wants reports whether a node with this value and price would change the collection.
@@ -36,7 +36,7 @@ func (v *valued) wants(value string, price int64) bool {
 	return len(v.values) < keptValues || price < slices.Max(v.prices)
 }
 
-// tooDear returns the lowest price at which no node would change the collection, with any value.
+// tooDear returns the price at and above which no node changes the collection, whatever its value.
 func (v *valued) tooDear() int64 {
 	if len(v.values) == 0 || len(v.values) < min(v.most, keptValues) {
 		return market.NoPrice
@@ -59,7 +59,7 @@ func (v *valued) note(value string, price int64, cand *candidate) {
 	}
 }
 
-// take turns the collection into a finding.
+// take converts the collection to a finding.
 func (v *valued) take(best *finding, code planning.MissCode, key string) {
 	if v.option == nil || !best.nearer(code, 0, v.least) {
 		return
@@ -77,7 +77,7 @@ func (v *valued) take(best *finding, code planning.MissCode, key string) {
 	*best = finding{miss: &planning.NearestMiss{Code: code, Key: key, Values: values[:min(len(values), maxMissValues)], MoreValues: more, InstanceType: v.option}, price: v.least}
 }
 
-// labelled collects the nodes that meet the question by their values of a label; allowed may refuse some.
+// labelled groups the nodes that meet the question by their values of a label. allowed may exclude nodes.
 func (x misses) labelled(q *question, key string, allowed func(cand *candidate, value string) bool) *valued {
 	v := &valued{most: keptValues}
 	if q == nil {
@@ -121,7 +121,7 @@ func (x misses) labelled(q *question, key string, allowed func(cand *candidate, 
 
 func anyValue(*candidate, string) bool { return true }
 
-// withoutLabels tries to leave out the pod's own requirements on labels, key by key.
+// withoutLabels tries to leave out the pod's own label requirements, one key at a time.
 func (x misses) withoutLabels(best *finding, at int32, p *nodepool.Pool) {
 	for i, d := range x.fewDemands() {
 		for _, key := range x.deciding(p, d.own, d.own.Keys()) {
@@ -132,12 +132,13 @@ func (x misses) withoutLabels(best *finding, at int32, p *nodepool.Pool) {
 	}
 }
 
-// maxMissKeys limits for how many labels of one demand it is checked whether leaving one out is enough: each check goes through all nodes,
-// and a pod can name thousands of labels.
+// maxMissKeys is the number of labels of one demand for which leaving out one label is tried. Each try examines all nodes, and a pod can
+// name thousands of labels.
 const maxMissKeys = 64
 
-// deciding returns the keys, at most maxMissKeys, that could make the pool accept the needs if left out alone. If the pool excludes one
-// label's requirement with any node, only that key can help; if it excludes several, none can.
+// deciding returns the keys, at most maxMissKeys, for which the following may be true: if only this key is left out, the pool accepts the
+// needs. If no node of the pool can meet the requirement on one label, only that key can be such a key. If there are several such labels,
+// there is no such key.
 func (x misses) deciding(p *nodepool.Pool, n match.Needs, keys []string) []string {
 	switch refused := x.refusedKeys(p, n); {
 	case len(refused) > 1:
@@ -148,8 +149,8 @@ func (x misses) deciding(p *nodepool.Pool, n match.Needs, keys []string) []strin
 	return x.fewKeys(p, keys)
 }
 
-// fewKeys returns at most maxMissKeys of the keys. If there are more keys, those in which the pool's nodes differ and those that the pool
-// states come first, because other keys exclude no node.
+// fewKeys returns at most maxMissKeys of the keys. If there are more keys, it prefers keys in which the pool's nodes differ and keys that
+// the pool states, because other keys exclude no node.
 func (x misses) fewKeys(p *nodepool.Pool, keys []string) []string {
 	if len(keys) <= maxMissKeys {
 		return keys
@@ -168,11 +169,11 @@ func (x misses) fewKeys(p *nodepool.Pool, keys []string) []string {
 	return out[:maxMissKeys]
 }
 
-// podSystem is the rule of a MissLabel caused by the pod's operating system.
+// podSystem is the rule named in a MissLabel that the pod's operating system causes.
 const podSystem = "spec.os"
 
-// blameSystem corrects a miss of the label for the operating system if the cause is the pod's spec.os: then changing only node selector
-// and affinity would not help.
+// blameSystem corrects a miss for the operating system's label if the pod's spec.os causes it: changing only node selector and affinity
+// would not be enough.
 func (x misses) blameSystem(miss *planning.NearestMiss) {
 	if miss == nil || miss.Code != planning.MissLabel || miss.Key != corev1.LabelOSStable || x.c.Sample.Spec.OS == nil || x.c.Sample.Spec.OS.Name == "" {
 		return

@@ -14,14 +14,14 @@ import (
 // maxExampleFaults limits NodeExample.Also.
 const maxExampleFaults = 6
 
-// nodeExamples contains, for each of NodeChecks, the node that fails the fewest other checks.
+// nodeExamples contains, for each of NodeChecks, a node that fails this check and the fewest other checks.
 type nodeExamples [10]struct {
 	node     int32
 	failings nodeFailings
 	known    bool
 }
 
-// consider makes the node the example of the check if it fails fewer checks than the present example.
+// consider makes the node the example of the check if it fails fewer checks than the current example.
 func (n *nodeExamples) consider(check planning.NodeCheck, node int32, f *nodeFailings) {
 	checks := planning.NodeChecks()
 	e := &n[slices.Index(checks[:], check)]
@@ -30,7 +30,7 @@ func (n *nodeExamples) consider(check planning.NodeCheck, node int32, f *nodeFai
 	}
 }
 
-// examplesOf returns the examples, with everything that keeps the pods off each of them.
+// examplesOf returns the examples, each with all reasons that keep the pods off the node.
 func (x nodeFaults) examplesOf(n *nodeExamples) (out []planning.NodeExample) {
 	for i, check := range planning.NodeChecks() {
 		if e := &n[i]; e.known {
@@ -40,7 +40,7 @@ func (x nodeFaults) examplesOf(n *nodeExamples) (out []planning.NodeExample) {
 	return out
 }
 
-// example describes the result of the check on the node, and in Also the results of later checks.
+// example describes how the node fails the check. Its field Also describes how the node fails later checks.
 func (x nodeFaults) example(node int32, check planning.NodeCheck, f *nodeFailings) planning.NodeExample {
 	e := planning.NodeExample{Check: check, Node: x.m.Nodes[node].Name}
 	if check == planning.NodeUnavailable {
@@ -62,7 +62,7 @@ func (x nodeFaults) example(node int32, check planning.NodeCheck, f *nodeFailing
 	return first
 }
 
-// faults returns all reasons that keep the pods off the node, in the order of the checks; without the node's name.
+// faults returns all reasons that keep the pods off the node, in the order of the checks. It does not set the node's name.
 func (x nodeFaults) faults(node int32, f *nodeFailings) (out []planning.NodeExample) {
 	if f.cordoned {
 		out = append(out, planning.NodeExample{Check: planning.NodeCordoned})
@@ -91,8 +91,8 @@ func (x nodeFaults) faults(node int32, f *nodeFailings) (out []planning.NodeExam
 	return x.topologyFault(node, out)
 }
 
-// topologyFault adds the result of topology rules to the node's other faults, or that no rule excludes the node. The result of a spread
-// that ignores the node may change with these faults.
+// topologyFault adds the result of topology rules to the node's other faults, or adds that no rule excludes the node. A spread that ignores
+// the node now may count it after these faults are corrected.
 func (x nodeFaults) topologyFault(node int32, faults []planning.NodeExample) []planning.NodeExample {
 	refused := x.c.Topology != nil && !x.t.S.Topology.Admits(x.c.Topology, x.c.Shape, node)
 	switch {
@@ -108,7 +108,7 @@ func (x nodeFaults) topologyFault(node int32, faults []planning.NodeExample) []p
 	return faults
 }
 
-// tooSmall returns the fault of a node with too little room, or with too little room for volumes only.
+// tooSmall returns the fault of a node that has too little room, or too little room for volumes only.
 func (x nodeFaults) tooSmall(node int32, f *nodeFailings) planning.NodeExample {
 	e := planning.NodeExample{Check: planning.NodeResources, Requests: corev1.ResourceList{}, Free: corev1.ResourceList{}}
 	if f.attach {
@@ -121,8 +121,8 @@ func (x nodeFaults) tooSmall(node int32, f *nodeFailings) planning.NodeExample {
 	return e
 }
 
-// refusingOn returns the rules that each keep the pods off the node: rules for host ports, or all others; noticed leaves out spreads that
-// ignore the node.
+// refusingOn returns the rules each of which alone keeps the pods off the node: either those for host ports or all others. If noticed is
+// set, it leaves out spreads that ignore the node.
 func (x nodeFaults) refusingOn(node int32, check planning.NodeCheck, noticed bool) []planning.Rule {
 	h := x.hostOf(node)
 	if h == nil || x.c.Topology == nil {

@@ -12,16 +12,17 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// maxNodeLooks limits how many nodes are examined for explanations.existing, for all classes together.
+// maxNodeLooks is the number of nodes that are examined for explanations.existing, for all classes together.
 const maxNodeLooks = 4 << 20
 
-// maxNodeTries limits for how many nodes of a class it is checked whether topology rules would allow the pod after a change.
+// maxNodeTries is the number of nodes per class for which existing checks whether topology rules would allow the pod after a change.
 const maxNodeTries = 64
 
 // maxExampleDims and maxExampleRules limit the text about an example node.
 const maxExampleDims, maxExampleRules = 3, 3
 
-// existing explains why no existing node takes the class: counts by first failing check, an example of each, and the nearest node.
+// existing explains why no existing node can take the class. It counts the nodes by the first check that they fail, and adds an example for
+// each check and the nearest node.
 func (x nodeFaults) existing() planning.Reason {
 	n := &planning.RemovedNodes{Total: len(x.m.Nodes)}
 	if n.Total == 0 {
@@ -47,20 +48,20 @@ func (x nodeFaults) existing() planning.Reason {
 	return planning.Reason{Code: planning.ReasonNoNodePools, Nodes: n, NearestMiss: best.miss}
 }
 
-// nodeFailings are the checks that a node of the snapshot fails.
+// nodeFailings are the checks that a node of the snapshot fails for the class.
 type nodeFailings struct {
 	groupFailings
-	// lacking are the resources of which the node has too little, at most maxExampleDims; dims is their number.
+	// lacking lists resources of which the node has too little, at most maxExampleDims. dims is the number of all such resources.
 	lacking [maxExampleDims]int
 	dims    int
-	// attach means that it lacks only room for volumes.
+	// attach means that the node lacks only room for volumes.
 	attach bool
 }
 
-// groupFailings are the failings of all nodes of a group.
+// groupFailings are the checks that all nodes of a group fail.
 type groupFailings struct {
 	known, cordoned, tainted, volumes bool
-	// unmet is how many labels don't meet the nearest alternative, and term is its number.
+	// unmet is the number of labels that don't meet the alternative closest to the node's labels. term is the index of this alternative.
 	unmet, term int32
 }
 
@@ -75,7 +76,7 @@ func (f *nodeFailings) count() int {
 	return n
 }
 
-// checkNode returns the first check that the node fails for the class, and all its failings except for topology.
+// checkNode returns the first check that the node fails for the class, and all checks that it fails, except for topology.
 func (x nodeFaults) checkNode(node int32) (planning.NodeCheck, nodeFailings) {
 	if !x.t.S.Room.Usable.Has(int(node)) {
 		return planning.NodeUnavailable, nodeFailings{}
@@ -112,7 +113,7 @@ func (x nodeFaults) checkNode(node int32) (planning.NodeCheck, nodeFailings) {
 	return planning.NodeNotPlaced, f
 }
 
-// groupFails returns the failings of all nodes of the group.
+// groupFails returns the checks that all nodes of the group fail.
 func (x nodeFaults) groupFails(group int32) groupFailings {
 	groups := x.groups[x.c.Shape]
 	if groups == nil {
@@ -151,13 +152,13 @@ func (x nodeFaults) taintsOf(node int32) []corev1.Taint {
 	return intolerable(x.s.Tolerations, x.m.Groups[x.m.Nodes[node].Group].Taints)
 }
 
-// unmetOn returns the labels of the node that don't meet the nearest alternative.
+// unmetOn returns the labels of the node that don't meet the alternative closest to the node's labels.
 func (x nodeFaults) unmetOn(node int32, f *nodeFailings) []string {
 	labels := x.m.Groups[x.m.Nodes[node].Group].Labels
 	return match.Needs(slices.DeleteFunc(slices.Clone(x.s.Terms[f.term]), func(r requirements.Requirement) bool { return match.Meets(labels, r) })).Keys()
 }
 
-// portTaken reports whether a pod of the node has a host port of the class.
+// portTaken reports whether a pod of the node uses a host port of the class.
 func (x nodeFaults) portTaken(node int32) bool {
 	h, o := x.hostOf(node), x.c.Topology
 	return h != nil && o != nil && slices.ContainsFunc(o.In, func(g int32) bool {
@@ -165,7 +166,8 @@ func (x nodeFaults) portTaken(node int32) bool {
 	})
 }
 
-// considerNode makes the node a finding if it fails a single check, and a candidate for a pair if it fails two.
+// considerNode stores the node in best if it fails only one check, and in two if it fails two checks. It does so only if that is nearer
+// than what is stored.
 func (x nodeFaults) considerNode(best *finding, two *pairFinding, node int32, f *nodeFailings) {
 	switch f.count() {
 	case 0:
@@ -196,7 +198,7 @@ func (x nodeFaults) considerNode(best *finding, two *pairFinding, node int32, f 
 	}
 }
 
-// codesFor returns the codes of changesFor, and the sizes of the changes.
+// codesFor returns the codes of the changes that changesFor returns, and the sizes of the changes.
 func (x nodeFaults) codesFor(node int32, f *nodeFailings) (codes [2]planning.MissCode, size float64) {
 	n := 0
 	note := func(code planning.MissCode) {
@@ -219,8 +221,8 @@ func (x nodeFaults) codesFor(node int32, f *nodeFailings) (codes [2]planning.Mis
 	return codes, size
 }
 
-// changesFor returns the changes that would correct the node's failings, nearest first; fewer than the failings if some can't be corrected.
-// For volumes the alternative places must be known.
+// changesFor returns the changes that would correct the node's failings, nearest first. There are fewer changes than failings if some
+// failings can't be corrected. If volumes keep the pods off the node, a change is only possible if the volumes' places are known.
 func (x nodeFaults) changesFor(node int32, f *nodeFailings) (misses []*planning.NearestMiss) {
 	if f.tainted {
 		misses = append(misses, &planning.NearestMiss{Code: planning.MissToleration, Taints: x.taintsOf(node)})
@@ -263,7 +265,7 @@ func (x nodeFaults) admitsChanged(node int32, f *nodeFailings) bool {
 	return ruleFaultsOf(x.explainer).admitsAt(x.c.Topology, h.Domains, of, loosely)
 }
 
-// hostOf returns the node as topology rules see it, or nil without any rules.
+// hostOf returns the node in the form that topology rules use, or nil if there are no rules.
 func (x nodeFaults) hostOf(node int32) *topology.Host {
 	if x.t.S.Topology == nil {
 		return nil
@@ -271,7 +273,8 @@ func (x nodeFaults) hostOf(node int32) *topology.Host {
 	return &x.t.S.Topology.Hosts[node]
 }
 
-// countsWhoeverNotices returns the counts on a node as if no group ignored it: a spread of pods with other demands may include it.
+// countsWhoeverNotices returns the counts on a node as if no topology group ignored it: a spread of pods with other demands may include the
+// node.
 func (x nodeFaults) countsWhoeverNotices(node int32) func(group int32) topology.Tally {
 	return func(group int32) topology.Tally {
 		out := x.t.S.Topology.Hosts[node].Of(group)

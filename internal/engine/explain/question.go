@@ -9,20 +9,21 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// question is a demand on a pool, perhaps on a changed copy of a pool, without requests, so that all classes of a shape share it.
+// question is a demand on a pool, or on a changed copy of a pool. It has no requests, so all classes of a shape share it.
 type question struct {
 	p  *nodepool.Pool
 	at int32
-	// rows and slots meet the demand; assigned are the choices of values for open labels that also meet it.
+	// rows and slots meet the demand. assigned has the combinations of values for open labels that also meet it.
 	rows, slots bitset.Set
 	assigned    []nodepool.Assignment
-	// changed means that the pod's demands or the pool differ from the plan's, so that spread rules may count other nodes.
+	// changed means that the pod's demands or the pool are not those of the plan, so spread rules may count other nodes.
 	changed bool
-	// plain means that all types are in the same cell if bought in the same way.
+	// plain means that all types are in the same cell if they are bought in the same slot with the same assignment.
 	plain bool
 }
 
-// questionKey identifies a question: the number of the shape's demand, the pool, and the key that is left out, if any, by code.
+// questionKey identifies a question by the number of the shape's demand, the pool, and the code of the key that is left out, if there is
+// one.
 type questionKey struct {
 	at, shape int32
 	demand    int
@@ -30,14 +31,15 @@ type questionKey struct {
 	key       string
 }
 
-// candidate is a node that could be bought: a row in a slot, with one of the question's assignments.
+// candidate is a node that could be bought. It has a row, a slot and one of the question's assignments.
 type candidate struct {
 	row, slot, assign int
 	price             int64
 }
 
-// ask finds the nodes of a pool that meet the demand, without resources. It returns nil if the pool itself excludes it. If the answer is
-// not known yet, it calls demand, which returns the demand and the pool (the key's pool or a changed copy), or nil for none.
+// ask finds the nodes of a pool that meet the demand, ignoring resources. It returns nil if the pool itself excludes the demand. If the
+// answer is not cached, ask calls demand. demand returns the demand and the pool, which is the key's pool or a changed copy, or a nil pool
+// if there is no question.
 func (x *explainer) ask(key questionKey, demand func() (match.Needs, *nodepool.Pool)) *question {
 	key.shape = x.c.Shape
 	if q, ok := x.questions[key]; ok {
@@ -53,7 +55,7 @@ func (x *explainer) ask(key questionKey, demand func() (match.Needs, *nodepool.P
 	return q
 }
 
-// narrow fills in the question's nodes: those that meet the demand and the pool's requirements, without the key that is left out.
+// narrow sets the question's nodes to those that meet the demand and the pool's requirements. It ignores the key that is left out.
 func (x *explainer) narrow(q *question, demand match.Needs, letOff bool, key string) {
 	p := q.p
 	q.rows, q.slots = bitset.Full(len(p.Table.Rows)), p.Table.Catalog.AllSlots.Clone()
@@ -77,8 +79,8 @@ func (x *explainer) narrow(q *question, demand match.Needs, letOff bool, key str
 	q.rows.And(some)
 }
 
-// assignments returns the choices of values for the pool's open labels with which a node meets the demand: labels of topology rules with
-// each of their values, others with one suitable value.
+// assignments returns the combinations of values for the pool's open labels with which a node meets the demand. A topology key takes each
+// of its values; another label takes one suitable value.
 func (x *explainer) assignments(p *nodepool.Pool, demand match.Needs) []nodepool.Assignment {
 	sets := []requirements.Set{{}}
 	seen := map[string]bool{}

@@ -12,13 +12,13 @@ import (
 // Limits of Rule.Domains and Rule.Holders.
 const maxRuleDomains, maxHolders = 8, 3
 
-// ruleKey identifies what is known about a rule: its first group and the pods' demands.
+// ruleKey identifies cached facts about a rule, by its first group and the pods' demands.
 type ruleKey struct {
 	group, shape int32
 	own          bool
 }
 
-// described returns the rule with its counts, in readable form.
+// described returns the rule, with its counts, in the form that a plan has.
 func (x ruleFaults) described(r *rule) planning.Rule {
 	key := ruleKey{r.groups[0], x.c.Shape, r.own}
 	if known, ok := x.rules[key]; ok {
@@ -41,8 +41,8 @@ func (x ruleFaults) described(r *rule) planning.Rule {
 	return out
 }
 
-// hasDomains reports whether nodes have the group's topology key, or could be launched with it. The trial's own list cannot be used: it
-// also has domains of nodes that other classes only tried.
+// hasDomains reports whether some nodes have the group's topology key, or could be launched with it. The trial's own list can't be used,
+// because it also has domains of nodes that were only tried for other classes.
 func (x ruleFaults) hasDomains(g *topology.Group) bool {
 	if g.At == topology.Hostname || len(x.m.Base.Domains[g.At]) > 0 ||
 		slices.ContainsFunc(x.t.S.Topology.Hosts, func(h topology.Host) bool { return h.Domains[g.At] != topology.NoDomain }) {
@@ -68,7 +68,7 @@ func (r *rule) publicKind() planning.RuleKind {
 	return planning.RuleHostPort
 }
 
-// countDomains fills in the domains of a rule whose key is not the node's name; there may be thousands of nodes.
+// countDomains sets the domains of a rule whose key is not the node's name: there may be thousands of nodes.
 func (x ruleFaults) countDomains(r *rule, out *planning.Rule) {
 	g := r.groups[0]
 	group, s := &x.m.Topology[g], x.t.S.Topology
@@ -125,7 +125,7 @@ func (x ruleFaults) countDomains(r *rule, out *planning.Rule) {
 	}
 }
 
-// nameNodes names a node of each domain that restricts the spread, and what keeps the pod off it.
+// nameNodes adds, for each domain that restricts the spread, the name of a node and what keeps the pod off it.
 func (x ruleFaults) nameNodes(g int32, out *planning.Rule) {
 	group, s := &x.m.Topology[g], x.t.S.Topology
 	for i := range out.Domains {
@@ -149,8 +149,8 @@ func (x ruleFaults) nameNodes(g int32, out *planning.Rule) {
 	}
 }
 
-// holdersOn returns the pods on a host that make the rule refuse the pod: pods on a node of the snapshot, or with -1 the DaemonSets of a
-// new node.
+// holdersOn returns the pods on a host because of which the rule refuses the pod. These are pods on the given node of the snapshot. If node
+// is -1, they are the DaemonSet pods of a new node.
 func (x ruleFaults) holdersOn(r *rule, node int32, daemons []int32) []planning.Holder {
 	inTheWay := func(class int32) bool {
 		o := x.m.Classes[class].Topology
@@ -197,7 +197,7 @@ func (x ruleFaults) holdersOn(r *rule, node int32, daemons []int32) []planning.H
 	return firstHolders(out)
 }
 
-// firstHolders returns the first few, sorted, so that the order of a node's pods does not matter.
+// firstHolders returns the first few holders after sorting, so that the result does not depend on the order of a node's pods.
 func firstHolders(list []planning.Holder) []planning.Holder {
 	slices.SortFunc(list, func(a, b planning.Holder) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))

@@ -8,8 +8,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// apart explains why a pod has no place although it could have one alone: the other pods that share its claims have none. Otherwise it is
-// empty.
+// apart explains why a pod has no place although it could have one alone: other pods that share its claims have no place. It returns "" if
+// this is not the cause.
 func (x *explainer) apart() string {
 	d := x.m.Devices
 	if d == nil || d.Claims == nil || d.Claims.Groups[x.c.Sample] == nil {
@@ -30,7 +30,7 @@ func (x *explainer) apart() string {
 	return fmt.Sprintf("it shares the devices of claim %s with %s: all of them have to run on one node, and there is none for all", name, inAll(others))
 }
 
-// inAll names the first pods, and counts the rest.
+// inAll returns a text with the first pods' names and the number of the rest.
 func inAll(names []string) string {
 	const most = 3
 	if len(names) > most {

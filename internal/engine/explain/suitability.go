@@ -19,10 +19,10 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Explanations check nodes one by one and record the checks that they fail. The check that the nodes of a type fail first is the reason for
-// a refusal, and a node that fails only one check shows what would help. No result here decides a placement.
+// Explanations check nodes one by one and record which checks each node fails. The check that the nodes of a type fail first is the reason
+// for a refusal. A node that fails only one check shows which change would be enough. No result of these checks decides a placement.
 
-// check is one step in choosing a new node, in the order in which explanations count them.
+// check is one of the checks of a new node. Explanations count them in this order.
 type check uint8
 
 const (
@@ -36,34 +36,34 @@ const (
 	checksPassed
 )
 
-// explanations contains what all explanations of a plan share.
+// explanations contains data that all explanations of a plan share.
 type explanations struct {
 	t *trial.Trial
-	// shut contains the offerings that are unavailable now, by catalog.
+	// shut contains, by catalog, the offerings that are unavailable now.
 	shut map[*market.Catalog]map[variantSlot]int64
-	// pools is indexed like Model.pools; filled as needed.
+	// pools is indexed like Model.pools; its entries are computed when needed.
 	pools []*poolFacts
-	// twins has the same indexes: see twinPools.
+	// twins is indexed like pools: see twinPools.
 	twins     []int
 	questions map[questionKey]*question
-	cells     *layout.Cells // nil without topology rules
-	// barred remembers, by cell, whether a new node there would add a domain that is not allowed.
+	cells     *layout.Cells // nil if there are no topology rules
+	// barred caches, by cell, whether a new node there would add a domain that is not allowed.
 	barred map[int32]bool
-	// looks counts the nodes examined for nearest misses; nodeLooks the existing nodes examined.
+	// looks is the number of nodes examined for nearest misses. nodeLooks is the number of existing nodes examined.
 	looks, nodeLooks int
-	// came is scratch space of surveys.
+	// came is scratch space for surveys.
 	came []check
-	// everyone lists, by spread group, its members by domain, including those on nodes that the group ignores.
+	// everyone lists, for each spread group, the number of its members by domain. Members on nodes that the group ignores are counted.
 	everyone map[int32][]int32
-	// hosts are the new nodes of questions, without pods.
+	// hosts caches the new nodes of questions, without pods.
 	hosts map[admission]topology.Host
-	// groups caches failed checks of nodes, by shape and group; rules caches properties of rules.
+	// groups caches the failed checks of nodes by shape and group. rules caches properties of rules.
 	groups map[int32][]groupFailings
 	rules  map[ruleKey]planning.Rule
-	// untainted is indexed like Model.pools: see likeButForTaints. Nil until it is needed.
+	// untainted is indexed like Model.pools: see likeButForTaints. It is nil until it is needed.
 	untainted []int32
-	// Known names, with which unknown names are compared: values of labels and resources, by catalog, and label keys; near caches similar
-	// names.
+	// The next fields are the known names that unknown names are compared with: values of labels, resources by catalog, and label keys.
+	// near caches similar names.
 	values    map[valuesKey][]string
 	resources map[*market.Catalog][]string
 	keys      []string
@@ -71,59 +71,60 @@ type explanations struct {
 	near      map[nearKey][]string
 }
 
-// maxLooks limits explanations.looks, so that explaining never takes much longer than planning. Classes that are explained after that have
-// no nearest miss.
+// maxLooks is the limit for explanations.looks, so that explaining never takes much longer than planning. Classes that are explained after
+// the limit is reached have no nearest miss.
 const maxLooks = 4 << 20
 
-// poolFacts describes the nodes of a pool, without the pods.
+// poolFacts describes the nodes of a pool, independent of pods.
 type poolFacts struct {
-	// stated are the rows and slots that meet the pool's requirement on each key.
+	// stated has, for each key, the rows and slots that meet the pool's requirement.
 	stated map[string]nodepool.Mask
-	// cost is indexed [row*limits+limit]; over are the rows of which the limits allow no further node. Nil without limits.
+	// cost is indexed by row*limits+limit. over are the rows of which the limits allow no further node. Nil without limits.
 	cost []int64
 	over bitset.Set
 }
 
-// explainer explains why pods of one class have no place.
+// explainer explains why pods of one class have no places.
 type explainer struct {
 	*explanations
 	m *model.Model
 	c *podclass.Class
 	s *podclass.Shape
-	// demands are the shape's alternatives for a new node.
+	// demands are the alternatives of the shape for a new node.
 	demands []demand
-	// awaits means that the pod may only be placed on a reservation; mayAwait means that it could also be so with other demands.
+	// awaits means that the pod may only be placed on a reservation. mayAwait means that this could be so with other demands.
 	awaits, mayAwait bool
 	// brief explainers don't look for a nearest miss.
 	brief bool
 	// loosely means that the pods are explained as if they had other tolerations: see spreadsLoosely.
 	loosely bool
-	// beyondTaints caches results for pools whose taints the pods don't tolerate, by the first pool of each kind.
+	// beyondTaints caches results for pools whose taints the pods don't tolerate. Pools that differ only in taints share an entry, under
+	// the index of the first.
 	beyondTaints map[int32]toleratedPool
-	// tries is how many more nodes may be checked with a change.
+	// tries is the number of further nodes that may be checked with a change.
 	tries int
-	// roomy are, by table, the rows that hold the pod.
+	// roomy has, for each table, the rows that have room for the pod.
 	roomy map[*nodepool.Table]bitset.Set
-	// admitted caches results of topology rules; byWay the results by the way to buy the question's nodes, if that decides.
+	// admitted caches results of topology rules. byWay caches them by the offering of the question's nodes, if only the offering matters.
 	admitted map[admission]bool
 	byWay    []verdict
 	wayOf    *question
-	// residents counts the DaemonSet pods of the candidate being tried.
+	// residents counts the DaemonSet pods of the candidate that is being checked.
 	residents int32
-	// varied remembers which sites keep their pool's minValues.
+	// varied caches whether the pool's minValues are kept, by site.
 	varied map[varietySite]bool
-	// lean has, for sites without that variety, the numbers of values, in the order of the pool's minValues.
+	// lean has, for sites where minValues are not kept, the numbers of values in the order of the pool's minValues.
 	lean map[varietySite][]int
 }
 
-// ruleSite contains the properties of a new node that topology rules see: its cell and its DaemonSets. loosely means that spread rules are
-// checked for any set of counted nodes.
+// ruleSite contains the properties of a new node that topology rules see: its cell and its DaemonSets. loosely means that the result must
+// be valid for any set of nodes that spread rules may count.
 type ruleSite struct {
 	cell, resident int32
 	loosely        bool
 }
 
-// admission is a pod of the class on a node of the site.
+// admission is a pod of the class on a node of the site: the key of cached results.
 type admission struct {
 	q    *question
 	site ruleSite
@@ -161,7 +162,7 @@ func (x *explanations) factsOf(at int32) *poolFacts {
 	return f
 }
 
-// lacks counts the resources of which the row has too little, up to two, and names one.
+// lacks returns the number of resources of which the row has too little (it stops counting at two), and one of these resources.
 func (x *explainer) lacks(q *question, row int) (n, dim int) {
 	have := q.p.Table.AllocOf(row, len(x.c.Requests))
 	for d, need := range x.c.Requests {
@@ -175,7 +176,7 @@ func (x *explainer) lacks(q *question, row int) (n, dim int) {
 	return n, dim
 }
 
-// roomyIn returns the table's rows that hold the pod.
+// roomyIn returns the table's rows that have room for the pod.
 func (x *explainer) roomyIn(t *nodepool.Table) bitset.Set {
 	if known, ok := x.roomy[t]; ok {
 		return known
@@ -190,7 +191,8 @@ func (x *explainer) roomyIn(t *nodepool.Table) bitset.Set {
 	return out
 }
 
-// reservable reports whether the slot's reservation has an instance left, and whether the pod may use another offering.
+// reservable reports whether the slot's reservation has an instance left, and whether the pod may use an offering that is not a
+// reservation.
 func (x *explainer) reservable(q *question, slot int, awaits bool) bool {
 	c := q.p.Table.Catalog
 	id := c.Slots[slot].Reservation
@@ -200,13 +202,13 @@ func (x *explainer) reservable(q *question, slot int, awaits bool) bool {
 	return x.t.S.Limits.Reserved[id] < c.Reservations[id]
 }
 
-// varietySite determines which nodes can replace a candidate with a single pod of the class. row is 0 if it does not matter.
+// varietySite identifies the nodes that can replace a candidate with a single pod of the class. row is 0 if it does not matter.
 type varietySite struct {
 	q                                 *question
 	row, slot, assign, cell, resident int32
 }
 
-// keepsVariety reports whether the types that can replace the candidate have the variety that the pool's minValues require.
+// keepsVariety reports whether the instance types that can replace the candidate meet the pool's minValues.
 func (x *explainer) keepsVariety(q *question, cand *candidate) bool {
 	if !x.t.StrictVariety(q.p) {
 		return true
@@ -246,8 +248,8 @@ func (x *explainer) varietySiteOf(q *question, cand *candidate) varietySite {
 // changed reports whether the pods are explained as if they required something else.
 func (x *explainer) changed(q *question) bool { return q.changed || x.loosely }
 
-// fitting calls see for the nodes that meet the question, are available and cost less than *below. see must check keepsVariety and admits
-// for nodes that it needs, and may lower *below.
+// fitting calls see for the nodes that meet the question, are available and cost less than *below. For nodes that see uses, it must check
+// keepsVariety and admits. It may lower *below.
 func (x *explainer) fitting(q *question, below *int64, see func(*candidate)) {
 	if q == nil {
 		return
@@ -288,7 +290,7 @@ func (x *explainer) fitting(q *question, below *int64, see func(*candidate)) {
 // variantSlot is an offering of a catalog.
 type variantSlot struct{ variant, slot int32 }
 
-// shutOfferings returns the prices of the offerings that are unavailable now and have their type's own capacity.
+// shutOfferings returns the prices of the catalog's offerings that are unavailable now and have the same capacity as their instance type.
 func (x *explanations) shutOfferings(c *market.Catalog) map[variantSlot]int64 {
 	if known, ok := x.shut[c]; ok {
 		return known
@@ -319,8 +321,8 @@ func (x *explanations) shutOfferings(c *market.Catalog) map[variantSlot]int64 {
 	return out
 }
 
-// labelOn returns the value of a label on the candidate, like nodepool.Pool.Label, but for the question's pool, and with one value of the
-// node's type if there are several.
+// labelOn returns the value of a label on the candidate. It does the same as nodepool.Pool.Label, but uses the question's pool. If the
+// node's type has several values, it returns one of them.
 func (x *explainer) labelOn(q *question, cand *candidate, key string) string {
 	c := q.p.Table.Catalog
 	have, decided := q.p.Template.Get(key), q.assigned[cand.assign].Labels
@@ -351,7 +353,7 @@ func (x *explainer) cellOf(q *question, cand *candidate) int32 {
 	return x.cells.Number(x.t.S.Topology.DomainsOf(func(key string) string { return x.labelOn(q, cand, key) }))
 }
 
-// option describes the candidate for people.
+// option describes the candidate in the form that a plan has.
 func (x *explainer) option(q *question, cand *candidate) *planning.InstanceTypeOption {
 	c := q.p.Table.Catalog
 	s := &c.Slots[cand.slot]
@@ -361,7 +363,7 @@ func (x *explainer) option(q *question, cand *candidate) *planning.InstanceTypeO
 	}
 }
 
-// limitShare returns how much too low the pool's limits are for one more node of the row, as a share of the limits.
+// limitShare returns by how much the pool's limits are too low for one more node of the row, as a share of the limits.
 func (x *explainer) limitShare(q *question, row int) float64 {
 	share := 0.0
 	x.exceeded(q, row, func(i int, over int64) { share += float64(over) / math.Max(float64(q.p.Limits.Max[i]), 1) })

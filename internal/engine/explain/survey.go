@@ -13,31 +13,31 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// survey counts which checks the nodes of a pool fail, and keeps the nearest miss of nodes that fail a single check.
+// survey counts the checks that the nodes of a pool fail, and keeps the nearest miss: of nodes that fail a single check.
 type survey struct {
 	*explainer
-	// came is indexed by type: the first check that its best node fails.
+	// came has, for each instance type, the first check that its best node fails.
 	came []check
-	// best is the present nearest miss; outline is its description while only the code and the question are known.
+	// best is the nearest miss so far. outline is its description as long as only the code and the question are known.
 	best    finding
 	outline planning.NearestMiss
 	of      *question
-	// rules concern the pod; refusing marks those that refuse an otherwise suitable node.
+	// rules concern the pod. refusing marks those that refuse an otherwise suitable node.
 	rules    []rule
 	refusing []bool
-	// newDomain: such a node adds a domain that is not allowed.
+	// newDomain means that such a node adds a domain that is not allowed.
 	newDomain bool
 	ruled     map[ruleSite]bool
 	small     candidate // scratch
-	// held is indexed like rules: DaemonSets that have the host port.
+	// held is indexed like rules. It has the DaemonSets that use the host port.
 	held [][]planning.Holder
-	// found are, by the pool's minValues, the most values of a node that has too few.
+	// found has, for each of the pool's minValues, the number of values of the node that has the most values and still too few.
 	found []int
-	// missesOnly means that only the nearest miss is needed, of nodes that can't take a pod of the class as they are.
+	// missesOnly means that only the nearest miss is needed, and only of nodes that can't take a pod of the class without a change.
 	missesOnly bool
 }
 
-// newSurvey makes an empty survey. It becomes invalid when the next survey is made.
+// newSurvey returns an empty survey. It becomes invalid when the next survey is made.
 func (x *explainer) newSurvey(p *nodepool.Pool) *survey {
 	types := len(p.Table.Catalog.Types)
 	x.came = slices.Grow(x.came[:0], types)[:types]
@@ -78,7 +78,8 @@ func (v *survey) walk(q *question) {
 	}
 }
 
-// eachWay sets cand to each offering of a row that meets the question, with noPrice if there is no available offering.
+// eachWay sets cand to each offering of row r that meets the question and calls see. If no offering is available, it sets the price to
+// noPrice.
 func eachWay(q *question, r int, cand *candidate, see func(*candidate)) {
 	row := &q.p.Table.Rows[r]
 	cand.row = r
@@ -97,7 +98,7 @@ func eachWay(q *question, r int, cand *candidate, see func(*candidate)) {
 	}
 }
 
-// way returns the first check that a large enough node fails when bought in this way.
+// way returns the first check that a node with enough room fails if it is bought as cand's offering.
 func (v *survey) way(q *question, cand *candidate, closed bool) check {
 	reservable := v.reservable(q, cand.slot, v.awaits || (v.changed(q) && v.mayAwait))
 	switch {
@@ -113,7 +114,7 @@ func (v *survey) way(q *question, cand *candidate, closed bool) check {
 		id := q.p.Table.Catalog.Slots[cand.slot].Reservation
 		size := 0.0
 		if id == "" {
-			size = 1 // one more instance counts as a smaller change than another policy
+			size = 1 // one more instance is a smaller change than another policy
 		}
 		if v.isNearest(q, cand, planning.MissReservation, size) {
 			v.take(q, cand, planning.MissReservation, size)
@@ -132,7 +133,7 @@ func (v *survey) way(q *question, cand *candidate, closed bool) check {
 	return checksPassed
 }
 
-// noteVariety keeps the counts of the node with the most values, unmet ones first.
+// noteVariety keeps the counts of the node with the most values; unmet minValues are compared first.
 func (v *survey) noteVariety(q *question, cand *candidate) {
 	found := v.lean[v.varietySiteOf(q, cand)]
 	sum := func(list []int) (n int) {
@@ -146,18 +147,18 @@ func (v *survey) noteVariety(q *question, cand *candidate) {
 	}
 }
 
-// isNearest reports whether a node that fails one check is the nearest so far, and fails none of the remaining checks.
+// isNearest reports whether a node that fails one check is the nearest so far and passes the remaining checks.
 func (v *survey) isNearest(q *question, cand *candidate, code planning.MissCode, size float64) bool {
 	return !v.brief && v.best.nearer(code, size, cand.price) && v.keepsVariety(q, cand) && ruleFaultsOf(v.explainer).admits(q, cand, false)
 }
 
-// take makes the node the nearest miss. nearest makes the text at the end.
+// take makes the node the nearest miss. Its text is made at the end, by nearest.
 func (v *survey) take(q *question, cand *candidate, code planning.MissCode, size float64) {
 	v.outline.Code, v.of = code, q
 	v.best = finding{&v.outline, size, cand.price, *cand}
 }
 
-// nearest returns the nearest miss of all walks.
+// nearest returns the nearest miss of all calls of walk.
 func (v *survey) nearest() finding {
 	if v.best.miss != &v.outline {
 		return v.best
@@ -182,7 +183,7 @@ func (v *survey) nearest() finding {
 	return v.best
 }
 
-// tooSmall considers a row with too little of a single resource.
+// tooSmall examines a row that has too little of a single resource.
 func (v *survey) tooSmall(q *question, r int) {
 	n, dim := v.lacks(q, r)
 	if n != 1 {
@@ -195,15 +196,15 @@ func (v *survey) tooSmall(q *question, r int) {
 	}
 	eachWay(q, r, &v.small, func(cand *candidate) {
 		v.looks++
-		// With lower requests the pod might have to wait for a reservation that is too small for it now.
+		// With lower requests the pod might have to wait for a reservation whose instances are too small for it now.
 		if cand.price != market.NoPrice && v.reservable(q, cand.slot, v.awaits || v.mayAwait) && v.isNearest(q, cand, code, size) {
 			v.take(q, cand, code, size)
 		}
 	})
 }
 
-// askRules finds the rules that refuse a node which passes all other checks, once for all nodes that rules treat alike, and tries leaving
-// each rule out.
+// askRules finds the rules that refuse a node which passes all other checks, once for all nodes that rules treat alike. It also tries to
+// leave out each rule.
 func (v *survey) askRules(q *question, cand *candidate) {
 	if known := ruleFaultsOf(v.explainer).verdictOn(q, cand); known != nil {
 		if *known == verdictAsked {

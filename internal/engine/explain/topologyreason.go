@@ -12,16 +12,16 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// rule is one topology rule as users know it: a constraint of the pod, the anti-affinity of placed pods, or a host port.
+// rule is one topology rule as users state it: a constraint of the pod, the anti-affinity of placed pods, or a host port.
 type rule struct {
 	kind topology.Kind
-	// own rules are the pod's; the others are stated by other pods.
+	// own means that the pod itself states the rule; otherwise other pods state it.
 	own    bool
 	groups []int32
 }
 
-// rulesOf lists the hard rules for a pod with these topology groups. All its required pod affinity is one rule, because each term selects
-// only pods that match all of them.
+// rulesOf lists the hard rules for a pod with these topology groups. All required pod affinity of the pod is one rule, because each term
+// selects only pods that match all terms.
 func rulesOf(m *model.Model, o *topology.Groups) []rule {
 	if o == nil {
 		return nil
@@ -45,7 +45,7 @@ func rulesOf(m *model.Model, o *topology.Groups) []rule {
 		group := &m.Topology[g]
 		switch {
 		case group.Kind == topology.Exclusive:
-			// A port has one group for each address that pods name for it.
+			// A port has one group for each host IP that pods name for it.
 			port := group.Key[:strings.LastIndexByte(group.Key, '/')]
 			at, ok := ports[port]
 			if !ok {
@@ -61,7 +61,7 @@ func rulesOf(m *model.Model, o *topology.Groups) []rule {
 	return out
 }
 
-// leftOutOf returns the topology groups without this rule.
+// leftOutOf returns the topology groups o without this rule.
 func (r *rule) leftOutOf(o *topology.Groups) *topology.Groups {
 	drop := func(list []int32) []int32 {
 		return slices.DeleteFunc(slices.Clone(list), func(g int32) bool { return topology.Contains(r.groups, g) })
@@ -73,11 +73,11 @@ func (r *rule) leftOutOf(o *topology.Groups) *topology.Groups {
 	return out
 }
 
-// aloneIn returns the topology groups with this rule only.
+// aloneIn returns the topology groups o with this rule as the only one.
 func (r *rule) aloneIn(o *topology.Groups, m *model.Model) *topology.Groups {
 	out := &topology.Groups{Owns: slices.DeleteFunc(slices.Clone(o.Owns), func(g int32) bool { return !topology.Contains(r.groups, g) })}
 	for _, g := range o.In {
-		// Spread and affinity count the pod itself; other rules that would refuse are left out.
+		// Spread and affinity count the pod itself, so these groups stay. Other rules that could refuse the pod are left out.
 		if kind := m.Topology[g].Kind; topology.Contains(r.groups, g) || (kind != topology.Anti && kind != topology.Exclusive) {
 			out.In = append(out.In, g)
 		}
@@ -85,7 +85,7 @@ func (r *rule) aloneIn(o *topology.Groups, m *model.Model) *topology.Groups {
 	return out
 }
 
-// admits reports whether the rules allow the pod on the candidate. loosely is for nodes that could not be bought for the plan: see
+// admits reports whether the rules allow the pod on the candidate. loosely must be set for nodes that could not be bought for the plan: see
 // spreadsLoosely.
 func (x ruleFaults) admits(q *question, cand *candidate, loosely bool) bool {
 	if x.t.S.Topology == nil {
@@ -124,7 +124,7 @@ func (x *explanations) bars(cell int32) bool {
 	return barred
 }
 
-// on adds the candidate to the trial for a moment, with its DaemonSet pods.
+// on adds the candidate with its DaemonSet pods to the trial, calls look, and removes it again.
 func (x ruleFaults) on(q *question, cand *candidate, look func(*topology.Host)) {
 	s := x.t.S.Topology
 	host := x.addNode(q, cand)
@@ -141,7 +141,7 @@ func (x ruleFaults) on(q *question, cand *candidate, look func(*topology.Host)) 
 	s.DropHost()
 }
 
-// addNode adds the candidate to the trial's nodes and returns its number. Its labels determine how rules see it; they are read once for all
+// addNode adds the candidate to the trial's nodes and returns its number. Rules see the node's labels. The labels are read once for all
 // nodes that rules treat alike.
 func (x ruleFaults) addNode(q *question, cand *candidate) int32 {
 	s, at := x.t.S.Topology, admission{q, ruleSite{cell: x.cellOf(q, cand), resident: q.p.Table.Rows[cand.row].Resident}}
@@ -168,7 +168,7 @@ func (x ruleFaults) addNode(q *question, cand *candidate) int32 {
 	return host
 }
 
-// verdictOn returns the verdict that follows from the candidate's offering alone, or nil if there is none.
+// verdictOn returns the verdict that follows from the candidate's offering alone, or nil if the offering alone does not decide.
 func (x ruleFaults) verdictOn(q *question, cand *candidate) *verdict {
 	if !q.plain || q.p.Table.Rows[cand.row].Resident != 0 {
 		return nil
@@ -180,7 +180,7 @@ func (x ruleFaults) verdictOn(q *question, cand *candidate) *verdict {
 	return &x.byWay[cand.assign*slots+cand.slot]
 }
 
-// admitsAt reports whether a pod with these topology groups may go on a node in the domains with these counts.
+// admitsAt reports whether a pod with these topology groups may run on a node that is in the given domains. of returns the counts.
 func (x ruleFaults) admitsAt(o *topology.Groups, domains []int32, of func(group int32) topology.Tally, loosely bool) bool {
 	if loosely {
 		if !x.spreadsLoosely(o, domains) {
@@ -193,8 +193,8 @@ func (x ruleFaults) admitsAt(o *topology.Groups, domains []int32, of func(group 
 }
 
 // spreadsLoosely checks spread rules over domains larger than a node for a pod whose demands differ from the plan's. The set of counted
-// nodes may change with the demands, so it counts every member and assumes that the emptiest domain is empty. A node that passes is allowed
-// with any set of counted nodes.
+// nodes may change with the demands. So it counts every member and assumes that the emptiest domain is empty. If a node passes, it is
+// allowed with any set of counted nodes.
 func (x ruleFaults) spreadsLoosely(o *topology.Groups, domains []int32) bool {
 	for _, g := range o.Owns {
 		group := &x.m.Topology[g]
@@ -215,7 +215,7 @@ func withoutWideSpreads(o *topology.Groups, m *model.Model) *topology.Groups {
 	})}
 }
 
-// membersOf returns the group's members by domain, on all nodes.
+// membersOf returns the number of the group's members by domain, on all nodes.
 func (x ruleFaults) membersOf(g int32) []int32 {
 	if known, ok := x.everyone[g]; ok {
 		return known
@@ -263,7 +263,7 @@ func podsOn(m *model.Model, node int32) []int32 {
 	return out
 }
 
-// skewNeeded returns the maxSkew with which a spread rule would allow the pod in the domains, or 0 if none would.
+// skewNeeded returns the maxSkew with which a spread rule would allow the pod in the domains, or 0 if no maxSkew would.
 func (x ruleFaults) skewNeeded(r *rule, domains []int32, of func(group int32) topology.Tally) int32 {
 	g := r.groups[0]
 	group := &x.m.Topology[g]

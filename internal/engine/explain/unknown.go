@@ -20,8 +20,8 @@ import (
 // maxKnown limits Unknown.Known, maxUnknown the number of unknown names in a reason.
 const maxKnown, maxUnknown = 10, 4
 
-// unknownsOf returns the names that pods of the class require of a pool and that no object has. Names of alternatives are reported if each
-// alternative has one.
+// unknownsOf returns the names that pods of the class require of a pool and that do not exist on any object. If the pods have alternatives,
+// names are reported only if each alternative has an unknown name.
 func (x *explainer) unknownsOf(p *nodepool.Pool) []planning.Unknown {
 	out := x.unknownResources(p)
 	var names []planning.Unknown
@@ -45,7 +45,7 @@ func (x *explainer) unknownsOf(p *nodepool.Pool) []planning.Unknown {
 	return out[:min(len(out), maxUnknown)]
 }
 
-// unknownNeed returns the label or the value that no object has, or nil if it is known.
+// unknownNeed returns the label or the value of the requirement that does not exist on any object, or nil if all exist.
 func (x *explainer) unknownNeed(p *nodepool.Pool, r requirements.Requirement) *planning.Unknown {
 	key := r.Key()
 	values, listed := x.knownValues(p.Table.Catalog, key)
@@ -70,7 +70,7 @@ func (x *explanations) stated(c *market.Catalog, key string) bool {
 	return typed || c.OfferingKeys[key]
 }
 
-// onSomeNode reports whether some node of the snapshot has the label. It asks the nodes' groups, which know the labels that pods require.
+// onSomeNode reports whether some node of the snapshot has the label. It asks the nodes' groups, which have the labels that pods require.
 func (x *explainer) onSomeNode(key string) bool {
 	known, ok := x.onNodes[key]
 	if !ok {
@@ -80,8 +80,8 @@ func (x *explainer) onSomeNode(key string) bool {
 	return known
 }
 
-// nearLabels returns labels that an unknown label may be a misspelling of: first labels of the pool and well-known labels, then labels of
-// instance types and nodes.
+// nearLabels returns known labels of which the unknown label may be a misspelling. Labels of the pool and well-known labels come first,
+// then labels of instance types and nodes.
 func (x *explainer) nearLabels(known requirements.Set, key string, r requirements.Requirement) []string {
 	var e *requirements.IncompatibleError
 	if err := x.m.Vocab.Compatible(known, requirements.NewSet(r)); errors.As(err, &e) {
@@ -92,7 +92,7 @@ func (x *explainer) nearLabels(known requirements.Set, key string, r requirement
 	return x.nearest3(x.labelKeys(), key)
 }
 
-// nearest3 is spelling.Nearest with a cache: all pods of a workload have the same mistake.
+// nearest3 is spelling.Nearest with a cache, because all pods of a workload have the same mistake.
 func (x *explanations) nearest3(known []string, name string) []string {
 	if len(known) == 0 {
 		return nil
@@ -106,21 +106,21 @@ func (x *explanations) nearest3(known []string, name string) []string {
 	return out
 }
 
-// nearKey identifies a question to spelling.Nearest: a list kept by explanations, and a name.
+// nearKey identifies a call of spelling.Nearest: one of the lists that explanations keeps, and a name.
 type nearKey struct {
 	list *string
 	n    int
 	name string
 }
 
-// valuesKey identifies the values of a label in a catalog.
+// valuesKey identifies a label of a catalog.
 type valuesKey struct {
 	c   *market.Catalog
 	key string
 }
 
 // knownValues returns the values that instance types or offerings of the catalog state for a label, sorted. It returns false if they state
-// none, or leave it open.
+// no value, or leave the value open.
 func (x *explanations) knownValues(c *market.Catalog, key string) ([]string, bool) {
 	if !x.stated(c, key) {
 		return nil, false
@@ -165,7 +165,7 @@ func sortedSet[K ~string](set map[K]bool) []string {
 	return out
 }
 
-// unknownResources returns the resources that the pods request and no type of the pool's catalog has.
+// unknownResources returns the resources that the pods request and that no type of the pool's catalog has.
 func (x *explainer) unknownResources(p *nodepool.Pool) []planning.Unknown {
 	var out []planning.Unknown
 	for d, name := range x.m.Resources.Names {
@@ -200,7 +200,7 @@ func (x *explainer) notKnown(p *nodepool.Pool) []planning.NotKnown {
 	return out
 }
 
-// resourcesOf returns the resources of some type of the catalog, sorted.
+// resourcesOf returns the resources that types of the catalog have, sorted.
 func (x *explanations) resourcesOf(c *market.Catalog) []string {
 	if known, ok := x.resources[c]; ok {
 		return known
@@ -218,7 +218,7 @@ func (x *explanations) resourcesOf(c *market.Catalog) []string {
 	return out
 }
 
-// maxNodesRead limits how many nodes are read for similar names.
+// maxNodesRead is the number of nodes whose labels are read to find similar names.
 const maxNodesRead = 64
 
 // labelKeys returns the labels of instance types, offerings and nodes, sorted.

@@ -8,8 +8,8 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
-// fillBalanced fills the node so that no resource runs out long before the others: each step takes the next item, in the order of value,
-// whose scarcest resource on this node is the one with the most left. An item may have several loads in k.Trial: see mergeTrial.
+// fillBalanced fills the node so that no resource runs out long before the others. Each step takes the next item, in the order of value, of
+// those that mainly need the resource of which the node has the most left. An item may have several entries in k.Trial: see mergeTrial.
 func (k *Packer) fillBalanced(o int32) int64 {
 	p, opt := k.p, &k.p.Options[o]
 	k.begin(opt)
@@ -24,7 +24,7 @@ func (k *Packer) fillBalanced(o int32) int64 {
 		}
 		i := lists[d][k.cursor[d]]
 		it := &p.Items[i]
-		// Take half of the fitting pods at a time, to keep the balance when few are left.
+		// Take half of the fitting pods at a time, so that the resources stay balanced when few are left.
 		most := max((resources.HowMany(it.Need, k.free, k.Left[i])+1)/2, 1)
 		taken := k.taken[d]
 		w := k.add(i, min(most, k.Left[i]-taken, it.PerNode-taken))
@@ -39,8 +39,8 @@ func (k *Packer) fillBalanced(o int32) int64 {
 	return worth
 }
 
-// skewedOf sorts the option's items, by the resource that they need most of, by how much more they need of it than of the others:
-// unbalanced items go first, while others can balance them, and the remaining ones fit anywhere.
+// skewedOf sorts the option's items, grouped by the resource that they need most of, by how much more of it they need than of other
+// resources. Unbalanced items go first, while other items can balance them; the remaining items fit anywhere.
 func (k *Packer) skewedOf(o int32) [][]int32 {
 	if k.skewed[o] == nil {
 		opt := &k.p.Options[o]
@@ -58,7 +58,7 @@ func (k *Packer) skewedOf(o int32) [][]int32 {
 	return k.skewed[o]
 }
 
-// byDominant lists those of the items that are left by the resource that they need most of, and computes how skewed they are.
+// byDominant lists the items that still have pods by the resource that they need most of, and computes how skewed they are.
 func (k *Packer) byDominant(opt *pricing.Option, items []int32) [][]int32 {
 	count := make([]int, k.p.Dims)
 	k.most = k.most[:0]
@@ -83,7 +83,8 @@ func (k *Packer) byDominant(opt *pricing.Option, items []int32) [][]int32 {
 	return lists
 }
 
-// skewness returns the largest share of a resource that the need takes, minus the mean share of the others, without pods.
+// skewness returns the largest share of a resource that the need takes, minus the mean share of the other resources. The resource "pods"
+// does not count.
 func skewness(need, alloc []int64) float64 {
 	largest, sum, n := 0.0, 0.0, 0.0
 	for d, amount := range need {
@@ -98,7 +99,7 @@ func skewness(need, alloc []int64) float64 {
 	return largest - (sum-largest)/max(n-1, 1)
 }
 
-// alive filters a list in place: items that have run out are removed permanently, because counts only fall.
+// alive filters a list in place. It removes items that have run out; they never come back, because counts only fall.
 func (k *Packer) alive(list []int32) []int32 {
 	live := list[:0]
 	for _, i := range list {
@@ -123,7 +124,7 @@ func dominant(need, alloc []int64) int {
 	return at
 }
 
-// richest returns the resource with the largest free share among those with items left to try, or -1.
+// richest returns the resource that has the largest free share, of those for which an item is left to try, or -1.
 func (k *Packer) richest(opt *pricing.Option, lists [][]int32) int {
 	best, at := -1.0, -1
 	for d, list := range lists {
@@ -132,7 +133,7 @@ func (k *Packer) richest(opt *pricing.Option, lists [][]int32) int {
 			k.cursor[d]++
 		}
 		if gone == 0 && k.cursor[d] > 0 {
-			// Items at the front that have run out never come back.
+			// Items at the front that have run out never come back, so they are removed.
 			list = list[k.cursor[d]:]
 			lists[d], k.cursor[d] = list, 0
 		}
@@ -146,7 +147,7 @@ func (k *Packer) richest(opt *pricing.Option, lists [][]int32) int {
 	return at
 }
 
-// mergeTrial joins the loads of one item.
+// mergeTrial joins the entries of an item in k.Trial to one.
 func (k *Packer) mergeTrial() {
 	slices.SortFunc(k.Trial, func(a, b pricing.Load) int { return cmp.Compare(a.Item, b.Item) })
 	out := k.Trial[:0]

@@ -8,7 +8,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
-// Bins is a set of nodes to buy, with their pods.
+// Bins is a set of nodes to buy, with the pods on them.
 type Bins struct {
 	List []Bin
 }
@@ -18,10 +18,10 @@ type Bin struct {
 	Option int32
 	Load   []pricing.Load // by item, ascending
 	used   []int64
-	worth  int64 // Σ count x value of the load
+	worth  int64 // sum of count x value over the load
 }
 
-// newBin makes a node of the option with the load.
+// newBin returns a node of the option with the loads.
 func (k *Task) newBin(o int32, loads []pricing.Load) Bin {
 	p, v := k.p, k.v
 	b := Bin{Option: o, Load: slices.Clone(loads), used: make([]int64, p.Dims)}

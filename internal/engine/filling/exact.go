@@ -9,15 +9,15 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
-// Limits of packing a few pods exactly: the number of pods, and the number of nodes (subsets of pods times options) to check.
+// Limits of packing a few pods exactly: the number of pods, and the number of nodes to check (subsets of pods times options).
 const (
 	exactPods = 10
 	exactWork = 500_000
 )
 
-// packExactly replaces a packing of a few pods by the cheapest one, with the fewest nodes of equally cheap ones, if that is better: it
-// finds the cheapest node that holds each subset of the pods, and from these the cheapest way to divide all pods. It keeps rules about
-// pods on one node; rules about several nodes are already in the options' places.
+// packExactly replaces a packing of a few pods by the cheapest packing, if that is better. Of equally cheap packings it takes the one with
+// the fewest nodes. It finds the cheapest node that holds each subset of the pods, and from these the cheapest way to divide all pods. It
+// keeps rules about pods on one node. Rules about several nodes are already part of the options' places.
 func (k *Task) packExactly(g *Bins) {
 	p := k.p
 	pods := g.pods()
@@ -26,7 +26,7 @@ func (k *Task) packExactly(g *Bins) {
 	}
 	all := 1<<len(pods) - 1
 	bins := make([]Bin, all+1)
-	price := make([]int64, all+1) // the price of the cheapest node for the subset
+	price := make([]int64, all+1) // the price of the cheapest node for each subset
 	bins[0].used = make([]int64, p.Dims)
 	for set := 1; set <= all; set++ {
 		first := bits.TrailingZeros(uint(set))
@@ -44,7 +44,7 @@ func (k *Task) packExactly(g *Bins) {
 	cost, parts, last := make([]int64, all+1), make([]int, all+1), make([]int, all+1)
 	for set := 1; set <= all; set++ {
 		cost[set] = math.MaxInt64
-		first := set & -set // some node must have the first pod
+		first := set & -set // some node must hold the first pod
 		for sub := set; sub > 0; sub = (sub - 1) & set {
 			rest := cost[set&^sub]
 			if sub&first == 0 || price[sub] == math.MaxInt64 || rest == math.MaxInt64 {
@@ -64,7 +64,7 @@ func (k *Task) packExactly(g *Bins) {
 	}
 }
 
-// pods returns the items of all pods of the packing, one entry per pod, or none if they are too many to pack exactly.
+// pods returns the items of all pods of the packing, one entry per pod, or none if there are too many pods to pack exactly.
 func (g *Bins) pods() []int32 {
 	var list []int32
 	for i := range g.List {

@@ -13,7 +13,7 @@ import (
 type Task struct {
 	p *pricing.Problem
 	v *pricing.Values
-	// at is the index of the place of each item.
+	// at has, for each item, the index of its place.
 	at    []int
 	rules *Rules
 }
@@ -28,21 +28,21 @@ func NewTask(p *pricing.Problem, v *pricing.Values, rules *Rules) *Task {
 	return k
 }
 
-// Rules are rules about single nodes, and the DaemonSet pods on new nodes that count for them.
+// Rules are rules about single nodes, and the DaemonSet pods on new nodes that these rules count.
 type Rules struct {
 	Groups []topology.Group
-	// Residents counts the DaemonSet pods of a new node.
+	// Residents counts the DaemonSet pods of the new node n.
 	Residents func(n *topology.OneNode, pool, row int32)
 }
 
-// newNode makes an empty node of the option.
+// newNode returns an empty node of the option.
 func (r *Rules) newNode(opt *pricing.Option) *topology.OneNode {
 	n := topology.NewOneNode(r.Groups)
 	r.Residents(n, opt.Pool, opt.Row)
 	return n
 }
 
-// begin makes n an empty node of the option.
+// begin resets n to an empty node of the option.
 func (r *Rules) begin(n *topology.OneNode, opt *pricing.Option) {
 	n.Begin(nil)
 	r.Residents(n, opt.Pool, opt.Row)
@@ -52,31 +52,31 @@ func (r *Rules) begin(n *topology.OneNode, opt *pricing.Option) {
 type Gate interface {
 	// Open reports whether one more node of the option may be bought.
 	Open(option int32) bool
-	// Buy takes one node of the option, if it may be bought.
+	// Buy records that one node of the option is bought, if it may be bought, and reports whether it is.
 	Buy(option int32) bool
 }
 
-// nodesPerItem is the least number of nodes per item for which whole patterns are worth it: they are bought as often as the linear program
-// says, rounded down.
+// nodesPerItem is the least number of nodes per item for which whole patterns are worth their time, because each is bought as often as the
+// linear program says, rounded down.
 const nodesPerItem = 2
 
 const (
-	// goodSeed is how much more than the bound, as a share of it, the initial packing may cost to be kept: if prices are proportional to
+	// goodSeed is the share by which the initial packing may cost more than the lower bound to be kept. If prices are proportional to
 	// sizes, a packer by value does not come so close.
 	goodSeed = 1.0 / 22
-	// fewOptions is how many options count as few: then nodes of one price may be as good as any others.
+	// fewOptions is the number of options up to which nodes of a single price may be as good as any others.
 	fewOptions = 256
-	// poorStart is how much more a packing may cost than another, as a share, to be refined nevertheless.
+	// poorStart: a packing that costs at most this share more than another one is also refined.
 	poorStart = 0.1
-	// fairStart is how much more than the bound, as a share of it, a packing of many pods may cost to be improved without repacking its
-	// worst bins by value first; manyPods is how many pods count as many.
+	// fairStart: a packing of at least manyPods pods that costs at most this share more than the lower bound is improved without first
+	// repacking its worst bins by value.
 	fairStart = 1.0 / 80
 	manyPods  = 600
 )
 
-// First returns the packing to improve. It returns the initial packing, or one with nodes of a single price, if that is close to the bound.
-// It also returns the initial packing if that is much cheaper than what the packer finds by value. Otherwise it returns the packer's
-// packing, refined. If limits bind, only the packer is used.
+// First returns the packing to improve. It returns the initial packing, or a packing with nodes of a single price, if that packing is close
+// to the lower bound. It also returns the initial packing if that is much cheaper than the packing that the packer finds by value.
+// Otherwise it returns the refined packing of the packer. If limits bind, only the packer is used.
 func (k *Packer) First(ctx context.Context) *Bins {
 	p, v := k.p, k.v
 	var seeded *Bins
@@ -123,8 +123,8 @@ func (k *Task) seeded() *Bins {
 	return g
 }
 
-// balanced returns a packing, by values, with nodes of one price, each filled so that its resources run out together, or nil if there is
-// none.
+// balanced returns a packing, by values, with nodes of a single price. Each node is filled so that its resources run out together. It
+// returns nil if there is no such packing.
 func (k *Task) balanced(ctx context.Context) *Bins {
 	q := newPackings(k, k.v.Item, k.v.Ratio)
 	q.out.Likely = k.v.Program.MeanPrice()
@@ -139,7 +139,7 @@ func (k *Task) balanced(ctx context.Context) *Bins {
 	return g
 }
 
-// podsOf returns how many pods the problem has.
+// podsOf returns the number of pods of the problem.
 func podsOf(p *pricing.Problem) int {
 	sum := 0
 	for i := range p.Items {
@@ -148,7 +148,7 @@ func podsOf(p *pricing.Problem) int {
 	return sum
 }
 
-// refine makes a packing cheaper without losing a pod.
+// refine makes a packing cheaper and keeps all its pods.
 func (k *Task) refine(ctx context.Context, g *Bins) {
 	k.rightSize(g)
 	k.dropEmptiable(g)
@@ -160,8 +160,8 @@ func (k *Task) refine(ctx context.Context, g *Bins) {
 	k.packExactly(g)
 }
 
-// fair reports whether repacking bins by value is hardly worth its time: the values are only a guide, the options are few, and the packing
-// of many pods costs hardly more than its bound.
+// fair reports whether repacking bins by value is hardly worth its time. This is so if the values are only a guide, there are few options,
+// and the packing has many pods and costs hardly more than its lower bound.
 func (k *Task) fair(g *Bins) bool {
 	return k.p.Rough && len(k.p.Options) <= fewOptions && float64(g.cost(k.p)) <= k.v.Bound*(1+fairStart) && podsOf(k.p) > manyPods
 }
@@ -175,7 +175,7 @@ func (k *Packer) Waiting() int {
 	return sum
 }
 
-// Improve replaces the nodes by the cheapest found within the effort.
+// Improve replaces the packing by the cheapest one that it finds within the effort.
 func (k *Packer) Improve(ctx context.Context, g *Bins, e packing.Effort) {
 	newPackings(k.Task, k.v.Item, k.v.Ratio).improve(ctx, g, e)
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
-// Improvement works on a finished packing, within a limit on work: each node is exchanged for the cheapest one that holds its load, nodes
-// whose pods fit into free room of others are dropped, and the worst nodes are emptied and packed again.
+// Improvement changes a finished packing within a limit on work. Each node is exchanged for the cheapest node that holds its load; nodes
+// whose pods fit into the free room of other nodes are dropped; and the worst nodes are emptied and their pods packed again.
 
 // rightSize exchanges each bin for the cheapest option that can hold its load.
 func (k *Task) rightSize(g *Bins) {
@@ -20,7 +20,7 @@ func (k *Task) rightSize(g *Bins) {
 	}
 }
 
-// cheapestFor returns the cheapest option that can hold the bin's load: the first, because options are sorted by price.
+// cheapestFor returns the cheapest option that can hold the bin's load. That is the first one, because options are sorted by price.
 func (k *Task) cheapestFor(b *Bin) int32 {
 	p := k.p
 	for o := range p.Options {
@@ -35,7 +35,7 @@ func (k *Task) cheapestFor(b *Bin) int32 {
 	return -1
 }
 
-// holds reports whether a node of the option has room for the bin's load and accepts its pods.
+// holds reports whether a node of the option has room for the bin's load and its rules allow the pods.
 func (k *Task) holds(opt *pricing.Option, b *Bin) bool {
 	if !resources.Fits(b.used, opt.Alloc) {
 		return false
@@ -48,7 +48,7 @@ func (k *Task) holds(opt *pricing.Option, b *Bin) bool {
 	return true
 }
 
-// dropEmptiable removes bins whose whole load fits into free room of the others, the least loaded first.
+// dropEmptiable removes bins if their whole load fits into the free room of other bins. The least loaded bins are tried first.
 func (k *Task) dropEmptiable(g *Bins) {
 	order := make([]int, len(g.List))
 	for i := range order {
@@ -72,7 +72,7 @@ func (k *Task) dropEmptiable(g *Bins) {
 	g.List = kept
 }
 
-// spread moves the load of bin i into other bins if all of it fits; otherwise it changes nothing.
+// spread moves the load of bin i to other bins if all of it fits. Otherwise it changes nothing.
 func (k *Task) spread(g *Bins, i int, gone []bool) bool {
 	p := k.p
 	type move struct {
@@ -126,7 +126,7 @@ func (k *Task) spread(g *Bins, i int, gone []bool) bool {
 	return true
 }
 
-// roomBeside returns how many pods of the item the rules about single nodes allow on the bin, in addition to its load and to what will be
+// roomBeside returns how many more pods of the item the rules about single nodes allow on the bin, given its load and the pods that will be
 // moved there.
 func (k *Task) roomBeside(opt *pricing.Option, b *Bin, moved []pricing.Load, it *pricing.Item) int {
 	s := k.rules.newNode(opt)
@@ -140,7 +140,7 @@ func (k *Task) roomBeside(opt *pricing.Option, b *Bin, moved []pricing.Load, it 
 	return s.Room(it.Topology)
 }
 
-// rulesAllow reports whether the load meets the rules about single nodes on a node of the option.
+// rulesAllow reports whether the bin's load meets the rules about single nodes on a node of the option.
 func (k *Task) rulesAllow(opt *pricing.Option, b *Bin) bool {
 	if !k.ruled(b) {
 		return true
@@ -160,7 +160,7 @@ func (k *Task) rulesAllow(opt *pricing.Option, b *Bin) bool {
 	return true
 }
 
-// ruled reports whether the load has pods for which rules must be checked one by one.
+// ruled reports whether rules must be checked one by one for some pods of the load.
 func (k *Task) ruled(b *Bin) bool {
 	return slices.ContainsFunc(b.Load, func(l pricing.Load) bool { return k.p.Items[l.Item].Ruled })
 }

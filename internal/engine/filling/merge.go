@@ -9,15 +9,15 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
-// mergeWork limits how many nodes (pairs of bins times options) merge checks in a round, and mergeRounds the number of rounds.
+// mergeWork is the number of nodes (pairs of bins times options) that merge checks in a round. mergeRounds is the number of rounds.
 const (
 	mergeWork   = 300_000
 	mergeRounds = 16
 )
 
-// merge puts the loads of two bins onto one node if that costs less than both. A packer by value misses this when each of two small nodes
-// is the better bargain, but together they leave more unused than a large one. Among pairs of the bins with the least value for their
-// price, the pair that saves most goes first.
+// merge puts the loads of two bins onto one node if that costs less than both. A packer by value misses this if each of two small nodes has
+// more value for its price, but one large node would leave less room unused. It examines pairs of the bins with the least value for their
+// price. The pair that saves most is merged first.
 func (k *Task) merge(ctx context.Context, g *Bins) {
 	for range mergeRounds {
 		if len(g.List) < 2 || ctx.Err() != nil || !k.mergeOnce(g) {
@@ -26,7 +26,7 @@ func (k *Task) merge(ctx context.Context, g *Bins) {
 	}
 }
 
-// mergeOnce merges the two bins that save most. It returns false if none do.
+// mergeOnce merges the two bins whose merging saves most. It returns false if no merging saves anything.
 func (k *Task) mergeOnce(g *Bins) bool {
 	p := k.p
 	take := 2
@@ -43,7 +43,7 @@ func (k *Task) mergeOnce(g *Bins) bool {
 			copy(used, g.List[i].used)
 			resources.AddScaled(used, g.List[j].used, 1)
 			if !k.anyHas(used, price-best) {
-				continue // most pairs: their loads need not be joined
+				continue // true for most pairs: then their loads need not be joined
 			}
 			both := k.together(&g.List[i], &g.List[j])
 			if o, saved := k.oneFor(&both, price); o >= 0 && saved > best {
@@ -60,7 +60,7 @@ func (k *Task) mergeOnce(g *Bins) bool {
 	return true
 }
 
-// anyHas reports whether some option that costs less has room for this load.
+// anyHas reports whether some option that costs less than price has room for this load.
 func (k *Task) anyHas(used []int64, price int64) bool {
 	for o := range k.p.Options {
 		if opt := &k.p.Options[o]; opt.Price >= price {
@@ -72,7 +72,7 @@ func (k *Task) anyHas(used []int64, price int64) bool {
 	return false
 }
 
-// together returns a bin with the loads of both, without an option yet.
+// together returns a bin with the loads of a and b. It has no option yet.
 func (k *Task) together(a, b *Bin) Bin {
 	both := Bin{used: slices.Clone(a.used), Load: slices.Clone(a.Load), worth: a.worth + b.worth}
 	for _, l := range b.Load {
@@ -82,7 +82,7 @@ func (k *Task) together(a, b *Bin) Bin {
 	return both
 }
 
-// oneFor returns the cheapest option that costs less than the two nodes and holds the bin, and its saving; -1 if there is none.
+// oneFor returns the cheapest option that holds the bin and costs less than price, and the saving. found is -1 if there is no such option.
 func (k *Task) oneFor(b *Bin, price int64) (found int32, saved int64) {
 	p := k.p
 	for _, l := range b.Load {

@@ -11,21 +11,22 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
-// Packer fills nodes with items by value: repeatedly it buys the node whose best filling is worth most per dollar, as many of them as
-// there are items for.
+// Packer fills nodes with items by value. It repeatedly buys nodes of the option whose best filling has the highest value per dollar, as
+// many as there are items to fill them.
 type Packer struct {
 	*Task
-	// gate limits which nodes may be bought; nil means no limits.
+	// gate limits which nodes may be bought; nil means that there are no limits.
 	gate Gate
-	// Keep decides whether to use the filling in Trial for the option; nil accepts all.
+	// Keep decides whether the filling in Trial is used for the option. Nil accepts all fillings.
 	Keep func(option int32) bool
-	// node counts, on the node being filled, what topology rules need; nil if no item has rules.
+	// node counts what topology rules need to know of the node that is being filled. It is nil if no item has rules.
 	node *topology.OneNode
-	// Left is, by item, how many pods have no node yet.
+	// Left has, for each item, the number of pods that have no node yet.
 	Left []int
-	// order is indexed by option: its items, most value for the room they take first. Computed when the option is first used.
+	// order has each option's items, sorted by value for the room that they take, highest first. An entry is computed when its option is
+	// first used.
 	order [][]int32
-	// skewed has the same items in another order, by dominant resource: see skewedOf.
+	// skewed has the same items in another order, grouped by dominant resource: see skewedOf.
 	skewed [][][]int32
 	queue  ratioQueue
 	// Trial is the last filling that was tried.
@@ -33,16 +34,16 @@ type Packer struct {
 	// scratch
 	other  []pricing.Load
 	free   []int64
-	cursor []int // by dominant resource: the next item, and how many of it are taken
+	cursor []int // indexed by dominant resource: the next item, and how many pods of it are taken
 	taken  []int
 	skew   []float64
-	most   []int32 // of byDominant: the resource, by position in the list
+	most   []int32 // scratch of byDominant: the dominant resource, by position in the list
 	ranked []ranked
-	// least is at most what any item needs: a node with less room is full.
+	// least has amounts that every item needs at least: a node with less free room is full.
 	least []int64
 }
 
-// NewPacker makes a packer for the task, limited by the gate; nil for no limits.
+// NewPacker returns a packer for the task. g limits which nodes may be bought; nil means that there are no limits.
 func NewPacker(t *Task, g Gate) *Packer {
 	p := t.p
 	k := &Packer{
@@ -66,7 +67,7 @@ type offer struct {
 	worth  int64
 }
 
-// ratioQueue is a heap: highest ratio first, then the larger filling, then the cheaper option.
+// ratioQueue is a heap: the highest ratio comes first, then the larger filling, then the cheaper option.
 type ratioQueue []offer
 
 func (q ratioQueue) Len() int { return len(q) }
@@ -82,18 +83,18 @@ func (q *ratioQueue) Pop() any {
 	return last
 }
 
-// Pack places as much as it can. The rest stays in k.Left.
+// Pack places as many pods as it can. The others stay in k.Left.
 func (k *Packer) Pack(ctx context.Context) *Bins {
 	out := &Bins{}
 	k.queue = k.queue[:0]
 	for o := range k.p.Options {
-		// The proof of the values limits the worth of an option, so most options are never checked.
+		// The proof of the values limits the value that an option can hold, so most options are never checked.
 		k.queue = append(k.queue, offer{option: int32(o), ratio: k.v.Ratio[o] * 1.001, worth: 1 << 62})
 	}
 	heap.Init(&k.queue)
 	for k.queue.Len() > 0 && ctx.Err() == nil {
 		top := k.queue[0]
-		// The worth of an option only falls as items run out, so an earlier figure is an upper bound.
+		// The value that an option can hold only falls as items run out, so an earlier figure is an upper bound.
 		now := k.offerFor(top.option)
 		if now.worth <= 0 {
 			heap.Pop(&k.queue)
@@ -125,8 +126,9 @@ func (k *Packer) offerFor(o int32) offer {
 	return offer{option: o, ratio: float64(worth) / float64(price), worth: worth}
 }
 
-// fill finds a good filling of one node of the option with the remaining items, in k.Trial. It returns its worth. It tries two strategies:
-// item by item in the order of value, and always from the items that need most of the resource of which the node has most left.
+// fill puts a good filling of one node of the option, from the remaining items, into k.Trial. It returns the value of this filling. It
+// tries two strategies: to take items in the order of value, and to always take items that mainly need the resource of which the node has
+// the most left.
 func (k *Packer) fill(o int32) int64 {
 	opt := &k.p.Options[o]
 	if k.gate != nil && !k.gate.Open(o) {
@@ -143,7 +145,7 @@ func (k *Packer) fill(o int32) int64 {
 		if live++; resources.Fits(k.least, k.free) {
 			worth += k.add(i, k.Left[i])
 		} else if live > 1 {
-			break // full, and we know whether other items are left
+			break // the node is full, and it is known whether other items are left
 		}
 	}
 	if 2*gone > len(order) {
@@ -161,7 +163,7 @@ func (k *Packer) fill(o int32) int64 {
 	return worth
 }
 
-// begin empties the node being filled.
+// begin resets the node that is being filled to an empty node.
 func (k *Packer) begin(opt *pricing.Option) {
 	copy(k.free, opt.Alloc)
 	k.Trial = k.Trial[:0]
@@ -170,7 +172,7 @@ func (k *Packer) begin(opt *pricing.Option) {
 	}
 }
 
-// add puts up to most pods of the item on the node being filled and returns their value.
+// add puts at most most pods of the item on the node that is being filled, and returns their value.
 func (k *Packer) add(i int32, most int) int64 {
 	it := &k.p.Items[i]
 	n := resources.HowMany(it.Need, k.free, min(most, it.PerNode))
@@ -185,11 +187,12 @@ func (k *Packer) add(i int32, most int) int64 {
 	}
 	resources.AddScaled(k.free, it.Need, -int64(n))
 	k.Trial = append(k.Trial, pricing.Load{Item: i, Count: int32(n)})
-	// An item without value needs a place, too.
+	// An item without value also needs a place.
 	return int64(n) * max(k.v.Item[i], 1)
 }
 
-// orderOf sorts the option's items: by value for the room they take, in steps of 2 %, then larger ones first.
+// orderOf sorts the option's items by value for the room that they take, in steps of 2 %, highest first. Within a step, larger items come
+// first.
 func (k *Packer) orderOf(o int32) []int32 {
 	if k.order[o] != nil {
 		return k.order[o]
@@ -221,15 +224,14 @@ func (k *Packer) orderOf(o int32) []int32 {
 	return order
 }
 
-// ranked is an item with its value for the room it takes, in steps, and that room's worth.
+// ranked is an item with its value for the room that it takes, in steps, and the price of that room.
 type ranked struct {
 	item  int32
 	class int
 	size  float64
 }
 
-// weights returns the resource prices of the option, mixed with a small part of each resource's share, so that wasting a resource is never
-// free.
+// weights returns the resource prices of the option plus a small part of each resource's share, so that wasting a resource is never free.
 func (k *Packer) weights(o int32) []float64 {
 	p := k.p
 	opt := &p.Options[o]
@@ -250,8 +252,8 @@ func (k *Packer) weights(o int32) []float64 {
 	return w
 }
 
-// buyAll adds nodes of the option with the filling in k.Trial, as many as there are items for. It reports whether at least one could be
-// bought.
+// buyAll adds nodes of the option with the filling in k.Trial, as many as there are items to fill them. It reports whether at least one
+// could be bought.
 func (k *Packer) buyAll(o int32, out *Bins) bool {
 	times := int32(1 << 30)
 	for _, l := range k.Trial {

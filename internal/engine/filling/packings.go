@@ -10,15 +10,15 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
-// packings passes a problem to package packing and reads its result.
+// packings converts a problem for package packing and converts the result back.
 type packings struct {
 	*Task
 	node *topology.OneNode
 	out  packing.Problem
 }
 
-// newPackings describes the problem. ratio is, by option, its best possible value for its price, 1 for the best option; at is, by item,
-// the index of its place.
+// newPackings converts the problem. ratio has, for each option, its best possible value for its price; the best option has 1. at has, for
+// each item, the index of its place.
 func newPackings(t *Task, value []int64, ratio []float64) *packings {
 	p, at := t.p, t.at
 	k := &packings{Task: t, node: topology.NewOneNode(t.rules.Groups)}
@@ -49,7 +49,7 @@ func newPackings(t *Task, value []int64, ratio []float64) *packings {
 	return k
 }
 
-// room checks the rules about single nodes that are not caps.
+// room returns how many pods of the item the rules about single nodes allow; caps are not checked.
 func (k *packings) room(option int32, loads []packing.Load, item int32) int {
 	opt := &k.p.Options[option]
 	k.rules.begin(k.node, opt)
@@ -74,7 +74,7 @@ func fromPacking(loads []packing.Load) []pricing.Load {
 	return out
 }
 
-// improve replaces the bins by the cheapest packing found within the effort.
+// improve replaces the bins by the cheapest packing that it finds within the effort.
 func (k *packings) improve(ctx context.Context, g *Bins, e packing.Effort) {
 	v := k.v
 	given := make([]packing.Node, len(g.List))
@@ -92,8 +92,8 @@ func (k *packings) improve(ctx context.Context, g *Bins, e packing.Effort) {
 	}
 }
 
-// Seed gives the problem's linear program initial fillings from a quick packing. With them it needs a fraction of the columns, above all
-// if prices are proportional to sizes and hundreds of fillings are about equally good.
+// Seed runs a quick packing and adds its fillings to the problem's linear program as initial fillings. With them the program needs a
+// fraction of the columns. The effect is largest if prices are proportional to sizes, so that hundreds of fillings are about equally good.
 func Seed(ctx context.Context, p *pricing.Problem, rules *Rules, effort packing.Effort) {
 	if len(p.Items) < pricing.FewItems || len(p.Options) == 0 {
 		return
@@ -105,7 +105,7 @@ func Seed(ctx context.Context, p *pricing.Problem, rules *Rules, effort packing.
 	}
 }
 
-// bargains returns, by option, the ratio of its amounts of what the items need to its price; the best option has 1.
+// bargains returns, for each option, how much of what the items need it has for its price. The best option has 1.
 func bargains(p *pricing.Problem) []float64 {
 	total := make([]float64, p.Resources)
 	for i := range p.Items {

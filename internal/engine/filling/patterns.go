@@ -10,45 +10,45 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
-// Patterns are whole fillings of one node. A second column generation, over whole pods, finds the mix of patterns that covers all pods at
-// the lowest cost. Bought as often as the mix says, rounded down, they place nearly everything, and the packer places the rest. This helps
-// if pods are alike: with more than maxLPRows items the packer works alone.
+// Patterns are fillings of one node with whole pods. A second column generation, over whole pods, finds the mix of patterns that covers all
+// pods at the lowest cost. If each pattern is bought as often as the mix says, rounded down, nearly all pods have a node; the packer places
+// the rest. This helps if many pods are equal. If there are more than maxLPRows items, only the packer is used.
 type patterns struct {
 	*Task
 	pr     *pricing.Program
 	master *lp.Master
-	// inBasis is indexed like the master's rows: the filling behind each basic column; nil load for surplus.
+	// inBasis is indexed like the master's rows. It has the filling of each basic column; its load is nil for surplus columns.
 	inBasis []filling
 	order   []int32 // scratch
 	density []float64
 	free    []int64
-	best    []int32 // scratch: count by item
+	best    []int32 // scratch: pod counts by item
 	try     []int32
 	from    []int32
 }
 
-// filling is a pattern on an option.
+// filling is an option with the pods of a pattern.
 type filling struct {
 	option int32
 	load   []pricing.Load
 }
 
 const (
-	// maxPatternPasses limits the second column generation.
+	// maxPatternPasses is the maximum number of passes of the second column generation.
 	maxPatternPasses = 10
-	// maxPatternItems is the largest number of items.
+	// maxPatternItems is the largest number of items for which patterns are used.
 	maxPatternItems = 400
-	// promising is the least share of its price that an option's best fractional filling must be worth to be tried.
+	// promising: an option is tried if its best fractional filling is worth at least this share of its price.
 	promising = 0.8
-	// optionsPerPlace is how many options of each place are tried.
+	// optionsPerPlace is the number of options that are tried for each place.
 	optionsPerPlace = 5
-	// worthAPass is the least share of the cost that a pass must save to be followed by another.
+	// worthAPass is the least share of the cost that a pass must save. Otherwise no further pass follows.
 	worthAPass = 2e-4
-	// reprice is after how many seeds the resource prices are computed again.
+	// reprice is the number of seeds after which the resource prices are computed again.
 	reprice = 8
 )
 
-// newPatterns returns nil if the method does not pay.
+// newPatterns returns nil if patterns are not worth their time.
 func newPatterns(t *Task) *patterns {
 	p, pr := t.p, t.v.Program
 	if pr == nil || len(p.Items) == 0 || len(p.Items) > maxPatternItems || len(pr.Bundles) < len(p.Items) {
@@ -61,7 +61,7 @@ func newPatterns(t *Task) *patterns {
 	}
 }
 
-// pack returns the rounded-down mix; left receives the rest.
+// pack returns the rounded-down mix. left then has, by item, the number of pods without a node.
 func (s *patterns) pack(ctx context.Context, left []int) *Bins {
 	s.start()
 	options := s.promisingOptions()
@@ -86,7 +86,7 @@ func (s *patterns) pack(ctx context.Context, left []int) *Bins {
 	return s.round(left)
 }
 
-// start opens the master with the cheapest single-item pattern of each item.
+// start begins the master with the cheapest single-item pattern of each item.
 func (s *patterns) start() {
 	n := len(s.p.Items)
 	demand, per, price := make([]float64, n), make([]float64, n), make([]float64, n)
@@ -115,8 +115,8 @@ func (s *patterns) pays(o int32) bool {
 	return worth > float64(s.p.Options[o].Price)*(1+1e-7)+1e-3
 }
 
-// promisingOptions returns the options that the fractional program uses, and options that it finds (nearly) worth their price, the best few
-// of each place.
+// promisingOptions returns the options that the fractional program uses, and the best few options of each place whose fillings are worth
+// nearly their price.
 func (s *patterns) promisingOptions() []int32 {
 	out := s.pr.InMix()
 	used := len(out)
@@ -137,8 +137,8 @@ func (s *patterns) promisingOptions() []int32 {
 	})
 }
 
-// seeded looks for whole fillings with at least one pod of each item in turn: without them the mix has only poor patterns for items that
-// no pattern prefers, and the values converge slowly.
+// seeded looks for whole fillings with at least one pod of each item in turn. Without them the mix has only poor patterns for items that no
+// pattern prefers, and the values converge slowly.
 func (s *patterns) seeded(o int32) bool {
 	pr := s.pr
 	found, tried := false, 0
@@ -165,7 +165,7 @@ func (s *patterns) seeded(o int32) bool {
 	return found
 }
 
-// improve looks for a whole filling of the option that is worth more than its price at the present values.
+// improve looks for a whole filling of the option that is worth more than its price at the current values.
 func (s *patterns) improve(o int32) bool {
 	opt := &s.p.Options[o]
 	worth := s.fill(o)
@@ -201,7 +201,7 @@ func (s *patterns) enter(o int32) bool {
 	}
 }
 
-// fill puts the best whole filling that it finds into s.best, by bundle, and returns its worth.
+// fill puts the best whole filling that it finds into s.best, as counts by bundle, and returns its value.
 func (s *patterns) fill(o int32) float64 {
 	pr := s.pr
 	s.price(o)
@@ -214,7 +214,7 @@ func (s *patterns) fill(o int32) float64 {
 		best = w
 		s.best, s.try = s.try, s.best
 	}
-	// Give up one pod of each item in turn and fill the free room again.
+	// Remove one pod of each item in turn and fill the free room again.
 	for range 4 {
 		improved := false
 		for _, b := range s.order {
@@ -237,7 +237,7 @@ func (s *patterns) fill(o int32) float64 {
 	return best
 }
 
-// price computes the option's resource prices and order from the present values.
+// price computes the option's resource prices and the order of its items from the current values.
 func (s *patterns) price(o int32) {
 	pr := s.pr
 	for b := range pr.Bundles {
@@ -247,7 +247,7 @@ func (s *patterns) price(o int32) {
 	s.sortByDensity(o)
 }
 
-// sortByDensity orders the bundles by value for the room they take on the option.
+// sortByDensity sorts the bundles by their value for the room that they take on the option.
 func (s *patterns) sortByDensity(o int32) {
 	p, pr := s.p, s.pr
 	s.order = s.order[:0]
@@ -267,8 +267,8 @@ func (s *patterns) sortByDensity(o int32) {
 	})
 }
 
-// complete starts from start, by bundle (nil for nothing), and fills the rest by density, without the bundles of skip. Counts go to into,
-// by bundle; the result is their worth.
+// complete copies the counts of start (nil means none), and fills the remaining room in the order of density, without the bundles in skip.
+// It writes the counts to into, by bundle, and returns their value.
 func (s *patterns) complete(o int32, start, into []int32, skip ...int32) float64 {
 	p, pr := s.p, s.pr
 	clear(into)
@@ -300,7 +300,8 @@ func (s *patterns) complete(o int32, start, into []int32, skip ...int32) float64
 	return worth
 }
 
-// round buys each pattern of the optimal mix as often as the mix says, rounded down, then once more if all its pods are still unplaced.
+// round buys each pattern of the optimal mix as often as the mix says, rounded down. Then it buys a pattern once more if all its pods are
+// still unplaced.
 func (s *patterns) round(left []int) *Bins {
 	out := &Bins{}
 	for i := range s.p.Items {

@@ -13,11 +13,11 @@ import (
 const (
 	repackRounds = 6
 	repackBins   = 48
-	// WorthRepacking is the least share of the bins' cost, as 1/n, that packing them again must save.
+	// WorthRepacking = n means that packing bins again must save at least 1/n of their cost.
 	WorthRepacking = 500
 )
 
-// repack empties the bins with the least value for their price and packs their pods again; a cheaper packing is kept.
+// repack empties the bins with the least value for their price and packs their pods again. It keeps the result if that is cheaper.
 func (k *Task) repack(ctx context.Context, g *Bins) {
 	take := repackBins
 	for range repackRounds {
@@ -37,7 +37,7 @@ func (k *Task) repack(ctx context.Context, g *Bins) {
 	}
 }
 
-// worstBins returns the indexes of up to take bins with the least value per dollar, ascending.
+// worstBins returns the indexes of the bins with the least value per dollar, ascending, at most take of them.
 func (k *Task) worstBins(g *Bins, take int) []int {
 	p, v := k.p, k.v
 	type ranked struct {
@@ -64,7 +64,7 @@ func (k *Task) worstBins(g *Bins, take int) []int {
 	return out
 }
 
-// repackBins packs the pods of the given bins again and reports whether the result is cheaper.
+// repackBins packs the pods of the given bins again and reports whether that made g cheaper.
 func (k *Task) repackBins(ctx context.Context, g *Bins, bins []int) bool {
 	before := int64(0)
 	counts := map[int32]int{}
@@ -106,11 +106,11 @@ func (k *Task) repackBins(ctx context.Context, g *Bins, bins []int) bool {
 	return true
 }
 
-// hopeful is the least share of its price that an option's filling must possibly be worth to be used in repacking.
+// hopeful: repacking uses an option only if its filling can be worth at least this share of its price.
 const hopeful = 0.7
 
-// subproblem returns the packing of some of the items, with the options that may help, in the same order. itemOf and optionOf map its items
-// and options to those of p.
+// subproblem returns the problem of packing some of the items. It has only the options that may help, in the same order. itemOf and
+// optionOf map its items and options to those of p.
 func subproblem(p *pricing.Problem, counts map[int32]int, v *pricing.Values) (sub *pricing.Problem, itemOf, optionOf []int32) {
 	sub = &pricing.Problem{Dims: p.Dims, Resources: p.Resources}
 	for i := range p.Items {
@@ -141,7 +141,7 @@ func subproblem(p *pricing.Problem, counts map[int32]int, v *pricing.Values) (su
 	return sub, itemOf, optionOf
 }
 
-// restrict selects the values of a subproblem's items and options.
+// restrict returns the values of a subproblem's items and options.
 func restrict(v *pricing.Values, dims int, itemOf, optionOf []int32) *pricing.Values {
 	out := &pricing.Values{Item: make([]int64, len(itemOf)), Ratio: make([]float64, len(optionOf)), Lambda: make([]float64, len(optionOf)*dims)}
 	for i, from := range itemOf {

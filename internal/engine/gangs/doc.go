@@ -1,12 +1,12 @@
-// Package gangs finds the topology domains in which a group of pods could be together.
+// Package gangs finds the topology domains in which all pods of a gang could run.
 //
-// The question: which combinations of values of some label keys do nodes have, or could new nodes have?
+// The question: which combinations of values of the given label keys do nodes have, or could new nodes have?
 //
-// The input is label keys, the labels of existing nodes, and the offerings of pools. The output is the list of combinations, each once,
-// in the order of their values. A node that lacks one of the keys is in no domain.
+// The input is label keys, the labels of existing nodes, and the offerings of pools. The output is the list of distinct combinations, in
+// the order of their values. A node that lacks one of the keys is in no domain.
 //
-// The method goes through the nodes, and through the offerings of each pool. If an offering does not state a label, its instance type
-// does, or else the pool's template.
+// The method goes through the nodes, and through the offerings of each pool. If an offering does not state a label, the label of its
+// instance type counts, or else that of the pool's template.
 //
-// The cost is one look-up for each node, each offering and each key; the number of combinations is bounded by [MostDomains].
+// The cost is one look-up for each node, each offering and each key. [MostDomains] limits the number of combinations.
 package gangs

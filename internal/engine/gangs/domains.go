@@ -19,8 +19,8 @@ type Pool struct {
 	Types    []*cloudprovider.InstanceType
 }
 
-// Domains returns the combinations of values of the keys that nodes with such labels have, together with those that are sold. Beyond
-// MostDomains the last are left out.
+// Domains returns the combinations of values of the keys that the nodes have, together with those in sold. If there are more than
+// MostDomains, the last ones are left out.
 func Domains(keys []string, nodes []map[string]string, sold [][]string) [][]string {
 	f := &finder{keys: keys, known: map[string]bool{}}
 	for _, labels := range nodes {
@@ -32,9 +32,10 @@ func Domains(keys []string, nodes []map[string]string, sold [][]string) [][]stri
 	return f.sorted()
 }
 
-// Sold returns the combinations of values of the keys that new nodes of the pools could have. Beyond MostDomains the last are left out.
+// Sold returns the combinations of values of the keys that new nodes of the pools could have. If there are more than MostDomains, the last
+// ones are left out.
 func Sold(keys []string, pools []Pool) [][]string {
-	if slices.Contains(keys, corev1.LabelHostname) { // a new node has its own name
+	if slices.Contains(keys, corev1.LabelHostname) { // a new node has its own name as hostname
 		return nil
 	}
 	f := &finder{keys: keys, known: map[string]bool{}}
@@ -44,7 +45,7 @@ func Sold(keys []string, pools []Pool) [][]string {
 	return f.sorted()
 }
 
-// sorted returns the combinations that were found, in their order.
+// sorted returns the combinations that were found, in ascending order.
 func (f *finder) sorted() [][]string {
 	slices.SortFunc(f.found, slices.Compare)
 	return f.found[:min(len(f.found), MostDomains)]
@@ -77,7 +78,7 @@ func (f *finder) addNode(labels map[string]string) {
 	f.add(values)
 }
 
-// addPool adds the domains of the pool's offerings. Offerings with equal labels are examined only once.
+// addPool adds the domains of the pool's offerings. It examines offerings with equal labels only once.
 func (f *finder) addPool(p *Pool) {
 	seen := map[string]bool{}
 	for _, it := range p.Types {
@@ -101,7 +102,7 @@ func (f *finder) addPool(p *Pool) {
 	}
 }
 
-// addAll adds each combination of the remaining choices with those already made.
+// addAll adds each combination of the values in choices, with the values in made before them.
 func (f *finder) addAll(choices [][]string, made []string) {
 	if len(f.found) > 2*MostDomains {
 		return
