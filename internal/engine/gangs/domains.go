@@ -116,8 +116,8 @@ func (f *finder) addAll(choices [][]string, made []string) {
 	}
 }
 
-// valuesOf returns the values of the label that a node could have: those of the first set that restricts the label, as far as the
-// template allows them.
+// valuesOf returns the values of the label that a node could have. These are the values of the first set that restricts the label, as far
+// as the template allows them.
 func valuesOf(key string, template requirements.Set, sets ...requirements.Set) []string {
 	for _, set := range append(sets, template) {
 		if !set.Has(key) || set.Get(key).Complement() {

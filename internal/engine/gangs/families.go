@@ -9,17 +9,18 @@ import (
 
 // Family contains gangs that are placed all together or not at all.
 type Family struct {
-	// Needed are the numbers of the gangs, in the sequence in which they were listed. There may be none.
+	// Needed are the indexes of the gangs, in the order in which the gangs were listed. It may be empty.
 	Needed []int32
-	// Within is the number of the family that is complete without this one: this one is placed after it, if it has a place, and in the
-	// domains that both share. -1 means none. Spare are the numbers of the families that are placed within this one.
+	// Within is the number of the family that contains this one as spare and is complete without it. This family is placed after that one,
+	// if that one has a place, in the domains that both share. -1 means that there is no such family. Spare are the numbers of the families
+	// whose Within is this family.
 	Within int32
 	Spare  []int32
 }
 
-// Families finds the gangs that are placed all together or not at all: those of one parent, and of all groups of an ancestor, except the
-// ones that are spare. A spare gang is a family of its own, and so are the gangs of a spare group. order lists the numbers of the gangs. of
-// is the family of each gang; -1 for a gang without a parent. A family comes after the one that it is within.
+// Families finds the gangs that are placed all together or not at all. These are the gangs of one parent, and of all groups of one
+// ancestor, except for spare ones. A spare gang is a family of its own, and the gangs of a spare group are one. order lists the indexes of
+// the gangs. of has the family of each gang, or -1 for a gang without a parent. A family comes after the family in its field Within.
 func Families(list []*planning.Gang, order []int32) (families []Family, of []int32) {
 	f := &familyFinder{known: map[planning.GangKey]int32{}}
 	of = make([]int32, len(list))
@@ -40,13 +41,13 @@ func Families(list []*planning.Gang, order []int32) (families []Family, of []int
 	return f.families, of
 }
 
-// familyFinder collects families. known are those of groups, by the name of their outermost group.
+// familyFinder collects families. known has the families of groups, by the name of the group's outermost group.
 type familyFinder struct {
 	families []Family
 	known    map[planning.GangKey]int32
 }
 
-// of returns the family of the gangs that the group needs. The group is the gang's parent, or one of its ancestors, by level.
+// of returns the family of the gangs that a group needs. The group is the gang's parent or one of its ancestors: the one at the level.
 func (f *familyFinder) of(g *planning.Gang, level int) int32 {
 	groups := groupsOf(g)
 	for level+1 < len(groups) && !groups[level+1].spare {
@@ -65,7 +66,7 @@ func (f *familyFinder) of(g *planning.Gang, level int) int32 {
 	return at
 }
 
-// add adds a family without gangs.
+// add adds a family without gangs and returns its number.
 func (f *familyFinder) add(within int32) int32 {
 	at := int32(len(f.families))
 	f.families = append(f.families, Family{Within: within})
@@ -75,7 +76,7 @@ func (f *familyFinder) add(within int32) int32 {
 	return at
 }
 
-// level is the parent or an ancestor of a gang. spare says that it is complete without the group, or the gang, below it.
+// level is the parent or an ancestor of a gang. spare means that it is complete without the group or the gang below it.
 type level struct {
 	name   string
 	shared int
@@ -94,16 +95,16 @@ func groupsOf(g *planning.Gang) []level {
 	return out
 }
 
-// Group is a parent or an ancestor of gangs, which are in the same domain for the first Shared of their topology constraints.
+// Group is a parent or an ancestor of gangs. Its gangs are in the same domain for the first Shared of their topology constraints.
 type Group struct {
 	Name   string
 	Shared int
-	// Members are the gangs, by their place in a list.
+	// Members are the indexes of the gangs in the list.
 	Members []int
 }
 
-// Groups returns the parents and ancestors of the gangs, which have one namespace, and the groups of each gang. Each list begins with the
-// outermost group.
+// Groups returns the parents and ancestors of the gangs, and the groups of each gang. The gangs must have the same namespace. The list of a
+// gang's groups begins with the outermost group.
 func Groups(list []*planning.Gang) (groups []Group, of [][]int) {
 	known := map[string]int{}
 	of = make([][]int, len(list))
@@ -128,8 +129,8 @@ func Groups(list []*planning.Gang) (groups []Group, of [][]int) {
 	return groups, of
 }
 
-// LargestFirst returns the places of the gangs in the list in the order in which they are tried: gangs of one group follow each other, and
-// the gangs and groups that need the most pods come first. needs are the numbers of pods that the gangs need.
+// LargestFirst returns the indexes of the gangs in the order in which they are tried. Gangs of one group follow each other; the gangs and
+// groups that need the most pods come first. needs has the number of pods that each gang needs.
 func LargestFirst(list []*planning.Gang, needs []int) []int {
 	groups, of := Groups(list)
 	need := make([]int, len(groups))
@@ -140,7 +141,7 @@ func LargestFirst(list []*planning.Gang, needs []int) []int {
 			need[at] += needs[i]
 		}
 	}
-	part := func(i, depth int) (first, pods int) { // the group at the depth, or the gang itself
+	part := func(i, depth int) (first, pods int) { // identifies the group at the depth, or the gang itself
 		if depth < len(of[i]) {
 			at := of[i][depth]
 			return groups[at].Members[0], need[at]

@@ -16,29 +16,30 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Answers remember which new nodes trials of one model have found for pending pods. The key is everything the answer depends on: how many
-// pods of which class, what is left of limits and reservations, and where the members of their rules are. A planner asks the same
-// question repeatedly, because different removals leave the same pods. Trials give the same answers with Answers and without: see
-// Trial.Recall. Answers are safe for concurrent use.
+// Answers cache which new nodes trials of one model have found for pending pods. The key is everything that the answer depends on: the
+// number of pending pods of each class, the unused limits and reservations, and where the pods are that their rules count. A planner asks
+// the same question repeatedly, because different removals can leave the same pods pending. Trials return the same results with and without
+// Answers: see Launching.Recall. Answers are safe for concurrent use.
 type Answers struct {
 	m *model.Model
 	w *valuing.Worth
 	q planning.Query
-	// none is true if answers depend on more than the key contains; spreads are the rules that an additional domain could break.
+	// none is true if answers depend on more than the key contains. spreads are the rules that an additional domain could break.
 	none    bool
 	spreads []int32
 	mu      sync.Mutex
 	known   map[string]answer
 	kept    int
-	// kinds are the nodes for pods at a stage, as listed by lister.
+	// kinds has, for each stage, the nodes for its pods, as listed by lister.
 	kinds  map[int32][]kind
 	lister kindLister
 }
 
-// mostAnswered bounds the memory, counted in new nodes and lots of pods on them.
+// mostAnswered limits the memory, as the number of new nodes plus the number of groups of pods on them.
 const mostAnswered = 1 << 17
 
-// answer is a list of new nodes with their pods and cost. Hosts are counted from the first of the nodes; the list is nil if there are none.
+// answer is a list of new nodes with their pods and their cost. Hosts are numbered from the first of the new nodes. The list is nil if no
+// new nodes were found.
 type answer struct {
 	nodes    []state.Node
 	bindings []state.Binding
@@ -46,7 +47,7 @@ type answer struct {
 	ok       bool
 }
 
-// NewAnswers remember the answers to questions with these pod prices and this query; answers to other questions are not remembered.
+// NewAnswers returns an empty cache for questions with these pod prices and this query. Answers to other questions are not cached.
 func NewAnswers(m *model.Model, w *valuing.Worth, q planning.Query) *Answers {
 	a := &Answers{m: m, w: w, q: q, known: map[string]answer{}, kinds: map[int32][]kind{}, lister: kindLister{m: m}}
 	a.none = m.Costs != nil && len(m.Costs.Commitments) > 0 || slices.ContainsFunc(m.Pools, func(p *nodepool.Pool) bool {
@@ -60,7 +61,7 @@ func NewAnswers(m *model.Model, w *valuing.Worth, q planning.Query) *Answers {
 	return a
 }
 
-// kindsOf returns the nodes for pods at a stage, which all trials share.
+// kindsOf returns the nodes for pods at a stage. All trials share the result.
 func (a *Answers) kindsOf(stage int32) []kind {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -72,22 +73,22 @@ func (a *Answers) kindsOf(stage int32) []kind {
 	return list
 }
 
-// Len returns the number of remembered answers.
+// Len returns the number of cached answers.
 func (a *Answers) Len() int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return len(a.known)
 }
 
-// Recall makes PlaceNew, LaunchSome and LaunchLeast use these answers from now on, and add what they find. Nil means no answers, and
-// answers of another model are ignored.
+// Recall makes PlaceNew, LaunchSome and LaunchLeast use these answers from now on, and add what they find to them. Nil means that no
+// answers are used. Answers of another model are ignored.
 func (t *Launching) Recall(a *Answers) {
 	if t.answers = a; a != nil && a.m != t.M {
 		t.answers = nil
 	}
 }
 
-// askedOf is the function that asks; it is part of the key, because the functions give different answers.
+// askedOf is the function that asks. It is part of the key, because the functions return different answers.
 type askedOf byte
 
 const (
@@ -96,7 +97,7 @@ const (
 	askedLeast
 )
 
-// question returns everything that the answer depends on, as text. It returns false if that is too much.
+// question returns everything that the answer depends on, as text. It returns false if the text would be too long.
 func (t *Launching) question(of askedOf, q planning.Query, w *valuing.Worth, numbers ...int64) (string, bool) {
 	a := t.answers
 	if a == nil || a.none || q != a.q || of != askedPlace && w != a.w || t.S.Tight > 0 || t.Lenient {
@@ -140,8 +141,8 @@ func (t *Launching) question(of askedOf, q planning.Query, w *valuing.Worth, num
 	return t.countsAsked(key, slices.Compact(concerned))
 }
 
-// countsAsked adds to the key where rules count nodes, and where the members of the rules are that concern the pending pods. It returns
-// false if an additional domain could make the places of earlier pods invalid.
+// countsAsked adds to the key which nodes the rules count, and where the pods are that rules of the pending pods count. It returns false if
+// an additional domain could break rules for pods that were placed earlier.
 func (t *Launching) countsAsked(key []byte, concerned []int32) (string, bool) {
 	s := t.S.Topology
 	if s.Owned || s.Binding {
@@ -175,7 +176,7 @@ func (t *Launching) countsAsked(key []byte, concerned []int32) (string, bool) {
 	return string(key), true
 }
 
-// recalled applies the remembered answer, if there is one.
+// recalled applies the cached answer, if there is one.
 func (t *Launching) recalled(key string) (known answer, has bool) {
 	a := t.answers
 	a.mu.Lock()
@@ -195,7 +196,7 @@ func (t *Launching) recalled(key string) (known answer, has bool) {
 	return known, true
 }
 
-// keepAnswer remembers what was done since the mark, if it changed nothing that existed before.
+// keepAnswer caches what was done since the mark, if it changed nothing that existed before.
 func (t *Launching) keepAnswer(key string, since trial.Mark, price float64, ok bool) {
 	found, apart := t.answerSince(since)
 	if !apart {
@@ -212,7 +213,7 @@ func (t *Launching) keepAnswer(key string, since trial.Mark, price float64, ok b
 	a.kept += 1 + len(found.nodes) + len(found.bindings)
 }
 
-// answerSince returns the new nodes with pods that were opened since the mark. It returns false if anything else was changed.
+// answerSince returns the new nodes that were opened since the mark and have pods. It returns false if anything else was changed.
 func (t *Launching) answerSince(since trial.Mark) (found answer, ok bool) {
 	firstNode, firstPlaced, apart := t.S.Log.ApartSince(since.At, len(t.S.Planned), len(t.S.Placed.All))
 	if !apart {

@@ -5,24 +5,24 @@ import (
 	"slices"
 )
 
-// ceiling is an upper bound on the value of the pending pods that a node can hold, computed from one resource: it takes the pods that are
-// worth most per unit of the resource first, and a fraction of the last. It excludes nearly all kinds of nodes without going through the
-// pods.
+// ceiling is an upper bound on the value of the pending pods that a node can hold. It considers only one resource: it takes the pods with
+// the highest value per unit of the resource first, and a fraction of the last pod. It excludes nearly all kinds of nodes without examining
+// each pod.
 type ceiling struct {
 	dim int
-	// free is the value of the pods that need none of the resource; need and worth are sums over the first pods, beginning with the sum of
-	// none.
+	// free is the value of the pods that don't need the resource. need and worth are sums over the first pods; the first entry is the sum
+	// over no pods.
 	free        float64
 	need, worth []float64
 }
 
-// lot is the pods of one class for a ceiling: their total need, their total value, and the number of their demand.
+// lot describes the pods of one class for a ceiling: their total need, their total value, and the number of their demand.
 type lot struct {
 	need, worth, density float64
 	demand               int32
 }
 
-// lotsOf returns the loads, sorted by value per unit of the resource.
+// lotsOf returns the loads as lots, sorted by value per unit of the resource.
 func lotsOf(dim int, loads []waitingLoad, into []lot) []lot {
 	into = into[:0]
 	for i := range loads {
@@ -37,7 +37,7 @@ func lotsOf(dim int, loads []waitingLoad, into []lot) []lot {
 	return into
 }
 
-// fill makes the ceiling for the lots whose demands are in the set, by number.
+// fill computes the ceiling for the lots whose demands are in the set among, which has one bit for each demand.
 func (c *ceiling) fill(dim int, lots []lot, among uint64) {
 	c.dim, c.free = dim, 0
 	c.need, c.worth = append(c.need[:0], 0), append(c.worth[:0], 0)
@@ -55,13 +55,13 @@ func (c *ceiling) fill(dim int, lots []lot, among uint64) {
 	}
 }
 
-// of returns the ceiling for a node with that room, slightly raised so that rounding does not matter.
+// of returns the ceiling for a node with this allocatable, slightly raised so that rounding errors have no effect.
 func (c *ceiling) of(alloc []int64) int64 {
 	room := float64(alloc[c.dim])
 	i, _ := slices.BinarySearch(c.need, room)
 	sum := c.free
 	switch {
-	case i == 0: // no room at all
+	case i == 0: // the node has none of the resource
 	case i == len(c.need):
 		sum += c.worth[i-1]
 	default:

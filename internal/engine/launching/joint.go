@@ -17,8 +17,9 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Launch opens one new node for all pending pods: the cheapest that holds them together, from the pools that they would use first. It
-// returns the price in USD per hour. It returns false, with nothing changed, if no node costs less than below; Place can find more.
+// Launch opens one new node for all pending pods. It takes the cheapest node that holds all of them, from the pools that the pods would use
+// first. It returns the price in USD per hour. If no node costs less than below, it changes nothing and returns false. Place may still find
+// several nodes.
 func (t *Launching) Launch(q planning.Query, below float64) (price float64, ok bool) {
 	t.Options = planning.PlaceOptions{Query: q}
 	classes := t.WaitingClasses()
@@ -43,8 +44,8 @@ func (t *Launching) Launch(q planning.Query, below float64) (price float64, ok b
 	return 0, false
 }
 
-// joint returns the nodes that could hold all pending pods of the classes and cost less than most, sorted by price: the cheapest for each
-// pool and, if rules concern the pods, for each zone or other domain.
+// joint returns the nodes that could hold all pending pods of the classes and cost less than most, sorted by price. It has the cheapest
+// node of each pool and, if rules concern the pods, of each zone or other domain.
 func (t *Launching) joint(classes []int32, total []int64, most int64) []state.Node {
 	m := t.M
 	ruled := slices.ContainsFunc(classes, func(class int32) bool { return m.Classes[class].Topology != nil })
@@ -71,7 +72,7 @@ func (t *Launching) joint(classes []int32, total []int64, most int64) []state.No
 	return out
 }
 
-// jointByCell returns the cheapest node of the pool in each cell, ordered by the first purchase of each cell, by row and slot.
+// jointByCell returns the cheapest node of the pool in each cell. The cells are in the order of their first row and slot.
 func (t *Launching) jointByCell(pool int32, total []int64, rows, slots bitset.Set, most int64, ruled bool) []state.Node {
 	table := t.M.Pools[pool].Table
 	type found struct {
@@ -118,8 +119,8 @@ func (t *Launching) jointByCell(pool int32, total []int64, rows, slots bitset.Se
 	return out
 }
 
-// jointProfile returns the nodes of the pool that pods of all the classes may use, each class at its first stage. It returns false if some
-// class does not use the pool then, or leaves labels undecided.
+// jointProfile returns the rows and slots of the pool that pods of all the classes may use, each class at its first stage. It returns false
+// if some class does not use the pool at that stage, or leaves labels undecided.
 func (t *Launching) jointProfile(pool int32, classes []int32) (rows, slots bitset.Set, ok bool) {
 	m := t.M
 	for _, key := range m.TopologyKeys {
@@ -150,7 +151,7 @@ func (t *Launching) jointProfile(pool int32, classes []int32) (rows, slots bitse
 	return rows, slots, !rows.Empty() && !slots.Empty()
 }
 
-// launch opens the node and puts all pending pods of the classes on it, or changes nothing.
+// launch opens the node and puts all pending pods of the classes on it. If they don't all fit, it changes nothing.
 func (t *Launching) launch(mc *state.Node, classes []int32) bool {
 	before := t.Mark()
 	host := t.S.Open(*mc)
@@ -179,8 +180,8 @@ func (t *Launching) launch(mc *state.Node, classes []int32) bool {
 	return true
 }
 
-// PlaceNew is Place with new nodes only: nodes of the snapshot, and nodes planned before, take no pods. It is for planners that have
-// already used Move to fill those.
+// PlaceNew is like Place, but puts pods only on new nodes: nodes of the snapshot, and nodes planned before, take no pods. It is for
+// planners that have already used Move to fill the other nodes.
 func (t *Launching) PlaceNew(ctx context.Context, q planning.Query) (planning.Outcome, error) {
 	t.Fresh = len(t.S.Planned)
 	t.NewOnly = true
@@ -200,7 +201,7 @@ func (t *Launching) PlaceNew(ctx context.Context, q planning.Query) (planning.Ou
 		return out, ctx.Err()
 	}
 	out, err := solving.Of(t.Trial).Place(ctx, o)
-	// If pods are left that a spread keeps from their places, every node has been tried.
+	// If pods have no place because of a spread, every node has already been tried.
 	if err == nil && (out.Unplaced == 0 || t.S.Topology == nil) {
 		t.keepAnswer(asked, before, out.NewCost, out.Unplaced == 0)
 	}

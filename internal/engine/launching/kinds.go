@@ -10,22 +10,23 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
-// kindLister lists the kinds of nodes for pods at a stage, one stage at a time. It is not safe for concurrent use.
+// kindLister lists the kinds of nodes for pods at a stage. It is not safe for concurrent use.
 type kindLister struct {
 	m *model.Model
-	// likenesses contains the likeness of each pool, by number; nil for pools not needed so far.
+	// likenesses contains the result of likeness for each pool, by number. It is nil for pools that were not needed so far.
 	likenesses [][]int32
-	// own and out are scratch: the kinds of one pool, and those of all pools.
+	// own and out are scratch space: own has the kinds of one pool, out those of all pools.
 	own, out []kind
-	// last is the number, from 1, of the last equal entry of out; before links each entry to the previous equal one; 0 for none.
+	// last is the number, from 1, of the last equal entry of out. before links each entry to the previous equal entry; 0 means that there
+	// is none.
 	last   map[alikeKinds]int32
 	before []int32
 }
 
-// alikeKinds are kinds that are bought in one slot and are equal for all pods.
+// alikeKinds identifies kinds that are bought in the same slot and are equal for all pods.
 type alikeKinds struct{ slot, like int32 }
 
-// at returns the kinds of kindsOf, without their cells and the numbers of their rooms.
+// at returns the same kinds as kindsOf, but without cells and room numbers.
 func (l *kindLister) at(stage int32) []kind {
 	m := l.m
 	l.out = l.out[:0]
@@ -38,7 +39,7 @@ func (l *kindLister) at(stage int32) []kind {
 			r, s := int(buy.Row), int(buy.Slot)
 			alloc := p.Table.AllocOf(r, dims)
 			if slices.Min(alloc) < 0 {
-				continue // its DaemonSets need more than it has: it suits no pods, not even pods that need none of that resource
+				continue // the DaemonSets of the node need more than it has: it suits no pods, not even pods that don't need that resource
 			}
 			if f.Rows.Has(r) && f.Slots.Has(s) {
 				price := p.Table.Catalog.Price(p.Table.Rows[r].Variant, s)
@@ -53,8 +54,8 @@ func (l *kindLister) at(stage int32) []kind {
 	return out
 }
 
-// addLeanest adds the pool's own kinds to out, except those that a cheaper kind of the same slot can replace for all pods. They are sorted
-// as by CheapestFirst.
+// addLeanest adds the pool's kinds in own to out, except those that a cheaper kind of the same slot can replace for all pods. The kinds are
+// sorted as by CheapestFirst.
 func (l *kindLister) addLeanest(pool int32) {
 	p, like, first := l.m.Pools[pool], l.likeness(pool), int32(len(l.out))
 	if l.last == nil {
@@ -77,7 +78,7 @@ next:
 	}
 }
 
-// likeness returns likenessOf for the pool, and remembers it.
+// likeness returns likenessOf for the pool, from a cache if possible.
 func (l *kindLister) likeness(pool int32) []int32 {
 	if l.likenesses == nil {
 		l.likenesses = make([][]int32, len(l.m.Pools))
@@ -88,7 +89,7 @@ func (l *kindLister) likeness(pool int32) []int32 {
 	return l.likenesses[pool]
 }
 
-// likenessOf gives equal numbers to rows of a pool's table that no demand of pods can distinguish.
+// likenessOf returns a number for each row of the pool's table. Rows that no demand of pods can distinguish have the same number.
 func likenessOf(p *nodepool.Pool) []int32 {
 	out := make([]int32, len(p.Table.Rows))
 	numbers := map[string]int32{}

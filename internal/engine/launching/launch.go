@@ -14,10 +14,11 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// LaunchSome opens new nodes for all pending pods, one after another. Each time it opens the node that holds the most value for its price,
-// and serves the pods with the fewest kinds of nodes first. In the end each node is replaced by the cheapest that suffices. It returns the
-// price in USD per hour. It returns false, with nothing changed, if it would need more than most nodes or cost at least below, or if a pool
-// has minValues or leaves labels undecided, which it does not support. Place supports more, and takes much longer.
+// LaunchSome opens new nodes for all pending pods, one after another. Each time it opens the node with the highest ratio of value to price.
+// It places pods that few kinds of nodes can hold first. In the end each node is replaced by the cheapest node that is sufficient. It
+// returns the price in USD per hour. It changes nothing and returns false if it would open more than most nodes, if they would not cost
+// less than below, or if a pool has minValues or leaves labels undecided, which LaunchSome does not support. Place supports these pools,
+// but takes much longer.
 func (t *Launching) LaunchSome(q planning.Query, w *valuing.Worth, most int, below float64) (price float64, ok bool) {
 	t.Options = planning.PlaceOptions{Query: q}
 	classes := t.WaitingClasses()
@@ -39,7 +40,7 @@ func (t *Launching) LaunchSome(q planning.Query, w *valuing.Worth, most int, bel
 	return price, ok
 }
 
-// launchSome is LaunchSome for the pending classes, below the limit.
+// launchSome does the same as LaunchSome, for the given pending classes and limit.
 func (t *Launching) launchSome(classes []int32, w *valuing.Worth, most int, limit int64) (price float64, ok bool) {
 	t.Begin(classes)
 	before, spent := t.Mark(), int64(0)
@@ -69,18 +70,18 @@ func (t *Launching) launchSome(classes []int32, w *valuing.Worth, most int, limi
 	return 0, false
 }
 
-// Plain reports whether LaunchSome supports everything that the pending pods ask of new nodes.
+// Plain reports whether LaunchSome supports all requirements of the pending pods on new nodes.
 func (t *Launching) Plain(q planning.Query) bool {
 	t.Options = planning.PlaceOptions{Query: q}
 	anchor, _ := t.anchorOf(t.WaitingClasses())
 	return anchor >= 0
 }
 
-// dearest is above all prices, USD per hour.
+// dearest is higher than all prices, in USD per hour.
 const dearest = 1e9
 
-// launchBest opens the node that holds the most value for its price and costs less than left, and places pods on it. It returns the node's
-// price, 0 for none, and whether no pod is pending any more.
+// launchBest opens the node that has the highest ratio of value to price and costs less than left, and places pods on it. It returns the
+// node's price, or 0 if no node is opened, and whether all pods now have a place.
 func (t *Launching) launchBest(classes []int32, w *valuing.Worth, left int64) (price int64, done bool) {
 	anchor, kinds := t.anchorOf(classes)
 	if anchor < 0 {
@@ -98,8 +99,8 @@ func (t *Launching) launchBest(classes []int32, w *valuing.Worth, left int64) (p
 			best, bestScore = i, score
 		}
 	}
-	// A node whose price is the value of all pods can't hold more value than its price. So begin there and search in both directions as
-	// long as a better node is possible.
+	// If a node's price equals the value of all pods, the value on it can't exceed its price. So the search begins at this price and
+	// continues in both directions as long as a better node is possible.
 	worth := int64(0)
 	for _, class := range classes {
 		worth += int64(t.S.Waiting[class]) * max(w.ByClass[class], 1)
@@ -128,14 +129,14 @@ func (t *Launching) launchBest(classes []int32, w *valuing.Worth, left int64) (p
 }
 
 const (
-	// scorePrecision scales value divided by price to an integer: a node that can hold exactly its price in value has about this score.
+	// scorePrecision scales value divided by price to an integer: a node has about this score if the value on it equals its price.
 	scorePrecision = 1 << 20
 	// goodScore is a score that ends the search.
 	goodScore = scorePrecision * 49 / 50
 )
 
-// anchorOf returns the pending class with the fewest kinds of nodes, and these kinds; -1 if some class has no kinds, or needs something
-// that LaunchSome does not support.
+// anchorOf returns the pending class with the fewest kinds of nodes, and these kinds. anchor is -1 if some class has no kinds, or requires
+// something that LaunchSome does not support.
 func (t *Launching) anchorOf(classes []int32) (anchor int32, kinds []kind) {
 	anchor = -1
 	for _, class := range classes {
@@ -158,8 +159,8 @@ func (t *Launching) anchorOf(classes []int32) (anchor int32, kinds []kind) {
 	return anchor, kinds
 }
 
-// kind is a node that could be bought. cell is where rules see it, AnyCell if no rule does. alloc is its room, and room the number of that
-// room.
+// kind is a node that could be bought. cell is the cell that rules see, or AnyCell if no rule concerns the pods. alloc is its allocatable,
+// and room is the number of alloc.
 type kind struct {
 	pool, row, slot, cell int32
 	room                  int32
@@ -167,8 +168,8 @@ type kind struct {
 	alloc                 []int64
 }
 
-// kindsOf returns the nodes for pods at a stage, by price. It leaves out a node if no pod can distinguish it from a cheaper one bought in
-// the same slot. It returns false if a pool has settings that LaunchSome does not support. The result is remembered.
+// kindsOf returns the nodes for pods at a stage, sorted by price. It leaves out a node if a cheaper node of the same slot is equal for all
+// pods. It returns false if a pool has settings that LaunchSome does not support. The result is cached.
 func (t *Launching) kindsOf(stage int32) ([]kind, bool) {
 	if list, known := t.kinds[stage]; known {
 		return list, list != nil
@@ -201,7 +202,7 @@ func (t *Launching) kindsOf(stage int32) ([]kind, bool) {
 	return out, true
 }
 
-// numberRoom returns a number for the room of a kind; equal rooms have equal numbers.
+// numberRoom returns a number for alloc. Equal values have equal numbers.
 func (t *Launching) numberRoom(alloc []int64) int32 {
 	key := make([]byte, 0, 8*len(alloc))
 	for _, n := range alloc {
@@ -218,7 +219,7 @@ func (t *Launching) numberRoom(alloc []int64) int32 {
 	return number
 }
 
-// placesOfKinds numbers the cells of kinds, which are remembered longer than the cells of one call of Place.
+// placesOfKinds numbers the cells of kinds. These numbers are kept longer than the cells of one call of Place.
 func (t *Launching) placesOfKinds() *layout.Cells {
 	if t.kindCells == nil {
 		t.kindCells = layout.NewCells(t.M.Pools, t.M.TopologyKeys, t.S.Topology)
@@ -226,7 +227,7 @@ func (t *Launching) placesOfKinds() *layout.Cells {
 	return t.kindCells
 }
 
-// kindSuits reports whether pods at the stage may go on the kind.
+// kindSuits reports whether pods at the stage may run on the kind.
 func (t *Launching) kindSuits(k *kind, stage int32) bool {
 	for _, u := range t.M.Stages[stage].Uses {
 		if u.Pool == k.pool {

@@ -11,13 +11,13 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// LaunchLeast is LaunchSome for few pods. It does not only open the node with the most value for its price each time, but goes back and
-// tries the next best ones instead; it also tries filling nodes first with pods that rules keep apart or together. The cheapest outcome is
-// chosen; of equally cheap outcomes, the first. A branch ends as soon as the cost of its nodes plus the value of the pods still pending
-// reaches the cheapest outcome so far, or below, USD per hour. It opens at most most nodes. tries bounds all nodes that it opens, including
-// those that it closes again; if pods are placed in two orders, the first order gets half as many tries and the second all of them. So the
-// result need not be the least possible. price is the total price of the new nodes, USD per hour. If it finds nothing, ok is false and
-// nothing is opened.
+// LaunchLeast does the same as LaunchSome for few pods, but searches more. It does not only open the node with the highest ratio of value
+// to price each time. It also backtracks and tries the next best nodes, and tries to fill nodes first with pods that rules keep apart or
+// together. It takes the cheapest result, and of equally cheap results the first. It abandons a branch when the cost of its nodes plus the
+// value of the pods still pending reaches the cheapest result so far, or below (USD per hour). It opens at most most nodes. tries limits
+// the number of nodes that are opened during the search, including those that are closed again. If pods are tried in two orders, the first
+// order gets half of the tries, and the second order all of them. So the result may not be the cheapest possible. price is the total price
+// of the new nodes, in USD per hour. If no result is found, ok is false and no node is opened.
 func (t *Launching) LaunchLeast(q planning.Query, w *valuing.Worth, most, tries int, below float64) (price float64, ok bool) {
 	t.Options = planning.PlaceOptions{Query: q}
 	classes := t.WaitingClasses()
@@ -39,7 +39,7 @@ func (t *Launching) LaunchLeast(q planning.Query, w *valuing.Worth, most, tries 
 	return price, ok
 }
 
-// launchLeast is LaunchLeast for the pending classes, below the limit.
+// launchLeast does the same as LaunchLeast, for the given pending classes and limit.
 func (t *Launching) launchLeast(classes []int32, w *valuing.Worth, most, tries int, limit int64) (price float64, ok bool) {
 	t.Begin(classes)
 	t.Fresh = len(t.S.Planned)
@@ -61,8 +61,8 @@ func (t *Launching) launchLeast(classes []int32, w *valuing.Worth, most, tries i
 	return float64(s.least) / market.NanoPerUSD, true
 }
 
-// loadingOrders returns the orders in which new nodes are filled: by size, and, if rules concern some of the pods but not all, those pods
-// first.
+// loadingOrders returns the orders in which new nodes are filled. The first order is by size. If rules concern some but not all of the
+// pods, the second order has those pods first.
 func (t *Launching) loadingOrders(classes []int32) [][]int32 {
 	ruled := func(class int32) bool { return t.M.Classes[class].Topology != nil }
 	first := slices.Clone(classes)
@@ -86,21 +86,21 @@ type launchSearch struct {
 	t       *Launching
 	w       *valuing.Worth
 	classes []int32
-	// tries is how many more nodes may be opened.
+	// tries is the number of further nodes that may be opened.
 	tries int
-	// path contains the open nodes, best the cheapest nodes that hold all pods, and least their cost or the limit.
+	// path contains the nodes that are open now. best has the cheapest nodes that hold all pods, and least is their cost, or the limit.
 	path, best []opening
 	least      int64
 }
 
-// opening is a node and how to fill it: the anchor's pods first, then the others in the order of the classes.
+// opening is a node and the order in which it is filled: first the anchor's pods, then the other pods in the order of the classes.
 type opening struct {
 	kind    kind
 	anchor  int32
 	classes []int32
 }
 
-// launch opens the node and puts pods on it. It returns false if it takes none.
+// launch opens the node and puts pods on it. It returns false if the node takes no pods.
 func (s *launchSearch) launch(l opening) bool {
 	t := s.t
 	host := t.S.Open(state.Node{Pool: l.kind.pool, Row: l.kind.row, Slot: l.kind.slot, Price: l.kind.price})
@@ -111,7 +111,7 @@ func (s *launchSearch) launch(l opening) bool {
 	return !t.S.Planned[len(t.S.Planned)-1].Empty()
 }
 
-// open opens at most most nodes for the pending pods, in addition to those that cost spent.
+// open opens at most most nodes for the pending pods, in addition to the nodes in path. spent is the price of the nodes in path.
 func (s *launchSearch) open(most int, spent int64) {
 	t := s.t
 	worth, left := int64(0), 0
@@ -144,8 +144,8 @@ func (s *launchSearch) open(most int, spent int64) {
 	}
 }
 
-// choices returns the nodes to open next, by the value they would hold for their price. Of several with equal cost and room, only the first
-// is listed.
+// choices returns the nodes to try next, sorted by the ratio of the value that they would hold to their price. If several nodes have equal
+// cost and room, only the first is listed.
 func (s *launchSearch) choices(spent int64) []opening {
 	t := s.t
 	anchor, kinds := t.anchorOf(s.classes)
@@ -176,7 +176,7 @@ func (s *launchSearch) choices(spent int64) []opening {
 		}
 		at, _ := slices.BinarySearchFunc(scores, score, func(known, score float64) int {
 			if known >= score {
-				return -1 // of equal ones, the first found comes first
+				return -1 // of equal nodes, the first found comes first
 			}
 			return 1
 		})
@@ -186,7 +186,8 @@ func (s *launchSearch) choices(spent int64) []opening {
 	return out
 }
 
-// note keeps the open nodes if they cost less than the cheapest so far, each replaced by the cheapest that suffices.
+// note keeps the open nodes as best if they cost less than the cheapest so far. Each node is replaced by the cheapest node that is
+// sufficient.
 func (s *launchSearch) note() {
 	t := s.t
 	before := t.Mark()

@@ -9,34 +9,33 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/valuing"
 )
 
-// loading computes how many of the pending pods nodes would hold.
+// loading computes the value of the pending pods that nodes would hold.
 type loading struct {
 	t       *Launching
 	w       *valuing.Worth
 	classes []int32
 	anchor  int32
-	// kinds are the nodes, and loads what is known of the pending pods for every node: the anchor's first, then the others, the largest
-	// first.
+	// kinds are the nodes. loads describes the pending pods, for all nodes: first the anchor's pods, then the others, largest first.
 	kinds []kind
 	loads []waitingLoad
 	free  []int64
 }
 
-// waitingLoad is the pending pods of a class.
+// waitingLoad describes the pending pods of a class.
 type waitingLoad struct {
 	class *podclass.Class
-	// most is the number of them that rules allow on one node; worth is the value of each.
+	// most is the number of these pods that rules allow on one node. worth is the value of one pod.
 	most  int
 	worth int64
-	// suits contains the kinds that they may go on, by number; demand is the number of what they require in addition to room: see
+	// suits contains the numbers of the kinds that the pods may run on. demand is the number of their requirements apart from room: see
 	// metDemands.
 	suits  bitset.Set
 	demand int32
-	// least is, for each of the first resources, the smallest need of the pods of this load and of all later ones.
+	// least has, for each of the first resources, the smallest need of a pod of this load or of a later load.
 	least [resources.Pods + 1]int64
 }
 
-// newLoading makes a loading for the kinds of nodes that suit the anchor's pods.
+// newLoading returns a loading for the kinds of nodes that suit the anchor's pods.
 func (t *Launching) newLoading(w *valuing.Worth, classes []int32, anchor int32, kinds []kind) *loading {
 	f := &loading{t: t, w: w, classes: classes, anchor: anchor, loads: t.loadsAhead[:0], free: make([]int64, 0, t.M.Resources.Len())}
 	if len(kinds) == 0 || !f.add(anchor, kinds) {
@@ -62,7 +61,7 @@ func (t *Launching) newLoading(w *valuing.Worth, classes []int32, anchor int32, 
 	return f
 }
 
-// add adds the pending pods of the class. It returns false if no node takes any.
+// add adds the pending pods of the class. It returns false if no node can take any of them.
 func (f *loading) add(class int32, kinds []kind) bool {
 	t := f.t
 	c, n := t.M.Classes[class], int(t.S.Waiting[class])
@@ -78,8 +77,8 @@ func (f *loading) add(class int32, kinds []kind) bool {
 	return true
 }
 
-// value returns the value that the kind of that number could hold: the anchor's pods first, then others, the largest first. It returns 0 if
-// the kind holds none of the anchor's pods, or less than wanted.
+// value returns the value of the pods that the kind with the given number could hold: first the anchor's pods, then the others, largest
+// first. It returns 0 if the kind can hold none of the anchor's pods, or if the value is less than wanted.
 func (f *loading) value(number int, wanted int64) int64 {
 	if number >= len(f.kinds) {
 		return 0
@@ -100,7 +99,7 @@ func (f *loading) value(number int, wanted int64) int64 {
 	return sum
 }
 
-// hold returns what the kind holds of the loads whose demands it meets.
+// hold returns the value of the pods that the kind holds, of the loads whose demands it meets (bits in met).
 func (f *loading) hold(number int, k *kind, met uint64) int64 {
 	f.free = append(f.free[:0], k.alloc...)
 	sum := int64(0)
@@ -122,7 +121,7 @@ func (f *loading) hold(number int, k *kind, met uint64) int64 {
 	return sum
 }
 
-// full reports whether no pod of this load and of later ones fits any more.
+// full reports whether no pod of this load or of a later load fits any more.
 func (f *loading) full(l *waitingLoad) bool {
 	for d, n := range l.least {
 		if f.free[d] < n {
@@ -132,13 +131,13 @@ func (f *loading) full(l *waitingLoad) bool {
 	return false
 }
 
-// suits reports whether pods of the load may go on the kind, for loads whose demand has no number.
+// suits reports whether pods of the load may run on the kind. It is for loads whose demand has no number.
 func (f *loading) suits(l *waitingLoad, number int, k *kind) bool {
 	return l.suits.Has(number) && (l.class.Topology == nil || f.t.S.Topology.AdmitsDomains(l.class.Topology, l.class.Shape, f.t.placesOfKinds().List[k.cell]))
 }
 
-// suitingKinds returns the numbers of those kinds at one stage that pods at another stage may use, at their first stage. The result is
-// remembered.
+// suitingKinds returns the numbers of the kinds of stage that pods at the stage other may use. It is for the first stage of these pods. The
+// result is cached.
 func (t *Launching) suitingKinds(stage, other int32, kinds []kind) bitset.Set {
 	pair := [2]int32{stage, other}
 	out, known := t.kindsSuiting[pair]
@@ -158,7 +157,7 @@ func (t *Launching) suitingKinds(stage, other int32, kinds []kind) bitset.Set {
 	return out
 }
 
-// place puts pods on the node in the order in which value counted them, as far as rules allow.
+// place puts pods on the node in the order in which value counted them, as many as rules allow.
 func (f *loading) place(k *kind, host int32) {
 	t := f.t
 	put := func(class int32) bool {

@@ -8,13 +8,13 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
-// launchDemand is what pods of several equal classes require of a kind of node in addition to room: which kinds they may go on, and which
-// rules admit them to its cell.
+// launchDemand contains what pods of several equal classes require of a kind of node apart from room: the kinds that they may run on, and
+// the rules that admit them to a cell.
 type launchDemand struct {
 	suits    bitset.Set
 	topology *topology.Groups
 	shape    int32
-	// admitted caches the rules' verdict on the cells of kinds.
+	// admitted caches, for each cell, whether the rules admit the pods.
 	admitted []cellVerdict
 }
 
@@ -27,8 +27,8 @@ const (
 	refused
 )
 
-// metDemands groups kinds of nodes by the demands that they meet. For each group and room it remembers the upper bound of what such a kind
-// holds, and what it does hold: several pools and several zones sell the same node.
+// metDemands groups kinds of nodes by the demands that they meet. For each group and room it caches the upper bound of the value that such
+// a kind can hold, and the value that it does hold. This saves time because several pools and zones offer the same node.
 type metDemands struct {
 	t       *Launching
 	demands []launchDemand
@@ -36,7 +36,7 @@ type metDemands struct {
 	known   []metDemand
 }
 
-// metDemand contains the known facts about kinds that meet the same demands.
+// metDemand contains cached facts about kinds that meet the same demands.
 type metDemand struct {
 	among    uint64
 	ceilings [2]ceiling
@@ -44,14 +44,14 @@ type metDemand struct {
 	rooms []heldInRoom
 }
 
-// heldInRoom is what is known of all kinds with the same room: most is the upper bound of the value of the pods that they hold, value is
-// the value that they hold. Both are stored plus 1; 0 means not computed yet.
+// heldInRoom contains cached facts about all kinds with the same room. most is the upper bound of the value of the pods that they can hold;
+// value is the value that they hold. Both are stored plus 1; 0 means not computed yet.
 type heldInRoom struct{ most, value int64 }
 
-// mostDemands is how many demands are distinguished; all others share that number, and are checked one by one.
+// mostDemands is the number of demands that are distinguished. All further demands share this number, and are checked one by one.
 const mostDemands = 63
 
-// begin starts with other loads, and sets the numbers of their demands.
+// begin resets d for other loads, and sets the numbers of their demands.
 func (d *metDemands) begin(t *Launching, loads []waitingLoad) {
 	d.t, d.demands, d.known = t, d.demands[:0], d.known[:0]
 	for i := range loads {
@@ -62,10 +62,10 @@ func (d *metDemands) begin(t *Launching, loads []waitingLoad) {
 	}
 }
 
-// ceilingDims are the resources for which ceilings are computed.
+// ceilingDims lists the resources for which ceilings are computed.
 var ceilingDims = [...]int{resources.CPU, resources.Memory}
 
-// number returns the number of the demand.
+// number returns the number of the load's demand.
 func (d *metDemands) number(l *waitingLoad) int32 {
 	at := slices.IndexFunc(d.demands, func(x launchDemand) bool {
 		return &x.suits[0] == &l.suits[0] && x.topology == l.class.Topology && x.shape == l.class.Shape
@@ -84,7 +84,7 @@ func (d *metDemands) number(l *waitingLoad) int32 {
 	return int32(len(d.demands) - 1)
 }
 
-// of returns what is known of the kinds that meet the same demands as the kind of that number.
+// of returns the cached facts about the kinds that meet the same demands as the kind with the given number.
 func (d *metDemands) of(number int, k *kind) *metDemand {
 	among := uint64(1) << mostDemands
 	for i := range d.demands {
@@ -121,7 +121,7 @@ func (d *metDemands) admits(x *launchDemand, cell int32) bool {
 	return x.admitted[cell] == admitted
 }
 
-// room returns the known facts about kinds with that room.
+// room returns the cached facts about kinds with the same room as k.
 func (m *metDemand) room(k *kind) *heldInRoom {
 	for int(k.room) >= len(m.rooms) {
 		m.rooms = append(m.rooms, heldInRoom{})

@@ -8,32 +8,33 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
-// A cell is a combination of domains: one value for each topology key that some rule uses. Each node is in one cell. Rules over domains
-// larger than a node can't distinguish the nodes of a cell. So pods with such rules are first assigned to cells, and then packed within
-// them.
+// A cell is a combination of domains: one value for each topology key that a rule uses. Each node is in one cell. Rules over domains larger
+// than a node can't distinguish the nodes of a cell. So pods with such rules are first assigned to cells, and then packed within their
+// cells.
 
 // AnyCell is the cell of pods that no such rule concerns.
 const AnyCell = -1
 
-// Cells numbers the combinations that occur.
+// Cells numbers the combinations of domains that occur.
 type Cells struct {
 	pools []*nodepool.Pool
 	// keys are the labels whose values are domains.
 	keys   []string
 	state  *topology.State
-	List   [][]int32 // the domains of a cell, indexed like keys
+	List   [][]int32 // the domains of each cell, indexed like keys
 	byText map[string]int32
 	cache  map[newSite]int32
-	// hosts caches the cells of existing nodes, numbered from 1; 0 means not computed yet, and the list is nil until the first request.
+	// hosts caches the cells of existing nodes, numbered from 1; 0 means that the cell is not computed yet. The list is nil until the first
+	// call of OfHost.
 	hosts []int32
 }
 
-// newSite identifies what determines a new node's cell.
+// newSite contains the properties of a new node that determine its cell.
 type newSite struct {
 	pool, slot, variant int32
 }
 
-// NewCells returns an empty numbering of cells.
+// NewCells returns a Cells that has no cells yet.
 func NewCells(pools []*nodepool.Pool, keys []string, s *topology.State) *Cells {
 	return &Cells{pools: pools, keys: keys, state: s, byText: map[string]int32{}, cache: map[newSite]int32{}}
 }
@@ -49,7 +50,7 @@ func (c *Cells) OfHost(host int) int32 {
 	return c.hosts[host] - 1
 }
 
-// KnownHost returns the cell of an existing node if OfHost has computed it before; otherwise -1.
+// KnownHost returns the cell of an existing node if OfHost has computed it before, otherwise -1.
 func (c *Cells) KnownHost(host int) int32 {
 	if c.hosts == nil {
 		return -1
@@ -87,7 +88,7 @@ func (c *Cells) OfNew(pool, row, slot int32, as *nodepool.Assignment) int32 {
 		return p.Label(int(row), int(slot), as, key)
 	}))
 	if as.Labels.Len() == 0 {
-		c.cache[site] = n // assignments are numbered again for each problem
+		c.cache[site] = n // the cell is not cached, because assignments are numbered again for each problem
 	}
 	return n
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
-// Cluster contains the parts of a cluster that determine in which domains pods are, or could be.
+// Cluster contains the parts of a cluster that determine in which domains pods are or could be.
 type Cluster struct {
-	// Rules are the rules that pods state. keys are the labels whose values are their domains, without the hostname.
+	// Rules are the rules that pods state. keys are the topology keys of these rules, without the hostname.
 	Rules      []topology.Group
 	Keys       []string
 	Classes    []*podclass.Class
@@ -45,7 +45,7 @@ func (l *Cluster) Count(reachable func(shape int32, key int) []int32) *topology.
 	for i, class := range l.Classes {
 		stakes[i] = class.Topology
 	}
-	// The first node of each group, numbered from 1, and how many other nodes of the group there are, which are equal to it.
+	// The first node of each group, numbered from 1, and the number of further nodes of the group. The nodes of a group are equal.
 	first, more := make([]int32, len(l.Groups)), make([]int32, len(l.Groups))
 	for i := range l.Nodes {
 		n := &l.Nodes[i]
@@ -88,8 +88,8 @@ func (l *Cluster) Count(reachable func(shape int32, key int) []int32) *topology.
 	return s
 }
 
-// StakeOfBound returns the topology groups o of a bound pod that count for other pods. As in kube-scheduler, a terminating pod no longer
-// counts for spreads, but its affinity and anti-affinity have an effect until it is gone.
+// StakeOfBound returns those topology groups in o of a bound pod that count for other pods. As in kube-scheduler, a terminating pod no
+// longer counts for spreads, but its affinity and anti-affinity count until it is gone.
 func StakeOfBound(rules []topology.Group, p existing.Pod, o *topology.Groups) *topology.Groups {
 	if o == nil || !p.Terminating {
 		return o

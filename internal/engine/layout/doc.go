@@ -1,4 +1,4 @@
-// Package layout finds the domains in which pods are, and those in which they could be.
+// Package layout finds the domains in which pods are and those in which they could be.
 //
 // The question: in which domains of the labels that rules use are existing nodes, in which could new nodes be, and which of these can the
 // pods of a class reach?
@@ -8,9 +8,9 @@
 // [Cells]: numbers for combinations of domains.
 //
 // The method: each node is in one cell, which is one domain for each label. Rules over domains larger than a node can't distinguish the
-// nodes of a cell. Nodes of one group are counted as one. The domains of a pool's new nodes follow from its profiles, and from the
-// possible values of labels that they leave open.
+// nodes of a cell. All nodes of one group are counted together. The domains of a pool's new nodes follow from its profiles, and from the
+// possible values of labels that the profiles leave open.
 //
-// The cost: one pass over nodes and over those of their pods that rules count; for each shape with a spread rule one pass over the rows
-// and slots of its profiles. The cell of a new node is cached by pool and slot, and by instance type if types state such labels.
+// The cost: one pass over nodes and over those of their pods that rules count; and for each shape with a spread rule, one pass over the
+// rows and slots of its profiles. The cell of a new node is cached by pool and slot, and by instance type if types state such labels.
 package layout

@@ -9,8 +9,8 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
-// Reach finds, for the shapes of classes under spread rules, the domains of each key where their pods could get a new node, ascending:
-// indexed [shape][key]. known, which may be nil, returns results that are known already for a shape.
+// Reach finds the domains in which pods under spread rules could get a new node. The result is indexed [shape][key]; each list is
+// ascending. known returns results that are already known for a shape; it may be nil.
 func (l *Cluster) Reach(base *topology.State, known func(shape int32) [][]int32) [][][]int32 {
 	out := make([][][]int32, len(l.Shapes))
 	for _, c := range l.Classes {
@@ -42,14 +42,14 @@ func (l *Cluster) Reach(base *topology.State, known func(shape int32) [][]int32)
 	return out
 }
 
-// spreadsWidely reports whether pods with the stake state a spread rule over more than single nodes.
+// spreadsWidely reports whether pods with these topology groups state a spread rule over domains larger than a node.
 func (l *Cluster) spreadsWidely(o *topology.Groups) bool {
 	return slices.ContainsFunc(o.Owns, func(g int32) bool {
 		return l.Rules[g].Kind == topology.Spread && l.Rules[g].At != topology.Hostname
 	})
 }
 
-// reachedBy adds the domains of all nodes of a profile.
+// reachedBy adds the domains of all nodes of a profile to found.
 func (l *Cluster) reachedBy(base *topology.State, u podclass.Use, found []map[int32]bool) {
 	p := l.Pools[u.Pool]
 	f := &p.Profiles[u.Profile]

@@ -7,12 +7,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Ended reports whether the pod has ended and uses no resources any more.
+// Ended reports whether the pod has ended, so that it no longer uses resources.
 func Ended(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }
 
-// UsesClaims reports whether the pod has volumes that depend on other pods or objects.
+// UsesClaims reports whether the pod has volumes that depend on other objects.
 func UsesClaims(pod *corev1.Pod) bool {
 	for i := range pod.Spec.Volumes {
 		v := &pod.Spec.Volumes[i]
@@ -23,7 +23,7 @@ func UsesClaims(pod *corev1.Pod) bool {
 	return false
 }
 
-// NominatedTo returns the node for which a pending pod is nominated, or "" if there is none.
+// NominatedTo returns the node for which a pending pod is nominated, or "" if it is not nominated.
 func NominatedTo(pod *corev1.Pod) string {
 	if pod.Spec.NodeName != "" {
 		return ""
@@ -36,7 +36,7 @@ func NeverPreempts(spec *corev1.PodSpec) bool {
 	return spec.PreemptionPolicy != nil && *spec.PreemptionPolicy == corev1.PreemptNever
 }
 
-// Compare orders pods that are otherwise equal: by age, namespace and name, "web-2" before "web-10".
+// Compare compares pods that are otherwise equal: by age, then by namespace, then by name, with "web-2" before "web-10".
 func Compare(a, b *corev1.Pod) int {
 	return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Namespace, b.Namespace),
 		cmp.Compare(len(a.Name), len(b.Name)), cmp.Compare(a.Name, b.Name))

@@ -12,7 +12,7 @@ import (
 type Marks uint8
 
 const (
-	// HasEnded: the pod uses no resources any more.
+	// HasEnded: the pod has ended and no longer uses resources.
 	HasEnded Marks = 1 << iota
 	// IsDeleted: the pod is being deleted.
 	IsDeleted
@@ -20,9 +20,9 @@ const (
 	OfDaemonSet
 	// IsStatic: the pod belongs to its node.
 	IsStatic
-	// HasClaims: the volumes of the pod depend on other pods or objects.
+	// HasClaims: the volumes of the pod depend on other objects.
 	HasClaims
-	// HasRunTime: the pod itself says for how long it runs at most.
+	// HasRunTime: the pod itself states how long it runs at most.
 	HasRunTime
 )
 
@@ -57,7 +57,7 @@ type NodePods struct {
 	Order []int32
 }
 
-// ReadPods makes the NodePods of a single node.
+// ReadPods returns the NodePods of a single node.
 func ReadPods(pods []*corev1.Pod) NodePods {
 	out := NodePods{make([]Marks, len(pods)), make([]int32, 0, len(pods))}
 	for i, pod := range pods {
@@ -67,7 +67,7 @@ func ReadPods(pods []*corev1.Pod) NodePods {
 	return out
 }
 
-// InOrder appends the indexes of the pods in the order of Compare.
+// InOrder appends to to the indexes of the pods in the order of Compare.
 func InOrder(to []int32, pods []*corev1.Pod) []int32 {
 	from := len(to)
 	for i := range pods {

@@ -12,11 +12,12 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
-// Roster lists all pods of a snapshot while a model is compiled: first pending pods, then placeholders, then the pods of each node. Every
-// pod is read once to make it. Tens of thousands of pods don't fit into a processor's caches, so reading each pod again would take longer
-// than the work on it. Properties that pods of one workload share are read from one of them.
+// Roster lists all pods of a snapshot while a model is compiled: first the pending pods, then the placeholders, then the pods of each node.
+// Each pod is read only once. Tens of thousands of pods don't fit into a processor's caches, so reading each pod again would take longer
+// than the computation. Properties that pods of one workload share are read from one of them.
 type Roster struct {
-	// waiting pods come first, then placeholders; unbound counts both. nodes counts the pods of each node.
+	// waiting is the number of pending pods, which come first. unbound also counts the placeholders, which follow. nodes has the number of
+	// pods of each node.
 	waiting, unbound int
 	nodes            []int
 
@@ -24,19 +25,20 @@ type Roster struct {
 	Marks []Marks
 	// Order contains, for each node, the indices of its pods in the order of Compare.
 	Order []int32
-	// Like is each pod's index in patterns. Pods of one pattern differ only in age and name among the properties that planning reads.
+	// Like has, for each pod, the index of its pattern. Of the properties that planning reads, pods of one pattern differ only in age and
+	// name.
 	Like     []int32
 	Patterns []Pattern
-	// Claims counts pods marked with HasClaims, daemons those with OfDaemonSet.
+	// Claims is the number of pods marked with HasClaims, daemons the number of pods marked with OfDaemonSet.
 	Claims, Daemons int
 
-	// Apart reports whether a pod differs from all others for reasons outside of the pod; nil if no pod does.
+	// Apart reports whether a pod differs from all other pods because of other objects. It is nil if no pod does.
 	Apart func(pod *corev1.Pod) bool
 
 	seed   maphash.Seed
 	hashes []uint64
-	slots  []int32 // from 1 on; 0 is free
-	// namespace is the namespace of the last pod. Its hash is kept for the next pod.
+	slots  []int32 // numbered from 1; 0 means that the slot is free
+	// namespace is the namespace of the last pod. Its hash is kept, because the next pod often has the same namespace.
 	namespace     string
 	namespaceHash uint64
 	byText        map[string]int32
@@ -51,14 +53,14 @@ type Roster struct {
 
 // Pattern represents equal pods.
 type Pattern struct {
-	// First of the pods, by Compare.
+	// First is the first of the pods by Compare.
 	First *corev1.Pod
-	// RuledAs is the pod whose topology rules the pods follow; nil means First. The pods of a gang in a domain follow the rules of the
-	// original pod.
+	// RuledAs is the pod whose topology rules the pods follow; nil means that it is First. If the planner binds the pods of a gang to a
+	// domain, they follow the rules of the original pod.
 	RuledAs *corev1.Pod
-	// Refused is why an annotation of the pods makes planning them impossible; nil for most pods.
+	// Refused says why an annotation of the pods makes planning them impossible. It is nil for most pods.
 	Refused error
-	// Rules is the position of the pods' rules: see topology.Index.Remember.
+	// Rules is the position of the pods' rules in the index: see topology.Index.Remember.
 	Rules       int32
 	Placeholder bool
 	// Class is the number of the pods' class, once it is known.
@@ -73,7 +75,8 @@ func (p *Pattern) Ruled() *corev1.Pod {
 	return p.First
 }
 
-// ReadAs returns what a pod of the pattern is read from: the pod itself, or First if the planner has narrowed where its pods may run.
+// ReadAs returns the pod from which the properties of a pod of the pattern are read. That is the pod itself, or First if the planner has
+// restricted where its pods may run.
 func (p *Pattern) ReadAs(pod *corev1.Pod) *corev1.Pod {
 	if p.RuledAs != nil {
 		return p.First
@@ -82,7 +85,7 @@ func (p *Pattern) ReadAs(pod *corev1.Pod) *corev1.Pod {
 }
 
 // NewRoster allocates a roster for the given numbers of pending pods, placeholders and pods of each node. byOwner means that rules depend
-// on a pod's controller.
+// on the controller of a pod.
 func NewRoster(waiting, placeholders int, ofNodes []int, byOwner bool) *Roster {
 	bound := 0
 	for _, k := range ofNodes {
@@ -101,7 +104,7 @@ func NewRoster(waiting, placeholders int, ofNodes []int, byOwner bool) *Roster {
 	}
 }
 
-// Add lists the pod. It returns false if a pod with that name is already listed.
+// Add adds the pod to the list. It returns false if a pod with the same name is already listed.
 func (r *Roster) Add(pod *corev1.Pod, placeholder bool) bool {
 	if !r.enter(pod) {
 		return false
@@ -131,7 +134,7 @@ func (r *Roster) Add(pod *corev1.Pod, placeholder bool) bool {
 	return true
 }
 
-// enter records the pod's name.
+// enter records the pod's name, and returns false if it is already recorded.
 func (r *Roster) enter(pod *corev1.Pod) bool {
 	if pod.Namespace != r.namespace || len(r.hashes) == 0 {
 		r.namespace, r.namespaceHash = pod.Namespace, maphash.String(r.seed, pod.Namespace)*31
@@ -162,7 +165,7 @@ const (
 	textOwner
 )
 
-// text writes all properties that planning reads of a pod without claims, except its age and name. It is valid until the next call.
+// text returns all properties of a pod without claims that planning reads, except its age and name. It is valid until the next call.
 func (r *Roster) text(pod *corev1.Pod, placeholder bool) []byte {
 	w, spec := &r.writer, &pod.Spec
 	has := 0
@@ -217,7 +220,7 @@ func (r *Roster) text(pod *corev1.Pod, placeholder bool) []byte {
 	return w.Buf
 }
 
-// amounts writes the pod's requests. A resource with a request of 0 is also written, because the pod names it.
+// amounts adds the pod's requests to the text. A request of 0 is also added, because the pod names the resource.
 func (r *Roster) amounts(pod *corev1.Pod) {
 	w := &r.writer
 	if !summed(pod) {
@@ -255,7 +258,7 @@ func (r *Roster) amounts(pod *corev1.Pod) {
 	w.Number(0)
 }
 
-// fit returns an empty vector with room for all known resources.
+// fit sets w.Requests to zeros, one for each known resource.
 func (r *Roster) fit() {
 	n := r.resources.Len()
 	w := &r.writer
@@ -296,10 +299,10 @@ func (r *Roster) addAmounts(list corev1.ResourceList) {
 	}
 }
 
-// Span is the part of the roster from from to to, without to.
+// Span is the part of the roster from index From up to, but not including, To.
 type Span struct{ From, To int }
 
-// OfNodes yields, for each of the snapshot's nodes, the part of the roster with its pods.
+// OfNodes yields, for each node of the snapshot, the part of the roster that has its pods.
 func (r *Roster) OfNodes(yield func(node int, pods Span) bool) {
 	to := r.unbound
 	for i, n := range r.nodes {
@@ -311,7 +314,7 @@ func (r *Roster) OfNodes(yield func(node int, pods Span) bool) {
 	}
 }
 
-// Claimants yields the pods with claims in the order that volumes.Objects requires: bound pods first, no placeholders.
+// Claimants yields the pods with claims in the order that volumes.Objects requires: bound pods first, and no placeholders.
 func (r *Roster) Claimants(yield func(pod *corev1.Pod, bound bool) bool) {
 	if r.Claims == 0 {
 		return

@@ -10,31 +10,32 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/volumes"
 )
 
-// Writer writes all properties of a pod that a scheduler looks at. Pods that no scheduler could distinguish have equal texts and form one
-// class. It keeps its buffers between pods: classifying a pod allocates nothing once the buffers have grown.
+// Writer writes, as text, all properties of a pod that a scheduler reads. Pods that no scheduler could distinguish have equal texts and
+// form one class. It keeps its buffers between pods: classifying a pod allocates nothing once the buffers have grown.
 type Writer struct {
 	podtext.Writer
 	resources *resources.Table
 	Volumes   *volumes.Index
 	Requests  []int64
-	// Pins determine where a pod must go because its claimed devices are already allocated; nil if there are no such pods.
+	// Pins returns selectors for the nodes where the pod must run because its claimed devices are already allocated. It is nil if there are
+	// no such pods.
 	Pins func(pod *corev1.Pod) []*corev1.NodeSelector
-	// Tolerated contains the tolerations of the pod together with those of the pods that must be on the same node; nil if no pod claims
+	// Tolerated returns the tolerations that the pod has in common with the pods that must run on the same node. It is nil if no pod claims
 	// devices.
 	Tolerated func(pod *corev1.Pod) []corev1.Toleration
-	// The shape is the part of the text from ShapeAt to ShapeEnd. Requests precede it; properties that do not affect the choice of nodes
-	// follow it.
+	// The shape is the part of the text from ShapeAt to ShapeEnd. The requests come before it; properties that do not affect the choice of
+	// nodes come after it.
 	ShapeAt, ShapeEnd int
-	// From GroupsAt to GroupsEnd are the topology groups, which are added later: see WriteGroups.
+	// The topology groups are the part from GroupsAt to GroupsEnd. They are added later: see WriteGroups.
 	GroupsAt, GroupsEnd int
 }
 
-// NewWriter returns a writer for amounts of the resources and for the volumes.
+// NewWriter returns a writer that uses the numbers of the table for resources, and the volumes in vols.
 func NewWriter(table *resources.Table, vols *volumes.Index) *Writer {
 	return &Writer{resources: table, Volumes: vols, Requests: make([]int64, table.Len())}
 }
 
-// Write returns the pod's class text; it is valid until the next call, as is w.Requests.
+// Write returns the text of the pod's class. The text and w.Requests are valid until the next call.
 func (w *Writer) Write(pod *corev1.Pod) []byte {
 	w.Buf = w.Buf[:0]
 	w.sumRequests(pod)
@@ -57,7 +58,7 @@ func (w *Writer) Write(pod *corev1.Pod) []byte {
 	return w.Buf
 }
 
-// placement writes which nodes the pod may go to, without regard to volumes.
+// placement writes which nodes the pod may run on, without regard to volumes.
 func (w *Writer) placement(pod *corev1.Pod) {
 	spec := &pod.Spec
 	w.Labels(spec.NodeSelector)
@@ -110,7 +111,7 @@ func (w *Writer) deviceClaims(spec *corev1.PodSpec) {
 	}
 }
 
-// WriteDevices adds the requests of the pod's claims to the text of its class.
+// WriteDevices adds the devices that the pod's claims need to the text of its class.
 func (w *Writer) WriteDevices(needs string) []byte {
 	w.Text(needs)
 	return w.Buf
@@ -127,7 +128,7 @@ func (w *Writer) WriteGroups(o *topology.Groups) []byte {
 	return w.Buf
 }
 
-// sumRequests fills w.Requests with resources.OfPod(pod). Most pods have only containers; no list is built for them.
+// sumRequests writes resources.OfPod(pod) to w.Requests. Most pods have only containers; no list is built for them.
 func (w *Writer) sumRequests(pod *corev1.Pod) {
 	if !summed(pod) {
 		w.resources.Requests(resources.OfPod(pod), w.Requests)
@@ -152,7 +153,7 @@ func ClaimsDevices(spec *corev1.PodSpec) bool {
 	return len(spec.ResourceClaims) > 0 || anyClaims(spec.Containers) || anyClaims(spec.InitContainers)
 }
 
-// anyClaims reads the containers where they are: they are large, and copying them for every pod takes longer than looking at them.
+// anyClaims reads the containers in place: they are large, and copying them for every pod would take longer than reading them.
 func anyClaims(list []corev1.Container) bool {
 	for i := range list {
 		if len(list[i].Resources.Claims) > 0 {
@@ -171,7 +172,7 @@ func anyResized(pod *corev1.Pod) bool {
 	return false
 }
 
-// ResourceNames adds the names of all resources that the pod requests, except cpu and memory, which every model has.
+// ResourceNames adds to into the names of all resources that the pod requests, except cpu and memory, which every model has.
 func ResourceNames(pod *corev1.Pod, into map[corev1.ResourceName]struct{}) {
 	spec := &pod.Spec
 	for i := range spec.Containers {
@@ -186,7 +187,8 @@ func ResourceNames(pod *corev1.Pod, into map[corev1.ResourceName]struct{}) {
 	noteNames(spec.Overhead, into)
 }
 
-// noteNames adds the list's names. Most pods request only CPU and memory, and looking these up in the map is faster than iterating over it.
+// noteNames adds the names in the list. Most pods request only CPU and memory. Looking these up in the map is faster than iterating over
+// it.
 func noteNames(list corev1.ResourceList, into map[corev1.ResourceName]struct{}) {
 	others := len(list)
 	if others == 0 {

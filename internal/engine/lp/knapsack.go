@@ -4,24 +4,24 @@ package lp
 //
 //	max Σ_c value_c k_c   such that   Σ_c need_c[d] k_c <= room[d] for every resource d,   0 <= k_c <= most_c
 //
-// which fills one node with the most valuable pods, in fractions. It is solved by the bounded simplex method with one row for each
-// resource. Only the values change from one Solve to the next: the last solution remains a valid filling, and each Solve continues from
-// there. A Knapsack is not safe for concurrent use. Knapsacks made by one call of NewKnapsacks share memory: use them from one goroutine
-// only.
+// that fills one node with the pods of the highest total value, in fractions. It is solved by the simplex method with bounded variables,
+// with one row for each resource. Only the values change from one Solve to the next: the last solution remains a valid filling, and each
+// Solve continues from there. A Knapsack is not safe for concurrent use. Knapsacks made by one call of NewKnapsacks share memory: use them
+// from one goroutine only.
 type Knapsack struct {
 	dims int
-	// room is indexed by resource, need [class*dims+resource], most by class. The caller owns these slices.
+	// room is indexed by resource, need by class*dims+resource, most by class. The caller owns these slices.
 	room, need, most []float64
-	// open lists the classes with most > 0.
+	// open lists the classes whose most is greater than 0.
 	open []int32
-	// lambda receives the duals, >= 0 after a solve.
+	// lambda receives the duals, which are >= 0 after a solve.
 	lambda []float64
 
-	inBasis []int8    // per class: atZero, atBound, else its basis row
-	change  []float64 // per class: in which direction it may change, 1 at zero, -1 at its bound, 0 in the basis
-	basis   []int32   // per row: class, or -1 for the row's slack
-	slackAt []int32   // per row: which resource's slack
-	inSlack []bool    // per resource: its slack is basic
+	inBasis []int8    // per class: atZero, atBound, or its row in the basis
+	change  []float64 // per class: the direction in which it may change: 1 at zero, -1 at its bound, 0 in the basis
+	basis   []int32   // per row: the class, or -1 for a slack
+	slackAt []int32   // per row: the resource of the slack
+	inSlack []bool    // per resource: whether its slack is basic
 	inverse []float64
 	level   []float64
 	// moves counts the pivots since the basis was last rebuilt.
@@ -42,9 +42,9 @@ const (
 // maxMoves is the number of pivots after which a knapsack starts again from an empty node, so that rounding errors don't add up.
 const maxMoves = 100
 
-// NewKnapsacks makes one knapsack for each element of most. dims is the number of resources; room and lambda are indexed
-// [knapsack*dims+resource], need [class*dims+resource], most [knapsack][class]. The slices are kept: callers must not change room, need and
-// most afterwards. After each Solve they read the duals, which are the worth of the resources, from lambda.
+// NewKnapsacks returns one knapsack for each element of most. dims is the number of resources; room and lambda are indexed by
+// knapsack*dims+resource, need by class*dims+resource, most by knapsack and class. The slices are not copied: callers must not change room,
+// need and most afterwards. After each Solve, lambda has the duals: the price of one unit of each resource.
 func NewKnapsacks(dims int, room, need []float64, most [][]float64, lambda []float64) []Knapsack {
 	n, count := len(need)/dims, len(most)
 	scratch := &knapsackScratch{entry: make([]float64, dims), cost: make([]float64, dims)}
@@ -80,8 +80,8 @@ func NewKnapsacks(dims int, room, need []float64, most [][]float64, lambda []flo
 	return list
 }
 
-// Solve finds the best filling for the values, by class, and returns an upper bound on its worth. The bound is exact, unless Solve finds
-// earlier that no filling is worth more than enough. If enough is negative, the bound is always exact.
+// Solve finds the best filling for the given values of classes, and returns an upper bound on its value. The bound is exact, unless Solve
+// proves earlier that the value of no filling exceeds enough. If enough is negative, the bound is always exact.
 func (s *Knapsack) Solve(value []float64, enough float64) float64 {
 	if s.moves >= maxMoves {
 		s.empty()
@@ -106,7 +106,7 @@ func (s *Knapsack) Solve(value []float64, enough float64) float64 {
 	return worth
 }
 
-// Filling writes the last solution to k, by class.
+// Filling writes the last solution to k, indexed by class.
 func (s *Knapsack) Filling(k []float64) {
 	clear(k)
 	for _, c := range s.open {
@@ -121,7 +121,7 @@ func (s *Knapsack) Filling(k []float64) {
 	}
 }
 
-// empty starts from an empty node.
+// empty resets the solution to an empty node.
 func (s *Knapsack) empty() {
 	s.moves = 0
 	for c := range s.inBasis {
@@ -135,7 +135,7 @@ func (s *Knapsack) empty() {
 	copy(s.level, s.room)
 }
 
-// place notes that a class is at zero, at its bound, or in a row of the basis.
+// place records that a class is at zero, at its bound, or in a row of the basis.
 func (s *Knapsack) place(class int, at int8) {
 	s.inBasis[class] = at
 	switch at {
@@ -161,8 +161,8 @@ func (s *Knapsack) price(value []float64) {
 	}
 }
 
-// choose finds the variable whose change gains most: a class that rises from zero or falls from its bound, or the slack of a resource whose
-// price is negative. Unless it is a slack, worth is an upper bound on the best filling's value.
+// choose returns the variable whose change gains most. This is a class that rises from zero or falls from its bound, or the slack of a
+// resource whose price is negative. If it is a class, worth is an upper bound on the best filling's value.
 func (s *Knapsack) choose(value []float64) (class, slack int, up bool, worth float64) {
 	for d, l := range s.lambda {
 		if !s.inSlack[d] && l < -eps {
@@ -196,7 +196,8 @@ func (s *Knapsack) choose(value []float64) (class, slack int, up bool, worth flo
 	return class, -1, up, worth
 }
 
-// step moves the entering variable as far as the bounds allow, and swaps it into the basis unless it reaches its own other bound first.
+// step moves the entering variable as far as the bounds allow. It then swaps the variable into the basis, unless the variable reaches its
+// own opposite bound first.
 func (s *Knapsack) step(c, slack int, up bool, value []float64) {
 	dims := s.dims
 	for i := range dims {

@@ -1,16 +1,16 @@
 // Package lp solves the two small linear programs that planners need.
 //
 // The question: what is one pod worth? A Master covers a demand at the lowest price, and its duals are the value of one unit of each
-// row. A Knapsack finds the filling of one node that is worth most by these values, which is the next column for the Master. Used in turns
-// they are column generation (Gilmore and Gomory, A Linear Programming Approach to the Cutting-Stock Problem, 1961); docs/algorithm.md
-// carries an example through.
+// row. A Knapsack finds the filling of one node that has the highest value at these values of pods. This filling is the next column for the
+// Master. Used alternately, they are column generation (Gilmore and Gomory, A Linear Programming Approach to the Cutting-Stock Problem,
+// 1961); docs/algorithm.md has a worked example.
 //
-// Input and output are slices of float64: the package does not depend on Kubernetes. Both programs have few rows, a few hundred classes or
-// a handful of resources, so both keep a dense inverse of the basis. One pivot of a Master with n rows takes n² steps, one of a Knapsack
-// with d resources and n open classes n·d + d².
+// Input and output are slices of float64: the package does not depend on Kubernetes. Both programs have few rows (a few hundred classes, or
+// a few resources), so both keep a dense inverse of the basis. One pivot of a Master with n rows takes n² steps, one of a Knapsack with d
+// resources and n open classes n·d + d².
 //
-// Answers are floating-point numbers within a tolerance. They steer searches and propose bounds; code that reports a bound proves it
-// afterwards with integers.
+// Answers are floating-point numbers within a tolerance. They guide searches and propose bounds; code that reports a bound then proves it
+// with integers.
 package lp
 
 // eps is the tolerance of both solvers.

@@ -4,8 +4,9 @@ package lp
 //
 //	min Σ_j price_j x_j   such that   Σ_j column_j[i] x_j >= demand_i for every row i,   x >= 0
 //
-// which covers the demand of every row at the lowest price. It is solved by the revised simplex method. Columns are added one by one with
-// Enter: callers generate them as they are needed (column generation; Gilmore and Gomory, 1961). A Master is not safe for concurrent use.
+// that covers the demand of every row at the lowest price. It is solved by the revised simplex method. Columns are added one by one with
+// Enter: callers generate a column when it is needed (column generation; Gilmore and Gomory, 1961). A Master is not safe for concurrent
+// use.
 type Master struct {
 	rows    int
 	inverse []float64 // rows x rows
@@ -14,12 +15,12 @@ type Master struct {
 	y       []float64 // duals
 	entry   []float64 // scratch: the entering column expressed in the basis
 	surplus []float64 // scratch
-	nonzero []int     // scratch: where the entering column is not zero
-	scale   float64   // scale of the duals, for tolerances
+	nonzero []int     // scratch: the rows where the entering column is not zero
+	scale   float64   // the scale of the duals, for tolerances
 }
 
-// NewMaster starts with one column for each row i, which has amount_i > 0 in only that row and costs price_i. The three slices are indexed
-// by row; price is copied, and the others are not kept.
+// NewMaster returns a master that starts with one column for each row i. This column has amount_i > 0 in row i, 0 in the other rows, and
+// costs price_i. The three slices are indexed by row. price is copied; the others are not kept.
 func NewMaster(demand, amount, price []float64) *Master {
 	n := len(demand)
 	s := &Master{
@@ -38,17 +39,17 @@ func NewMaster(demand, amount, price []float64) *Master {
 // Rows returns the number of rows.
 func (s *Master) Rows() int { return s.rows }
 
-// Duals returns the worth of one unit of each row. By these values, no column of the basis is worth more than its price. The slice belongs
-// to the master and changes with the next Enter or DropNegative; callers must only read it.
+// Duals returns the value of one unit of each row. With these values, the value of a column of the basis never exceeds its price. The slice
+// belongs to the master and changes with the next Enter or DropNegative; callers must only read it.
 func (s *Master) Duals() []float64 { return s.y }
 
-// Levels says how often the basic column of each row is used. The slice belongs to the master: see Duals.
+// Levels returns how often the basic column of each row is used. The slice belongs to the master: see Duals.
 func (s *Master) Levels() []float64 { return s.level }
 
-// Prices returns the prices of the basic columns, by row; 0 for a surplus variable. The slice belongs to the master: see Duals.
+// Prices returns the price of the basic column of each row; it is 0 for a surplus variable. The slice belongs to the master: see Duals.
 func (s *Master) Prices() []float64 { return s.cost }
 
-// Objective returns the price of the present solution.
+// Objective returns the price of the current solution.
 func (s *Master) Objective() float64 {
 	sum := 0.0
 	for i, level := range s.level {
@@ -57,8 +58,8 @@ func (s *Master) Objective() float64 {
 	return sum
 }
 
-// Enter brings a column, indexed by row, into the basis. It returns the row that the column gets there, or -1 if the column cannot improve
-// anything within the tolerance.
+// Enter adds a column, indexed by row, to the basis. It returns the row that the column gets, or -1 if the column can't improve the
+// solution by more than the tolerance.
 func (s *Master) Enter(column []float64, price float64) int {
 	s.nonzero = s.nonzero[:0]
 	reduced := price
@@ -84,7 +85,7 @@ func (s *Master) Enter(column []float64, price float64) int {
 	return leave
 }
 
-// express writes the entering column, whose non-zero rows are s.nonzero, in terms of the basis.
+// express expresses the entering column, whose non-zero rows are s.nonzero, in the basis.
 func (s *Master) express(column []float64) {
 	n := s.rows
 	if len(s.nonzero) == 1 {
@@ -123,14 +124,14 @@ func (s *Master) pivot(leave int, ratio, price, reduced float64) {
 		}
 		subtract(s.inverse[i*n:(i+1)*n], pivotRow, f)
 	}
-	// The duals move along the pivot row until the entering column's worth equals its price.
+	// The duals move along the pivot row until the value of the entering column equals its price.
 	for j, v := range pivotRow {
 		s.y[j] += reduced * v
 	}
 }
 
-// subtract subtracts f times the other row from a row. A master spends nearly all its time here, so it handles eight elements at a time,
-// through arrays whose bounds are checked once.
+// subtract subtracts f times other from row. A master spends nearly all its time here, so it handles eight elements at a time, through
+// arrays whose bounds are checked once.
 func subtract(row, other []float64, f float64) {
 	row = row[:len(other)]
 	j := 0
@@ -150,8 +151,9 @@ func subtract(row, other []float64, f float64) {
 	}
 }
 
-// DropNegative lets the surplus variable enter where a dual is most negative: covering more than the demand is allowed. It returns the row
-// that this variable gets, or -1 if no dual is negative. Call it until it returns -1; then all Duals are prices.
+// DropNegative adds the surplus variable of the most negative dual to the basis, because covering more than the demand is allowed. It
+// returns the row that this variable gets, or -1 if no dual is negative. Call it until it returns -1; then all Duals are prices, never
+// negative.
 func (s *Master) DropNegative() int {
 	worst, at := -eps, -1
 	for i, y := range s.y {

@@ -10,22 +10,22 @@ type Whole struct {
 	room [2]int
 	need [][2]int
 	most []int
-	// parts are the passes of the last Solve. took says, by part and state, whether the best filling of that room contains the part.
+	// parts are the passes of the last Solve. took says, by part and state, whether the best filling of the state's room contains the part.
 	parts []wholePart
 	took  []bool
 	best  []float64
 }
 
-// wholePart is a number of pods of one class, taken together.
+// wholePart is a number of pods of one class that are taken together.
 type wholePart struct {
 	class  int32
 	count  int
-	again  bool // the part may be taken any number of times
+	again  bool // whether the part may be taken any number of times
 	offset int
 }
 
-// NewWhole makes a knapsack with room for this number of units. need and most are indexed by class; the slices are kept. Units must not be
-// negative.
+// NewWhole returns a knapsack with room for the given units of each resource. need and most are indexed by class; the slices are not
+// copied. Units must not be negative.
 func NewWhole(room [2]int, need [][2]int, most []int) *Whole {
 	return &Whole{room: room, need: need, most: most, best: make([]float64, (room[0]+1)*(room[1]+1))}
 }
@@ -33,11 +33,11 @@ func NewWhole(room [2]int, need [][2]int, most []int) *Whole {
 // States returns the number of steps that one class takes in Solve.
 func (s *Whole) States() int { return len(s.best) }
 
-// Solve finds the most valuable filling for the values, by class, and returns its worth.
+// Solve finds the most valuable filling for the given values of classes, and returns its value.
 func (s *Whole) Solve(value []float64) float64 {
 	clear(s.best)
 	s.parts = s.parts[:0]
-	free := 0.0 // worth of pods that need neither resource
+	free := 0.0 // value of the pods that need neither resource
 	for c, v := range value {
 		if v <= 0 || s.most[c] <= 0 {
 			continue
@@ -66,7 +66,7 @@ func (s *Whole) Solve(value []float64) float64 {
 	return free + s.best[len(s.best)-1]
 }
 
-// pass allows fillings to contain the part.
+// pass updates the best fillings with those that contain the part.
 func (s *Whole) pass(p wholePart, value float64) {
 	a, b := s.need[p.class][0]*p.count, s.need[p.class][1]*p.count
 	if a > s.room[0] || b > s.room[1] {
@@ -109,9 +109,9 @@ func (s *Whole) pass(p wholePart, value float64) {
 	}
 }
 
-// Filling writes the last solution to k, by class. With a class as with, it is the best filling that has a pod of that class; with -1, the
-// best of all. It returns false if the filling would have too many pods of that class, or if one doesn't fit. Classes that need neither
-// resource are in it with their maximum.
+// Filling writes the last solution to k, indexed by class. If with is a class, the solution is the best filling that has a pod of this
+// class. If with is -1, it is the best of all fillings. It returns false if the filling would have too many pods of this class, or if one
+// pod of it doesn't fit. Classes that need neither resource have their maximum in the filling.
 func (s *Whole) Filling(with int, value, k []float64) bool {
 	clear(k)
 	for c, v := range value {

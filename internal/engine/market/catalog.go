@@ -19,73 +19,73 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// NoPrice marks an offering that can't be bought. Prices are int64 nano-USD per hour inside the planner.
+// NoPrice is the price of an offering that can't be bought. Prices are int64 nano-USD per hour inside the planner.
 const NoPrice = math.MaxInt64
 
-// NanoPerUSD is how many units of money a dollar has.
+// NanoPerUSD is the number of nano-USD in a USD.
 const NanoPerUSD = 1e9
 
-// MaxPrice is the highest possible price, USD per hour.
+// MaxPrice is the highest possible price, in USD per hour.
 const MaxPrice = planning.MaxPrice
 
 // zoneIDLabel is the label with the ID of a zone, which is the same in all accounts.
 const zoneIDLabel = "topology.k8s.aws/zone-id"
 
-// NanoUSD converts a price in USD to the planner's units.
+// NanoUSD converts a price in USD to nano-USD.
 func NanoUSD(price float64) int64 { return int64(math.Round(price * NanoPerUSD)) }
 
-// Catalog is a list of instance types, prepared for planning. The ways to buy a node are a product: variants (what node) x slots (where
-// and how it is bought), with a price table over it. A requirement on a label is a bitset over one of the two, so the nodes that can take
-// a pod are found by an AND of two small bitsets.
+// Catalog is a list of instance types, prepared for planning. Everything that can be bought is a product of two sets: variants (what kind
+// of node) x slots (where and how it is bought). A table has the price of each pair. The variants or slots that meet a label requirement
+// are a bitset, so the nodes that can take a pod are found with an AND of small bitsets.
 type Catalog struct {
-	// List is the list from which the catalog was made. types has the same types by name, so the order of the list does not matter.
+	// List is the list from which the catalog was made. Types has the same types sorted by name, so the order of the list does not matter.
 	List, Types []*cloudprovider.InstanceType
 	Variants    []Variant
 	Slots       []Slot
-	// prices is indexed [variant*len(slots)+slot]; it is NoPrice if there is no available offering.
+	// prices is indexed by variant*len(slots)+slot. An entry is NoPrice if there is no available offering.
 	prices []int64
-	// Reservations is the number of instances left in each reservation: the lowest number that one of its offerings states.
+	// Reservations has the number of instances left in each reservation: the lowest number that one of the reservation's offerings states.
 	Reservations map[string]int
-	// OfferingKeys are the labels that offerings state. A node has these labels from its slot, and all others from its type.
+	// OfferingKeys are the labels that offerings state. A node gets these labels from its slot and all other labels from its type.
 	OfferingKeys map[string]bool
-	// TypeKeys are the labels that some type states. The value is true if some type allows more than one value.
+	// TypeKeys are the labels that some type states. The value is true if some type allows several values.
 	TypeKeys map[string]bool
 	// DeviceLabels are the labels to which attributes of devices are bound, sorted; usually there are none.
 	DeviceLabels []string
-	// full are the set of all variants and the set of all slots.
+	// AllVariants and AllSlots are the sets of all variants and of all slots.
 	AllVariants, AllSlots bitset.Set
-	// variantMasks and slotMasks cache which variants or slots meet a requirement, by its text. They grow while the model is compiled.
-	// After Freeze they are only read, because several goroutines use them.
+	// variantMasks and slotMasks cache the variants or slots that meet a requirement, by the requirement's text. They grow while the model
+	// is compiled. After Freeze they don't change, because several goroutines read them.
 	variantMasks, slotMasks map[string]bitset.Set
 	frozen                  bool
 	// Source says where the list prices come from.
 	Source string
-	// costs are the cost terms of the prices; nil for list prices.
+	// costs has the cost terms of the prices. It is nil if the prices are list prices.
 	costs *costTable
 }
 
-// Variant is an instance type with one allocatable and one set of devices: offerings may override capacity or overhead, and attributes of devices may be
-// bound to their labels.
+// Variant is an instance type with one allocatable and one set of devices. A type can have several variants, because offerings may override
+// capacity or overhead, and attributes of devices may be bound to labels of offerings.
 type Variant struct {
 	Type        int // index into types
 	Capacity    corev1.ResourceList
 	Allocatable corev1.ResourceList
-	// Override is the OverrideText of the variant's offerings, and Bound their BoundText.
+	// Override is the OverrideText of the variant's offerings. Bound is their BoundText.
 	Override, Bound string
-	// Offering is one of the variant's offerings; nil if the capacity is the type's own and no attributes are bound.
+	// Offering is one of the variant's offerings. It is nil if the capacity is the type's own and no attributes are bound.
 	Offering *cloudprovider.Offering
 }
 
-// Slot is one distinct set of offering labels: a zone and a capacity type, perhaps a reservation.
+// Slot is one distinct set of offering labels: a zone, a capacity type and sometimes a reservation.
 type Slot struct {
 	Labels       requirements.Set
 	Zone         string
 	CapacityType string
-	// Reservation is the name of the reservation that a reserved slot uses; empty for all other slots.
+	// Reservation is the name of the reservation that a reserved slot uses. It is empty for all other slots.
 	Reservation string
-	// DrawsOn are the labels that name the reservation.
+	// DrawsOn has the labels that name the reservation.
 	DrawsOn requirements.Set
-	// Others are the labels in addition to zone and capacity type, as cloudprovider.OfferingKey spells them.
+	// Others has the labels other than zone and capacity type, in the form of cloudprovider.OfferingKey.
 	Others string
 }
 
@@ -124,8 +124,8 @@ func NewCatalog(name string, types []*cloudprovider.InstanceType) *Catalog {
 
 func catalogSource(name string) string { return fmt.Sprintf("catalog %q", name) }
 
-// collectSlots numbers the distinct offering label sets, by zone and then in the order of their text, and returns the
-// number of each offering's, type by type.
+// collectSlots numbers the distinct label sets of offerings, first by zone and then by their text. It returns the slot of each offering,
+// type by type.
 func (c *Catalog) collectSlots() []int32 {
 	byText := map[string]int32{}
 	var texts []string
@@ -135,8 +135,8 @@ func (c *Catalog) collectSlots() []int32 {
 		offerings += len(it.Offerings)
 	}
 	slotOf := make([]int32, 0, offerings)
-	// Types usually list their offerings in the same order. after is the slot that last followed each slot: this guess is usually right,
-	// and then the labels need not be written as text.
+	// Types usually list their offerings in the same order. after has, for each slot, the slot that followed it last time. This is usually
+	// the right slot; then the labels need not be written as text.
 	var after []int32
 	last := int32(-1)
 	next := func(n int32) {
@@ -192,7 +192,7 @@ func newSlot(labels requirements.Set) Slot {
 		CapacityType: match.OnlyValue(labels.Get(v1.CapacityTypeLabelKey)),
 	}
 	if s.CapacityType == v1.CapacityTypeReserved {
-		// The labels of a reserved offering other than zone and capacity type name its reservation.
+		// All labels of a reserved offering other than zone and capacity type name its reservation.
 		s.DrawsOn = labels.Without(corev1.LabelTopologyZone, zoneIDLabel, corev1.LabelTopologyRegion, v1.CapacityTypeLabelKey)
 		s.Reservation = s.DrawsOn.String()
 		if s.Reservation == "" {
@@ -202,8 +202,8 @@ func newSlot(labels requirements.Set) Slot {
 	return s
 }
 
-// addVariants divides the type by the overrides of its offerings, and by the labels to which attributes of its devices are bound. slotOf
-// are the slots of the offerings. Offerings without either come first.
+// addVariants divides the type into variants by the overrides of its offerings, and by the labels to which attributes of its devices are
+// bound. slotOf has the slots of the offerings. Offerings without overrides and bound attributes come first.
 func (c *Catalog) addVariants(typ int, it *cloudprovider.InstanceType, slotOf []int32) {
 	numbers := map[[2]string]int{}
 	labels := it.DeviceLabels()
@@ -264,8 +264,8 @@ func (c *Catalog) addVariants(typ int, it *cloudprovider.InstanceType, slotOf []
 	}
 }
 
-// OverrideText returns a text that differs for offerings with different overrides of capacity or overhead, or "" for offerings without
-// overrides.
+// OverrideText returns a text that is equal only for offerings with the same overrides of capacity and overhead. It is "" for offerings
+// without overrides.
 func OverrideText(o *cloudprovider.Offering) string {
 	if len(o.Capacity) == 0 && o.Overhead == nil {
 		return ""
@@ -287,13 +287,13 @@ func OverrideText(o *cloudprovider.Offering) string {
 	return b.String()
 }
 
-// BoundText returns a text that differs for offerings of the type on which attributes of its devices have different values, or "" if no
+// BoundText returns a text that is equal only for offerings of the type with the same values of bound device attributes. It is "" if no
 // attribute is bound.
 func BoundText(it *cloudprovider.InstanceType, o *cloudprovider.Offering) string {
 	return boundText(it, o, it.DeviceLabels())
 }
 
-// boundText is BoundText for the given labels.
+// boundText is like BoundText, for the given labels.
 func boundText(it *cloudprovider.InstanceType, o *cloudprovider.Offering, labels []string) string {
 	var b strings.Builder
 	for i, key := range labels {
@@ -305,7 +305,7 @@ func boundText(it *cloudprovider.InstanceType, o *cloudprovider.Offering, labels
 	return b.String()
 }
 
-// Price returns the price of a variant in a slot; NoPrice if it can't be bought.
+// Price returns the price of a variant in a slot, or NoPrice if it can't be bought.
 func (c *Catalog) Price(variant, slot int) int64 { return c.prices[variant*len(c.Slots)+slot] }
 
 // HasCosts reports whether cost terms apply to the prices.
@@ -353,7 +353,8 @@ func (c *Catalog) SlotMask(r requirements.Requirement) bitset.Set {
 	return m
 }
 
-// Cheapest returns the variant's cheapest slot that is in both sets, the first of equal ones; -1 if there is none.
+// Cheapest returns the variant's cheapest slot that is in both sets; of equal slots it returns the first. slot is -1 if no slot is in both
+// sets.
 func (c *Catalog) Cheapest(variant int, a, b bitset.Set) (slot int, price int64) {
 	slot, price = -1, NoPrice
 	prices := c.PricesOf(variant)
@@ -367,7 +368,7 @@ func (c *Catalog) Cheapest(variant int, a, b bitset.Set) (slot int, price int64)
 	return slot, price
 }
 
-// Renamed returns a copy of the catalog with another name and a separate cache, for a model that uses this name.
+// Renamed returns a copy of the catalog with another name and a separate cache, for a model in which the catalog has that name.
 func (c *Catalog) Renamed(name string) *Catalog {
 	own := *c
 	own.Source = catalogSource(name)
@@ -377,12 +378,13 @@ func (c *Catalog) Renamed(name string) *Catalog {
 
 // Freeze ends caching: after it, any number of goroutines may read the catalog.
 func (c *Catalog) Freeze() {
-	if !c.frozen { // the cache is not written if other goroutines may read it
+	if !c.frozen { // a frozen cache is not written, because other goroutines may read it
 		c.frozen = true
 	}
 }
 
-// AttachLimit returns how many volumes of a driver nodes of the instance type can attach. It returns false if there is no limit.
+// AttachLimit returns a function that returns how many volumes of a driver nodes of the instance type can attach. The function returns
+// false if there is no limit.
 func AttachLimit(it *cloudprovider.InstanceType) func(string) (int64, bool) {
 	return func(driver string) (int64, bool) {
 		n, ok := it.VolumeLimits[driver]

@@ -10,11 +10,11 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/match"
 )
 
-// Share is how much of a node a commitment covers.
+// Share is the share of a node that a commitment covers.
 type Share struct {
 	// Commitment by number.
 	Commitment int
-	// share of the node, used of the commitment, saved of the node's price; all in thousand-millionths.
+	// share of the node, used amount of the commitment, saved amount of the node's price; all in units of 1e-9
 	share, used, Saved int64
 }
 
@@ -23,14 +23,14 @@ type Covered struct {
 	InstanceType string
 	// Plain is the price without commitments.
 	Plain int64
-	// By is the coverage by each commitment, indexed by commitment.
+	// By is indexed by commitment and has the coverage by each commitment.
 	By []Coverage
-	// Shares are the shares of the node that are covered so far; rest is the uncovered share.
+	// Shares are the shares of the node that are covered so far. rest is the share that is not covered.
 	Shares []Share
 	Rest   int64
 }
 
-// Saved returns how much the shares reduce the price.
+// Saved returns the amount by which the shares reduce the price.
 func (c *Covered) Saved() int64 {
 	sum := int64(0)
 	for _, s := range c.Shares {
@@ -39,22 +39,23 @@ func (c *Covered) Saved() int64 {
 	return sum
 }
 
-// yield compares nodes by the saving of commitment k per unit used, largest first, without rounding.
+// yield compares nodes by the amount that commitment k saves per unit used, largest first, without rounding.
 func yield(k int, a, b *Covered) int {
 	ahi, alo := bits.Mul64(uint64(a.Plain-a.By[k].Price), uint64(b.By[k].Used))
 	bhi, blo := bits.Mul64(uint64(b.Plain-b.By[k].Price), uint64(a.By[k].Used))
 	return cmp.Or(cmp.Compare(bhi, ahi), cmp.Compare(blo, alo))
 }
 
-// ByYield returns the order in which commitment k covers nodes, without regard to shares that are covered already, which only Fill knows.
+// ByYield returns a comparison for the order in which commitment k covers nodes. It ignores shares that are already covered; only Fill
+// knows them.
 func ByYield(k int) func(a, b *Covered) int {
 	return func(a, b *Covered) int {
 		return cmp.Or(yield(k, a, b), -cmp.Compare(a.Plain, b.Plain), cmp.Compare(a.InstanceType, b.InstanceType))
 	}
 }
 
-// Fill covers nodes, which are in the order of ByYield, with commitment k, and returns the remaining amount. Of nodes with the same
-// yield, those with the largest uncovered share come first.
+// Fill covers nodes with commitment k and returns the remaining amount. The nodes must be in the order of ByYield. Of nodes with the same
+// yield, those with the largest uncovered share are covered first.
 func Fill(k int, left int64, nodes []*Covered) int64 {
 	for lo := 0; lo < len(nodes) && left > 0; {
 		hi, mixed := lo+1, false
@@ -72,7 +73,7 @@ func Fill(k int, left int64, nodes []*Covered) int64 {
 	return left
 }
 
-// cover covers as much of the node as the remaining amount of commitment k allows, and returns how much it uses.
+// cover covers as much of the node as left, the remaining amount of commitment k, allows. It returns the amount that it uses.
 func (c *Covered) cover(k int, left int64) int64 {
 	by := c.By[k]
 	if c.Rest == 0 || left == 0 {
@@ -104,7 +105,7 @@ func (c *Costs) FillNew(left []int64, nodes []*Covered) []int64 {
 	return left
 }
 
-// AppliesTo says which terms apply to a node of the pool bought as the offering. ofOfferings are the keys that offerings state.
+// AppliesTo says which terms apply to a node of the pool that is bought as the offering. ofOfferings reports whether offerings state a key.
 func (c *Costs) AppliesTo(ofOfferings func(key string) bool, it *cloudprovider.InstanceType, o *cloudprovider.Offering, pool v1.PoolKey) []bool {
 	out := make([]bool, len(c.Terms))
 	for i := range c.Terms {
@@ -121,8 +122,8 @@ func (c *Costs) AppliesTo(ofOfferings func(key string) bool, it *cloudprovider.I
 	return out
 }
 
-// CoveredAt returns the price of a variant in a slot, USD per hour, with the given covered shares as far as they apply to it, and the
-// terms of that price.
+// CoveredAt returns the price of a variant in a slot, in USD per hour, and the terms of that price. by has the covered shares; only those
+// that apply to the variant in the slot count.
 func (c *Catalog) CoveredAt(variant, slot int, by *Covered) (usd float64, terms []Line) {
 	price := c.Price(variant, slot)
 	var shares []Share

@@ -18,22 +18,22 @@ import (
 // Whole is the share of a completely covered node. Shares are integers in units of 1e-9, like money and the amounts of commitments.
 const Whole = 1_000_000_000
 
-// Costs are the cost terms, in the order in which they apply.
+// Costs is the list of cost terms, in the order in which they apply.
 type Costs struct {
 	Terms []Term
-	// Commitments are the numbers of the terms that are commitments.
+	// Commitments are the indexes of the terms that are commitments.
 	Commitments []int
 }
 
 // Term changes the prices of the offerings to which it applies.
 type Term struct {
 	Name, Source string
-	// NodePools to which the term applies, by the text of their keys; empty for all. Where are requirements on offerings, which must meet
-	// all of them.
+	// NodePools are the pools to which the term applies, as the text of their keys. An empty list means all pools. Where are requirements
+	// that an offering must meet.
 	NodePools []string
 	Where     []requirements.Requirement
 	// One of these fields says what the term does. It adds a percentage of the price so far, USD per hour for each node, or USD per hour
-	// for each unit of a resource; it replaces the price; it adds nano-USD by offering; or it is a commitment.
+	// for each unit of a resource. Or it replaces the price, adds nano-USD by offering, or is a commitment.
 	Percent, PerNode, Price *float64
 	PerResource             map[corev1.ResourceName]float64
 	Table                   map[cloudprovider.OfferingKey]int64
@@ -47,7 +47,7 @@ type Commitment struct {
 	ByType                           map[string]float64
 }
 
-// Line is the amount that a term adds to a price, USD per hour, and the share of the node that a commitment covers.
+// Line is the amount that a term adds to a price, in USD per hour, and the share of the node that a commitment covers.
 type Line struct {
 	Name, Source    string
 	Amount, Covered float64
@@ -56,12 +56,12 @@ type Line struct {
 // listPrice is the name of the line for the list price.
 const listPrice = "list price"
 
-// inPool reports whether the term applies to nodes of the pool, the zero key for none.
+// inPool reports whether the term applies to nodes of the pool. The zero key means a node without a pool.
 func (t *Term) inPool(key v1.PoolKey) bool {
 	return len(t.NodePools) == 0 || (!key.IsZero() && slices.Contains(t.NodePools, key.String()))
 }
 
-// Priced is an offering whose price is computed.
+// Priced is an offering with its computed price.
 type Priced struct {
 	Key      cloudprovider.OfferingKey
 	Capacity corev1.ResourceList
@@ -70,7 +70,7 @@ type Priced struct {
 	List    int64
 }
 
-// NoTerm means no commitment.
+// NoTerm means that there is no commitment.
 const NoTerm = -1
 
 // Walk applies the terms to the list price, in their order. The offering is completely covered by the commitment with the given term
