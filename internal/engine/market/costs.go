@@ -73,9 +73,9 @@ type Priced struct {
 // NoTerm means that there is no commitment.
 const NoTerm = -1
 
-// Walk applies the terms to the list price, in their order. The offering is completely covered by the commitment with the given term
-// number, or by none. note, which may be nil, is called with the amount of each term. used is how much of the covering commitment the
-// node uses, 0 if it is not covered.
+// Walk applies the terms to the list price, in their order. Walk assumes that the commitment with the given term index covers the offering
+// completely; NoTerm means no commitment. It calls note, which may be nil, with the amount of each term. used is the amount of the
+// commitment that the node uses, or 0 if it is not covered.
 func (c *Costs) Walk(o *Priced, covering int, note func(term int, amount int64)) (price, used int64) {
 	price = o.List
 	for i := range c.Terms {
@@ -113,7 +113,7 @@ func percentOf(price int64, percent float64) int64 {
 	return int64(math.Round(float64(price) * (percent / 100)))
 }
 
-// perResource returns the amount for the capacity, USD per hour, summed in the order of resource names.
+// perResource returns the amount for the capacity in USD per hour, summed in the order of resource names.
 func (t *Term) perResource(capacity corev1.ResourceList) float64 {
 	sum := 0.0
 	for _, name := range slices.Sorted(maps.Keys(t.PerResource)) {
@@ -131,7 +131,7 @@ func inGiB(name corev1.ResourceName) bool {
 	return name == corev1.ResourceMemory || name == corev1.ResourceEphemeralStorage || strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix)
 }
 
-// use returns how much of the commitment a completely covered node of the type and price uses, or 0 if it can't be covered.
+// use returns the amount of the commitment that a completely covered node of this type and price uses, or 0 if it can't be covered.
 func (c *Commitment) use(instanceType string, price int64) int64 {
 	switch {
 	case c.PercentOfPrice > 0:
@@ -142,22 +142,22 @@ func (c *Commitment) use(instanceType string, price int64) int64 {
 	return Whole
 }
 
-// pricing of a catalog's offerings for one pool, or for several to which the same terms apply.
+// costTable has the prices of a catalog's offerings for one pool, or for several pools to which the same terms apply.
 type costTable struct {
 	of   *Costs
 	list []int64 // like Catalog.prices
-	// applies says to which offerings each term applies.
+	// applies says, for each offering, which terms apply.
 	inPool          []bool
 	variants, slots []bitset.Set
-	// covered is indexed [commitment][variant*slots+slot].
+	// covered is indexed by commitment, and then by variant*slots+slot.
 	covered [][]Coverage
 }
 
-// Coverage is the price of an offering that a commitment covers completely, and how much of the commitment it uses; used is 0 if the
-// commitment does not cover it or saves nothing.
+// Coverage is the price of an offering that a commitment covers completely, and the amount of the commitment that it uses. Used is 0 if the
+// commitment does not cover the offering or saves nothing.
 type Coverage struct{ Price, Used int64 }
 
-// PoolTerms returns the terms that apply to nodes of the pool, and a text that is equal for equal terms.
+// PoolTerms returns, for each term, whether it applies to nodes of the pool, and a text that is equal for equal results.
 func (c *Costs) PoolTerms(key v1.PoolKey) (in []bool, text string) {
 	in = make([]bool, len(c.Terms))
 	signs := make([]byte, len(c.Terms))
@@ -170,7 +170,7 @@ func (c *Costs) PoolTerms(key v1.PoolKey) (in []bool, text string) {
 	return in, string(signs)
 }
 
-// Reprice returns the catalog with the prices of the cost model; everything else is shared.
+// Reprice returns a copy of the catalog with the prices of the cost model. Everything else is shared.
 func (c *Catalog) Reprice(model *Costs, inPool []bool, source string) *Catalog {
 	out := *c
 	out.variantMasks, out.slotMasks, out.frozen = maps.Clone(c.variantMasks), maps.Clone(c.slotMasks), false
@@ -213,7 +213,7 @@ func (c *Catalog) Reprice(model *Costs, inPool []bool, source string) *Catalog {
 	return &out
 }
 
-// pricedAt returns a variant in a slot, with a list price.
+// pricedAt returns a variant in a slot as an offering with the given list price.
 func (c *Catalog) pricedAt(variant, slot int, list int64) Priced {
 	it := c.Types[c.Variants[variant].Type]
 	o := Priced{Key: c.offeringKey(it, slot), Capacity: c.Variants[variant].Capacity, List: list, Applies: make([]bool, len(c.costs.inPool))}
@@ -228,7 +228,7 @@ func (c *Catalog) offeringKey(it *cloudprovider.InstanceType, slot int) cloudpro
 	return cloudprovider.OfferingKey{InstanceType: it.Name, Zone: s.Zone, CapacityType: s.CapacityType, Others: s.Others}
 }
 
-// Repriced applies the cost model to the list price of an offering that can't be bought now.
+// Repriced returns the price that the cost model gives an offering which can't be bought now and has this list price.
 func (c *Catalog) Repriced(variant, slot int, list int64) int64 {
 	if c.costs == nil {
 		return list
@@ -238,7 +238,7 @@ func (c *Catalog) Repriced(variant, slot int, list int64) int64 {
 	return price
 }
 
-// Cover returns the coverage of a variant in a slot by commitment k; zero if it is not covered.
+// Cover returns the coverage of a variant in a slot by commitment k, or the zero Coverage if it is not covered.
 func (c *Catalog) Cover(k, variant, slot int) Coverage {
 	if c.costs == nil {
 		return Coverage{}
@@ -252,7 +252,7 @@ func (c *Catalog) Lines(variant, slot int, shares []Share) []Line {
 	return c.costs.of.Lines(&o, c.Source, shares)
 }
 
-// Lines returns what each term adds to a price if commitments cover shares of the node, or nil without a cost model.
+// Lines returns the amount that each term adds to a price if commitments cover shares of the node, or nil if there is no cost model.
 func (c *Costs) Lines(o *Priced, source string, shares []Share) []Line {
 	out := []Line{{Name: listPrice, Source: source, Amount: float64(o.List) / NanoPerUSD}}
 	sums := make([]int64, len(c.Terms))
@@ -267,7 +267,7 @@ func (c *Costs) Lines(o *Priced, source string, shares []Share) []Line {
 			continue
 		}
 		covered[term] = float64(s.share) / Whole
-		// The price contains the total saving of the share, rounded down, and the lines add up to the price.
+		// The price contains the total saving of the share, rounded down. The lines must add up to the price.
 		saved, told := part(plain-price, s.share), int64(0)
 		base := make([]int64, len(c.Terms))
 		c.Walk(o, NoTerm, func(i int, amount int64) { base[i] = amount })
@@ -288,7 +288,7 @@ func (c *Costs) Lines(o *Priced, source string, shares []Share) []Line {
 	return out
 }
 
-// part is amount x share, rounded down; amount is at least 0.
+// part returns amount x share, rounded down. amount must not be negative.
 func part(amount, share int64) int64 {
 	hi, lo := bits.Mul64(uint64(amount), uint64(share))
 	q, _ := bits.Div64(hi, lo, Whole)

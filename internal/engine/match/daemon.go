@@ -18,12 +18,12 @@ func DaemonOwner(pod *corev1.Pod) (types.UID, bool) {
 	return "", false
 }
 
-// BoundDaemon reports whether the pod is a DaemonSet's and bound. Such pods name their nodes in matchFields, each pod a different node;
-// they never move, so this difference does not matter.
+// BoundDaemon reports whether the pod belongs to a DaemonSet and is bound to a node. Each such pod names its own node in matchFields. The
+// difference does not matter, because these pods never move.
 func BoundDaemon(pod *corev1.Pod) bool {
 	_, ok := DaemonOwner(pod)
 	return ok && pod.Spec.NodeName != ""
 }
 
-// ErrBoundDaemon is why a pod that its DaemonSet made for its node is not planned.
+// ErrBoundDaemon is the reason why a pod that its DaemonSet created for one node is not planned.
 var ErrBoundDaemon = errors.New("its DaemonSet created it for one node, and it is bound to that node")

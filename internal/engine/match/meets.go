@@ -4,7 +4,7 @@ import (
 	"github.com/drawknife/drawknife/api/requirements"
 )
 
-// Meets reports whether a node whose label is described by have can satisfy r; a key that is not in have is absent.
+// Meets reports whether a node can satisfy r. have describes the node's labels; the node lacks the labels that have does not contain.
 func Meets(have requirements.Set, r requirements.Requirement) bool {
 	if !have.Has(r.Key()) {
 		return AbsentMeets(r)
@@ -14,7 +14,7 @@ func Meets(have requirements.Set, r requirements.Requirement) bool {
 		return AbsentMeets(r)
 	}
 	if r.Operator() == requirements.OpDoesNotExist {
-		return AbsentMeets(h) // a requirement that only excludes values allows the label to be absent
+		return AbsentMeets(h) // a requirement that only excludes values allows nodes without the label
 	}
 	return h.Intersects(r)
 }
@@ -33,7 +33,7 @@ func SingleValued(r requirements.Requirement) bool {
 	return !r.Complement() && len(r.Values()) <= 1
 }
 
-// OnlyValue returns the value of a requirement that allows only one; otherwise "".
+// OnlyValue returns the value of a requirement that allows only one value, otherwise "".
 func OnlyValue(r requirements.Requirement) string {
 	if !r.Complement() && len(r.Values()) == 1 {
 		return r.Values()[0]

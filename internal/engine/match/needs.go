@@ -8,9 +8,9 @@ import (
 	"github.com/drawknife/drawknife/api/requirements"
 )
 
-// Needs are requirements on labels that must all be met, in the form in which a pod states them. Several needs may be about one key. They
-// are not merged, because merging loses that a label must exist: "exists" and "not in [a]" together would read as "not in [a]", which a
-// node without the label meets. They are sorted by text, without duplicates.
+// Needs are requirements on labels that must all be met, in the form in which a pod states them. Several requirements may have the same
+// key. They are not merged, because merged requirements would no longer say that a label must exist. For example, "exists" and "not in [a]"
+// would become "not in [a]", which a node without the label meets. They are sorted by text, without duplicates.
 type Needs []requirements.Requirement
 
 // New returns needs with the given requirements.
@@ -31,7 +31,7 @@ func Of(set requirements.Set) Needs {
 	return out
 }
 
-// And returns the needs of both.
+// And returns the requirements of n and o.
 func (n Needs) And(o Needs) Needs {
 	if len(o) == 0 {
 		return n
@@ -39,10 +39,10 @@ func (n Needs) And(o Needs) Needs {
 	return New(slices.Concat(n, o)...)
 }
 
-// Set merges the requirements into a set, for results.
+// Set returns the requirements, merged into a set. Use it only for output.
 func (n Needs) Set() requirements.Set { return requirements.NewSet(n...) }
 
-// Conflict returns a key on which no node can meet all requirements, or "" if there is none.
+// Conflict returns a key whose requirements no node can meet together, or "" if there is no such key.
 func (n Needs) Conflict() string {
 	for i := range n {
 		for j := i + 1; j < len(n) && n[j].Key() == n[i].Key(); j++ {
@@ -68,7 +68,7 @@ func (n Needs) String() string {
 	return strings.Join(parts, "; ")
 }
 
-// MetBy reports whether a node with exactly these labels meets the needs.
+// MetBy reports whether a node with exactly these labels meets all requirements.
 func (n Needs) MetBy(labels requirements.Set) bool {
 	for _, r := range n {
 		if !Meets(labels, r) {
@@ -85,8 +85,8 @@ func AnySureBy(alternatives []Needs, labels requirements.Set) bool {
 	})
 }
 
-// Ensures reports whether a node whose label is described by have satisfies r with each of the allowed values; a key that is not in have is
-// absent.
+// Ensures reports whether a node satisfies r with each of its possible values. have describes the node's labels; the node lacks the labels
+// that have does not contain.
 func Ensures(have requirements.Set, r requirements.Requirement) bool {
 	h := have.Get(r.Key())
 	if !have.Has(r.Key()) || h.Operator() == requirements.OpDoesNotExist {
@@ -109,13 +109,13 @@ func AnyMetBy(alternatives []Needs, labels requirements.Set) bool {
 	return slices.ContainsFunc(alternatives, func(n Needs) bool { return n.MetBy(labels) })
 }
 
-// About returns the needs on one key. They share the memory of n, which must not be changed.
+// About returns the requirements on the key. The result shares the memory of n and must not be changed.
 func (n Needs) About(key string) Needs {
 	from, to := n.span(key)
 	return n[from:to:to]
 }
 
-// span returns the range of the needs on a key.
+// span returns the range of indexes of the requirements on a key.
 func (n Needs) span(key string) (from, to int) {
 	from, _ = slices.BinarySearchFunc(n, key, func(r requirements.Requirement, key string) int { return strings.Compare(r.Key(), key) })
 	for to = from; to < len(n) && n[to].Key() == key; {
@@ -124,7 +124,7 @@ func (n Needs) span(key string) (from, to int) {
 	return from, to
 }
 
-// Without returns the needs on all keys except these, which must be ascending.
+// Without returns the requirements on all other keys. keys must be in ascending order.
 func (n Needs) Without(keys ...string) Needs {
 	out := make(Needs, 0, len(n))
 	for _, key := range keys {
@@ -134,7 +134,7 @@ func (n Needs) Without(keys ...string) Needs {
 	return append(out, n...)
 }
 
-// Keys lists the keys that needs are about, ascending.
+// Keys returns the keys of the requirements in ascending order.
 func (n Needs) Keys() []string {
 	out := make([]string, len(n))
 	for i := range n {
@@ -146,8 +146,8 @@ func (n Needs) Keys() []string {
 // NodeName represents a node's name among its labels, for matchFields on metadata.name. No label can have this key.
 const NodeName = "field:metadata.name"
 
-// OnNewNodes returns the requirements of a term for a new node: the new node can't be any node that a field excludes. A term that names a
-// node stays unchanged, and no new node meets it.
+// OnNewNodes returns the requirements of a term for new nodes. It leaves out requirements that exclude nodes by name, because a new node is
+// none of these nodes. If the term requires a node by name, it stays unchanged, and no new node meets it.
 func (n Needs) OnNewNodes() Needs {
 	excludes := func(r requirements.Requirement) bool { return r.Key() == NodeName && AbsentMeets(r) }
 	if !slices.ContainsFunc(n, excludes) {

@@ -11,7 +11,7 @@ import (
 )
 
 // Untolerated returns the first taint that none of the tolerations matches, by kube-scheduler's rule with the numeric
-// operators Gt and Lt. With soft, PreferNoSchedule taints are ignored.
+// operators Gt and Lt. If soft is set, PreferNoSchedule taints are ignored.
 func Untolerated(tolerations []corev1.Toleration, taints []corev1.Taint, soft bool) *corev1.Taint {
 	for i := range taints {
 		taint := &taints[i]
@@ -27,8 +27,8 @@ func Untolerated(tolerations []corev1.Toleration, taints []corev1.Taint, soft bo
 	return nil
 }
 
-// SettledTaints drops ephemeral taints, and taints that match a taint of startup by key and effect: it returns the taints that a starting
-// node will keep.
+// SettledTaints returns the taints that a starting node will keep: it drops ephemeral taints, and taints that match a taint in startup by
+// key and effect.
 func SettledTaints(taints, startup []corev1.Taint) []corev1.Taint {
 	var out []corev1.Taint
 next:

@@ -14,7 +14,7 @@ import (
 
 // Terms reads the node constraints of pods.
 type Terms struct {
-	// Vocabulary gives labels their canonical names; Pods is the vocabulary for validating pods' terms.
+	// Vocabulary gives labels their canonical names. Pods is the vocabulary with which terms of pods are validated.
 	Vocabulary, Pods *requirements.Lookup
 }
 
@@ -24,8 +24,8 @@ type Preference struct {
 	Set    Needs
 }
 
-// Required returns the alternatives that a pod's node selector and required node affinity allow. A term without expressions and fields
-// matches nothing, as in Kubernetes; without any affinity there is one alternative.
+// Required returns the alternatives that a pod's node selector and required node affinity allow. As in Kubernetes, a term without
+// expressions and fields matches no node. Without affinity there is only one alternative.
 func (t Terms) Required(spec *corev1.PodSpec) ([]Needs, error) {
 	if errs := requirements.ValidatePodSpec(spec, t.Pods, field.NewPath("spec")); len(errs) > 0 {
 		return nil, errs.ToAggregate()
@@ -76,8 +76,8 @@ func (t Terms) read(expressions []corev1.NodeSelectorRequirement) (Needs, error)
 	return New(list...), nil
 }
 
-// Preferred returns the preferred node affinity terms, heaviest first, then in the pod's order. A term that can't be parsed is left out,
-// because preferences are optional.
+// Preferred returns the preferred node affinity terms, those with the largest weight first, then in the pod's order. A term that can't be
+// parsed is left out, because preferences are optional.
 func (t Terms) Preferred(spec *corev1.PodSpec) []Preference {
 	if spec.Affinity == nil || spec.Affinity.NodeAffinity == nil {
 		return nil
@@ -104,7 +104,7 @@ func NamesNode(spec *corev1.PodSpec) bool {
 		func(term corev1.NodeSelectorTerm) bool { return len(term.MatchFields) > 0 })
 }
 
-// fieldNeeds reads the matchFields of a term. ValidatePodSpec has checked that each is about the node's name.
+// fieldNeeds reads the matchFields of a term. ValidatePodSpec has checked that each field is the node's name.
 func fieldNeeds(fields []corev1.NodeSelectorRequirement) Needs {
 	list := make([]requirements.Requirement, 0, len(fields))
 	for i := range fields {
@@ -118,8 +118,8 @@ func fieldNeeds(fields []corev1.NodeSelectorRequirement) Needs {
 }
 
 // Placement returns the alternatives of nodes where the pod may run: those of Required, restricted to the pod's operating system.
-// kube-scheduler does not look at spec.os, but the kubelet of another system rejects the pod. Spread constraints count nodes by Required,
-// as kube-scheduler does.
+// kube-scheduler ignores spec.os, but the kubelet of a different system rejects the pod. Spread constraints count the nodes that Required
+// allows, as in kube-scheduler.
 func (t Terms) Placement(spec *corev1.PodSpec) ([]Needs, error) {
 	terms, err := t.Required(spec)
 	if err != nil || spec.OS == nil || spec.OS.Name == "" {

@@ -14,8 +14,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// checkQuantities refuses amounts of nodes, pools, instance types and overlays that are not valid numbers. Amounts of pods are checked
-// for each pod: see checkPod. The inputs of the previous model, which may be nil, and of compiled catalogs are not checked again.
+// checkQuantities refuses invalid amounts of nodes, pools, instance types and overlays. Amounts of pods are checked pod by pod: see
+// checkPod. It does not check the inputs of the previous model, which may be nil, and of compiled catalogs a second time.
 func checkQuantities(s *planning.Snapshot, previous *Model, o *Options) error {
 	var c quantityCheck
 	for i := range s.Nodes {
@@ -42,7 +42,7 @@ type quantityCheck struct{ err error }
 func (c *quantityCheck) types(name string, list []*cloudprovider.InstanceType) {
 	for i, it := range list {
 		if it == nil {
-			continue // the compilation refuses it
+			continue // Compile refuses it later
 		}
 		at := func(field string) string { return fmt.Sprintf("catalogs[%s][%d]%s", name, i, field) }
 		c.list(it.Capacity, func() string { return at(".capacity") })

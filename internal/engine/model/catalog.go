@@ -8,15 +8,15 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/market"
 )
 
-// CompiledCatalog is a list of instance types made ready for planning. Compile does this for each of the snapshot's catalogs. A caller that
-// compiles many small snapshots with the same types can do it once and pass the result to each call: see WithCatalogs. It is immutable and
-// safe for concurrent use. The types must not be changed afterwards.
+// CompiledCatalog is a list of instance types that is prepared for planning. Compile prepares each of the snapshot's catalogs in this way.
+// A caller that compiles many small snapshots with the same types can compile the catalog once and pass the result to each call: see
+// WithCatalogs. It is immutable and safe for concurrent use. The types must not be changed afterwards.
 type CompiledCatalog struct {
 	catalog *market.Catalog
 }
 
-// CompileCatalog makes a list of instance types ready for planning. It refuses with a *SnapshotError the same errors in a catalog that
-// Compile refuses: a null type, an empty or repeated name, a price or an amount that is not a valid number.
+// CompileCatalog prepares a list of instance types for planning. It refuses, with a *SnapshotError, the same errors in a catalog as
+// Compile: a null type, an empty or repeated name, and a price or an amount that is not a valid number.
 func CompileCatalog(types []*cloudprovider.InstanceType) (*CompiledCatalog, error) {
 	const name = "types"
 	var c quantityCheck
@@ -31,7 +31,7 @@ func CompileCatalog(types []*cloudprovider.InstanceType) (*CompiledCatalog, erro
 	return &CompiledCatalog{compiled}, nil
 }
 
-// Types returns the list that the catalog was made of, or nil for the zero CompiledCatalog. It must not be changed.
+// Types returns the list from which the catalog was compiled, or nil for the zero CompiledCatalog. It must not be changed.
 func (c *CompiledCatalog) Types() []*cloudprovider.InstanceType {
 	if c.catalog == nil {
 		return nil
@@ -39,29 +39,29 @@ func (c *CompiledCatalog) Types() []*cloudprovider.InstanceType {
 	return c.catalog.List
 }
 
-// CompileOption changes how Compile works, but never the resulting plans. A nil option changes nothing.
+// CompileOption changes how Compile works, but does not change the resulting plans. A nil option changes nothing.
 type CompileOption func(*Options)
 
-// Options are the values that CompileOptions set.
+// Options are the values that the functions of type CompileOption set.
 type Options struct {
 	catalogs []*CompiledCatalog
 	matcher  devices.Matcher
 }
 
-// WithDeviceMatcher makes Compile, and Update of its models, evaluate selectors of devices with m. Without it, pods are refused if their
-// claims or device classes have selectors, with a reason that says so.
+// WithDeviceMatcher makes Compile, and Update of the compiled models, evaluate selectors of devices with m. Without this option, pods are
+// refused if their claims or device classes have selectors. The reason says so.
 func WithDeviceMatcher(m devices.Matcher) CompileOption {
 	return func(o *Options) { o.matcher = m }
 }
 
-// WithCatalogs makes Compile use catalogs that were compiled before. They are used for catalogs of Snapshot.Catalogs that are the same
-// slices as those passed to CompileCatalog. Other catalogs are compiled as without this option. A list that NodeOverlays change is a
-// different list, which is compiled, too; prices of a CostModel are computed for each Model.
+// WithCatalogs makes Compile use catalogs that were compiled before. They are used for those catalogs in Snapshot.Catalogs that are the
+// same slices as the slices that were passed to CompileCatalog. Other catalogs are compiled as if there were no such option. If
+// NodeOverlays change a list, the changed list is also compiled. Prices of a CostModel are computed for each Model.
 func WithCatalogs(catalogs ...*CompiledCatalog) CompileOption {
 	return func(o *Options) { o.catalogs = append(o.catalogs, catalogs...) }
 }
 
-// compiled returns the previously compiled catalog of the list, for use by a model under the name, or nil if there is none.
+// compiled returns the previously compiled catalog of the list, with the given name, or nil if the list was not compiled.
 func (o *Options) compiled(name string, list []*cloudprovider.InstanceType) *market.Catalog {
 	if at := o.indexOf(list); at >= 0 {
 		return o.catalogs[at].catalog.Renamed(name)
@@ -69,7 +69,7 @@ func (o *Options) compiled(name string, list []*cloudprovider.InstanceType) *mar
 	return nil
 }
 
-// knows reports whether the list was compiled before.
+// knows reports whether the list was compiled earlier.
 func (o *Options) knows(list []*cloudprovider.InstanceType) bool { return o.indexOf(list) >= 0 }
 
 func (o *Options) indexOf(list []*cloudprovider.InstanceType) int {

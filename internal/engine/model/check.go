@@ -12,8 +12,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// CheckObjects refuses null objects and pods that are listed twice, so that later steps need not check for these. It returns the list of
-// all pods.
+// CheckObjects refuses null objects and pods that are listed twice, so that later steps need not check for them. It returns the list of all
+// pods.
 func CheckObjects(s *planning.Snapshot, previous *Model, o *Options) (*likeness.Roster, error) {
 	ofNodes := make([]int, len(s.Nodes))
 	for i := range s.Nodes {
@@ -30,7 +30,7 @@ func CheckObjects(s *planning.Snapshot, previous *Model, o *Options) (*likeness.
 	return r, checkOthers(s, previous, o)
 }
 
-// addAll lists the pods of the snapshot, and refuses them as CheckObjects says, and nodes without a name or an object.
+// addAll adds the pods of the snapshot to r. It refuses the pods that CheckObjects refuses, and nodes without a name or without an object.
 func addAll(r *likeness.Roster, s *planning.Snapshot) error {
 	placeholder := false
 	pods := func(list []*corev1.Pod, node *planning.Node) error {
@@ -73,7 +73,7 @@ func addAll(r *likeness.Roster, s *planning.Snapshot) error {
 	return nil
 }
 
-// checkOthers refuses invalid objects other than pods.
+// checkOthers refuses invalid objects that are not pods.
 func checkOthers(s *planning.Snapshot, previous *Model, o *Options) error {
 	for i := range s.NodePools {
 		if s.NodePools[i].Object == nil {
@@ -100,7 +100,7 @@ func checkOthers(s *planning.Snapshot, previous *Model, o *Options) error {
 	return nil
 }
 
-// CountPods counts the pods of the snapshot: pending ones, placeholders, and those of nodes.
+// CountPods counts the pods of the snapshot: pending pods, placeholders and the pods of nodes.
 func CountPods(s *planning.Snapshot) int {
 	n := len(s.Pods) + len(s.Placeholders)
 	for i := range s.Nodes {
@@ -109,7 +109,7 @@ func CountPods(s *planning.Snapshot) int {
 	return n
 }
 
-// podList returns the path of a list of pods: that of a node, or one of the two lists of the snapshot.
+// podList returns the path of a list of pods. The list belongs to a node or is one of the two lists of the snapshot.
 func podList(s *planning.Snapshot, list []*corev1.Pod, node *planning.Node) string {
 	switch {
 	case node != nil:
@@ -139,7 +139,8 @@ func firstListOf(s *planning.Snapshot, key planning.PodKey) string {
 	return ""
 }
 
-// wrongSpread returns the field of a spread constraint that the API server would refuse, and the error; empty if there is none.
+// wrongSpread returns the field of a spread constraint that the API server would refuse, and the error. Both are empty if there is no such
+// field.
 func wrongSpread(pod *corev1.Pod) (path, rule string) {
 	for i := range pod.Spec.TopologySpreadConstraints {
 		switch c := &pod.Spec.TopologySpreadConstraints[i]; {
@@ -174,7 +175,7 @@ func checkLists(s *planning.Snapshot) error {
 	return nil
 }
 
-// FirstNil returns the index of the first nil entry, or -1.
+// FirstNil returns the index of the first nil entry, or -1 if no entry is nil.
 func FirstNil[T any](list []*T) int {
 	for i, p := range list {
 		if p == nil {

@@ -144,7 +144,7 @@ func (c *quantityCheck) claim(spec *resourcev1.DeviceClaim, path string) {
 	}
 }
 
-// amount refuses an invalid amount. Of several faults, the one with the first path is reported.
+// amount refuses an invalid amount. If there are several faults, it reports the one whose path sorts first.
 func (c *quantityCheck) amount(q resource.Quantity, path func() string) {
 	if !resources.Absurd(&q) && q.Sign() >= 0 {
 		return

@@ -16,8 +16,8 @@ import (
 	"slices"
 )
 
-// Compile makes a Model of the snapshot. It refuses a snapshot that contradicts itself with a *SnapshotError. A pod that can't be planned
-// is not an error; the plan explains why. The snapshot must not be changed afterwards.
+// Compile returns a Model of the snapshot. It refuses a snapshot that contradicts itself: it returns a *SnapshotError. A pod that can't be
+// planned is not an error; the plan explains why. The snapshot must not be changed afterwards.
 func Compile(s *planning.Snapshot, options ...CompileOption) (*Model, error) {
 	var o Options
 	for _, option := range options {
@@ -32,24 +32,24 @@ func Compile(s *planning.Snapshot, options ...CompileOption) (*Model, error) {
 	return c.Model, nil
 }
 
-// Compiled is a model, and what was read for it that is not part of it.
+// Compiled is a model, with data that were read for the model but are not part of it.
 type Compiled struct {
 	Model *Model
-	// Book has the kinds of the model's classes, by the same numbers, and its rules.
+	// Book has the kinds of the model's classes, with the same numbers as the classes, and the model's rules.
 	Book *podclass.Book
-	// Bound are the classes of the nodes' pods, in the snapshot's order.
+	// Bound has the class of each node's pods, in the snapshot's order.
 	Bound [][]int32
-	// Gangs is how the gangs were read, by the numbers of classes; nil without any.
+	// Gangs records how the gangs were read, by numbers of classes. It is nil if there are no gangs.
 	Gangs *GangRecord
 }
 
-// CompileAgain makes a Model of a later snapshot as Compile does, with the matcher of the previous model. Compiled catalogs, and catalogs
-// after overlays, are shared if they have not changed.
+// CompileAgain returns a Model of a later snapshot. It does the same as Compile, with the matcher of the previous model. Compiled catalogs,
+// and catalogs that overlays changed, are shared with the previous model if they have not changed since.
 func CompileAgain(s *planning.Snapshot, previous *Model) (*Compiled, error) {
 	return compile(s, previous, &Options{matcher: previous.Matcher})
 }
 
-// compile makes the model. It reuses parts of the previous model, which may be nil.
+// compile returns the model. It reuses parts of the previous model, which may be nil.
 func compile(s *planning.Snapshot, previous *Model, o *Options) (*Compiled, error) {
 	if s == nil {
 		return nil, &planning.SnapshotError{Path: "snapshot", Rule: "is nil", Cure: "give one; an empty Snapshot is a cluster without anything"}

@@ -11,7 +11,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// compileCosts reads the snapshot's cost model and gives each pool its prices.
+// compileCosts reads the snapshot's cost model and sets the prices of each pool.
 func (m *Model) compileCosts(s *planning.Snapshot) (err error) {
 	if m.Costs, err = ReadCosts(s.CostModel, m.Vocab); err == nil {
 		m.priceCatalogs(s)
@@ -19,7 +19,7 @@ func (m *Model) compileCosts(s *planning.Snapshot) (err error) {
 	return err
 }
 
-// ReadCosts makes a cost model ready to compute with; nil without terms. The error is a *SnapshotError.
+// ReadCosts prepares a cost model for computing prices. It returns nil if the cost model has no terms. The error is a *SnapshotError.
 func ReadCosts(costs *planning.CostModel, vocabulary *requirements.Lookup) (*market.Costs, error) {
 	if err := costs.Validate(); err != nil {
 		var at *planning.CostModelError
@@ -65,7 +65,7 @@ func ReadCosts(costs *planning.CostModel, vocabulary *requirements.Lookup) (*mar
 	return out, nil
 }
 
-// priceCatalogs gives each pool the prices of the cost model.
+// priceCatalogs sets the prices of each pool's catalog by the cost model.
 func (m *Model) priceCatalogs(s *planning.Snapshot) {
 	if m.Costs == nil {
 		return
@@ -88,7 +88,7 @@ func (m *Model) priceCatalogs(s *planning.Snapshot) {
 	}
 }
 
-// PriceTerms returns the lines of a price in the form of plans.
+// PriceTerms converts the lines of a price to the form that a plan has.
 func PriceTerms(lines []market.Line) []planning.PriceTerm {
 	out := make([]planning.PriceTerm, len(lines))
 	for i, l := range lines {
@@ -97,7 +97,7 @@ func PriceTerms(lines []market.Line) []planning.PriceTerm {
 	return out
 }
 
-// PricedOption returns a price with its lines, for an option of a plan.
+// PricedOption returns a price with its lines, in the form that an option of a plan has.
 func PricedOption(price float64, lines []market.Line) (float64, []planning.PriceTerm) {
 	return price, PriceTerms(lines)
 }

@@ -43,7 +43,8 @@ func (m *Model) compileDaemons(s *planning.Snapshot, r *likeness.Roster) {
 	}
 }
 
-// daemonPods returns, by node, the pods that can represent their DaemonSets. Pods of leaving nodes can't.
+// daemonPods returns, for each node, the pods from which the pods of their DaemonSets can be predicted. It returns no pods for nodes that
+// are being removed.
 func daemonPods(nodes []planning.Node) [][]*corev1.Pod {
 	out := make([][]*corev1.Pod, len(nodes))
 	for i := range nodes {
@@ -52,7 +53,7 @@ func daemonPods(nodes []planning.Node) [][]*corev1.Pod {
 	return out
 }
 
-// DaemonPodsOf returns the pods of the node that can represent their DaemonSets.
+// DaemonPodsOf returns the pods of the node from which the pods of their DaemonSets can be predicted.
 func DaemonPodsOf(n *planning.Node) []*corev1.Pod {
 	if n.Leaving {
 		return nil

@@ -18,7 +18,7 @@ const (
 	mostGangLevels = 8
 )
 
-// checkGangs refuses gangs that contradict themselves or each other.
+// checkGangs refuses a gang that contradicts itself or another gang.
 func checkGangs(s *planning.Snapshot) error {
 	keys, memberOf := make(map[planning.GangKey]bool, len(s.Gangs)), map[planning.PodKey]int{}
 	made := 0
@@ -53,7 +53,7 @@ func checkGangs(s *planning.Snapshot) error {
 	return checkFamilies(s)
 }
 
-// checkFamilies refuses gangs of one parent, or of one ancestor, that do not have the shared topology that they state.
+// checkFamilies refuses gangs of one parent or ancestor if their topology constraints differ although they state that they share them.
 func checkFamilies(s *planning.Snapshot) error {
 	first := map[planning.GangKey]groupPlace{}
 	for i := range s.Gangs {
@@ -78,12 +78,12 @@ func checkFamilies(s *planning.Snapshot) error {
 	return nil
 }
 
-// groupsOf returns the gang's parent and its ancestors.
+// groupsOf returns the gang's parent and ancestors.
 func groupsOf(g *planning.Gang) []planning.GangAncestor {
 	return append([]planning.GangAncestor{{Name: g.Parent, Shared: g.Shared, Spare: g.Spare}}, g.Ancestors...)
 }
 
-// groupPath is where the gang states the group.
+// groupPath returns the path of the field in which the gang states the group.
 func groupPath(gang, level int) string {
 	if level == 0 {
 		return fmt.Sprintf("gangs[%d]", gang)
@@ -121,13 +121,14 @@ func checkGroups(g *planning.Gang, number int) error {
 	return nil
 }
 
-// groupPlace is where a group was stated first: by a gang, whose parent it is at level 0, and else its ancestor.
+// groupPlace is where a group was stated first: the gang and the level. At level 0 the group is the gang's parent, at higher levels its
+// ancestor.
 type groupPlace struct {
 	gang  *planning.Gang
 	level int
 }
 
-// check refuses a gang that states the group differently.
+// check refuses a gang that describes the group differently.
 func (p groupPlace) check(g *planning.Gang, groups []planning.GangAncestor, level int, path string) error {
 	were, shared := groupsOf(p.gang), groups[level].Shared
 	if were[p.level].Shared != shared || !slices.EqualFunc(p.gang.Topology[:shared], g.Topology[:shared], func(a, b planning.GangTopology) bool { return a.Key == b.Key }) {
@@ -188,7 +189,8 @@ func checkGang(g *planning.Gang, path string) error {
 	return nil
 }
 
-// WithGangPods returns the snapshot with the pods of its gangs' templates, as members of the gangs; or the snapshot itself if it has none.
+// WithGangPods returns a copy of the snapshot with the pods of its gangs' templates, as members of the gangs. It returns the snapshot
+// itself if there are no templates.
 func WithGangPods(s *planning.Snapshot) (*planning.Snapshot, error) {
 	if len(s.Gangs) == 0 {
 		return s, nil
@@ -231,7 +233,7 @@ func WithGangPods(s *planning.Snapshot) (*planning.Snapshot, error) {
 	return &out, nil
 }
 
-// gangPod returns the template's pod with the given number.
+// gangPod returns the pod with the given number of the template.
 func gangPod(g *planning.Gang, t *planning.GangTemplate, number int) *corev1.Pod {
 	name := t.Name
 	if name == "" {

@@ -15,7 +15,7 @@ func (g *Gang) Plannable(s *planning.Snapshot) bool {
 	return g.There >= g.Source.Needs() && (g.Source.Deadline.IsZero() || s.Time.Before(g.Source.Deadline))
 }
 
-// Option returns the gang's option to which this state belongs, or nil if there is none.
+// Option returns the gang's option that has this pending state, or nil if no option has it.
 func (g *Gang) Option(way int32) *GangOption {
 	for o := range g.Options {
 		if o.Way == way&^1 {
@@ -25,7 +25,7 @@ func (g *Gang) Option(way int32) *GangOption {
 	return nil
 }
 
-// NeededOf returns the members of the class that the gang needs in the option, in the order in which they are placed.
+// NeededOf returns the members of the class that the gang needs for the option, in the order in which they are placed.
 func (g *Gang) NeededOf(o *GangOption, class int32) []int32 {
 	var out []int32
 	for i, pod := range g.Pods[:min(g.Needed, len(g.Pods))] {
@@ -36,7 +36,7 @@ func (g *Gang) NeededOf(o *GangOption, class int32) []int32 {
 	return out
 }
 
-// Queues returns the pods of each class with members, in the order in which they are placed while gangs are pending in the given states.
+// Queues returns, for each class with members, its pods in the order in which they are placed. ways has the pending state of each gang.
 func (x *GangIndex) Queues(m *Model, ways []int32) map[int32][]int32 {
 	out := map[int32][]int32{}
 	add := func(number int32, from, to int) {
@@ -72,7 +72,7 @@ func (x *GangIndex) Queues(m *Model, ways []int32) map[int32][]int32 {
 	return out
 }
 
-// Singles returns the pods of the class that belong to no gang.
+// Singles returns the pods of the class that are in no gang.
 func (m *Model) Singles(class int32) []int32 {
 	pending := m.Classes[class].Pending
 	if m.Gangs == nil {
@@ -81,24 +81,25 @@ func (m *Model) Singles(class int32) []int32 {
 	return slices.DeleteFunc(slices.Clone(pending), func(i int32) bool { return m.Gangs.Of[i] >= 0 })
 }
 
-// A gang that runs can be moved as a whole. If the gang requires or prefers one domain, its bound pods also exist as classes for each domain
-// to which they could be moved: see GangIndex.
+// A running gang can be moved as a whole. If the gang requires or prefers one domain, there are additional classes for its bound pods, one
+// for each domain to which they could be moved: see GangIndex.
 
 // GangMove is a domain to which a running gang could be moved.
 type GangMove struct {
-	// Domains of the labels that the gang requires, then of the first Kept labels that it prefers; none if the gang may be anywhere.
+	// Domains has the domains of the labels that the gang requires, then those of the first Kept labels that it prefers. It is empty if the
+	// gang may be anywhere.
 	Domains []planning.GangDomain
 	Kept    int
-	// Classes are the classes that pods of a class become in the domain. They are made from likes, which belong to equal pods: see
-	// gangPods.
+	// Classes maps each class to the class that its pods have in the domain. Classes is made from likes, which has the numbers that equal
+	// pods share: see gangPods.
 	Classes, likes map[int32]int32
 }
 
-// mostGangMoves bounds to how many domains a gang can be moved, for each number of kept preferences: its own comes first, then those with
-// most nodes.
+// mostGangMoves is the number of domains to which a gang can be moved, for each number of kept preferences. The gang's current domain comes
+// first, then those with the most nodes.
 const mostGangMoves = 16
 
-// addMoves finds the domains to which gangs could be moved. It considers gangs that are moved as a whole and whose members all run.
+// addMoves finds the domains to which gangs could be moved. It considers only gangs that are moved as a whole and of which all members run.
 func (b *gangBuilder) addMoves() {
 	for number := range b.index.List {
 		g := &b.index.List[number]
@@ -119,7 +120,8 @@ func (b *gangBuilder) addMoves() {
 	}
 }
 
-// within returns the domains to which the gang could be moved without its family: those with the label values that it must share.
+// within returns the domains to which the gang could be moved while its family stays: those that have the label values that the gang must
+// share with the family.
 func (g *Gang) within(own []string, domains [][]string) [][]string {
 	shared := g.Source.Shared
 	if g.Family < 0 || shared == 0 || own == nil {
@@ -128,7 +130,7 @@ func (g *Gang) within(own []string, domains [][]string) [][]string {
 	return slices.DeleteFunc(slices.Clone(domains), func(values []string) bool { return !slices.Equal(values[:shared], own[:shared]) })
 }
 
-// moves returns the first domains that the members could be in, the own one before the others.
+// moves returns the first domains that the members could be in. The members' current domain comes first.
 func (b *gangBuilder) moves(members []runningMember, keys, own []string, domains [][]string, kept int) (out []GangMove) {
 	first := func(values []string) {
 		if len(out) == mostGangMoves {
@@ -160,13 +162,13 @@ func (b *gangBuilder) moves(members []runningMember, keys, own []string, domains
 	return out
 }
 
-// runningMember is a member on a node, with the number of those like it.
+// runningMember is a member on a node, with the number that it shares with equal pods.
 type runningMember struct {
 	pod  *corev1.Pod
 	like int32
 }
 
-// running returns the gang's members on nodes.
+// running returns the members of the gang that are on nodes.
 func (b *gangBuilder) running(number int32) (out []runningMember) {
 	hosts := b.hosts[number]
 	for i, host := range hosts {
@@ -182,7 +184,7 @@ func (b *gangBuilder) running(number int32) (out []runningMember) {
 	return out
 }
 
-// valuesAt returns the node's values of the labels, or nil if it lacks one.
+// valuesAt returns the node's values of the labels, or nil if the node lacks one of the labels.
 func (b *gangBuilder) valuesAt(node int, keys []string) []string {
 	out := make([]string, len(keys))
 	for i, key := range keys {
@@ -195,7 +197,7 @@ func (b *gangBuilder) valuesAt(node int, keys []string) []string {
 	return out
 }
 
-// byNodes returns the domains of the keys; those with the most nodes come first.
+// byNodes returns the domains of the keys, those with the most nodes first.
 func (b *gangBuilder) byNodes(keys []string) [][]string {
 	count := map[string]int{}
 	for i := range b.labels {
@@ -208,7 +210,7 @@ func (b *gangBuilder) byNodes(keys []string) [][]string {
 	return out
 }
 
-// setClasses gives the move the classes of pods that are alike.
+// setClasses sets Classes from likes. classOf returns the class of pods with a number.
 func (m *GangMove) setClasses(classOf func(like int32) int32) {
 	m.Classes = make(map[int32]int32, len(m.likes))
 	for from, to := range m.likes {
@@ -217,7 +219,7 @@ func (m *GangMove) setClasses(classOf func(like int32) int32) {
 	m.likes = nil
 }
 
-// topologyKeys returns the labels of which all members of the gang need one value, and those of which one value is preferred.
+// topologyKeys returns the labels for which all members of the gang require the same value, and those for which they prefer the same value.
 func topologyKeys(gang *planning.Gang) (keys, wishes []string) {
 	for _, t := range gang.Topology {
 		if t.Policy == planning.GangTopologyPreferred {

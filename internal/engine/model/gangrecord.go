@@ -10,14 +10,14 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// GangRecord is how the gangs of the latest model were read.
+// GangRecord records how the gangs of the latest model were read.
 type GangRecord struct {
 	source   []planning.Gang
 	memberOf map[planning.PodKey]int32
 	hosting  map[string]bool
-	// domains, ranked and sold are those of lists of keys.
+	// domains, ranked and sold are cached by the list of keys: see gangBuilder.
 	domains, ranked, sold map[string][][]string
-	// variants have the numbers of kinds.
+	// variants lists the variants of members; their numbers are those of kinds.
 	variants map[variantKey]*gangVariant
 	list     []*gangVariant
 }
@@ -28,8 +28,8 @@ func gangRecordOf(b *gangBuilder) *GangRecord {
 	}
 }
 
-// Rename gives pods that are alike other numbers. Variants that become equal are merged, and are read from the first pod. It returns the
-// numbers of variants that no longer exist. The index has no classes yet.
+// Rename changes the numbers that equal pods share. Variants that become equal are merged, and are then read from the first pod. It returns
+// the numbers of variants that no longer exist. The index must not have classes yet.
 func (g *GangRecord) Rename(rename func(like *int32), x *GangIndex) (gone []int32) {
 	list := g.list
 	g.list, g.variants = nil, make(map[variantKey]*gangVariant, len(list))
@@ -66,8 +66,8 @@ func (g *GangRecord) Rename(rename func(like *int32), x *GangIndex) (gone []int3
 	return gone
 }
 
-// Variants yields the variants of members in domains, in the order in which they were found: their numbers, and the pods that they are read
-// from. There are none without a record.
+// Variants yields the variants of members in domains, in the order in which they were found. It yields the variant's number and the pod
+// from which it is read. It yields nothing if the record is nil.
 func (g *GangRecord) Variants(yield func(like int32, pod *corev1.Pod) bool) {
 	if g == nil {
 		return
@@ -79,39 +79,39 @@ func (g *GangRecord) Variants(yield func(like int32, pod *corev1.Pod) bool) {
 	}
 }
 
-// NumberedPods are the pods of a snapshot, by numbers that pods that are alike have in common.
+// NumberedPods says which number each pod of a snapshot has. Equal pods share a number.
 type NumberedPods struct {
-	// Waiting is the number of a pod of Snapshot.Pods, Bound that of a pod of a node, by their indices.
+	// Waiting returns the number of a pod of Snapshot.Pods, by index. Bound returns that of a pod of a node, by indexes.
 	Waiting func(pod int32) int32
 	Bound   func(node, pod int) int32
-	// Variant is the number of pods like the pod, which is in a domain; its original states their rules.
+	// Variant returns the number of pods like pod, which is restricted to a domain. original states the topology rules of these pods.
 	Variant func(original, pod *corev1.Pod) int32
 }
 
 func (p *NumberedPods) waiting(pod int32) int32   { return p.Waiting(pod) }
 func (p *NumberedPods) bound(node, pod int) int32 { return p.Bound(node, pod) }
 
-// readAs is the pod itself: models with limits on spot nodes or run times that matter are not updated.
+// readAs returns the pod itself: if limits on spot nodes or run times matter, a model is not updated.
 func (p *NumberedPods) readAs(_ int32, pod *corev1.Pod) *corev1.Pod { return pod }
 
 func (p *NumberedPods) variant(_ int32, original, pod *corev1.Pod) int32 {
 	return p.Variant(original, pod)
 }
 
-// GangUpdate is how the gangs of a snapshot are read after those of an earlier one.
+// GangUpdate says how the gangs of a snapshot are read if those of an earlier snapshot were read before.
 type GangUpdate struct {
 	Snapshot *planning.Snapshot
 	Lookup   *requirements.Lookup
 	Pods     *NumberedPods
-	// Was is the earlier record; nil without any.
+	// Was is the earlier record, or nil if there is none.
 	Was *GangRecord
-	// SameLabels says that nodes have the labels that they had, and no node came or went. Unchanged reports whether a node and its pods are
-	// as they were.
+	// SameLabels means that nodes have the same labels as before, and that no node was added or removed. Unchanged reports whether a node
+	// and its pods have not changed.
 	SameLabels bool
 	Unchanged  func(node int) bool
 }
 
-// Read reads the gangs. The index has no classes yet.
+// Read reads the gangs. The index that it returns has no classes yet.
 func (g *GangUpdate) Read() (*GangRecord, *GangIndex, error) {
 	s, was := g.Snapshot, g.Was
 	b := newGangBuilder(s, g.Pods, g.Lookup)
@@ -132,7 +132,8 @@ func (g *GangUpdate) Read() (*GangRecord, *GangIndex, error) {
 	return gangRecordOf(b), b.index, nil
 }
 
-// SetClasses gives the options and moves of gangs the classes of pods that are alike, once.
+// SetClasses sets the classes in the options and moves of gangs. classOf returns the class for a number that equal pods share. Call it
+// once.
 func (x *GangIndex) SetClasses(classOf func(like int32) int32, podClass []int32) {
 	x.setClasses(classOf, podClass)
 }

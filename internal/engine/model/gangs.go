@@ -17,16 +17,17 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// A gang's waiting pods are withheld until they are placed together. To keep pods in one domain, each pod exists in several variants:
-// unchanged, and for each domain as if its node selector named the domain. The variants for domains are classes without pods. If a gang
-// is tried in a domain, its pods are pending as members of such a class, so that other parts of planning need no code for gangs.
+// Pending pods of a gang are withheld until they are placed together. To keep pods in one domain, each pod exists in several variants: an
+// unchanged one, and one for each domain, which is read as if the node selector named the domain. The variants for domains are classes that
+// have no pods of their own. While a gang is tried in a domain, its pods are pending as members of such a class. So other parts of planning
+// need no code for gangs.
 
-// GangIndex contains the snapshot's gangs in a model.
+// GangIndex has the snapshot's gangs in the form that the model uses.
 type GangIndex struct {
-	// List is indexed like Snapshot.Gangs; Order has the gangs of the highest priority first.
+	// List is indexed like Snapshot.Gangs. Order lists the gangs with the highest priority first.
 	List  []Gang
 	Order []int32
-	// Of is indexed like Model.Pods: the pod's gang, or -1. ByKey finds the gang by the pod's name.
+	// Of is indexed like Model.Pods. It has the pod's gang, or -1. ByKey maps the pod's name to its gang.
 	Of    []int32
 	ByKey map[planning.PodKey]int32
 	// Families are the gangs that are placed all together or not at all, in the sequence of Order.
@@ -35,7 +36,8 @@ type GangIndex struct {
 	Ways []state.Gang
 }
 
-// The pending states of a gang's pods: as single pods, not pending, and two for each option, with the needed pods and with all pods.
+// The pending states of a gang's pods. They are pending as single pods, or not at all, or in an option. Each option has two states: with
+// the needed pods only, and with all pods.
 const (
 	GangAsPods   = 0
 	GangWithheld = 1
@@ -45,79 +47,82 @@ const (
 // Gang is a gang of the snapshot in the form that planning uses.
 type Gang struct {
 	Source *planning.Gang
-	// Family is the number of its family; -1 for none.
+	// Family is the number of the gang's family, or -1.
 	Family int32
-	// Pods are the pending members, as indices into Model.Pods; the first Needed of them need a place together.
+	// Pods are the pending members, as indexes in Model.Pods. The first Needed of them need places together.
 	Pods   []int32
 	Needed int
-	// Bound counts members on nodes; There counts all members in the snapshot.
+	// Bound is the number of members on nodes. There is the number of all members in the snapshot.
 	Bound, There int
 	Priority     int32
-	// Levels are the options by the number of kept preferences, options without preferences first.
+	// Levels are the options, indexed by the number of kept preferences: the first entry has the options that keep none.
 	Levels [][]GangOption
-	// Loose is the gang without its required topology; nil if it requires none. Only explanations try it.
+	// Loose is an option for the gang without its required topology. It is nil if the gang requires no topology. It is tried only for
+	// explanations.
 	Loose *GangOption
-	// Known counts the domains of the labels that it requires, open to it or not. Closed says why no domain is open to the gang; nil if
-	// one is open.
+	// Known is the number of domains of the labels that the gang requires, whether it can use them or not. Closed says why the gang can use
+	// none of these domains. It is nil if it can use one.
 	Known  int
 	Closed *GangClosed
-	// Moves are the domains to which the gang could be moved; nil if it requires no domain, or if members are pending.
+	// Moves are the domains to which the gang could be moved. It is nil if the gang requires no domain, or if members are pending.
 	Moves []GangMove
 }
 
-// GangClosed says why no domain is open to a gang.
+// GangClosed says why a gang can use no domain.
 type GangClosed struct {
-	// Keys are the required labels; Unstated are those that no node and no instance type states.
+	// Keys are the required labels. Unstated are those that no node and no instance type has.
 	Keys, Unstated []string
-	// RunIn are the domains of running members, if there are several or none; a node without the label has no value.
+	// RunIn lists the domains in which members run, if there are several. A node without the label has no value.
 	RunIn []planning.GangDomain
-	// Pod is the first pending member that may be in none of the domains that remain after the members before it, as an index into
-	// Model.Pods; -1 for none.
+	// Pod is an index in Model.Pods. It is the first pending member that can use none of the domains that its predecessors left. It is -1
+	// if there is no such member.
 	Pod int32
 }
 
-// mostRunIn limits the number of domains in RunIn.
+// mostRunIn is the maximum number of domains in RunIn.
 const mostRunIn = 4
 
 // GangOption is a domain that the gang could be in.
 type GangOption struct {
 	Domains []planning.GangDomain
-	// Way is the pending state with the needed pods, and Way+1 the state with all pods.
+	// Way is the pending state with only the needed pods; Way+1 is the state with all pods.
 	Way int32
-	// Classes are indexed like Gang.Pods, as are likes, which become classes: see gangPods.
+	// Classes and likes are indexed like Gang.Pods. Classes is made from likes: see gangPods.
 	likes, Classes []int32
 }
 
-// gangPods are the pods of a snapshot while its gangs are read. Equal pods share a number: the number of a pattern of the roster if the
-// model is compiled, the number of a kind if it is updated.
+// gangPods says which number each pod of a snapshot has while its gangs are read. Equal pods share a number. It is the number of the
+// roster's pattern if the model is compiled, and the number of the kind if the model is updated.
 type gangPods interface {
-	// waiting is the number of a pod of Snapshot.Pods, bound that of a pod of a node, by their indices.
+	// waiting returns the number of a pod of Snapshot.Pods, by index. bound returns that of a pod of a node, by indexes.
 	waiting(pod int32) int32
 	bound(node, pod int) int32
-	// readAs is the pod from which pods of that number are read. It is not the pod itself if limits on spot nodes or its run time narrow
-	// where it may run.
+	// readAs returns the pod from which the pods with the number like are read. This is not pod itself if limits on spot nodes or its run
+	// time restrict where it may run.
 	readAs(like int32, pod *corev1.Pod) *corev1.Pod
-	// variant is the number of pods of that number in a domain. The pod is one of them; its original states their rules.
+	// variant returns a number for pods like pod, which is restricted to a domain. like is their number without this restriction. original
+	// states the topology rules of these pods.
 	variant(like int32, original, pod *corev1.Pod) int32
 }
 
-// variantKey is pods that are alike, in domains.
+// variantKey identifies equal pods that are restricted to the same domains.
 type variantKey struct {
 	like int32
 	in   string
 }
 
-// gangVariant is such pods. They are read from the first of the members, by likeness.Compare, as if its node selector named the domains.
+// gangVariant represents equal pods that are restricted to the same domains. They are read from the first of the members by
+// likeness.Compare, as if its node selector named the domains.
 type gangVariant struct {
 	key           variantKey
 	like          int32
 	original, pod *corev1.Pod
 }
 
-// rosterPods are the pods of a roster.
+// rosterPods implements gangPods for the pods of a roster.
 type rosterPods struct {
 	*likeness.Roster
-	// offset is the index of the first pod of each node.
+	// offset has, for each node, the roster index of its first pod.
 	offset []int
 }
 
@@ -134,7 +139,7 @@ func (p *rosterPods) variant(like int32, _, pod *corev1.Pod) int32 {
 	return int32(len(p.Patterns) - 1)
 }
 
-// readGangs reads the snapshot's gangs, and adds to the roster the variants of their pods in each domain. It returns nil if there are no
+// readGangs reads the snapshot's gangs, and adds to the roster the variants of their pods for each domain. It returns nil if there are no
 // gangs.
 func readGangs(s *planning.Snapshot, r *likeness.Roster, lookup *requirements.Lookup) (*gangBuilder, error) {
 	if len(s.Gangs) == 0 {
@@ -152,24 +157,26 @@ func readGangs(s *planning.Snapshot, r *likeness.Roster, lookup *requirements.Lo
 	return b, b.err
 }
 
-// gangBuilder makes an index.
+// gangBuilder builds a GangIndex.
 type gangBuilder struct {
 	s      *planning.Snapshot
 	pods   gangPods
 	lookup *requirements.Lookup
 	index  *GangIndex
-	// labels of nodes, indexed like Snapshot.Nodes, nil until they are read; hosts are the nodes with members, by gang.
+	// labels has the labels of nodes, indexed like Snapshot.Nodes; an entry is nil until it is read. hosts has, for each gang, the nodes
+	// with members.
 	labels []map[string]string
 	hosts  [][]int
-	// memberOf is the number of each member's gang. hosting are the nodes with members, by name; settled are nodes without, by index.
+	// memberOf has the number of each member's gang. hosting has the nodes with members, by name. settled has the nodes without members, by
+	// index.
 	memberOf map[planning.PodKey]int32
 	hosting  map[string]bool
 	settled  func(node int) bool
-	// variants are listed in the order in which they were found; earlier are those of the model before.
+	// variants lists the variants in the order in which they were found. earlier has those of the previous model.
 	variants, earlier map[variantKey]*gangVariant
 	list              []*gangVariant
-	// domains are the domains of a list of keys. ranked lists them with the largest number of nodes first, sold lists the domains that new
-	// nodes could be in.
+	// domains has the domains of each list of keys. ranked has the same domains, those with the most nodes first. sold has the domains that
+	// new nodes could be in.
 	domains, ranked, sold map[string][][]string
 	pools                 []gangs.Pool
 	err                   error
@@ -204,7 +211,7 @@ func (b *gangBuilder) labelsOf(node int) map[string]string {
 	return b.labels[node]
 }
 
-// readPools reads, once, which new nodes are possible.
+// readPools reads, once, which nodes the pools could launch.
 func (b *gangBuilder) readPools() {
 	if b.pools != nil || b.err != nil {
 		return
@@ -333,7 +340,7 @@ func (b *gangBuilder) addOptions(number int32) {
 	b.index.Ways = append(b.index.Ways, ways)
 }
 
-// domainsOf returns the domains of the keys; one domain without a value if there are no keys.
+// domainsOf returns the domains of the keys. If there are no keys, it returns one domain without a value.
 func (b *gangBuilder) domainsOf(keys []string) [][]string {
 	if len(keys) == 0 {
 		return [][]string{nil}
@@ -354,10 +361,10 @@ func (b *gangBuilder) domainsOf(keys []string) [][]string {
 	return b.domains[text]
 }
 
-// domainsText returns a list of keys, or of their values, as one text.
+// domainsText returns a list of keys, or a list of values, as one text.
 func domainsText(list []string) string { return strings.Join(list, "\x00") }
 
-// option returns the gang in a domain. It returns false if members are elsewhere, or require another domain.
+// option returns the option for the gang in a domain. It returns false if members run in another domain or require another domain.
 func (b *gangBuilder) option(number int32, keys, values []string) (GangOption, bool) {
 	g := &b.index.List[number]
 	var o GangOption
@@ -381,7 +388,7 @@ func (b *gangBuilder) option(number int32, keys, values []string) (GangOption, b
 	return o, true
 }
 
-// closedBy finds why no domain of the keys is open to the gang.
+// closedBy returns why the gang can use no domain of the keys.
 func (b *gangBuilder) closedBy(number int32, keys []string) *GangClosed {
 	out := &GangClosed{Keys: keys, Pod: -1}
 	for _, key := range keys {
@@ -413,7 +420,7 @@ func (b *gangBuilder) closedBy(number int32, keys []string) *GangClosed {
 	return out
 }
 
-// domainsWith returns the keys with their values.
+// domainsWith returns the keys with their values as domains.
 func domainsWith(keys, values []string) []planning.GangDomain {
 	out := make([]planning.GangDomain, len(keys))
 	for i, key := range keys {
@@ -422,7 +429,8 @@ func domainsWith(keys, values []string) []planning.GangDomain {
 	return out
 }
 
-// variant returns the number of pods like the pod in the domains; in is the text of the domains. They are open to it.
+// variant returns the number of pods like pod that are restricted to the domains. in is the text of the domains. The pod must be able to
+// use these domains.
 func (b *gangBuilder) variant(like int32, pod *corev1.Pod, domains []planning.GangDomain, in string) int32 {
 	if len(domains) == 0 {
 		return like
@@ -440,7 +448,7 @@ func (b *gangBuilder) variant(like int32, pod *corev1.Pod, domains []planning.Ga
 	return v.like
 }
 
-// podIn is podIn, or the pod that the variant was read from before.
+// podIn returns the result of the function podIn, or the pod from which the variant was read earlier.
 func (b *gangBuilder) podIn(key variantKey, pod *corev1.Pod, domains []planning.GangDomain) *corev1.Pod {
 	if was := b.earlier[key]; was != nil && was.original == pod {
 		return was.pod
@@ -448,7 +456,7 @@ func (b *gangBuilder) podIn(key variantKey, pod *corev1.Pod, domains []planning.
 	return podIn(b.pods.readAs(key.like, pod), domains)
 }
 
-// podIn returns the pod as if its node selector named the domains. The counts of its spreads depend on the original pod: see
+// podIn returns a copy of the pod as if its node selector named the domains. The original pod still determines what its spreads count: see
 // likeness.Pattern.
 func podIn(pod *corev1.Pod, domains []planning.GangDomain) *corev1.Pod {
 	out := *pod
@@ -462,7 +470,7 @@ func podIn(pod *corev1.Pod, domains []planning.GangDomain) *corev1.Pod {
 	return &out
 }
 
-// open reports whether the pod's node selector names no other domains.
+// open reports whether the pod can use the domains: its node selector names no others.
 func open(pod *corev1.Pod, domains []planning.GangDomain) bool {
 	for _, d := range domains {
 		if value, ok := pod.Spec.NodeSelector[d.Key]; ok && value != d.Value {
@@ -472,7 +480,7 @@ func open(pod *corev1.Pod, domains []planning.GangDomain) bool {
 	return true
 }
 
-// Options yields all of them.
+// Options yields all options of the gang.
 func (g *Gang) Options(yield func(*GangOption) bool) {
 	for _, level := range g.Levels {
 		for i := range level {
@@ -486,7 +494,8 @@ func (g *Gang) Options(yield func(*GangOption) bool) {
 	}
 }
 
-// setClasses gives the options and moves the classes of pods that are alike, once.
+// setClasses sets the classes in the options and moves. classOf returns the class for a number that equal pods share. It must be called
+// only once.
 func (x *GangIndex) setClasses(classOf func(like int32) int32, podClass []int32) {
 	for number := range x.List {
 		g, ways := &x.List[number], x.Ways[number].Ways
@@ -509,7 +518,7 @@ func (x *GangIndex) setClasses(classOf func(like int32) int32, podClass []int32)
 	}
 }
 
-// shares counts pods by class.
+// shares returns the number of pods in each class.
 func shares(classes []int32) []state.Share {
 	var out []state.Share
 	for _, class := range classes {

@@ -2,18 +2,18 @@ package model
 
 import "sync/atomic"
 
-// Keeper has what package updating remembers of a model, which only that package can read. The first caller gets it: what it does with it
-// changes it.
+// Keeper has data about a model that package updating reuses. Only that package can read them. Only the first caller of Take gets the data,
+// because using them changes them.
 type Keeper struct{ held atomic.Pointer[any] }
 
-// Keep returns a Keeper of what is remembered.
+// Keep returns a Keeper of the data.
 func Keep(remembered any) *Keeper {
 	k := &Keeper{}
 	k.held.Store(&remembered)
 	return k
 }
 
-// Take returns what is remembered to the first caller, and nil to later ones and without a Keeper.
+// Take returns the data to the first caller. It returns nil to later callers, and if the Keeper is nil.
 func (k *Keeper) Take() any {
 	if k == nil {
 		return nil

@@ -39,11 +39,12 @@ type Model struct {
 	Resources *resources.Table
 
 	Catalogs map[string]*market.Catalog
-	// PoolCatalog is indexed like Snapshot.NodePools: the name of each pool's catalog, empty for none.
+	// PoolCatalog is indexed like Snapshot.NodePools. It has the name of each pool's catalog, or "" if the pool has none.
 	PoolCatalog []string
-	// overlays contains the instance types after node overlays; nil if there are no overlays.
+	// overlays contains the instance types after NodeOverlays changed them. It is nil if there are no overlays.
 	overlays *overlay.Result
-	// Costs is the snapshot's cost model, nil if it has none; standings contain the nodes' use of commitments, nil if there are none.
+	// Costs is the snapshot's cost model, or nil if it has none. standings contains how nodes use commitments; it is nil if there are no
+	// commitments.
 	Costs     *market.Costs
 	Standings *existing.Standings
 	Notes     []planning.Note
@@ -54,9 +55,9 @@ type Model struct {
 	Classes []*podclass.Class
 	Shapes  []*podclass.Shape
 	Stages  []podclass.Stage
-	// ShapeIndex finds shapes by their text.
+	// ShapeIndex maps the text of a shape to its index.
 	ShapeIndex map[string]int32
-	// PodClass is indexed like pods.
+	// PodClass has the class of each pod, indexed like Pods.
 	PodClass []int32
 
 	DaemonSets []daemonset.Set
@@ -65,38 +66,40 @@ type Model struct {
 	Groups     []existing.Group
 	// AskedKeys are the label keys that some pod or DaemonSet asks about.
 	AskedKeys map[string]bool
-	// Topology contains the distinct rules that pods state. TopologyKeys are the labels whose values are their domains, without the
-	// hostname. base contains the counts of the snapshot's bound pods, nil if there are no rules.
+	// Topology contains the distinct topology rules that pods state. TopologyKeys are the topology keys of these rules, without the
+	// hostname. base contains the counts of the snapshot's bound pods; it is nil if there are no rules.
 	Topology     []topology.Group
 	TopologyKeys []string
-	// PinnedKeys are the labels whose values rules can notice: topology keys and those in node filters.
+	// PinnedKeys are the labels whose values rules can see: topology keys and labels in node filters.
 	PinnedKeys    []string
 	TopologyIndex *topology.Index
 	Base          *topology.State
-	// VolumesBound counts the pods of each shared volume that are bound to nodes of the snapshot.
+	// VolumesBound has, for each shared volume and node, the number of bound pods that use it.
 	VolumesBound map[state.VolumeOn]int32
-	// HostDomains is the number of domains of each topology key that contain nodes of the snapshot; reach found the other domains.
+	// HostDomains is the number of domains of each topology key in which nodes of the snapshot are. Domains with higher numbers were found
+	// by Reach.
 	HostDomains []int
-	// Reach is indexed [shape][topology key]: see reachable.
+	// Reach is indexed by shape and topology key: see Reachable.
 	Reach   [][][]int32
 	Volumes *volumes.Index
-	// Devices contain the requests of claims and the devices of nodes; nil if no pod claims devices. matcher evaluates selectors of
-	// devices; nil if there is none.
+	// Devices contains the devices that pods claim and those of nodes. It is nil if no pod claims devices. matcher evaluates selectors of
+	// devices; it may be nil.
 	Devices *claimed.Index
 	Matcher devices.Matcher
 	// Pods are the pending pods, followed by the placeholders.
 	Pods []*corev1.Pod
-	// Free is indexed [node*resources+resource].
+	// Free is indexed by node*resources+resource.
 	Free []int64
 	// Fits caches which nodes accept which pods, without considering resources.
 	Fits *existing.Acceptance
-	// Gangs are the snapshot's gangs; nil if there are none.
+	// Gangs has the snapshot's gangs. It is nil if there are none.
 	Gangs *GangIndex
-	// RunTimes are the reservations that end before pods with a known run time would be done; nil without such pods, or such reservations.
+	// RunTimes has the reservations that end before pods with a known run time would end. It is nil if there are no such pods or no such
+	// reservations.
 	RunTimes *runtimes.Index
-	// Spot says what the limits of workloads on spot nodes mean for their pods; nil if there are no limits.
+	// Spot says how the limits of workloads on spot nodes restrict their pods. It is nil if there are no limits.
 	Spot *spotshares.Index
-	// Kept is what package updating needs for the next update; nil unless an update made this model.
+	// Kept has the data that package updating needs for the next update. It is nil unless an update made this model.
 	Kept *Keeper
 }
 
@@ -155,8 +158,8 @@ func (m *Model) compileCatalogs(s *planning.Snapshot, previous *Model, o *Option
 	return nil
 }
 
-// typeLists returns the lists of instance types for pools, by name; m.PoolCatalog receives the name for each pool. Without overlays these
-// are the snapshot's catalogs; with overlays, each pool has its own list.
+// typeLists returns the lists of instance types for pools, by name. It sets m.PoolCatalog to the name for each pool. Without overlays these
+// lists are the snapshot's catalogs. With overlays, each pool has its own list.
 func (m *Model) typeLists(s *planning.Snapshot, previous *Model) (map[string][]*cloudprovider.InstanceType, error) {
 	m.PoolCatalog = make([]string, len(s.NodePools))
 	for i := range s.NodePools {
@@ -203,12 +206,12 @@ func (m *Model) typeLists(s *planning.Snapshot, previous *Model) (map[string][]*
 
 func overlaidName(list int) string { return fmt.Sprintf("overlaid-%d", list) }
 
-// SameList reports whether both are the same slice in memory.
+// SameList reports whether a and b are the same slice in memory.
 func SameList[T any](a, b []T) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
 
-// CollectTopology collects the rules of all pods, pending and bound.
+// CollectTopology collects the topology rules of all pods, pending and bound.
 func (m *Model) CollectTopology(s *planning.Snapshot, r *likeness.Roster) {
 	x := topology.NewIndex(m.Terms, m.Volumes, m.AskedKeys, topologyOf(s))
 	if m.Devices != nil && m.Devices.Claims != nil && len(m.Devices.Claims.Groups) > 0 {
@@ -221,7 +224,7 @@ func (m *Model) CollectTopology(s *planning.Snapshot, r *likeness.Roster) {
 		x.KnowNamespace(r.Patterns[i].First.Namespace)
 	}
 	for i := range r.Patterns {
-		// A pod whose rules can't be read is refused when it is classed.
+		// If the rules of a pod can't be read, the pod is refused later, when it is classified.
 		p := &r.Patterns[i]
 		p.Rules, _, _ = x.Collect(p.Ruled())
 	}
@@ -238,7 +241,7 @@ func topologyOf(s *planning.Snapshot) *topology.Cluster {
 	}
 }
 
-// SetTopology gives the model its groups and asks about their keys.
+// SetTopology sets the model's topology groups and adds their keys to the labels that pods ask about.
 func (m *Model) SetTopology(groups []topology.Group) {
 	m.Topology = groups
 	m.TopologyKeys, m.PinnedKeys = topology.PlaceKeys(groups)
@@ -252,7 +255,7 @@ func (m *Model) Reader() *podclass.Reader {
 	return &podclass.Reader{Terms: m.Terms, Volumes: m.Volumes, Resources: m.Resources, Pools: m.Pools, Asked: m.AskedKeys, Devices: m.Devices.Reads()}
 }
 
-// Layout contains the parts of the model that decide in which domains pods are, or could be.
+// Layout contains the parts of the model that determine in which domains pods are or could be.
 func (m *Model) Layout() *layout.Cluster {
 	return &layout.Cluster{
 		Rules: m.Topology, Keys: m.TopologyKeys, Classes: m.Classes, Shapes: m.Shapes, Pools: m.Pools, Nodes: m.Nodes, Groups: m.Groups,
@@ -260,7 +263,7 @@ func (m *Model) Layout() *layout.Cluster {
 	}
 }
 
-// Reachable returns the domains of a topology key where pods of the shape could get a new node, ascending.
+// Reachable returns, in ascending order, the domains of a topology key where pods of the shape could get a new node.
 func (m *Model) Reachable(shape int32, key int) []int32 {
 	if m.Reach == nil || m.Reach[shape] == nil {
 		return nil
@@ -268,8 +271,8 @@ func (m *Model) Reachable(shape int32, key int) []int32 {
 	return m.Reach[shape][key]
 }
 
-// classPods classifies all pods: pending pods, placeholders and pods bound to nodes. It returns the classes of the bound pods, indexed
-// [node][pod]. Classes are numbered in the order of their text, so that the order of the input plays no part.
+// classPods classifies all pods: pending pods, placeholders and pods bound to nodes. It returns the classes of the bound pods, indexed by
+// node and pod. Classes are numbered in the order of their text, so that the order of the input does not matter.
 func (m *Model) classPods(s *planning.Snapshot, r *likeness.Roster, w *likeness.Writer, b *podclass.Book) [][]int32 {
 	for i := range r.Patterns {
 		p := &r.Patterns[i]

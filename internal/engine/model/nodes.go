@@ -10,8 +10,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// compileNodes compiles the snapshot's nodes; initialised nodes come first, then they are sorted by name. classes are the classes of
-// their pods, indexed [node][pod].
+// compileNodes compiles the snapshot's nodes. Initialised nodes come first; then nodes are sorted by name. classes has the classes of their
+// pods, indexed by node and pod.
 func (m *Model) compileNodes(s *planning.Snapshot, r *likeness.Roster, classes [][]int32) error {
 	dims := m.Resources.Len()
 	m.Free = make([]int64, 0, len(s.Nodes)*dims)
@@ -49,7 +49,7 @@ func (m *Model) compileNodes(s *planning.Snapshot, r *likeness.Roster, classes [
 	return nil
 }
 
-// NewGroups returns groups of nodes by the labels that the model's pods refer to.
+// NewGroups returns an empty list of node groups, for the labels that the model's pods refer to.
 func (m *Model) NewGroups() *existing.Groups {
 	vocabulary := m.Snapshot.Vocabulary
 	if vocabulary.IsZero() {
@@ -58,7 +58,7 @@ func (m *Model) NewGroups() *existing.Groups {
 	return existing.NewGroups(m.AskedKeys, m.Vocab, vocabulary.Aliases)
 }
 
-// NodeMaker returns a maker of the model's nodes.
+// NodeMaker returns a Maker for the model's nodes.
 func (m *Model) NodeMaker(g *existing.Groups, limits *existing.AttachLimits) *existing.Maker {
 	return &existing.Maker{
 		Resources: m.Resources, Volumes: m.Volumes, Limits: limits, DaemonSets: m.DaemonSets, Groups: g, Classes: m.Classes, PoolIndex: m.PoolIndex,
@@ -66,7 +66,7 @@ func (m *Model) NodeMaker(g *existing.Groups, limits *existing.AttachLimits) *ex
 	}
 }
 
-// BoolCompare orders false before true.
+// BoolCompare compares booleans: false comes before true.
 func BoolCompare(a, b bool) int {
 	switch {
 	case a == b:
@@ -77,7 +77,7 @@ func BoolCompare(a, b bool) int {
 	return -1
 }
 
-// Seller knows where the snapshot's nodes were bought.
+// Seller returns a Seller that finds the offerings as which the snapshot's nodes were bought.
 func (m *Model) Seller() *existing.Seller {
 	return &existing.Seller{Vocab: m.Vocab, Pools: m.Pools, PoolIndex: m.PoolIndex, Catalogs: m.Catalogs, Costs: m.Costs}
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// compilePools compiles the snapshot's pools, ordered by weight (higher first), then generation (later first), then name (later first).
-// Pools of equal weight still compete by price; the order decides between equals.
+// compilePools compiles the snapshot's pools and sorts them by weight (higher first), then by generation (later first), then by name (later
+// first). Pools of equal weight compete by price. The order matters only if prices are equal.
 func (m *Model) compilePools(s *planning.Snapshot, previous *Model) error {
 	m.PoolIndex = make(map[v1.PoolKey]int, len(s.NodePools))
 	for i := range s.NodePools {
@@ -41,7 +41,7 @@ func (m *Model) compilePools(s *planning.Snapshot, previous *Model) error {
 	return nil
 }
 
-// age ranks generations for the order of pools: later ones first.
+// age returns the position of the key's generation in the order of pools: later generations come first.
 func age(key v1.PoolKey) int {
 	if key.Generation == v1.GenerationV1Alpha5 {
 		return 1
@@ -61,7 +61,7 @@ func (m *Model) compilePool(p *nodepool.Pool, catalogName string, previous *Mode
 		labels[k] = v
 	}
 	labels[p.Key.LabelKey()] = p.Key.Name
-	// Nodes of the first generation have no label of their node class.
+	// Nodes of v1alpha5 have no label for their node class.
 	if class := p.Object.Spec.Template.Spec.NodeClassRef; class.Kind != "" && p.Key.Generation != v1.GenerationV1Alpha5 {
 		labels[nodepool.ClassLabel(class.Group, class.Kind)] = class.Name
 	}
@@ -87,8 +87,8 @@ func (m *Model) compilePool(p *nodepool.Pool, catalogName string, previous *Mode
 	return nil
 }
 
-// tableFor builds the pool's table, or finds the one of a pool with the same catalog and daemons. The table of a pool without DaemonSets
-// is reused from the previous model, which may be nil, because nothing in it depends on the model.
+// tableFor returns the pool's table. Pools with the same catalog and the same DaemonSets share a table. The table of a pool without
+// DaemonSets is reused from the previous model, which may be nil, because it does not depend on the model.
 func (m *Model) tableFor(p *nodepool.Pool, catalogName string, previous *Model) *nodepool.Table {
 	c := m.Catalogs[catalogName]
 	masks := daemonset.Masks(m.DaemonSets, Registered(p.Template, m.Vocab), p.Taints, c)
@@ -107,12 +107,12 @@ func (m *Model) tableFor(p *nodepool.Pool, catalogName string, previous *Model) 
 	return t
 }
 
-// Registered returns the labels of a node, with the labels that it gets when it is ready for pods.
+// Registered returns the labels of a node together with the labels that it gets when it is ready for pods.
 func Registered(labels requirements.Set, vocab *requirements.Lookup) requirements.Set {
 	return labels.Merge(vocab.FromLabels(map[string]string{v1.NodeRegisteredLabelKey: "true", v1.NodeInitializedLabelKey: "true"}))
 }
 
-// FindResidents notes, on the rows of all tables, the DaemonSet pods that topology rules could notice.
+// FindResidents records, on the rows of all tables, the DaemonSet pods that topology rules could see.
 func (m *Model) FindResidents() {
 	if len(m.Topology) == 0 {
 		return
@@ -145,12 +145,12 @@ func (m *Model) FindResidents() {
 	}
 }
 
-// Domains returns the labels whose values topology rules distinguish.
+// Domains returns the labels whose values topology rules can distinguish.
 func (m *Model) Domains() nodepool.Domains {
 	return nodepool.Domains{Keys: m.TopologyKeys, OnNodes: m.Layout().ValuesOnNodes}
 }
 
-// Shop contains the nodes that can be bought.
+// Shop returns the nodes that can be bought.
 func (m *Model) Shop() *offers.Market {
 	s := &offers.Market{Dims: m.Resources.Len(), Pools: m.Pools, Stages: m.Stages, Classes: m.Classes, Rules: m.Topology, Domains: m.Domains()}
 	if m.Costs != nil {
@@ -159,7 +159,7 @@ func (m *Model) Shop() *offers.Market {
 	return s
 }
 
-// compileSpot divides the pods of workloads that limit how many of them are on spot nodes.
+// compileSpot divides the pods of workloads that limit the number of their pods on spot nodes.
 func (m *Model) compileSpot(r *likeness.Roster) (err error) {
 	m.Spot, err = spotshares.Read(spotshares.Input{
 		Snapshot: m.Snapshot, Roster: r, Terms: m.Terms,

@@ -9,8 +9,8 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
-// Requested returns the total requests, including the pod count, of those movable pods of a node for which moves returns true, or nil if
-// the snapshot lacks the node.
+// Requested returns the total requests of those movable pods of a node for which moves returns true, including the number of pods. It
+// returns nil if the snapshot does not have the node.
 func (m *Model) Requested(node string, moves func(*corev1.Pod) bool) corev1.ResourceList {
 	i, ok := m.NodeIndex[node]
 	if !ok {
@@ -29,8 +29,8 @@ func (m *Model) addRequested(sum []int64, node int, moves func(*corev1.Pod) bool
 	}
 }
 
-// RequestedTogether is Requested for pods of several nodes together; unknown names have none. moves is called for pods of the node at that
-// index in the list.
+// RequestedTogether is like Requested, for pods of several nodes together. Unknown nodes are ignored. moves gets the index of the pod's
+// node in the list.
 func (m *Model) RequestedTogether(nodes []string, moves func(at int, pod *corev1.Pod) bool) corev1.ResourceList {
 	sum := make([]int64, m.Resources.Len())
 	for at, name := range nodes {
@@ -47,8 +47,8 @@ type NodeRoom struct {
 	Free resource.Quantity
 }
 
-// Roomiest returns the two nodes of the snapshot with the most free amount of the resource; of equal nodes the first in the snapshot.
-// They are zero if fewer nodes have free room.
+// Roomiest returns the two nodes of the snapshot that have the most free amount of the resource. Of equal nodes it takes the first in the
+// snapshot. An entry is zero if there is no such node with a free amount.
 func (m *Model) Roomiest(name corev1.ResourceName) (out [2]NodeRoom) {
 	d := slices.Index(m.Resources.Names, name)
 	if d < 0 || m.Snapshot == nil {

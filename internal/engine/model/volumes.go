@@ -15,7 +15,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// SameAttachments reports whether VolumeAttachments use as much room as before on each of the nodes.
+// SameAttachments reports whether VolumeAttachments use the same room on each node as before.
 func (m *Model) SameAttachments(s *planning.Snapshot) bool {
 	if slices.Equal(m.Snapshot.VolumeAttachments, s.VolumeAttachments) {
 		return true
@@ -32,7 +32,7 @@ func (m *Model) SameAttachments(s *planning.Snapshot) bool {
 	})
 }
 
-// VolumesOf returns the snapshot's objects from which volumes are read; users yields the pods that have volumes, bound pods first.
+// VolumesOf returns the snapshot's objects from which volumes are read. users yields the pods that have volumes, bound pods first.
 func VolumesOf(s *planning.Snapshot, users func(yield func(pod *corev1.Pod, bound bool) bool)) *volumes.Objects {
 	return &volumes.Objects{
 		PersistentVolumes: s.PersistentVolumes, PersistentVolumeClaims: s.PersistentVolumeClaims, StorageClasses: s.StorageClasses,
@@ -41,7 +41,7 @@ func VolumesOf(s *planning.Snapshot, users func(yield func(pod *corev1.Pod, boun
 	}
 }
 
-// hostnamesOf returns the hostnames of the nodes that are not leaving, by node name.
+// hostnamesOf returns the hostnames of the nodes that are not being removed, by node name.
 func hostnamesOf(s *planning.Snapshot) map[string]string {
 	out := make(map[string]string, len(s.Nodes))
 	for i := range s.Nodes {
@@ -53,7 +53,7 @@ func hostnamesOf(s *planning.Snapshot) map[string]string {
 	return out
 }
 
-// A volume that several pods of one node share takes one place of its driver: see boundVolumes.
+// If several pods of one node share a volume, the volume uses only one attachment of its driver: see boundVolumes.
 
 // AttachNames adds a resource for each driver whose volumes the pod attaches.
 func (m *Model) AttachNames(pod *corev1.Pod, into map[corev1.ResourceName]struct{}) {
@@ -65,7 +65,7 @@ func (m *Model) AttachNames(pod *corev1.Pod, into map[corev1.ResourceName]struct
 	}
 }
 
-// CertificateRequests returns a class's requests, including its volumes, for a certificate; shared volumes may count as nothing.
+// CertificateRequests returns the requests of a class, including its volumes, for a certificate. Shared volumes may be left out.
 func (m *Model) CertificateRequests(c *podclass.Class) corev1.ResourceList {
 	out, requests := resources.OfPod(c.Sample), c.Unshared()
 	for at, name := range m.Resources.Names {
@@ -76,9 +76,9 @@ func (m *Model) CertificateRequests(c *podclass.Class) corev1.ResourceList {
 	return out
 }
 
-// A volume that several pods of one node use takes one of its places for volumes, not one for each. What classes
-// request counts it for each pod, so that pods can be packed by their requests alone; once pods are placed, the node
-// gets back what they share.
+// If several pods of one node use a volume, the volume uses only one attachment of the node. The requests of classes count the volume for
+// each pod, so that pods can be packed by their requests alone. Once pods are placed, the node gets back the attachments that are counted
+// more than once.
 
 // boundVolumes counts the pods of each shared volume that are bound to nodes of the snapshot.
 func (m *Model) boundVolumes(r *likeness.Roster) map[state.VolumeOn]int32 {
@@ -97,7 +97,7 @@ func (m *Model) boundVolumes(r *likeness.Roster) map[state.VolumeOn]int32 {
 	return out
 }
 
-// AddBoundVolumes counts the pod among those of its shared volumes that are bound to the node.
+// AddBoundVolumes counts the pod among the bound pods of each of its shared volumes on the node host.
 func (m *Model) AddBoundVolumes(into map[state.VolumeOn]int32, host int32, pod *corev1.Pod) {
 	if len(pod.Spec.Volumes) == 0 {
 		return

@@ -13,11 +13,11 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/trial"
 )
 
-// mostAllowed bounds the number of remembered answers.
+// mostAllowed is the maximum number of cached answers.
 const mostAllowed = 4096
 
-// Allowed returns the rows and slots that could replace the node, and the requirements of its claim. All are remembered and must not be
-// changed.
+// Allowed returns the rows and slots that could replace the node, and the requirements of its NodeClaim. The results are cached and must
+// not be changed.
 func (t NewNodes) Allowed(mc *state.Node, loads []state.Binding) (rows, slots bitset.Set, claim requirements.Set) {
 	p := t.M.Pools[mc.Pool]
 	if mc.Labels.Len() > 0 || mc.Commitment != 0 || len(p.Variety) > 0 {
@@ -39,8 +39,8 @@ func (t NewNodes) Allowed(mc *state.Node, loads []state.Binding) (rows, slots bi
 	return known.Rows, known.Slots, known.Claim
 }
 
-// AllowedText writes everything that determines these results: how the node is bought (pool, row and slot), the stages of its pods, and
-// their rules. It is valid until the next call.
+// AllowedText returns a text of everything that determines these results: how the node is bought (pool, row and slot), the stages of its
+// pods, and their rules. It is valid until the next call.
 func (t NewNodes) AllowedText(p *nodepool.Pool, bought [3]int32, loads []state.Binding) []byte {
 	m := t.M
 	pool, row := bought[0], bought[1]
@@ -79,7 +79,7 @@ func appendNumbers(text []byte, list []int32) []byte {
 	return text
 }
 
-// typesDiffer reports whether rules may distinguish nodes of the pool by their types, even without DaemonSet pods.
+// typesDiffer reports whether rules may distinguish nodes of the pool by their instance types, even if no DaemonSet pods run on them.
 func (t NewNodes) typesDiffer(pool int32) bool {
 	k := &t.Types
 	if k.ByRow == nil {
@@ -94,7 +94,7 @@ func (t NewNodes) typesDiffer(pool int32) bool {
 	return k.ByRow[pool] > 0
 }
 
-// rulesSeeTypes reports whether a rule depends on labels that instance types state, or on the node labels that its pods require.
+// rulesSeeTypes reports whether a rule depends on labels that instance types state, or on the node labels that the rule's pods require.
 func rulesSeeTypes(m *model.Model, pool int32) bool {
 	c := m.Pools[pool].Table.Catalog
 	stated := func(key string) bool {
@@ -106,7 +106,7 @@ func rulesSeeTypes(m *model.Model, pool int32) bool {
 	})
 }
 
-// domainsKnown appends the possible domains of the pool's nodes that have nodes included by all spreads.
+// domainsKnown appends those possible domains of the pool's nodes that already contain nodes counted by all spreads.
 func (t NewNodes) domainsKnown(text []byte, pool int32) []byte {
 	if t.S.Topology == nil {
 		return text

@@ -15,8 +15,9 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
-// FindAllowed returns which nodes of the pool could hold the node's pods, and the requirements of its claim. If topology rules depend on
-// what is on the node, only nodes of the same domains, with the same DaemonSets and the same labels that these rules use, are allowed.
+// FindAllowed returns the nodes of the pool that could hold the node's pods, and the requirements of its NodeClaim. If topology rules
+// depend on the pods of the node, only nodes of the same domains are allowed that have the same DaemonSets and the same labels that these
+// rules use.
 func (t NewNodes) FindAllowed(mc *state.Node, loads []state.Binding) (rows, slots bitset.Set, claim requirements.Set) {
 	rows, slots, claim = t.narrowed(mc, loads, false)
 	// The planned node itself is allowed, whatever values its open labels get.
@@ -25,15 +26,15 @@ func (t NewNodes) FindAllowed(mc *state.Node, loads []state.Binding) (rows, slot
 	return rows, slots, claim
 }
 
-// Wider is FindAllowed for a caller that replaces the node by one of them and checks the spreads again. It ignores soft rules, and spreads
-// of other pods that do not count the node now or would no longer count it, unless they count the node's pods and one of their own pods was
-// placed.
+// Wider is like FindAllowed, for a caller that replaces the node by one of the results and then checks the spreads again. It ignores soft
+// rules. It also ignores spreads of other pods that do not count the node now or would no longer count it, unless they count the node's
+// pods and one of their own pods was placed.
 func (t NewNodes) Wider(mc *state.Node, loads []state.Binding) (rows, slots bitset.Set) {
 	rows, slots, _ = t.narrowed(mc, loads, true)
 	return rows, slots
 }
 
-// narrowed is FindAllowed or Wider for a node that need not itself be allowed.
+// narrowed does the work of FindAllowed and Wider, for a node that need not be allowed itself.
 func (t NewNodes) narrowed(mc *state.Node, loads []state.Binding, wider bool) (rows, slots bitset.Set, claim requirements.Set) {
 	m := t.M
 	p := m.Pools[mc.Pool]
@@ -68,9 +69,9 @@ func (t NewNodes) narrowed(mc *state.Node, loads []state.Binding, wider bool) (r
 	return rows, slots, claim.Merge(decided)
 }
 
-// KeepAlike narrows the nodes that can hold the pods of mc to those that may replace it: nodes with its labels, of its reservation or of
-// none, and, if rules could depend on pods with these topology groups, in the same domains. It returns the labels that express this. If
-// that leaves less variety than the pool's minValues, preferences of pods are ignored.
+// KeepAlike narrows the nodes that can hold the pods of mc to those that may replace it. These nodes have the labels of mc, and use its
+// reservation or none. If rules could depend on pods with these topology groups, they are also in the same domains. It returns label
+// requirements that express this. If the remaining nodes don't meet the pool's minValues, preferences of pods are ignored.
 func (t NewNodes) KeepAlike(mc *state.Node, rows, slots bitset.Set, stakes []*topology.Groups) (claim requirements.Set) {
 	m := t.M
 	p := m.Pools[mc.Pool]
@@ -96,7 +97,7 @@ func (t NewNodes) KeepAlike(mc *state.Node, rows, slots bitset.Set, stakes []*to
 	return claim
 }
 
-// withResidents adds the groups of the DaemonSet pods on the node.
+// withResidents adds the topology groups of the DaemonSet pods on the node.
 func (t NewNodes) withResidents(mc *state.Node, groups []*topology.Groups) []*topology.Groups {
 	for _, class := range t.M.Pools[mc.Pool].Table.Rows[mc.Row].Residents {
 		groups = append(groups, t.M.Classes[class].Topology)
@@ -104,7 +105,8 @@ func (t NewNodes) withResidents(mc *state.Node, groups []*topology.Groups) []*to
 	return groups
 }
 
-// keepNoticed is KeepAlike, or its counterpart for Wider, for the given labels by which rules see the node's pods.
+// keepNoticed does the work of KeepAlike and of its counterpart for Wider. pinned are the labels by which rules that concern the node's
+// pods distinguish nodes.
 func (t NewNodes) keepNoticed(mc *state.Node, rows, slots bitset.Set, pinned []string, wider bool) (claim requirements.Set) {
 	m := t.M
 	p := m.Pools[mc.Pool]
@@ -115,7 +117,7 @@ func (t NewNodes) keepNoticed(mc *state.Node, rows, slots bitset.Set, pinned []s
 		}
 	}
 	if reserved := c.Slots[mc.Slot].Reservation; reserved != "" {
-		// A node that is counted against a reservation must be bought from it.
+		// A node that uses a reservation must be bought from this reservation.
 		for s := range slots.Members {
 			if c.Slots[s].Reservation != reserved {
 				slots.Remove(s)
@@ -138,7 +140,7 @@ func (t NewNodes) keepNoticed(mc *state.Node, rows, slots bitset.Set, pinned []s
 		resident := p.Table.Rows[mc.Row].Resident
 		for r := range rows.Members {
 			if p.Table.Rows[r].Resident != resident {
-				rows.Remove(r) // DaemonSet pods that rules see must be the same as in the plan
+				rows.Remove(r) // DaemonSet pods that rules see must be the same as on the planned node
 			}
 		}
 	}
@@ -148,8 +150,8 @@ func (t NewNodes) keepNoticed(mc *state.Node, rows, slots bitset.Set, pinned []s
 	return claim
 }
 
-// keepBound makes the node keep those of its labels that decide attributes of devices which pods ask about. KeepProduct handles zone and
-// capacity type.
+// keepBound makes the node keep its labels that determine attributes of devices, if pods ask about these attributes. KeepProduct handles
+// zone and capacity type.
 func keepBound(m *model.Model, mc *state.Node, rows, slots bitset.Set) (claim requirements.Set) {
 	p := m.Pools[mc.Pool]
 	if !p.Table.Split {
@@ -164,14 +166,14 @@ func keepBound(m *model.Model, mc *state.Node, rows, slots bitset.Set) (claim re
 	return claim
 }
 
-// NoticedBy returns the labels by which rules of pods in these groups, or rules that count these pods, distinguish nodes. Soft rules are
-// included only if wishes is true.
+// NoticedBy returns the labels by which rules distinguish nodes: rules of pods in these groups, and rules that count these pods. Soft rules
+// are included only if wishes is set.
 func NoticedBy(m *model.Model, groups []*topology.Groups, wishes bool) []string {
 	return labelsOf(m, groups, func(g int32, _ bool) bool { return wishes || m.Topology[g].Hard })
 }
 
-// boundBy returns the labels by which hard rules distinguish nodes. It leaves out spreads of other pods none of which was placed: nothing
-// depends on which pods those count.
+// boundBy returns the labels by which hard rules that concern the groups distinguish nodes. It leaves out spreads of other pods if none of
+// those pods was placed: then nothing depends on what these spreads count.
 func (t NewNodes) boundBy(groups []*topology.Groups) []string {
 	return labelsOf(t.M, groups, func(g int32, owned bool) bool {
 		group := &t.M.Topology[g]
@@ -182,7 +184,7 @@ func (t NewNodes) boundBy(groups []*topology.Groups) []string {
 	})
 }
 
-// labelsOf returns the labels of those rules for which counts returns true; owned says whether the pods state the rule themselves.
+// labelsOf returns the labels of the rules for which counts returns true. owned means that the pods state the rule themselves.
 func labelsOf(m *model.Model, groups []*topology.Groups, counts func(g int32, owned bool) bool) []string {
 	var keys []string
 	for _, o := range groups {
@@ -202,9 +204,9 @@ func labelsOf(m *model.Model, groups []*topology.Groups, counts func(g int32, ow
 	return keys
 }
 
-// stayKnown narrows rows and slots of a node so that rules which don't concern its pods are not affected: the node must not add a domain
-// that spreads of the plan have not counted. Domains of the planned node, and domains that already have nodes, are allowed. It returns the
-// labels that express this. pinned labels are already decided. With wider, the set of spreads that ignore the node may change.
+// stayKnown narrows rows and slots of a node so that rules about other pods are not affected: the node must not add a domain that spreads
+// of the plan have not counted. Domains of the planned node are allowed, and domains that already have nodes. It returns label requirements
+// that express this. pinned labels are already decided. If wider is set, the set of spreads that ignore the node may change.
 func (t NewNodes) stayKnown(mc *state.Node, as *nodepool.Assignment, pinned []string, rows, slots bitset.Set, wider bool) requirements.Set {
 	m := t.M
 	p := m.Pools[mc.Pool]
@@ -217,7 +219,7 @@ func (t NewNodes) stayKnown(mc *state.Node, as *nodepool.Assignment, pinned []st
 		}
 		v := m.Pools[mc.Pool].Label(int(mc.Row), int(mc.Slot), as, key)
 		if v == "" {
-			// Spreads that ignore nodes without the label would count a node that has it.
+			// Spreads that ignore nodes without the label would count a node that has the label.
 			kept = kept.Merge(KeepLabel(m, mc, as, key, rows, slots))
 			continue
 		}
@@ -242,8 +244,8 @@ func (t NewNodes) stayKnown(mc *state.Node, as *nodepool.Assignment, pinned []st
 	return kept
 }
 
-// filteredBy returns the labels by which hard spreads ignore the node: with another value, the node could be an empty domain for them. It
-// also returns the labels by which spreads with minDomains count the node.
+// filteredBy returns the labels because of which hard spreads ignore the node. With another value of such a label, the node could be an
+// empty domain for them. It also returns the labels because of which spreads with minDomains count the node.
 func filteredBy(m *model.Model, mc *state.Node, as *nodepool.Assignment) []string {
 	var keys []string
 	var labels *requirements.Set
@@ -272,8 +274,8 @@ func filteredBy(m *model.Model, mc *state.Node, as *nodepool.Assignment) []strin
 	return slices.Compact(keys)
 }
 
-// barred reports whether no node in place of the planned one could meet the term, whatever its type and offering: the term requires a label
-// that types and offerings don't state, and the pool's nodes lack it or have another value.
+// barred reports whether no node in place of the planned one could meet the term, whatever its type and offering are. This is so if the
+// term requires a label that types and offerings don't state, and the pool's nodes lack it or have another value.
 func barred(m *model.Model, mc *state.Node, term match.Needs, labels requirements.Set) bool {
 	c := m.Pools[mc.Pool].Table.Catalog
 	return slices.ContainsFunc(term, func(r requirements.Requirement) bool {
@@ -288,8 +290,8 @@ func barred(m *model.Model, mc *state.Node, term match.Needs, labels requirement
 	})
 }
 
-// stayOut decides labels that pool or instance type leave open, so that spreads which ignore the node because of them still ignore it. Of
-// the values that the claim allows, it takes the first that none of their filters requires.
+// stayOut decides labels that the pool or the instance type leaves open and because of which spreads ignore the node, so that these spreads
+// still ignore it. Of the values that the claim allows, it takes the first value that none of the spreads' filters requires.
 func stayOut(m *model.Model, mc *state.Node, claim requirements.Set) (decided requirements.Set) {
 	as := nodepool.Assignment{Labels: mc.Labels}
 	for _, key := range filteredBy(m, mc, &as) {
@@ -316,16 +318,16 @@ func stayOut(m *model.Model, mc *state.Node, claim requirements.Set) (decided re
 	return decided
 }
 
-// takesNotice reports whether a hard spread ignores a node with the first labels and counts a node with the second.
+// takesNotice reports whether a hard spread ignores a node with the labels before and counts a node with the labels after.
 func takesNotice(m *model.Model, before, after requirements.Set) bool {
 	return slices.ContainsFunc(m.Topology, func(g topology.Group) bool {
 		return g.Kind == topology.Spread && g.Hard && g.Filter.Terms != nil && !match.AnySureBy(g.Filter.Terms, before) && match.AnySureBy(g.Filter.Terms, after)
 	})
 }
 
-// KeepLabel narrows rows and slots to the nodes that have the planned node's value of the label, or lack it if the planned node does, and
-// returns the label. If the planned node's type leaves the value open, it keeps the nodes that the same spreads ignore, and returns
-// nothing. Pools with minValues may need the others, so theirs are not narrowed.
+// KeepLabel narrows rows and slots to the nodes that have the same value of the label as the planned node, or lack the label if the planned
+// node lacks it. It returns the label's requirement. If the type of the planned node leaves the value open, it keeps the nodes that the
+// same spreads ignore, and returns nothing. It does not narrow the nodes of pools with minValues, because these may need the other nodes.
 func KeepLabel(m *model.Model, mc *state.Node, as *nodepool.Assignment, key string, rows, slots bitset.Set) (kept requirements.Set) {
 	p := m.Pools[mc.Pool]
 	c := p.Table.Catalog
@@ -351,12 +353,13 @@ func KeepLabel(m *model.Model, mc *state.Node, as *nodepool.Assignment, key stri
 	return kept
 }
 
-// spreadBy reports whether a hard spread uses the topology key.
+// spreadBy reports whether a hard spread uses the topology key with index at.
 func spreadBy(m *model.Model, at int) bool {
 	return slices.ContainsFunc(m.Topology, func(g topology.Group) bool { return g.Kind == topology.Spread && g.Hard && g.At == at })
 }
 
-// knownEverywhere reports whether all these spreads have nodes in the domain.
+// knownEverywhere reports whether all hard spreads over this topology key already have a node in the domain. Spreads with minDomains count
+// as if they had none.
 func (t NewNodes) knownEverywhere(at int, d int32) bool {
 	for g := range t.M.Topology {
 		group := &t.M.Topology[g]

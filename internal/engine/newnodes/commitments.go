@@ -12,7 +12,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// CommitmentsLeft returns how much of each commitment remains for new nodes.
+// CommitmentsLeft returns the amount of each commitment that is left for new nodes.
 func (t NewNodes) CommitmentsLeft() []int64 {
 	switch s := t.M.Standings; {
 	case s == nil:
@@ -44,8 +44,9 @@ func (t NewNodes) committedSavings() int64 {
 	return sum
 }
 
-// NodePrice returns the present cost of a node of the snapshot: its offering's list price, its pool's terms, and what commitments cover. It
-// is false for an unknown name, and for a node whose instance type or offering is in no catalog. It may be called concurrently.
+// NodePrice returns the current price of a node of the snapshot: the list price of its offering, changed by the terms that apply to its
+// pool and by commitments. It returns false for an unknown name, and for a node whose instance type or offering is in no catalog. It may be
+// called concurrently.
 func NodePrice(m *model.Model, name string) (planning.NodePrice, bool) {
 	i, ok := m.NodeIndex[name]
 	if !ok {
@@ -71,14 +72,14 @@ func NodePrice(m *model.Model, name string) (planning.NodePrice, bool) {
 	return out, true
 }
 
-// BoughtNode is a new node of a plan for the calculation of commitments.
+// BoughtNode describes a new node of a plan when commitments are computed.
 type BoughtNode struct {
 	Planned *state.Node
 	Description
 }
 
-// WriteCommitments covers the plan's new nodes, and writes their resulting prices and the use of commitments. nodes are in the order of
-// out.NewNodes.
+// WriteCommitments covers the plan's new nodes with commitments. It writes their resulting prices and the use of commitments. nodes is in
+// the order of out.NewNodes.
 func (t NewNodes) WriteCommitments(out *planning.Plan, nodes []BoughtNode) {
 	m := t.M
 	if m.Standings == nil {
@@ -114,7 +115,8 @@ func (t NewNodes) WriteCommitments(out *planning.Plan, nodes []BoughtNode) {
 	}
 }
 
-// coveredOptions returns the node's options with their prices after commitments cover its shares: the first option stays first.
+// coveredOptions returns the node's options with the prices that result if commitments cover the node's shares. The first option stays
+// first.
 func coveredOptions(m *model.Model, n *BoughtNode, c *market.Covered) []planning.InstanceTypeOption {
 	p := m.Pools[n.Planned.Pool]
 	catalog := p.Table.Catalog
@@ -133,8 +135,8 @@ func coveredOptions(m *model.Model, n *BoughtNode, c *market.Covered) []planning
 	return out
 }
 
-// keepCovered restricts the replacements of a node planned for a commitment to nodes that the commitment covers: bought where it covers the
-// planned node, and covered wherever it covers the planned node.
+// keepCovered restricts the replacements of a node that was planned because of a commitment. Only nodes remain that the commitment covers
+// in every slot in which it covers the planned node; other slots are removed.
 func keepCovered(m *model.Model, mc *state.Node, rows, slots bitset.Set) {
 	if mc.Commitment == 0 {
 		return

@@ -17,29 +17,30 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Description contains the common properties of nodes with the same demands and the same load.
+// Description contains the properties that nodes with the same demands and the same load share.
 type Description struct {
 	options []planning.InstanceTypeOption
 	claim   requirements.Set
-	// row and slot of the first option.
+	// row and slot of the first option
 	row, slot int
 	// requests of the pods and of everything else that runs on the node
 	requests corev1.ResourceList
-	// offers are the offers from which it was chosen.
+	// offers are the offers from which the first option was chosen.
 	offers *offersOf
 }
 
-// Descriptions caches descriptions by demands and load, and the possible nodes for the same demands with any load.
+// Descriptions caches descriptions by demands and load. It also caches the possible nodes for equal demands, whatever the load.
 type Descriptions struct {
 	byLoad  map[string]Description
 	offered map[string]*offersOf
-	// allocatable is shared by nodes whose first option has the same variant; nil if each has its own.
+	// allocatable is shared by nodes whose first option has the same variant. It is nil if each node has its own.
 	allocatable map[variantOf]corev1.ResourceList
 	scratch     []planning.InstanceTypeOption
 	key         []byte // scratch
-	// Spare is indexed by pool, then like its limits: see SpareLimits. With nil no node may use more than its planned type.
+	// Spare is indexed by pool, and then like the pool's limits: see SpareLimits. If it is nil, no node may use more of the limits than its
+	// planned type.
 	Spare [][]int64
-	// most is how many types are listed for nodes of pools that require no variety; 0 for all.
+	// most is the number of types that are listed for nodes of pools without minValues; 0 means all types.
 	most int
 }
 
@@ -48,7 +49,8 @@ func NewDescriptions() *Descriptions {
 	return &Descriptions{byLoad: map[string]Description{}, offered: map[string]*offersOf{}}
 }
 
-// NewShared returns an empty cache to keep from plan to plan: nodes whose first option has the same variant share its resources.
+// NewShared returns an empty cache that can be kept from plan to plan. Nodes whose first option has the same variant share one list of
+// allocatable amounts.
 func NewShared() *Descriptions {
 	d := NewDescriptions()
 	d.allocatable = map[variantOf]corev1.ResourceList{}
