@@ -57,10 +57,11 @@ func NewShared() *Descriptions {
 	return d
 }
 
-// mostDescribed bounds the number of cached descriptions.
+// mostDescribed is the maximum number of cached descriptions.
 const mostDescribed = 4096
 
-// Begin limits the types listed from now on (0 for all) for pools without minValues, and drops the cache if it has become very large.
+// Begin sets the number of types that are listed from now on for pools without minValues; 0 means all types. If the cache has become very
+// large, Begin empties it.
 func (d *Descriptions) Begin(types int) {
 	if len(d.byLoad) > mostDescribed {
 		clear(d.byLoad)
@@ -68,21 +69,21 @@ func (d *Descriptions) Begin(types int) {
 	d.most = types
 }
 
-// offersOf are the possible nodes for the same demands, cheapest first, and the requirements of claims for them.
+// offersOf has the possible nodes for equal demands, cheapest first, and the requirements of NodeClaims for them.
 type offersOf struct {
 	key  string
 	rows []rowOffer
-	// room is where the next options are stored.
+	// room is the memory in which the next options are stored.
 	room   []planning.InstanceTypeOption
 	claims []nodeClaim
-	// forgotten counts claims that are no longer cached.
+	// forgotten counts the claims that were removed from the cache.
 	forgotten int
 }
 
-// mostClaims bounds the claims cached for the same offers.
+// mostClaims is the maximum number of cached claims for the same offers.
 const mostClaims = 64
 
-// nodeClaim is the requirements of a claim for a node with certain labels, before and after it is limited to what may be bought.
+// nodeClaim has the requirements of a NodeClaim for a node with certain labels, before and after they are restricted to what may be bought.
 type nodeClaim struct{ labels, before, after requirements.Set }
 
 type variantOf struct {
@@ -98,7 +99,7 @@ type rowOffer struct {
 	option *planning.InstanceTypeOption
 }
 
-// Describe fills in a new node's requirements, types and amounts.
+// Describe sets a new node's requirements, types and amounts.
 func (t NewNodes) Describe(node *planning.NewNode, mc *state.Node, loads []state.Binding, described *Descriptions) Description {
 	m := t.M
 	p := m.Pools[mc.Pool]
@@ -146,7 +147,7 @@ func (t NewNodes) Describe(node *planning.NewNode, mc *state.Node, loads []state
 	return d
 }
 
-// Keep reduces a described node to some of its options, so that its first option may change.
+// Keep reduces a described node to the given options, so its first option may change.
 func (t NewNodes) Keep(node *planning.NewNode, options []planning.InstanceTypeOption, mc *state.Node, loads []state.Binding, d Description, described *Descriptions) Description {
 	first := node.InstanceTypes[0]
 	node.InstanceTypes = options
@@ -171,7 +172,7 @@ func (d *Description) assume(m *model.Model, mc *state.Node, slots bitset.Set) {
 	d.slot, _ = p.Table.Catalog.Cheapest(p.Table.Rows[d.row].Variant, p.Table.Rows[d.row].Slots, slots)
 }
 
-// request adds up the requests of the node's claim: those of its pods and of the DaemonSets on its row.
+// request sums the requests of the node's NodeClaim: those of its pods and of the DaemonSet pods on its row.
 func (d *Description) request(m *model.Model, mc *state.Node) {
 	p := m.Pools[mc.Pool]
 	used, dims := slices.Clone(mc.Used), m.Resources.Len()
@@ -197,7 +198,7 @@ func (d *Descriptions) offersFor(m *model.Model, mc *state.Node, rows, slots bit
 	return offers
 }
 
-// claimFor returns the requirements of the node's claim, and a number that identifies them among claims of the same offers.
+// claimFor returns the requirements of the node's NodeClaim, and a number that identifies them among the claims for the same offers.
 func (o *offersOf) claimFor(m *model.Model, mc *state.Node, claim requirements.Set, slots bitset.Set) (says requirements.Set, number int) {
 	at := slices.IndexFunc(o.claims, func(c nodeClaim) bool { return c.before.Equal(claim) && c.labels.Equal(mc.Labels) })
 	if at < 0 {
@@ -223,7 +224,7 @@ func (d *Descriptions) allocatableOf(c *market.Catalog, variant int) corev1.Reso
 	return list
 }
 
-// option returns the option of the offer with this number, made when it is first needed.
+// option returns the option of the offer with this index. It is made when it is first needed.
 func (o *offersOf) option(m *model.Model, p *nodepool.Pool, number int) *planning.InstanceTypeOption {
 	r := &o.rows[number]
 	if r.option == nil {

@@ -12,10 +12,10 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// PriceMarginally gives new nodes the prices that they add to the bill: what commitments cover of them costs nothing more. bought are all
-// nodes of the trial from the number first on that have pods, in their order, and nodes describe them. They use what the nodes of the
-// snapshot and the planned nodes before them leave, one after another. A commitment counts only if it covers each offering that the node's
-// claim allows, because any of them may be launched.
+// PriceMarginally sets the prices of new nodes to what they add to the bill: the part of a node that commitments cover adds nothing. bought
+// has all nodes of the trial from index first on that have pods, in their order. nodes has their descriptions. The nodes use, one after
+// another, the part of the commitments that the nodes of the snapshot and earlier planned nodes don't use. A commitment counts only if it
+// covers each offering that the node's claim allows, because any of them may be launched.
 func (t NewNodes) PriceMarginally(nodes []planning.NewNode, bought []BoughtNode, first int) {
 	if t.M.Standings == nil {
 		return
@@ -29,7 +29,7 @@ func (t NewNodes) PriceMarginally(nodes []planning.NewNode, bought []BoughtNode,
 	}
 }
 
-// leftBefore returns what the nodes of the snapshot and the planned nodes before that number leave of the commitments.
+// leftBefore returns the part of each commitment that the nodes of the snapshot and the planned nodes with smaller numbers don't use.
 func (t NewNodes) leftBefore(number int) []int64 {
 	var earlier []*market.Covered
 	for i := range t.S.Planned[:number] {
@@ -40,8 +40,8 @@ func (t NewNodes) leftBefore(number int) []int64 {
 	return t.M.Costs.FillNew(t.CommitmentsLeft(), earlier)
 }
 
-// marginalOptions returns the options with their costs for the given rest of the commitments, and what the first option leaves of this
-// rest. The first stays first, because it is planned; the others are sorted by price.
+// marginalOptions returns the options with their costs if left is the unused part of the commitments. It also returns the part that is
+// unused after the first option. The first option stays first, because it is planned; the others are sorted by price.
 func marginalOptions(m *model.Model, n *BoughtNode, options []planning.InstanceTypeOption, left []int64) (out []planning.InstanceTypeOption, rest []int64) {
 	p := m.Pools[n.Planned.Pool]
 	rest = left
@@ -70,8 +70,8 @@ func marginalOptions(m *model.Model, n *BoughtNode, options []planning.InstanceT
 	return out, rest
 }
 
-// offered finds the row and slot of an option: the first of the type's rows that is offered, as in optionsFor. The row is -1 if there is
-// none.
+// offered returns the row and slot of an option. The row is the first of the type's rows that is on offer, as in optionsFor. row is -1 if
+// there is no such row.
 func (n *BoughtNode) offered(m *model.Model, option planning.InstanceTypeOption) (row, slot int) {
 	p := m.Pools[n.Planned.Pool]
 	for _, o := range n.offers.rows {

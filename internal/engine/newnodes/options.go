@@ -13,7 +13,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// profileFor returns the stage's alternative under which the node accepts the stage's pods.
+// profileFor returns the profile of the stage's alternative that the node meets.
 func profileFor(m *model.Model, stage int32, mc *state.Node) *nodepool.Profile {
 	as := nodepool.Assignment{Labels: mc.Labels}
 	for _, u := range m.Stages[stage].Uses {
@@ -27,7 +27,7 @@ func profileFor(m *model.Model, stage int32, mc *state.Node) *nodepool.Profile {
 	return &nodepool.Profile{Rows: m.Pools[mc.Pool].Rows, Slots: m.Pools[mc.Pool].Slots}
 }
 
-// rowOffers lists the rows that can be bought in one of the slots, each with its cheapest offering there, cheapest first.
+// rowOffers lists the rows that can be bought in one of the slots, each with its cheapest offering in these slots, sorted by price.
 func rowOffers(m *model.Model, p *nodepool.Pool, rows, slots bitset.Set) []rowOffer {
 	t, c := p.Table, p.Table.Catalog
 	out := make([]rowOffer, 0, rows.Count())
@@ -51,10 +51,10 @@ func typeNameOf(p *nodepool.Pool, row int32) string {
 	return c.Types[c.Variants[p.Table.Rows[row].Variant].Type].Name
 }
 
-// roomForOptions is how many options are allocated at once.
+// roomForOptions is the number of options that are allocated at once.
 const roomForOptions = 16
 
-// optionAt describes a variant of the named type, as sold in a slot.
+// optionAt describes a variant of the named type that is bought in a slot.
 func optionAt(m *model.Model, c *market.Catalog, name string, variant, slot int, price int64) planning.InstanceTypeOption {
 	s := &c.Slots[slot]
 	out := planning.InstanceTypeOption{Name: name, Zone: s.Zone, CapacityType: s.CapacityType, Others: s.Others, Price: float64(price) / market.NanoPerUSD}
@@ -65,8 +65,8 @@ func optionAt(m *model.Model, c *market.Catalog, name string, variant, slot int,
 }
 
 // optionsFor appends to out the instance types that hold the node's pods, cheapest first, each with its cheapest offering. It stops after
-// the requested number, unless commitments require the planned type. It leaves out types that would take more from the pool's limits than
-// the planned type plus spare, which is the node's share of what the plan leaves of the limits.
+// the requested number, unless commitments require the planned type. It leaves out types that would use more of the pool's limits than the
+// planned type plus spare. spare is the node's share of the limits that the plan leaves unused.
 func optionsFor(m *model.Model, out []planning.InstanceTypeOption, p *nodepool.Pool, mc *state.Node, spare []int64, offers *offersOf, limit int) []planning.InstanceTypeOption {
 	t, dims := p.Table, m.Resources.Len()
 	var most []int64
@@ -82,7 +82,7 @@ func optionsFor(m *model.Model, out []planning.InstanceTypeOption, p *nodepool.P
 		if !resources.Fits(mc.Used, t.AllocOf(row, dims)) || (most != nil && !resources.Fits(p.RowCost(row), most)) {
 			continue
 		}
-		// Of a type's rows, the cheapest counts. Most types have only one row.
+		// If a type has several rows, only the cheapest is used. Most types have only one row.
 		option := offers.option(m, p, i)
 		if t.Several && slices.ContainsFunc(out, func(have planning.InstanceTypeOption) bool { return have.Name == option.Name }) {
 			continue
@@ -92,8 +92,8 @@ func optionsFor(m *model.Model, out []planning.InstanceTypeOption, p *nodepool.P
 	return out
 }
 
-// ownFirst puts the node itself first among the options if none is cheaper, and reports whether it did. Commitments cover some nodes and
-// not others of the same price, and the trial assumed this one.
+// ownFirst puts the planned node itself first among the options if no option is cheaper, and reports whether it did so. Commitments may
+// cover only some of the nodes with the same price, and the trial used the price of this node.
 func ownFirst(m *model.Model, options []planning.InstanceTypeOption, p *nodepool.Pool, mc *state.Node) bool {
 	if m.Standings == nil || len(options) == 0 {
 		return false
@@ -110,9 +110,10 @@ func ownFirst(m *model.Model, options []planning.InstanceTypeOption, p *nodepool
 	return true
 }
 
-// rowOf returns the row of the first option in the list: the type's cheapest row that holds the node's pods; of equal rows the first.
+// rowOf returns the row of the first option in the list: the type's cheapest row that holds the node's pods, and of equally cheap rows the
+// first.
 func rowOf(m *model.Model, p *nodepool.Pool, name string, mc *state.Node, offers []rowOffer) int {
-	for i := range offers { // by price, then name, then row
+	for i := range offers { // offers are sorted by price, then name, then row
 		if row := offers[i].row; typeNameOf(p, row) == name && resources.Fits(mc.Used, p.Table.AllocOf(int(row), m.Resources.Len())) {
 			return int(row)
 		}

@@ -14,7 +14,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// BrokenWishes records which preferences of the pods are not met.
+// BrokenWishes calls note for each preference of the pods that is not met.
 func (t NewNodes) BrokenWishes(b state.Binding, note func(code planning.RelaxationCode, detail string)) {
 	m := t.M
 	c := m.Classes[b.Class]
@@ -63,7 +63,7 @@ func (t NewNodes) BrokenWishes(b state.Binding, note func(code planning.Relaxati
 	}
 }
 
-// emptiestOf returns the present number of members in the group's emptiest domain.
+// emptiestOf returns the current number of members in the emptiest domain of the group.
 func (t NewNodes) emptiestOf(g int32, c *podclass.Class) int32 {
 	if t.M.Topology[g].At != topology.Hostname {
 		return t.S.Topology.Emptiest(g, c.Shape)

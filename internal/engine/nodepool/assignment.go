@@ -8,29 +8,29 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/match"
 )
 
-// Some labels are decided neither by the instance type nor by the offering: a pool with "team In [a, b]" can create nodes of either team.
-// Before packing, each combination of values that matters to some pod becomes an assignment, and options are listed once per assignment. So
-// pods that want different values never share a node.
+// Some labels are decided neither by the instance type nor by the offering. For example, a pool with "team In [a, b]" can create nodes of
+// either team. Before packing, each combination of values that some pods can distinguish becomes an assignment, and options are listed once
+// per assignment. So pods that want different values never share a node.
 
-// Assignment gives each open key of a pool one value, or says which values it may have: see LeftOpenFor. A pool without open keys has one
-// empty assignment.
+// Assignment has, for each open key of a pool, one value or the values that are still possible: see LeftOpenFor. A pool without open keys
+// has one empty assignment.
 type Assignment struct {
 	Labels requirements.Set
-	// Rows of the pool's table whose type may have these labels; nil for all.
+	// Rows has the rows of the pool's table whose type may have these labels; nil means all rows.
 	Rows bitset.Set
 }
 
-// Domains are labels whose values topology rules distinguish.
+// Domains describes the labels whose values topology rules distinguish.
 type Domains struct {
 	Keys []string
 	// OnNodes returns the values of such a label on existing nodes, sorted.
 	OnNodes func(key string) []string
 }
 
-// MaxAssignments bounds how many assignments of one pool are considered together.
+// MaxAssignments is the maximum number of assignments of one pool that are considered together.
 const MaxAssignments = 256
 
-// Assignments lists the assignments of the pool that make a difference for the given profiles.
+// Assignments lists the assignments of the pool that the given profiles can distinguish.
 func (p *Pool) Assignments(profiles []int32, d Domains) []Assignment {
 	var keys []string
 	for _, n := range profiles {
@@ -66,8 +66,8 @@ func (p *Pool) Assignments(profiles []int32, d Domains) []Assignment {
 	return p.WithRows(sets)
 }
 
-// Candidates lists the requirements to consider for one open key: one for each value that some profile lists, and one for a value that none
-// lists.
+// Candidates lists the requirements to try for one open key: one for each value that some profile lists, and one for a value that no
+// profile lists.
 func (p *Pool) Candidates(key string, profiles []int32, d Domains) []requirements.Requirement {
 	template := p.Template.Get(key)
 	var values []string
@@ -101,7 +101,7 @@ func (p *Pool) Candidates(key string, profiles []int32, d Domains) []requirement
 			}
 		}
 		if v, ok := all.AnyValue(); ok && asked > 1 {
-			note([]string{v}) // a value that no profile lists by itself
+			note([]string{v}) // a value that no profile lists itself
 		}
 	}
 	if v, ok := template.Intersect(requirements.NotIn(key, values...)).AnyValue(); ok {
@@ -132,9 +132,9 @@ func (p *Pool) statedValues(key string) []string {
 	return slices.Compact(out)
 }
 
-// Decide picks one value that meets r, or decides that the label is absent. If types of the catalog state the label, it gets one of the
-// values that the pool's types state, or is absent. The nodes of a type that does not state the label lack it, even if other types state
-// it.
+// Decide returns a requirement that allows one value that meets r, or that requires the absence of the label. If types of the catalog state
+// the label, the value is one that the pool's types state, or the label is absent. The nodes of a type that does not state the label lack
+// it, even if other types state it.
 func (p *Pool) Decide(key string, r requirements.Requirement) requirements.Requirement {
 	for _, v := range p.statedValues(key) {
 		if r.Has(v) {
@@ -149,8 +149,8 @@ func (p *Pool) Decide(key string, r requirements.Requirement) requirements.Requi
 	return requirements.DoesNotExist(key)
 }
 
-// ownAssignments is used if there are too many combinations. It returns the assignment that each profile decides by itself, with one
-// value for every other label.
+// ownAssignments is used if there are too many combinations. It returns the assignment that each profile decides alone, with one value for
+// every other label.
 func (p *Pool) ownAssignments(keys []string, profiles []int32) []requirements.Set {
 	var out []requirements.Set
 	for _, n := range profiles {
@@ -166,7 +166,7 @@ func (p *Pool) ownAssignments(keys []string, profiles []int32) []requirements.Se
 	return out
 }
 
-// WithRows returns assignments for these labels, with the rows that may have them.
+// WithRows returns assignments with these labels and the rows that may have them.
 func (p *Pool) WithRows(sets []requirements.Set) []Assignment {
 	out := make([]Assignment, len(sets))
 	for i, s := range sets {
@@ -189,10 +189,11 @@ func (p *Pool) WithRows(sets []requirements.Set) []Assignment {
 	return out
 }
 
-// Decides reports whether the assignment fixes each label that the profile asks about, to a value or to absence, or leaves it only values
-// that the profile accepts. An open label may have any value: a pod that treats it as absent restricts no other pod.
+// Decides reports whether the assignment decides each label that the profile asks about. A label is decided if it has one value, is absent,
+// or may only have values that the profile accepts. An open label may have any value. A pod that requires its absence does not restrict the
+// label for other pods.
 func (a *Assignment) Decides(p *Profile) bool {
-	for _, r := range p.Open { // without a closure, because this is called very often
+	for _, r := range p.Open { // no closure, because this is called very often
 		if !a.Labels.Has(r.Key()) || !match.SingleValued(a.Labels.Get(r.Key())) && !match.Ensures(a.Labels, r) {
 			return false
 		}
@@ -200,7 +201,7 @@ func (a *Assignment) Decides(p *Profile) bool {
 	return true
 }
 
-// Allows reports whether the profile's open requirements accept the assignment, for every value that it leaves open.
+// Allows reports whether the profile's open requirements accept the assignment, whichever of its possible values a label gets.
 func (a *Assignment) Allows(p *Profile) bool {
 	for _, r := range p.Open {
 		if !match.Ensures(a.Labels, r) {

@@ -12,8 +12,8 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/match"
 )
 
-// Claim returns the requirements of the claim, with the keys of offerings narrowed to the values of the remaining slots. known are the
-// labels that the pool and the plan state.
+// Claim returns the requirements of the NodeClaim. Keys of offerings are restricted to the values in slots. known are the labels that the
+// pool and the plan state.
 func Claim(c *market.Catalog, claim, known requirements.Set, slots bitset.Set) requirements.Set {
 	for _, key := range []string{corev1.LabelTopologyZone, v1.CapacityTypeLabelKey} {
 		var values []string
@@ -27,7 +27,8 @@ func Claim(c *market.Catalog, claim, known requirements.Set, slots bitset.Set) r
 		}
 	}
 	for _, key := range claim.Keys() {
-		// Pods may require that a label be absent, or differ from a value, although only pods use that label: nodes don't have it.
+		// Pods may require the absence of a label, or that it differs from a value, although only pods use that label. Nodes don't have
+		// such labels.
 		_, stated := c.TypeKeys[key]
 		if r := claim.Get(key); !known.Has(key) && !stated && !c.OfferingKeys[key] && match.AbsentMeets(r) {
 			claim = claim.With(requirements.DoesNotExist(key))
@@ -36,9 +37,9 @@ func Claim(c *market.Catalog, claim, known requirements.Set, slots bitset.Set) r
 	return claim
 }
 
-// KeepProduct narrows the slots to what a claim can express: some zones, some capacity types, and every combination of them that is sold.
-// If not all combinations are acceptable, or if a type's contents depend on where it is bought, only the zone and capacity type of the plan
-// remain.
+// KeepProduct restricts the slots to a set that a NodeClaim can express: some zones, some capacity types, and every combination of them
+// that is on offer. If some combinations are not acceptable, or if a type's amounts depend on where it is bought, only the zone and
+// capacity type of the plan remain.
 func (t *Table) KeepProduct(planned int32, slots bitset.Set) {
 	c := t.Catalog
 	bought := &c.Slots[planned]
@@ -68,8 +69,8 @@ func (t *Table) KeepProduct(planned int32, slots bitset.Set) {
 	copy(slots, keep(func(s *market.Slot) bool { return s.Zone == bought.Zone && s.CapacityType == bought.CapacityType }))
 }
 
-// isProduct reports whether the slots are all slots of the catalog with these zones and capacity types. A claim names its own reservation,
-// so reservations don't count.
+// isProduct reports whether the slots are all slots of the catalog with these zones and capacity types. Reservations are ignored, because a
+// NodeClaim names its own reservation.
 func isProduct(c *market.Catalog, slots bitset.Set) bool {
 	zones, types, reservations := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for s := range slots.Members {

@@ -2,7 +2,7 @@ package nodepool
 
 import "github.com/drawknife/drawknife/internal/engine/market"
 
-// Coverable describes a new node of the pool for the calculation of commitments.
+// Coverable describes a new node of the pool for computing commitments.
 func (p *Pool) Coverable(costs *market.Costs, row, slot int) *market.Covered {
 	t := p.Table
 	variant := t.Rows[row].Variant

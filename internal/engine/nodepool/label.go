@@ -7,7 +7,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/match"
 )
 
-// Label returns the value of a label on a new node of the pool, or "" if it has none or its value is open.
+// Label returns the value of a label on a new node of the pool. It returns "" if the node lacks the label or its value is open.
 func (p *Pool) Label(row, slot int, as *Assignment, key string) string {
 	c := p.Table.Catalog
 	if c.OfferingKeys[key] {
@@ -25,7 +25,7 @@ func (p *Pool) Label(row, slot int, as *Assignment, key string) string {
 	return match.OnlyValue(known)
 }
 
-// OpenLabel returns the possible values of a label that nodes of the pool and row will have although the value is open. It returns false if
+// OpenLabel returns the possible values of a label whose value is open, but which a node of the pool and row will have. It returns false if
 // the value is decided or the label may be absent.
 func (p *Pool) OpenLabel(row int, as *Assignment, key string) (known requirements.Requirement, ok bool) {
 	if !p.LeftOpen(key) {
@@ -48,8 +48,8 @@ func (p *Pool) OpenLabel(row int, as *Assignment, key string) (known requirement
 	return known, known.Operator() != requirements.OpDoesNotExist
 }
 
-// WithOpen adds to the labels decided for a node of the pool those of keys that are left open. A label that must be a or b will be there,
-// so spreads that require no more than its presence count the node.
+// WithOpen returns the decided labels of a node of the pool, together with the possible values of those labels in keys that are left open.
+// A node with a label whose value is a or b will have the label. So spreads that require only the label's presence count the node.
 func (p *Pool) WithOpen(labels requirements.Set, row int, as *Assignment, keys map[string]bool) requirements.Set {
 	for key := range keys {
 		if labels.Has(key) {

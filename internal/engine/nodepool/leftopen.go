@@ -7,12 +7,14 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/match"
 )
 
-// A value decided before packing excludes the instance types that don't state it, and a pool with minValues may need them: if one type
-// states "gen In [6, 7]" and another states no gen, pods with "gen NotIn [7]" can run on both. So an assignment may leave such a label
-// open. The claim repeats the pods' requirements, and the provider chooses among the values that these leave the type.
+// Deciding a label's value before packing excludes the instance types that don't state the value, and a pool with minValues may need these.
+// For example, if one type states "gen In [6, 7]" and another type does not state gen, pods with "gen NotIn [7]" can run on both. So an
+// assignment may leave such a label undecided (open). The NodeClaim repeats the pods' requirements, and the provider chooses one of the
+// values that they allow for the type.
 
-// LeftOpenFor returns the given assignments with labels left open where possible: labels that are decided because of one of the profiles,
-// or that it does not ask about. Each such label gets the profile's own requirement. Labels that topology rules distinguish stay decided.
+// LeftOpenFor returns the assignments in decided with labels left open where possible. These are labels that were decided because of one of
+// the profiles, and labels that a profile does not ask about. Each such label gets the requirement of the profile. Labels that topology
+// rules distinguish stay decided.
 func (p *Pool) LeftOpenFor(profiles []int32, d Domains, decided []Assignment) []Assignment {
 	var sets []requirements.Set
 	for _, n := range profiles {
@@ -29,8 +31,8 @@ func (p *Pool) LeftOpenFor(profiles []int32, d Domains, decided []Assignment) []
 	return p.WithRows(sets)
 }
 
-// withoutUnasked removes the labels that may stay open and that the profile does not ask about: they were decided for another profile, and
-// would exclude types that suit this one.
+// withoutUnasked removes the labels that may stay open and that the profile does not ask about. They were decided because of another
+// profile, and would exclude types that suit this one.
 func (p *Pool) withoutUnasked(f *Profile, d Domains, labels requirements.Set) requirements.Set {
 	var unasked []string
 	for _, key := range labels.Keys() {
@@ -62,8 +64,8 @@ func (p *Pool) leftOpen(f *Profile, d Domains) requirements.Set {
 	return out
 }
 
-// MayStayOpen reports whether a claim of the pool may leave a label as open as the requirement does: the pool has minValues, its instance
-// types state the possible values, and several values remain.
+// MayStayOpen reports whether a NodeClaim of the pool may have r instead of a single value. This is so if the pool has minValues, its
+// instance types state the possible values, and several values remain.
 func (p *Pool) MayStayOpen(r requirements.Requirement) bool {
 	_, byTypes := p.Table.Catalog.TypeKeys[r.Key()]
 	return len(p.Variety) > 0 && byTypes && p.LeftOpen(r.Key()) && !match.SingleValued(r)

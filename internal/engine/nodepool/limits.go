@@ -11,10 +11,10 @@ import (
 // ResourceNodes is the resource name with which a NodePool limits its number of nodes.
 const ResourceNodes corev1.ResourceName = "nodes"
 
-// maxLimit bounds a limit; larger amounts limit nothing.
+// maxLimit is the largest limit; larger amounts don't limit the pool.
 const maxLimit = 1 << 61
 
-// Limits are a NodePool's limits in planner units; resources without a limit are not tracked.
+// Limits are a NodePool's limits in the units of the planner. Resources without a limit are left out.
 type Limits struct {
 	Names []corev1.ResourceName // sorted
 	Max   []int64
@@ -22,7 +22,7 @@ type Limits struct {
 	Early bool
 }
 
-// NewLimits converts the list, or nil if there is none.
+// NewLimits converts the list. It returns nil if the list has no limits.
 func NewLimits(list corev1.ResourceList) (*Limits, error) {
 	if len(list) == 0 {
 		return nil, nil
@@ -38,7 +38,7 @@ func NewLimits(list corev1.ResourceList) (*Limits, error) {
 	return l, nil
 }
 
-// Cost returns what one node with the given capacity takes from the limits; each node counts as one of "nodes".
+// Cost returns the amounts that one node with the given capacity uses of the limits. Each node counts as one of "nodes".
 func (l *Limits) Cost(capacity corev1.ResourceList) []int64 {
 	out := make([]int64, len(l.Names))
 	for i, name := range l.Names {
@@ -51,8 +51,8 @@ func (l *Limits) Cost(capacity corev1.ResourceList) []int64 {
 	return out
 }
 
-// Allow reports whether a node of the given cost may join a pool with the given usage. A pool that exceeds any of its limits gets no new
-// nodes, and neither does one that has used up its node count.
+// Allow reports whether a node with the given cost may join a pool with the given usage. If a pool exceeds any of its limits, or has used
+// up its limit of nodes, it gets no new nodes.
 func (l *Limits) Allow(used, cost []int64) bool {
 	for i, u := range used {
 		if u > l.Max[i] || u+cost[i] > l.Max[i] {
@@ -62,14 +62,15 @@ func (l *Limits) Allow(used, cost []int64) bool {
 	return true
 }
 
-// Reached reports whether existing nodes use up limit number i of a pool that was created as v1alpha5. Its early releases launched nothing
-// more for such a pool, not even nodes that need nothing of that resource. Planned nodes do not count, as they did not there: a plan may
-// reach a limit, as for any other pool. A limit with no usage was ignored, so a limit of 0 closes nothing.
+// Reached reports whether existing nodes use up the limit with index i of a pool that was created as v1alpha5. Early releases of Karpenter
+// launched no more nodes for such a pool, not even nodes without that resource. Planned nodes do not count, because they did not count in
+// those releases: a plan may reach a limit, as for any other pool. Those releases ignored a limit without usage, so a limit of 0 does not
+// stop launches.
 func (l *Limits) Reached(standing []int64, i int) bool {
 	return l.Early && standing[i] > 0 && standing[i] >= l.Max[i]
 }
 
-// RowCost returns how much a node of the row uses of the pool's limits.
+// RowCost returns the amounts that a node of the row uses of the pool's limits.
 func (p *Pool) RowCost(row int) []int64 {
 	return p.Limits.Cost(p.Table.Catalog.Variants[p.Table.Rows[row].Variant].Capacity)
 }

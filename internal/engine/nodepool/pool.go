@@ -17,11 +17,11 @@ import (
 type Pool struct {
 	Key    v1.PoolKey
 	Object *v1.NodePool
-	// Weight orders pools, the highest first; pools of equal weight compete by price.
+	// Weight sorts pools, highest first. Pools of equal weight compete by price.
 	Weight int32
-	// NotReady says why the pool launches nothing; then Table is nil.
+	// NotReady says why the pool can't launch nodes. If it is set, Table is nil.
 	NotReady string
-	// CatalogName is the name of the pool's catalog in the model; empty for none.
+	// CatalogName is the name of the pool's catalog in the model, or "" if the pool has none.
 	CatalogName string
 	Table       *Table
 	// Rows and Slots meet the pool's own requirements.
@@ -30,14 +30,14 @@ type Pool struct {
 	Template requirements.Set
 	Taints   []corev1.Taint
 	Limits   *Limits
-	// Variety contains the pool's minValues, by key.
+	// Variety contains the pool's minValues, sorted by key.
 	Variety []Variety
-	// Profiles are the distinct demands of pod classes on this pool.
+	// Profiles are the distinct demands that pod classes have on this pool.
 	Profiles []Profile
 	byText   map[string]int
 }
 
-// Narrow removes the rows and slots that can't meet r; it ignores keys that no node states.
+// Narrow removes the rows and slots that can't meet r. It ignores keys that no type or offering states.
 func (p *Pool) Narrow(r requirements.Requirement, rows, slots bitset.Set) {
 	c := p.Table.Catalog
 	switch key := r.Key(); {
@@ -56,7 +56,7 @@ func (p *Pool) Narrow(r requirements.Requirement, rows, slots bitset.Set) {
 	}
 }
 
-// LeftOpen reports whether the key's value can still differ between nodes of the pool with the same type and offering.
+// LeftOpen reports whether the value of the key can differ between nodes of the pool that have the same type and offering.
 func (p *Pool) LeftOpen(key string) bool {
 	c := p.Table.Catalog
 	if c.OfferingKeys[key] {
@@ -68,7 +68,7 @@ func (p *Pool) LeftOpen(key string) bool {
 	return p.Template.Has(key) && !match.SingleValued(p.Template.Get(key))
 }
 
-// Open finds the rows and slots of the pool's table that meet its own requirements and are on sale.
+// Open sets Rows and Slots to those that meet the pool's own requirements and can be bought.
 func (p *Pool) Open() {
 	p.Rows, p.Slots = bitset.Full(len(p.Table.Rows)), p.Table.Catalog.AllSlots.Clone()
 	for r := range p.Template.All {
@@ -81,8 +81,8 @@ func (p *Pool) Open() {
 	}
 }
 
-// CheapestLike returns the cheapest row and slot, of those given, with room for the need that take no more from the pool's limits than the
-// planned row; row -1 if there are none.
+// CheapestLike returns the cheapest of the given rows and slots that has room for need and uses no more of the pool's limits than the
+// planned row. row is -1 if there is none.
 func (p *Pool) CheapestLike(planned int32, need []int64, rows, slots bitset.Set) (row, slot int32, price int64) {
 	if p.Limits != nil {
 		return p.CheapestWithin(need, rows, slots, p.RowCost(int(planned)))
@@ -90,14 +90,14 @@ func (p *Pool) CheapestLike(planned int32, need []int64, rows, slots bitset.Set)
 	return p.CheapestWithin(need, rows, slots, nil)
 }
 
-// CheapestWithin is CheapestLike with the given maximum to take from the pool's limits; nil for any amount.
+// CheapestWithin is like CheapestLike, but the row may use the amounts most of the pool's limits; nil means any amount.
 func (p *Pool) CheapestWithin(need []int64, rows, slots bitset.Set, most []int64) (row, slot int32, price int64) {
 	return p.Table.CheapestWith(need, rows, slots, market.NoPrice, func(buy Purchase) bool {
 		return most == nil || resources.Fits(p.RowCost(int(buy.Row)), most)
 	})
 }
 
-// SellsLike reports whether both pools sell the same nodes with the same labels, except for the pool's name, and have no limits.
+// SellsLike reports whether both pools launch the same nodes with the same labels, except for the pool's name, and neither has limits.
 func (p *Pool) SellsLike(o *Pool) bool {
 	return p.Table == o.Table && p.Limits == nil && o.Limits == nil && p.Key.Generation == o.Key.Generation &&
 		slices.Equal(p.Rows, o.Rows) && slices.Equal(p.Slots, o.Slots) &&

@@ -10,15 +10,15 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
-// Profile is a demand on a pool: which of its nodes can meet it, and which open labels it narrows.
+// Profile is a demand on a pool. It says which of the pool's nodes can meet the demand, and which open labels the demand restricts.
 type Profile struct {
 	Rows, Slots bitset.Set
-	// Demand it was made for.
+	// Demand is the demand for which the profile was made.
 	Demand match.Needs
-	// Open contains requirements on keys for which the pool or a type allows several values: a node gets the intersection of its pods'
-	// requirements. Sorted by key.
+	// Open contains requirements on keys for which the pool or a type allows several values. The requirements of a node are the
+	// intersection of those of its pods. Sorted by key.
 	Open []requirements.Requirement
-	// Robust contains the rows that meet the pool's minValues: see FindRobust. Filled while the model is compiled.
+	// Robust contains the rows that meet the pool's minValues even for full nodes: see FindRobust. It is set while the model is compiled.
 	Robust bitset.Set
 }
 
@@ -47,7 +47,7 @@ func (p *Pool) ProfileOf(demand match.Needs) int {
 	return p.number(Profile{Rows: rows, Slots: slots, Demand: demand, Open: open})
 }
 
-// number returns the number of a profile equal to the given one, and adds it to the pool if it is new.
+// number returns the number of the pool's profile that equals f. If there is none, it adds f to the pool.
 func (p *Pool) number(f Profile) int {
 	text := profileText(f.Rows, f.Slots, f.Open)
 	if n, ok := p.byText[text]; ok {
@@ -62,20 +62,21 @@ func (p *Pool) number(f Profile) int {
 	return n
 }
 
-// Adopt is number for the profile of an equal pool, made for the demand.
+// Adopt returns the number of a profile that was made for another, equal pool. If this pool has no equal profile, Adopt adds it, with the
+// given demand.
 func (p *Pool) Adopt(f Profile, demand match.Needs) int {
 	f.Demand = demand
 	return p.number(f)
 }
 
-// WithoutProfiles returns a copy of the pool without any profiles.
+// WithoutProfiles returns a copy of the pool that has no profiles.
 func (p *Pool) WithoutProfiles() *Pool {
 	own := *p
 	own.Profiles, own.byText = nil, nil
 	return &own
 }
 
-// Admits checks one requirement of a pod against the pool's own requirements, without instance types and offerings.
+// Admits reports whether one requirement of a pod agrees with the pool's own requirements. It ignores instance types and offerings.
 func (p *Pool) Admits(r requirements.Requirement) bool {
 	key := r.Key()
 	if p.Template.Has(key) {
@@ -101,7 +102,7 @@ func profileText(rows, slots bitset.Set, open []requirements.Requirement) string
 	return string(text)
 }
 
-// Holds reports whether one pod fits on some node of the profile.
+// Holds reports whether one pod with these requests fits on some node of the profile.
 func (p *Pool) Holds(profile int, requests []int64) bool {
 	for r := range p.Profiles[profile].Rows.Members {
 		if resources.Fits(requests, p.Table.AllocOf(r, len(requests))) {

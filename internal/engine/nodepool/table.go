@@ -11,43 +11,45 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
-// Table contains the nodes that a pool could launch, with the requests of its DaemonSets already subtracted. Pools with the same catalog
-// and the same DaemonSets share one table.
+// Table contains the nodes that a pool could launch. The requests of the pool's DaemonSets are already subtracted. Pools with the same
+// catalog and the same DaemonSets share one table.
 type Table struct {
 	Catalog *market.Catalog
 	Rows    []Row
-	// alloc is indexed [row*resources+resource]: the amount that is left for pods.
+	// alloc is indexed by row*resources+resource. It has the amounts that are left for pods.
 	alloc []int64
-	// most is indexed alike: the upper bound of what is left, if devices are undercounted; nil if they are not.
+	// most is indexed like alloc. It has the upper bound of these amounts if devices are undercounted. It is nil if they are not.
 	most []int64
-	// Taken has the same indexes: the amount that DaemonSets use.
+	// Taken is indexed like alloc. It has the amounts that DaemonSets use.
 	Taken []int64
-	// Several is true if some type has several rows, Split if what a type holds depends on where it is bought.
+	// Several is true if some type has several rows. Split is true if the amounts of some type depend on where it is bought.
 	Several, Split bool
-	// DaemonsOn is indexed by row: the DaemonSets there, by number.
+	// DaemonsOn has the numbers of the DaemonSets that run on each row.
 	DaemonsOn [][]int32
-	// InOrder is used only by CheapestFirst.
+	// InOrder is used only by CheapestFirst and Ordered.
 	InOrder *Purchases
 }
 
-// Row is a variant of an instance type together with the slots in which the same DaemonSets run.
+// Row is a variant of an instance type, with the slots in which the same DaemonSets run.
 type Row struct {
 	Variant int
 	Slots   bitset.Set
-	// Residents are the classes of its DaemonSet pods that topology rules could see; Resident numbers the set, 0 for none.
+	// Residents are the classes of the row's DaemonSet pods that topology rules could see. Resident is the number of this set, or 0 if it
+	// is empty.
 	Residents []int32
 	Resident  int32
 }
 
-// Devices computes what a new node of a type has in addition to its allocatable amounts.
+// Devices computes the devices that a new node of a type has in addition to its other allocatable amounts.
 type Devices interface {
-	// RoomOfType fills in what pods can rely on if the type is bought as the offering; nil if the offering does not matter.
+	// RoomOfType writes to into the amounts that pods can rely on if the type is bought as the offering. o is nil if the offering does not
+	// matter.
 	RoomOfType(it *cloudprovider.InstanceType, o *cloudprovider.Offering, into []int64)
-	// MostOfType fills in an upper bound on the devices that pods can have, which lower bounds on costs use.
+	// MostOfType writes to into an upper bound on the devices that pods can have. Lower bounds on costs use it.
 	MostOfType(it *cloudprovider.InstanceType, o *cloudprovider.Offering, into []int64)
 }
 
-// NewTable makes the catalog's table for pools on whose nodes the DaemonSets of the masks run. Devices may be nil.
+// NewTable returns the catalog's table for pools whose nodes run the DaemonSets of the masks. Devices may be nil.
 func NewTable(c *market.Catalog, in *resources.Table, masks []daemonset.Mask, devices Devices) *Table {
 	t := &Table{Catalog: c, InOrder: &Purchases{}}
 	dims := in.Len()
@@ -80,11 +82,11 @@ func NewTable(c *market.Catalog, in *resources.Table, masks []daemonset.Mask, de
 			for d := range alloc {
 				left := max(alloc[d]-taken[d], -1)
 				if left < 0 && resources.CountsDevices(in.Names[d]) {
-					left = 0 // the DaemonSet's pod stays pending there, and takes no room from others
+					left = 0 // the DaemonSet's pod stays pending there, and uses no room
 				}
 				t.alloc = append(t.alloc, left)
 				if left = max(most[d]-taken[d], -1); left < 0 && resources.CountsDevices(in.Names[d]) {
-					left = most[d] // pods may get the devices that the DaemonSet's pod waits for
+					left = most[d] // other pods may get the devices that the DaemonSet's pod waits for
 				}
 				t.most = append(t.most, left)
 			}
@@ -117,7 +119,7 @@ func (t *Table) holdAlike(a, b, dims int) bool {
 // AllocOf returns the amounts that are left for pods on a node of the row.
 func (t *Table) AllocOf(row, dims int) []int64 { return t.alloc[row*dims : (row+1)*dims] }
 
-// MostOf returns the upper bound of what is left for pods on a node of the row.
+// MostOf returns the upper bound of the amounts that are left for pods on a node of the row.
 func (t *Table) MostOf(row, dims int) []int64 {
 	if t.most == nil {
 		return t.AllocOf(row, dims)
@@ -138,7 +140,7 @@ func (t *Table) sellable(row int, slots bitset.Set) bool {
 	return false
 }
 
-// slotGroups groups the slots by the set of DaemonSets that run there on the variant; nearly always into one group.
+// slotGroups groups the slots by the set of DaemonSets that run there on the variant. There is nearly always only one group.
 func slotGroups(masks []daemonset.Mask, variant, slots int) []bitset.Set {
 	if len(masks) == 0 {
 		return []bitset.Set{bitset.Full(slots)}
@@ -165,7 +167,7 @@ func slotGroups(masks []daemonset.Mask, variant, slots int) []bitset.Set {
 	return groups
 }
 
-// TableText identifies a table within a model: equal texts mean equal tables.
+// TableText identifies a table within a model: tables with equal texts are equal.
 func TableText(catalogName string, masks []daemonset.Mask) string {
 	text := []byte(catalogName)
 	for i := range masks {

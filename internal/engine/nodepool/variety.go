@@ -7,14 +7,13 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
-// Variety is one minValues of a NodePool: the nodes' instance types must offer at least this number of distinct values of
-// the key.
+// Variety is one of a NodePool's minValues: the instance types of a NodeClaim must have at least this number of distinct values of the key.
 type Variety struct {
 	Key string
 	N   int
 }
 
-// VarietyOf returns the minValues that the requirements state, by key.
+// VarietyOf returns the minValues that the requirements state, sorted by key.
 func VarietyOf(set requirements.Set) []Variety {
 	var out []Variety
 	for r := range set.All {
@@ -25,8 +24,9 @@ func VarietyOf(set requirements.Set) []Variety {
 	return out
 }
 
-// VariedFor reports whether the instance types that suit a node and have room for the need meet the pool's minValues. Only values count
-// that the claim still allows and that an available offering has. The types must take no more from the pool's limits than the planned row.
+// VariedFor reports whether the instance types that are in rows and slots and have room for need meet the pool's minValues. A value counts
+// only if the NodeClaim still allows it and an available offering has it. The types must use no more of the pool's limits than the planned
+// row.
 func (p *Pool) VariedFor(planned int32, need []int64, rows, slots bitset.Set) bool {
 	if p.Limits == nil {
 		return p.variedWithin(need, rows, slots, nil)
@@ -34,7 +34,7 @@ func (p *Pool) VariedFor(planned int32, need []int64, rows, slots bitset.Set) bo
 	return p.variedWithin(need, rows, slots, p.RowCost(int(planned)))
 }
 
-// variedWithin is VariedFor with the given maximum that a type may take from the pool's limits; nil for any amount.
+// variedWithin is like VariedFor, but a type may use the amounts most of the pool's limits; nil means any amount.
 func (p *Pool) variedWithin(need []int64, rows, slots bitset.Set, most []int64) bool {
 	found := make([]map[string]bool, len(p.Variety))
 	for i := range found {
@@ -75,7 +75,7 @@ func (p *Pool) variedWithin(need []int64, rows, slots bitset.Set, most []int64) 
 	return met == len(p.Variety)
 }
 
-// VarietyLeft returns, for each minValues of the pool, how many values VariedFor finds.
+// VarietyLeft returns, for each of the pool's minValues, the number of values that VariedFor finds.
 func (p *Pool) VarietyLeft(planned int32, need []int64, rows, slots bitset.Set) []int {
 	var most []int64
 	if p.Limits != nil {
@@ -110,8 +110,7 @@ func (p *Pool) VarietyLeft(planned int32, need []int64, rows, slots bitset.Set) 
 	return out
 }
 
-// FindRobust finds the rows of each profile on which even a full node would leave enough variety, because enough other types can replace
-// them.
+// FindRobust finds, for each profile, the rows on which even a full node meets minValues, because enough other types can replace it.
 func (p *Pool) FindRobust(dims int) {
 	if len(p.Variety) == 0 {
 		return

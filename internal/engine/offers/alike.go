@@ -8,12 +8,12 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/pricing"
 )
 
-// Alike joins items that no packing must distinguish: they have the same place and equal needs, including caps. Fewer items are packed
-// faster and valued exactly.
+// Alike joins items that packing need not distinguish: they have the same place and equal needs, including caps. Fewer items are packed
+// faster, and their values are exact.
 type Alike struct {
-	// Items are the joined items, in the order of the first given item of each.
+	// Items are the joined items, each at the position of the first given item in it.
 	Items []pricing.Item
-	// Parts are the given items that each joined item stands for, by priority and then in their order.
+	// Parts has, for each joined item, the indexes of the given items in it, sorted by priority and then in their order.
 	Parts [][]int32
 	Given []pricing.Item
 }
@@ -56,7 +56,7 @@ func Apart(given []pricing.Item) *Alike {
 	return j
 }
 
-// Left divides the unplaced pods of joined items among the given items: pods of lower priority stay unplaced first.
+// Left divides the unplaced pods of joined items among the given items. Pods of lower priority are left unplaced first.
 func (j *Alike) Left(left []int) []int {
 	out := make([]int, len(j.Given))
 	for k, n := range left {
@@ -72,7 +72,7 @@ func (j *Alike) Left(left []int) []int {
 // Split assigns the pods of joined items to the given items, one after another.
 type Split struct {
 	j *Alike
-	// at is the next part of each joined item, and taken how many pods of this part are used.
+	// at has, for each joined item, the next part, and taken the number of pods of this part that are used.
 	at, taken []int
 }
 
@@ -81,7 +81,7 @@ func (j *Alike) Split() *Split {
 	return &Split{j: j, at: make([]int, len(j.Items)), taken: make([]int, len(j.Items))}
 }
 
-// Next takes n pods of joined item k, and yields how many belong to each given item.
+// Next takes n pods of joined item k, and calls each with the given items and the number of pods that belong to each.
 func (d *Split) Next(k int32, n int32, each func(it *pricing.Item, n int32)) {
 	for parts := d.j.Parts[k]; n > 0 && d.at[k] < len(parts); {
 		it := &d.j.Given[parts[d.at[k]]]

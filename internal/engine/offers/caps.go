@@ -10,32 +10,32 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
-// Cap is a rule about single nodes, expressed as an amount: each node has some of it, and each pod that the rule concerns takes some. If
-// a rule can be expressed in this way, the linear program, the knapsacks and the packers treat it like memory. In proofs it may also be a
-// resource in whole units: see CountWhole.
+// Cap is a rule about single nodes, expressed as an amount. Each node has some of the amount, and each pod that the rule concerns takes
+// some. Rules that can be expressed in this way are handled like memory by the linear program, the knapsacks and the packers. In proofs it
+// may also be a resource in whole units: see CountWhole.
 type Cap struct {
 	group  int32
 	kind   topology.Kind
 	Amount int64
-	// counts means that pods that the rule only counts take some, too.
+	// counts means that pods which do not state the rule but are counted by it also take some.
 	counts bool
 	// pressing is the least number of nodes that the items need because of the rule.
 	pressing int64
-	// Unit in which a resource is counted; 0 for a rule.
+	// Unit is the unit in which a resource is counted, or 0 for a rule.
 	Unit     int64
 	Resource int
 }
 
 const (
-	// maxHostCaps is the largest number of rules that become amounts: those that require most nodes. The packers check all other rules
-	// pod by pod.
+	// maxHostCaps is the maximum number of rules that become amounts. The rules that require the most nodes are chosen. The packers check
+	// all other rules pod by pod.
 	maxHostCaps = 12
-	// manyOnHost is more pods than a node has room for.
+	// manyOnHost exceeds the number of pods on any node.
 	manyOnHost = 1 << 14
 )
 
-// Caps returns the rules about single nodes that connect pods of several classes of the items. Rules that require most nodes come first.
-// A rule that concerns only one class is in Item.PerNode.
+// Caps returns the rules about single nodes that connect pods of several classes of the items. Rules that require the most nodes come
+// first. A rule that concerns only one class is expressed by Item.PerNode.
 func (m *Market) Caps(items []pricing.Item, proof bool) []Cap {
 	type concern struct {
 		cap            Cap
@@ -62,7 +62,7 @@ func (m *Market) Caps(items []pricing.Item, proof bool) []Cap {
 				c.several = c.several || c.class != it.Class
 				switch owns, in := topology.Contains(it.Topology.Owns, g), topology.Contains(it.Topology.In, g); {
 				case gr.Kind == topology.Anti && owns && !in:
-					c.plain = false // such pods exclude others, but not each other
+					c.plain = false // such pods exclude other pods, but not each other
 				case gr.Kind == topology.Anti && !owns:
 					c.cap.Amount, c.cap.counts = manyOnHost, true
 				case gr.Kind == topology.Spread:
@@ -90,10 +90,11 @@ func (m *Market) Caps(items []pricing.Item, proof bool) []Cap {
 	return caps[:min(len(caps), maxHostCaps)]
 }
 
-// taken returns how much of the cap a pod with these rules takes.
+// taken returns the amount of the cap that a pod with these rules takes.
 //
-// A spread refuses only pods that state it, and only while the node has too many of those that it counts. Pods without such a rule can
-// always be placed last, and use nothing. All other pods count as if they stated the rule, so that their order does not matter.
+// A spread refuses only pods that state it, and only while the node has too many of the pods that it counts. Pods that don't state such a
+// rule can always be placed last, and take nothing. All other pods are treated as if they stated the rule, so that their order does not
+// matter.
 func (c *Cap) taken(rules []topology.Group, o *topology.Groups) int64 {
 	if o == nil {
 		return 0
@@ -105,7 +106,7 @@ func (c *Cap) taken(rules []topology.Group, o *topology.Groups) int64 {
 			return 1
 		}
 	case topology.Anti:
-		// A node has one pod that states the rule, or any number of those that it only counts.
+		// A node has one pod that states the rule, or any number of pods that the rule only counts.
 		if owns {
 			return c.Amount
 		}
@@ -132,8 +133,8 @@ func (c *Cap) Sentence(rules []topology.Group) string {
 	}
 }
 
-// WithCaps returns the items with the caps as additional needs. It marks items with rules about single nodes that caps and PerNode don't
-// express completely: because DaemonSet pods count as well, or because a rule that connects classes is not an amount.
+// WithCaps returns the items with the caps as additional needs. It marks items whose rules about single nodes are not completely expressed
+// by caps and PerNode. The cause is that the rule also counts DaemonSet pods, or that a rule for several classes is not an amount.
 func (m *Market) WithCaps(given []pricing.Item, caps []Cap) []pricing.Item {
 	if !slices.ContainsFunc(given, func(it pricing.Item) bool { return topology.TiedOnHosts(m.Rules, it.Topology) }) {
 		return given
@@ -171,7 +172,7 @@ func (m *Market) WithCaps(given []pricing.Item, caps []Cap) []pricing.Item {
 		it := &items[i]
 		for k := range caps {
 			if n := caps[k].taken(m.Rules, it.Topology); n > 0 && int64(it.PerNode) >= caps[k].Amount/n {
-				it.PerNode = pricing.Unbounded // the cap expresses the same
+				it.PerNode = pricing.Unbounded // the cap expresses the same limit
 			}
 		}
 		items[i].Ruled = false
@@ -180,7 +181,7 @@ func (m *Market) WithCaps(given []pricing.Item, caps []Cap) []pricing.Item {
 	return items
 }
 
-// eachHostRule calls do with the hard rules about single nodes that concern pods with these rules, except affinity.
+// eachHostRule calls do for each hard rule about single nodes that concerns pods with these topology groups, except for affinity.
 func (m *Market) eachHostRule(o *topology.Groups, do func(g int32)) {
 	if o == nil {
 		return
@@ -194,7 +195,7 @@ func (m *Market) eachHostRule(o *topology.Groups, do func(g int32)) {
 	}
 }
 
-// resident reports whether the rule counts DaemonSet pods of some new node, or whether these pods state it.
+// resident reports whether the rule counts DaemonSet pods of some new node, or whether such pods state it.
 func (m *Market) resident(g int32) bool {
 	return slices.ContainsFunc(m.Pools, func(p *nodepool.Pool) bool {
 		return p.Table != nil && slices.ContainsFunc(p.Table.Rows, func(r nodepool.Row) bool {

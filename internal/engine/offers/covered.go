@@ -8,8 +8,8 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
-// addCommitted adds a node once for each commitment that covers it, unless a node of the same row in another slot is equally good. o has
-// no price yet.
+// addCommitted adds the option o once for each commitment that covers it, unless a node of the same row in another slot is equally good. o
+// must not have a price yet.
 func (p *Choice) addCommitted(m *Market, u poolUsers, o pricing.Option) {
 	t := m.Pools[u.pool].Table
 next:
@@ -33,7 +33,7 @@ next:
 	}
 }
 
-// keepCommitted keeps the committed options that no other option with the same commitment can replace.
+// keepCommitted removes the committed options that another option with the same commitment can replace.
 func (p *Choice) keepCommitted(m *Market) {
 	if len(p.Committed) == 0 {
 		return

@@ -6,7 +6,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
-// Anywhere returns the choice for pods of any size at the places, which Narrow can restrict to some items.
+// Anywhere returns the Choice for pods of any size at the places. Narrow can restrict it to some items.
 func (m *Market) Anywhere(places []pricing.Place) *Choice {
 	items, nothing := make([]pricing.Item, len(places)), make([]int64, m.Dims)
 	for i, place := range places {
@@ -15,9 +15,9 @@ func (m *Market) Anywhere(places []pricing.Place) *Choice {
 	return m.Choose(items, nil)
 }
 
-// Narrow returns the choice for items of the same places, none of which is in a cell. An option that replaces another one also holds the
-// items that the other holds. So the result has the same options that Choose would find. It does not list dominated options, and leaves
-// commitments out.
+// Narrow returns the Choice for items of the same places if no item is in a cell. If an option replaces another option, it also holds all
+// items that the other option holds. So the result has the same options that Choose would find. It does not have dominated options, and no
+// commitments.
 func (p *Choice) Narrow(m *Market, items []pricing.Item, c *layout.Cells) *Choice {
 	out := &Choice{Problem: pricing.Problem{Dims: m.Dims, Resources: m.Dims, Items: items, Celled: c != nil}, Assigned: p.Assigned, Cells: c}
 	small := pricing.Smallest(items, m.Dims)

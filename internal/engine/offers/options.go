@@ -13,34 +13,34 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
-// Market contains the nodes that may be bought, and what determines which of them pods may use.
+// Market contains the nodes that may be bought, and the data that determine which of them pods may use.
 type Market struct {
 	// Dims is the number of resources.
 	Dims    int
 	Pools   []*nodepool.Pool
 	Stages  []podclass.Stage
 	Classes []*podclass.Class
-	// Rules between pods, and the labels whose values are their domains.
+	// Rules are the rules between pods. Domains describes the labels whose values these rules distinguish.
 	Rules   []topology.Group
 	Domains nodepool.Domains
 	// Commitments is the number of commitments.
 	Commitments int
-	// Most means that options have the upper bound of a node's amounts, for lower bounds of cost, instead of the amounts on which pods
-	// can rely.
+	// Most means that options have the upper bound of a node's amounts, instead of the amounts on which pods can rely. Lower bounds on
+	// costs need this.
 	Most bool
 }
 
 // Choice is a problem with the data from which it was made.
 type Choice struct {
 	pricing.Problem
-	// Assigned is indexed by pool, then by option.assign.
+	// Assigned is indexed by pool, and then by Option.Assign.
 	Assigned map[int32][]nodepool.Assignment
 	Cells    *layout.Cells
-	// everyCell keeps the cheapest option of each cell, even if a place may use several cells.
+	// everyCell means that the cheapest option of each cell is kept, even if a place may use several cells.
 	everyCell bool
-	// Caps are rules about single nodes; each is a dimension after the resources.
+	// Caps are rules about single nodes. Each is a dimension that follows the resources.
 	Caps []Cap
-	// Alike says which of the caller's items the problem's items stand for; nil if they are the same.
+	// Alike has, for each of the problem's items, the caller's items that it joins. It is nil if no items are joined.
 	Alike *Alike
 }
 
@@ -49,12 +49,12 @@ func Reservation(pools []*nodepool.Pool, pool, slot int32) string {
 	return pools[pool].Table.Catalog.Slots[slot].Reservation
 }
 
-// Choose collects the options that the items' places allow. cells may be nil if no item has a cell.
+// Choose returns the options that the items' places allow. c may be nil if no item has a cell.
 func (m *Market) Choose(items []pricing.Item, c *layout.Cells) *Choice {
 	p := &Choice{Problem: pricing.Problem{Dims: m.Dims, Resources: m.Dims, Items: items, Celled: c != nil}, Assigned: map[int32][]nodepool.Assignment{}, Cells: c}
 	places := pricing.PlacesInUse(items)
 	small := pricing.Smallest(items, p.Dims)
-	byPool := map[int32][]int{} // pool -> positions in places
+	byPool := map[int32][]int{} // pool -> indexes in places
 	var pools []int32
 	for at, pl := range places {
 		for _, u := range m.Stages[pl.Stage].Uses {
@@ -93,7 +93,7 @@ func (m *Market) Choose(items []pricing.Item, c *layout.Cells) *Choice {
 	return p
 }
 
-// profilesInUse returns the profiles of the pool that the places' stages use, ascending.
+// profilesInUse returns, in ascending order, the profiles of the pool that the stages of the places use.
 func (m *Market) profilesInUse(pool int32, places []pricing.Place) []int32 {
 	var out []int32
 	for _, pl := range places {
@@ -107,15 +107,16 @@ func (m *Market) profilesInUse(pool int32, places []pricing.Place) []int32 {
 	return out
 }
 
-// poolUsers returns the positions of the places that may use a pool.
+// poolUsers is a pool with the indexes of the places that may use it.
 type poolUsers struct {
 	pool, assign int32
 	places       []pricing.Place
 	users        []int
 }
 
-// covers reports whether all options of pool b are dominated by those of the earlier pool a: both sell the same nodes, a has no limits,
-// and all users of b may use them in a, too. Many pools are like that, and then their nodes need not be examined.
+// covers reports whether the options of pool a, which comes earlier, dominate all options of pool b. This is so if both launch the same
+// nodes, a has no limits, and all users of b may also use the nodes in a. This is true of many pools, and then their nodes need not be
+// examined.
 func (m *Market) covers(p *Choice, a, b *poolUsers) bool {
 	pa, pb := m.Pools[a.pool], m.Pools[b.pool]
 	if pa.Table != pb.Table || pa.Limits != nil || len(pa.Variety) > 0 || len(pb.Variety) > 0 || len(pa.Table.Catalog.Reservations) > 0 {
@@ -152,7 +153,7 @@ func (m *Market) covers(p *Choice, a, b *poolUsers) bool {
 	return true
 }
 
-// sameCells reports whether topology rules can't distinguish nodes of the pools that have the same type and offering.
+// sameCells reports whether topology rules can't distinguish a node of pool a from a node of pool b with the same type and offering.
 func (m *Market) sameCells(a, b *nodepool.Pool) bool {
 	c := a.Table.Catalog
 	return !layout.TypeDecides(m.Domains.Keys, c) && !slices.ContainsFunc(m.Domains.Keys, func(key string) bool {
@@ -160,13 +161,13 @@ func (m *Market) sameCells(a, b *nodepool.Pool) bool {
 	})
 }
 
-// poolOptions adds, for each row of the pool and each set of stages that a slot is open to, the cheapest such slot.
+// poolOptions adds options to all. For each row of the pool and each set of stages that may use a slot, it adds the cheapest such slot.
 func (m *Market) poolOptions(all []pricing.Option, p *Choice, u poolUsers, small []int64) []pricing.Option {
 	t := m.Pools[u.pool].Table
 	as := &p.Assigned[u.pool][u.assign]
 	open := bitset.New(len(u.places))
 	cellOf := p.cellsOf(m, u.pool, as)
-	var opens bitset.Set // the allocations of the options; many options share one
+	var opens bitset.Set // the allocated sets of the options; many options share a set
 	keep := func(b bitset.Set) bitset.Set {
 		if len(opens)+len(b) > cap(opens) {
 			opens = make(bitset.Set, 0, 256*len(b))
@@ -206,7 +207,7 @@ func (m *Market) poolOptions(all []pricing.Option, p *Choice, u poolUsers, small
 			limited := t.Catalog.Slots[s].Reservation != ""
 			for i := first; i < len(all); i++ {
 				if all[i].Limited || limited || (p.everyCell && all[i].Cell != cell) {
-					continue // neither can replace the other
+					continue // neither option can replace the other
 				}
 				if all[i].Price <= price && open.Within(all[i].Open) {
 					continue slots
@@ -223,7 +224,8 @@ func (m *Market) poolOptions(all []pricing.Option, p *Choice, u poolUsers, small
 	return all
 }
 
-// cellsOf finds the cells of the pool's nodes; for all nodes of a slot at once if types don't matter.
+// cellsOf returns a function that finds the cell of a node of the pool. If instance types don't matter, it finds the cells of all nodes of
+// a slot at once.
 func (p *Choice) cellsOf(m *Market, pool int32, as *nodepool.Assignment) func(row, slot int) int32 {
 	if p.Cells == nil {
 		return func(int, int) int32 { return layout.AnyCell }
@@ -245,7 +247,7 @@ func (p *Choice) cellsOf(m *Market, pool int32, as *nodepool.Assignment) func(ro
 	}
 }
 
-// placeAllows is allows with the place's rules.
+// placeAllows does the same as Allows, and also checks the rules of the place.
 func (m *Market) placeAllows(to pricing.Place, pl int32, row, slot int, as *nodepool.Assignment) bool {
 	if to.Rules&pricing.ReservedOnly != 0 && m.Pools[pl].Table.Catalog.Slots[slot].Reservation == "" {
 		return false
@@ -264,7 +266,7 @@ func (m *Market) placeAllows(to pricing.Place, pl int32, row, slot int, as *node
 	return false
 }
 
-// Allows reports whether pods at the stage may run on the row bought in the slot with those labels.
+// Allows reports whether pods at the stage may run on the row if it is bought in the slot and has the labels of as.
 func Allows(st *podclass.Stage, pools []*nodepool.Pool, pl int32, row, slot int, as *nodepool.Assignment) bool {
 	for _, u := range st.Uses {
 		if u.Pool != pl {
@@ -277,9 +279,9 @@ func Allows(st *podclass.Stage, pools []*nodepool.Pool, pl int32, row, slot int,
 	return false
 }
 
-// keepUndominated sorts options by price and keeps those that no cheaper one can replace.
+// keepUndominated sorts options by price and removes those that a cheaper option can replace.
 func (p *Choice) keepUndominated(m *Market, all []pricing.Option) {
-	// allocs and opens are copies of these fields of the kept options: most comparisons need only them, and adjacent memory is read
+	// allocs and opens are copies of these fields of the kept options. Most comparisons need only these fields, and adjacent memory is read
 	// faster.
 	var allocs []int64
 	var opens []uint64
@@ -310,8 +312,8 @@ func sortedOptions(all []pricing.Option) []*pricing.Option {
 	return out
 }
 
-// standsIn reports whether option k can replace o without violating a limit or topology rule that o would not violate. This is true if
-// k's pool has no limits, or if both are of one pool and k takes no more from its limits.
+// standsIn reports whether option k can replace o without violating a limit or topology rule that o would not violate. For limits, this is
+// so if k's pool has no limits, or if both belong to one pool and k uses no more of its limits.
 func (m *Market) standsIn(k, o *pricing.Option) bool {
 	if k.Resident != o.Resident {
 		return false

@@ -9,14 +9,15 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
-// Site is a node that could be bought for pods at a stage, in one cell; only sites that no cheaper one of the cell can replace are kept.
+// Site is a node, in one cell, that could be bought for pods at a stage. A site is removed if a cheaper site of its cell can replace it.
 type Site struct {
 	pricing.Option
 	Stage int32
 }
 
-// Sites lists a stage's sites under the rules by price, and their assignments. If varied is true for a pool, it keeps all of its sites,
-// even if another pool's sites could replace them, and the sites of each assignment, including assignments that leave labels open.
+// Sites lists the sites for a stage that the rules allow, sorted by price, and the assignments of the sites. If varied returns true for a
+// pool, all sites of the pool are kept, even if sites of another pool could replace them. Sites are then kept for each assignment,
+// including assignments that leave labels open.
 func (m *Market) Sites(stage int32, c *layout.Cells, rules pricing.PlaceRules, varied func(*nodepool.Pool) bool) ([]Site, map[int32][]nodepool.Assignment) {
 	p := &Choice{Problem: pricing.Problem{Dims: m.Dims}, Assigned: map[int32][]nodepool.Assignment{}, Cells: c, everyCell: true}
 	places := []pricing.Place{{Stage: stage, Cell: layout.AnyCell, Rules: rules}}

@@ -7,10 +7,11 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/pricing"
 )
 
-// A linear program packs pods in fractions, and fills nodes to the last millicore. Whole pods don't: if all pods request multiples of
-// half a core, or negligible amounts, a node with 2.9 cores holds five halves. A resource counted in whole units, with each pod's request
-// and each node's room rounded down, is an additional resource. Pods that fit on a node also fit in whole units, because the sum of
-// rounded amounts is at most the rounded sum. Proofs count a resource in whole units if the planned nodes are then fuller.
+// A linear program packs pods in fractions, and fills nodes to the last millicore. With whole pods this may be impossible. For example, if
+// all pods request multiples of half a core, or negligible amounts, a node with 2.9 cores holds five halves. A resource counted in whole
+// units is an additional resource, for which each pod's request and each node's room are rounded down to whole units. Pods that fit on a
+// node also fit if they are counted in whole units, because the sum of the rounded amounts is at most the rounded sum. Proofs count a
+// resource in whole units if that makes the planned nodes fuller.
 //
 // Source: V. Chvátal, "Edmonds polytopes and a hierarchy of combinatorial problems", 1973; R. E. Gomory, 1958: rounding a
 // constraint's coefficients down.
@@ -19,14 +20,14 @@ const (
 	// maxUnitsPerResource and maxUnits limit the number of units in which resources are counted.
 	maxUnitsPerResource = 2
 	maxUnits            = 4
-	// maxSizes is how many different requests for a resource are tried as units.
+	// maxSizes is the number of distinct requests for a resource that are tried as units.
 	maxSizes = 64
-	// fuller is by how much planned nodes must be fuller in whole units than in any resource.
+	// fuller is the share by which planned nodes must be fuller in whole units than in any resource.
 	fuller = 0.005
 )
 
-// CountWhole returns the items with their needs in whole units of resources before their needs of the caps, and the caps with
-// those units. rooms are the rooms of the planned nodes, and dims is the number of resources.
+// CountWhole returns the items and caps with whole units of resources added. In the items, needs in whole units come before the needs of
+// the caps. rooms are the rooms of the planned nodes, and dims is the number of resources.
 func CountWhole(items []pricing.Item, caps []Cap, rooms []Room, dims int) ([]pricing.Item, []Cap) {
 	units := wholeUnits(items, rooms, dims)
 	if len(units) == 0 {
@@ -49,7 +50,7 @@ func CountWhole(items []pricing.Item, caps []Cap, rooms []Room, dims int) ([]pri
 	return out, append(units, caps...)
 }
 
-// wholeUnits returns the units in which the planned nodes are fullest, if they are fuller than in any resource.
+// wholeUnits returns the units in which the planned nodes are fullest, if they are fuller in them than in any resource.
 func wholeUnits(items []pricing.Item, rooms []Room, dims int) []Cap {
 	least := 0.0
 	for d := range dims {
@@ -78,13 +79,13 @@ func wholeUnits(items []pricing.Item, rooms []Room, dims int) []Cap {
 	return out
 }
 
-// Room is the room of a number of equal nodes.
+// Room is the room of several equal nodes.
 type Room struct {
 	Alloc []int64
 	Nodes int64
 }
 
-// fullness returns which share of the rooms the items need, counted in whole units of a resource; 0 without room.
+// fullness returns the share of the rooms that the items need, counted in whole units of a resource. It is 0 if there is no room.
 func fullness(items []pricing.Item, rooms []Room, dim int, unit int64) float64 {
 	need, have := 0.0, 0.0
 	for i := range items {
@@ -99,7 +100,8 @@ func fullness(items []pricing.Item, rooms []Room, dim int, unit int64) float64 {
 	return need / have
 }
 
-// sizesOf returns the items' different needs of a resource, ascending, without 0 and 1, or nil if there are more than maxSizes.
+// sizesOf returns the items' distinct needs of a resource, in ascending order, without 0 and 1. It returns nil if there are more than
+// maxSizes.
 func sizesOf(items []pricing.Item, dim int) []int64 {
 	var out []int64
 	for i := range items {
@@ -117,7 +119,7 @@ func sizesOf(items []pricing.Item, dim int) []int64 {
 	return out
 }
 
-// on returns how much of the cap a node with that room has.
+// on returns the amount of the cap that a node with this room has.
 func (c *Cap) on(alloc []int64) int64 {
 	if c.Unit > 0 {
 		return max(alloc[c.Resource], 0) / c.Unit

@@ -9,20 +9,20 @@ import (
 type search struct {
 	p *Problem
 	f *filler
-	// ranked lists the options of each cell, or all of them for AnyCell: first the good options by price, then the others by their ratio of
-	// value to price, highest first.
+	// ranked has, for each cell, its options; for AnyCell, all options. The good options come first, sorted by price; the others follow,
+	// sorted by their ratio of value to price, highest first.
 	ranked map[int32]ranking
 	// cells lists the cells that items are bound to, ascending.
 	cells []int32
 	// unit is a price of which all prices are multiples.
 	unit int64
-	// few is true if there are few pods.
+	// few is true if the problem has few pods.
 	few bool
-	// cellAt is, by item, the position of its cell in cells; -1 for AnyCell.
+	// cellAt has, for each item, the index of its cell in cells, or -1 for AnyCell.
 	cellAt []int
-	// bound is scratch of choose: the value of the pods bound to each of cells.
+	// bound is scratch space of choose: for each of cells, the value of the pods that are bound to it.
 	bound []int64
-	// nodes are the nodes of the last construction, with their loads; amounts and live are scratch.
+	// nodes are the nodes of the last construction, with their loads. amounts and live are scratch space.
 	nodes   []Node
 	loads   []Load
 	amounts []int64
@@ -30,14 +30,14 @@ type search struct {
 	picked  []int // of pick
 }
 
-// ranking is a list of options. Of these, the first good have nearly the best ratio of value to price, and are sorted by price.
+// ranking is a list of options. The first good of them have nearly the best ratio of value to price, and are sorted by price.
 type ranking struct {
 	options []int32
 	good    int
 }
 
-// goodBargain is the least share of the best ratio, in parts of RatioOne, that makes an option good. fairBargain is the same for few pods:
-// then a full node matters more than the value it could hold.
+// goodBargain: an option is good if its ratio of value to price is at least this share of the best ratio, in parts of RatioOne. fairBargain
+// is the same for few pods. It is lower because a full node is then more important than the value that the node could hold.
 const (
 	goodBargain = RatioOne * 95 / 100
 	fairBargain = RatioOne * 60 / 100
@@ -96,7 +96,7 @@ func commonDivisor(a, b int64) int64 {
 	return a
 }
 
-// roundUp returns the least possible cost of nodes that is at least the given cost.
+// roundUp returns the least possible cost of nodes that is not below cost.
 func (s *search) roundUp(cost int64) int64 {
 	if s.unit <= 1 {
 		return cost
@@ -104,7 +104,7 @@ func (s *search) roundUp(cost int64) int64 {
 	return (cost + s.unit - 1) / s.unit * s.unit
 }
 
-// rank sorts options by their ratio of value to price. Good options have at least the given share of the best ratio.
+// rank sorts options by their ratio of value to price. Good options have at least the share least of the best ratio.
 func rank(p *Problem, options []int32, least int64) ranking {
 	best := int64(0)
 	for _, o := range options {
@@ -120,7 +120,7 @@ func rank(p *Problem, options []int32, least int64) ranking {
 		} else if !ga {
 			return cmp.Or(cmp.Compare(p.Options[b].Ratio, p.Options[a].Ratio), cmp.Compare(a, b))
 		}
-		return cmp.Compare(a, b) // options are sorted by price
+		return cmp.Compare(a, b) // compares the indexes, because options are sorted by price
 	})
 	r := ranking{options: options}
 	for r.good < len(options) && good(options[r.good]) {
@@ -131,18 +131,18 @@ func rank(p *Problem, options []int32, least int64) ranking {
 
 // way is a strategy: how nodes are chosen and filled.
 type way struct {
-	// price of the nodes to choose: good options with the nearest price are tried first.
+	// price is the preferred price of nodes: the good options with the nearest price are tried first.
 	price int64
 	// bonus raises the score of pods bound to a cell when a node is filled, in parts of 1,024.
 	bonus int64
-	// steady strategies weigh resources by the needs of all pods, others by the needs of the remaining pods.
+	// steady means that resources are weighted by the needs of all pods. Otherwise they are weighted by the needs of the remaining pods.
 	steady bool
-	// bySize fills nodes with the largest pods first, and ignores the room that this leaves.
+	// bySize means that the largest pods are placed first, regardless of the room that this leaves.
 	bySize bool
 }
 
-// prices lists the prices of up to n good bargains: first the one nearest to the likely price, then others further away in steps of a
-// quarter, and if there are few, all others.
+// prices lists at most n prices of good options. The first is nearest to the price likely; the next are further away in steps of a quarter.
+// If there are few prices, it lists all.
 func (s *search) prices(n int, likely int64) []int64 {
 	r := s.ranked[AnyCell]
 	if r.good == 0 {
@@ -175,7 +175,7 @@ func (s *search) prices(n int, likely int64) []int64 {
 	return out
 }
 
-// nearest returns the position, among the good options, of the option with the nearest price.
+// nearest returns the index, among the good options, of the option with the nearest price.
 func (s *search) nearest(r ranking, price int64) int {
 	at, _ := slices.BinarySearchFunc(r.options[:r.good], price, func(o int32, price int64) int { return cmp.Compare(s.p.Options[o].Price, price) })
 	if at == r.good || (at > 0 && price-s.p.Options[r.options[at-1]].Price < s.p.Options[r.options[at]].Price-price) {
@@ -184,12 +184,12 @@ func (s *search) nearest(r ranking, price int64) int {
 	return at
 }
 
-// construct packs the remaining pods of the items, f.left, node by node. It returns false if some pod fits no option, if the nodes cost at
-// least below, or if it exceeds the filler's steps. The nodes are valid until the next construction: see copyOf.
+// construct packs the remaining pods of the items (f.left) node by node. It returns false if some pod fits no option, if the cost of the
+// nodes reaches below, or if it exceeds the filler's steps. The nodes are valid until the next construction: see copyOf.
 func (s *search) construct(items []int32, w way, below int64) (nodes []Node, cost int64, ok bool) {
 	p, f := s.p, s.f
 	s.nodes, s.loads, s.amounts, s.live = s.nodes[:0], s.loads[:0], s.amounts[:0], s.live[:0]
-	rest := int64(0) // the least cost of the remaining pods, by their values
+	rest := int64(0) // the least cost of the remaining pods, computed from their values
 	for _, i := range items {
 		if f.left[i] > 0 {
 			s.live = append(s.live, i)
@@ -243,7 +243,7 @@ func (s *search) construct(items []int32, w way, below int64) (nodes []Node, cos
 	return s.nodes, cost, true
 }
 
-// filled returns a node of the cheapest option that holds f.load, which was packed on a node of the given option.
+// filled returns a node of the cheapest option that holds f.load, which was packed for the given option.
 func (s *search) filled(option int32) Node {
 	p, f := s.p, s.f
 	from := len(s.loads)
@@ -266,7 +266,7 @@ func (s *search) worth(n *Node) int64 {
 	return worth
 }
 
-// rightSize changes the node to the cheapest option that holds its load. used is what the load takes, by dimension asked.
+// rightSize changes the node to the cheapest option that holds its load. used is the amount that the load needs of each dimension in asked.
 func (s *search) rightSize(n *Node, used []int64) {
 	p := s.p
 	limit := p.Options[n.Option].Price
@@ -298,8 +298,8 @@ func (s *search) holds(option int32, n *Node, used []int64) bool {
 	return true
 }
 
-// choose returns the option of the next node. It looks in the cell whose bound pods have the most value: for the good bargain with a price
-// next to the strategy's that takes some pod, or else for the best bargain that takes any.
+// choose returns the option of the next node. It considers the cell whose bound pods have the most value. It takes the good option whose
+// price is nearest to the strategy's and that takes some pod, or else the option with the best ratio that takes some pod.
 func (s *search) choose(live []int32, w way) int32 {
 	p, f := s.p, s.f
 	cell := int32(AnyCell)

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// findFamilies groups the items into families, by the scarce dimension with the most different sizes.
+// findFamilies groups the items into families: the items of a family differ only in the scarce dimension that has the most distinct sizes.
 func (f *filler) findFamilies() {
 	p, by, most := f.p, -1, 0
 	for _, d := range f.scarce {
@@ -47,15 +47,15 @@ func (f *filler) findFamilies() {
 	}
 }
 
-// fitted says how the items fit an empty node of an option.
+// fitted says how the items fit on an empty node of an option.
 type fitted struct {
-	// shares is indexed [item*len(scarce)+j]: the share of the node's scarce[j] that a pod takes.
+	// shares is indexed by item*len(scarce)+j. It has the share of the node's amount of scarce[j] that a pod takes.
 	shares []int64
-	// takes says, by item, whether the node takes a pod of it, except for rules that are not caps.
+	// takes says, for each item, whether the node can take a pod of it, regardless of rules that are not caps.
 	takes []bool
 }
 
-// on returns how the items fit the option.
+// on returns how the items fit on the option.
 func (f *filler) on(option int32) *fitted {
 	if known := f.fitted[option]; known != nil {
 		return known

@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// Of packings with equal cost, the one with fewer nodes is better: each node runs its own system pods, and free room on one node is more
-// useful than the same room on two.
+// Of packings with equal cost, the packing with fewer nodes is better: each node runs its own system pods, and free room on one node is
+// more useful than the same room on two nodes.
 
-// maxPairs bounds the pairs of nodes for which a single replacement is searched.
+// maxPairs is the maximum number of pairs of nodes for which a single replacement is searched.
 const maxPairs = 60_000
 
-// fewer moves the pods of two nodes to one node if that costs the same, the cheapest nodes first.
+// fewer moves the pods of two nodes to one node if that costs the same. It tries the cheapest nodes first.
 func (s *search) fewer(nodes []Node) []Node {
 	price := func(n *Node) int64 { return s.p.Options[n.Option].Price }
 	queue := slices.Clone(nodes)
@@ -28,7 +28,7 @@ func (s *search) fewer(nodes []Node) []Node {
 			if from == to {
 				for ; i+1 < len(queue) && price(&queue[i+1]) == price(&queue[i]); i++ {
 				}
-				continue // other nodes of that price have no replacement either
+				continue // other nodes of this price have no replacement either
 			}
 			var both Node
 			if both, merged = s.together(&first, &queue[i], from, to); merged {
@@ -42,12 +42,12 @@ func (s *search) fewer(nodes []Node) []Node {
 		}
 	}
 	if len(out) == len(nodes) {
-		return nodes // in the order in which they were found
+		return nodes // nodes keep the order in which they were found
 	}
 	return out
 }
 
-// priced returns the options of exactly that price: from number from to before to.
+// priced returns the options with exactly this price: those with an index from from up to, but not including, to.
 func (s *search) priced(price int64) (from, to int32) {
 	by := func(o Option, price int64) int { return cmp.Compare(o.Price, price) }
 	at, _ := slices.BinarySearchFunc(s.p.Options, price, by)
@@ -55,7 +55,7 @@ func (s *search) priced(price int64) (from, to int32) {
 	return int32(at), int32(end)
 }
 
-// together returns a node of the first option that holds the loads of both nodes.
+// together returns a node of the first option in the range that holds the loads of a and b.
 func (s *search) together(a, b *Node, from, to int32) (Node, bool) {
 	p := s.p
 	both := Node{Load: slices.Clone(a.Load)}

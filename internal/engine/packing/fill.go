@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// shareOne is the share that represents a whole node's amount of a resource.
+// shareOne is the share that means all of a node's amount of a resource.
 const shareOne = 1 << 20
 
 // weightOne is the sum of the weights of all resources.
@@ -15,45 +15,45 @@ const weightOne = 1 << 12
 type filler struct {
 	p    *Problem
 	left []int
-	// asked lists the dimensions that some item needs; scarce lists those of them that are in Problem.Scarce.
+	// asked lists the dimensions that some item needs. scarce lists those of them that are also in Problem.Scarce.
 	asked, scarce []int
-	// needs is indexed [item*len(asked)+k]: the amount of asked[k] that a pod needs.
+	// needs is indexed by item*len(asked)+k. It has the amount of asked[k] that a pod needs.
 	needs []int64
-	// order lists all items, those of one family next to each other, larger ones first; family is indexed by item. Pods of a family differ
-	// in one scarce resource only.
+	// order lists all items: the items of a family are adjacent, larger items first. family is indexed by item. The items of a family
+	// differ in only one scarce resource.
 	order, family []int32
-	// ruled is, by item, whether Problem.Room has to be asked.
+	// ruled says, for each item, whether Problem.Room must be called.
 	ruled []bool
-	// fitted contains, by option, how the items fit it; nil until this is needed.
+	// fitted has, for each option, how the items fit on it. An entry is nil until it is needed.
 	fitted []*fitted
-	// option is the option of the node being filled, and fit how the items fit it.
+	// option is the option of the node being filled, and fit says how the items fit on it.
 	option  int32
 	fit     *fitted
 	free    []int64 // by asked
 	weights []int64 // by scarce
-	rooms   []room  // indexed like scarce, at least two entries
+	rooms   []room  // indexed like scarce, with at least two entries
 	// load is the load of the node, in no particular order.
 	load []Load
-	// candidates are the items that may still go on the node, in order; heads are the first of each family among them.
+	// candidates are the items that may still go on the node, in the order of order. heads has the first candidate of each family.
 	candidates []int32
 	heads      []head
 	sizes      []size // used by fillBySize
-	// steps is how many more items may be examined.
+	// steps is the number of further items that may be examined.
 	steps int
 }
 
-// room is the free share of a resource. A pod's share scores free times double there, before the shortfall is subtracted; double is twice
-// the weight of the resource.
+// room is the free share of a resource. A pod that takes a share scores free times double with it, before the shortfall is subtracted.
+// double is twice the weight of the resource.
 type room struct{ free, slope, double int64 }
 
-// take takes a share of the resource.
+// take subtracts a share from the free share of the resource.
 func (r *room) take(share int64) {
 	r.free -= share
 	r.slope = r.double * r.free
 }
 
-// stepsPerScan is the cost, in steps, of searching the next pod, headsPerStep the number of items to choose from that cost one more step,
-// and stepsPerRule the cost of checking the rules.
+// stepsPerScan is the cost, in steps, of searching for the next pod. headsPerStep is the number of heads that cost one more step.
+// stepsPerRule is the cost of checking the rules.
 const (
 	stepsPerScan = 4
 	headsPerStep = 2
@@ -84,7 +84,7 @@ func newFiller(p *Problem) *filler {
 	return f
 }
 
-// weigh sets the weights of resources to the total needs of the given items, measured in nodes of the option.
+// weigh sets the weights of resources to the total needs of the given items, as multiples of a node of the option.
 func (f *filler) weigh(option int32, items []int32) {
 	shares := f.on(option).shares
 	n := len(f.scarce)
@@ -104,12 +104,12 @@ func (f *filler) weigh(option int32, items []int32) {
 }
 
 // fill fills a node of the option with the items, which are in f.order. Each time it adds the pod that leaves the least weighted sum of
-// squared free shares. The load is in f.load afterwards; f.left is unchanged. bonus raises the score of pods bound to a cell, in parts of
+// squared free shares. The load is then in f.load; f.left does not change. bonus raises the score of pods bound to a cell, in parts of
 // 1,024.
 //
 // In a family, the largest item that can go on the node has the highest score, so only one item of each family is examined. Scores only
-// fall while a node fills. So pods of the best item are added until its score falls below the score that the second best item had at the
-// last scan.
+// fall while a node fills. So pods of the best item are added until its score is below the score that the second best item had at the last
+// scan.
 //
 // Source: the norm-based greedy of Panigrahy, Talwar, Uyeda and Wieder, "Heuristics for vector bin packing", 2011.
 func (f *filler) fill(option int32, items []int32, bonus int64) {
@@ -117,7 +117,7 @@ func (f *filler) fill(option int32, items []int32, bonus int64) {
 	f.candidates, f.heads = f.candidates[:0], f.heads[:0]
 	if bonus == 0 {
 		f.list(items)
-	} else { // bound pods get separate heads, because only they have the bonus
+	} else { // bound pods have separate heads, because only they have the bonus
 		f.listBound(items, 0, false)
 		f.listBound(items, bonus, true)
 	}
@@ -133,7 +133,7 @@ func (f *filler) fill(option int32, items []int32, bonus int64) {
 	}
 }
 
-// begin starts with an empty node.
+// begin resets the filler to an empty node of the option.
 func (f *filler) begin(option int32) {
 	f.option, f.fit, f.load = option, f.on(option), f.load[:0]
 	for k, d := range f.asked {
@@ -156,7 +156,7 @@ func (f *filler) fits(item int32) bool {
 	return true
 }
 
-// can reports whether another pod of the item can go on the node, which takes at most most more of them.
+// can reports whether another pod of the item can go on the node. most is the number of further pods of the item that the node can take.
 func (f *filler) can(item int32, most int) bool {
 	if most <= 0 || !f.fits(item) {
 		return false
@@ -168,7 +168,7 @@ func (f *filler) can(item int32, most int) bool {
 	return f.p.Room(f.option, f.load, item) > 0
 }
 
-// add puts a pod of the head on the node.
+// add puts a pod of the head's item on the node.
 func (f *filler) add(h *head) {
 	h.most--
 	if h.entry < 0 {
@@ -185,7 +185,7 @@ func (f *filler) add(h *head) {
 	}
 }
 
-// take subtracts the needs of a pod of the item from what is free.
+// take subtracts the needs of a pod of the item from the free amounts.
 func (f *filler) take(item int32) {
 	n := len(f.free)
 	for k, need := range f.needs[int(item)*n:][:n] {
@@ -199,8 +199,8 @@ type size struct {
 	largest, sum float64
 }
 
-// fillBySize fills a node of the option by first fit decreasing: with as many pods as fit of the largest item, then of the next. The size
-// of an item is its largest share of the node; of equal sizes, the one with the larger sum of shares is larger.
+// fillBySize fills a node of the option by first fit decreasing: it adds as many pods of the largest item as fit, then of the next. The
+// size of an item is its largest share of the node; if these are equal, the item with the larger sum of shares is larger.
 func (f *filler) fillBySize(option int32, items []int32) {
 	f.begin(option)
 	f.sizes = f.sizes[:0]

@@ -7,34 +7,33 @@ import (
 	"slices"
 )
 
-// improve repacks a few nodes at a time, with nodes of about one price. Pods that must be apart, in zones or on separate nodes, may need
-// small nodes that are nearly empty in addition to a large one. Then nodes of similar price are not sufficient. So a node also hands pods
-// over: it is replaced by a smaller node, or removed, and the pods that no longer fit move to other nodes, which are replaced by larger
-// ones.
+// improve repacks a few nodes at a time, with nodes of similar price. Pods that must be apart, in zones or on separate nodes, may need
+// small nodes that are nearly empty in addition to a large one. Then nodes of similar price are not sufficient. So a node also hands over
+// pods: it is replaced by a smaller node or removed. The pods that no longer fit move to other nodes, which are replaced by larger ones.
 
 const (
-	// maxGivers bounds how many nodes try to hand pods over in a round, maxTakers how many nodes may take part, and maxSmaller how many
-	// smaller options are tried for each.
+	// maxGivers is the number of nodes that try to hand over pods in a round. maxTakers is the number of nodes that may take part.
+	// maxSmaller is the number of smaller options that are tried for each node.
 	maxGivers, maxTakers, maxSmaller = 16, 32, 8
-	// maxHandOverSteps bounds how many pods are tried on nodes; a higher bound gains nothing.
+	// maxHandOverSteps is the number of pods that are tried on nodes. A higher number does not improve packings.
 	maxHandOverSteps = 60_000
 )
 
-// handover is a set of nodes of which one, the giver, hands pods over to the others.
+// handover is a set of nodes. One of them, the giver, hands over pods to the others, the takers.
 type handover struct {
 	s *search
-	// option, count and used describe each node: its option, its pods by item, and what they use.
+	// option, count and used describe each node: its option, the number of its pods by item, and the amounts that they use.
 	option []int32
 	count  [][]int32
 	used   [][]int64
 	giver  int
 	// cost is the total cost of the nodes.
 	cost int64
-	// trial is a copy for trying a hand-over, allocated once.
+	// trial is a copy on which a hand-over is tried. It is allocated only once.
 	trial *handover
 }
 
-// handOver lets nodes hand pods over as long as that makes the packing cheaper, for at most that many steps.
+// handOver lets nodes hand over pods as long as that makes the packing cheaper, and for at most the given number of steps.
 func (s *search) handOver(ctx context.Context, nodes []Node, bound int64, steps int) []Node {
 	if !s.keepApart() {
 		return nodes
@@ -52,8 +51,8 @@ func (s *search) handOver(ctx context.Context, nodes []Node, bound int64, steps 
 	return nodes
 }
 
-// keepApart reports whether pods are bound to cells, or whether rules limit how many of them share a node: then some dimension that is not
-// a resource is needed by some pods only.
+// keepApart reports whether pods are bound to cells or rules limit how many of them share a node. In the second case only some pods need a
+// dimension that is not a resource.
 func (s *search) keepApart() bool {
 	p := s.p
 	if len(s.cells) > 0 || slices.ContainsFunc(p.Items, func(it Item) bool { return it.Ruled || it.PerNode < it.Count }) {
@@ -64,7 +63,7 @@ func (s *search) keepApart() bool {
 	})
 }
 
-// byLoss returns the numbers of the nodes, sorted by how much they cost beyond the value of their pods, most first.
+// byLoss returns the indexes of the nodes, sorted by the amount by which their price exceeds the value of their pods, largest first.
 func (s *search) byLoss(nodes []Node) []int {
 	lost, order := make([]int64, len(nodes)), make([]int, len(nodes))
 	for i := range nodes {
@@ -77,7 +76,7 @@ func (s *search) byLoss(nodes []Node) []int {
 	return order
 }
 
-// newHandover makes the handover of the given nodes.
+// newHandover returns a handover with the given nodes.
 func (s *search) newHandover(nodes []Node, among []int) *handover {
 	h := &handover{s: s}
 	for _, i := range among {
@@ -94,7 +93,7 @@ func (s *search) newHandover(nodes []Node, among []int) *handover {
 	return h
 }
 
-// with returns a copy with the given node as giver; the next call reuses its memory.
+// with returns a copy that has the given node as giver. The next call reuses its memory.
 func (h *handover) with(giver int) *handover {
 	c := h.trial
 	if c == nil {
@@ -144,7 +143,7 @@ func (h *handover) spare() []int64 {
 	return out
 }
 
-// saves returns the saving if the giver becomes a node of the option, minus the least cost of the room that would then be missing.
+// saves returns the saving if the giver became a node of the option, minus the least cost of the room that would then be missing.
 func (h *handover) saves(giver int, option int32, spare []int64) int64 {
 	p := h.s.p
 	was := &p.Options[h.option[giver]]
@@ -175,7 +174,7 @@ func (s *search) rate(d int) float64 {
 	return least
 }
 
-// smaller lists options that a node could become, the most expensive first; the last is -1, for no node.
+// smaller lists options for a smaller node, the most expensive first. The last entry is -1, which means no node.
 func (h *handover) smaller(node int) []int32 {
 	p := h.s.p
 	var out []int32
@@ -188,7 +187,7 @@ func (h *handover) smaller(node int) []int32 {
 	return append(out, -1)
 }
 
-// bindsTo reports whether the option takes all pods of the node that are bound to a cell.
+// bindsTo reports whether the option allows all pods of the node that are bound to a cell.
 func (h *handover) bindsTo(node int, opt *Option) bool {
 	for i, n := range h.count[node] {
 		if it := &h.s.p.Items[i]; n > 0 && it.Cell != AnyCell && !opt.open(it.Place) {
@@ -198,8 +197,8 @@ func (h *handover) bindsTo(node int, opt *Option) bool {
 	return true
 }
 
-// shrink makes the giver a node of the option and hands over the pods that no longer fit. It returns false if the result would cost at
-// least below.
+// shrink changes the giver to a node of the option and hands over the pods that no longer fit. It returns false if the cost of the result
+// would reach below.
 func (h *handover) shrink(option int32, below int64) bool {
 	p := h.s.p
 	h.cost -= p.Options[h.option[h.giver]].Price
@@ -226,13 +225,13 @@ func (h *handover) shrink(option int32, below int64) bool {
 	return true
 }
 
-// become makes a taker a node of the option.
+// become changes a taker to a node of the option.
 func (h *handover) become(taker int, option int32) {
 	h.cost += h.s.p.Options[option].Price - h.s.p.Options[h.option[taker]].Price
 	h.option[taker] = option
 }
 
-// move hands a pod of the item over.
+// move hands over a pod of the item to the taker.
 func (h *handover) move(item int32, taker int) {
 	h.count[h.giver][item]--
 	h.count[taker][item]++
@@ -242,8 +241,8 @@ func (h *handover) move(item int32, taker int) {
 	}
 }
 
-// grow changes a taker to an option with room for a pod of the giver, for the least additional cost. It returns false if that would cost at
-// least below.
+// grow changes a taker to an option that has room for a pod of the giver, for the least additional cost. It returns false if the cost would
+// reach below.
 func (h *handover) grow(below int64) bool {
 	p := h.s.p
 	taker, to, least := -1, int32(-1), below-h.cost
@@ -272,7 +271,7 @@ func (h *handover) grow(below int64) bool {
 	return true
 }
 
-// cheapest returns the first option up to the given one that holds the node's pods.
+// cheapest returns the first option, up to and including option, that holds the node's pods.
 func (h *handover) cheapest(node int, option int32) int32 {
 	for o := range option {
 		if h.holds(node, o, -1) {

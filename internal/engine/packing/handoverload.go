@@ -4,7 +4,8 @@ import (
 	"slices"
 )
 
-// best returns the pod whose move relieves the giver most in relation to the room that it takes on a taker with room; -1 for none.
+// best returns the pod to move: the one that relieves the giver most in relation to the room that it takes on a taker with room. item is -1
+// if no pod can move.
 func (h *handover) best() (item int32, taker int) {
 	item, taker = -1, -1
 	most := 0.0
@@ -89,7 +90,7 @@ func (h *handover) holds(node int, option, item int32) bool {
 		return false
 	}
 	if option == h.option[node] && (item < 0 || !p.Items[item].Ruled) && node != h.giver {
-		return true // it already holds all these pods
+		return true // the node already holds all these pods
 	}
 	for i, n := range h.count[node] {
 		if n > 0 && !opt.open(p.Items[i].Place) {

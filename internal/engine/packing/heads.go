@@ -1,35 +1,36 @@
 package packing
 
-// The pod that a node takes next is the best of the heads, one for each family. Packing spends nearly all of its time here, and nearly
-// all problems have two scarce resources, CPU and memory. So these two are handled without loops.
+// The pod that is added to a node next belongs to the best of the heads; each family has one head. Packing spends nearly all of its time
+// here, and nearly all problems have two scarce resources, CPU and memory. So these two are handled without loops.
 
-// head is the largest item of a family that may still go on the node.
+// head is the largest item of a family that may still go on the node. The items of a family differ in only one scarce resource.
 type head struct {
 	item int32
-	// at is its position in candidates, and end the position after the last item of its family.
+	// at is the index of the item in candidates. end is the index after the last item of its family.
 	at, end int32
-	// entry is its position in the load, or -1.
+	// entry is the index of the item in the load, or -1.
 	entry int32
-	// most is how many pods of it may still go on the node.
+	// most is the number of further pods of the item that may go on the node.
 	most int
-	// short is the part of its score that is subtracted, and bonus the part that is added, in parts of 1,024.
+	// short is subtracted from the score, and bonus is added to it, in parts of 1,024.
 	short, bonus int64
-	// a and b are the shares that one pod takes of an empty node's first two scarce resources, and more are the shares of the others.
+	// a and b are the shares that one pod takes of an empty node's first two scarce resources. more has the shares of the other scarce
+	// resources.
 	a, b int64
 	more []int64
 }
 
-// scored is a head with its score and its position in candidates.
+// scored is a head's score with the head's index in candidates.
 type scored struct {
 	head  int
 	at    int32
 	score int64
 }
 
-// before reports whether the item goes before another: of equals, the one that comes first in the list.
+// before reports whether a comes before b: the higher score first, and of equal scores the item that comes first in the list.
 func (a scored) before(b scored) bool { return a.score > b.score || a.score == b.score && a.at < b.at }
 
-// list makes the items candidates, with the heads of their families.
+// list sets candidates to the items, with the heads of their families.
 func (f *filler) list(items []int32) {
 	takes, family, last := f.fit.takes, f.family[:len(f.fit.takes)], int32(-1)
 	candidates := f.candidates
@@ -49,7 +50,7 @@ func (f *filler) list(items []int32) {
 	f.endAt(len(candidates))
 }
 
-// listBound is list for the items that are bound to a cell, or for those that are not, with a bonus.
+// listBound does the same as list, but either only for the items that are bound to a cell, or only for the others, and with a bonus.
 func (f *filler) listBound(items []int32, bonus int64, bound bool) {
 	family := int32(-1)
 	for _, i := range items {
@@ -66,7 +67,7 @@ func (f *filler) listBound(items []int32, bonus int64, bound bool) {
 	}
 }
 
-// endAt sets the position at which the candidates of the last head end, if there is one.
+// endAt sets the index at which the candidates of the last head end, if there is a head.
 func (f *filler) endAt(end int) {
 	if n := len(f.heads); n > 0 {
 		f.heads[n-1].end = int32(end)
