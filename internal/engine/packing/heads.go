@@ -76,8 +76,8 @@ func (f *filler) endAt(end int) {
 
 // lead makes an item the first of its family.
 //
-// The score of a pod is by how much it would reduce the weighted square of free shares, Σ weight·(room² − (room−share)²) = Σ
-// 2·weight·room·share − Σ weight·share²: the second sum, the shortfall, does not depend on the node's load.
+// The score of a pod says by how much it would reduce the weighted sum of squared free shares: Σ weight·(room² − (room−share)²) = Σ
+// 2·weight·room·share − Σ weight·share². The second sum, the shortfall, does not depend on the node's load.
 func (f *filler) lead(h *head, item int32) {
 	h.item, h.entry, h.most = item, -1, min(f.left[item], f.p.Items[item].PerNode)
 	shares := f.shares(item)
@@ -97,13 +97,14 @@ func (f *filler) lead(h *head, item int32) {
 	}
 }
 
-// shares returns the shares that a pod of the item takes of an empty node, indexed like scarce.
+// shares returns the shares of an empty node that a pod of the item takes, indexed like scarce.
 func (f *filler) shares(item int32) []int64 {
 	n := len(f.scarce)
 	return f.fit.shares[int(item)*n:][:n]
 }
 
-// scan finds the best item that can go on the node (none if its head is below 0), and the second best item, even if it can't.
+// scan returns the best item that can go on the node; its head is below 0 if no item can. It also returns the second best item, even if
+// that item can't go on the node.
 func (f *filler) scan() (best, second scored) {
 	best, second = scored{head: -1, score: gone}, scored{head: -1, score: gone}
 	f.steps -= stepsPerScan + len(f.heads)/headsPerStep
@@ -138,7 +139,7 @@ func (f *filler) scan() (best, second scored) {
 	return best, second
 }
 
-// next skips an item that can't go on the node any more, and the items after it that have no room.
+// next replaces the item of head k by the next item of its family that fits. If no item fits, it removes the head.
 func (f *filler) next(k int) {
 	h := &f.heads[k]
 	for h.at++; h.at < h.end; h.at++ {
@@ -152,10 +153,10 @@ func (f *filler) next(k int) {
 	f.heads = f.heads[:last]
 }
 
-// gone is the score of an item that needs more than is free; smaller pods could have a higher score.
+// gone is the score of an item that needs more than the free amounts. Smaller items of its family could have a higher score.
 const gone = -1
 
-// score returns the present score of the head.
+// score returns the current score of the head.
 func (f *filler) score(h *head) int64 {
 	a, b := &f.rooms[0], &f.rooms[1]
 	if h.a > a.free || h.b > b.free {
@@ -171,7 +172,7 @@ func (f *filler) score(h *head) int64 {
 	return score + score>>10*h.bonus
 }
 
-// withMore returns the score if the head takes more than two scarce resources.
+// withMore returns the score if there are more than two scarce resources.
 func (f *filler) withMore(h *head, score int64) int64 {
 	for j, share := range h.more {
 		room := &f.rooms[2+j]

@@ -6,15 +6,15 @@ import (
 	"slices"
 )
 
-// fairGap is the share of its bound, as 1/n, that a packing may cost more than the bound for Effort.Enough and Effort.FairRounds to end the
-// search.
+// fairGap: Effort.Enough and Effort.FairRounds end the search if the packing costs at most 1/fairGap more than its lower bound.
 const fairGap = 40
 
-// unfairSteps is how many times as many steps a packing gets that costs more: what is still to be gained is found by then.
+// unfairSteps is the factor by which a more expensive packing gets more steps than Effort.Enough. After that, more steps hardly make it
+// cheaper.
 const unfairSteps = 4
 
-// improve repeatedly takes a few nodes apart, those with the least value for their price first, and packs their pods in another way.
-// Cheaper packings are kept, and every other time also packings of equal cost, so that different pods come together.
+// improve repeatedly takes a few nodes apart and packs their pods in another way. Nodes with the least value for their price are taken
+// apart first. Cheaper packings are kept. Every other time, packings of equal cost are also kept, so that different pods come together.
 func (s *search) improve(ctx context.Context, nodes []Node, bound int64, e Effort) []Node {
 	p, f := s.p, s.f
 	cost := p.Cost(nodes)
@@ -62,7 +62,7 @@ func (s *search) improve(ctx context.Context, nodes []Node, bound int64, e Effor
 	return nodes
 }
 
-// ends reports whether repacking has gained nothing often enough, or has taken enough steps for a packing of that cost.
+// ends reports whether repacking has failed to improve the packing often enough, or has taken enough steps for a packing of this cost.
 func (e Effort) ends(idle, steps, nodes int, fair bool) bool {
 	rounds := e.Rounds
 	if fair && e.FairRounds > 0 {
@@ -75,7 +75,8 @@ func (e Effort) ends(idle, steps, nodes int, fair bool) bool {
 	return idle >= rounds*(nodes+8) || enough > 0 && steps >= enough
 }
 
-// pick chooses which nodes to take apart: each is the one of a few drawn at random that loses most. They last until the next are picked.
+// pick returns the nodes to take apart. It repeatedly draws a few nodes at random and takes the one that loses most. The result is valid
+// until the next call.
 func (s *search) pick(nodes []Node, r *rand.Rand) []int {
 	out := s.picked[:0]
 	few := 2 + r.IntN(7)

@@ -1,6 +1,6 @@
 // Package packing finds cheap sets of new nodes for pods by vector bin packing with several kinds of bins. It does not depend on
-// Kubernetes: pods are items with amounts, kinds of nodes are options with amounts and a price, and rules about single nodes are amounts as
-// well.
+// Kubernetes. Pods are items with amounts, kinds of nodes are options with amounts and a price, and rules about single nodes are also
+// amounts.
 package packing
 
 import (
@@ -10,24 +10,26 @@ import (
 	"slices"
 )
 
-// Effort bounds the work of a search.
+// Effort limits the work of a search.
 type Effort struct {
-	// Starts is the number of node prices with which a packing starts.
+	// Starts is the number of node prices with each of which a packing is constructed.
 	Starts int
-	// Steps bounds the items examined while nodes are filled from nothing, Improve those examined while nodes are repacked.
+	// Steps is the number of items that may be examined while empty nodes are filled. Improve is the number of items that may be examined
+	// while nodes are repacked.
 	Steps, Improve int
-	// Rounds is how many times in a row, for each node, repacking may gain nothing before the search ends; 0 means no repacking.
+	// Rounds: the search ends after repacking has failed this many times in a row for each node. 0 means no repacking.
 	Rounds int
-	// Enough bounds the items examined while nodes are repacked, and FairRounds replaces Rounds, as long as the packing costs at most
-	// 1/fairGap more than its bound. A more expensive packing gets all Rounds, and unfairSteps times as many items. 0 means that only
-	// Improve and Rounds bound the repacking.
+	// Enough is the number of items that may be examined while nodes are repacked, and FairRounds replaces Rounds, if the packing costs at
+	// most 1/fairGap more than its lower bound. A more expensive packing gets all Rounds, and unfairSteps times as many items. 0 means that
+	// only Improve and Rounds limit the repacking.
 	Enough, FairRounds int
-	// HandOver bounds the pods tried on other nodes when nodes hand pods over; 0 means a third of the other steps.
+	// HandOver is the number of pods that may be tried on other nodes when nodes hand over pods. 0 means a third of the other steps.
 	HandOver int
 }
 
-// Pack returns the cheapest of several packings, including the given one, improved within the effort. Bound is a lower bound on the cost of
-// any packing: a packing close to it is not improved. A nil packing means none; Pack returns nil if it finds none.
+// Pack constructs several packings, improves them within the effort, and returns the cheapest. The packing given is also improved. bound is
+// a lower bound on the cost of any packing. A packing whose cost is close to it is not improved. given may be nil. Pack returns nil if it
+// finds no packing.
 func Pack(ctx context.Context, p *Problem, given []Node, bound int64, e Effort) []Node {
 	s := newSearch(p)
 	s.f.steps = e.Steps
@@ -74,7 +76,7 @@ func Pack(ctx context.Context, p *Problem, given []Node, bound int64, e Effort) 
 	return best
 }
 
-// handOverSteps bounds how many pods are tried on other nodes when nodes hand pods over.
+// handOverSteps returns how many pods may be tried on other nodes when nodes hand over pods.
 func (e Effort) handOverSteps() int {
 	steps := e.Steps / 3
 	if e.Rounds > 0 {
@@ -86,10 +88,10 @@ func (e Effort) handOverSteps() int {
 	return min(steps, maxHandOverSteps)
 }
 
-// Close reports whether a cost is so near its lower bound that further search does not pay: within one part in 500.
+// Close reports whether a cost is so near its lower bound that further search is not worth its time: within 1/500 of the bound.
 func Close(cost, bound int64) bool { return cost-bound <= bound/500 }
 
-// copyOf copies the packing to separate memory, and computes the loss of each node.
+// copyOf copies the packing to separate memory and computes the loss of each node.
 func (s *search) copyOf(nodes []Node) []Node {
 	if nodes == nil {
 		return nil

@@ -31,20 +31,20 @@ type dealer struct {
 type hand struct {
 	class int32
 	left  int32
-	// room is, by cell, how many pods fit on nodes of the snapshot, at most the number of pods; cost is the cost of one pod on a new node,
-	// nano-USD, or +Inf.
+	// room has, for each cell, how many pods fit on nodes of the snapshot, but at most the number of pods. cost has the cost of one pod on
+	// a new node in nano-USD, or +Inf.
 	room map[int32]int
 	cost map[int32]float64
-	// cells where the class could go, ascending
+	// cells where the pods could run, ascending
 	cells []int32
 	dealt map[int32]int32
-	// onNodes are the cells that were chosen for their room.
+	// onNodes has the cells that were chosen because nodes of the snapshot have room there.
 	onNodes map[int32]bool
 }
 
-// Deal assigns cells to the pending pods of the classes, one pod at a time. Each pod gets a cell that the rules allow now: if possible one
-// where it fits on a node of the snapshot, otherwise the one where it costs least. Soft rules make a cell that violates them more
-// expensive. Pods without a cell are tried again after others have been assigned.
+// Deal assigns cells to the pending pods of the classes, one pod at a time. Each pod gets a cell that the rules allow now: if possible, a
+// cell where it fits on a node of the snapshot, otherwise the cell where it costs least. If a cell violates soft rules, it counts as more
+// expensive. Pods that got no cell are tried again after others have been assigned.
 func (t Sites) Deal(c *layout.Cells, classes []int32) []Wish {
 	d := &dealer{t: t.Trial, c: c, state: t.S.Topology.CountsOnly()}
 	for _, class := range classes {
@@ -76,7 +76,8 @@ func (t Sites) Deal(c *layout.Cells, classes []int32) []Wish {
 	return out
 }
 
-// Follows reports whether the topology groups include a required pod affinity: such pods are assigned after the pods that they may follow.
+// Follows reports whether the topology groups include a required pod affinity. Pods with such an affinity are assigned after the pods that
+// they may follow.
 func Follows(m *model.Model, o *topology.Groups) bool {
 	return slices.ContainsFunc(o.Owns, func(g int32) bool { return m.Topology[g].Kind == topology.Affinity && m.Topology[g].Hard })
 }
@@ -92,7 +93,7 @@ func (d *dealer) newHand(class int32) hand {
 			break
 		}
 		if at := int(d.c.KnownHost(i)); at >= 0 && at < len(rooms) && rooms[at] >= int(h.left) {
-			continue // the cell has room for all
+			continue // the cell has room for all pods
 		}
 		if !m.Fits.Accepts(n.Group, c.Shape) {
 			continue
@@ -179,7 +180,8 @@ func (d *dealer) dealOne(h *hand) bool {
 	return true
 }
 
-// crowd returns the number of members that the pod's own spread groups have in the cell's domains; it breaks ties.
+// crowd returns the number of members that the pod's own spread groups have in the cell's domains. If two cells are equally good, the one
+// with fewer members is chosen.
 func (d *dealer) crowd(c *podclass.Class, domains []int32) int32 {
 	n := int32(0)
 	for _, g := range c.Topology.Owns {

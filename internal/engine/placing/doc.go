@@ -1,28 +1,29 @@
-// Package placing finds places for one class of pods at a time, by the exact rules.
+// Package placing finds places for pods, one class at a time, and checks all rules exactly.
 //
-// The question: on which existing node, on which new node opened before, or on which node to open now does the next pod of a class go?
+// The question: on which existing node, on which new node opened before, or on which node to open now can the next pod of a class run?
 //
-// The input is a trial and classes with pending pods. The output is bindings in the trial's state: [Placing.PlaceSingly] for pods left
-// over after packing, [Placing.MoveClasses] for pods of removed nodes, [Placing.Fill] and [Placing.Put] for callers that choose the nodes
-// themselves.
-// [Placing.Settle] replaces new nodes by the cheapest that suffice.
+// The input is a trial and classes with pending pods. The output is bindings in the trial's state. [Placing.PlaceSingly] places pods left
+// over after packing, [Placing.MoveClasses] places pods of removed nodes, and [Placing.Fill] and [Placing.Put] are for callers that choose
+// the nodes themselves. [Placing.Settle] replaces each new node by the cheapest that is sufficient.
 //
-// The method: existing nodes come first, then new nodes with room, then new nodes that grow to a larger type, then the cheapest node to
-// open. Pods under rules over domains are assigned to cells first ([Placing.Deal]); if a spread depends on the order of binding, that order
-// is replayed. A new node keeps the variety that its pool's minValues ask for.
+// The method: existing nodes are tried first, then new nodes with room, then new nodes that can be replaced by a larger type, then the
+// cheapest node to open. Pods with rules over domains are first assigned to cells ([Placing.Deal]). If a spread depends on the order of
+// binding, that order is replayed. A new node keeps enough possible instance types for its pool's minValues.
 //
-// The cost: for each pod one check of the nodes that could take it; a class that found nothing is not tried again until room grows.
+// The cost: for each pod one check of the nodes that could take it. A class for which no place was found is not tried again until some node
+// gains room.
 package placing
 
 import "github.com/drawknife/drawknife/internal/engine/trial"
 
-// Placing finds places, one class of pods at a time, on a trial.
+// Placing finds places on a trial, one class of pods at a time.
 type Placing struct{ *trial.Trial }
 
 // Of returns a Placing for the trial.
 func Of(t *trial.Trial) Placing { return Placing{t} }
 
-// Growth changes new nodes to other types: larger ones, or the cheapest that suffice, with the variety that their pools' minValues ask for.
+// Growth replaces new nodes by nodes of other types: by larger ones, or by the cheapest that are sufficient. It keeps enough possible types
+// for minValues.
 type Growth struct{ *trial.Trial }
 
 // GrowthOf returns a Growth for the trial.
@@ -34,7 +35,7 @@ type Sites struct{ *trial.Trial }
 // SitesOf returns a Sites for the trial.
 func SitesOf(t *trial.Trial) Sites { return Sites{t} }
 
-// Spreads makes sure that spreads hold in the order in which pods are bound.
+// Spreads checks that spreads hold in the order in which pods are bound.
 type Spreads struct{ *trial.Trial }
 
 // SpreadsOf returns a Spreads for the trial.

@@ -6,8 +6,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Fill places pending pods on new nodes with room, by the rules of Move, in the order of the nodes' numbers. It returns how many pods are
-// still pending.
+// Fill places pending pods on new nodes with room, by the same rules as Move, in the order of the nodes' numbers. It returns how many pods
+// are still pending.
 func (t Placing) Fill(q planning.Query) (left int) {
 	t.Options = planning.PlaceOptions{Query: q}
 	classes := t.WaitingClasses()
@@ -25,7 +25,7 @@ func (t Placing) Fill(q planning.Query) (left int) {
 	return left
 }
 
-// fillWith places pods of the class on new nodes. It returns false if none has room.
+// fillWith places pods of the class on new nodes. It returns false if it placed no pod.
 func (t Placing) fillWith(class int32, c *podclass.Class) bool {
 	filled, dims := false, t.M.Resources.Len()
 	for i := range t.S.Planned {

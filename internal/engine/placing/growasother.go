@@ -8,9 +8,9 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
-// growAsOther replaces a new node by one that also takes a pod of the class but that some spreads count differently: soft ones, and those
-// that don't concern the pods on it. For instance, it has another type that these spreads ignore. These spreads must not cost a pod its
-// place.
+// growAsOther replaces a new node by one that also takes a pod of the class, although some spreads count the replacement differently. These
+// are soft spreads, and spreads that don't concern the pods on it. For example, the replacement has another type that these spreads ignore.
+// These spreads must not prevent a pod from being placed.
 func (t Growth) growAsOther(class int32, loads [][]state.Binding) bool {
 	if t.S.Topology == nil {
 		return false
@@ -52,7 +52,7 @@ func (t Growth) neededBy(host int32) (out []seenIn) {
 	return out
 }
 
-// missed reports whether such a spread has no node left in one of the domains.
+// missed reports whether one of these spreads has no node left in its domain.
 func (t Growth) missed(domains []seenIn) bool {
 	return slices.ContainsFunc(domains, func(s seenIn) bool { return topology.CountAt(t.S.Topology.Present[s.group], s.domain) == 0 })
 }

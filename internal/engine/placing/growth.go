@@ -18,7 +18,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
-// decideAndJoin puts a pod of the class on a new node at no additional cost, by deciding labels that the node's pods have left open.
+// decideAndJoin puts a pod of the class on a new node by deciding labels that the node's pods have left open. This costs nothing.
 func (t Growth) decideAndJoin(class int32) bool {
 	m := t.M
 	c := m.Classes[class]
@@ -42,7 +42,7 @@ func (t Growth) decideAndJoin(class int32) bool {
 	return false
 }
 
-// undecided reports whether pods at the stage need labels that are not decided for the node.
+// undecided reports whether pods at the stage need a label that is not decided for the node.
 func undecided(m *model.Model, stage int32, mc *state.Node) bool {
 	as := nodepool.Assignment{Labels: mc.Labels}
 	for _, u := range m.Stages[stage].Uses {
@@ -53,8 +53,8 @@ func undecided(m *model.Model, stage int32, mc *state.Node) bool {
 	return false
 }
 
-// grow replaces a new node by a larger one of its pool that also takes a pod of the class. It is the last resort for pods that rules bind
-// to a node, or to a cell where nothing else can be bought.
+// grow replaces a new node by a larger node of its pool that also takes a pod of the class. It is the last resort for pods that rules
+// restrict to a node, or to a cell where no other node can be bought.
 func (t Growth) grow(class int32) bool {
 	m := t.M
 	c := m.Classes[class]
@@ -73,11 +73,11 @@ func (t Growth) grow(class int32) bool {
 	return t.growElsewhere(class, loads) || t.growAsOther(class, loads)
 }
 
-// maxMoved limits how many new nodes are checked for one that takes a pod in another domain.
+// maxMoved is the number of new nodes that growElsewhere checks.
 const maxMoved = 64
 
-// growElsewhere replaces a new node by one in another domain that also takes a pod of the class, if the node's own pods allow that. This
-// matters if limits allow no separate node for the pod.
+// growElsewhere replaces a new node by a node in another domain that also takes a pod of the class, if the new node's pods allow it. This
+// is useful if limits allow no separate node for the pod.
 func (t Growth) growElsewhere(class int32, loads [][]state.Binding) bool {
 	if t.S.Topology == nil || t.M.Classes[class].Topology == nil {
 		return false
@@ -96,8 +96,8 @@ func (t Growth) growElsewhere(class int32, loads [][]state.Binding) bool {
 	return false
 }
 
-// MoveTo is GrowTo for nodes in the domains that the present pods leave open. For each combination of domains that rules of the class
-// distinguish it tries the cheapest node, in order of price.
+// MoveTo does the same as GrowTo, with nodes in all domains that the pods of new node i allow. For each combination of domains that rules
+// of the class distinguish, it tries the cheapest node; it tries cheaper nodes first.
 func (t Growth) MoveTo(class, i, stage int32, load []state.Binding) bool {
 	m := t.M
 	c := m.Classes[class]
@@ -151,13 +151,13 @@ func (t Growth) MoveTo(class, i, stage int32, load []state.Binding) bool {
 	})
 }
 
-// GrowAny is GrowTo at the first of the class's stages that allows it.
+// GrowAny calls GrowTo for the first of the class's stages that allows the node.
 func (t Growth) GrowAny(class, i int32, load []state.Binding) bool {
 	return slices.ContainsFunc(t.StagesFor(t.M.Classes[class]), func(st int32) bool { return t.GrowTo(class, i, st, load) })
 }
 
-// GrowUnwished is GrowAny for a node whose pods give up the preferences that require such nodes: a preference must not cost another pod its
-// place.
+// GrowUnwished does the same as GrowAny, but the node's pods may lose the preferences that require such nodes: a preference must not
+// prevent another pod from being placed.
 func (t Growth) GrowUnwished(class, i int32) bool {
 	m := t.M
 	mc := &t.S.Planned[i]
@@ -184,14 +184,14 @@ func (t Growth) GrowUnwished(class, i int32) bool {
 	return false
 }
 
-// CouldAdmit reports whether rules admit a pod of the class on new node i, or might do so once open labels are decided.
+// CouldAdmit reports whether rules admit a pod of the class to new node i, or might admit it once open labels are decided.
 func (t Growth) CouldAdmit(c *podclass.Class, i int32) bool {
 	return t.S.Admits(c, int32(len(t.M.Nodes))+i) ||
 		slices.ContainsFunc(t.StagesFor(c), func(st int32) bool { return undecided(t.M, st, &t.S.Planned[i]) })
 }
 
-// GrowTo replaces new node i by one that also takes a pod of the class at the stage, if possible; it prefers nodes covered by the node's
-// commitment.
+// GrowTo replaces new node i by a node that also takes a pod of the class at the stage, if possible. It prefers nodes that the commitment
+// of node i covers.
 func (t Growth) GrowTo(class, i, stage int32, load []state.Binding) bool {
 	commitment := t.S.Planned[i].Commitment
 	strict := func(mc *state.Node, load []state.Binding) (rows, slots bitset.Set) {
@@ -204,7 +204,7 @@ func (t Growth) GrowTo(class, i, stage int32, load []state.Binding) bool {
 // allowing returns which nodes of the pool can hold the load.
 type allowing func(mc *state.Node, load []state.Binding) (rows, slots bitset.Set)
 
-// growWithin is GrowTo for the allowed nodes that the commitment covers; 0 means all.
+// growWithin does the same as GrowTo with the allowed nodes that the commitment covers; 0 means all allowed nodes.
 func (t Growth) growWithin(commitment, class, i, stage int32, load []state.Binding, allowed allowing) bool {
 	m := t.M
 	mc := &t.S.Planned[i]
@@ -215,7 +215,7 @@ func (t Growth) growWithin(commitment, class, i, stage int32, load []state.Bindi
 	resources.AddScaled(other.Used, t.S.Volumes.NeedOn(m.Classes[class], host), 1)
 	added := state.Binding{Class: class, Host: host, Count: 1, Stage: stage, Tight: SpreadsOf(t.Trial).Tightly(class)}
 	with := append(slices.Clone(load), added)
-	// The needs of the new pod are checked below, because the present node may not meet them.
+	// The needs of the new pod are checked below, because the current node may not meet them.
 	with[len(load)].Stage = load[0].Stage
 	p := m.Pools[mc.Pool]
 	for _, u := range m.Stages[stage].Uses {
@@ -232,7 +232,7 @@ func (t Growth) growWithin(commitment, class, i, stage int32, load []state.Bindi
 			rows, slots := allowed(&other, with)
 			rows.And(f.Rows)
 			slots.And(f.Slots)
-			// The type of the present node may not have the label just decided.
+			// The type of the current node may not have the label that was just decided.
 			for r := range labels.All {
 				if _, stated := p.Table.Catalog.TypeKeys[r.Key()]; stated {
 					p.Narrow(r, rows, slots)
@@ -246,7 +246,7 @@ func (t Growth) growWithin(commitment, class, i, stage int32, load []state.Bindi
 	return false
 }
 
-// growInto replaces new node i, which has the load, by the other node and adds pods to it, if that is allowed.
+// growInto replaces new node i, which has the load, by the node other and adds pods to it, if that is allowed.
 func (t Growth) growInto(i int32, other state.Node, added state.Binding, load []state.Binding) bool {
 	before := t.Mark()
 	var domains []int32
@@ -266,8 +266,8 @@ func (t Growth) growInto(i int32, other state.Node, added state.Binding, load []
 	return false
 }
 
-// decisionsFor returns values for labels that the profile needs and that are still undecided: first values of the present node's type, then
-// values of any type of the pool.
+// decisionsFor returns values for the labels that the profile needs and that are still undecided. It returns values of the current node's
+// type first, then values of any type of the pool.
 func decisionsFor(m *model.Model, mc *state.Node, f *nodepool.Profile) []requirements.Set {
 	p := m.Pools[mc.Pool]
 	c := p.Table.Catalog
@@ -289,8 +289,8 @@ func decisionsFor(m *model.Model, mc *state.Node, f *nodepool.Profile) []require
 	return []requirements.Set{own}
 }
 
-// decideFor decides the labels that the profile needs and that are still undecided. Labels that affect rules are decided when the node is
-// opened.
+// decideFor decides the labels that the profile needs and that are still undecided. Labels that affect rules are decided later, when the
+// node is opened.
 func decideFor(m *model.Model, p *nodepool.Pool, labels requirements.Set, f *nodepool.Profile, decide func(string, requirements.Requirement) requirements.Requirement) requirements.Set {
 	for _, r := range f.Open {
 		key := r.Key()
@@ -303,7 +303,7 @@ func decideFor(m *model.Model, p *nodepool.Pool, labels requirements.Set, f *nod
 				wanted = wanted.Intersect(o)
 			}
 		}
-		// Open labels meet the needs of the present pods, and so must the decision.
+		// Open labels meet the needs of the node's pods, so the decided value must also meet them.
 		if r := decide(key, wanted); !labels.Has(key) || match.Meets(labels, r) {
 			labels = labels.With(r)
 		}
@@ -311,7 +311,7 @@ func decideFor(m *model.Model, p *nodepool.Pool, labels requirements.Set, f *nod
 	return labels
 }
 
-// StillVaried reports whether the possible types of new node i with the load have the variety that its pool's minValues require.
+// StillVaried reports whether the possible types of new node i with the load meet its pool's minValues.
 func (t Growth) StillVaried(i int32, load []state.Binding) bool {
 	mc := &t.S.Planned[i]
 	p := t.M.Pools[mc.Pool]

@@ -7,10 +7,11 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
-// AllVaried reports whether the new nodes of pools with minValues keep the required variety with the present domains.
+// AllVaried reports whether the possible types of all new nodes meet their pools' minValues with the current domains.
 func (t Growth) AllVaried() bool { return len(t.Unvaried(0, true)) == 0 }
 
-// Unvaried lists the new nodes, from the given one on, that do not keep it, or only the first of them.
+// Unvaried lists the new nodes, from node from on, whose possible types don't meet minValues. If first is set, it lists only the first of
+// them.
 func (t Growth) Unvaried(from int, first bool) (out []int32) {
 	if t.S.Topology == nil || !slices.ContainsFunc(t.M.Pools, t.StrictVariety) {
 		return nil
@@ -25,7 +26,7 @@ func (t Growth) Unvaried(from int, first bool) (out []int32) {
 	return out
 }
 
-// vacated reports whether a hard spread has lost its last node in one of the domains.
+// vacated reports whether one of the domains no longer has a node for some hard spread.
 func (t Growth) vacated(domains []int32) bool {
 	for g := range t.M.Topology {
 		group := &t.M.Topology[g]
@@ -39,8 +40,8 @@ func (t Growth) vacated(domains []int32) bool {
 	return false
 }
 
-// exchangeVaried is like exchange, and reports whether the node with its load, and all other nodes, still have the variety that their
-// pools require.
+// exchangeVaried does the same as exchange. It reports whether this node, with its load, and all other nodes still meet their pools'
+// minValues.
 func (t Growth) exchangeVaried(i int32, other state.Node, load []state.Binding) bool {
 	var domains []int32
 	if t.S.Topology != nil {

@@ -11,10 +11,10 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Move places pending pods on nodes of the snapshot by the same rules as Place, but one class at a time, the largest first, each pod on the
-// first node in Rank's order that takes it. A lookup takes logarithmic time in the number of nodes, so a planner can try thousands of
-// removals. Spreads count the domains that pools can reach, as in Place: otherwise provisioning would launch a new node. Nodes on which no
-// preference is given up come first. Move returns how many pods are still pending. Without a Rank nothing is placed.
+// Move places pending pods on nodes of the snapshot by the same rules as Place, but one class at a time, the largest pods first. Each pod
+// gets the first node in the order of Rank that takes it. Finding a node takes logarithmic time in the number of nodes, so a planner can
+// try thousands of removals. As in Place, spreads count the domains that pools can reach: otherwise provisioning would launch a new node.
+// Nodes where all preferences are kept come first. Move returns how many pods are still pending. Without a Rank it places nothing.
 func (t Placing) Move(q planning.Query) (left int) {
 	t.Options = planning.PlaceOptions{Query: q, ExistingOnly: true}
 	classes := t.WaitingClasses()
@@ -33,8 +33,8 @@ func (t Placing) Move(q planning.Query) (left int) {
 	return left
 }
 
-// unlaunchable returns the pending classes with hard spreads for which limits allow no new node: only for those, spreads count only
-// existing domains, as Place does at the end.
+// unlaunchable returns the pending classes with hard spreads for which limits allow no new node. Only for these classes, spreads count only
+// existing domains, as Place does in its last step.
 func (t Placing) unlaunchable(classes []int32) []int32 {
 	if t.S.Topology == nil || !slices.ContainsFunc(t.M.Pools, func(p *nodepool.Pool) bool { return p.Limits != nil }) {
 		return nil
@@ -55,7 +55,7 @@ func (t Placing) unlaunchable(classes []int32) []int32 {
 	return out
 }
 
-// MoveClasses repeats the classes until no more pods find a place: a pod may need others to be placed first.
+// MoveClasses repeats the classes until no more pods find a place, because a pod may need other pods to be placed first.
 func (t Placing) MoveClasses(classes []int32) {
 	for progress := true; progress; {
 		progress = false
@@ -71,7 +71,7 @@ func (t Placing) MoveClasses(classes []int32) {
 	}
 }
 
-// moveClass places pods of the class on nodes with at least this fit. It returns false if it placed none.
+// moveClass places pods of the class on nodes that accept them with at least the given fit. It returns false if it placed no pod.
 func (t Placing) moveClass(class int32, c *podclass.Class, fit uint32, exactly bool) bool {
 	moved := false
 	need := c.Unshared()

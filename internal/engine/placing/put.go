@@ -16,9 +16,9 @@ import (
 // ErrNoPlace is wrapped by errors of Put and PutNew if a pod may not go on the given node.
 var ErrNoPlace = errors.New("the node has no place for it")
 
-// Put places pending pods, of hidden nodes or of the snapshot, on a node of the snapshot, in order, by the same rules as Place. The error
-// wraps ErrNoPlace if a pod may not go there; other errors name pods that are not pending and unknown nodes. Pods before the failing one
-// then stay placed: roll back.
+// Put places pending pods, of hidden nodes or of the snapshot, on a node of the snapshot. It places them in the given order, by the same
+// rules as Place. The error wraps ErrNoPlace if a pod may not run on the node. Other errors name pods that are not pending, or unknown
+// nodes. In case of an error, the pods before the failing one stay placed: roll back.
 func (t Placing) Put(node string, pods []planning.PodKey) error {
 	i, ok := t.M.NodeIndex[node]
 	if !ok {
@@ -39,7 +39,7 @@ func (t Placing) Put(node string, pods []planning.PodKey) error {
 	return nil
 }
 
-// admitsPut is admits for a pod whose domain is fixed: spreads count only existing domains.
+// admitsPut does the same as admits for a pod whose domain is fixed: spreads count only existing domains.
 func (t Placing) admitsPut(c *podclass.Class, host int32) bool {
 	if t.S.Admits(c, host) || t.S.Topology == nil {
 		return true
@@ -49,7 +49,7 @@ func (t Placing) admitsPut(c *podclass.Class, host int32) bool {
 	return t.S.Admits(c, host)
 }
 
-// PutNew opens a planned node with its first instance type, and places its pods on it; errors are as for Put.
+// PutNew opens a planned node with its first instance type and places the node's pods on it. It returns the same errors as Put.
 func (t Placing) PutNew(n *planning.NewNode) error {
 	pool, ok := t.M.PoolIndex[n.Pool]
 	if !ok || len(n.InstanceTypes) == 0 || t.M.Pools[pool].Table == nil {
@@ -66,7 +66,7 @@ func (t Placing) PutNew(n *planning.NewNode) error {
 	return t.PutMore(t.NewNodes()-1, n.Pods)
 }
 
-// PutMore places pods on a new node that is open, by its number; errors are as for Put.
+// PutMore places pods on the open new node with the given number. It returns the same errors as Put.
 func (t Placing) PutMore(number int, pods []planning.PodKey) error {
 	if number < 0 || number >= t.NewNodes() {
 		return fmt.Errorf("putting pods on new node %d: the trial has no new node with this number", number)
@@ -88,7 +88,7 @@ func (t Placing) PutMore(number int, pods []planning.PodKey) error {
 	return nil
 }
 
-// nodeFor converts a planned node to a node of its first type.
+// nodeFor converts a planned node to a node of its first instance type.
 func (t Placing) nodeFor(pool int32, n *planning.NewNode) (state.Node, bool) {
 	p := t.M.Pools[pool]
 	c := p.Table.Catalog

@@ -9,9 +9,9 @@ import (
 )
 
 // Scatter places pending pods, of hidden nodes or of the snapshot, one by one in the given order. Each goes on the node with the largest
-// free share of cores and memory, among the snapshot's and the trial's new nodes. This imitates kube-scheduler's default, where a plan
-// would fill nodes. It returns the pods that no node takes. It ignores preferences. Each pod checks every node: use it to verify a plan,
-// not to make one.
+// free share of CPU and memory, among the snapshot's nodes and the trial's new nodes. This imitates kube-scheduler's default, whereas a
+// plan would fill nodes. It returns the pods that no node can take. It ignores preferences. Each pod checks every node, so use it to verify
+// a plan, not to make one.
 func (t Placing) Scatter(pods []planning.PodKey) (left []planning.PodKey, err error) {
 	hosts := len(t.M.Nodes) + len(t.S.Planned)
 	sizes := make([][2]int64, hosts)

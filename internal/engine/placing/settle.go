@@ -5,8 +5,8 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/state"
 )
 
-// Settle replaces each new node by the cheapest that holds the pods it finally has. Nodes that are settled already, and have not changed since,
-// are left out: see Trial.Settled.
+// Settle replaces each new node by the cheapest node that holds its final pods. Nodes that are already settled and have not changed since
+// then are skipped: see Trial.Settled.
 func (t Growth) Settle() {
 	if t.Settled != nil && t.S.Topology == nil && t.S.Log.Holds(*t.Settled) {
 		for _, i := range t.S.NewNodesSince(*t.Settled) {
@@ -23,7 +23,7 @@ func (t Growth) Settle() {
 	}
 }
 
-// settle replaces the new node by the cheapest that holds the load.
+// settle replaces new node i by the cheapest node that holds the load.
 func (t Growth) settle(i int32, load []state.Binding) {
 	mc := &t.S.Planned[i]
 	rows, slots, _ := newnodes.Of(t.Trial).Allowed(mc, load)
@@ -34,7 +34,7 @@ func (t Growth) settle(i int32, load []state.Binding) {
 	other, before := *mc, t.Mark()
 	other.Row, other.Slot, other.Price = row, slot, price
 	if !t.exchangeVaried(i, other, load) {
-		// The more expensive node takes less from the pool's limits, so that enough types may be launched.
+		// The more expensive node uses less of the pool's limits, so that enough types may be launched.
 		t.Undo(before)
 		other = *mc
 		other.Price = price

@@ -13,8 +13,8 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/state"
 )
 
-// PlaceSingly places the remaining pods one by one, by the exact rules, on any existing node, or else on a new one. It repeats until no pod
-// finds a place, so that a pod that stays pending fits nowhere.
+// PlaceSingly places the remaining pods one by one, by the exact rules, on any existing node, or otherwise on a new node. It repeats this
+// until no more pods find a place. So if a pod stays pending, it fits nowhere.
 func (t Placing) PlaceSingly(ctx context.Context, c *layout.Cells, classes []int32) {
 	order := slices.DeleteFunc(slices.Clone(classes), func(class int32) bool {
 		return t.S.Waiting[class] == 0 || t.M.Classes[class].Invalid != nil
@@ -31,12 +31,13 @@ func (t Placing) PlaceSingly(ctx context.Context, c *layout.Cells, classes []int
 		}
 		order = slices.DeleteFunc(order, func(class int32) bool { return t.S.Waiting[class] == 0 })
 		if t.S.Topology == nil {
-			return // no change to other pods can help
+			return // changes to other pods can't help
 		}
 	}
 }
 
-// placeOne places pods of the class on one host: as many as the first host takes if no rule concerns them, otherwise one.
+// placeOne places pods of the class on the first host that takes one. If no rule concerns them, it places as many as the host takes,
+// otherwise one.
 func (t Placing) placeOne(c *layout.Cells, class int32) bool {
 	if host, stage := t.FindHost(class); host >= 0 {
 		t.Add(state.Binding{Class: class, Host: host, Count: t.BulkOn(class, host), Stage: stage, Tight: SpreadsOf(t.Trial).Tightly(class)})
@@ -69,7 +70,8 @@ func (t Placing) BulkOn(class, host int32) int32 {
 	return max(int32(resources.HowMany(c.Requests, t.S.RoomOf(host), int(t.S.Waiting[class]))), 1)
 }
 
-// FindHost returns the first host that takes a pod of the class: nodes of the snapshot in their order, then new ones.
+// FindHost returns the first host that takes a pod of the class, and the stage. Nodes of the snapshot are tried first, in their order, then
+// new nodes.
 func (t Placing) FindHost(class int32) (host, stage int32) {
 	m := t.M
 	c := m.Classes[class]
@@ -84,7 +86,7 @@ func (t Placing) FindHost(class int32) (host, stage int32) {
 	return t.findPlanned(class)
 }
 
-// findPlanned returns the first new node that takes a pod of the class, and the stage that allows it; -1 if none does.
+// findPlanned returns the first new node that takes a pod of the class, and the stage that allows it. host is -1 if no new node takes one.
 func (t Placing) findPlanned(class int32) (host, stage int32) {
 	m := t.M
 	c := m.Classes[class]
@@ -101,7 +103,7 @@ func (t Placing) findPlanned(class int32) (host, stage int32) {
 	return -1, -1
 }
 
-// FillPlanned places pods on nodes planned before. It is for pods that come after all others, so that room costs them nothing.
+// FillPlanned places pods on new nodes that are already open. It is for pods that are placed after all others, so the room costs nothing.
 func (t Placing) FillPlanned(classes []int32) {
 	for _, class := range classes {
 		for t.S.Waiting[class] > 0 && t.M.Classes[class].Invalid == nil {
@@ -115,7 +117,7 @@ func (t Placing) FillPlanned(classes []int32) {
 	}
 }
 
-// FitsWith reports whether the need fits into alloc when used is taken already.
+// FitsWith reports whether the need fits into alloc in addition to used.
 func FitsWith(need, used, alloc []int64) bool {
 	for d, n := range need {
 		if n+used[d] > alloc[d] {
@@ -133,8 +135,8 @@ func (t Placing) StageOn(c *podclass.Class, mc *state.Node) int32 {
 	return t.StageAllowing(c, mc)
 }
 
-// StageAllowing is StageOn for pods that need not wait for a reservation. A gang in a domain without reservations does not wait for one, though
-// its pods alone would.
+// StageAllowing does the same as StageOn for pods that need not wait for a reservation. A gang in a domain without reservations does not
+// wait for a reservation, even if its pods alone would.
 func (t Placing) StageAllowing(c *podclass.Class, mc *state.Node) int32 {
 	as := nodepool.Assignment{Labels: mc.Labels}
 	for _, st := range t.StagesFor(c) {

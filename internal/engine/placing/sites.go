@@ -17,8 +17,8 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
-// FindSite returns the node to buy for a pod of the class: the cheapest of the first stage that has one; for pods that must share a node,
-// the node that holds the most of them.
+// FindSite returns the node to buy for a pod of the class: the cheapest node of the first stage that has one. If the pods must share a
+// node, it returns the node that holds most of them.
 func (t Sites) FindSite(c *layout.Cells, class int32) *offers.Site {
 	m := t.M
 	cl := m.Classes[class]
@@ -40,7 +40,7 @@ func (t Sites) FindSite(c *layout.Cells, class int32) *offers.Site {
 				best, most, price = s, held, s.Price
 			}
 			if !crowd {
-				break // sites are sorted by price
+				break // the others are not cheaper: sites are sorted by price
 			}
 		}
 		if best != nil {
@@ -50,8 +50,8 @@ func (t Sites) FindSite(c *layout.Cells, class int32) *offers.Site {
 	return nil
 }
 
-// FindVariedSite returns a node to buy for one pod of the class from a pool whose minValues are met only by a nearly empty node, because
-// more types hold a single pod.
+// FindVariedSite returns a node to buy for one pod of the class, from a pool whose minValues only a nearly empty node meets, because more
+// types hold a single pod.
 func (t Sites) FindVariedSite(c *layout.Cells, class int32) *offers.Site {
 	m := t.M
 	if !slices.ContainsFunc(m.Pools, t.StrictVariety) {
@@ -74,11 +74,11 @@ func (t Sites) FindVariedSite(c *layout.Cells, class int32) *offers.Site {
 	return nil
 }
 
-// maxSplitSites limits how many nodes findSplitSite checks.
+// maxSplitSites is the number of nodes that findSplitSite checks.
 const maxSplitSites = 256
 
-// findSplitSite is FindVariedSite for types whose capacity depends on where they are bought: the claim names one zone and one capacity
-// type, and a more expensive offering may leave more types.
+// findSplitSite does the same as FindVariedSite for types whose capacity depends on where they are bought: the NodeClaim names one zone and
+// one capacity type, and a more expensive offering may leave more types.
 func (t Sites) findSplitSite(cl *podclass.Class, st int32, waits bool) *offers.Site {
 	var list []offers.Site
 	for _, pool := range slices.Sorted(maps.Keys(t.Assignments[st])) {
@@ -98,13 +98,13 @@ func (t Sites) findSplitSite(cl *podclass.Class, st int32, waits bool) *offers.S
 	return nil
 }
 
-// CouldBuy reports whether the node may be bought for a pod of the class; waits means that it must use a reservation.
+// CouldBuy reports whether the node may be bought for a pod of the class. waits means that it must use a reservation.
 func (t Sites) CouldBuy(cl *podclass.Class, s *offers.Site, waits bool) bool {
 	return resources.Fits(cl.Requests, s.Alloc) && (!waits || s.Limited) && t.S.Limits.Affordable(s.Pool, s.Row) && t.S.Limits.Reservable(s.Pool, s.Row, s.Slot) &&
 		t.admitsAt(cl, s) && t.variedAt(cl, s)
 }
 
-// variedAt reports whether one pod of the class on a possible new node leaves the variety that its pool requires.
+// variedAt reports whether enough types remain for the pool's minValues if one pod of the class is on the possible new node.
 func (t Sites) variedAt(cl *podclass.Class, s *offers.Site) bool {
 	if !t.StrictVariety(t.M.Pools[s.Pool]) {
 		return true
@@ -124,8 +124,8 @@ func (t Sites) MustShare(c *podclass.Class) bool {
 	})
 }
 
-// admitsAt checks the rules for a pod on a possible new node by opening that node briefly: its DaemonSet pods count, and so does a domain
-// that it adds.
+// admitsAt checks the rules for a pod on a possible new node by opening that node for a moment. The node's DaemonSet pods count, and so
+// does a domain that it adds.
 func (t Sites) admitsAt(cl *podclass.Class, s *offers.Site) bool {
 	if t.S.Topology == nil {
 		return true
@@ -140,7 +140,7 @@ func (t Sites) admitsAt(cl *podclass.Class, s *offers.Site) bool {
 	return ok
 }
 
-// cellAt returns the cell of a new node; AnyCell without rules.
+// cellAt returns the cell of a new node, or AnyCell if there are no rules.
 func (t Sites) cellAt(pool, row, slot int32, as *nodepool.Assignment) int32 {
 	if t.Cells == nil {
 		return layout.AnyCell
@@ -148,7 +148,7 @@ func (t Sites) cellAt(pool, row, slot int32, as *nodepool.Assignment) int32 {
 	return t.Cells.OfNew(pool, row, slot, as)
 }
 
-// eachNode calls the function for the nodes of a pool that the stage allows for a pod of the class.
+// eachNode calls see for the nodes of a pool that the stage allows for a pod of the class.
 func (t Sites) eachNode(c *podclass.Class, st, pool, a int32, see func(offers.Site)) {
 	m := t.M
 	p, as := m.Pools[pool], &t.Assignments[st][pool][a]
@@ -169,7 +169,7 @@ func (t Sites) eachNode(c *podclass.Class, st, pool, a int32, see func(offers.Si
 	}
 }
 
-// EachOfStage calls the function for the nodes of all pools that the stage allows for a pod of the class, in a total order.
+// EachOfStage calls see for the nodes of all pools that the stage allows for a pod of the class, in a fixed order.
 func (t Sites) EachOfStage(c *podclass.Class, st int32, see func(offers.Site)) {
 	for _, pool := range slices.Sorted(maps.Keys(t.Assignments[st])) {
 		for a := range t.Assignments[st][pool] {

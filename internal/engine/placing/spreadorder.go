@@ -11,12 +11,12 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
-// A spread constraint is checked when a pod is bound: kube-scheduler compares the domains that exist then. All planned nodes exist before
-// the first pod is bound. So each additional node may add an empty domain that earlier placements did not count.
+// A spread constraint is checked when a pod is bound: kube-scheduler compares the domains that exist at that moment. All planned nodes
+// exist before the first pod is bound. So each further node may add an empty domain that was not counted when earlier pods were placed.
 
-// PlaceTightly tries the remaining pods once more, and counts spreads as kube-scheduler does. Earlier steps also count domains in which a
-// node could be launched, as if it had an empty node, so that pods get to all domains. Here a pod is placed instead of staying pending for
-// a domain that it can't get.
+// PlaceTightly tries the remaining pods again, and counts spreads as kube-scheduler does. Earlier steps also count domains in which a node
+// could be launched, as if there were an empty node, so that pods are placed in all domains. Here a pod is placed that would otherwise stay
+// pending because it can't get a place in such a domain.
 func (t Spreads) PlaceTightly(ctx context.Context, c *layout.Cells, classes []int32) {
 	if t.RoomOnly {
 		return
@@ -41,7 +41,7 @@ func spreadHard(m *model.Model, o *topology.Groups) bool {
 	return o != nil && slices.ContainsFunc(o.Owns, func(g int32) bool { return m.Topology[g].Kind == topology.Spread && m.Topology[g].Hard })
 }
 
-// Tightly reports whether a pod placed now is valid only because no emptier domain has a node.
+// Tightly reports whether placing a pod of the class now is valid only because no emptier domain has a node.
 func (t Spreads) Tightly(class int32) bool {
 	return t.S.Topology != nil && t.S.Topology.Binding && spreadHard(t.M, t.M.Classes[class].Topology)
 }
@@ -62,7 +62,7 @@ func (t Spreads) Disturbs(host int32) bool {
 			continue
 		}
 		if group.At == topology.Hostname {
-			if t.S.Tight > 0 && !t.replays(int32(g), t.countsBefore(int32(g))) { // the node is among the hosts
+			if t.S.Tight > 0 && !t.replays(int32(g), t.countsBefore(int32(g))) { // the node itself is among the hosts
 				return true
 			}
 			continue
@@ -75,9 +75,9 @@ func (t Spreads) Disturbs(host int32) bool {
 	return false
 }
 
-// residentsDisturb reports whether DaemonSet pods on the last node opened would prevent a pod placed before from being bound. They may
-// violate anti-affinity in its domain, in either direction; they may be one too many for its spread; or they may take the place of the
-// first pod in a group that follows each other.
+// residentsDisturb reports whether DaemonSet pods on the last node opened would keep a pod that was placed earlier from being bound. They
+// may violate anti-affinity in its domain, in either direction. They may be one too many for its spread. Or they may take the place of the
+// first pod of a group whose pods follow each other.
 func (t Spreads) residentsDisturb(host int32) bool {
 	mc := &t.S.Planned[host-int32(len(t.M.Nodes))]
 	for _, class := range t.M.Pools[mc.Pool].Table.Rows[mc.Row].Residents {
@@ -115,7 +115,7 @@ func (t Spreads) residentsDisturb(host int32) bool {
 	return false
 }
 
-// firstOf reports whether the group's only members are pods placed by the trial and pods that came with the host.
+// firstOf reports whether all members of the group are pods that the trial has placed or pods that came with the host.
 func (t Spreads) firstOf(g, host int32) bool {
 	n := t.S.Topology.Total[g]
 	mc := &t.S.Planned[host-int32(len(t.M.Nodes))]
@@ -132,7 +132,7 @@ func (t Spreads) firstOf(g, host int32) bool {
 	return n <= 0
 }
 
-// AnyPlaced reports whether the condition holds for some pod that the trial has placed.
+// AnyPlaced reports whether is returns true for some pod that the trial has placed.
 func (t Spreads) AnyPlaced(is func(o *topology.Groups, host int32) bool) bool {
 	return slices.ContainsFunc(t.S.Placed.All, func(b state.Binding) bool {
 		o := t.M.Classes[b.Class].Topology
@@ -145,7 +145,8 @@ func (t Spreads) spreads(g int32) bool {
 	return t.AnyPlaced(func(o *topology.Groups, _ int32) bool { return topology.Contains(o.Owns, g) })
 }
 
-// domainOf returns a node's domain for the group: the node itself for rules over nodes, noDomain if the group ignores the node.
+// domainOf returns the node's domain for the group. For rules over nodes it is the node itself; it is noDomain if the group ignores the
+// node.
 func (t Spreads) domainOf(g, host int32) int32 {
 	h := &t.S.Topology.Hosts[host]
 	switch {
@@ -157,7 +158,7 @@ func (t Spreads) domainOf(g, host int32) int32 {
 	return h.Domains[t.M.Topology[g].At]
 }
 
-// BreaksSpread reports whether a new node in these domains could add a domain that prevents a pod placed before from being bound.
+// BreaksSpread reports whether a new node in these domains could add a domain that keeps a pod that was placed earlier from being bound.
 func (t Spreads) BreaksSpread(domains []int32) bool {
 	for g := range t.M.Topology {
 		group := &t.M.Topology[g]
@@ -178,7 +179,7 @@ func (t Spreads) BreaksSpread(domains []int32) bool {
 	return false
 }
 
-// Strained reports whether some domain has more members than the spread allows in comparison with domain d: if not, no closer check is
+// Strained reports whether some domain has more members than the spread allows in comparison with domain d. If not, no closer check is
 // needed.
 func (t Spreads) Strained(g, d int32) bool {
 	own := topology.CountAt(t.S.Topology.Members[g], d)
@@ -190,8 +191,8 @@ func (t Spreads) Strained(g, d int32) bool {
 	return false
 }
 
-// bindable replays what the trial has placed, in order, and reports whether each pod with the spread g could still be bound at its turn if
-// domain d also existed; for a spread over nodes, if one more empty node existed.
+// bindable replays what the trial has placed, in order. It reports whether each pod with the spread g could still be bound at its turn if
+// domain d also existed. For a spread over nodes, it assumes one more empty node.
 func (t Spreads) bindable(g, d int32) bool {
 	group := &t.M.Topology[g]
 	counts := t.countsBefore(g)
@@ -204,7 +205,7 @@ func (t Spreads) bindable(g, d int32) bool {
 	return t.replays(g, counts)
 }
 
-// replays is bindable with the given initial members of the domains.
+// replays does the same as bindable, with counts as the initial members of the domains.
 func (t Spreads) replays(g int32, counts map[int32]int32) bool {
 	group := &t.M.Topology[g]
 	for _, b := range t.S.Placed.All {
@@ -231,7 +232,7 @@ func (t Spreads) replays(g int32, counts map[int32]int32) bool {
 	return true
 }
 
-// countsBefore returns the group's members by domain before the trial placed any pod, for each domain that exists now.
+// countsBefore returns the group's members by domain before the trial placed any pod. It has an entry for each domain that exists now.
 func (t Spreads) countsBefore(g int32) map[int32]int32 {
 	counts := map[int32]int32{}
 	for i := range t.S.Topology.Hosts {

@@ -8,9 +8,10 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// TakersAmong returns those of the nodes that could take at least one of the pending pods, in the given order. Closed nodes are included:
-// so a planner that keeps pods off nodes which are still starting can find out that it would launch nodes for pods that already have a
-// place there. Hidden nodes and unknown names take no pods. Nothing is placed. most bounds the answer; 0 means no bound.
+// TakersAmong returns those of the given nodes that could take at least one of the pending pods, in the given order. Closed nodes are
+// included. So a planner that keeps pods off nodes which are still starting can detect that it would launch nodes for pods that already
+// have a place there. Hidden nodes and unknown names take no pods. It places nothing. most limits the number of returned nodes; 0 means no
+// limit.
 func (t Placing) TakersAmong(q planning.Query, nodes []string, most int) []string {
 	t.Options = planning.PlaceOptions{Query: q, ExistingOnly: true}
 	classes := t.WaitingClasses()
@@ -30,15 +31,15 @@ func (t Placing) TakersAmong(q planning.Query, nodes []string, most int) []strin
 	return out
 }
 
-// wouldTake reports whether a pod of the class could go on the node if it were open.
+// wouldTake reports whether the node, if it were open, could take a pod of the class.
 func (t Placing) wouldTake(node, class int32) bool {
 	c := t.M.Classes[class]
 	return c.Invalid == nil && resources.Fits(t.S.Volumes.NeedOn(c, node), t.S.Room.Of(node)) && t.M.Fits.Accepts(t.M.Nodes[node].Group, c.Shape) && t.S.Admits(c, node)
 }
 
-// RoomyAmong returns those of the nodes that have room for at least one pod that is pending or could move, without rules about other pods;
-// closed nodes are included. As long as no pod leaves the other nodes, TakersAmong names none of them. So a planner that calls it thousands
-// of times passes only these.
+// RoomyAmong returns those of the given nodes that have room for at least one pod that is pending or could move. It ignores rules about
+// other pods and includes closed nodes. As long as no pod is removed from the other nodes, TakersAmong returns none of them. So a planner
+// that calls TakersAmong thousands of times passes only the nodes that RoomyAmong returned.
 func (t Placing) RoomyAmong(nodes []string) []string {
 	classes := bitset.New(len(t.M.Classes))
 	for class, n := range t.S.Waiting {

@@ -11,8 +11,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// KeepsVariety reports whether a new node could take one more pod of the class at the stage and still have the variety its pool requires.
-// With MinValuesBestEffort, a node without the variety accepts any pods that fit.
+// KeepsVariety reports whether a new node could take one more pod of the class at the stage and still meet its pool's minValues. With
+// MinValuesBestEffort, a node that does not meet minValues accepts all pods that fit.
 func (t Growth) KeepsVariety(host int32, c *podclass.Class, stage int32) bool {
 	i := host - int32(len(t.M.Nodes))
 	if i < 0 || !t.StrictVariety(t.M.Pools[t.S.Planned[i].Pool]) {
@@ -32,15 +32,15 @@ func (t Growth) KeepsVariety(host int32, c *podclass.Class, stage int32) bool {
 		(t.Options.MinValues == planning.MinValuesBestEffort && len(loads) > 1 && !t.StillVaried(i, loads[1:]))
 }
 
-// SettlesForLess reports whether pods of the class do without the required variety, with MinValuesBestEffort: if even a single pod could
-// not have it in the pool where it would be anyway.
+// SettlesForLess reports whether pods of the class may be placed without meeting minValues. This is so with MinValuesBestEffort, if even a
+// single pod could not meet minValues in the pool that it would use anyway.
 func (t Growth) SettlesForLess(class int32) bool {
 	c := t.M.Classes[class]
 	stages := t.StagesFor(c)
 	return len(stages) > 0 && !variedSomewhere(t.M, c.Requests, stages[0])
 }
 
-// variedSomewhere reports whether some pool of the stage keeps the required variety for one pod, or requires none and has a node for it.
+// variedSomewhere reports whether some pool of the stage meets its minValues with one pod, or has no minValues and has a node for the pod.
 func variedSomewhere(m *model.Model, requests []int64, stage int32) bool {
 	return slices.ContainsFunc(m.Stages[stage].Uses, func(u podclass.Use) bool {
 		p := m.Pools[u.Pool]

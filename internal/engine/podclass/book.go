@@ -7,16 +7,16 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
-// Book lists the classes of pods, with their common data.
+// Book lists the classes of pods, with the data that they share.
 type Book struct {
 	*Reader
 	// Rules are the topology rules that pods state.
 	Rules   *topology.Index
 	Classes []*Class
-	// Kinds identify the classes from one book to the next.
+	// Kinds has the kind of each class: it identifies the class in later books.
 	Kinds  []Kind
 	Shapes []*Shape
-	// ClassIndex and ShapeIndex find classes and shapes by their texts.
+	// ClassIndex and ShapeIndex map texts to classes and shapes.
 	ClassIndex, ShapeIndex map[string]int32
 }
 
@@ -25,7 +25,7 @@ func NewBook(r *Reader, rules *topology.Index) *Book {
 	return &Book{Reader: r, Rules: rules, ClassIndex: map[string]int32{}, ShapeIndex: map[string]int32{}}
 }
 
-// ClassOf returns the class of the pattern's pods, and makes it if it is new. The position of their rules is known from
+// ClassOf returns the class of the pattern's pods, and adds it if it is new. The position of the pods' rules must be known from
 // topology.Index.Remember.
 func (b *Book) ClassOf(p *likeness.Pattern, w *likeness.Writer) int32 {
 	pod := p.First
@@ -47,7 +47,7 @@ func (b *Book) ClassOf(p *likeness.Pattern, w *likeness.Writer) int32 {
 	return at
 }
 
-// SortClasses puts the classes in the order of their text and returns the new number of each.
+// SortClasses sorts the classes by their text and returns the new number of each.
 func (b *Book) SortClasses() []int32 {
 	texts := make([]string, 0, len(b.ClassIndex))
 	for text := range b.ClassIndex {
@@ -67,7 +67,7 @@ func (b *Book) SortClasses() []int32 {
 	return number
 }
 
-// ShapeClasses finds the shapes of all classes and those of their pods that can't be planned.
+// ShapeClasses finds the shape of each class, and the classes whose pods can't be planned.
 func (b *Book) ShapeClasses() {
 	for i, c := range b.Classes {
 		text := b.Kinds[i].ShapeText()

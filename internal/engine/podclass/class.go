@@ -12,39 +12,40 @@ import (
 
 // Class is a group of pods that no scheduler could distinguish.
 type Class struct {
-	// Sample is one of the pods; common properties are read from it.
+	// Sample is one of the pods. Properties that all pods share are read from it.
 	Sample   *corev1.Pod
 	Requests []int64
-	// Shape contains the demands without the requests.
+	// Shape is the index of the class's shape, which has its demands without the requests.
 	Shape int32
-	// Invalid says why the pods can't be planned; empty if they can.
+	// Invalid says why the pods can't be planned. It is nil if they can.
 	Invalid error
-	// Pending are the class's waiting pods, indices into the list of all that wait, in the order of likeness.Compare.
+	// Pending are the class's pending pods in the order of likeness.Compare, as indexes in the list of all pending pods.
 	Pending []int32
-	// Shared are volumes that other pods use too.
+	// Shared are volumes that other pods also use.
 	Shared []SharedVolume
-	// Topology contains the topology groups of the class; nil for most classes.
+	// Topology contains the topology groups of the class. It is nil for most classes.
 	Topology *topology.Groups
-	// Nominated is the node that the pods are nominated for; empty for none. never means that they don't preempt other pods.
+	// Nominated is the node for which the pods are nominated, or "". never means that the pods don't preempt other pods.
 	Nominated string
 	Never     bool
-	// Priority is the pods' priority: pods of higher priority get scarce resources first.
+	// Priority is the pods' priority. Pods of higher priority get scarce resources first.
 	Priority int32
 	// Placeholder marks pods of capacity buffers.
 	Placeholder bool
-	// Stages are the ways to give the class a new node, best first; empty if no pool has one.
+	// Stages are the ways to give pods of the class a new node, best first. It is empty if no pool has a suitable node.
 	Stages []int32
-	// Costs is indexed like stages, for classes with preferences: an estimate of what one pod costs there, nano-USD.
+	// Costs is indexed like Stages. It is set for classes with preferences and has an estimate of what one pod costs at the stage, in
+	// nano-USD.
 	Costs []float64
 }
 
-// SharedVolume is a volume that pods of several places use: the resource of its driver, and which one it is.
+// SharedVolume is a volume that several pods use. It has the resource of the volume's driver, and the number of the volume.
 type SharedVolume struct {
 	Dim int
 	ID  volumes.ID
 }
 
-// Unshared returns the amounts that a pod of the class takes on any node: its requests without volumes that it may share.
+// Unshared returns the amounts that a pod of the class always takes on a node: its requests without volumes that it may share.
 func (c *Class) Unshared() []int64 {
 	if len(c.Shared) == 0 {
 		return c.Requests
@@ -56,12 +57,12 @@ func (c *Class) Unshared() []int64 {
 	return out
 }
 
-// PlainCost returns the least that a pod of the class could cost if none of its preferences were kept.
+// PlainCost returns the lowest cost of a pod of the class if none of its preferences were kept.
 func (c *Class) PlainCost() float64 {
 	return slices.Min(c.Costs)
 }
 
-// SortPending sorts the class's pending pods: which of them get scarce resources must not depend on the order of the input.
+// SortPending sorts the class's pending pods, because the order of the input must not determine which of them get scarce resources.
 func (c *Class) SortPending(pods []*corev1.Pod) {
 	earlier := func(a, b int32) int { return likeness.Compare(pods[a], pods[b]) }
 	if !slices.IsSortedFunc(c.Pending, earlier) {

@@ -1,18 +1,18 @@
 // Package podclass determines the demands of pods on nodes, and the stages in which they can get a new node.
 //
 // The question: which pods form one class for planning, what do they require of labels, taints, volumes and resources, and which demands on
-// which NodePools would give them a new node, best first?
+// which NodePools give them a new node, best first?
 //
-// The input is pods with their texts from likeness, the pools from nodepool, volumes, and the topology rules that pods state. The output
-// is a
-// [Book] of classes and shapes. The pods of a [Class] can't be distinguished by any scheduler; a [Shape] is a class without its requests. A
-// class has [Stage]s, with an estimate of the cost of a pod there, and [Kind]s, by which a later book reuses what has not changed.
+// The input is pods with their texts from package likeness, pools from package nodepool, volumes, and the topology rules that pods state.
+// The output is a [Book] of classes and shapes. The pods of a [Class] can't be distinguished by any scheduler; a [Shape] is a class without
+// its requests. A class has [Stage]s, each with an estimate of the cost of a pod. It has a [Kind], by which a later book reuses what has
+// not changed.
 //
 // The method: pods with equal texts form one class, numbered in the order of texts, so that the order of the input does not matter. As many
-// preferences as possible are kept together, the heaviest first, and then dropped one by one. Each level is combined with each alternative
-// that the pod requires. Pools of equal weight form one stage, within which price decides. Shapes that differ in requests alone share the
-// work.
+// preferences as possible are kept together, the heaviest first, and then dropped one by one. Each level of preferences is combined with
+// each alternative that the pod requires. Pools of equal weight form one stage, within which they compete by price. Shapes that differ only
+// in requests share the work.
 //
-// The cost: one text for each pattern of pods, one profile for each combination of shape, level, alternative and pool. Later models reuse
-// the results for a shape, with the numbers that its profiles have there ([ProfileNumbers]).
+// The cost: one text for each pattern of pods, and one profile for each combination of shape, level, alternative and pool. Later models
+// reuse the results for a shape, with the numbers that its profiles have in those models ([ProfileNumbers]).
 package podclass

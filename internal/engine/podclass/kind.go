@@ -10,27 +10,28 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
-// Kind identifies a class from one model to the next. Classes are numbered in the order of their text, and that order changes with every
-// class that is added or removed; a kind keeps its number as long as it has pods.
+// Kind identifies a class in a sequence of models. Classes are numbered in the order of their text, so their numbers change whenever a
+// class is added or removed. A kind keeps its number as long as it has pods.
 type Kind struct {
-	// Text is the class text with the numbers that topology groups have in the memo's index: they are at stakeAt to stakeEnd. sorted is
-	// the text with the model's own numbers; the model's classes are in its order.
+	// Text is the class text in which topology groups have the numbers of the memo's index; these numbers are the part from stakeAt to
+	// stakeEnd. sorted is the text with the numbers of the model, whose classes are sorted by it.
 	Text               string
 	stakeAt, stakeEnd  int
 	shapeFrom, shapeTo int
-	// Owns and In are the kind's topology groups, by their numbers in the memo's index, ascending.
+	// Owns and In are the kind's topology groups, as ascending numbers of the memo's index.
 	Owns, In []int32
-	// Members counts the kind's pods, pending and bound, and the DaemonSets that it represents. A kind without members is removed.
+	// Members is the number of the kind's pods, pending and bound, plus the number of DaemonSets that it represents. A kind with no members
+	// is removed.
 	Members int32
-	// Sample is the first of the pods.
+	// Sample is the first of the pods by likeness.Compare.
 	Sample   *corev1.Pod
 	requests []int64
 	// ruleErr says why the topology rules of its pods can't be parsed.
 	ruleErr     error
 	placeholder bool
-	// Claims means that some of the pods use volumes that depend on other pods or objects.
+	// Claims means that some of the pods use volumes that depend on other objects.
 	Claims bool
-	// Class is its number in the latest model, or -1.
+	// Class is the number of the kind's class in the latest model, or -1.
 	Class int32
 }
 
@@ -42,12 +43,12 @@ func NewKind(pod *corev1.Pod, w *likeness.Writer, stake topology.Groups, placeho
 		placeholder: placeholder, Claims: likeness.UsesClaims(pod),
 	}
 	if match.Preferring(&pod.Spec) {
-		k.shapeFrom = 0 // which preferences can be kept depends on the pod's size
+		k.shapeFrom = 0 // which preferences can be kept depends on the size of the pod
 	}
 	return k
 }
 
-// Note adds one more pod to the kind.
+// Note adds one pod to the kind.
 func (k *Kind) Note(pod *corev1.Pod) {
 	if !k.Claims && len(pod.Spec.Volumes) > 0 {
 		k.Claims = likeness.UsesClaims(pod)
@@ -57,7 +58,7 @@ func (k *Kind) Note(pod *corev1.Pod) {
 // ShapeText returns the text of the kind's shape.
 func (k *Kind) ShapeText() string { return k.Text[k.shapeFrom:k.shapeTo] }
 
-// NewClass returns a class of such pods; its shape and its topology groups must still be set.
+// NewClass returns a class for pods of the kind. Its shape and its topology groups must be set afterwards.
 func (k *Kind) NewClass() *Class {
 	c := &Class{Sample: k.Sample, Requests: slices.Clone(k.requests), Placeholder: k.placeholder, Invalid: k.ruleErr}
 	if k.Sample.Spec.Priority != nil {

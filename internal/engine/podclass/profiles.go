@@ -2,13 +2,13 @@ package podclass
 
 import "github.com/drawknife/drawknife/internal/engine/nodepool"
 
-// ProfileNumbers map the profiles of some pools to the numbers that they have in other pools made from these.
+// ProfileNumbers maps the profiles of pools to the numbers that they have in other pools, which were made from the first ones.
 type ProfileNumbers struct {
 	was, next []*nodepool.Pool
 	numbers   [][]int32
 }
 
-// NewProfileNumbers numbers the profiles of was in the order in which they are found; next are the same pools, without profiles.
+// NewProfileNumbers numbers the profiles of was in the order in which touch is called for them. next has the same pools without profiles.
 func NewProfileNumbers(was, next []*nodepool.Pool) *ProfileNumbers {
 	n := &ProfileNumbers{was: was, next: next, numbers: make([][]int32, len(was))}
 	for i, p := range was {
@@ -20,7 +20,7 @@ func NewProfileNumbers(was, next []*nodepool.Pool) *ProfileNumbers {
 	return n
 }
 
-// touch returns the profile's new number. The first shape that uses the profile sets its demand.
+// touch returns the profile's new number. The first shape that uses the profile determines its demand.
 func (n *ProfileNumbers) touch(t touch) Use {
 	at := &n.numbers[t.Pool][t.Profile]
 	if *at < 0 {
@@ -29,7 +29,7 @@ func (n *ProfileNumbers) touch(t touch) Use {
 	return Use{t.Pool, *at}
 }
 
-// Stage returns the stage with the new numbers of its profiles, for all of which touch was called.
+// Stage returns the stage with the new numbers of its profiles. touch must have been called for all of them.
 func (n *ProfileNumbers) Stage(s Stage) Stage {
 	uses := make([]Use, len(s.Uses))
 	for i, u := range s.Uses {

@@ -16,22 +16,23 @@ type Reader struct {
 	Resources *resources.Table
 	// Pools are the pools that may launch nodes, heaviest first.
 	Pools []*nodepool.Pool
-	// Asked receives the labels that pods or rules ask about.
+	// Asked collects the labels that pods or rules ask about.
 	Asked map[string]bool
-	// Devices reads claims of devices; nil if no pod has any.
+	// Devices reads claims of devices. It is nil if no pod has such claims.
 	Devices Devices
 }
 
 // Devices reads the device claims of pods.
 type Devices interface {
-	// Text is equal for pods with equal claims.
+	// Text returns the same text for pods with equal claims.
 	Text(pod *corev1.Pod) string
-	// Pins are the places of the devices that are already allocated to the pod's claims: the pod must go to nodes that all pins select.
+	// Pins returns selectors for the nodes that can use the devices already allocated to the pod's claims: the pod must go to a node that
+	// all of them select.
 	Pins(pod *corev1.Pod) []*corev1.NodeSelector
-	// Tolerations are the tolerations of the pod, or the tolerations that all pods which follow it share.
+	// Tolerations returns the pod's tolerations. If other pods follow it, it returns the tolerations that they have in common.
 	Tolerations(pod *corev1.Pod) []corev1.Toleration
-	// AddTo adds the pod's claims, and extended resources that devices could serve, to its requests. The error says why the claims can't
-	// be planned.
+	// AddTo adds to requests the devices of the pod's claims, and the devices that could serve its extended resources. The error says why
+	// the claims can't be planned.
 	AddTo(pod *corev1.Pod, requests []int64) error
 }
 
@@ -59,7 +60,7 @@ func (r *Reader) ShapeClass(c *Class, s *Shape, number int32) {
 	r.readVolumes(c)
 }
 
-// readDevices adds the device claims of a class's pods to their requests.
+// readDevices adds the devices that the claims of a class's pods need to the class's requests.
 func (r *Reader) readDevices(c *Class) {
 	if r.Devices == nil {
 		return
@@ -69,12 +70,12 @@ func (r *Reader) readDevices(c *Class) {
 	}
 }
 
-// readVolumes reads the volume demands of the pods of a class.
+// readVolumes reads the demands of the volumes that a class's pods use.
 func (r *Reader) readVolumes(c *Class) {
 	if len(c.Sample.Spec.Volumes) == 0 {
 		return
 	}
-	// Refused pods also keep their attached volumes.
+	// Pods that can't be planned also keep their attached volumes.
 	for _, v := range r.Volumes.Attached(c.Sample) {
 		if at, ok := r.Resources.At(resources.Attachable(v.Driver)); ok {
 			c.Requests[at]++

@@ -12,26 +12,26 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/volumes"
 )
 
-// Shape contains the demands of pods on a node, without resources. Classes that differ only in requests share one shape.
+// Shape contains the demands of pods on a node, apart from resources. Classes that differ only in requests share one shape.
 type Shape struct {
 	Tolerations []corev1.Toleration
-	// Terms are the alternatives of node selector and required node affinity; never empty in a valid shape.
+	// Terms are the alternatives of node selector and required node affinity. It is never empty in a valid shape.
 	Terms []match.Needs
-	// Preferred node affinity, heaviest first.
+	// Preferred is the preferred node affinity, heaviest first.
 	Preferred []match.Preference
-	// requests are the requests of the pods if the shape has preferences, and the requests of one of its classes otherwise.
+	// requests are the requests of the pods if the shape has preferences. Otherwise they are the requests of one of its classes.
 	requests []int64
 	Invalid  error
-	// Volumes are the volume demands of the pods.
+	// Volumes are the demands of the pods' volumes.
 	Volumes volumes.Constraints
-	// Demands are the pools' nodes that the shape could use, in stages. A class uses the first stage whose nodes are large enough, and
+	// Demands are the nodes of pools that the shape could use, as stages. A class uses the first stage that has large enough nodes. It
 	// falls back to later stages if limits leave it no room.
 	Demands []Stage
-	// touched are the profiles that were checked to find these, each once: Update numbers profiles again from them.
+	// touched are the distinct profiles that were checked to find Demands. Update uses them to number profiles again.
 	touched []touch
 }
 
-// touch is a profile, and the demand for which it was found.
+// touch is a profile with the demand for which it was found.
 type touch struct {
 	Use
 	demand match.Needs
@@ -74,7 +74,7 @@ func (r *Reader) NewShape(sample *corev1.Pod, requests []int64) *Shape {
 	return s
 }
 
-// pinned returns the alternatives for nodes that all of the selectors select.
+// pinned returns the terms, restricted to nodes that all of the selectors select.
 func (r *Reader) pinned(terms []match.Needs, selectors []*corev1.NodeSelector) ([]match.Needs, error) {
 	for _, selector := range selectors {
 		where, err := r.Terms.Required(&corev1.PodSpec{Affinity: &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{
@@ -101,7 +101,7 @@ func (r *Reader) pinned(terms []match.Needs, selectors []*corev1.NodeSelector) (
 
 var errPinnedElsewhere = errors.New("its node selector excludes all nodes where its devices are allocated or where pods that share its claims may run")
 
-// KeepShape converts the shape of an earlier reader to this one. The requests come from its first class.
+// KeepShape converts a shape of an earlier reader to a shape of this reader. requests are the requests of the shape's first class.
 func (r *Reader) KeepShape(s *Shape, requests []int64, profiles *ProfileNumbers) *Shape {
 	own := *s
 	own.requests = requests
@@ -130,8 +130,8 @@ func (r *Reader) KeepShape(s *Shape, requests []int64, profiles *ProfileNumbers)
 	return &own
 }
 
-// placeTerms returns the shape's alternatives for a new node: the demands of the pods, combined with each alternative of their volumes.
-// The pods' own demands, which topology rules read, do not change.
+// placeTerms returns the shape's alternatives for a new node: each alternative of the pods, combined with each alternative of their
+// volumes. Terms stays unchanged: topology rules use the pods' own demands.
 func (s *Shape) placeTerms() []match.Needs {
 	var out []match.Needs
 	for _, term := range s.Terms {
@@ -154,7 +154,7 @@ func (s *Shape) VolumesOn(labels requirements.Set) bool {
 	return v.NoNode == "" && (v.OnNodes == nil || slices.ContainsFunc(v.OnNodes, func(a requirements.Set) bool { return match.Of(a).MetBy(labels) }))
 }
 
-// touch records that the profile was examined.
+// touch records that the profile u was examined for the demand.
 func (s *Shape) touch(u Use, demand match.Needs) {
 	if !slices.ContainsFunc(s.touched, func(t touch) bool { return t.Use == u }) {
 		s.touched = append(s.touched, touch{u, demand})

@@ -6,22 +6,21 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/match"
 )
 
-// Stage is one way to give pods a new node: profiles of one or several pools that count as equally good, so that
-// price decides between them.
+// Stage is one way to give pods a new node: profiles of one or several pools that are equally good, so that they compete by price.
 type Stage struct {
 	Uses []Use
-	// gaveUp says what the stage gives up: preferences, or the avoidance of PreferNoSchedule taints.
+	// gaveUp says what is not kept at this stage: preferences, or the avoidance of PreferNoSchedule taints.
 	gaveUp sacrifice
-	// Kept is the share, by weight, of the preferences that the stage keeps.
+	// Kept is the share of preferences, by weight, that the stage keeps.
 	Kept float64
 }
 
-// Use is a profile of a pool.
+// Use is a profile of one pool.
 type Use struct {
 	Pool, Profile int32
 }
 
-// sacrifice is what a placement gives up; each value includes the ones before it.
+// sacrifice says what a placement does not keep. Each value includes the values before it.
 type sacrifice uint8
 
 const (
@@ -30,9 +29,10 @@ const (
 	sacrificeSoftTaints            // a PreferNoSchedule taint is not tolerated
 )
 
-// stagesOf lists a shape's stages: first with as many preferences as can be kept together, then with fewer of the lighter ones, then
-// without preferences, then on pools with PreferNoSchedule taints. Within each, pools are ordered by weight, and pools of equal weight form
-// one stage. Each alternative of the required affinity is tried with each level of preferences, so that no satisfiable pod is lost.
+// stagesOf lists a shape's stages. First are stages with as many preferences as can be kept together, then with fewer of the lighter
+// preferences, then without preferences, and last on pools with PreferNoSchedule taints. Within each of these levels, pools are sorted by
+// weight, and pools of equal weight form one stage. Each alternative of the required affinity is tried with each level of preferences, so
+// that every pod that could have a node gets a stage.
 func (r *Reader) stagesOf(s *Shape) []Stage {
 	var out []Stage
 	for _, level := range r.levels(s) {
@@ -51,7 +51,7 @@ func (r *Reader) stagesOf(s *Shape) []Stage {
 	return out
 }
 
-// level is a set of demands that count as equally good.
+// level is a set of demands that are equally good.
 type level struct {
 	terms  []match.Needs
 	gaveUp sacrifice
@@ -77,7 +77,7 @@ func (r *Reader) levels(s *Shape) []level {
 			}
 		}
 		if len(with) == 0 {
-			continue // together with the heavier preferences, no node is left
+			continue // no node meets it together with the heavier preferences
 		}
 		terms, sum = with, sum+p.Weight
 		kept = append(kept, level{terms, sacrificeNothing, float64(sum) / float64(max(total, 1))})
@@ -94,7 +94,7 @@ func (r *Reader) levels(s *Shape) []level {
 	return append(out, level{place, gaveUp, 0}, level{place, sacrificeSoftTaints, 0})
 }
 
-// usesOf adds the pool's profiles for the level's alternatives.
+// usesOf adds the pool's profiles for the alternatives of the level to uses.
 func (r *Reader) usesOf(uses []Use, pool int32, s *Shape, l level) []Use {
 	p := r.Pools[pool]
 	soft := l.gaveUp == sacrificeSoftTaints
@@ -102,7 +102,7 @@ func (r *Reader) usesOf(uses []Use, pool int32, s *Shape, l level) []Use {
 		return uses
 	}
 	if soft && match.Untolerated(s.Tolerations, p.Taints, false) == nil {
-		return uses // an earlier level contains it
+		return uses // an earlier level contains the same demand
 	}
 	for _, term := range l.terms {
 		if n := p.ProfileOf(term); n >= 0 {

@@ -8,22 +8,22 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
-// Stages are numbered in the order in which they are found.
+// Stages is a list of stages. They are numbered in the order in which they are found.
 type Stages struct {
 	List   []Stage
 	number map[string]int32
 }
 
-// NewStages returns an empty list with capacity for a number of stages.
+// NewStages returns an empty list with capacity for n stages.
 func NewStages(n int) *Stages { return &Stages{number: make(map[string]int32, n)} }
 
-// Find finds the stages of the class, whose shape is given, and the cost of a pod at each.
+// Find sets the stages of the class c, whose shape is s, and the cost of a pod at each stage.
 func (t *Stages) Find(pools []*nodepool.Pool, c *Class, s *Shape) {
 	c.Stages = t.usable(pools, s, c.Requests)
 	t.cost(pools, c)
 }
 
-// Intern returns the number of the stages; equal stages have one number.
+// Intern returns the number of the stage s. Equal stages have the same number.
 func (t *Stages) Intern(s Stage) int32 {
 	text := make([]byte, 0, 8*len(s.Uses)+2)
 	text = append(text, byte(s.gaveUp), byte(s.Kept*100))
@@ -40,7 +40,7 @@ func (t *Stages) Intern(s Stage) int32 {
 	return n
 }
 
-// usable returns the shape's stages that have a node large enough for one pod.
+// usable returns the shape's stages that have a node which is large enough for one pod.
 func (t *Stages) usable(pools []*nodepool.Pool, s *Shape, requests []int64) []int32 {
 	var out []int32
 	for _, st := range s.Demands {
@@ -51,12 +51,13 @@ func (t *Stages) usable(pools []*nodepool.Pool, s *Shape, requests []int64) []in
 	return out
 }
 
-// roomy reports whether some node of the stage holds one pod.
+// roomy reports whether some node of the stage has room for one pod.
 func (s *Stage) roomy(pools []*nodepool.Pool, requests []int64) bool {
 	return slices.ContainsFunc(s.Uses, func(u Use) bool { return pools[u.Pool].Holds(int(u.Profile), requests) })
 }
 
-// cost estimates the cost of a pod of the class at each of its stages: its share of the node on which this share is cheapest.
+// cost estimates the cost of a pod of the class at each of its stages: the price of the pod's share of the node on which that share is
+// cheapest.
 func (t *Stages) cost(pools []*nodepool.Pool, c *Class) {
 	if len(c.Stages) < 2 || t.List[c.Stages[0]].Kept == 0 {
 		return

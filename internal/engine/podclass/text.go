@@ -5,7 +5,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
-// Text returns the text that identifies a class, valid until the next call, and its sources.
+// Text returns the text that identifies the class of the pattern's pods, valid until the next call, and the data from which it was made.
 func Text(x *topology.Index, d Devices, p *likeness.Pattern, w *likeness.Writer) (text []byte, stake topology.Groups, ruleErr error) {
 	pod := p.First
 	text = w.Write(pod)
@@ -31,7 +31,8 @@ func Text(x *topology.Index, d Devices, p *likeness.Pattern, w *likeness.Writer)
 	return text, stake, ruleErr
 }
 
-// stakeOf returns the topology groups of the pattern's pods. The position of their own rules is known from topology.Index.Remember.
+// stakeOf returns the topology groups of the pattern's pods. The position of the pods' own rules must be known from
+// topology.Index.Remember.
 func stakeOf(x *topology.Index, p *likeness.Pattern) (topology.Groups, error) {
 	if len(x.Groups) == 0 && p.Rules == topology.NoRules {
 		return topology.Groups{}, nil

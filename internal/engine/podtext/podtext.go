@@ -1,11 +1,11 @@
 // Package podtext writes parts of pods as texts that can be compared.
 //
-// The question: are two pods equal for a scheduler? They are if the texts of all parts that the scheduler reads are equal. Two parts are
-// equal if their texts are equal. The input is parts of a pod's spec. The output is bytes that are only compared and used as keys of
+// The question: are two pods equal for a scheduler? They are equal if the texts of all parts that the scheduler reads are equal. Two parts
+// are equal if their texts are equal. The input is parts of a pod's spec. The output is bytes that are only compared or used as keys of
 // maps.
 //
-// The method: numbers have variable length, and each text comes after its length, so that different contents never have the same text.
-// Labels are sorted, because maps have no order. The cost is that of copying. A [Writer] allocates nothing once its buffers have grown.
+// The method: numbers have variable length, and each text is preceded by its length, so that different contents never have the same text.
+// Labels are sorted, because maps have no order. The cost is the cost of copying. A [Writer] allocates nothing once its buffers have grown.
 package podtext
 
 import (
@@ -15,19 +15,19 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Writer writes parts of pods so that equal texts mean equal content. It keeps its buffers between pods.
+// Writer writes parts of pods so that equal texts mean equal contents. It reuses its buffers from pod to pod.
 type Writer struct {
 	// Buf contains the text written so far.
 	Buf   []byte
 	pairs []pair
-	// Daemon is true if match.BoundDaemon is true for the pod; then the name of its node is left out.
+	// Daemon is true if match.BoundDaemon returns true for the pod. Then the name of the pod's node is left out.
 	Daemon bool
 }
 
 // Number writes a number.
 func (w *Writer) Number(v int64) { w.Buf = binary.AppendVarint(w.Buf, v) }
 
-// Text writes a text, with its length before it.
+// Text writes the length of a text and then the text.
 func (w *Writer) Text(s string) {
 	w.Buf = binary.AppendUvarint(w.Buf, uint64(len(s)))
 	w.Buf = append(w.Buf, s...)
@@ -40,7 +40,7 @@ func (w *Writer) texts(list []string) {
 	}
 }
 
-// Labels writes labels, by key.
+// Labels writes labels, sorted by key.
 func (w *Writer) Labels(labels map[string]string) {
 	w.Number(int64(len(labels)))
 	if len(labels) == 0 {
@@ -48,7 +48,7 @@ func (w *Writer) Labels(labels map[string]string) {
 	}
 	if !w.sameKeys(labels) {
 		w.pairs = w.pairs[:0]
-		for k, v := range labels { // few: each is put in its place at once
+		for k, v := range labels { // there are few labels: each is inserted in its position
 			w.pairs = append(w.pairs, pair{k, v})
 			for i := len(w.pairs) - 1; i > 0 && w.pairs[i].key < w.pairs[i-1].key; i-- {
 				w.pairs[i], w.pairs[i-1] = w.pairs[i-1], w.pairs[i]
@@ -61,8 +61,8 @@ func (w *Writer) Labels(labels map[string]string) {
 	}
 }
 
-// sameKeys fills in the values of labels with the keys of those that were written last. It returns false if the keys differ. The pods of a
-// workload come one after the other, and looking a few keys up is faster than iterating over a map.
+// sameKeys writes the values of labels if their keys are those of the labels that were written last. It returns false if the keys differ.
+// The pods of a workload follow each other, and looking up a few keys is faster than iterating over a map.
 func (w *Writer) sameKeys(labels map[string]string) bool {
 	if len(w.pairs) != len(labels) {
 		return false
@@ -183,7 +183,7 @@ func (w *Writer) podTerm(t *corev1.PodAffinityTerm, own map[string]string) {
 	w.valuesOf(t.MismatchLabelKeys, own)
 }
 
-// selector writes a selector; one that is absent differs from one that is empty.
+// selector writes a selector. A missing selector and an empty one have different texts.
 func (w *Writer) selector(s *metav1.LabelSelector) {
 	if s == nil {
 		w.Number(-1)
@@ -198,7 +198,7 @@ func (w *Writer) selector(s *metav1.LabelSelector) {
 	}
 }
 
-// valuesOf writes label keys with the pod's own values.
+// valuesOf writes label keys with the values that the pod has for them.
 func (w *Writer) valuesOf(keys []string, own map[string]string) {
 	w.Number(int64(len(keys)))
 	for _, key := range keys {

@@ -7,29 +7,29 @@ import (
 	"slices"
 )
 
-// maxLPRows bounds the rows of the linear program: if there are more items, similar ones are bundled. The bound stays proven, because the
-// proof considers every item separately. But it is weak if pods of a bundle use a node's resources in different proportions: a few node
-// selectors are enough to make several hundred items of a hundred sizes.
+// maxLPRows is the maximum number of rows of the linear program. If there are more items, similar items are bundled. The lower bound
+// remains proven, because the proof considers every item separately. But the bound is weak if pods of a bundle use a node's resources in
+// different proportions. A few node selectors are enough to turn a hundred sizes into several hundred items.
 const maxLPRows = 400
 
-// maxBundles is the number of bundles if items are bundled.
+// maxBundles is the number of bundles if similar items are bundled.
 const maxBundles = 64
 
-// bundle is one row of the linear program: items with equal needs or, if there are too many rows, with similar needs.
+// bundle is one row of the linear program. Its items have equal needs or, if there are too many rows, similar needs.
 type bundle struct {
 	Items []int32
-	At    []int // positions of the items' places
+	At    []int // indexes of the items' places
 	need  []float64
 	count float64
 	limit int
-	// uniform bundles have items with equal needs.
+	// uniform means that all items of the bundle have equal needs.
 	uniform bool
 }
 
-// takenBy reports whether the option is open to some item of the bundle.
+// takenBy reports whether some item of the bundle may use the option.
 func (b *bundle) takenBy(o *Option) bool { return slices.ContainsFunc(b.At, o.Open.Has) }
 
-// perOption returns how many pods of the bundle's mean size fit on an empty node.
+// perOption returns how many pods of the bundle's mean size fit on an empty node of the option.
 func (b *bundle) perOption(o *Option) float64 {
 	if !b.takenBy(o) {
 		return 0
@@ -50,8 +50,8 @@ func (b *bundle) perOption(o *Option) float64 {
 	return max(most, 0)
 }
 
-// bundleItems groups items with equal needs. If that leaves more than maxLPRows, it ignores which cell an item is assigned to; and if that
-// is not enough, it halves the items of each place repeatedly along the resource in which they differ most.
+// bundleItems groups items with equal needs. If that leaves more than maxLPRows bundles, it ignores to which cell an item is assigned. If
+// there are still too many, it repeatedly halves the items of each place along the resource in which they differ most.
 func bundleItems(p *Problem, places []Place) (bundles []bundle, dims int) {
 	resources := p.Dims - len(p.Pressing)
 	pressing := 0
@@ -97,8 +97,9 @@ func bundleItems(p *Problem, places []Place) (bundles []bundle, dims int) {
 	return newBundles(p, parts, places, dims, false), dims
 }
 
-// equalItems groups items by equal needs in the first dimensions, within one place or within places that differ only in their cell, in the
-// order of the first item of each. It returns nil if there are more than maxLPRows groups.
+// equalItems groups items that have equal needs in the first dims dimensions and the same place. If anywhere is set, places that differ
+// only in their cell count as the same. Groups are in the order of their first item. It returns nil if there are more than maxLPRows
+// groups.
 func equalItems(p *Problem, dims int, anywhere bool) [][]int32 {
 	var parts [][]int32
 	at := make(map[string]int, len(p.Items))
@@ -121,12 +122,12 @@ func equalItems(p *Problem, dims int, anywhere bool) [][]int32 {
 	return parts
 }
 
-// AppendKey appends what distinguishes the item from others in the first dimensions, except its cell and count.
+// AppendKey appends what distinguishes the item from others in the first dims dimensions. The item's cell and count are left out.
 func (it *Item) AppendKey(key []byte, dims int) []byte {
 	key = binary.LittleEndian.AppendUint32(key, uint32(it.Stage))
 	key = append(key, byte(it.Rules))
 	if it.PerNode != Unbounded {
-		key = binary.LittleEndian.AppendUint32(key, uint32(it.Class)) // bounds of several classes can't be added up
+		key = binary.LittleEndian.AppendUint32(key, uint32(it.Class)) // bounds of several classes can't be added
 	}
 	for _, n := range it.Need[:dims] {
 		key = binary.LittleEndian.AppendUint64(key, uint64(n))
@@ -163,12 +164,12 @@ func newBundle(p *Problem, part []int32, places []Place, dims int, uniform bool)
 			b.need[d] = float64(n)
 		}
 	} else if b.limit < math.MaxInt && len(part) > 1 {
-		b.limit = math.MaxInt // several classes: their bounds can't be added up to a bound of the bundle
+		b.limit = math.MaxInt // several classes: the sum of their bounds is not a bound of the bundle
 	}
 	return b
 }
 
-// widest returns the resource in which the items of a part differ most, and by what factor, weighted by their counts.
+// widest returns the resource in which the items of a part differ most, and the factor by which they differ, weighted by their counts.
 func widest(p *Problem, part []int32, dims int) (dim int, spread float64) {
 	for d := range dims {
 		lo, hi := int64(math.MaxInt64), int64(0)
@@ -192,7 +193,7 @@ func halve(p *Problem, part []int32, dim int) (lo, hi []int32) {
 		return cmp.Or(cmp.Compare(p.Items[a].Need[dim], p.Items[b].Need[dim]), cmp.Compare(a, b))
 	})
 	mid := len(sorted) / 2
-	// Equal needs stay together, so that halving ends.
+	// Items with equal needs stay together, so that halving ends.
 	for mid < len(sorted) && p.Items[sorted[mid]].Need[dim] == p.Items[sorted[mid-1]].Need[dim] {
 		mid++
 	}
@@ -205,7 +206,7 @@ func halve(p *Problem, part []int32, dim int) (lo, hi []int32) {
 	return sorted[:mid], sorted[mid:]
 }
 
-// Bundles is indexed by item: the number, from 1, of the item's bundle of equal needs; 0 for none.
+// Bundles returns, for each item, the number of its bundle of equal needs, from 1. It is 0 if the item has no such bundle.
 func (v *Values) Bundles() []int {
 	out := make([]int, len(v.Item))
 	if v.Program == nil {

@@ -6,35 +6,38 @@ import (
 	"slices"
 )
 
-// Certified proves a lower bound. It has a value for each item, and a price for each unit of something limited, such as a reservation. No
-// node holds items of more value than the node's price plus the price of the limited units that it uses. Any nodes that hold all pods
-// therefore cost at least the value of the pods minus the price of all limited units.
+// Certified proves a lower bound. It has a value for each item, and a price for each unit of a limited thing: a reservation or a
+// commitment. No node holds items of more value than the node's price plus the price of the limited units that it uses. Therefore any nodes
+// that hold all pods cost at least the value of the pods minus the price of all limited units.
 type Certified struct {
-	// Item is the certificate's value of one pod of each item, nano-USD per hour; scale multiplies the options' resource prices, 0 to 1.
+	// Item has the certificate's value of one pod of each item, in nano-USD per hour. scale, from 0 to 1, multiplies the options' resource
+	// prices.
 	Item   []int64
 	Scale  float64
 	Limits []LimitedUse
 }
 
-// LimitedUse is a reservation or commitment in a proof, with the options that use it.
+// LimitedUse is a reservation or a commitment in a proof, with the options that use it.
 type LimitedUse struct {
 	Reservation string
-	Commitment  int32 // from 1 on; 0 for a reservation
-	// Left is what remains of it, in instances or in billionths of the commitment's unit; value is that of each, nano-USD per hour.
+	Commitment  int32 // numbered from 1; 0 for a reservation
+	// Left is the unused amount, in instances or in billionths of the commitment's unit. Value is the price of one of these units in
+	// nano-USD per hour.
 	Left  int64
 	Value float64
 	Draws []draw
 }
 
-// draw is an option that uses something limited.
+// draw is an option that uses a limited thing.
 type draw struct {
 	Option *Option
 	Used   float64
 	Lambda []float64
 }
 
-// certify computes the proof of the bound that the values give. A limited resource is priced at the most that a node using it is worth
-// above its own price. If that reduces the bound by more than the pods add, all values are scaled down instead.
+// certify computes the proof of the bound that the values give. The price of a limited thing is the highest amount by which the value on a
+// node that uses it exceeds the node's price. If these prices reduce the bound by more than the pods' values add, all values are scaled
+// down instead.
 func (v *Values) certify(p *Problem) {
 	v.Certified = Certified{Item: v.Item, Scale: 1, Limits: v.limits(p)}
 	v.Bound = v.sum(p)
@@ -66,7 +69,7 @@ func (v *Values) certify(p *Problem) {
 	}
 }
 
-// sum returns the total value of the pods.
+// sum returns the total value of all pods.
 func (v *Values) sum(p *Problem) float64 {
 	sum := 0.0
 	for i := range p.Items {
@@ -75,7 +78,7 @@ func (v *Values) sum(p *Problem) float64 {
 	return sum
 }
 
-// limits returns the reservations, by name, and then the commitments that options of the problem use.
+// limits returns the reservations and commitments that options of the problem use: first the reservations, by name.
 func (v *Values) limits(p *Problem) []LimitedUse {
 	var out []LimitedUse
 	of := func(reservation string, commitment int32, left int64) *LimitedUse {
@@ -106,8 +109,8 @@ func (v *Values) limits(p *Problem) []LimitedUse {
 	return out
 }
 
-// bestScale returns the scale of all values that gives the highest bound. The bound is a concave function of the scale: the worth of each
-// node grows with it, the price does not.
+// bestScale returns the factor for all values that gives the highest bound. The bound is a concave function of this factor: the value on
+// each node grows with it, and the node's price does not.
 func (v *Values) bestScale(w *Worths) float64 {
 	total := v.sum(w.p)
 	worth := make([][]float64, len(v.Certified.Limits))

@@ -8,38 +8,38 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/lp"
 )
 
-// maxLPPasses and maxLPRounds bound column generation: how often all options are examined, and how often the relevant ones are examined in
-// between. It nearly always ends sooner, when no column improves the mix; as long as one would, all values have to be lowered by what that
-// column is worth beyond its price. maxLPWork bounds the multiplications; a column takes the square of the number of rows. maxNewOptions is
-// how many options each pass adds to the relevant ones.
+// maxLPPasses and maxLPRounds limit column generation: how often all options are examined, and how often the relevant options are examined
+// in between. It nearly always ends earlier, when no column improves the mix. If it ends while a column still would, all values must be
+// lowered by the share by which that column's value exceeds its price. maxLPWork limits the number of multiplications; a column takes the
+// square of the number of rows. maxNewOptions is the number of options that each pass adds to the relevant options.
 const (
 	maxLPPasses   = 60
 	maxLPRounds   = 800
 	maxLPWork     = 500_000_000
 	maxNewOptions = 8
-	// roughColumns bounds the columns for each row if values only steer. If hundreds of nodes are nearly equally good, the last thousandth
-	// takes most of the time.
+	// roughColumns is the maximum number of columns for each row if values are only a guide. If hundreds of nodes are nearly equally good,
+	// the last thousandth of the cost takes most of the time.
 	roughColumns = 20
-	// nearEnough and roughlyNear say by which share of the cost the best known values may be too low.
+	// nearEnough and roughlyNear are the shares of the cost by which the best known values may be too low at the end.
 	nearEnough  = 1e-5
 	roughlyNear = 2e-3
-	// gapShare is the share of the gap between a plan and its bound that may stay unexplored.
+	// gapShare is the share of the gap between a plan and its lower bound that may stay unexplored.
 	gapShare = 1.0 / 3
-	// progress is by which share of the cost the mix or the bound must improve within idleColumns fillings per row, and gapProgress by
-	// which share of their difference. If hundreds of mixes cost the same, the search may make no progress. roughProgress and roughIdle
-	// apply instead if values are only a guide.
+	// progress is the share of the cost by which the mix or the bound must improve within idleColumns fillings per row. gapProgress is the
+	// required share of the difference between them. If hundreds of mixes cost the same, the search may make no progress. roughProgress and
+	// roughIdle apply if values are only a guide.
 	progress      = 1e-5
 	gapProgress   = 1.0 / 50
 	idleColumns   = 4
 	roughProgress = 1e-4
 	roughIdle     = 1
-	// plannedIdle applies to a plan's proof: how many fillings per row may bring nothing before all options are checked against the best
-	// known values. fairlyNear says by which share of the plan's cost these values may then be too low.
+	// plannedIdle is for a plan's proof. It is the number of fillings per row after which all options are checked against the best known
+	// values, if these fillings improved nothing. fairlyNear is the share of the plan's cost by which these values may then be too low.
 	plannedIdle = 1
 	fairlyNear  = 2e-2
-	// centerWeight is the weight of the best known values in the values that fillings are searched with.
+	// centerWeight is the weight of the best known values in the values with which fillings are searched.
 	centerWeight = 0.5
-	// maxRoughRows bounds the rows of the program if values only steer.
+	// maxRoughRows is the maximum number of rows of the program if values are only a guide.
 	maxRoughRows = 96
 )
 
@@ -47,27 +47,27 @@ const (
 type Program struct {
 	p       *Problem
 	Bundles []bundle
-	// Dims is the number of first dimensions that it uses: all resources, and as many caps as keep the number of rows small.
+	// Dims is the number of leading dimensions that the program uses: all resources, and as many caps as keep the number of rows small.
 	Dims int
-	// Need and most are indexed [bundle*dims+…] and [option][bundle]
+	// Need is indexed by bundle*Dims+dimension. most is indexed by option and bundle.
 	Need   []float64
 	Most   [][]float64
 	Room   []float64 // [option*dims+d]
 	master *lp.Master
 	Sacks  []lp.Knapsack // by option
 	Column []float64
-	scale  []float64 // per resource: planner units per LP unit
+	scale  []float64 // per resource: planner units per unit of the linear program
 	Lambda []float64 // [option*dims+d], LP units
 	Value  []float64 // scratch
-	// entered counts the columns added so far.
+	// entered is the number of columns added so far.
 	entered int
-	// center are the best values tried so far, judged by the options examined, and centerBound is their bound.
+	// center has the best values tried so far, judged by the options that were examined. centerBound is the lower bound that they give.
 	center      []float64
 	centerBound float64
 	stuck       standstill
-	// checked is the value of entered when some option last held more of the best known values than its price: see idle.
+	// checked is the value of entered when some option last held more value, by the best known values, than its price: see idle.
 	checked int
-	// options lists, by row of the master, the option whose filling is its column; -1 for none.
+	// options has, for each row of the master, the option whose filling is the row's column, or -1.
 	options []int32
 }
 
@@ -107,9 +107,9 @@ func NewProgram(p *Problem, places []Place) *Program {
 	return pr
 }
 
-// generate runs column generation: as long as a node can be filled with more value than it costs, that filling becomes a column and the
-// values are corrected. Few options matter in the end. So it works with the relevant ones until none improves the mix, and only then checks
-// all others.
+// generate runs column generation. As long as a node can hold more value than it costs, that filling becomes a column and the values are
+// corrected. Few options are relevant in the end. So it works with the relevant options until none of them improves the mix, and only then
+// checks all others.
 func (pr *Program) generate(ctx context.Context) {
 	hot := pr.start()
 	pr.spread(pr.startCenter())
@@ -143,7 +143,7 @@ func (pr *Program) generate(ctx context.Context) {
 			}
 		}
 		if near && len(found) > 0 {
-			pr.shrinkCenter(found[0].ratio) // and continue, even if only with the options examined so far
+			pr.shrinkCenter(found[0].ratio) // The values have changed: continue, even if no new option was found
 			pr.checked = pr.entered
 		} else if len(hot) == before {
 			return
@@ -151,7 +151,7 @@ func (pr *Program) generate(ctx context.Context) {
 	}
 }
 
-// converge improves the mix by the given options until none of them improves it.
+// converge improves the mix with the given options until none of them improves it.
 func (pr *Program) converge(ctx context.Context, options []int32) {
 	for range maxLPRounds {
 		again := pr.sweep(options)
@@ -169,8 +169,8 @@ func (pr *Program) converge(ctx context.Context, options []int32) {
 	pr.revalue()
 }
 
-// sweep examines the options once, with values between the master's and the best known ones. The master's values alone oscillate while
-// hundreds of fillings are about equally good; values in between need a fraction of the columns.
+// sweep examines the options once, with values between the master's values and the best known values. If hundreds of fillings are about
+// equally good, the master's values alone oscillate. Values in between need a fraction of the columns.
 //
 // Source: P. Wentges, "Weighted Dantzig-Wolfe decomposition for linear mixed-integer programming", 1997.
 func (pr *Program) sweep(options []int32) bool {
@@ -204,7 +204,7 @@ func (pr *Program) sweep(options []int32) bool {
 	return again
 }
 
-// near reports whether the bound of the best known values is close to the cost of the mix, which no bound can exceed.
+// near reports whether the bound of the best known values is close to the cost of the mix, which is an upper limit of all bounds.
 func (pr *Program) near() bool {
 	apart := nearEnough
 	if pr.p.Rough {
@@ -218,7 +218,7 @@ func (pr *Program) near() bool {
 	return cost-pr.centerBound <= near
 }
 
-// exhausted reports whether the search has used all the fillings that it may examine.
+// exhausted reports whether the search has examined the maximum number of fillings.
 func (pr *Program) exhausted() bool {
 	rows, idle, cost := len(pr.Bundles), idleColumns, pr.master.Objective()
 	least := max(cost*progress, (cost-pr.centerBound)*gapProgress)
@@ -233,21 +233,21 @@ func (pr *Program) exhausted() bool {
 	return pr.p.Rough && pr.entered > roughColumns*rows || pr.entered*rows*rows > maxLPWork
 }
 
-// idle is for a plan's proof: it reports whether a few fillings have improved neither the mix nor the bound although the two are not far
-// apart. The mix begins with the plan's own fillings, and hundreds of others cost the same. The best known values then hardly improve,
-// unless an unexamined option holds more of them than its price.
+// idle is for a plan's proof. It reports whether a few fillings have improved neither the mix nor the bound although the two are close. The
+// mix begins with the plan's own fillings, and hundreds of other fillings cost the same. The best known values then hardly improve, unless
+// an option that was not examined holds more of their value than its price.
 func (pr *Program) idle() bool {
 	return pr.p.Planned > 0 && pr.entered-max(pr.stuck.entered, pr.checked) > plannedIdle*len(pr.Bundles) &&
 		pr.p.Planned-pr.centerBound <= pr.p.Planned*fairlyNear
 }
 
-// standstill records the cost of the mix, the best bound, and how many fillings had been examined when either last improved.
+// standstill records the cost of the mix, the best bound, and the number of fillings that had been examined when one of them last improved.
 type standstill struct {
 	cost, bound float64
 	entered     int
 }
 
-// shrinkCenter scales the best known values down by the ratio, for an option that holds more of them than its price.
+// shrinkCenter divides the best known values by ratio, because an option can hold ratio times its price of them.
 func (pr *Program) shrinkCenter(ratio float64) {
 	if ratio <= 1 {
 		return
@@ -258,8 +258,8 @@ func (pr *Program) shrinkCenter(ratio float64) {
 	}
 }
 
-// worthMore is an option that is worth more than its price; ratio is the most that one of its nodes holds of the present values, divided by
-// the price.
+// worthMore is an option that can hold more value than its price. ratio is the highest value on one of its nodes at the current values,
+// divided by the price.
 type worthMore struct {
 	option int32
 	ratio  float64
