@@ -265,12 +265,12 @@ type worthMore struct {
 	ratio  float64
 }
 
-// scan returns the options that hold more of the present values than their price, in order of the ratio of value to price.
+// scan returns the options that can hold more value than their price at the current values, the highest ratio of value to price first.
 func (pr *Program) scan() []worthMore {
 	var found []worthMore
 	for i := range pr.p.Options {
 		o := int32(i)
-		// Limited nodes are few, so they don't show what pods are worth.
+		// Limited nodes are few, so they don't determine the pods' values.
 		if pr.p.Options[o].Limited || !pr.pays(o) {
 			continue
 		}
@@ -280,7 +280,7 @@ func (pr *Program) scan() []worthMore {
 	return found
 }
 
-// enter adds a filling of the option to the mix. It returns false if that can't improve anything.
+// enter adds a filling of the option to the mix. It returns false if the filling can't improve the mix.
 func (pr *Program) enter(column []float64, o int32) bool {
 	row := pr.master.Enter(column, float64(pr.p.Options[o].Price))
 	if row < 0 {
@@ -296,7 +296,7 @@ func (pr *Program) enter(column []float64, o int32) bool {
 	return true
 }
 
-// improve prices one option by the present values and adds its best filling if that is worth more than the node.
+// improve computes one option's best filling at the current values, and adds it if its value exceeds the node's price.
 func (pr *Program) improve(o int32) bool {
 	if !pr.pays(o) {
 		return false
@@ -310,7 +310,7 @@ func (pr *Program) improve(o int32) bool {
 	return true
 }
 
-// pays reports whether the option's best filling is worth more than its price at the present values.
+// pays reports whether the value of the option's best filling exceeds its price at the current values.
 func (pr *Program) pays(o int32) bool {
 	enough := float64(pr.p.Options[o].Price)*(1+1e-6) + 1e-3
 	return pr.Sacks[o].Solve(pr.Value, enough) > enough
@@ -323,7 +323,7 @@ func (pr *Program) revalue() {
 	}
 }
 
-// MeanPrice returns the mean price of a node of the mix, nano-USD per hour.
+// MeanPrice returns the mean price of a node of the mix in nano-USD per hour.
 func (pr *Program) MeanPrice() int64 {
 	sum := 0.0
 	for _, level := range pr.master.Levels() {
@@ -332,7 +332,7 @@ func (pr *Program) MeanPrice() int64 {
 	return int64(pr.master.Objective() / max(sum, 1))
 }
 
-// InMix returns the options of the mix, sorted by the money spent on them, most first.
+// InMix returns the options of the mix, sorted by the total price of their nodes, highest first.
 func (pr *Program) InMix() []int32 {
 	spent := map[int32]float64{}
 	var out []int32
@@ -358,7 +358,7 @@ func (pr *Program) Nodes() int {
 	return int(sum)
 }
 
-// settle sets pr.lambda to the worth of the options' resources at the given values, by bundle.
+// settle sets pr.lambda to the prices of the options' resources at the given values of bundles.
 func (pr *Program) settle(value []float64) {
 	for b, u := range value {
 		pr.Value[b] = max(u, 0)

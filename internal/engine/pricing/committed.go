@@ -5,20 +5,20 @@ import (
 	"slices"
 )
 
-// A commitment makes a limited number of nodes cheaper. The worth of a node that it covers follows from the pods' values: these are the
-// pods' costs on nodes that are not covered. The dual value of a commitment is its worth, per unit used, on the node that gains most from
-// it; nodes that gain less per unit are not worth the commitment.
+// A commitment makes a limited number of nodes cheaper. The value on a node that it covers follows from the pods' values, which are the
+// pods' costs on nodes that are not covered. The dual value of a commitment is what it gains, per unit used, on the node that gains most
+// from it. Nodes that gain less per unit should not use the commitment.
 
-// CommittedValues are the values of the problem whose options are the committed ones. Their ratio is the worth of a node by the values of
-// the items, divided by its price, nano-USD per hour. The price includes the dual value of the commitment that it uses.
+// CommittedValues are the values of the problem with the committed options as its options. ratio is the value of an option's items divided
+// by its price. The price, in nano-USD per hour, includes the dual value of the commitment that the option uses.
 type CommittedValues struct {
 	P *Problem
 	Values
-	// worth is indexed by option; dual by commitment: the worth of one billionth of its unit.
+	// worth has the value on a node of each option. dual has the value of one billionth of a unit of each commitment.
 	worth, dual []float64
 }
 
-// findCommitted computes the values of the committed options from the items' values, which v has.
+// findCommitted computes the values of the committed options from the items' values in v.
 func (v *Values) findCommitted(p *Problem) {
 	c := &CommittedValues{P: &Problem{}, worth: make([]float64, len(p.Committed))}
 	*c.P = *p
@@ -39,7 +39,7 @@ func (v *Values) findCommitted(p *Problem) {
 		dual[opt.Commitment-1] = max(dual[opt.Commitment-1], (c.worth[o]-float64(opt.Price))/float64(opt.Used))
 	}
 	for o := range c.P.Options {
-		// From here on the price decides which nodes to buy first.
+		// The price determines which nodes are bought first.
 		opt := &c.P.Options[o]
 		opt.Price += int64(dual[opt.Commitment-1] * float64(opt.Used))
 		c.Ratio[o] = c.worth[o] / float64(max(opt.Price, 1))
@@ -47,12 +47,12 @@ func (v *Values) findCommitted(p *Problem) {
 	v.Committed = c
 }
 
-// relaxed are the shares of the worth of commitments that are tried if the commitments may cover more than the nodes need. In this case,
-// a commitment is worth less than the best node saves with it, and pods cost less than elsewhere.
+// relaxed lists the shares of the commitments' dual values that are tried if the commitments may cover more than the nodes need. In this
+// case, a commitment is worth less than what the best node saves with it, and pods cost less than on other nodes.
 var relaxed = [...]float64{0.7, 0.45, 0.25, 0.1, 0.03, 0}
 
-// tighten looks for values with a better bound. It assumes that commitments cover unlimited nodes, at their price plus a share of the worth
-// of the commitment they use. The bound is a concave function of that share.
+// tighten looks for values with a better lower bound. It assumes that commitments cover any number of nodes, at the nodes' price plus a
+// share of the dual value of the commitment that they use. The bound is a concave function of that share.
 func (v *Values) tighten(ctx context.Context, p *Problem) {
 	best := v
 	for _, share := range relaxed {
@@ -77,7 +77,7 @@ func (v *Values) tighten(ctx context.Context, p *Problem) {
 	}
 }
 
-// Best returns the values with the best bound.
+// Best returns the values with the best lower bound.
 func (v *Values) Best() *Values {
 	if v.Tighter != nil {
 		return v.Tighter

@@ -1,17 +1,18 @@
-// Package pricing values pods and bounds the cost of new nodes.
+// Package pricing computes values of pods and a lower bound on the cost of new nodes.
 //
-// The question: what is each pod worth, and what is the least that nodes for all pods can cost?
+// The question: what is the value of each pod, and what is the least that nodes for all pods can cost?
 //
-// The input is a [Problem]: items, which are groups of equal pods with the needs of one, and options, which are nodes to buy with a price
-// and their room. The output is [Values]: the worth of one pod of each item, the worth of each option's resources, and a lower bound on
-// the cost of any nodes that hold all pods, with its proof ([Certified]). No option can hold pods of more value than its price.
+// The input is a [Problem] with items and options. An item is a group of equal pods, with the needs of one of them. An option is a kind of
+// node to buy, with its price and its room. The output is [Values]: the value of one pod of each item, the price of each option's
+// resources, and a lower bound on the cost of any nodes that hold all pods, with its proof ([Certified]). On no option does the value of
+// the pods that fit exceed its price.
 //
 // The method is column generation with fractional fillings (Gilmore and Gomory, A Linear Programming Approach to the Cutting-Stock Problem,
-// 1961), smoothed (Wentges, Weighted Dantzig-Wolfe decomposition for linear mixed-integer programming, 1997): a [Program] prices one node of
-// each option by the present values and adds the fillings that are worth more than they cost. Its floating-point values are then lowered
-// until weak duality proves them, and rounded down. Limited things, such as reservations and commitments, are paid for at their own dual
-// value. docs/algorithm.md carries an example through.
+// 1961), smoothed (Wentges, Weighted Dantzig-Wolfe decomposition for linear mixed-integer programming, 1997). A [Program] finds the best
+// filling of one node of each option at the current values, and adds the fillings whose value exceeds the node's price. Its floating-point
+// values are then lowered until weak duality proves them, and are rounded down. Limited things, such as reservations and commitments, have
+// their own dual value, which is added to the price of the nodes that use them. docs/algorithm.md has a worked example.
 //
-// The cost: a column takes the square of the number of rows, which is at most a few hundred; each pass over all options solves one small
-// linear program per option. The work is bounded by counts, not by time; ending early gives a weaker bound, but a valid one.
+// The cost: a column takes the square of the number of rows, which is at most a few hundred. Each pass over all options solves one small
+// linear program per option. The work is limited by counts, not by time. If it ends early, the bound is weaker but still valid.
 package pricing

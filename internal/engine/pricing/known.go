@@ -1,6 +1,7 @@
 package pricing
 
-// FromKnown proves values that are known from a similar problem, and computes the unknown ones to match. It changes u.
+// FromKnown proves values that are known from a similar problem. It computes the unknown values so that they fit the known ones. It changes
+// u.
 func FromKnown(p *Problem, u []float64, unknown []bool) *Values {
 	pr := NewProgram(p, PlacesInUse(p.Items))
 	mean := make([]float64, len(pr.Bundles))
@@ -23,7 +24,7 @@ func FromKnown(p *Problem, u []float64, unknown []bool) *Values {
 				u[i] = mean[b]
 			}
 		}
-		if bn.uniform { // the proof uses one value for all of them
+		if bn.uniform { // the proof uses one value for all items of the bundle
 			for _, i := range bn.Items {
 				u[i] = min(u[i], u[bn.Items[0]])
 				u[bn.Items[0]] = u[i]

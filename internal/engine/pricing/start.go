@@ -7,7 +7,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/lp"
 )
 
-// start opens the master with the cheapest single-class filling of each bundle and returns the options used.
+// start fills the master with the cheapest single-class filling of each bundle, and returns the options used.
 func (pr *Program) start() []int32 {
 	n := len(pr.Bundles)
 	demand, per, price, option := make([]float64, n), make([]float64, n), make([]float64, n), make([]int32, n)
@@ -24,7 +24,7 @@ func (pr *Program) start() []int32 {
 			}
 		}
 		if per[b] == 0 {
-			// The mean of a bundle may fit nowhere although each item fits; then a tiny filling keeps the row valid.
+			// The mean need of a bundle may fit on no node although each item fits. Then a tiny filling keeps the row valid.
 			last := len(pr.p.Options) - 1
 			per[b], price[b], option[b] = 1, float64(pr.p.Options[last].Price), -1
 		}
@@ -36,7 +36,7 @@ func (pr *Program) start() []int32 {
 	return slices.DeleteFunc(option, func(o int32) bool { return o < 0 })
 }
 
-// seed adds known fillings that are worth more than they cost: starting with a good mix saves most of the work.
+// seed adds known fillings whose value exceeds their price. Starting with a good mix saves most of the work.
 func (pr *Program) seed() {
 	bundleOf := make([]int, len(pr.p.Items))
 	for b := range pr.Bundles {
@@ -58,12 +58,12 @@ func (pr *Program) seed() {
 	}
 }
 
-// startCenter sets center to the pods' values at one price for each resource, equal for all options: the duals of buying everything that
-// the pods need together. At these values, the pods that fill an option's room are worth at most its price, so few fillings can improve the
-// first solution. It returns how many nodes of which options this buys.
+// startCenter sets center to the pods' values at one price for each resource, which is the same for all options. These prices are the duals
+// of buying everything that the pods need together. At these values, the pods that fill an option's room are worth at most its price, so
+// few fillings can improve the first solution. It returns the nodes that would be bought: how many of each option.
 func (pr *Program) startCenter() []bought {
 	p := pr.p
-	var rows []int // dimensions that pods need
+	var rows []int // the dimensions that pods need
 	var demand, per, price []float64
 	var first []int32
 	for d := range pr.Dims {
@@ -141,13 +141,13 @@ type bought struct {
 	nodes  float64
 }
 
-// fewTypes is the number of options that count as few: among many, some are much better bargains than others, and the search soon finds
-// those.
+// fewTypes is the number of options up to which spread is used. If there are more, some have a much better ratio of value to price than
+// others, and the search soon finds those.
 const fewTypes = 256
 
-// spread adds fillings that are as mixed as all pods together: for each option of the mix, the share of every bundle that falls on one of
-// its nodes. Together they cost as much as the resources. No nodes can be cheaper, unless a node accepts only a limited number of pods. If
-// prices grow with size, this is most of the search.
+// spread adds fillings with the same mix of pods as the whole problem: for each option of the mix, one of its nodes gets an equal share of
+// every bundle. Together these fillings cost as much as the resources do. No nodes can be cheaper, unless a node accepts only a limited
+// number of pods. If prices grow with size, these fillings replace most of the search.
 func (pr *Program) spread(mix []bought) {
 	if len(pr.Bundles) < FewItems || len(pr.p.Options) > fewTypes {
 		return
@@ -174,8 +174,8 @@ func (pr *Program) spread(mix []bought) {
 	}
 }
 
-// takers returns, by bundle, how many kinds of options take it. Options are of one kind if they take the same bundles, such as those of one
-// zone.
+// takers returns, for each bundle, the number of kinds of options that can take it. Options are of the same kind if they can take the same
+// bundles, for example those of one zone.
 func (pr *Program) takers() []float64 {
 	out := make([]float64, len(pr.Bundles))
 	known := map[string]bool{}
@@ -201,8 +201,8 @@ func (pr *Program) takers() []float64 {
 	return out
 }
 
-// mixed adds the filling of an option with an equal share of all given pods that it takes, or as many of them as one node takes. Pods that
-// several kinds take are divided among the kinds.
+// mixed adds a filling of the option that has an equal share of all given pods that the option can take, or as many of them as fit on one
+// node. Pods that several kinds of options can take are divided among the kinds.
 func (pr *Program) mixed(o int32, pods, kinds []float64) {
 	clear(pr.Column)
 	for b, n := range pods {
@@ -221,7 +221,7 @@ func (pr *Program) mixed(o int32, pods, kinds []float64) {
 		}
 	}
 	if nodes == 0 || math.IsInf(nodes, 1) {
-		return // it takes none of them, or lacks a resource that some need
+		return // the option takes none of them, or lacks a resource that some of them need
 	}
 	worth := 0.0
 	for b, n := range pr.Column {
@@ -233,18 +233,19 @@ func (pr *Program) mixed(o int32, pods, kinds []float64) {
 	}
 }
 
-// splitSteps is how often an interval is halved to find a split of the pods.
+// splitSteps is the number of times that an interval is halved to find a split of the pods.
 const splitSteps = 24
 
-// split sets part to those of the remaining pods that go on the nodes, so that the nodes' two scarcest resources are used equally: it takes
-// more of the pods whose needs are in the nodes' proportion.
+// split sets part to those of the remaining pods that go on the nodes. It chooses them so that the nodes' two scarcest resources are used
+// equally: it takes more of the pods whose needs have the nodes' proportion.
 func (pr *Program) split(m bought, left, part []float64) {
 	first, second := pr.scarcest(m, left)
 	if second < 0 {
 		return
 	}
 	room := pr.Room[int(m.option)*pr.Dims:]
-	// lean is how much more a pod needs of the first resource, -1 to 1; size is its use of both, in nodes.
+	// lean says, from -1 to 1, how much more a pod needs of the first resource than of the second. size is its use of both, as a multiple
+	// of a node.
 	lean, size := make([]float64, len(left)), make([]float64, len(left))
 	for b := range left {
 		x, y := pr.Need[b*pr.Dims+first]/room[first], pr.Need[b*pr.Dims+second]/room[second]
@@ -252,7 +253,7 @@ func (pr *Program) split(m bought, left, part []float64) {
 			lean[b] = (x - y) / size[b]
 		}
 	}
-	// used returns the part's use of both resources and its excess use of the first, in nodes.
+	// used returns the part's use of both resources, and by how much its use of the first is larger, as multiples of a node.
 	used := func(level, slope float64) (sum, more float64) {
 		for b, n := range left {
 			z := level + slope*lean[b]
@@ -285,8 +286,8 @@ func (pr *Program) split(m bought, left, part []float64) {
 	}
 }
 
-// scarcest returns the two resources of which the remaining pods need most, measured in nodes of the option; -1 for the second if there is
-// only one.
+// scarcest returns the two resources of which the remaining pods need the most, as multiples of a node of the option. second is -1 if there
+// is only one.
 func (pr *Program) scarcest(m bought, left []float64) (first, second int) {
 	first, second = -1, -1
 	most, next := 0.0, 0.0

@@ -6,31 +6,30 @@ import (
 	"slices"
 )
 
-// Values contains the value of one pod of each item: the duals of covering all pods with nodes, found by column generation with fractional
-// fillings. No node can hold more value than its price. They steer the packing and, proven by integer arithmetic, are the plan's lower
-// bound.
+// Values contains the value of one pod of each item. These are the duals of covering all pods with nodes; column generation with fractional
+// fillings finds them. On no node does the value exceed the price. The values guide the packing. Proven by integer arithmetic, they are the
+// plan's lower bound.
 type Values struct {
-	// Item is indexed like Problem.Items: nano-USD per hour for one pod, rounded down to an integer before it steers anything.
+	// Item is indexed like Problem.Items. It has the value of one pod in nano-USD per hour, rounded down to an integer.
 	Item []int64
-	// Lambda is indexed [option*dims+resource]: the worth of one unit of the option's resources, nano-USD per hour.
+	// Lambda is indexed by option*dims+resource. It has the price of one unit of the option's resources in nano-USD per hour.
 	Lambda []float64
-	// Ratio is indexed by option: the upper bound of a filling's value, divided by the price.
+	// Ratio has, for each option, the upper bound of a filling's value, divided by the price.
 	Ratio []float64
-	// Bound is the proven lower bound, nano-USD per hour.
+	// Bound is the proven lower bound in nano-USD per hour.
 	Bound     float64
 	Certified Certified
-	// Committed are values for the problem's committed options; nil without any.
+	// Committed has the values for the problem's committed options. It is nil if there are none.
 	Committed *CommittedValues
-	// Tighter are values with a better bound, for a problem with committed options; nil if there are none.
+	// Tighter are values with a better lower bound for a problem with committed options. It is nil if no such values were found.
 	Tighter *Values
-	// Whole says, by option, which resources the bound counts in whole pods. It is nil if there are none.
+	// Whole says, for each option, which resources the bound counts in whole pods. It is nil if there are none.
 	Whole []WholeCount
 	// Program is the linear program they come from.
 	Program *Program
 }
 
-// Find computes values for the problem's items. ctx ends the refinement early; what was found until then is
-// still proven.
+// Find computes values for the problem's items. If ctx is cancelled, the refinement ends early; the values found so far are still proven.
 func Find(ctx context.Context, p *Problem) *Values {
 	v := WithoutCommitments(ctx, p)
 	if len(p.Committed) > 0 && v.Program != nil {
@@ -60,8 +59,8 @@ func WithoutCommitments(ctx context.Context, p *Problem) *Values {
 	return v
 }
 
-// take proves candidate values and keeps them if their bound is better than that of v. lambda are the options' resource prices in LP units.
-// If u is nil, each item is valued by those prices on the option that suits it best.
+// take proves candidate values and stores them in v if their lower bound is better. lambda has the options' resource prices in units of the
+// linear program. If u is nil, the value of each item is its cost by those prices on the option that suits it best.
 func (v *Values) take(pr *Program, u, lambda []float64) {
 	if u == nil {
 		u = make([]float64, len(pr.p.Items))
@@ -79,7 +78,7 @@ func (v *Values) take(pr *Program, u, lambda []float64) {
 	}
 }
 
-// keep proves candidate values, which it changes, and keeps them if their bound is better than that of v.
+// keep proves candidate values, which it changes, and stores them in v if their lower bound is better.
 func (v *Values) keep(pr *Program, u, lambda []float64) {
 	shrink, ratio := pr.prove(u, lambda)
 	found := &Values{Item: make([]int64, len(u)), Lambda: pr.perUnit(lambda, shrink), Ratio: ratio, Program: pr}
@@ -92,7 +91,8 @@ func (v *Values) keep(pr *Program, u, lambda []float64) {
 	}
 }
 
-// perUnit converts resource prices from LP units to planner units, scaled, for all of the problem's dimensions.
+// perUnit converts resource prices from units of the linear program to planner units and multiplies them by scale. It converts all of the
+// problem's dimensions.
 func (pr *Program) perUnit(lambda []float64, scale float64) []float64 {
 	dims := pr.p.Dims
 	out := make([]float64, len(pr.p.Options)*dims)
@@ -104,8 +104,8 @@ func (pr *Program) perUnit(lambda []float64, scale float64) []float64 {
 	return out
 }
 
-// bundleValues spreads the bundles' values over their items: within a bundle, a pod is worth more if it costs more at the resource prices
-// of the node that suits it best.
+// bundleValues divides the bundles' values among their items. Within a bundle, a pod's value is higher if the pod costs more at the
+// resource prices of the node that suits it best.
 func (pr *Program) bundleValues() []float64 {
 	u := make([]float64, len(pr.p.Items))
 	for b := range pr.Bundles {
@@ -128,7 +128,7 @@ func (pr *Program) bundleValues() []float64 {
 	return u
 }
 
-// fullPrices returns the options' resource prices, raised so that each node's resources together cost the node's price.
+// fullPrices returns the options' resource prices, raised so that each node's resources together have the node's price.
 func (pr *Program) fullPrices() []float64 {
 	dims := pr.Dims
 	out := make([]float64, len(pr.Lambda))
@@ -148,7 +148,7 @@ func (pr *Program) fullPrices() []float64 {
 	return out
 }
 
-// cheapest returns what the needs cost at the resource prices of the option where they cost least.
+// cheapest returns the cost of the needs at the resource prices of the option where this cost is lowest.
 func (pr *Program) cheapest(bn *bundle, lambda []float64, need func(d int) float64) float64 {
 	p := pr.p
 	best := math.Inf(1)
@@ -170,12 +170,12 @@ func (pr *Program) cheapest(bn *bundle, lambda []float64, need func(d int) float
 	return best
 }
 
-// nearlyProven is the factor by which an option's worth may exceed its price if all values are to be scaled down by it.
+// nearlyProven is the factor by which the value on an option may exceed its price if all values are scaled down because of it.
 const nearlyProven = 1 + 1e-5
 
-// lower returns values and resource prices that are lowered for options that would hold far more value than their price, and for their
-// pods, or nil if there are no such options. If the linear program was not solved to the end, or has rows for bundles of different pods,
-// scaling all values down by the worst option would also lower the values of all other pods.
+// lower returns lowered values and resource prices: for options that could hold far more value than their price, and for the pods on them.
+// It returns nil if there are no such options. If the linear program was not solved to the end, or has rows for bundles of different pods,
+// scaling all values down because of the worst option would unnecessarily lower the values of all other pods.
 func (pr *Program) lower(u, lambda []float64) (values, prices []float64) {
 	if pr.p.Rough {
 		return nil, nil
@@ -199,8 +199,8 @@ func (pr *Program) lower(u, lambda []float64) (values, prices []float64) {
 	return values, prices
 }
 
-// lowerOption leaves the option no more than a share of its worth. It scales the resource prices l by that share, and so the values of pods
-// that were worth more than what they use; afterwards, the other pods are worth at most what they use.
+// lowerOption reduces the value that the option can hold to a share of it. It scales the resource prices l by that share. It also scales
+// the values of pods whose value exceeded the price of what they use. After that, no other pod's value exceeds that price.
 func (pr *Program) lowerOption(o int, share float64, values, l []float64) {
 	opt := &pr.p.Options[o]
 	for b := range pr.Bundles {
@@ -222,7 +222,7 @@ func (pr *Program) lowerOption(o int, share float64, values, l []float64) {
 	}
 }
 
-// prove scales u down until no option with unlimited supply holds more value than its price. It returns the scale, and each option's ratio
+// prove scales u down until on no option with unlimited supply the value exceeds the price. It returns the factor, and each option's ratio
 // of value to price.
 func (pr *Program) prove(u, lambda []float64) (shrink float64, ratio []float64) {
 	p := pr.p
@@ -245,8 +245,8 @@ func (pr *Program) prove(u, lambda []float64) (shrink float64, ratio []float64) 
 	return shrink, ratio
 }
 
-// worth returns an upper bound on the value that one node of the option can hold, by weak duality at multipliers l: the node's resources at
-// their prices, plus the value of each pod beyond what it uses.
+// worth returns an upper bound on the value that one node of the option can hold, by weak duality with multipliers l: the price of the
+// node's resources, plus, for each pod, its value minus the price of what it uses.
 func (pr *Program) worth(o int, u, l []float64) float64 {
 	p := pr.p
 	opt := &p.Options[o]

@@ -7,29 +7,31 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/lp"
 )
 
-// If only a few large pods share a node, the linear program's fractions fill the node but whole pods don't: on a node with 118 GiB, two
-// pods of 52 GiB leave 14 GiB unused. In such cases the proof counts one or two resources of an instance type in whole pods. Dynamic
-// programming finds the value of the best filling with whole pods, and anyone can repeat that. The other resources keep their prices.
+// If only a few large pods fit on a node, the fractions in the linear program fill the node but whole pods don't. For example, on a node
+// with 118 GiB, two pods of 52 GiB leave 14 GiB unused. In such cases the proof counts one or two resources of an instance type in whole
+// pods. Dynamic programming finds the value of the best filling with whole pods, and anyone can repeat this computation. The other
+// resources keep their prices.
 
 const (
-	// wholeGap is the gap, as a share of the cost, above which pods are counted whole.
+	// wholeGap: pods are counted whole if the gap exceeds this share of the cost.
 	wholeGap = 0.0125
-	// wholePods is the mean number of pods on a planned node up to which pods are counted whole: smaller pods fill a node.
+	// wholePods: pods are counted whole if planned nodes have at most this number of pods on average, because smaller pods can fill a node.
 	wholePods = 6
-	// wholeNodes is the least number of planned nodes: with fewer, the last node loses more than this gains.
+	// wholeNodes is the least number of planned nodes. With fewer nodes, the free room on the last node costs more than whole pods gain.
 	wholeNodes = 50
-	// maxWholeStates bounds the states of one knapsack, maxWholeSteps the steps of all knapsacks of one plan.
+	// maxWholeStates is the maximum number of states of one knapsack. maxWholeSteps is the maximum number of steps of all knapsacks of one
+	// plan.
 	maxWholeStates = 6_000
 	maxWholeSteps  = 300_000_000
-	// maxSmallRoom bounds the units that a node may have of a second resource, such as GPUs, for that resource to be counted as well.
+	// maxSmallRoom: a second resource, such as GPUs, is also counted in whole pods if a node has at most this number of units of it.
 	maxSmallRoom = 8
-	// wholeNear is by which share of the cost the bound may fall short of the mix's cost, and wholeShare the share of the gap that it must
-	// still be able to close.
+	// wholeNear is the share of the cost by which the bound may be below the cost of the mix at the end. wholeShare is the share of the gap
+	// that the search must still be able to close.
 	wholeNear  = 5e-4
 	wholeShare = 1.0 / 10
 )
 
-// WholeCount says which resources of an option a proof counts in whole pods, and in which units; unit 0 means none.
+// WholeCount says which resources of an option a proof counts in whole pods, and the unit of each; unit 0 means that it is not counted.
 type WholeCount struct {
 	Dim  [2]int
 	Unit [2]int64
@@ -40,20 +42,20 @@ func (w *WholeCount) Counts(d int) bool {
 	return w.Unit[0] > 0 && w.Dim[0] == d || w.Unit[1] > 0 && w.Dim[1] == d
 }
 
-// wholePricing is column generation with fillings of whole pods.
+// wholePricing is the state of a column generation with fillings of whole pods.
 type wholePricing struct {
 	*Program
 	kinds  []WholeCount
 	sacks  []*lp.Whole
-	value  []float64 // scratch, as is excess
+	value  []float64 // value and excess are scratch space
 	excess []float64
-	// steps taken so far, and the least cost of the mix for which continuing pays
+	// steps is the number of steps taken so far. least is the cost of the mix below which the search ends.
 	steps int
 	least float64
 }
 
-// CountWhole returns values with a better bound that counts whole pods, or nil if it finds none. The problem's seeds are the plan's
-// fillings.
+// CountWhole returns values with a better lower bound that counts whole pods, or nil if it finds none. The problem's seeds must be the
+// plan's fillings.
 func (v *Values) CountWhole(ctx context.Context, p *Problem) *Values {
 	w := newWholePricing(p, v)
 	w.generate(ctx, v.Program.InMix())
@@ -63,7 +65,7 @@ func (v *Values) CountWhole(ctx context.Context, p *Problem) *Values {
 	return nil
 }
 
-// WorthCounting reports whether counting whole pods may improve the bound of a plan with so many nodes: see CountWhole.
+// WorthCounting reports whether counting whole pods may improve the lower bound of a plan with this number of nodes: see CountWhole.
 func (v *Values) WorthCounting(p *Problem, nodes int) bool {
 	pods := 0
 	for i := range p.Items {
@@ -73,7 +75,7 @@ func (v *Values) WorthCounting(p *Problem, nodes int) bool {
 		len(p.Committed) == 0 && len(v.Certified.Limits) == 0 && v.Program != nil && v.Program.Bundles[0].uniform
 }
 
-// newWholePricing starts from the plan's fillings and the proven values.
+// newWholePricing starts with the plan's fillings and the proven values.
 func newWholePricing(p *Problem, v *Values) *wholePricing {
 	pr := NewProgram(p, PlacesInUse(p.Items))
 	pr.start()
@@ -89,7 +91,8 @@ func newWholePricing(p *Problem, v *Values) *wholePricing {
 	}
 }
 
-// generate improves the values by the given options, and then by further options that hold more of the new values than their price.
+// generate improves the values with the given options, and then with further options that hold more value than their price at the new
+// values.
 func (w *wholePricing) generate(ctx context.Context, hot []int32) {
 	isHot := make([]bool, len(w.p.Options))
 	for _, o := range hot {
@@ -117,7 +120,7 @@ func (w *wholePricing) generate(ctx context.Context, hot []int32) {
 	}
 }
 
-// converge improves the mix by the given options until none improves it, or the values can't improve further.
+// converge improves the mix with the given options until none of them improves it, or the values can't improve further.
 func (w *wholePricing) converge(ctx context.Context, options []int32) {
 	for range maxLPRounds {
 		again := w.sweep(options, centerWeight)
@@ -130,12 +133,13 @@ func (w *wholePricing) converge(ctx context.Context, options []int32) {
 	}
 }
 
-// ended reports whether the search has used all its steps, or can't gain much: no bound is above the cost of the mix.
+// ended reports whether the search has used all its steps, or can't gain much because the bound is close to the cost of the mix, which is
+// an upper limit of all bounds.
 func (w *wholePricing) ended(ctx context.Context) bool {
 	return w.steps > maxWholeSteps || w.master.Objective() < w.least || ctx.Err() != nil
 }
 
-// sweep examines the options once, with values between the master's and the best known ones: see Program.sweep.
+// sweep examines the options once, with values between the master's values and the best known values: see Program.sweep.
 func (w *wholePricing) sweep(options []int32, weight float64) bool {
 	for b, y := range w.master.Duals() {
 		w.value[b] = weight*w.center[b] + (1-weight)*max(y, 0)
@@ -158,8 +162,8 @@ func (w *wholePricing) sweep(options []int32, weight float64) bool {
 	return again
 }
 
-// enterWhole adds the option's best filling to the mix, and then the best filling with a pod of each bundle, as long as they are worth more
-// than a node. One round of dynamic programming finds them all.
+// enterWhole adds the option's best filling to the mix, and then the best filling that has a pod of each bundle, as long as the value of
+// these fillings exceeds the node's price. A single run of dynamic programming finds all of them.
 func (w *wholePricing) enterWhole(o int32) bool {
 	entered, enough := false, float64(w.p.Options[o].Price)*(1+1e-6)+1e-3
 	for with := -1; with < len(w.Bundles); with++ {
@@ -177,8 +181,9 @@ func (w *wholePricing) enterWhole(o int32) bool {
 	return entered
 }
 
-// worthOf returns an upper bound on what one node of the option holds at the values, by bundle: whole pods in the resources that matter
-// most, the others at their prices. If the option counts no resource in whole pods, sacks has no entry for it.
+// worthOf returns an upper bound on the value that one node of the option holds, for the given values of bundles. The resources that matter
+// most are counted in whole pods, the others by their prices. If no resource of the option is counted in whole pods, sacks has no entry for
+// the option.
 func (w *wholePricing) worthOf(o int32, value []float64) float64 {
 	worth := w.Program.Sacks[o].Solve(value, -1)
 	if w.sacks[o] == nil && !w.open(o) {
@@ -189,8 +194,8 @@ func (w *wholePricing) worthOf(o int32, value []float64) float64 {
 	return min(worth, rest+w.sacks[o].Solve(w.excess))
 }
 
-// rest sets excess to the value of pods beyond their use of the resources that aren't counted in whole pods, and returns the worth of the
-// node's room in these resources.
+// rest sets excess to the value of each pod minus the price of the resources that it uses and that aren't counted in whole pods. It returns
+// the price of the node's room in these resources.
 func (w *wholePricing) rest(o int32, value []float64) float64 {
 	kind, sum := &w.kinds[o], 0.0
 	copy(w.excess, value)
@@ -207,8 +212,8 @@ func (w *wholePricing) rest(o int32, value []float64) float64 {
 	return sum
 }
 
-// open makes the option's knapsack of whole pods: for the resource in which a node's room is worth most now, and for one of which it has
-// few units. It returns false if no resource is worth anything.
+// open makes the option's knapsack of whole pods. It counts the resource whose room on a node has the highest price now, and one resource
+// of which the node has few units. It returns false if no resource has a price.
 func (w *wholePricing) open(o int32) bool {
 	opt, kind := &w.p.Options[o], &w.kinds[o]
 	most, second := 0.0, -1
@@ -248,8 +253,8 @@ func (w *wholePricing) open(o int32) bool {
 	return true
 }
 
-// unitOf returns the unit in which the resource is counted: the greatest common divisor of all needs if the room then has at most most
-// units, otherwise the smallest unit that gives at most most units.
+// unitOf returns the unit in which the resource is counted. This is the greatest common divisor of all needs, or, if the room would then
+// have more than most units, the smallest unit with which it has at most most units.
 func (w *wholePricing) unitOf(d int, room, most int64) int64 {
 	unit := int64(0)
 	for b := range w.Bundles {
@@ -263,7 +268,7 @@ func (w *wholePricing) unitOf(d int, room, most int64) int64 {
 	return room/most + 1
 }
 
-// proven returns the best values, lowered until no option holds more than its price.
+// proven returns the best values, lowered until on no option the value exceeds the price.
 func (w *wholePricing) proven() *Values {
 	p, worst := w.p, 1.0
 	whole := make([]WholeCount, len(p.Options))

@@ -2,13 +2,13 @@ package pricing
 
 import "slices"
 
-// Worths computes the value that nodes can hold, by the arithmetic that also checks certificates.
+// Worths computes the value that nodes can hold, with the same arithmetic that checks certificates.
 type Worths struct {
 	p  *Problem
-	at []int // the position of each item's place
+	at []int // the index of each item's place
 }
 
-// NewWorths prepares the problem's items.
+// NewWorths returns a Worths for the problem's items.
 func NewWorths(p *Problem) *Worths {
 	w := &Worths{p: p, at: make([]int, len(p.Items))}
 	places := PlacesInUse(p.Items)
@@ -18,9 +18,8 @@ func NewWorths(p *Problem) *Worths {
 	return w
 }
 
-// Of returns an upper bound on the value that one node of the option holds, by weak duality: its resources at prices l, plus the value of
-// each pod beyond what it uses. scale multiplies the resource prices and the pods' use at these prices; it does not multiply the items'
-// values.
+// Of returns an upper bound on the value that one node of the option holds, by weak duality: the price of its resources by l, plus, for
+// each pod, its value minus the price of what it uses. scale multiplies the resource prices, but not the items' values.
 func (w *Worths) Of(o *Option, item []int64, l []float64, scale float64) float64 {
 	total := 0.0
 	for d, amount := range o.Alloc {

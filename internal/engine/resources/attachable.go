@@ -9,16 +9,16 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Room for attached volumes is counted like any other resource: one for each CSI driver that a pod of the snapshot uses, of which a
-// volume takes one.
+// Room for attached volumes is counted like any other resource. There is one such resource for each CSI driver that a pod of the snapshot
+// uses, and each volume of the driver takes one unit.
 
-// attachPrefix is the prefix of the names of these resources; outside of the planner they appear only in certificates.
+// attachPrefix is the prefix of the names of these resources. Outside the planner they appear only in certificates.
 const attachPrefix = planning.AttachedVolumesPrefix
 
-// manyVolumes is the room of nodes that state no limit.
+// manyVolumes is the room of nodes that have no limit for volumes.
 const manyVolumes = math.MaxInt32
 
-// Attachable returns the resource that counts places for volumes of the driver.
+// Attachable returns the resource that counts attached volumes of the driver.
 func Attachable(driver string) corev1.ResourceName {
 	return corev1.ResourceName(attachPrefix + driver)
 }
@@ -26,7 +26,7 @@ func Attachable(driver string) corev1.ResourceName {
 // Attaches reports whether the resource counts volumes.
 func Attaches(name corev1.ResourceName) bool { return strings.HasPrefix(string(name), attachPrefix) }
 
-// AttachRoom fills in the room for volumes of a node with the given limits by driver.
+// AttachRoom writes to into the room for volumes of a node with the given limits by driver.
 func (t *Table) AttachRoom(into []int64, limit func(driver string) (int64, bool)) {
 	for at, name := range t.Names {
 		driver, ok := strings.CutPrefix(string(name), attachPrefix)
@@ -40,7 +40,7 @@ func (t *Table) AttachRoom(into []int64, limit func(driver string) (int64, bool)
 	}
 }
 
-// WithoutVolumes returns how many resources are none for attached volumes.
+// WithoutVolumes returns the number of resources that don't count attached volumes.
 func (t *Table) WithoutVolumes() int {
 	n := 0
 	for _, name := range t.Names {

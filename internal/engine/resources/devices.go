@@ -10,10 +10,10 @@ import (
 
 // Devices of Dynamic Resource Allocation are counted like any other resource: see package devices, which says what is counted.
 
-// devicePrefix begins the names of these resources; they never leave the planner but for certificates and sentences.
+// devicePrefix is the prefix of the names of these resources. Outside the planner they appear only in certificates and sentences.
 const devicePrefix = planning.DevicesPrefix
 
-// sharePrefix continues the names of resources that do not count devices, but the shares of kinds that exclude each other.
+// sharePrefix is the prefix of the names of resources that count shares of kinds that exclude each other, instead of devices.
 const sharePrefix = planning.DeviceSharesPrefix
 
 // Devices returns the resource that counts the devices with this name.
@@ -24,8 +24,8 @@ func CountsDevices(name corev1.ResourceName) bool {
 	return strings.HasPrefix(string(name), devicePrefix)
 }
 
-// CountsShares reports whether amounts of the resource are shares instead of numbers of devices: a GPU and its partitions have shares of a
-// common total.
+// CountsShares reports whether amounts of the resource are shares instead of numbers of devices. For example, a GPU and its partitions have
+// shares of a common total.
 func CountsShares(name corev1.ResourceName) bool { return strings.HasPrefix(string(name), sharePrefix) }
 
 // Hidden reports whether the resource exists only in the planner: no node's capacity contains it.

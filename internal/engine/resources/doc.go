@@ -2,15 +2,15 @@
 //
 // The question: how much of each resource does a pod request, and how many such pods does a node have room for?
 //
-// The input is pods and lists of quantities. The output is vectors, indexed by the places that a [Table] gives resources: CPU in
-// millicores, all else in whole units (bytes, devices, pods). Requests are rounded up and capacities down, so that rounding never promises
-// more than exists.
+// The input is pods and lists of quantities. The output is vectors, which are indexed by the indexes that a [Table] gives to resources: CPU
+// is in millicores, all other resources are in whole units (bytes, devices, pods). Requests are rounded up and capacities down, so that
+// rounding never promises more than exists.
 //
-// The method: [OfPod] follows kube-scheduler on containers, sidecars, resizes and overhead. [Fits], [HowMany] and [AddScaled] are loops over
-// a few integers; [MaxTree] finds the first of many vectors that has room for a need, by a binary tree of maxima (a tournament tree; Knuth,
-// The Art of Computer Programming, volume 3, section 5.4.1). The rooms never compute with quantities for which arithmetic would take minutes
-// ([Absurd]), and requests that no node could grant are found beforehand ([CheckPod]).
+// The method: [OfPod] treats containers, sidecars, resizes and overhead as kube-scheduler does. [Fits], [HowMany] and [AddScaled] are loops
+// over a few integers. [MaxTree] finds the first of many vectors that has room for a need, with a binary tree of maxima (a tournament tree;
+// Knuth, The Art of Computer Programming, volume 3, section 5.4.1). No package of the planner computes with quantities for which arithmetic
+// would take minutes ([Absurd]). Requests that no node could grant are refused before ([CheckPod]).
 //
-// The cost: a comparison takes as many steps as there are resources, a search in a tree of n vectors about log n comparisons, more where
-// the maxima of several resources promise room that no single vector has.
+// The cost: a comparison takes as many steps as there are resources. A search in a tree of n vectors takes about log n comparisons. It
+// takes more if the maxima of several resources suggest room that no single vector has.
 package resources

@@ -9,20 +9,20 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// A request above these amounts must be a mistake, because no node is nearly as large. The largest node of any cloud has 1,920 CPUs, 32
-// TiB of memory and 336 TB of local disks.
+// A request above these amounts must be a mistake, because all nodes are much smaller. The largest node of any cloud has 1,920 CPUs, 32 TiB
+// of memory and 336 TB of local disks.
 const (
 	impossibleCPU     = 2000
 	impossibleMemory  = 100 << 40
 	impossibleStorage = 1 << 50
 )
 
-// maxAmount bounds a single amount, in planner units, so that sums over thousands of pods and nodes stay inside int64.
+// maxAmount is the maximum of a single amount in planner units, so that sums over thousands of pods and nodes don't overflow int64.
 const maxAmount = 1 << 50
 
-// Impossible reports whether no node could ever have this amount of the resource: if the request is negative, 2,000 CPUs or more, more than
-// 100 TiB of memory, or more than 1 PiB of local storage or of anything else. It takes a short constant time for any quantity, also for
-// exponents with which ordinary arithmetic would take minutes.
+// Impossible reports whether no node could ever have this amount of the resource. This is so for a negative amount, 2,000 CPUs or more,
+// more than 100 TiB of memory, or more than 1 PiB of local storage or of any other resource. It takes a short constant time for any
+// quantity, even if its exponent is so large that ordinary arithmetic would take minutes.
 func Impossible(name corev1.ResourceName, q resource.Quantity) bool {
 	if Absurd(&q) || q.Sign() < 0 {
 		return true
@@ -36,13 +36,14 @@ func Impossible(name corev1.ResourceName, q resource.Quantity) bool {
 	return q.CmpInt64(impossibleStorage) > 0
 }
 
-// Absurd reports whether a quantity is too large or too small to compute with: comparing or adding it would write out all digits of its exponent.
+// Absurd reports whether a quantity is too large or too small to compute with: comparing or adding it would write all digits of its
+// exponent.
 func Absurd(q *resource.Quantity) bool {
 	f := math.Abs(q.AsApproximateFloat64())
 	return !(f < 1e24) || (f < 1e-12 && !q.IsZero())
 }
 
-// bounded returns q or, if q is absurd, an equally impossible quantity that is quick to compute with.
+// bounded returns q. If q is absurd, it returns another impossible quantity that is quick to compute with.
 func bounded(q resource.Quantity) resource.Quantity {
 	if !Absurd(&q) {
 		return q
@@ -54,7 +55,7 @@ func bounded(q resource.Quantity) resource.Quantity {
 	return *resource.NewScaledQuantity(sign, 21)
 }
 
-// Short formats q for people, and cuts a very long text.
+// Short formats q for people and shortens a very long text.
 func Short(q resource.Quantity) string {
 	if Absurd(&q) && q.Format == resource.BinarySI {
 		return fmt.Sprintf("about %.0e", q.AsApproximateFloat64()) // the text would contain all digits of the exponent
@@ -67,7 +68,7 @@ func Short(q resource.Quantity) string {
 	return text
 }
 
-// CheckPod refuses pods whose requests no node could grant: of any container, and in sum.
+// CheckPod refuses pods with requests that no node could grant. It checks each container and the sum.
 func CheckPod(pod *corev1.Pod) error {
 	spec := &pod.Spec
 	for _, l := range []struct {
@@ -91,7 +92,7 @@ func CheckPod(pod *corev1.Pod) error {
 	return checkRequests("requests in sum", OfPod(pod))
 }
 
-// checkRequests refuses requests no node could grant: nearly always a unit typo.
+// checkRequests refuses requests that no node could grant. Their cause is nearly always a mistake in the unit.
 func checkRequests(path string, list corev1.ResourceList) error {
 	for _, name := range Sorted(list) {
 		q := list[name]

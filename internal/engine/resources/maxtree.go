@@ -2,17 +2,17 @@ package resources
 
 import "slices"
 
-// MaxTree finds the first vector in a row that has enough for a need, without checking all: a binary tree whose inner entries contain the
-// maximum of each resource below. Entry 1 is the root, entries width to 2*width-1 are the leaves.
+// MaxTree finds the first vector of a list that is large enough for a need, without checking all vectors. It is a binary tree; each inner
+// entry has, for each resource, the maximum over the leaves below it. Entry 1 is the root, entries width to 2*width-1 are the leaves.
 type MaxTree struct {
 	// Count is the number of leaves.
 	Count       int
 	dims, width int
-	// most is indexed [entry*dims+resource]; -1 if no leaf below takes anything.
+	// most is indexed by entry*dims+resource. It is -1 if no leaf below the entry has room.
 	most []int64
 }
 
-// NewMaxTree returns a tree with a number of leaves that have no room; set them by Leaf, then call PullAll.
+// NewMaxTree returns a tree with count leaves that have no room. Set them with Leaf, then call PullAll.
 func NewMaxTree(count, dims int) MaxTree {
 	t := MaxTree{Count: count, dims: dims, width: 1}
 	for t.width < count {
@@ -32,7 +32,7 @@ func (t *MaxTree) Clone() MaxTree {
 	return out
 }
 
-// Leaf returns the leaf's vector; after changing it, call PullFrom or PullAll before the next search.
+// Leaf returns the leaf's vector. After a change of the vector, call PullFrom or PullAll before the next search.
 func (t *MaxTree) Leaf(i int) []int64 { return t.entry(t.width + i) }
 
 func (t *MaxTree) entry(i int) []int64 { return t.most[i*t.dims : (i+1)*t.dims] }
@@ -62,7 +62,7 @@ func (t *MaxTree) PullFrom(leaf int) {
 	}
 }
 
-// Next returns the first leaf from the given one on that has room for the need; -1 for none.
+// Next returns the first leaf, at or after from, that has room for the need, or -1 if there is none.
 func (t *MaxTree) Next(need []int64, from int) int {
 	if from >= t.Count || !Fits(need, t.entry(1)) {
 		return -1

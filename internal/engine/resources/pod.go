@@ -7,9 +7,9 @@ import (
 )
 
 // OfPod returns the amounts that a pod takes of a node's allocatable, including "pods: 1", as kube-scheduler counts them. They are the
-// larger of the total of its containers and the largest need of an init container together with the sidecars started before it; or the
-// amounts set for the pod as a whole. The runtime's overhead is added. During a resize, the larger of the requested and the allocated
-// amount counts.
+// larger of two amounts: the total of the pod's containers, and the largest need of an init container together with the sidecars that start
+// before it. If amounts are set for the pod as a whole, they are used instead. The runtime's overhead is added. During a resize, the larger
+// of the requested and the allocated amount counts.
 func OfPod(pod *corev1.Pod) corev1.ResourceList {
 	if pod == nil {
 		return corev1.ResourceList{}
@@ -35,7 +35,8 @@ func OfPod(pod *corev1.Pod) corev1.ResourceList {
 	return total
 }
 
-// initRequests returns the peak of the init phase and adds the sidecars, which stay, to the containers' sum.
+// initRequests returns the largest need during the init phase. It adds the sidecars, which keep running, to running, the sum of the
+// containers.
 func initRequests(init []corev1.Container, running corev1.ResourceList, statuses map[string]*corev1.ContainerStatus) corev1.ResourceList {
 	sidecars, peak := corev1.ResourceList{}, corev1.ResourceList{}
 	for i := range init {
@@ -53,7 +54,7 @@ func initRequests(init []corev1.Container, running corev1.ResourceList, statuses
 	return peak
 }
 
-// resizing maps container names to statuses that may differ from the spec, or nil if no container was resized.
+// resizing returns, by container name, the statuses that may differ from the spec, or nil if no container was resized.
 func resizing(pod *corev1.Pod) map[string]*corev1.ContainerStatus {
 	var out map[string]*corev1.ContainerStatus
 	note := func(statuses []corev1.ContainerStatus) {
@@ -70,15 +71,15 @@ func resizing(pod *corev1.Pod) map[string]*corev1.ContainerStatus {
 	note(pod.Status.ContainerStatuses)
 	note(pod.Status.InitContainerStatuses)
 	if out != nil && resizeInfeasible(pod) {
-		// The requested size can't be met on its node: only the current allocation counts. For a status without a spec, the entry below
-		// says so.
+		// The node can't grant the requested size, so only the current allocation counts. A container may have a status but no entry in the
+		// spec: the empty entry below is for this case.
 		for name, status := range out {
 			held := *status
 			held.Resources = &corev1.ResourceRequirements{Requests: corev1.ResourceList{}}
 			maxLists(held.Resources.Requests, status.Resources.Requests)
 			maxLists(held.Resources.Requests, status.AllocatedResources)
 			held.AllocatedResources = nil
-			held.Name = "" // an empty entry means: ignore the spec
+			held.Name = "" // an empty entry means that the spec is ignored
 			out[name] = &held
 		}
 	}
@@ -113,7 +114,7 @@ func resizeInfeasible(pod *corev1.Pod) bool {
 	return false
 }
 
-// podLevel reports whether a pod may state the resource for all its containers together.
+// podLevel reports whether a pod may state an amount of the resource for all its containers together.
 func podLevel(name corev1.ResourceName) bool {
 	return name == corev1.ResourceCPU || name == corev1.ResourceMemory ||
 		strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix)

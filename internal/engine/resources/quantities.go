@@ -7,18 +7,18 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// Up returns q in planner units, rounded up, and at most maxAmount.
+// Up returns q in planner units, rounded up and limited to maxAmount.
 func Up(name corev1.ResourceName, q resource.Quantity) int64 {
 	amount, _ := unitsUp(name, q, maxAmount)
 	return amount
 }
 
-// Down returns q in planner units, rounded down, and at most maxAmount.
+// Down returns q in planner units, rounded down and limited to maxAmount.
 func Down(name corev1.ResourceName, q resource.Quantity) int64 {
 	return UnitsDown(name, q, maxAmount)
 }
 
-// unitsUp returns q in planner units, rounded up, and whether this is exact.
+// unitsUp returns q in planner units, rounded up and limited to most, and whether the result is exact.
 func unitsUp(name corev1.ResourceName, q resource.Quantity, most int64) (units int64, exact bool) {
 	f := q.AsApproximateFloat64()
 	if name == corev1.ResourceCPU {
@@ -37,7 +37,7 @@ func unitsUp(name corev1.ResourceName, q resource.Quantity, most int64) (units i
 	return q.Value(), true
 }
 
-// UnitsDown returns q in planner units, rounded down, and at most the argument most.
+// UnitsDown returns q in planner units, rounded down and limited to most.
 func UnitsDown(name corev1.ResourceName, q resource.Quantity, most int64) int64 {
 	up, exact := unitsUp(name, q, most)
 	if !exact {
@@ -71,8 +71,8 @@ func Quantity(name corev1.ResourceName, amount int64) resource.Quantity {
 	return *resource.NewQuantity(amount, resource.DecimalSI)
 }
 
-// Canonical writes a list's amounts in the usual format of each resource, rounded down to whole units, so that parsing returns the same
-// amounts.
+// Canonical returns the list with each amount in the usual format of its resource, rounded down to whole units. Parsing the result returns
+// the same amounts.
 func Canonical(list corev1.ResourceList) corev1.ResourceList {
 	out := make(corev1.ResourceList, len(list))
 	for name, q := range list {

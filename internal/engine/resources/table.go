@@ -6,15 +6,15 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Table gives each resource name of the model a small number: its index in every vector. Only resources that some pod requests matter,
-// because other resources can't run out.
+// Table assigns a small number to each resource name of the model: its index in every vector. It contains only resources that some pod
+// requests, because other resources can't run out.
 type Table struct {
-	// Names of the resources, in the order of their indexes. Only Intern changes it.
+	// Names are the names of the resources, in the order of their indexes. Only Intern changes Names.
 	Names []corev1.ResourceName
 	index map[corev1.ResourceName]int
 }
 
-// Indexes of the resources that every table has, and their number.
+// Indexes of the resources that every table has, and the number of these resources.
 const (
 	CPU = iota
 	Memory
@@ -31,7 +31,7 @@ func NewTable() *Table {
 	return t
 }
 
-// Intern returns the index of the resource, and adds the resource if it is missing.
+// Intern returns the index of the resource. If the resource is missing, it is added.
 func (t *Table) Intern(name corev1.ResourceName) int {
 	if i, ok := t.index[name]; ok {
 		return i
@@ -45,14 +45,14 @@ func (t *Table) Intern(name corev1.ResourceName) int {
 // Len returns the length of every vector.
 func (t *Table) Len() int { return len(t.Names) }
 
-// At returns the resource's index. It returns false if it is missing.
+// At returns the resource's index. It returns false if the table lacks the resource.
 func (t *Table) At(name corev1.ResourceName) (int, bool) {
 	i, ok := t.index[name]
 	return i, ok
 }
 
-// InternAll numbers names in alphabetical order, so that numbering does not depend on map order. Intern returns the index of the resource,
-// and adds the resource if it is missing.
+// InternAll adds names in alphabetical order, so that indexes do not depend on the order of the map. Intern returns the index of a single
+// resource.
 func (t *Table) InternAll(names map[corev1.ResourceName]struct{}) {
 	sorted := make([]corev1.ResourceName, 0, len(names))
 	for name := range names {
@@ -64,7 +64,7 @@ func (t *Table) InternAll(names map[corev1.ResourceName]struct{}) {
 	}
 }
 
-// Capacity converts a node's amounts to a vector; resources that the list lacks are zero.
+// Capacity converts a node's amounts to a vector. Resources that the list lacks are zero.
 func (t *Table) Capacity(list corev1.ResourceList, into []int64) {
 	for i, name := range t.Names {
 		into[i] = 0
@@ -74,7 +74,7 @@ func (t *Table) Capacity(list corev1.ResourceList, into []int64) {
 	}
 }
 
-// Requests reads a pod's effective requests; resources outside the table are left out.
+// Requests converts a pod's effective requests to a vector. Resources that the table lacks are left out.
 func (t *Table) Requests(list corev1.ResourceList, into []int64) {
 	for i, name := range t.Names {
 		into[i] = 0
@@ -84,7 +84,7 @@ func (t *Table) Requests(list corev1.ResourceList, into []int64) {
 	}
 }
 
-// AddTo adds the list's amounts of resources in the table.
+// AddTo adds to sum the amounts in the list of resources that the table has.
 func (t *Table) AddTo(sum []int64, list corev1.ResourceList) {
 	left := len(list)
 	for at, name := range t.Names {
@@ -98,7 +98,7 @@ func (t *Table) AddTo(sum []int64, list corev1.ResourceList) {
 	}
 }
 
-// List turns a vector back into a ResourceList, leaving zeros out.
+// List converts a vector to a ResourceList without zeros.
 func (t *Table) List(v []int64) corev1.ResourceList {
 	out := make(corev1.ResourceList, len(v))
 	for i, amount := range v {

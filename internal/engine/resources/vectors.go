@@ -12,7 +12,7 @@ func Fits(need, have []int64) bool {
 	return true
 }
 
-// HowMany returns how many pods with the requests need fit in have: at least 0, at most limit.
+// HowMany returns how many pods with the requests need fit into have, but at most limit.
 func HowMany(need, have []int64, limit int) int {
 	n := int64(limit)
 	for i, v := range need {
@@ -26,14 +26,14 @@ func HowMany(need, have []int64, limit int) int {
 	return int(max(n, 0))
 }
 
-// AddScaled adds k times the vector.
+// AddScaled adds k times v to into.
 func AddScaled(into, v []int64, k int64) {
 	for i, x := range v {
 		into[i] += k * x
 	}
 }
 
-// LargestShare returns the largest share of a resource that the need takes; above 1, it does not fit.
+// LargestShare returns the largest share of a resource of alloc that the need takes. If it is above 1, the need does not fit.
 func LargestShare(need, alloc []int64) float64 {
 	share := 0.0
 	for d, n := range need {

@@ -1,12 +1,13 @@
-// Package runtimes keeps pods off reservations that end before the pods would be done.
+// Package runtimes keeps pods off reservations that would end before the pods have ended.
 //
-// The question: which reservations end before a pod would be done?
+// The question: which reservations end before a given pod would have ended?
 //
-// Input are the snapshot's time, the pods whose run time is known, from their activeDeadlineSeconds or from their gang, and the ends of
-// the reservations on sale. Output are patterns of these pods that also require the reservation of their node to be none of these.
+// The input is the snapshot's time, the pods whose run time is known (from their activeDeadlineSeconds or from their gang), and the ends of
+// the reservations on offer. The output is patterns of these pods with an additional requirement: the reservation of their node must be
+// none of these.
 //
-// The method: such a requirement is a node affinity like any other, on the label that names a reservation. So planned nodes, their claims
-// and existing nodes all follow it, and no other part of planning needs to know.
+// The method: such a requirement is a node affinity like any other, on the label that names a reservation. So planned nodes, their
+// NodeClaims and existing nodes all follow it, and no other part of planning needs code for it.
 //
-// The cost: pods without a known run time cost nothing beyond one look at a mark. A snapshot with such pods costs one look at each offering.
+// The cost: for a pod without a known run time, only one mark is read. A snapshot with such pods takes one pass over all offerings.
 package runtimes

@@ -13,22 +13,22 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// mostRunSeconds bounds run times, so that times can be added: a hundred years.
+// mostRunSeconds is the maximum run time, a hundred years, so that adding times does not overflow.
 const mostRunSeconds = 100 * 365 * 24 * 3600
 
-// mostNamed bounds the reservations that a reason names.
+// mostNamed is the maximum number of reservations that a reason names.
 const mostNamed = 4
 
 // Index contains what a model knows about pods with run times.
 type Index struct {
-	// runs contains the known run times and limits of pods, by their place in the roster.
+	// runs has the known run times of pods with their limits, by the pod's index in the roster.
 	runs map[int]run
-	// ends are the reservations that end, the first to end first.
+	// ends are the reservations that have an end, sorted by their end.
 	ends []reservation
 	now  time.Time
 }
 
-// run is a known run time; gang names the gang that states it, and is empty if the pod itself does.
+// run is a known run time. gang is the name of the gang that states it; it is empty if the pod itself states it.
 type run struct {
 	seconds int64
 	gang    string
@@ -40,8 +40,8 @@ type Input struct {
 	Roster   *likeness.Roster
 }
 
-// Read gives each pod with a known run time a pattern in the roster that keeps it off reservations that end too early. It returns nil if no
-// pod has a run time, or no reservation ends.
+// Read adds a pattern to the roster for each pod with a known run time. The pattern keeps the pod off reservations that end too early. It
+// returns nil if no pod has a known run time, or if no reservation has an end.
 func Read(in Input) *Index {
 	if !anyKnown(in) {
 		return nil
@@ -76,20 +76,20 @@ func Read(in Input) *Index {
 	return x
 }
 
-// anyKnown reports whether a run time is known.
+// anyKnown reports whether the run time of some pod is known.
 func anyKnown(in Input) bool {
 	return slices.ContainsFunc(in.Roster.Marks, func(m likeness.Marks) bool { return m&likeness.HasRunTime != 0 }) ||
 		slices.ContainsFunc(in.Snapshot.Gangs, func(g planning.Gang) bool { return g.RunSeconds > 0 })
 }
 
-// tooShort returns the reservations that end before a pod would be done that is placed now.
+// tooShort returns the reservations that would end before a pod that is placed now and runs for this time.
 func (x *Index) tooShort(seconds int64) []reservation {
 	done := x.now.Add(time.Duration(min(seconds, mostRunSeconds)) * time.Second)
 	n, _ := slices.BinarySearchFunc(x.ends, done, func(r reservation, t time.Time) int { return r.ends.Compare(t) })
 	return x.ends[:n]
 }
 
-// runsOf returns the run times of pods that are known, by their place in the roster.
+// runsOf returns the known run times of pods, by the pod's index in the roster.
 func runsOf(in Input) map[int]run {
 	known := map[int]run{}
 	const not = likeness.HasEnded | likeness.IsDeleted | likeness.OfDaemonSet | likeness.IsStatic
@@ -122,12 +122,12 @@ func runsOf(in Input) map[int]run {
 	return known
 }
 
-// Concerns reports whether the pod's run time matters in the snapshot: it is known, and reservations end.
+// Concerns reports whether the pod's run time matters in the snapshot: it is known, and some reservation has an end.
 func Concerns(s *planning.Snapshot, pod *corev1.Pod) bool {
 	return pod.Spec.ActiveDeadlineSeconds != nil && len(readMarket(s).ends) > 0
 }
 
-// Why says which reservations the waiting pod may not use, by its place among those of the snapshot, or "" if there is none.
+// Why says which reservations the pending pod can't use, or "" if it can use all. at is the pod's index among the snapshot's pending pods.
 func (x *Index) Why(at int) string {
 	if x == nil {
 		return ""

@@ -12,7 +12,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// reservation is a reservation that ends: what offerings say of it in addition to zone and capacity type.
+// reservation is a reservation that has an end. Its labels are what offerings state of it in addition to zone and capacity type.
 type reservation struct {
 	name   string
 	labels map[string]string
@@ -21,11 +21,11 @@ type reservation struct {
 
 // market contains the available reservations.
 type market struct {
-	// ends are the reservations that end, the first to end first; others are those that do not.
+	// ends are the reservations that have an end, sorted by their end. others are the reservations that have none.
 	ends, others []reservation
 }
 
-// readMarket finds the reservations of all catalogs. A reservation that is stated with several ends ends with the first.
+// readMarket finds the reservations of all catalogs. If offerings state several ends for a reservation, the first end is used.
 func readMarket(s *planning.Snapshot) market {
 	known := map[string]reservation{}
 	ending := false
@@ -56,7 +56,7 @@ func readMarket(s *planning.Snapshot) market {
 	return m
 }
 
-// note adds the offering's reservation, and reports whether it ends.
+// note adds the offering's reservation to known, and reports whether it has an end.
 func note(known map[string]reservation, o *cloudprovider.Offering) bool {
 	set := o.Requirements.Without(corev1.LabelTopologyZone, zoneIDLabel, corev1.LabelTopologyRegion, v1.CapacityTypeLabelKey)
 	r, ok := known[set.String()]
@@ -75,11 +75,12 @@ func note(known map[string]reservation, o *cloudprovider.Offering) bool {
 	return !r.ends.IsZero()
 }
 
-// zoneIDLabel names a zone by the ID that all accounts share.
+// zoneIDLabel is the label with the ID of a zone, which is the same in all accounts.
 const zoneIDLabel = "topology.k8s.aws/zone-id"
 
-// without returns the requirement that a node belongs to none of the reservations, which are those that end first. It goes by the label
-// that has most values, the ID; if no label differs between the reservations and others, all reserved nodes are excluded.
+// without returns the requirement that a node belongs to none of the reservations in short. These must be the ones that end first. It uses
+// the label with the most values, which is the ID. If no label distinguishes these reservations from others, the requirement excludes all
+// reserved nodes.
 func (m market) without(short []reservation) corev1.NodeSelectorRequirement {
 	rest := slices.Concat(m.ends[len(short):], m.others)
 	all := slices.Concat(short, rest)
@@ -98,7 +99,7 @@ func (m market) without(short []reservation) corev1.NodeSelectorRequirement {
 	return corev1.NodeSelectorRequirement{Key: best, Operator: corev1.NodeSelectorOpNotIn, Values: valuesOf(short, best)}
 }
 
-// valuesOf returns the different values of a label, sorted.
+// valuesOf returns the distinct values of a label, sorted.
 func valuesOf(list []reservation, key string) []string {
 	var values []string
 	for _, r := range list {
@@ -110,7 +111,7 @@ func valuesOf(list []reservation, key string) []string {
 	return slices.Compact(values)
 }
 
-// with returns the pod as if it required that of its node, too. The pod itself stays unchanged.
+// with returns a copy of the pod that also has the node requirement r. The pod itself does not change.
 func with(pod *corev1.Pod, r corev1.NodeSelectorRequirement) *corev1.Pod {
 	out := *pod
 	affinity, node := corev1.Affinity{}, corev1.NodeAffinity{}
@@ -125,7 +126,7 @@ func with(pod *corev1.Pod, r corev1.NodeSelectorRequirement) *corev1.Pod {
 		terms = nil
 		for _, own := range required.NodeSelectorTerms {
 			if len(own.MatchExpressions)+len(own.MatchFields) == 0 {
-				continue // it matches no node
+				continue // this term matches no node
 			}
 			terms = append(terms, corev1.NodeSelectorTerm{MatchExpressions: append(slices.Clone(own.MatchExpressions), r), MatchFields: own.MatchFields})
 		}

@@ -10,8 +10,8 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/valuing"
 )
 
-// packCommitted buys nodes for the items with two strategies and keeps the result that leaves the fewest pods, or else costs less: once as
-// if there were no commitments, and once with the nodes first that save most through commitments.
+// packCommitted buys nodes for the items in two ways: as if there were no commitments, and with the nodes first that save most through
+// commitments. It keeps the result that leaves the fewest pods pending; if both leave the same number, the cheaper result.
 func (t Solving) packCommitted(ctx context.Context, p *offers.Choice, v *pricing.Values) []int {
 	before := t.Mark()
 	first := *p
@@ -50,7 +50,7 @@ func (t Solving) packBy(ctx context.Context, p *offers.Choice, v *pricing.Values
 	if len(rest) == 0 {
 		return left
 	}
-	// The items already need amounts of p's caps, and PerNode no longer contains the rules that these caps express.
+	// The items already have needs of p's caps, and their PerNode no longer contains the rules that these caps express.
 	s := t.M.Shop()
 	q := valuing.Of(t.Trial).Complete(s.Choose(s.WithCaps(rest, p.Caps), p.Cells), p.Caps)
 	q.Committed = nil
@@ -60,15 +60,15 @@ func (t Solving) packBy(ctx context.Context, p *offers.Choice, v *pricing.Values
 	return left
 }
 
-// buyCommitted buys nodes that commitments cover, as long as the commitments last and the pods are worth more than the node costs. The
-// nodes that save most for the commitment they use come first. Pools with minValues are skipped: the types that a commitment covers are
-// rarely so varied. The result is how many pods of each item have no node yet.
+// buyCommitted buys nodes that commitments cover, as long as commitments are left and the pods' value exceeds the node's price. The nodes
+// that save the most per unit of the commitment are bought first. Pools with minValues are skipped: the types that a commitment covers are
+// rarely enough for minValues. The result is the number of pods of each item that have no node yet.
 func (t Solving) buyCommitted(ctx context.Context, p *offers.Choice, v *pricing.Values, c *pricing.CommittedValues) []int {
 	sold := *p
 	sold.Problem = *c.P
 	g := newLedger(t.Trial, &sold)
 	for i := range t.S.Planned {
-		// Subtract the amounts that earlier nodes use.
+		// Subtract the amounts that nodes opened earlier use.
 		if mc := &t.S.Planned[i]; mc.Commitment > 0 && !mc.Empty() {
 			tb := t.M.Pools[mc.Pool].Table
 			g.committed[mc.Commitment-1] = max(0, g.committed[mc.Commitment-1]-tb.Catalog.Cover(int(mc.Commitment-1), tb.Rows[mc.Row].Variant, int(mc.Slot)).Used)
@@ -77,7 +77,7 @@ func (t Solving) buyCommitted(ctx context.Context, p *offers.Choice, v *pricing.
 	k := filling.NewPacker(filling.NewTask(c.P, &c.Values, hostRules(t.M)), g)
 	k.Keep = func(o int32) bool {
 		opt := &p.Committed[o]
-		worth := int64(0) // the cost of these pods elsewhere
+		worth := int64(0) // the cost of these pods on other nodes
 		for _, l := range k.Trial {
 			worth += int64(l.Count) * v.Item[l.Item]
 		}
@@ -85,7 +85,7 @@ func (t Solving) buyCommitted(ctx context.Context, p *offers.Choice, v *pricing.
 	}
 	packed := k.Pack(ctx)
 	for i := range c.P.Options {
-		// Buy them at their price without commitments.
+		// Buy such nodes at their price without commitments.
 		o := &c.P.Options[i]
 		tb := t.M.Pools[o.Pool].Table
 		o.Price = tb.Catalog.Price(tb.Rows[o.Row].Variant, int(o.Slot))

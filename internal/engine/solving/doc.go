@@ -1,17 +1,18 @@
 // Package solving places all pending pods.
 //
-// The question: which pods go on which nodes, so that as many as possible have a place, pods of high priority first, and new nodes cost
-// little?
+// The question: on which nodes should which pods run, so that as many pods as possible have a place, pods of high priority come first, and
+// new nodes cost little?
 //
 // The input is a trial and the options of a query. The output is bindings and new nodes in the trial's state ([Solving.Place]), and the
-// pods for which kube-scheduler would preempt others ([Preemptions]).
+// pods for which kube-scheduler would preempt other pods ([Preemptions]).
 //
-// The method: compute a value for each pod, fill existing nodes by value, pack the other pods onto new nodes, check all of that by the
-// exact rules, and place what is left one by one (package placing). While there are few pods, it then searches for better outcomes: other
-// orders, avoiding some nodes, repacking nodes, keeping room for later pods, buying less. Each attempt that is not better is undone.
+// The method: it computes a value for each pod, fills existing nodes by value, packs the other pods onto new nodes, checks all of this by
+// the exact rules, and places the remaining pods one by one (package placing). If there are few pods, it then searches for better results:
+// it tries other orders, avoids some nodes, repacks nodes, keeps room for later pods, and buys less. An attempt that is not better is
+// undone.
 //
-// The cost: steps are bounded, not time; see the constants of each search. Without pricing, the first pass takes time linear in pods and
-// nodes.
+// The cost: the number of steps is limited, not the time. See the constants of each search. Without the pricing, the first pass takes time
+// that is linear in the number of pods and nodes.
 package solving
 
 import "github.com/drawknife/drawknife/internal/engine/trial"
@@ -22,7 +23,7 @@ type Solving struct{ *trial.Trial }
 // Of returns a Solving for the trial.
 func Of(t *trial.Trial) Solving { return Solving{t} }
 
-// Improving looks for a better outcome once all pods are placed, and undoes each attempt that is not better.
+// Improving looks for a better result once all pods are placed. It undoes each attempt that is not better.
 type Improving struct{ *trial.Trial }
 
 // ImprovingOf returns an Improving for the trial.

@@ -5,7 +5,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// packingEffort limits the work of packing a number of pods.
+// packingEffort returns the effort for packing the given number of pods.
 func packingEffort(e planning.Effort, pods int) packing.Effort {
 	switch e {
 	case planning.EffortFast:
@@ -24,13 +24,13 @@ func packingEffort(e planning.Effort, pods int) packing.Effort {
 	}
 }
 
-// fewKinds is the largest number of kinds of nodes that counts as few: types in their zones and capacity types, without those that others
-// can replace.
+// fewKinds is the number of kinds of nodes up to which there are few. A kind is a type in one zone and capacity type; kinds that others can
+// replace don't count.
 const fewKinds = 256
 
-// lighter is less effort for pods under rules between pods, if few kinds of nodes can be bought. Then nearly all that repacking saves comes
-// from the first tenth of its steps: without the others, the plans of ordinary clusters cost about a thousandth more in the mean, and 1.1 %
-// more at most. Few pods get the whole effort, and poor packings more of it.
+// lighter returns less effort for pods with rules about other pods, if only few kinds of nodes can be bought. Then nearly all of what
+// repacking saves is saved in the first tenth of its steps. Without the other steps, the plans of ordinary clusters cost about 0.1 % more
+// on average, and at most 1.1 % more. If there are few pods, they get the whole effort. Poor packings get more of it.
 func lighter(e packing.Effort, pods int) packing.Effort {
 	if pods <= maxPodsTwice {
 		return e
@@ -40,7 +40,7 @@ func lighter(e packing.Effort, pods int) packing.Effort {
 	return e
 }
 
-// seedingEffort bounds the work of the first attempt at a packing.
+// seedingEffort returns the effort for the first attempt at a packing.
 func seedingEffort(pods int) packing.Effort {
 	return packing.Effort{Starts: 1, Steps: 100 * min(pods, 5_000)}
 }

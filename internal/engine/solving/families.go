@@ -10,8 +10,9 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/state"
 )
 
-// Either all gangs of one family are placed, or none: each in its own domain, and all gangs of a group within one domain of the topology
-// that the group shares. Families that others are complete without are placed after those, in the domains that they share.
+// The gangs of one family are placed all together or not at all. Each gang gets its own domain, and all gangs of a group are within one
+// domain of the topology that the group shares. A family that is spare within another family is placed after it, in the domains that both
+// share.
 
 // familyOf returns the gang's family, or nil if it has none.
 func (t Gangs) familyOf(number int32) *gangs.Family {
@@ -21,7 +22,7 @@ func (t Gangs) familyOf(number int32) *gangs.Family {
 	return nil
 }
 
-// placesFamily reports whether the family is placed when its first gang's turn comes. Otherwise placeSpares places it.
+// placesFamily reports whether the family is placed when its first gang is next in the order. Otherwise placeSpares places it.
 func (t Gangs) placesFamily(number int32, family *gangs.Family) bool {
 	if number != family.Needed[0] {
 		return false
@@ -34,7 +35,7 @@ func (t Gangs) placesFamily(number int32, family *gangs.Family) bool {
 	return true
 }
 
-// PlaceFamily places all gangs that the family needs, as cheaply as possible. It returns false if they have no place together; then gangs
+// PlaceFamily places all gangs that the family needs, as cheaply as possible. It returns false if they can't all have places. Then gangs
 // that are complete without the pending pods are placed separately.
 func (t Gangs) PlaceFamily(ctx context.Context, family *gangs.Family) bool {
 	x := t.M.Gangs
@@ -55,8 +56,8 @@ func (t Gangs) PlaceFamily(ctx context.Context, family *gangs.Family) bool {
 	return best != nil || t.placeComplete(family)
 }
 
-// placeComplete chooses a domain for those gangs of the family that need no more places: their members run, and others may follow them. It returns
-// false, since the family as a whole has no place.
+// placeComplete chooses a domain for those gangs of the family that need no more places. Their members run, and further members may follow
+// them. It always returns false, because the family as a whole has no place.
 func (t Gangs) placeComplete(family *gangs.Family) bool {
 	if family.Within >= 0 {
 		return false
@@ -71,7 +72,7 @@ func (t Gangs) placeComplete(family *gangs.Family) bool {
 	return false
 }
 
-// placeSpares places families that others are complete without.
+// placeSpares places the families that are spare within other families.
 func (t Gangs) placeSpares(ctx context.Context, barred map[int32]bool) {
 	x := t.M.Gangs
 	for f := range x.Families {
@@ -81,7 +82,7 @@ func (t Gangs) placeSpares(ctx context.Context, barred map[int32]bool) {
 	}
 }
 
-// placeWithin places the families within the family, if that has a place.
+// placeWithin places the spare families of the family, if the family has a place.
 func (t Gangs) placeWithin(ctx context.Context, family *gangs.Family, barred map[int32]bool) {
 	x := t.M.Gangs
 	if slices.ContainsFunc(family.Needed, func(number int32) bool { return x.List[number].Option(t.S.Ways[number]) == nil }) {
@@ -96,12 +97,12 @@ func (t Gangs) placeWithin(ctx context.Context, family *gangs.Family, barred map
 	}
 }
 
-// In a family of several groups, the search from one gang to the next could use up its attempts in a domain that is too small for one of the
-// groups. So the groups are placed one after the other first: each in all of its domains, with a part of the attempts for each domain, and it
-// stays in the cheapest.
+// If a family has several groups, the search from gang to gang could use all its attempts in a domain that is too small for one of the
+// groups. So the groups are first placed one after another. Each group is tried in all of its domains, with a part of the attempts for each
+// domain, and stays in the cheapest.
 
-// groupByGroup places the groups below the common one. A result that is better than the best becomes the best. Nothing is done if the gangs have no
-// groups of their own. The trial is restored.
+// groupByGroup places the groups below the common group, one after another. If the result is better than best, it replaces best. It does
+// nothing if the gangs have no groups of their own. It restores the trial.
 func (s *together) groupByGroup(ctx context.Context, common *sharing) {
 	if !s.hasGroupsBelow(common) {
 		return
@@ -140,8 +141,8 @@ func (s *together) groupBelow(common *sharing, at int) *sharing {
 	return nil
 }
 
-// placeGroup places the gangs of the group to which the gang belongs, below the common group, or the gang alone. It returns the number of the
-// next gang, or of the same gang if there is no place.
+// placeGroup places the gangs of one group: the group below common that contains the gang with index at. If there is no such group, it
+// places only this gang. It returns the index of the next gang, or at if there is no place.
 func (s *together) placeGroup(ctx context.Context, common *sharing, at int) (end int) {
 	group := s.groupBelow(common, at)
 	part := *s

@@ -13,34 +13,35 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// All combinations of domains are tried that agree with what the groups of the gangs share. If there are few combinations, all pods of each
-// combination are packed together. If there are many, the gangs are placed one after the other, each in the domains that remain for it, at
-// most mostFamilyTries times. The cheapest result is kept. Then the combinations that keep preferred domains are tried the same way, as
-// far as the premium over the cheapest result allows.
+// The search tries all combinations of domains that agree with what the groups of the gangs share. If there are few combinations, the pods
+// of all gangs are packed together in each combination. If there are many, the gangs are placed one after another, each in the domains that
+// are left for it, with at most mostFamilyTries attempts. The cheapest result is kept. Then the combinations that keep preferred domains
+// are tried in the same way, if they cost at most the premium more than the cheapest result.
 
 const (
-	// mostFamilyTries limits the attempts to place gangs of a family in domains; each domain that they could share gets a part of these
-	// attempts.
+	// mostFamilyTries is the maximum number of attempts to place gangs of a family in domains. Each domain that the gangs could share gets
+	// a part of these attempts.
 	mostFamilyTries = 512
-	// mostJointTries limits the combinations within a shared domain for which all pods are packed together.
+	// mostJointTries is the number of combinations within a shared domain up to which all pods are packed together.
 	mostJointTries = 64
 )
 
 // together searches for the best places for the gangs of a family.
 type together struct {
 	Gangs
-	// order contains the gangs; those that need the most pods come first.
+	// order contains the gangs, those that need the most pods first.
 	order []int32
-	// groups are those of the gangs, the outermost first. in lists the groups of each gang.
+	// groups are the groups of the gangs, the outermost first. in lists the groups of each gang.
 	groups []sharing
 	in     [][]int
-	// options are those of each gang, by the number of kept preferences, that agree with at least one option of each other gang.
+	// options has, for each gang and each number of kept preferences, the options that agree with at least one option of each other gang.
 	options [][][]model.GangOption
-	// ways are the ways chosen so far, and kept the preferences that they keep; tries is the number of remaining attempts. The search ends
-	// with the gang before end.
+	// ways are the pending states chosen so far, and kept is the number of preferences that they keep. tries is the number of remaining
+	// attempts. The search ends before the gang with index end.
 	ways             []int32
 	kept, tries, end int
-	// start is the trial before the search, and cost that of its new nodes. limit is what further new nodes may cost.
+	// start is the state of the trial before the search. cost is the cost of the new nodes at that time. limit is what further new nodes
+	// may cost.
 	start state.Mark
 	cost  int64
 	limit int64
@@ -49,10 +50,11 @@ type together struct {
 	most int
 }
 
-// sharing is a group while the domains of its gangs are chosen.
+// sharing is the state of a group while the domains of its gangs are chosen.
 type sharing struct {
 	gangs.Group
-	// domains are those that its gangs share if chosen is not 0: then so many of its gangs have a domain.
+	// domains are the domains that the group's gangs share. They are set if chosen is not 0: chosen is the number of its gangs that have a
+	// domain.
 	domains []planning.GangDomain
 	chosen  int
 }
@@ -65,8 +67,9 @@ type togetherTrial struct {
 	done        state.Record
 }
 
-// bestTogether returns the combination that keeps the most preferences, and of these the cheapest, among those that were found. It costs at most the
-// premium more than the cheapest without preferences. It is nil if there is none. The trial is restored.
+// bestTogether returns the combination that keeps the most preferences and, of these, the cheapest. It considers only combinations that the
+// search found. Its cost exceeds that of the cheapest combination without preferences by at most the premium. It returns nil if no
+// combination was found. It restores the trial.
 func (t Gangs) bestTogether(ctx context.Context, family *gangs.Family) *togetherTrial {
 	s := t.search(family)
 	s.limit = math.MaxInt64
@@ -88,7 +91,7 @@ func (t Gangs) bestTogether(ctx context.Context, family *gangs.Family) *together
 	return s.best
 }
 
-// search makes the search for a family.
+// search returns a search for a family.
 func (t Gangs) search(family *gangs.Family) *together {
 	x := t.M.Gangs
 	sources, needs := make([]*planning.Gang, len(family.Needed)), make([]int, len(family.Needed))
@@ -112,7 +115,7 @@ func (t Gangs) search(family *gangs.Family) *together {
 	return s
 }
 
-// followOthers sets the domains of groups of which other gangs have a place.
+// followOthers sets the domains of those groups that contain other gangs which already have a place.
 func (s *together) followOthers(namespace string) {
 	x := s.M.Gangs
 	for number := range x.List {
@@ -131,7 +134,7 @@ func (s *together) followOthers(namespace string) {
 	}
 }
 
-// prepare finds the options of the gangs that keep at most so many preferences. It returns false if a gang has none.
+// prepare sets the options of the gangs that keep at most most preferences. It returns false if a gang has no options.
 func (s *together) prepare(most int) bool {
 	s.most, s.options = most, make([][][]model.GangOption, len(s.order))
 	for at, number := range s.order {
@@ -149,7 +152,7 @@ func (s *together) prepare(most int) bool {
 	return !slices.ContainsFunc(s.options, func(levels [][]model.GangOption) bool { return len(levels[0]) == 0 })
 }
 
-// open returns the options of the gang that agree with the domains chosen for its groups.
+// open returns those of the gang's options that agree with the domains chosen for its groups.
 func (s *together) open(at int, options []model.GangOption) (out []model.GangOption) {
 	for i := range options {
 		if s.agrees(at, &options[i]) {
@@ -168,7 +171,7 @@ func (s *together) agrees(at int, o *model.GangOption) bool {
 	return true
 }
 
-// agree leaves out the options that are in domains of the group which are closed to another of its gangs.
+// agree removes options whose domain of the group some other gang of the group can't use.
 func (s *together) agree(g *sharing) {
 	if g.Shared == 0 || len(g.Members) == 1 {
 		return
@@ -214,7 +217,7 @@ func (s *together) run(ctx context.Context) {
 	}
 }
 
-// common returns the innermost group that contains all gangs, or nil if no group does.
+// common returns the innermost group that contains all gangs, or nil if there is no such group.
 func (s *together) common() (out *sharing) {
 	for i := range s.groups {
 		if len(s.groups[i].Members) == len(s.order) {
@@ -224,8 +227,8 @@ func (s *together) common() (out *sharing) {
 	return out
 }
 
-// domainsOfGroup returns the domains that the group could be in, in the order of the domains of the gang, which is one of its gangs; one
-// domain without labels if there is no group.
+// domainsOfGroup returns the domains that the group could be in, in the order of the domains of gang at, which is one of its gangs. If g is
+// nil, it returns one domain without labels.
 func (s *together) domainsOfGroup(g *sharing, at int) (out [][]planning.GangDomain) {
 	if g == nil {
 		return [][]planning.GangDomain{nil}
@@ -243,7 +246,7 @@ func (s *together) domainsOfGroup(g *sharing, at int) (out [][]planning.GangDoma
 // done reports whether no result can be better.
 func (s *together) done() bool { return s.best != nil && s.best.cost == 0 && s.best.kept == s.most }
 
-// promising reports whether a result that keeps at most so many preferences and costs at least so much would be better than the best.
+// promising reports whether a result that keeps at most kept preferences and costs at least cost could be better than best.
 func (s *together) promising(kept int, cost int64) bool {
 	if cost > s.limit {
 		return false
@@ -251,10 +254,10 @@ func (s *together) promising(kept int, cost int64) bool {
 	return s.best == nil || kept > s.best.kept || kept == s.best.kept && cost < s.best.cost
 }
 
-// newCost is what the new nodes since the start cost.
+// newCost returns the cost of the new nodes opened since start.
 func (s *together) newCost() int64 { return newnodes.Of(s.Trial).NewCost() - s.cost }
 
-// choose sets the domains of the gang's groups to those of the option. drop undoes it.
+// choose sets the domains of the gang's groups to those of the option. drop undoes this.
 func (s *together) choose(at int, o *model.GangOption) {
 	for _, in := range s.in[at] {
 		g := &s.groups[in]
@@ -270,7 +273,7 @@ func (s *together) drop(at int) {
 	}
 }
 
-// wishesFrom counts the preferences of the gangs from the given one on.
+// wishesFrom counts the preferences of the gangs with index at and above.
 func (s *together) wishesFrom(at int) (n int) {
 	for _, levels := range s.options[at:s.end] {
 		n += len(levels) - 1
@@ -278,7 +281,7 @@ func (s *together) wishesFrom(at int) (n int) {
 	return n
 }
 
-// from places the gangs from the given one on, in each domain that agrees with those of the gangs before.
+// from places the gangs with index at and above. It tries each in each domain that agrees with the domains of the gangs before it.
 func (s *together) from(ctx context.Context, at int) {
 	if at == s.end {
 		s.best = &togetherTrial{s.order, slices.Clone(s.ways), s.newCost(), s.kept, s.S.Record(s.start)}
@@ -308,7 +311,7 @@ func (s *together) from(ctx context.Context, at int) {
 	}
 }
 
-// combination is a way for each gang.
+// combination has a pending state for each gang.
 type combination struct {
 	ways []int32
 	kept int
@@ -320,8 +323,8 @@ type choice struct {
 	kept   int
 }
 
-// combinations lists the ways to choose options that agree, those that keep the most preferences first. It returns false if there are more
-// than the largest number.
+// combinations lists the combinations of options that agree, those that keep the most preferences first. It returns false if there are more
+// than most combinations.
 func (s *together) combinations(most int) (out []combination, few bool) {
 	lists := make([][]choice, len(s.order))
 	for at, number := range s.order {
@@ -376,7 +379,7 @@ func (s *together) jointly(ctx context.Context, combinations []combination) {
 	}
 }
 
-// fill places the pods that all gangs need in the chosen ways. It returns false if some of them have no place.
+// fill places the pods that all gangs need, with the given pending states. It returns false if some of these pods have no place.
 func (s *together) fill(ctx context.Context, ways []int32) bool {
 	var classes []int32
 	for i, number := range s.order {

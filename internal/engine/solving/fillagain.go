@@ -13,12 +13,12 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Nodes of the snapshot are filled one after another with the pods worth most. Such a node may end up full of one resource while much of
-// another is free, and the remaining pods then need more new nodes than necessary. So if few pods are pending and some of them need new
-// nodes, the nodes of the snapshot are filled again with pods that fit well together, and the cheaper plan is kept.
+// Nodes of the snapshot are filled one after another with the pods of the highest value. Such a node may run out of one resource while much
+// of another resource is free. Then the remaining pods need more new nodes than necessary. So if few pods are pending and some of them need
+// new nodes, the nodes of the snapshot are filled again with pods that fit well together. The cheaper of the two plans is kept.
 
-// fillAgain looks for cheaper places for the pods that were placed since the mark. It must place as many of them and keep as many
-// preferences. The second attempt ends early unless its new nodes have to hold less of some resource.
+// fillAgain looks for cheaper places for the pods that were placed since the mark. The new attempt must place as many pods and keep as many
+// preferences. It ends early unless its new nodes must hold less of some resource than before.
 func (t Improving) fillAgain(ctx context.Context, before trial.Mark, classes []int32) {
 	if t.Options.ExistingOnly || t.Options.Effort == planning.EffortFast || t.NewOnly || len(t.M.Nodes) == 0 {
 		return
@@ -46,7 +46,7 @@ func (t Improving) fillAgain(ctx context.Context, before trial.Mark, classes []i
 	t.Proof = proof
 }
 
-// askedBeyond sums the requests of those pods of the classes that are pending, or that the record places on new nodes.
+// askedBeyond returns the sum of the requests of those pods of the classes that are pending or that the record places on new nodes.
 func (t Improving) askedBeyond(w state.Record, classes []int32) []int64 {
 	out := t.askedFor(classes)
 	for _, b := range w.Bindings {
@@ -57,7 +57,7 @@ func (t Improving) askedBeyond(w state.Record, classes []int32) []int64 {
 	return out
 }
 
-// askedFor sums the requests of the pending pods of the classes.
+// askedFor returns the sum of the requests of the pending pods of the classes.
 func (t Improving) askedFor(classes []int32) []int64 {
 	out := make([]int64, t.M.Resources.Len())
 	for _, class := range classes {
@@ -69,7 +69,7 @@ func (t Improving) askedFor(classes []int32) []int64 {
 }
 
 // fillBalanced fills the nodes one after another, those with the least room first. Each time it adds the pod that leaves the least weighted
-// sum of squared free shares: the heuristic that also packs new nodes.
+// sum of squared free shares. The same heuristic packs new nodes.
 func (t Improving) fillBalanced(ctx context.Context, classes []int32) {
 	Of(t.Trial).placeNominated(classes, math.MinInt32)
 	for _, node := range t.nodesByRoom() {
@@ -83,7 +83,7 @@ func (t Improving) fillBalanced(ctx context.Context, classes []int32) {
 	}
 }
 
-// demand returns, by resource, the total requests of the pending pods as a multiple of what is free on a node.
+// demand returns, for each resource, the total requests of the pending pods divided by the free amount of a node.
 func (t Improving) demand(classes []int32, free []int64) []float64 {
 	out := make([]float64, len(free))
 	for d, asked := range t.askedFor(classes) {
@@ -94,8 +94,8 @@ func (t Improving) demand(classes []int32, free []int64) []float64 {
 	return out
 }
 
-// mostBalanced returns the class whose pod leaves the least weighted sum of squared free shares on the node, among the classes that the
-// node suits best; -1 for none. whole is what was free before any pod was placed there.
+// mostBalanced returns the class whose pod leaves the least weighted sum of squared free shares on the node. Only classes count that the
+// node suits best. It returns -1 if there is no such class. whole has the free amounts before any pod was placed on the node.
 func (t Improving) mostBalanced(node int32, classes []int32, whole []int64, weights []float64) int32 {
 	best, most, kept := int32(-1), math.Inf(-1), uint32(0)
 	free := t.S.Room.Of(node)

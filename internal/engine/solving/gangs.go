@@ -15,14 +15,14 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Gangs are placed before other pods, since they are harder to place; the gang of the highest priority comes first. Each is tried in every
-// domain that it could be in, and stays in the cheapest. A gang that does not fit as a whole is withheld and leaves its room to others.
-// Only if a pod of higher priority then has no place, gangs and pods are placed in turn, priority by priority.
+// Gangs are placed before other pods, because they are harder to place. The gang with the highest priority comes first. Each gang is tried
+// in every domain that it could use, and stays in the cheapest. A gang that does not fit as a whole is withheld, so its room is free for
+// others. Only if a pod of higher priority then has no place, gangs and pods are placed alternately, one priority after another.
 
 const (
-	// mostGangDomains limits the number of domains in which a gang is tried: those with the most room on existing nodes come first.
+	// mostGangDomains is the number of domains in which a gang is tried. Domains with the most room on existing nodes come first.
 	mostGangDomains = 64
-	// mostGangRepairs bounds how often all pods are placed again because a gang lost members to the rules for devices.
+	// mostGangRepairs is the number of times that all pods are placed again because a gang lost members to the rules for devices.
 	mostGangRepairs = 8
 )
 
@@ -32,10 +32,10 @@ type Gangs struct{ Solving }
 // GangsOf returns a Gangs for the trial.
 func GangsOf(t *trial.Trial) Gangs { return Gangs{Of(t)} }
 
-// place is placePods for a snapshot with gangs.
+// place is the counterpart of placePods for a snapshot with gangs.
 func (t Gangs) place(ctx context.Context) {
 	if t.Packings == nil {
-		t.Packings = trial.NewPackings() // many gangs are alike, and each is tried in many domains
+		t.Packings = trial.NewPackings() // many gangs are alike, and each is tried in many domains, so packings are cached
 	}
 	barred := map[int32]bool{}
 	start := t.Mark()
@@ -61,7 +61,7 @@ func (t Gangs) place(ctx context.Context) {
 	}
 }
 
-// placeGangsFirst places gangs, except the barred ones, and then all other pods.
+// placeGangsFirst places all gangs that are not barred, and then all other pods.
 func (t Gangs) placeGangsFirst(ctx context.Context, start trial.Mark, barred map[int32]bool) {
 	x := t.M.Gangs
 	lowest, placed := int32(math.MaxInt32), false
@@ -102,7 +102,7 @@ func (t Gangs) placeInTurn(ctx context.Context, barred map[int32]bool) {
 	t.placePods(ctx)
 }
 
-// placeAbove places the pods whose priority is higher, as if no others waited.
+// placeAbove places the pods whose priority is higher than priority, as if no other pods were pending.
 func (t Gangs) placeAbove(ctx context.Context, priority int32) {
 	var above, others []int32
 	for _, class := range t.RealClasses() {
@@ -120,7 +120,7 @@ func (t Gangs) placeAbove(ctx context.Context, priority int32) {
 	state.ChoosingOf(&t.S).TakeBack(aside)
 }
 
-// placeFollowers tries again to place the gangs without a place, because their pods may follow other pods that have a place now.
+// placeFollowers tries again to place the gangs without a place, because their pods may follow other pods that now have a place.
 func (t Gangs) placeFollowers(ctx context.Context, barred map[int32]bool) {
 	again := false
 	for _, number := range t.M.Gangs.Order {
@@ -143,8 +143,8 @@ func (t Gangs) RealClasses() []int32 {
 	return out
 }
 
-// addExtras places the gangs that their parents don't need to be complete, and makes those members of placed gangs pending that the gangs
-// don't need to be complete.
+// addExtras places the gangs without which their parents are complete. It also makes pending those members of placed gangs without which
+// the gangs are complete.
 func (t Gangs) addExtras(ctx context.Context, barred map[int32]bool) {
 	t.placeSpares(ctx, barred)
 	for number, way := range t.S.Ways {
@@ -154,8 +154,8 @@ func (t Gangs) addExtras(ctx context.Context, barred map[int32]bool) {
 	}
 }
 
-// placeGang places as many members of the gang as it needs, in the cheapest domain with room for them. It returns false, with nothing
-// placed, if no domain has room for them. Preferences are kept if the premium allows it.
+// placeGang places the number of members that the gang needs, in the cheapest domain with room for them. If no domain has room for them, it
+// places nothing and returns false. Preferences are kept if the premium allows it.
 func (t Gangs) placeGang(ctx context.Context, number int32) bool {
 	g := &t.M.Gangs.List[number]
 	if t.S.Ways[number] != model.GangWithheld || !g.Plannable(t.M.Snapshot) {
@@ -172,7 +172,7 @@ func (t Gangs) placeGang(ctx context.Context, number int32) bool {
 		if !fits {
 			t.Undo(before)
 		} else if g.Needed > 0 {
-			t.Settled = &base // placing the gang has settled what was there before
+			t.Settled = &base // placing the gang has settled the earlier new nodes
 		}
 		return fits
 	}
@@ -183,13 +183,13 @@ func (t Gangs) placeGang(ctx context.Context, number int32) bool {
 	state.ChoosingOf(&t.S).Choose(number, best.option.Way)
 	t.Restore(best.done)
 	if g.Needed > 0 {
-		t.Settled = &base // placing the gang has settled what was there before
+		t.Settled = &base // placing the gang has settled the earlier new nodes
 	}
 	return true
 }
 
-// wishedOption returns the option that keeps the most wishes within the premium, or nil if the gang has no place. Levels are those of a
-// Gang.
+// wishedOption returns the option that keeps the most wishes and costs at most the premium more, or nil if the gang has no place. levels
+// has the options by the number of kept preferences, like Gang.Levels.
 func (t Gangs) wishedOption(ctx context.Context, number int32, levels [][]model.GangOption) *gangTrial {
 	wishes := len(levels) - 1
 	if t.Options.Preferences == planning.PreferencesIgnore {
@@ -208,7 +208,7 @@ type gangTrial struct {
 	done   state.Record
 }
 
-// cheapestOption returns the cheapest option that holds what the gang needs, or nil if there is none. It leaves the trial unchanged.
+// cheapestOption returns the cheapest option that has room for what the gang needs, or nil if there is none. It leaves the trial unchanged.
 func (t Gangs) cheapestOption(ctx context.Context, number int32, options []model.GangOption) *gangTrial {
 	var best *gangTrial
 	for _, at := range t.Likeliest(number, options) {
@@ -227,7 +227,7 @@ func (t Gangs) cheapestOption(ctx context.Context, number int32, options []model
 	return best
 }
 
-// FitsOption places the pods that the gang needs in the option. It returns false if some of it does not fit.
+// FitsOption places, for the option, the pods that the gang needs. It returns false if some of them do not fit.
 func (t Gangs) FitsOption(ctx context.Context, number int32, o *model.GangOption) bool {
 	for _, share := range t.M.Gangs.Ways[number].Ways[o.Way] {
 		c := t.M.Classes[share.Class]
@@ -238,7 +238,7 @@ func (t Gangs) FitsOption(ctx context.Context, number int32, o *model.GangOption
 	return t.FillOption(ctx, number, o)
 }
 
-// FillOption places as many as possible of the pods that the gang needs in the option. It returns false if some of it has no place.
+// FillOption places, for the option, as many as possible of the pods that the gang needs. It returns false if some of them have no place.
 func (t Gangs) FillOption(ctx context.Context, number int32, o *model.GangOption) bool {
 	state.ChoosingOf(&t.S).Choose(number, o.Way)
 	classes := classesOf(t.M.Gangs.Ways[number].Ways[o.Way])
@@ -257,8 +257,8 @@ func classesOf(list []state.Share) []int32 {
 	return out
 }
 
-// Likeliest returns the options to try, by number: first those whose domains have room for the gang on existing nodes, the fullest domain
-// first; then the others, those with the most room first.
+// Likeliest returns the indexes of the options to try. First are the options whose domains have room for the gang on existing nodes, the
+// fullest domain first; then the others, those with the most room first.
 func (t Gangs) Likeliest(number int32, options []model.GangOption) []int {
 	out := make([]int, len(options))
 	for i := range out {
@@ -285,7 +285,7 @@ func (t Gangs) Likeliest(number int32, options []model.GangOption) []int {
 	return out[:min(len(out), mostGangDomains)]
 }
 
-// RoomFor counts the pods of the class that existing nodes could take, up to most. It ignores rules between pods.
+// RoomFor returns how many pods of the class existing nodes could take, but at most most. It ignores rules between pods.
 func (t Gangs) RoomFor(class int32, most int) int {
 	c, room := t.M.Classes[class], 0
 	for i := range t.S.Room.Usable.Members {
@@ -299,7 +299,7 @@ func (t Gangs) RoomFor(class int32, most int) int {
 	return room
 }
 
-// brokenGangs returns the placed gangs that lack some of the members that they need.
+// brokenGangs returns the placed gangs that lack members that they need.
 func (t Gangs) brokenGangs() []int32 {
 	x := t.M.Gangs
 	spare := map[int32]int32{}
@@ -311,7 +311,7 @@ func (t Gangs) brokenGangs() []int32 {
 	if len(spare) == 0 {
 		return nil
 	}
-	for number, way := range t.S.Ways { // these may stay pending: members beyond the minimum, and pods without a gang
+	for number, way := range t.S.Ways { // members beyond the minimum and pods without a gang may stay pending
 		if g := &x.List[number]; way >= model.GangOptions && way%2 == 1 {
 			for _, class := range g.Option(way).Classes[g.Needed:] {
 				spare[class]--
@@ -341,7 +341,7 @@ func (t Gangs) brokenGangs() []int32 {
 	return out
 }
 
-// freedOf counts the pods of the class on hidden nodes.
+// freedOf returns the number of pods of the class on hidden nodes.
 func (t Gangs) freedOf(class int32) (n int32) {
 	for i := range t.S.Freed {
 		if t.S.Freed[i].Class == class {

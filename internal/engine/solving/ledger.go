@@ -10,13 +10,13 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/trial"
 )
 
-// ledger keeps a packing within NodePool limits and reservations. It is the packer's gate.
+// ledger keeps a packing within the limits of NodePools and reservations. It implements the packer's Gate.
 type ledger struct {
 	t        *trial.Trial
 	p        *offers.Choice
 	used     [][]int64
 	reserved map[string]int
-	// committed is the remaining amount of each commitment.
+	// committed has the remaining amount of each commitment.
 	committed []int64
 }
 
@@ -44,7 +44,7 @@ func (l *ledger) Open(option int32) bool {
 	return state.Reservable(l.t.M.Pools, o.Pool, o.Row, o.Slot, l.reserved)
 }
 
-// Buy takes one node of the option, if it may be bought.
+// Buy records that one node of the option is bought, if it may be bought, and reports whether it is.
 func (l *ledger) Buy(option int32) bool {
 	if !l.Open(option) {
 		return false

@@ -10,9 +10,9 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/trial"
 )
 
-// Pods with status.nominatedNodeName have been promised room on a node. kube-scheduler makes that room by preemption, and reserves it from
-// pods of equal and lower priority. When kube-scheduler schedules such a pod, it tries that node first. So these pods are placed first,
-// each on its node. Only if a pod of higher priority finds no place because of that, they are placed like other pods.
+// Pods with status.nominatedNodeName have been promised room on a node. kube-scheduler frees this room by preemption, and reserves it: pods
+// of equal or lower priority can't use it. When kube-scheduler schedules such a pod, it tries that node first. So these pods are placed
+// first, each on its node. If a pod of higher priority then has no place, they are placed like other pods instead.
 
 // placeNominated puts pods of the classes on the nodes that they are nominated for, those of the highest priority first. It skips pods
 // below the lowest priority. It returns the lowest priority of those placed, and whether there are any.
