@@ -14,8 +14,8 @@ import (
 // of equal or lower priority can't use it. When kube-scheduler schedules such a pod, it tries that node first. So these pods are placed
 // first, each on its node. If a pod of higher priority then has no place, they are placed like other pods instead.
 
-// placeNominated puts pods of the classes on the nodes that they are nominated for, those of the highest priority first. It skips pods
-// below the lowest priority. It returns the lowest priority of those placed, and whether there are any.
+// placeNominated puts pods of the classes on the nodes for which they are nominated, pods of the highest priority first. It skips pods with
+// a priority below lowest. It returns the lowest priority of the pods that it placed, and whether it placed any.
 func (t Solving) placeNominated(classes []int32, lowest int32) (least int32, any bool) {
 	m := t.M
 	list := slices.DeleteFunc(slices.Clone(classes), func(class int32) bool {
@@ -40,7 +40,7 @@ func (t Solving) placeNominated(classes []int32, lowest int32) (least int32, any
 	return least, any
 }
 
-// highestWaiting returns the highest priority of a pending pod of the classes that could be planned.
+// highestWaiting returns the highest priority of the pending pods of the classes that can be planned.
 func (t Solving) highestWaiting(classes []int32) (highest int32, any bool) {
 	highest = math.MinInt32
 	for _, class := range classes {

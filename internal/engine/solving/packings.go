@@ -14,10 +14,10 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// packings packs pods onto new nodes, and packs equal sets of pods only once.
+// packings packs pods onto new nodes. It packs equal sets of pods only once.
 type packings struct{ Solving }
 
-// pack returns the nodes to buy, and how many pods of each item are left.
+// pack returns the nodes to buy, and the number of pods of each item that got no node.
 func (t packings) pack(ctx context.Context, p *offers.Choice, v *pricing.Values) (packed *filling.Bins, left []int) {
 	var g filling.Gate
 	if t.gated(p) {
@@ -35,7 +35,7 @@ func (t packings) pack(ctx context.Context, p *offers.Choice, v *pricing.Values)
 	return packed, k.Left
 }
 
-// buyAll buys the packing's nodes. If the plan has no other new nodes, the problem proves its lower bound.
+// buyAll buys the packing's nodes. If the plan has no other new nodes, the problem is kept for the proof of the plan's lower bound.
 func (t packings) buyAll(p *offers.Choice, v *pricing.Values, packed *filling.Bins, left []int) {
 	m, items, first := t.M, p.Items, len(t.S.Planned) == 0
 	t.buy(p, packed)
@@ -46,7 +46,7 @@ func (t packings) buyAll(p *offers.Choice, v *pricing.Values, packed *filling.Bi
 	}
 }
 
-// keyOf returns a key of the pods and the effort of packing them; it is empty if packings are not remembered.
+// keyOf returns a key that identifies the pods and the effort of packing them. It is empty if packings are not cached.
 func (t packings) keyOf(items []pricing.Item) string {
 	if !valuing.Of(t.Trial).Remembers(items) {
 		return ""
@@ -61,8 +61,8 @@ func (t packings) keyOf(items []pricing.Item) string {
 	return string(key)
 }
 
-// known returns the packing with that key, or nil if there is none. It also returns nil for the first new nodes of a plan: they must be
-// packed again, because the proof of the plan's lower bound comes from their problem.
+// known returns the cached packing with the key, or nil if there is none. It also returns nil for the first new nodes of a plan. These must
+// be packed again, because the proof of the plan's lower bound uses their problem.
 func (t packings) known(key string) *trial.Packed {
 	if key == "" || len(t.S.Planned) == 0 {
 		return nil
@@ -70,7 +70,7 @@ func (t packings) known(key string) *trial.Packed {
 	return t.Packings.Packed[key]
 }
 
-// buyKnown buys the packing's nodes, and returns how many of each item found no node.
+// buyKnown buys the packing's nodes, and returns the number of pods of each item that got no node.
 func (t packings) buyKnown(known *trial.Packed) []int {
 	packed := &filling.Bins{List: make([]filling.Bin, len(known.Loads))}
 	for i, load := range known.Loads {
@@ -81,7 +81,7 @@ func (t packings) buyKnown(known *trial.Packed) []int {
 	return known.Choice.Alike.Left(known.Left)
 }
 
-// remember stores the packing, unless limits or the end of the time influenced it.
+// remember caches the packing, unless limits or the end of ctx affected it.
 func (t packings) remember(ctx context.Context, key string, p *offers.Choice, packed *filling.Bins, left []int) {
 	if key == "" || t.gated(p) || ctx.Err() != nil {
 		return

@@ -15,8 +15,8 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/valuing"
 )
 
-// packStages packs wishes onto new nodes: in each round every wish uses its best stage, and pods that limits leave without a node fall to
-// the next stage.
+// packStages packs wishes onto new nodes. In each round every wish uses its best stage; pods that got no node because of limits use the
+// next stage.
 func (t Solving) packStages(ctx context.Context, c *layout.Cells, wishes []placing.Wish) {
 	stageNo := make([]int, len(wishes))
 	for ctx.Err() == nil {
@@ -39,7 +39,7 @@ func (t Solving) packStages(ctx context.Context, c *layout.Cells, wishes []placi
 	}
 }
 
-// itemFor turns a wish into an item at its first usable stage from stageNo on.
+// itemFor converts a wish to an item, for its first usable stage from stageNo on.
 func (t Solving) itemFor(c *layout.Cells, w *placing.Wish, stageNo *int) (pricing.Item, bool) {
 	cl := t.M.Classes[w.Class]
 	if w.Count == 0 {
@@ -61,8 +61,8 @@ func (t Solving) itemFor(c *layout.Cells, w *placing.Wish, stageNo *int) (pricin
 	return pricing.Item{}, false
 }
 
-// classWorth returns what a pod of each class would cost on a new node, in nano-USD per hour, or 0 if pods of only one class wait, because
-// they compete with no others.
+// classWorth returns the cost of a pod of each class on a new node in nano-USD per hour. It returns 0 if pods of only one class are
+// pending, because they compete with no other pods.
 func (t Solving) classWorth(ctx context.Context, c *layout.Cells, wishes []placing.Wish) []int64 {
 	worth := make([]int64, len(t.M.Classes))
 	if !slices.ContainsFunc(wishes, func(w placing.Wish) bool { return w.Class != wishes[0].Class }) {
@@ -85,7 +85,7 @@ func (t Solving) classWorth(ctx context.Context, c *layout.Cells, wishes []placi
 	return worth
 }
 
-// packNew buys nodes for the items, within limits, and admits the pods. It returns how many pods of each item got no node.
+// packNew buys nodes for the items within limits, and admits the pods. It returns the number of pods of each item that got no node.
 func (t Solving) packNew(ctx context.Context, c *layout.Cells, items []pricing.Item) []int {
 	like := packings{t}
 	key := like.keyOf(items)
@@ -94,7 +94,7 @@ func (t Solving) packNew(ctx context.Context, c *layout.Cells, items []pricing.I
 	}
 	p := valuing.Of(t.Trial).NewJoined(items, c)
 	j := p.Alike
-	p.Rough = t.S.Topology != nil // the plan's lower bound is proven by another problem
+	p.Rough = t.S.Topology != nil // the plan's lower bound is proven with a different problem
 	if !t.gated(p) && len(p.Committed) == 0 {
 		filling.Seed(ctx, &p.Problem, hostRules(t.M), seedingEffort(podsOf(p.Items)))
 	}
@@ -108,7 +108,7 @@ func (t Solving) packNew(ctx context.Context, c *layout.Cells, items []pricing.I
 	return j.Left(left)
 }
 
-// podsOf counts the pods of the items.
+// podsOf returns the number of pods of the items.
 func podsOf(items []pricing.Item) int {
 	sum := 0
 	for i := range items {
@@ -117,7 +117,7 @@ func podsOf(items []pricing.Item) int {
 	return sum
 }
 
-// packProblem is like packNew, for a problem with known values and without commitments.
+// packProblem does the same as packNew, for a problem with known values and without commitments.
 func (t Solving) packProblem(ctx context.Context, p *offers.Choice, v *pricing.Values) []int {
 	packed, left := packings{t}.pack(ctx, p, v)
 	packings{t}.buyAll(p, v, packed, left)
@@ -125,8 +125,8 @@ func (t Solving) packProblem(ctx context.Context, p *offers.Choice, v *pricing.V
 }
 
 // buy opens the packing's nodes and admits their pods. If the pods of a node leave too few instance types for their pool's minValues, the
-// node is not bought. Since other pods may have been admitted because of its pods, everything is then admitted again. The pods left over
-// are placed one by one later.
+// node is not bought. Other pods may have been admitted because of the pods on such a node, so everything is then admitted again. The
+// remaining pods are placed one by one later.
 func (t Solving) buy(p *offers.Choice, g *filling.Bins) {
 	skip := make([]bool, len(g.List))
 	for round := 1; ; round++ {
@@ -147,7 +147,7 @@ func (t Solving) buy(p *offers.Choice, g *filling.Bins) {
 	}
 }
 
-// maxBuys bounds how often a packing is admitted again. After that, no node from a pool with minValues is bought in bulk.
+// maxBuys is the number of times that a packing is admitted again. After that, no node from a pool with minValues is bought in bulk.
 const maxBuys = 4
 
 // buyBins opens the nodes of all bins that are not skipped, and admits their pods. It returns the host of each bin, or -1.
@@ -169,7 +169,7 @@ func (t Solving) buyBins(p *offers.Choice, g *filling.Bins, skip []bool) []int32
 		host := t.S.Open(state.Node{Pool: o.Pool, Row: o.Row, Slot: o.Slot, Labels: p.Assigned[o.Pool][o.Assign].Labels, Price: o.Price, Commitment: o.Commitment})
 		if placing.SpreadsOf(t.Trial).Disturbs(host) {
 			t.Undo(before)
-			continue // its pods are placed one by one
+			continue // the pods of this node are placed one by one
 		}
 		hosts[i] = host
 		propose := func(it *pricing.Item, n int32) {
@@ -187,7 +187,8 @@ func (t Solving) buyBins(p *offers.Choice, g *filling.Bins, skip []bool) []int32
 	return hosts
 }
 
-// spreadsFirst puts pods first that have a spread over single nodes: that spread is checked against the pods on the node at that time.
+// spreadsFirst sorts pods with a spread over single nodes before the others, because this spread is checked against the pods that are on
+// the node at that time.
 func spreadsFirst(m *model.Model, p *pricing.Problem, loads []pricing.Load) []pricing.Load {
 	if m.Topology == nil {
 		return loads

@@ -13,22 +13,22 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// maxPreemptors limits the number of pods for which preemptions are computed.
+// maxPreemptors is the number of pods for which preemptions are computed.
 const maxPreemptors = 1000
 
 // expectedPreemptions are the preemptions that kube-scheduler would make.
 type expectedPreemptions struct {
 	List []planning.Preemption
-	// classes counts the pods by class; holds is what they take of each node in addition to the room of their victims there; placed says
-	// where they go.
+	// classes counts the pods by class. holds has the amounts that they take of each node in addition to the room of their victims there.
+	// placed says on which nodes they are placed.
 	classes map[int32]int32
 	holds   map[int32][]int64
 	placed  []state.Binding
 }
 
-// Preemptions imitates kube-scheduler on the snapshot's nodes. It takes pods by priority, and preempts others for those without a place, by
-// the rules of kube-scheduler's DefaultPreemption. solved says which pods have no place on existing nodes: if all have one, nothing is
-// preempted.
+// Preemptions imitates kube-scheduler on the snapshot's nodes. It takes pods by priority. For pods without a place it preempts other pods,
+// by the rules of kube-scheduler's DefaultPreemption. solved says which pods have no place on existing nodes. If all pods have one, nothing
+// is preempted.
 func Preemptions(ctx context.Context, m *model.Model, solved *trial.Trial, q planning.Query) expectedPreemptions {
 	out := expectedPreemptions{classes: map[int32]int32{}, holds: map[int32][]int64{}}
 	lowest := lowestBound(m)
@@ -76,7 +76,7 @@ func Preemptions(ctx context.Context, m *model.Model, solved *trial.Trial, q pla
 	return out
 }
 
-// lowestBound returns the lowest priority of a pod on a node that takes pods.
+// lowestBound returns the lowest priority of a bound pod on a node that takes pods.
 func lowestBound(m *model.Model) int64 {
 	lowest := int64(math.MaxInt64)
 	for i := range m.Nodes {
@@ -90,8 +90,9 @@ func lowestBound(m *model.Model) int64 {
 	return lowest
 }
 
-// LeaveTo removes the pods from the trial for which kube-scheduler makes room, and reserves what they need of the room that is free now.
-// They still keep other pods away from their nodes, but attract none and are not counted by spreads: they are not there yet.
+// LeaveTo removes from the trial the pods for which kube-scheduler preempts others, and reserves the free room that they need in addition
+// to the room of their victims. These pods still keep other pods away from their nodes, but do not attract pods and are not counted by
+// spreads, because they are not there yet.
 func (t Solving) LeaveTo(expected expectedPreemptions) {
 	for class, n := range expected.classes {
 		t.S.Waiting[class] -= n
@@ -110,7 +111,7 @@ func (t Solving) LeaveTo(expected expectedPreemptions) {
 	}
 }
 
-// keepingAway returns those rules of a pod that keep others away.
+// keepingAway returns those rules of a pod that keep other pods away.
 func keepingAway(m *model.Model, o *topology.Groups) *topology.Groups {
 	if o == nil {
 		return nil
@@ -121,7 +122,7 @@ func keepingAway(m *model.Model, o *topology.Groups) *topology.Groups {
 	return &topology.Groups{Owns: o.Owns, In: in}
 }
 
-// hold counts one more pod of the class, and its victims that no other pod has preempted.
+// hold records one more pod of the class, with those of its victims that no other pod has preempted.
 func (x *expectedPreemptions) hold(m *model.Model, class int32, v *victims) {
 	n := &m.Nodes[v.node]
 	held := x.holds[v.node]

@@ -14,18 +14,18 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/trial"
 )
 
-// Pods are placed in two steps. First, proposals say which pods go where. They are found in bulk by pod value, with counts assigned to
-// cells beforehand. Then each proposal is checked by the exact rules, in an order in which the pods can be bound. A proposal that breaks a
-// rule leaves its pod pending, and the pod is placed alone later.
+// Pods are placed in two steps. First, each pod gets a proposal, which says on which node it could run. Proposals are computed for many
+// pods at a time, by the pods' values; the numbers of pods per cell are assigned before. Then each proposal is checked by the exact rules,
+// in an order in which the pods can be bound. If a proposal breaks a rule, its pod stays pending and is placed alone later.
 
 // proposal is a binding that has not been checked yet.
 type proposal struct {
 	state.Binding
-	// bulk proposals are under no topology rule: they need no check.
+	// bulk means that no topology rule concerns the pods, so the proposal needs no check.
 	bulk bool
 }
 
-// wishes returns the pending pods of the classes, assigned to cells where rules concern them.
+// wishes returns the pending pods of the classes. Pods that rules concern are assigned to cells.
 func (t Solving) wishes(c *layout.Cells, classes []int32) []placing.Wish {
 	var out []placing.Wish
 	var dealt []int32
@@ -54,10 +54,10 @@ func rulesConcern(m *model.Model, o *topology.Groups) bool {
 	return slices.ContainsFunc(o.Owns, wide) || slices.ContainsFunc(o.In, wide)
 }
 
-// proposeExisting proposes places on nodes of the snapshot: free room there costs nothing. Each node is filled with the pods worth most.
-// Pods that no new node could take come first, by priority. Nodes with the least room are filled first, so that whole nodes stay free. It
-// lowers the counts of the wishes by the proposed numbers. It takes places at least as good as those of the last fit, and prefers places
-// that are as good as those of an earlier fit.
+// proposeExisting proposes places on nodes of the snapshot, because free room there costs nothing. Each node is filled with the pods of the
+// highest value. Pods that no new node could take come first, sorted by priority. Nodes with the least room are filled first, so that whole
+// nodes stay free. It subtracts the proposed pods from the counts of the wishes. fits lists the accepted fits: places must be at least as
+// good as the last one, and places that are as good as an earlier one are preferred.
 func (t Solving) proposeExisting(ctx context.Context, c *layout.Cells, wishes []placing.Wish, worth []int64, fits ...uint32) []proposal {
 	m := t.M
 	order := make([]*placing.Wish, 0, len(wishes))
@@ -90,14 +90,14 @@ type filler struct {
 	t     *trial.Trial
 	c     *layout.Cells
 	nodes []int32
-	// free is the room that remains after the proposals, by resource, of one node after another.
+	// free has the free amounts of one node after another, after the proposals.
 	free []int64
-	// bases are the pod counts on nodes that hold proposals under topology rules.
+	// bases has the pod counts of the nodes for which there are proposals under topology rules.
 	bases map[int32]*topology.OneNode
 	out   []proposal
 }
 
-// fill goes over the nodes once, and uses only places that are at least as good as fit.
+// fill visits each node once, and uses only places that are at least as good as fit.
 func (f *filler) fill(ctx context.Context, order []*placing.Wish, fit uint32) {
 	m, c := f.t.M, f.c
 	dims := m.Resources.Len()
@@ -156,8 +156,8 @@ func (f *filler) countsOn(node int32) *topology.OneNode {
 	return s
 }
 
-// admit places proposals. Those under no rule are placed at once, the others one pod at a time in several rounds, since a pod may become
-// admissible after others have been placed. Pods that never become admissible stay pending.
+// admit places proposals. Pods that no rule concerns are placed at once. The others are placed one at a time in several rounds, because a
+// pod may be admitted only after other pods have been placed. Pods that are never admitted stay pending.
 func (t Solving) admit(list []proposal) {
 	var open []proposal
 	for _, p := range list {

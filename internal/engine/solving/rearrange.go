@@ -17,60 +17,62 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Placing in bulk assigns pods to zones before it packs them, class by class. With few pods, two half-empty nodes in two zones may cost
-// more than one full node in one zone. So a plan of few pods is repacked: the pods of some nodes are placed again by the exact rules, each
-// where it adds least to the cost, and nodes grow to hold them. Room on a node of the snapshot may also have gone to a pod that could have
-// gone elsewhere, while another pod needs just that node because others follow it. So these nodes are sometimes filled again, too.
+// When pods are placed in bulk, they are assigned to zones before they are packed, class by class. With few pods, two half-empty nodes in
+// two zones may cost more than one full node in one zone. So a plan with few pods is repacked: the pods of some nodes are placed again by
+// the exact rules. Each gets the place where it adds least to the cost, and nodes are replaced by larger ones to hold them. A pod may also
+// use room on a node of the snapshot although it could run on other nodes, while another pod needs just that node because further pods
+// follow it. So these nodes are sometimes filled again as well.
 
 const (
-	// maxRearranged bounds how many pods are placed again. maxRearrangeSteps bounds how many nodes are tried and pods moved back for that.
+	// maxRearranged is the number of pods that are placed again. maxRearrangeSteps is the number of nodes that are tried plus the number of
+	// pods that are moved back.
 	maxRearranged     = 128
 	maxRearrangeSteps = 2400
-	// stepsPerPod bounds the work further when there are very few pods.
+	// stepsPerPod limits the work further if there are very few pods.
 	stepsPerPod = 80
 )
 
-// recipe says in which order and how pods are placed again.
+// recipe says how, and in which order, pods are placed again.
 type recipe struct {
-	// ruledFirst takes pods under topology rules before other pods of the same priority, and larger pods first within each group;
-	// otherwise only size decides.
+	// ruledFirst places pods with topology rules before other pods of the same priority; within each of these two groups, larger pods come
+	// first. Otherwise only the size decides.
 	ruledFirst bool
-	// growFirst buys one more node only if no other node can grow, even if buying is cheaper.
+	// growFirst means that one more node is bought only if no open node can be replaced by a larger one, even if buying is cheaper.
 	growFirst bool
-	// draw is the seed that shuffles the pods of a priority instead; 0 for no shuffling.
+	// draw is a seed. If it is not 0, the pods of each priority are shuffled with it instead of sorted.
 	draw uint64
-	// afresh also places the pods on nodes of the snapshot again; otherwise these stay where they are.
+	// afresh means that pods on nodes of the snapshot are also placed again. Otherwise they stay where they are.
 	afresh bool
 }
 
 // recipes lists all recipes, the most successful first.
 var recipes = [...]recipe{{ruledFirst: true}, {}, {ruledFirst: true, growFirst: true}, {growFirst: true}}
 
-// rearranging is one search for a cheaper plan.
+// rearranging is the state of one search for a cheaper plan.
 type rearranging struct {
 	t          *trial.Trial
 	before     trial.Mark
 	priorities []int32
-	// size is, by class, the share of the largest node that a pod takes.
+	// size has, for each class, the share of the largest node that a pod takes.
 	size []float64
 	best state.Record
-	// placed, broken and cost describe the best plan so far: pods by priority, preferences not kept, and nano-USD per hour. ranks says, by
-	// class, how far down their stages its pods came.
+	// placed, broken and cost describe the best plan so far: the number of pods by priority, the number of preferences that are not kept,
+	// and the cost in nano-USD per hour. ranks has, for each class, the sum of the positions of its pods' stages.
 	placed []int
 	broken int
 	cost   int64
 	ranks  map[int32]int
-	// spans is true if pods on nodes of the snapshot may take each other's places.
+	// spans means that pods on nodes of the snapshot may exchange their places.
 	spans bool
-	// steps counts the nodes tried and the pods moved back so far; limit is the maximum.
+	// steps is the number of nodes tried plus the number of pods moved back. limit is its maximum.
 	steps, limit int
-	// tried are the nodes of the snapshot on which some attempt has put pods; they are recorded only if there are few pods.
+	// tried are the nodes of the snapshot on which some attempt placed pods. They are recorded only if there are few pods.
 	tried []int32
 }
 
 // rearrange looks for cheaper places for the pods that were placed since the mark on two or more new nodes, or on one new node that may be
-// in the wrong domain, with as many of their wishes kept. It returns the nodes of the snapshot that it used during the search, if the pods
-// are few.
+// in the wrong domain. As many of their preferences must be kept. If there are few pods, it returns the nodes of the snapshot that it used
+// during the search.
 func (t Improving) rearrange(ctx context.Context, before trial.Mark, classes []int32) (tried []int32) {
 	if t.Options.ExistingOnly || t.Options.MinValues == planning.MinValuesBestEffort || t.S.Tight > 0 || t.S.Planned.Filled() == 0 || t.nearlyProven() || t.S.Placed.PodsSince(&t.S.Log, before.At) > maxRearranged {
 		return nil
@@ -93,7 +95,7 @@ func (t Improving) rearrange(ctx context.Context, before trial.Mark, classes []i
 	}
 	t.Restore(r.best)
 	if improved {
-		Of(t.Trial).placeLeft(ctx, classes) // other nodes may have room, or add domains, for pods that had no place before
+		Of(t.Trial).placeLeft(ctx, classes) // other nodes may now have room, or have added domains, for pods that had no place before
 	}
 	if !improved || maps.Equal(found.Stages(), r.best.Stages()) {
 		t.Proof = proof // the proof covers pods with new nodes at their stages, whichever nodes these are
@@ -259,7 +261,7 @@ func (r *rearranging) without(ctx context.Context, gone func(host int32) bool, h
 	return r.consider()
 }
 
-// lower reports whether pods of some class are further down their stages than before.
+// lower reports whether pods of some class use later stages than before.
 func lower(ranks, than map[int32]int) bool {
 	for class, rank := range ranks {
 		if rank > than[class] {
@@ -269,8 +271,8 @@ func lower(ranks, than map[int32]int) bool {
 	return false
 }
 
-// consider keeps the present plan if it is better than the best so far, or equally good but different, to continue from it. It reports
-// whether it is better.
+// consider stores the current plan as the best if it is better, or equally good but different; the search then continues from it. It
+// reports whether the plan is better.
 func (r *rearranging) consider() bool {
 	t := r.t
 	w := t.S.Record(r.before.At)
@@ -292,8 +294,8 @@ func (r *rearranging) consider() bool {
 	return better
 }
 
-// insert places pods of the class where they add least to the cost: in free room, on a node that grows for one of them, or on one more
-// node.
+// insert places pods of the class where they add least to the cost: in free room, on a node that is replaced by a larger one for one of
+// them, or on one more node.
 func (r *rearranging) insert(class int32, how recipe) bool {
 	t := r.t
 	if host, stage := placing.Of(t).FindHost(class); host >= 0 {
@@ -334,8 +336,8 @@ func (r *rearranging) insert(class int32, how recipe) bool {
 	return false
 }
 
-// restoreBut restores the record, but leaves out the pods of some of its new nodes. Pods that the exact rules do not admit then stay
-// pending.
+// restoreBut restores the record, except for the pods of the new nodes for which gone returns true. If the exact rules do not admit a pod,
+// it stays pending.
 func (t Improving) restoreBut(w state.Record, gone func(host int32) bool) {
 	w.Regrow(&t.S)
 	number := make([]int32, len(w.Nodes))

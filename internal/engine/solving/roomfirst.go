@@ -15,21 +15,21 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/trial"
 )
 
-// Filling nodes with the pods worth most may leave pods over, for which new nodes are bought, although a different packing has room for
-// them. Consolidation finds such packings and relies on them: the pods it moves come back to provisioning, which would then launch again
-// what consolidation has just saved. So where new nodes are planned although existing nodes have enough free resources in total, other
-// packings of these nodes are tried, and the cheapest plan is kept.
+// If nodes are filled with the pods of the highest value, pods may be left over for which new nodes are bought, although a different
+// packing has room for them. Consolidation finds such packings and relies on them. The pods that it moves come back to provisioning, which
+// could then launch the nodes again that consolidation has just removed. So if new nodes are planned although existing nodes have enough
+// free resources in total, other packings of the existing nodes are tried. The cheapest plan is kept.
 
 const (
-	// maxRoomPods bounds how many pods are packed again. maxRoomSteps bounds pods times nodes of each packing.
+	// maxRoomPods is the number of pods that are packed again. maxRoomSteps limits the product of pods and nodes in each packing.
 	maxRoomPods  = 1000
 	maxRoomSteps = 100_000
 	// roomDraws is the number of random packings.
 	roomDraws = 12
 )
 
-// roomFirst looks for cheaper places for the pods that were placed since the mark, with more of them on nodes of the
-// snapshot. It places as many pods, and puts no pod into a domain if its spread requires another domain that pools can reach.
+// roomFirst looks for cheaper places for the pods that were placed since the mark, so that more of them are on nodes of the snapshot. It
+// places as many pods as before. It puts no pod into a domain if the pod's spread requires another domain that pools can reach.
 func (t Improving) roomFirst(ctx context.Context, before trial.Mark, classes []int32) {
 	if t.Options.ExistingOnly || t.NewOnly || t.S.Planned.Filled() == 0 || len(t.M.Nodes) == 0 || t.S.Placed.PodsSince(&t.S.Log, before.At) > maxRoomPods {
 		return
@@ -62,7 +62,7 @@ func (t Improving) roomFirst(ctx context.Context, before trial.Mark, classes []i
 	}
 }
 
-// fullest returns the packing of nodes of the snapshot that places the most pods; all is true if it places every pod of the classes.
+// fullest returns the packing of the snapshot's nodes that places the most pods. all is true if it places all pods of the classes.
 func (t Improving) fullest(ctx context.Context, before trial.Mark, classes, priorities []int32) (best state.Record, all bool) {
 	options := t.Options
 	t.Options.ExistingOnly, t.RoomOnly = true, true
@@ -109,7 +109,7 @@ func (t Improving) couldHold(classes []int32) bool {
 	return resources.Fits(need, free)
 }
 
-// nodesByRoom returns the nodes that take pods, those with the least room first.
+// nodesByRoom returns the nodes that take pods, the nodes with the least room first.
 func (t Improving) nodesByRoom() []int32 {
 	var nodes []int32
 	for i := range t.S.Room.Usable.Members {
@@ -119,7 +119,7 @@ func (t Improving) nodesByRoom() []int32 {
 	return nodes
 }
 
-// moveAll places the pods as Move does: the largest first, each on the first node that takes it.
+// moveAll places the pods as Move does: the largest first, and each on the first node that takes it.
 func (t Improving) moveAll(nodes, classes []int32) {
 	t.Rooms = t.NewRoomIndex(nodes)
 	Of(t.Trial).placeNominated(classes, math.MinInt32)
@@ -127,14 +127,14 @@ func (t Improving) moveAll(nodes, classes []int32) {
 	t.Rooms = nil
 }
 
-// packAlike places the pods, the largest first except for random changes, each on the node whose free resources are in the proportion
-// nearest to the pod's requests.
+// packAlike places each pod on the node whose free resources have a ratio nearest to that of the pod's requests. The largest pods are
+// first, except for random changes.
 func (t Improving) packAlike(ctx context.Context, nodes, classes []int32, size func([]int64) float64, seed uint64) {
 	Of(t.Trial).placeNominated(classes, math.MinInt32)
 	random := seed
 	key := make(map[int32]float64, len(classes))
 	for _, class := range classes {
-		random = random*6364136223846793005 + 1442695040888963407 // Knuth's linear congruential generator
+		random = random*6364136223846793005 + 1442695040888963407 // random is Knuth's linear congruential generator
 		chance := float64(random>>33)/(1<<31) - 0.5
 		key[class] = size(t.M.Classes[class].Requests) * (1 + chance*min(float64(seed), 3)/10)
 	}
@@ -159,7 +159,7 @@ func (t Improving) packAlike(ctx context.Context, nodes, classes []int32, size f
 	}
 }
 
-// shareWeights returns, by resource, the share of one unit in the free amounts, as size measures it.
+// shareWeights returns, for each resource, the share that one unit has of the free amounts, measured by size.
 func (t Improving) shareWeights(size func([]int64) float64) []float64 {
 	const unit = 1 << 20
 	one, out := make([]int64, t.M.Resources.Len()), make([]float64, t.M.Resources.Len())
@@ -171,7 +171,8 @@ func (t Improving) shareWeights(size func([]int64) float64) []float64 {
 	return out
 }
 
-// mostAlike returns the node for a pod of the class whose free resources are in the proportion nearest to its requests; -1 for none.
+// mostAlike returns the node for a pod of the class whose free resources have the ratio nearest to that of the pod's requests, or -1 if no
+// node takes the pod.
 func (t Improving) mostAlike(c *podclass.Class, nodes []int32, weights []float64) int32 {
 	best, most, kept := int32(-1), -1.0, uint32(0)
 	for _, node := range nodes {

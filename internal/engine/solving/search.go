@@ -17,23 +17,23 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Placing decides pod by pod and never goes back: a pod may get the only zone that two others would have needed. If that may be why pods
-// are pending, and few pods are planned, all combinations of places are tried. With many pods, they are placed once more, beginning with
-// those that had no place. The plan that places more pods is kept.
+// Placing decides pod by pod and never backtracks. So a pod may get a place in the only zone that two other pods need. If this may be why
+// pods are pending, and few pods are planned, all combinations of places are tried. If many pods are planned, they are placed once more,
+// beginning with those that had no place. The plan that places more pods is kept.
 
 const (
-	// maxSearchedPods limits the number of pods for which all combinations are tried, and maxSearchSteps limits the placements of this
+	// maxSearchedPods is the number of pods up to which all combinations are tried. maxSearchSteps is the number of placements in this
 	// search.
 	maxSearchedPods = 12
 	maxSearchSteps  = 6000
-	// looksPerStep says how many checks of a node count as one step.
+	// looksPerStep is the number of checks of a node that count as one step.
 	looksPerStep = 64
-	// MaxRetriedPods limits the number of pods that are placed again in another order.
+	// MaxRetriedPods is the number of pods up to which pods are placed again in another order.
 	MaxRetriedPods = 1000
 )
 
-// searchFurther tries to place more pods of the classes than were placed since the mark. It returns the nodes of the snapshot
-// that were used until then.
+// searchFurther tries to place more pods of the classes than were placed since the mark. It returns the nodes of the snapshot that were
+// used before the search.
 func (t Solving) searchFurther(ctx context.Context, before trial.Mark, classes []int32) (used []int32) {
 	left := slices.DeleteFunc(slices.Clone(classes), func(class int32) bool {
 		return t.S.Waiting[class] == 0 || t.M.Classes[class].Invalid != nil
@@ -77,7 +77,7 @@ func (t Solving) searchFurther(ctx context.Context, before trial.Mark, classes [
 	return placed.NodesUsed()
 }
 
-// placeLeftFirst places everything again: within each priority, the pods come first that had no place.
+// placeLeftFirst places all pods again. Within each priority, pods that had no place come first.
 func (t Solving) placeLeftFirst(ctx context.Context, classes, left []int32) {
 	for _, tier := range t.priorities(classes) {
 		waited := slices.DeleteFunc(slices.Clone(tier), func(class int32) bool { return !slices.Contains(left, class) })
@@ -87,26 +87,26 @@ func (t Solving) placeLeftFirst(ctx context.Context, classes, left []int32) {
 	t.placeTogether(ctx, classes)
 }
 
-// search is an exhaustive depth-first search by classes of pods. It is deterministic and ends after maxSearchSteps.
+// search is a depth-first search of all combinations, by classes of pods. It is deterministic and ends after maxSearchSteps.
 type search struct {
 	t       *trial.Trial
 	mark    trial.Mark
 	classes []int32
-	// hopeful contains the classes whose pods have a place when they come first; the others are not tried.
+	// hopeful contains the classes whose pods have a place if they are placed first. Other classes are not tried.
 	hopeful map[int32]bool
-	// priorities of the classes, highest first; values counts the placed pods in the same order.
+	// priorities are the priorities of the classes, highest first. values has the number of placed pods for each of them.
 	priorities []int32
 	goal, best []int
 	bestWay    state.Record
 	improved   bool
 	seen       map[string]bool
-	// kinds lists the nodes that could be bought, by class.
+	// kinds lists, for each class, the nodes that could be bought.
 	kinds     map[int32][]offers.Site
 	kindTexts map[kindKey]string
 	steps     int
 }
 
-// newSearch starts a search over the classes; it tries the classes in left first.
+// newSearch returns a search over the classes. The search tries the classes in left first.
 func (t Solving) newSearch(classes, left []int32) *search {
 	s := &search{t: t.Trial, hopeful: map[int32]bool{}, seen: map[string]bool{}, kinds: map[int32][]offers.Site{}, kindTexts: map[kindKey]string{}}
 	s.priorities = ImprovingOf(t.Trial).prioritiesOf(classes)
@@ -132,12 +132,12 @@ func (t Solving) newSearch(classes, left []int32) *search {
 
 func waitsAmong(left []int32, class int32) bool { return slices.Contains(left, class) }
 
-// any reports whether one of the classes is hopeful.
+// any reports whether one of the classes is in hopeful.
 func (s *search) any(classes []int32) bool {
 	return slices.ContainsFunc(classes, func(class int32) bool { return s.hopeful[class] })
 }
 
-// hasPlace reports whether a pod of the class has a place now, or would have one if a pod that it has to follow were there.
+// hasPlace reports whether a pod of the class has a place now, or would have one if a pod that it must follow had a place there.
 func (t Solving) hasPlace(class int32) bool {
 	if o := t.M.Classes[class].Topology; o != nil && placing.Follows(t.M, o) {
 		return true
@@ -158,7 +158,7 @@ func (s *search) consider(w state.Record) {
 	}
 }
 
-// step tries each place for one more pod.
+// step tries every place for one more pod.
 func (s *search) step(ctx context.Context) {
 	t := s.t
 	if s.steps >= maxSearchSteps || slices.Compare(s.best, s.goal) >= 0 || ctx.Err() != nil {
@@ -181,14 +181,14 @@ func (s *search) step(ctx context.Context) {
 	}
 }
 
-// then places one more pod, continues, and undoes it.
+// then continues the search after one more pod was placed, and undoes the placement.
 func (s *search) then(ctx context.Context, before trial.Mark) {
 	s.steps++
 	s.step(ctx)
 	s.t.Undo(before)
 }
 
-// onHosts tries existing nodes and those opened so far.
+// onHosts tries existing nodes and the new nodes opened so far.
 func (s *search) onHosts(ctx context.Context, class int32) {
 	t, m := s.t, s.t.M
 	c := m.Classes[class]
@@ -211,7 +211,7 @@ func (s *search) onHosts(ctx context.Context, class int32) {
 	}
 }
 
-// joins places a pod of the class on new node i, which may grow for it.
+// joins places a pod of the class on new node i, which may be replaced by a larger node for it.
 func (t Solving) joins(class, i int32) bool {
 	m := t.M
 	c, mc := m.Classes[class], &t.S.Planned[i]
@@ -245,7 +245,7 @@ func (s *search) onNew(ctx context.Context, class int32) {
 	}
 }
 
-// text describes which classes are on which nodes, independent of the order of nodes.
+// text describes how many pods of each class are on which nodes. It does not depend on the order of nodes.
 func (s *search) text() string {
 	t := s.t
 	loads := map[int32]string{}

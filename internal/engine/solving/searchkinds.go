@@ -11,8 +11,8 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
-// kindsFor lists the nodes that a pod of the class could get, the best of each kind. Nodes of one pool have the same kind if rules can't
-// distinguish them. Larger nodes of a kind result from growing.
+// kindsFor lists the nodes that could be bought for a pod of the class: the best node of each kind. Nodes of one pool are of the same kind
+// if rules can't distinguish them. A node is replaced by a larger node of its kind when more pods need it.
 func (s *search) kindsFor(class int32) []offers.Site {
 	if list, ok := s.kinds[class]; ok {
 		return list
@@ -38,8 +38,8 @@ func (s *search) kindsFor(class int32) []offers.Site {
 	return list
 }
 
-// better reports whether node a of a kind is a better start than b: if limits matter, the node that uses less of them is better, because
-// it may grow later; otherwise the cheaper one.
+// better reports whether node a of a kind is a better first node than b. If limits matter, this is the node that uses less of them, because
+// it may be replaced by a larger one later. Otherwise it is the cheaper node.
 func (s *search) better(a, b *offers.Site) bool {
 	if p := s.t.M.Pools[a.Pool]; p.Limits != nil {
 		takes := func(o *offers.Site) float64 {
@@ -56,8 +56,8 @@ func (s *search) better(a, b *offers.Site) bool {
 	return pricing.CompareOptions(&a.Option, &b.Option) < 0
 }
 
-// kindOf describes what rules can see of a node: its pool, DaemonSets, and the labels that rules use; if nodes are few, also the stage that
-// it is bought at.
+// kindOf describes the properties of a node that rules can see: its pool, its DaemonSets, and the labels that rules use. If there are few
+// nodes, it also includes the stage for which the node is bought.
 func (s *search) kindOf(o *offers.Site) string {
 	t, m := s.t, s.t.M
 	as := &t.Assignments[o.Stage][o.Pool][o.Assign]
@@ -71,7 +71,7 @@ func (s *search) kindOf(o *offers.Site) string {
 	}
 	text := fmt.Sprint(o.Pool, table.Rows[o.Row].Resident, o.Limited)
 	if o.Limited || m.Pools[o.Pool].Limits != nil {
-		text += fmt.Sprint(" ", o.Stage) // even if no room is left for pods whose preferences are kept there, there may be room for others
+		text += fmt.Sprint(" ", o.Stage) // even if there is no room left for pods whose preferences are kept at this stage, there may be room for other pods
 	}
 	for _, key := range m.PinnedKeys {
 		text += " " + m.Pools[o.Pool].Label(int(o.Row), int(o.Slot), as, key)
@@ -80,5 +80,5 @@ func (s *search) kindOf(o *offers.Site) string {
 	return text
 }
 
-// kindKey determines a node's kind.
+// kindKey has the properties that determine a node's kind.
 type kindKey struct{ stage, pool, slot, assign, resident, variant int32 }

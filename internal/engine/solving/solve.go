@@ -27,8 +27,8 @@ func (t Solving) placeAll(ctx context.Context) {
 	t.placePods(ctx)
 }
 
-// placePods places real pods together, then placeholders. If limits or lack of nodes leave some pods without a place while pods of
-// lower priority have one, it starts again, priority by priority.
+// placePods places real pods together, then placeholders. If limits or a lack of nodes leave some pods without a place while pods of lower
+// priority have one, it starts again and places one priority after another.
 func (t Solving) placePods(ctx context.Context) {
 	m := t.M
 	var real, placeholders []int32
@@ -66,7 +66,7 @@ func (t Solving) placePods(ctx context.Context) {
 	t.keepTogether()
 }
 
-// placeTiers places real pods, and finds other places for pods that take the places of others.
+// placeTiers places real pods. It finds other places for pods that use places which pods of higher priority need.
 func (t Solving) placeTiers(ctx context.Context, real []int32) {
 	before := t.Mark()
 	tried := t.placeReal(ctx, real)
@@ -75,8 +75,8 @@ func (t Solving) placeTiers(ctx context.Context, real []int32) {
 	}
 }
 
-// placeReal places classes, with as many pods of high priority as possible. It returns the nodes of the snapshot that it used before it
-// searched for more places.
+// placeReal places the classes so that as many pods of high priority as possible have a place. It returns the nodes of the snapshot that it
+// used before it searched for more places.
 func (t Solving) placeReal(ctx context.Context, real []int32) (tried []int32) {
 	before := t.Mark()
 	t.placeTogether(ctx, real)
@@ -86,7 +86,7 @@ func (t Solving) placeReal(ctx context.Context, real []int32) (tried []int32) {
 			t.placeTogether(ctx, tier)
 		}
 		if t.S.Topology != nil && t.S.Waiting.Pods() > 0 {
-			t.placeTogether(ctx, real) // pods that follow pods of lower priority
+			t.placeTogether(ctx, real) // for pods that follow pods of lower priority
 		}
 	}
 	if t.NewOnly {
@@ -95,8 +95,9 @@ func (t Solving) placeReal(ctx context.Context, real []int32) (tried []int32) {
 	return t.searchFurther(ctx, before, real)
 }
 
-// placeTogether places classes. With MinValuesBestEffort, pods that must accept less variety than their pools ask for go first, so that
-// other pods can use the free room of their nodes. Only pods that then have no place may also get new nodes with less variety.
+// placeTogether places classes. With MinValuesBestEffort, pods that can't meet their pools' minValues are placed first, so that other pods
+// can use the free room of their nodes. Of the other pods, only those that then have no place may also get new nodes that don't meet
+// minValues.
 func (t Solving) placeTogether(ctx context.Context, classes []int32) {
 	if t.Options.MinValues != planning.MinValuesBestEffort {
 		t.Lenient = false
@@ -119,7 +120,7 @@ func (t Solving) placeTogether(ctx context.Context, classes []int32) {
 	t.placeClasses(ctx, slices.DeleteFunc(others, func(class int32) bool { return t.S.Waiting[class] == 0 }))
 }
 
-// priorities groups classes by priority, highest first.
+// priorities groups classes by priority, highest priority first.
 func (t Solving) priorities(classes []int32) [][]int32 {
 	sorted := slices.Clone(classes)
 	slices.SortStableFunc(sorted, func(a, b int32) int {
@@ -150,8 +151,8 @@ func (t Solving) inverted(since trial.Mark, classes []int32) bool {
 	return slices.ContainsFunc(t.S.Placed.All, func(p state.Binding) bool { return t.M.Classes[p.Class].Priority < highest })
 }
 
-// placeClasses runs the stages in order: compute the value of pods, fill existing nodes, pack the other pods onto new nodes, check all that
-// by the exact rules, and place what is left one by one.
+// placeClasses runs the steps in order: it computes the values of pods, fills existing nodes, packs the other pods onto new nodes, checks
+// all of this by the exact rules, and places the remaining pods one by one.
 func (t Solving) placeClasses(ctx context.Context, classes []int32) {
 	if !t.Begin(classes) {
 		return
@@ -173,19 +174,20 @@ func (t Solving) placeClasses(ctx context.Context, classes []int32) {
 	t.keepVaried(ctx, before, classes)
 }
 
-// placeLeft places the remaining pods one by one by the exact rules, so that a pod of the classes that is still pending fits nowhere. Then
-// it replaces new nodes by the cheapest nodes that suffice.
+// placeLeft places the remaining pods one by one by the exact rules. So if a pod of the classes is then still pending, it fits nowhere.
+// Then it replaces new nodes by the cheapest nodes that are sufficient.
 func (t Solving) placeLeft(ctx context.Context, classes []int32) {
 	placing.Of(t.Trial).PlaceSingly(ctx, t.Cells, classes)
 	placing.SpreadsOf(t.Trial).PlaceTightly(ctx, t.Cells, classes)
 	placing.GrowthOf(t.Trial).Settle()
 }
 
-// maxDeals bounds how often up to MaxRetriedPods pods are assigned to cells of existing nodes; more pods are assigned once.
+// maxDeals is the number of times that pods are assigned to cells of existing nodes, if there are at most MaxRetriedPods. If there are more
+// pods, they are assigned only once.
 const maxDeals = 4
 
-// fillNodes places wishes on nodes of the snapshot and returns the remaining ones. Each class is assigned to cells as if it had the room of
-// a cell for itself. If there are few pods, those that find no room are assigned again, since another cell may have room.
+// fillNodes places wishes on nodes of the snapshot, and returns the wishes that remain. Each class is assigned to cells as if no other
+// class used the room of a cell. If there are few pods, pods that find no room are assigned again, because another cell may have room.
 func (t Solving) fillNodes(ctx context.Context, c *layout.Cells, classes []int32, wishes []placing.Wish) []placing.Wish {
 	if t.fillRoomy(ctx, c, wishes) {
 		return nil
@@ -201,8 +203,8 @@ func (t Solving) fillNodes(ctx context.Context, c *layout.Cells, classes []int32
 	}
 }
 
-// nodesFor lists usable nodes with room for a pod of at least one wish, ascending. Other nodes are ignored, so that placements don't depend
-// on nodes that can take no pod.
+// nodesFor lists, in ascending order, the usable nodes with room for a pod of at least one wish. Other nodes are ignored, so that
+// placements don't depend on nodes that can take no pod.
 func (t Solving) nodesFor(wishes []*placing.Wish) []int32 {
 	m := t.M
 	var out []int32
@@ -221,7 +223,7 @@ func (t Solving) nodesFor(wishes []*placing.Wish) []int32 {
 	return out
 }
 
-// sortByRoom sorts nodes: initialised before others, then those with least room first.
+// sortByRoom sorts nodes: initialised nodes come first, then nodes with the least room.
 func (t Solving) sortByRoom(nodes []int32, size func([]int64) float64) {
 	if len(nodes) < 2 {
 		return
@@ -235,7 +237,7 @@ func (t Solving) sortByRoom(nodes []int32, size func([]int64) float64) {
 	})
 }
 
-// admitDevices places pods again if kube-scheduler would have given their devices to others.
+// admitDevices places pods again if kube-scheduler would have assigned their devices to other pods.
 func (t Solving) admitDevices(ctx context.Context) {
 	for range trial.MaxAdmitRounds {
 		a := t.NewDeviceAdmission()
@@ -253,8 +255,8 @@ func (t Solving) admitDevices(ctx context.Context) {
 	}
 }
 
-// Place finds places for the pending pods: first on nodes of the snapshot, then on planned ones. A cancelled context ends it early with
-// ctx.Err(); pods placed until then stay, and can be rolled back.
+// Place finds places for the pending pods: first on nodes of the snapshot, then on planned nodes. If ctx is cancelled, Place returns early
+// with ctx.Err(). Pods that were placed before stay placed, and can be rolled back.
 func (t Solving) Place(ctx context.Context, o planning.PlaceOptions) (planning.Outcome, error) {
 	before, filled, costBefore := trial.GangsOf(t.Trial).WaitingPods(), t.S.Planned.Filled(), newnodes.Of(t.Trial).NewCost()
 	if before > 0 {

@@ -10,19 +10,19 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/trial"
 )
 
-// Room on existing nodes costs nothing and is filled first. But a pod there may attract other pods that follow it, or keep away pods that
-// must be apart from it, and the new nodes for these pods may be more expensive.
+// Existing nodes are filled first, because room on them costs nothing. But a pod there may attract other pods that follow it, or keep away
+// pods that must not be near it. The new nodes for these other pods may then be more expensive.
 
 const (
-	// maxSparing limits the number of pods that are planned again without some node.
+	// maxSparing is the number of pods up to which pods are planned again without some of the nodes.
 	maxSparing = 12
-	// maxSparingRetries limits the attempts without nodes that hold pods of the plan, or on which earlier searches put pods.
-	// maxTriedRetries limits the attempts without other nodes, on which only rearrange has put pods.
+	// maxSparingRetries is the number of attempts without nodes that hold pods of the plan, or on which earlier searches put pods.
+	// maxTriedRetries is the number of attempts without other nodes, on which only rearrange put pods.
 	maxSparingRetries = 16
 	maxTriedRetries   = 8
 )
 
-// sparing is one search for a cheaper plan without some nodes of the snapshot.
+// sparing is the state of one search for a cheaper plan that leaves out some nodes of the snapshot.
 type sparing struct {
 	t          Improving
 	before     trial.Mark
@@ -31,12 +31,12 @@ type sparing struct {
 	best       state.Record
 	cost       int64
 	improved   bool
-	// queue are the sets of nodes to leave out next, and seen are all sets that were ever in the queue.
+	// queue has the sets of nodes to leave out next. seen has all sets that were ever in the queue.
 	queue, seen [][]int32
 }
 
-// sparePlaces looks for cheaper places for as many pods as were placed since the mark, without some of the nodes that have received
-// pods, or that were tried. It returns true if no node was used, so that it only rearranged the pods.
+// sparePlaces looks for cheaper places for as many pods as were placed since the mark. It leaves out some of the nodes on which these pods
+// were placed or tried. It returns true if no node was used, so that it only rearranged the pods.
 func (t Improving) sparePlaces(ctx context.Context, before trial.Mark, classes, tried []int32) (rearranged bool) {
 	if t.S.Topology == nil || newnodes.Of(t.Trial).NewCost() == 0 || t.Options.ExistingOnly || t.S.Placed.PodsSince(&t.S.Log, before.At) > maxSparing {
 		return false
@@ -73,7 +73,7 @@ func (t Improving) sparePlaces(ctx context.Context, before trial.Mark, classes, 
 	return false
 }
 
-// extend queues the set of left out nodes together with each of the used nodes.
+// extend adds sets to the queue: the set spared together with each of the used nodes.
 func (s *sparing) extend(spared, used []int32) {
 	for _, node := range used {
 		next := append(slices.Clone(spared), node)
@@ -84,7 +84,7 @@ func (s *sparing) extend(spared, used []int32) {
 	}
 }
 
-// retry places all pods again without the nodes of each queued set, a limited number of times, and keeps the best plan.
+// retry places all pods again without the nodes of each set in the queue. It does this at most most times and keeps the best plan.
 func (s *sparing) retry(ctx context.Context, most int) {
 	t := s.t
 	for n := 0; n < len(s.queue) && n < most && ctx.Err() == nil; n++ {
@@ -98,7 +98,7 @@ func (s *sparing) retry(ctx context.Context, most int) {
 			t.S.Room.Usable.Add(int(node))
 		}
 		if t.S.Waiting.Pods() > 0 {
-			Of(t.Trial).placeTogether(ctx, s.classes) // pods that the others keep away from all other nodes may have a place there
+			Of(t.Trial).placeTogether(ctx, s.classes) // pods that are kept away from all other nodes may have a place there
 		}
 		w := t.S.Record(s.before.At)
 		s.extend(s.queue[n], mergeNodes(w.NodesUsed(), tried))
@@ -108,7 +108,7 @@ func (s *sparing) retry(ctx context.Context, most int) {
 	}
 }
 
-// mergeNodes returns the nodes of both lists, ascending.
+// mergeNodes returns the nodes of both lists in ascending order.
 func mergeNodes(a, b []int32) []int32 {
 	out := slices.Concat(a, b)
 	slices.Sort(out)

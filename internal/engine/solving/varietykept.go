@@ -8,15 +8,15 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/trial"
 )
 
-// Which instance types a claim allows also depends on other nodes: it may name a zone that a spread counts only because some node is in it.
-// So if other pods leave a node, the claim of another node may lose the variety that its pool requires.
+// The instance types that a NodeClaim allows also depend on other nodes: the NodeClaim may name a zone that a spread counts only because
+// some node is in it. So if other pods are removed from a node, the NodeClaim of another node may no longer meet its pool's minValues.
 
-// keepVaried finds the new nodes since the mark that are no longer varied enough, and places their pods again.
+// keepVaried finds the new nodes since the mark that no longer meet their pools' minValues, and places their pods again.
 func (t Solving) keepVaried(ctx context.Context, before trial.Mark, classes []int32) {
 	for round := 0; !placing.GrowthOf(t.Trial).AllVaried(); round++ {
 		w := t.S.Record(before.At)
 		t.Undo(before)
-		t.Restore(w) // without empty nodes: the remaining ones have the numbers of the record
+		t.Restore(w) // empty nodes are left out: the remaining ones have the numbers of the record
 		bad := placing.GrowthOf(t.Trial).Unvaried(int(w.First)-len(t.M.Nodes), false)
 		t.Undo(before)
 		ImprovingOf(t.Trial).restoreBut(w, func(host int32) bool { return slices.Contains(bad, host-int32(len(t.M.Nodes))) })

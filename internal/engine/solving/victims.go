@@ -20,16 +20,17 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// preemptor searches for victims.
+// preemptor searches for pods to preempt (victims).
 type preemptor struct {
 	t       *trial.Trial
 	budgets []victimBudget
-	// gone contains the victims so far, by node and index among its bound pods.
+	// gone contains the victims found so far, by node and by index among the node's bound pods.
 	gone map[int32]map[int]bool
-	// found is indexed by node: the victims there for a pod of the present class, nil for none. looks counts how often a node was examined.
+	// found has, for each node, the victims there for a pod of the current class, or nil. looks is the number of times that a node was
+	// examined.
 	found []*victims
 	looks int
-	// rooms lists the nodes where victims may have left room for another pod of that class.
+	// rooms lists the nodes where victims may have left room for another pod of the current class.
 	rooms []int32
 }
 
@@ -38,30 +39,30 @@ func (e *preemptor) begin() {
 	e.found, e.rooms = nil, slices.Sorted(maps.Keys(e.gone))
 }
 
-// maxLooksForVictims bounds how often nodes are searched for victims in one plan.
+// maxLooksForVictims is the number of times that nodes are examined for victims in one plan.
 const maxLooksForVictims = 200_000
 
-// victims are the victims on one node, as indexes among its bound pods, by falling priority.
+// victims are the victims on one node, as indexes in its bound pods, the highest priority first.
 type victims struct {
 	node int32
 	list []int
-	// fresh are the victims in list that no earlier pod has preempted.
+	// fresh are the victims in list that no earlier pod preempted.
 	fresh      []int
 	violations int
 	highest    int32
 	sum        int64
-	// started is the earliest start of a victim with the highest priority.
+	// started is the earliest start time of the victims with the highest priority.
 	started time.Time
 }
 
-// choose returns the victims on the node that kube-scheduler would choose for one more pod of the class, or nil if preemption helps on no
-// node. It prefers the fewest violations of budgets. If these are equal, it compares the highest priority of the victims (lower is better),
-// the sum of their priorities, their number, and last when they started (later is better).
+// choose returns the victims that kube-scheduler would choose for one more pod of the class, or nil if preemption helps on no node. It
+// prefers the node with the fewest violations of PodDisruptionBudgets. If these are equal, it compares the highest priority of the victims
+// (lower is better), then the sum of their priorities, then their number, and last the times when they started (later is better).
 func (e *preemptor) choose(class int32) *victims {
 	m := e.t.M
 	c := m.Classes[class]
 	if at, known := m.NodeIndex[c.Nominated]; known && len(trial.VictimsOn(m, &m.Nodes[at], c.Priority)) > 0 {
-		return nil // it waits for the pods that it has preempted already
+		return nil // the pod waits for the pods that it has already preempted
 	}
 	if best := e.best(class); best != nil {
 		return best
@@ -74,14 +75,14 @@ func (e *preemptor) choose(class int32) *victims {
 	return e.best(class)
 }
 
-// best returns the node that kube-scheduler would choose among those with victims for the class. All nodes are examined once. The chosen
-// one is examined again, since pods of the class may have come to it or near it.
+// best returns the victims on the node that kube-scheduler would choose for the class. Each node is examined once. The chosen node is
+// examined again, because pods of the class may have been placed on it or near it since.
 func (e *preemptor) best(class int32) *victims {
 	t, m := e.t, e.t.M
 	if e.found == nil {
 		e.found = make([]*victims, len(m.Nodes))
 		for i := range t.S.Room.Usable.Members {
-			// What preemption can't change is no matter of victims.
+			// If a node does not accept the pod for reasons that preemption can't change, it has no victims.
 			if m.Fits.Accepts(m.Nodes[i].Group, m.Classes[class].Shape) {
 				e.found[i] = e.on(int32(i), class)
 			}
@@ -144,7 +145,7 @@ func (v *victims) compare(o *victims) int {
 		cmp.Compare(len(v.list), len(o.list)), o.started.Compare(v.started))
 }
 
-// on finds the victims on one node. It returns nil if the pod would not fit even without all pods of lower priority.
+// on finds the victims on one node. It returns nil if the pod would not even fit if all pods of lower priority were gone.
 func (e *preemptor) on(node, class int32) *victims {
 	m := e.t.M
 	c, n := m.Classes[class], &m.Nodes[node]
@@ -190,7 +191,7 @@ func (e *preemptor) on(node, class int32) *victims {
 	}
 	e.settle(node, 1)
 	if len(out.list) == 0 {
-		return nil // the pod fits already, so it waits for something else
+		return nil // the pod already fits, so it waits for something else
 	}
 	slices.SortStableFunc(out.list, func(a, b int) int { return e.moreImportant(n.Bound[a], n.Bound[b]) })
 	out.count(m)
@@ -198,8 +199,8 @@ func (e *preemptor) on(node, class int32) *victims {
 	return out
 }
 
-// count computes the highest priority of the victims, the sum of their priorities, and how long those with the highest priority have been
-// running.
+// count computes the highest priority of the victims, the sum of their priorities, and the earliest start of those with the highest
+// priority.
 func (v *victims) count(m *model.Model) {
 	v.highest = math.MinInt32
 	for _, k := range v.list {
@@ -212,14 +213,14 @@ func (v *victims) count(m *model.Model) {
 	}
 }
 
-// settle subtracts a node's overcommitted amounts from its free amounts (sign -1), or adds them again.
+// settle subtracts a node's overcommitted amounts from its free amounts (if sign is -1), or adds them again.
 func (e *preemptor) settle(node int32, sign int64) {
 	if over := e.t.M.Nodes[node].Over; over != nil && len(e.gone[node]) == 0 {
 		resources.AddScaled(e.t.S.Room.Of(node), over, sign)
 	}
 }
 
-// shift removes a bound pod from its node (sign -1), or puts it back.
+// shift removes a bound pod from its node (if sign is -1), or puts it back.
 func (e *preemptor) shift(node int32, k int, sign int32) {
 	p := e.t.M.Nodes[node].Bound[k]
 	resources.AddScaled(e.t.S.Room.Of(node), e.t.M.Classes[p.Class].Unshared(), -int64(sign))
@@ -228,7 +229,7 @@ func (e *preemptor) shift(node int32, k int, sign int32) {
 	}
 }
 
-// holds reports whether the pod could go on the node as it is now.
+// holds reports whether the node, in its current state, could take a pod of the class.
 func (e *preemptor) holds(c *podclass.Class, node int32) bool {
 	free := e.t.S.Room.Of(node)
 	for d, need := range e.t.S.Volumes.NeedOn(c, node) {
@@ -249,7 +250,8 @@ func (e *preemptor) reprieve(c *podclass.Class, node int32, k int) bool {
 	return false
 }
 
-// moreImportant orders pods as kube-scheduler keeps them: by falling priority, then those that started first.
+// moreImportant compares pods in the order in which kube-scheduler keeps them: by priority, highest first, then by start time, earliest
+// first.
 func (e *preemptor) moreImportant(a, b existing.Pod) int {
 	m := e.t.M
 	return cmp.Or(cmp.Compare(m.Classes[b.Class].Priority, m.Classes[a.Class].Priority), startOf(a.Pod).Compare(startOf(b.Pod)), likeness.Compare(a.Pod, b.Pod))
@@ -257,12 +259,12 @@ func (e *preemptor) moreImportant(a, b existing.Pod) int {
 
 func startOf(pod *corev1.Pod) time.Time {
 	if pod.Status.StartTime == nil {
-		return time.Unix(1<<40, 0) // not started: counts as later than any
+		return time.Unix(1<<40, 0) // not started: counts as later than any start time
 	}
 	return pod.Status.StartTime.Time
 }
 
-// take reserves the place for the pod, so that later pods see it.
+// take reserves the place for the pod, so that the search for later pods takes it into account.
 func (e *preemptor) take(class int32, v *victims) {
 	e.settle(v.node, -1)
 	if e.gone[v.node] == nil {
@@ -278,7 +280,7 @@ func (e *preemptor) take(class int32, v *victims) {
 	e.t.Add(state.Binding{Class: class, Host: v.node, Count: 1, Stage: -1})
 }
 
-// preemption converts the victims to the plan's form.
+// preemption converts the victims to the form that a plan has.
 func (v *victims) preemption(m *model.Model, pod planning.PodKey) planning.Preemption {
 	n := &m.Nodes[v.node]
 	out := planning.Preemption{Pod: pod, Node: n.Name, HighestPriority: v.highest, BudgetViolations: v.violations}

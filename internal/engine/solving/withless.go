@@ -9,12 +9,12 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// maxPodsTwice bounds how many pods are placed twice: with few pods, one node more or less is a large part of the cost.
+// maxPodsTwice is the number of pods up to which pods are placed twice: with few pods, one node more or less is a large part of the cost.
 const maxPodsTwice = 600
 
-// withLess places the pods that were placed since the mark once more, with the least effort, and keeps the cheaper plan. With rules between
-// pods, a cheaper filling of some nodes sometimes leads to a more expensive plan, because the pods left over can share their nodes with
-// fewer others.
+// withLess places the pods that were placed since the mark again, with the least effort, and keeps the cheaper plan. If there are rules
+// between pods, a cheaper filling of some nodes sometimes leads to a more expensive plan, because fewer pods can share nodes with the
+// remaining pods.
 func (t Improving) withLess(ctx context.Context, before trial.Mark, classes []int32) {
 	if t.Options.Effort == planning.EffortFast || t.S.Topology == nil || t.S.Planned.Filled() == 0 || t.S.Placed.PodsSince(&t.S.Log, before.At) > maxPodsTwice {
 		return

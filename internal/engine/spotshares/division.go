@@ -14,7 +14,7 @@ type Place uint8
 const (
 	// Waiting: the pod is on no node.
 	Waiting Place = iota
-	// OffSpot: the pod is on a node that is not spot.
+	// OffSpot: the pod is on a node that is not a spot node.
 	OffSpot
 	// OnSpot: the pod is on a spot node.
 	OnSpot
@@ -23,7 +23,7 @@ const (
 // Pool is a spot pool: an instance type in a zone.
 type Pool struct{ InstanceType, Zone string }
 
-// Compare orders pools by instance type, then by zone.
+// Compare compares pools by instance type, then by zone.
 func (p Pool) Compare(o Pool) int {
 	return cmp.Or(cmp.Compare(p.InstanceType, o.InstanceType), cmp.Compare(p.Zone, o.Zone))
 }
@@ -31,49 +31,49 @@ func (p Pool) Compare(o Pool) int {
 // Pod is a pod of a workload.
 type Pod struct {
 	Place Place
-	// Pool is the spot pool of a pod on a spot node.
+	// Pool is the spot pool of the pod. It is set if the pod is on a spot node.
 	Pool Pool
 }
 
-// Sale is a spot pool in which nodes can be bought. Holds is how many pods of the workload an empty node holds, at least 1. PriceShare is
-// the price as a share of the on-demand price, 0 if there is no on-demand price.
+// Sale is a spot pool from which nodes can be bought. Holds is the number of pods of the workload that an empty node can hold, at least 1.
+// PriceShare is the price as a share of the on-demand price, or 0 if there is no on-demand price.
 type Sale struct {
 	Pool
 	Price, Holds, PriceShare float64
 }
 
-// NotOnSpot is the part number of pods that may not be on spot nodes.
+// NotOnSpot is the part number of pods that must not be on spot nodes.
 const NotOnSpot = -1
 
 // Division says which pods of a workload may be on which spot pools.
 type Division struct {
-	// Parts are the spot pools of each part, in order; nil means all spot pools.
+	// Parts lists the spot pools of each part, sorted; nil means all spot pools.
 	Parts [][]Pool
-	// Of is the part number of each pod, or NotOnSpot, indexed like the pods.
+	// Of has the part number of each pod, or NotOnSpot. It is indexed like the pods.
 	Of []int32
-	// Most is how many of the pods may be on spot nodes, and MostOnPool how many on one spot pool.
+	// Most is the number of pods that may be on spot nodes. MostOnPool is the number of pods that may be on one spot pool.
 	Most, MostOnPool int
 }
 
-// Free reports whether the limits allow all pods everywhere.
+// Free reports whether the limits do not restrict any pod.
 func (d *Division) Free() bool {
 	return len(d.Parts) == 1 && d.Parts[0] == nil && !slices.Contains(d.Of, NotOnSpot)
 }
 
-// divider computes a division.
+// divider has the state while a division is computed.
 type divider struct {
 	pods         []Pod
 	most, onPool int
 	division     Division
-	// load is how many pods each part has, including pods that are on its pools and belong to no part. partOf is the part of each pool in
-	// use.
+	// load has the number of pods in each part. It includes pods that are on the part's pools and belong to no part. partOf has the part of
+	// each pool that is in use.
 	load   []int
 	partOf map[Pool]int
 	placed []int
 }
 
-// New divides the pods of a workload and the spot pools into parts. If their present places don't decide, earlier pods in the list may be
-// on spot nodes first.
+// New divides the pods of a workload and the spot pools into parts. If the current places of the pods don't decide which pods may be on
+// spot nodes, pods that are earlier in the list come first.
 func New(limits spotlimits.Limits, pods []Pod, sales []Sale) Division {
 	d := &divider{pods: pods, most: limits.MostOnSpot(len(pods)), onPool: limits.MostOnPool(len(pods)), partOf: map[Pool]int{}}
 	d.division = Division{Of: make([]int32, len(pods)), Most: d.most, MostOnPool: d.onPool}
@@ -87,8 +87,8 @@ func New(limits spotlimits.Limits, pods []Pod, sales []Sale) Division {
 	return d.division
 }
 
-// countUsed assigns each pool in use to a part, the pools with most pods first. The pools of one part together have at most as many pods
-// as may be on one pool.
+// countUsed assigns each pool that is in use to a part, the pools with the most pods first. The pools of one part together have at most as
+// many pods as are allowed on one pool.
 func (d *divider) countUsed() {
 	count := map[Pool]int{}
 	for i := range d.pods {
@@ -116,14 +116,14 @@ func (d *divider) newPart() int {
 	return len(d.load) - 1
 }
 
-// put adds the pod to the part.
+// put adds the pod to the part at.
 func (d *divider) put(pod, at int) {
 	d.division.Of[pod] = int32(at)
 	d.placed[at]++
 }
 
-// assignUsers assigns pods on spot nodes to the parts of their pools, as many as may be on spot nodes and on the pool. If a pool has too
-// many pods, the others are assigned to other parts: they stay where they are, and may move to other pools.
+// assignUsers assigns pods on spot nodes to the parts of their pools, as many as are allowed on spot nodes and on the pool. If a pool has
+// too many pods, the excess pods are assigned to other parts. They stay where they are, and may move to other pools.
 func (d *divider) assignUsers() {
 	left := d.most
 	kept := map[Pool]int{}
@@ -146,7 +146,7 @@ func (d *divider) assignUsers() {
 	}
 }
 
-// assignOthers assigns pending pods, then pods on other nodes, to parts, until as many as allowed may be on spot nodes.
+// assignOthers assigns pending pods, then pods on other nodes, to parts, until the allowed number of pods may be on spot nodes.
 func (d *divider) assignOthers() {
 	left := d.most
 	for i := range d.pods {
@@ -164,7 +164,7 @@ func (d *divider) assignOthers() {
 	}
 }
 
-// join adds the pod to the first part that has room, or to a new one.
+// join adds the pod to the first part that has room, or to a new part.
 func (d *divider) join(pod int) {
 	at := slices.IndexFunc(d.load, func(load int) bool { return load < d.onPool })
 	if at < 0 {
@@ -194,7 +194,7 @@ func (d *divider) assignPools(limits spotlimits.Limits, sales []Sale) {
 	at := 0
 	for _, s := range d.inOrder(limits, sales) {
 		pools := s.pools
-		// Each round begins with another zone, so that each part has pools in each zone.
+		// Each round begins with a different zone, so that each part gets pools in each zone.
 		for i := range pools {
 			pool := pools[(i+at/len(parts))%len(pools)]
 			to, used := d.partOf[pool]
@@ -210,15 +210,15 @@ func (d *divider) assignPools(limits spotlimits.Limits, sales []Sale) {
 	}
 }
 
-// typeSale is an instance type with the pools of its zones, in order, and the cost of a part's pods on it in the cheapest zone.
+// typeSale is an instance type with its spot pools, sorted, and the cost of a part's pods on this type in the cheapest zone.
 type typeSale struct {
 	name        string
 	cost, share float64
 	pools       []Pool
 }
 
-// inOrder returns the instance types that the limits allow. First are those on which all pods of a part cost least if they are alone,
-// then those on which a single pod costs least.
+// inOrder returns the instance types that the limits allow. First are the types on which all pods of a part cost least if no other pods are
+// there, then the types on which a single pod costs least.
 func (d *divider) inOrder(limits spotlimits.Limits, sales []Sale) []*typeSale {
 	byName := map[string]*typeSale{}
 	var out []*typeSale

@@ -8,7 +8,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Why returns the limits that apply to a pending pod, given by its index in the snapshot, or "" if none do.
+// Why returns the limits that apply to a pending pod, or "" if no limits apply. at is the pod's index in the snapshot.
 func (x *Index) Why(at int) string {
 	if x == nil || at >= len(x.of) || x.of[at] < 0 {
 		return ""
@@ -33,7 +33,7 @@ func (w *Workload) bounds() string {
 	return text
 }
 
-// waiting returns how many of the pods are pending.
+// waiting returns the number of pending pods of the workload.
 func (w *Workload) waiting() int {
 	n := len(w.waitOff)
 	for _, list := range w.waits {
@@ -88,7 +88,7 @@ func (x *Index) Splits() []planning.SpotSplit {
 	return out
 }
 
-// byZone lists the pools zone by zone.
+// byZone groups the pools by zone.
 func byZone(pools []Pool) []planning.SpotPools {
 	types := map[string][]string{}
 	for _, p := range pools {

@@ -16,10 +16,10 @@ import (
 	"github.com/drawknife/drawknife/scheduling/spotlimits"
 )
 
-// Index contains a model's workloads with limits.
+// Index contains those workloads of a model that have limits.
 type Index struct {
 	List []Workload
-	// of is the workload of each pod of Snapshot.Pods, or -1; parts is the part of the workload that the pod belongs to.
+	// of has the workload of each pod of Snapshot.Pods, or -1. parts has the pod's part of the workload.
 	of, parts []int32
 }
 
@@ -27,10 +27,10 @@ type Index struct {
 type Workload struct {
 	spotlimits.Workload
 	Limits spotlimits.Limits
-	// Division says where the workload's pods may be. Pods are their indexes in the roster.
+	// Division says which spot pools the workload's pods may use. Pods are the pods' indexes in the roster.
 	Division Division
 	Pods     []int32
-	// waitOff are its pending pods that may not be on spot nodes, and waits the pending pods of each part.
+	// waitOff are the workload's pending pods that must not be on spot nodes. waits has the pending pods of each part.
 	waitOff []planning.PodKey
 	waits   [][]planning.PodKey
 }
@@ -44,8 +44,8 @@ type Input struct {
 	RequirementsOf func(pool *planning.NodePool) (requirements.Set, error)
 }
 
-// Read divides the pods of workloads with limits, and sets a pattern in the roster for each pod that requires the nodes on which it may
-// be. It returns nil if no pod has limits.
+// Read divides the pods of workloads with limits. For each pod it sets a pattern in the roster that requires the nodes on which the pod may
+// run. It returns nil if no pod has limits.
 func Read(in Input) (*Index, error) {
 	r := in.Roster
 	first := slices.IndexFunc(r.Pods, spotlimits.Asks)
@@ -68,28 +68,28 @@ func Read(in Input) (*Index, error) {
 	return b.index, nil
 }
 
-// builder makes an index.
+// builder builds an Index.
 type builder struct {
 	Input
 	index *Index
-	// place of each pod in the roster, and the index of its node; -1 for none.
+	// place has the place of each pod in the roster. node has the index of its node, or -1.
 	place []Pod
 	node  []int32
-	// variants are patterns of pods in a part; sold are the spot pools for pods of a pattern, and market all spot pools.
+	// variants are the patterns of pods in a part. sold has the spot pools for pods of a pattern. market has all spot pools.
 	variants map[string]int32
 	sold     map[int32][]Sale
 	market   []offer
 }
 
-// counts reports whether the limits count the pod: it has not ended, is not being deleted, and belongs neither to a DaemonSet nor to its
-// node.
+// counts reports whether the limits count the pod. They don't count pods that have ended, are being deleted, or belong to a DaemonSet or to
+// their node.
 func (b *builder) counts(at int) bool {
 	const not = likeness.HasEnded | likeness.IsDeleted | likeness.OfDaemonSet | likeness.IsStatic
 	waiting := len(b.Snapshot.Pods)
 	return b.Roster.Marks[at]&not == 0 && (at < waiting || at >= waiting+len(b.Snapshot.Placeholders))
 }
 
-// refuse sets a separate pattern, which is not planned, for pods whose annotations can't be parsed.
+// refuse sets a separate pattern for pods whose annotations can't be parsed. Pods with this pattern are not planned.
 func (b *builder) refuse(first int) {
 	r := b.Roster
 	for i := first; i < len(r.Pods); i++ {
@@ -151,7 +151,7 @@ func (b *builder) findPlaces() {
 			if value(v1.CapacityTypeLabelKey) == v1.CapacityTypeSpot {
 				at = Pod{OnSpot, Pool{value(corev1.LabelInstanceTypeStable), value(corev1.LabelTopologyZone)}}
 			} else if b.Snapshot.Nodes[node].Leaving {
-				at = Pod{Place: Waiting} // the node being launched may already be a spot node
+				at = Pod{Place: Waiting} // the node that is being launched may already be a spot node
 			}
 		}
 		for i := span.From; i < span.To; i++ {
@@ -212,7 +212,7 @@ func (b *builder) nodeName(at int32) string {
 	return b.Snapshot.Nodes[b.node[at]].Name
 }
 
-// narrow sets the pattern of pods that also require one of the alternatives.
+// narrow sets a pattern for pods that also requires one of the alternatives.
 func (b *builder) narrow(at int32, name string, alternatives []corev1.NodeSelectorTerm) {
 	r := b.Roster
 	was := r.Like[at]

@@ -73,7 +73,8 @@ func (b *builder) readMarket() error {
 	return nil
 }
 
-// onDemandByZone returns the lowest on-demand price of the type in each zone, and under the empty name the lowest of all zones.
+// onDemandByZone returns the lowest on-demand price of the type in each zone. The entry with the empty name is the lowest price of all
+// zones.
 func onDemandByZone(it *cloudprovider.InstanceType) map[string]float64 {
 	out := map[string]float64{}
 	for i := range it.Offerings {
@@ -98,7 +99,7 @@ func amounts(list corev1.ResourceList) map[corev1.ResourceName]float64 {
 	return out
 }
 
-// salesFor returns the spot pools that pods of the pattern can use, by labels and amounts.
+// salesFor returns the spot pools that pods of the pattern can use. It checks labels and amounts.
 func (b *builder) salesFor(pattern int32) ([]Sale, error) {
 	if known, ok := b.sold[pattern]; ok {
 		return known, nil
@@ -122,7 +123,7 @@ func (b *builder) salesFor(pattern int32) ([]Sale, error) {
 		}
 		sale := Sale{o.pool, o.price, holds, o.share}
 		if n, listed := at[o.pool]; listed {
-			// Two NodePools may have different prices for it, and a price limit must hold for both.
+			// Two NodePools may have different prices for this pool, and a price limit must hold for both.
 			out[n].Price, out[n].PriceShare = math.Min(out[n].Price, sale.Price), higher(out[n].PriceShare, sale.PriceShare)
 			continue
 		}
@@ -133,7 +134,7 @@ func (b *builder) salesFor(pattern int32) ([]Sale, error) {
 	return out, nil
 }
 
-// higher returns the higher share; 0 means unknown, and counts as the highest.
+// higher returns the higher of the two shares. 0 means unknown, and counts as the highest.
 func higher(a, b float64) float64 {
 	if a == 0 || b == 0 {
 		return 0
@@ -150,7 +151,7 @@ func anyIntersects(terms []match.Needs, has requirements.Set) bool {
 	return false
 }
 
-// fit returns how many pods with these requests an empty node holds.
+// fit returns how many pods with these requests an empty node can hold.
 func fit(want, room map[corev1.ResourceName]float64) float64 {
 	most := math.Inf(1)
 	for name, amount := range want {

@@ -8,8 +8,8 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// offSpot returns the alternatives for nodes that are not spot: nodes with another known capacity type, and nodes without a NodePool. A
-// node whose capacity type is not decided could still become a spot node.
+// offSpot returns the alternatives for nodes that are not spot nodes: nodes with another known capacity type, and nodes without a NodePool.
+// A node whose capacity type is not decided could still become a spot node.
 func offSpot() []corev1.NodeSelectorTerm {
 	return []corev1.NodeSelectorTerm{
 		{MatchExpressions: []corev1.NodeSelectorRequirement{
@@ -23,8 +23,8 @@ func offSpot() []corev1.NodeSelectorTerm {
 	}
 }
 
-// onPools returns the alternatives for spot nodes of the pools, which are in order: one alternative for all zones with the same instance
-// types.
+// onPools returns the alternatives for spot nodes of the pools, which must be sorted. All zones with the same instance types share an
+// alternative.
 func onPools(pools []Pool) []corev1.NodeSelectorTerm {
 	var zones []string
 	types := map[string][]string{}
@@ -52,7 +52,7 @@ func onPools(pools []Pool) []corev1.NodeSelectorTerm {
 	return out
 }
 
-// narrowed returns a copy of the pod that also requires one of the alternatives. The pod itself is not changed.
+// narrowed returns a copy of the pod that also requires one of the alternatives. The pod itself does not change.
 func narrowed(pod *corev1.Pod, alternatives []corev1.NodeSelectorTerm) *corev1.Pod {
 	out := *pod
 	affinity, node := corev1.Affinity{}, corev1.NodeAffinity{}

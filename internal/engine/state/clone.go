@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Clone copies the present state, including everything that can be undone. The copy has no Room.Watch and no Queue.
+// Clone copies the current state, including everything that can be undone. The copy's Room has no Watch, and the copy has no Queue.
 func (s *State) Clone() State {
 	out := *s
 	out.Queue, out.onHost, out.roomLeft, out.rules = nil, nil, nil, counting{}
@@ -37,7 +37,7 @@ func clonePlanned(in []Node, dims int) []Node {
 	return out
 }
 
-// cloneAmounts copies amounts; nil stays nil.
+// cloneAmounts copies amounts. Nil stays nil.
 func cloneAmounts(in [][]int64) [][]int64 {
 	out := slices.Clone(in)
 	for i := range out {

@@ -1,16 +1,17 @@
-// Package state records where pods are while planners try changes.
+// Package state records on which nodes pods are while planners try changes.
 //
-// The question: which pods do nodes have now, how much is free, which pods are pending, and how can changes be undone?
+// The question: which pods do nodes have now, which amounts are free, which pods are pending, and how can changes be undone?
 //
-// The input is a [World], which is never changed: nodes with their pods, classes of pods, pools, and the rules between pods. The output
-// is the
-// [State] after the changes: nodes hidden and closed, new nodes opened and exchanged, pods placed. Free amounts and the counters of rules,
-// limits, reservations and shared volumes follow. The state does not choose places, and does not check them.
+// The input is a [World], which is never changed: nodes with their pods, classes of pods, pools, and the rules between pods. The output is
+// the [State] after the changes. Changes are: nodes are hidden or closed, new nodes are opened or exchanged, and pods are placed. Free
+// amounts and the counters of rules, limits, reservations and shared volumes are updated with each change. The state does not choose places
+// and does not check them.
 //
-// The method is a log of changes: [State.Undo] undoes them one by one, last first, up to a [Mark]; [Log.Commit] clears the log. A [Record]
-// contains the placements since a mark, to repeat them after an undo. [Pods] returns, for equal pods, which of them were put where.
+// The method is a log of changes: [State.Undo] undoes them one by one, the last first, up to a [Mark]. [Log.Commit] clears the log. A
+// [Record] contains the placements since a mark, so that they can be repeated after an undo. [Pods] says, for pods of one class, which of
+// them were placed where.
 //
-// The cost: a change and its undo cost the same, one vector of resources and the counters of the rules that concern the pods.
+// The cost: a change costs as much as its undo. Both update one vector of resources and the counters of the rules that concern the pods.
 //
 //	room         what existing nodes have free, and which take pods     room.go, hide.go, seal.go
 //	placements   which pods are on which host                           placements.go, place.go, pods.go

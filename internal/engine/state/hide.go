@@ -6,8 +6,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Hide removes a node, as if it were gone: its movable pods for which moves is true become pending. It returns their number. Pods become
-// pending as members of the class that as returns; nil means their own class.
+// Hide removes a node, as if it did not exist. Its movable pods for which moves returns true become pending. It returns the number of these
+// pods. The pods become pending as members of the class that as returns; if as is nil, as members of their own class.
 func (s *State) Hide(node int32, moves func(*corev1.Pod) bool, as func(pod *corev1.Pod, class int32) int32) (pods int) {
 	n := &s.w.Nodes[node]
 	s.takeOff(node)
@@ -57,7 +57,7 @@ func (s *State) unhide(i int32, pods int) {
 	s.countBound(i, 1)
 }
 
-// countBound adds an existing node and its bound pods to all counts, or removes them.
+// countBound adds an existing node and its bound pods to all counts, or removes them if n is -1.
 func (s *State) countBound(node, n int32) {
 	if of := &s.w.Nodes[node]; !of.Source.Leaving {
 		s.Limits.countNode(of, int64(n))
@@ -67,7 +67,7 @@ func (s *State) countBound(node, n int32) {
 	}
 }
 
-// Shut keeps pods that are placed later off a node; pods on it stay.
+// Shut closes a node: pods that are placed later can't use it, but pods on it stay.
 func (s *State) Shut(node int) {
 	if n := int32(node); !s.Room.isClosed(n) {
 		s.Room.shut(n)

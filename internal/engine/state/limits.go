@@ -10,14 +10,15 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
-// Limits counts what is limited: resources of pools with limits, and instances of reservations.
+// Limits counts what has a limit: resources of pools with limits, and instances of reservations.
 type Limits struct {
 	pools []*nodepool.Pool
-	// Usage is indexed by pool, then like the pool's limits: the capacity of its nodes, with hidden and new ones taken into account.
+	// Usage is indexed by pool, and then like the pool's limits. It has the capacity of the pool's nodes, without hidden nodes and with new
+	// ones.
 	Usage [][]int64
-	// Standing is the same without new nodes; nil for pools that don't need it (see nodepool.Limits.Reached).
+	// Standing has the same amounts without new nodes. It is nil for pools that don't need it (see nodepool.Limits.Reached).
 	Standing [][]int64
-	// Reserved counts the instances bought from each reservation.
+	// Reserved has the number of instances that are used of each reservation.
 	Reserved map[string]int
 }
 
@@ -35,7 +36,7 @@ func newLimits(pools []*nodepool.Pool) Limits {
 	return l
 }
 
-// countNode adds an existing node, or removes it.
+// countNode adds an existing node, or removes it if times is -1.
 func (l *Limits) countNode(n *existing.Node, times int64) {
 	l.count(n.Pool, n.Capacity, times)
 	if n.Pool >= 0 && l.Standing[n.Pool] != nil {
@@ -57,7 +58,7 @@ func (l *Limits) countNew(node *Node, n int) {
 	l.reserve(node, n)
 }
 
-// Allows reports whether a pool with this usage may launch a node of the given cost.
+// Allows reports whether a pool with the usage used may launch a node with the given cost.
 func (l *Limits) Allows(pool int32, used, cost []int64) bool {
 	limits := l.pools[pool].Limits
 	for i := range limits.Max {
@@ -77,7 +78,7 @@ func (l *Limits) Affordable(pool, row int32) bool {
 	return l.Allows(pool, l.Usage[pool], p.RowCost(int(row)))
 }
 
-// Spare returns the most that a node may use of its pool's limits instead of node, or nil for no limit.
+// Spare returns the most that another node in place of node may use of the pool's limits, or nil if there are no limits.
 func (l *Limits) Spare(node *Node) []int64 {
 	p := l.pools[node.Pool]
 	if p.Limits == nil {
@@ -95,14 +96,14 @@ func (l *Limits) Reservable(pool, row, slot int32) bool {
 	return Reservable(l.pools, pool, row, slot, l.Reserved)
 }
 
-// Reservable reports whether the slot's reservation has room for one more node than those taken.
+// Reservable reports whether the slot's reservation has an instance left if taken instances of each reservation are used.
 func Reservable(pools []*nodepool.Pool, pool, row, slot int32, taken map[string]int) bool {
 	t := pools[pool].Table
 	id := t.Catalog.Slots[slot].Reservation
 	return id == "" || taken[id] < t.Catalog.Reservations[id]
 }
 
-// reserve takes instances from the node's reservation, if it has one.
+// reserve uses n instances of the node's reservation, if it has one.
 func (l *Limits) reserve(node *Node, n int) {
 	if id := node.Reservation(l.pools); id != "" {
 		if l.Reserved == nil {

@@ -5,39 +5,39 @@ import (
 	"slices"
 )
 
-// change is one undoable step.
+// change is one step that can be undone.
 type change struct {
 	kind changeKind
-	// a and b are operands of the kind.
+	// a and b are the operands of the change.
 	a, b int32
 }
 
 type changeKind uint8
 
 const (
-	changeHidden    changeKind = iota // node a was hidden; b of its pods became waiting
-	changePlaced                      // the last placement was added
-	changeOpened                      // the last node was added, without pods
-	changeTaken                       // b pods of placement a were removed from their host
-	changeMoved                       // node a was exchanged: its old form is the last of State.replaced
+	changeHidden    changeKind = iota // node a was hidden; b of its pods became pending
+	changePlaced                      // a binding was added
+	changeOpened                      // a new node was added, without pods
+	changeTaken                       // b pods of binding a were removed from their host
+	changeMoved                       // node a was exchanged: its earlier form is the last entry of State.replaced
 	changeAbandoned                   // node a, which is empty, no longer counts
 	changeClosed                      // node a was closed
-	changeStage                       // placement a was at stage b before
-	changeSealed                      // host a was sealed: the last of State.sealed
-	changeWay                         // gang a was in waiting state b before
+	changeStage                       // the stage of binding a was changed from stage b
+	changeSealed                      // host a was sealed: it is described by the last entry of State.sealed
+	changeWay                         // the pending state of gang a was changed from state b
 )
 
-// Log lists the changes that can be undone, in order.
+// Log lists the changes that can be undone, oldest first.
 type Log struct {
 	changes []change
-	// epoch counts commits: marks of earlier epochs are stale.
+	// epoch is the number of commits. Marks of earlier epochs are no longer valid.
 	epoch int
-	// cut numbers rollbacks; cuts are the rollbacks of this epoch that no later rollback went behind, ascending.
+	// cut is the number of rollbacks. cuts has, in ascending order, the rollbacks of this epoch that no later rollback went behind.
 	cut  int
 	cuts []cut
 }
 
-// cut is a rollback: it removed the changes logged from at on.
+// cut is a rollback: it removed the changes in the log from index at on.
 type cut struct{ number, at int }
 
 // Mark is a point to return to.
@@ -46,14 +46,14 @@ type Mark struct{ log, epoch, taken int }
 // Now returns the mark of the current state.
 func (l *Log) Now() Mark { return Mark{len(l.changes), l.epoch, l.cut} }
 
-// Commit makes everything done so far permanent: it can no longer be rolled back. Earlier marks become stale.
+// Commit makes everything done so far permanent: it can't be rolled back any more. Earlier marks are no longer valid.
 func (l *Log) Commit() {
 	l.changes = l.changes[:0]
 	l.cuts = nil
 	l.epoch++
 }
 
-// goBack records that everything since the mark will be undone; false for a stale mark.
+// goBack records that everything since the mark will be undone. It returns false for a mark that is no longer valid.
 func (l *Log) goBack(to Mark) bool {
 	if to.epoch != l.epoch || l.isCut(to) {
 		return false
@@ -66,14 +66,14 @@ func (l *Log) goBack(to Mark) bool {
 	return true
 }
 
-// isCut reports whether a rollback after the mark went back behind it. Numbers and positions of cuts both ascend, so the first later cut
-// went back furthest.
+// isCut reports whether a rollback that came after the mark went back to a point before the mark. Numbers and positions of cuts both
+// ascend, so of the later cuts the first went back furthest.
 func (l *Log) isCut(m Mark) bool {
 	since, _ := slices.BinarySearchFunc(l.cuts, m.taken+1, func(c cut, number int) int { return cmp.Compare(c.number, number) })
 	return since < len(l.cuts) && l.cuts[since].at < m.log
 }
 
-// Holds reports whether the state still contains everything that was done up to the mark.
+// Holds reports whether the state still contains everything that was done before the mark was taken.
 func (l *Log) Holds(m Mark) bool { return m.epoch == l.epoch && !l.isCut(m) }
 
 // note adds a change.
@@ -98,8 +98,8 @@ func (l *Log) count(m Mark, kind changeKind) int {
 	return n
 }
 
-// ApartSince reports whether all changes after the mark concern new nodes that were opened after it. Given the current numbers of new nodes
-// and bindings, these are nodes from firstNode on and placements from firstPlaced on.
+// ApartSince reports whether all changes after the mark concern new nodes that were opened after it. nodes and placements are the current
+// numbers of new nodes and bindings. The changes concern new nodes from firstNode on and bindings from firstPlaced on.
 func (l *Log) ApartSince(m Mark, nodes, placements int) (firstNode, firstPlaced int, apart bool) {
 	firstNode, firstPlaced = nodes-l.OpenedSince(m), placements-l.placedSince(m)
 	for _, c := range l.changes[m.log:] {
@@ -110,7 +110,7 @@ func (l *Log) ApartSince(m Mark, nodes, placements int) (firstNode, firstPlaced 
 			apart = false
 		case changeTaken, changeStage:
 			apart = int(c.a) >= firstPlaced
-		default: // a new node was exchanged, or no longer counts
+		default: // an earlier new node was exchanged, or no longer counts
 			apart = int(c.a) >= firstNode
 		}
 		if !apart {

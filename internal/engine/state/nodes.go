@@ -13,25 +13,26 @@ import (
 // Node is a new node.
 type Node struct {
 	Pool, Row, Slot int32
-	// Labels are decided labels that neither its type nor its offering states.
+	// Labels are decided labels that neither the node's type nor its offering states.
 	Labels requirements.Set
-	// Price without a commitment.
+	// Price is the price without a commitment.
 	Price int64
-	// Commitment is the number, from 1, of the commitment that is planned to cover it; 0 for none. The node may keep it.
+	// Commitment is the number, from 1, of the commitment that is planned to cover the node, or 0. The commitment may stay when the node is
+	// exchanged.
 	Commitment int32
-	// Used is the sum of its pods' requests, by resource.
+	// Used is the sum of the requests of the node's pods, by resource.
 	Used []int64
-	// Abandoned nodes got no pods and no longer count.
+	// Abandoned means that the node got no pods and no longer counts.
 	Abandoned bool
 }
 
-// Empty reports whether no pod was placed on the node; it is not bought then.
+// Empty reports whether no pod was placed on the node. Such a node is not bought.
 func (n *Node) Empty() bool { return n.Used[resources.Pods] == 0 }
 
-// Unused reports whether the node has no pods and counts nevertheless.
+// Unused reports whether the node has no pods but still counts.
 func (n *Node) Unused() bool { return n.Empty() && !n.Abandoned }
 
-// Capacity contains the amounts of instances of the node's type.
+// Capacity returns the capacity of instances of the node's type.
 func (n *Node) Capacity(pools []*nodepool.Pool) corev1.ResourceList {
 	t := pools[n.Pool].Table
 	return t.Catalog.Variants[t.Rows[n.Row].Variant].Capacity
@@ -42,7 +43,7 @@ func (n *Node) Reservation(pools []*nodepool.Pool) string {
 	return pools[n.Pool].Table.Catalog.Slots[n.Slot].Reservation
 }
 
-// DecidedLabels returns the decided labels of a new node that rules or pods ask about.
+// DecidedLabels returns those decided labels of a new node that rules or pods ask about.
 func DecidedLabels(pools []*nodepool.Pool, asked map[string]bool, node *Node, as *nodepool.Assignment) requirements.Set {
 	labels := map[string]string{}
 	for key := range asked {
@@ -53,7 +54,7 @@ func DecidedLabels(pools []*nodepool.Pool, asked map[string]bool, node *Node, as
 	return requirements.FromLabels(labels)
 }
 
-// KnownLabels returns DecidedLabels and the possible values of undecided labels.
+// KnownLabels returns the same as DecidedLabels, plus the possible values of undecided labels.
 func KnownLabels(pools []*nodepool.Pool, asked map[string]bool, node *Node, as *nodepool.Assignment) requirements.Set {
 	return pools[node.Pool].WithOpen(DecidedLabels(pools, asked, node, as), int(node.Row), as, asked)
 }
@@ -61,7 +62,7 @@ func KnownLabels(pools []*nodepool.Pool, asked map[string]bool, node *Node, as *
 // Nodes are the new nodes, in the order in which they were opened.
 type Nodes []Node
 
-// Filled counts those that have pods.
+// Filled returns the number of new nodes that have pods.
 func (l Nodes) Filled() int {
 	n := 0
 	for i := range l {
@@ -97,8 +98,8 @@ func (s *State) unopen() {
 	s.Planned, s.Placed.last = s.Planned[:i], s.Placed.last[:len(s.Placed.last)-1]
 }
 
-// AbandonEmpty removes nodes without admitted pods from all counts: their domains, their pools' limits and their reservations are free
-// again.
+// AbandonEmpty removes new nodes without pods from all counts: their domains, their pools' limits and their reservations can be used by
+// others again.
 func (s *State) AbandonEmpty() {
 	for i := range s.Planned {
 		if s.Planned[i].Unused() {
@@ -113,7 +114,7 @@ func (s *State) abandon(i int32) {
 	s.Log.note(change{changeAbandoned, i, 0})
 }
 
-// countNew removes an empty node from all counts (n is -1), or adds it again (1).
+// countNew removes an empty node from all counts (if n is -1), or adds it again (if n is 1).
 func (s *State) countNew(i int32, n int) {
 	node := &s.Planned[i]
 	node.Abandoned = n < 0
@@ -123,7 +124,7 @@ func (s *State) countNew(i int32, n int) {
 	}
 }
 
-// Drop removes a new node, as if it had never been opened: its pods become pending again. It returns their number.
+// Drop removes a new node, as if it had never been opened. Its pods become pending again. It returns the number of these pods.
 func (s *State) Drop(number int) (pods int) {
 	for i := range s.Placed.numbers(s.w.hostOf(int32(number))) {
 		pods += int(s.Placed.All[i].Count)
@@ -133,7 +134,8 @@ func (s *State) Drop(number int) (pods int) {
 	return pods
 }
 
-// NewNodesSince lists the new nodes that were opened or have changed since the mark, in ascending order. The mark must hold.
+// NewNodesSince lists the new nodes that were opened or have changed since the mark, in ascending order. The mark must be valid: see
+// Log.Holds.
 func (s *State) NewNodesSince(m Mark) []int32 {
 	var out []int32
 	opened, placement := len(s.Planned)-s.Log.OpenedSince(m), int32(len(s.Placed.All)-s.Log.placedSince(m))
@@ -163,15 +165,15 @@ func (s *State) NewNodesSince(m Mark) []int32 {
 	return slices.Compact(out)
 }
 
-// Exchange replaces new node i by another of its pool; it can be undone.
+// Exchange replaces new node i by another node of its pool. This can be undone.
 func (s *State) Exchange(i int32, other Node) {
 	s.replaced = append(s.replaced, s.Planned[i])
 	s.Log.note(change{changeMoved, i, 0})
 	s.become(i, other)
 }
 
-// become replaces node i by another of its pool, with the same DaemonSet pods for rules, and in the same domains for rules about the pods
-// on it.
+// become replaces new node i by another node of its pool. For rules, the other node must have the same DaemonSet pods; for rules about the
+// pods on the node, it must be in the same domains.
 func (s *State) become(i int32, other Node) {
 	node := &s.Planned[i]
 	s.Limits.count(node.Pool, node.Capacity(s.w.Pools), -1)

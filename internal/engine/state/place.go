@@ -6,14 +6,14 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
-// Place puts pods on a host. The caller has checked that they may go there.
+// Place puts pods on a host. The caller must have checked that they may run there.
 func (s *State) Place(p Binding) {
 	s.Placed.push(p)
 	s.Log.note(change{kind: changePlaced})
 	s.apply(p, 1)
 }
 
-// Expect reserves memory for pods that will be hidden and placed, so that it need not grow step by step.
+// Expect reserves memory for pods that will be hidden and placed, so that it need not grow in small steps.
 func (s *State) Expect(pods int) {
 	if pods > 0 {
 		s.Freed, s.Placed.All, s.Log.changes = slices.Grow(s.Freed, pods), slices.Grow(s.Placed.All, pods), slices.Grow(s.Log.changes, pods+pods/2)
@@ -67,7 +67,7 @@ func (s *State) TakeOne(host, class int32) {
 	}
 }
 
-// Restage changes the stage of a placement.
+// Restage changes the stage of a binding.
 func (s *State) Restage(placement, stage int32) {
 	p := &s.Placed.All[placement]
 	s.Log.note(change{changeStage, placement, p.Stage})

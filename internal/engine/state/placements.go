@@ -5,22 +5,23 @@ import (
 	"slices"
 )
 
-// Binding is a number of pods of a class on a host. Hosts are numbered: existing nodes first, then new ones.
+// Binding says that Count pods of a class are on a host. Hosts have numbers: existing nodes come first, then new nodes.
 type Binding struct {
 	Class, Host, Count int32
-	// Stage that allowed it on a new node.
+	// Stage is the stage at which the pods are on a new node.
 	Stage int32
-	// Tight bindings are only valid because no node has fewer members of a spread over nodes.
+	// Tight means that the binding is only valid because no node has fewer members of a spread over nodes.
 	Tight bool
-	// Before is the number, from 1, of the previous binding on the same host; 0 for none.
+	// Before is the number, from 1, of the previous binding on the same host, or 0.
 	Before int32
 }
 
-// Placements are the bindings, in an order in which pods can be bound, and which of them each host has.
+// Placements are all bindings, in an order in which the pods can be bound. It also knows the bindings of each host.
 type Placements struct {
-	// All only grows at the end. If all pods of a binding are removed, the empty binding stays.
+	// Bindings are only added at the end of All. If all pods of a binding are removed, the binding stays in the list, with no pods.
 	All []Binding
-	// last is the number of the last binding on each host, from 1; 0 for none. The first existing hosts are existing nodes.
+	// last has the number, from 1, of the last binding on each host, or 0. The first existing hosts are existing nodes, as many as existing
+	// says.
 	last     []int32
 	existing int
 }
@@ -33,7 +34,7 @@ func (p *Placements) clone() Placements {
 	return Placements{slices.Clone(p.All), slices.Clone(p.last), p.existing}
 }
 
-// push adds a binding after those on its host.
+// push adds a binding as the last one of its host.
 func (p *Placements) push(b Binding) {
 	b.Before, p.last[b.Host] = p.last[b.Host], int32(len(p.All)+1)
 	p.All = append(p.All, b)
@@ -46,7 +47,7 @@ func (p *Placements) pop() Binding {
 	return b
 }
 
-// numbers yields the indexes in All of the bindings on the host that have pods, the last first.
+// numbers yields the indexes in All of those bindings on the host that have pods, the last first.
 func (p *Placements) numbers(host int32) iter.Seq[int32] {
 	return func(yield func(int32) bool) {
 		for i := p.last[host] - 1; i >= 0; i = p.All[i].Before - 1 {
@@ -68,7 +69,7 @@ func (p *Placements) On(host int32) iter.Seq[*Binding] {
 	}
 }
 
-// Load returns the bindings on the host that have pods, in their order.
+// Load returns the bindings on the host that have pods, in the order in which they were added.
 func (p *Placements) Load(host int32) []Binding {
 	var out []Binding
 	for i := range p.numbers(host) {
@@ -78,7 +79,7 @@ func (p *Placements) Load(host int32) []Binding {
 	return out
 }
 
-// Loads returns the bindings on each new node, starting with the given node.
+// Loads returns the bindings on each new node with a number of from or higher.
 func (p *Placements) Loads(from int) [][]Binding {
 	out := make([][]Binding, len(p.last)-p.existing-from)
 	for i := range out {

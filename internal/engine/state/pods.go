@@ -6,19 +6,19 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/bitset"
 )
 
-// Pods determines which pods each binding contains, after all placements and removals. A pod is its number in State.Freed, or, for
-// initially pending pods, -1 minus its number in World.Pods.
+// Pods says which pods each binding contains, after all placements and removals. A pod is identified by its index in State.Freed; an
+// initially pending pod by -1 minus its index in World.Pods.
 type Pods struct {
 	s *State
-	// waiting are the pods without a place, by class, in the order in which they became pending; known are the classes whose list is
-	// filled.
+	// waiting has, for each class, the pods without a place, in the order in which they became pending. known has the classes whose list is
+	// computed.
 	waiting [][]int32
 	known   bitset.Set
-	// ByBinding are the pods of each binding.
+	// ByBinding has the pods of each binding.
 	ByBinding [][]int32
 }
 
-// Pod returns the pod of that number.
+// Pod returns the pod with the given number.
 func (r *Pods) Pod(number int32) *corev1.Pod {
 	if number < 0 {
 		return r.s.w.Pods[-1-number]
@@ -33,7 +33,7 @@ func PodsOf(s *State) *Pods {
 	return r
 }
 
-// HiddenOf has, for each pod of hidden nodes, the index of its node in the order of hiding.
+// HiddenOf returns, for each pod of hidden nodes, the index of its node in the order in which nodes were hidden.
 func (r *Pods) HiddenOf() []int32 {
 	s := r.s
 	from := make([]int32, len(s.Freed))
@@ -67,7 +67,7 @@ func (r *Pods) goThrough() {
 			counts[c.a] = c.b
 		}
 	}
-	// What was done before the last Commit is not logged.
+	// The log does not contain what was done before the last Commit.
 	r.free(0, freed)
 	for i := range at {
 		r.place(i, counts[i])
@@ -88,7 +88,7 @@ func (r *Pods) goThrough() {
 	}
 }
 
-// free adds pods of hidden nodes, by number, to the pending ones.
+// free adds pods of hidden nodes to the pending pods: those with indexes from from up to, but not including, to.
 func (r *Pods) free(from, to int) {
 	for i := from; i < to; i++ {
 		class := r.s.Freed[i].Class
@@ -96,7 +96,7 @@ func (r *Pods) free(from, to int) {
 	}
 }
 
-// queue returns the list waiting of the class, which starts with the initially pending pods.
+// queue returns the pending pods of the class. At first these are the initially pending pods.
 func (r *Pods) queue(class int32) []int32 {
 	if !r.known.Has(int(class)) {
 		r.known.Add(int(class))

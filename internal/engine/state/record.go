@@ -10,14 +10,14 @@ type Record struct {
 	// Nodes are the new nodes with pods.
 	Nodes    []Node
 	Bindings []Binding
-	// Existing is the number of existing nodes; First is the host number of the first of Nodes.
+	// Existing is the number of existing nodes. First is the host number of the first node in Nodes.
 	Existing, First int32
-	// grown are earlier new nodes that were exchanged, and restaged are the new stages of earlier placements, by number.
+	// grown has the earlier new nodes that were exchanged, by number. restaged has the new stages of earlier bindings, by number.
 	grown    map[int32]Node
 	restaged map[int32]int32
 }
 
-// Record lists what was placed since the mark, without nodes that have no pods.
+// Record lists what was placed since the mark. It leaves out nodes that have no pods.
 func (s *State) Record(since Mark) Record {
 	w := Record{Existing: int32(len(s.w.Nodes)), First: int32(len(s.w.Nodes))}
 	placements, opened := s.Log.placedSince(since), s.Log.OpenedSince(since)
