@@ -98,18 +98,19 @@ func (t Improving) rearrange(ctx context.Context, before trial.Mark, classes []i
 		Of(t.Trial).placeLeft(ctx, classes) // other nodes may now have room, or have added domains, for pods that had no place before
 	}
 	if !improved || maps.Equal(found.Stages(), r.best.Stages()) {
-		t.Proof = proof // the proof covers pods with new nodes at their stages, whichever nodes these are
+		t.Proof = proof // the proof covers pods with new nodes and their stages, whichever nodes these are
 	}
 	return r.tried
 }
 
 // concernsAny reports whether rules over domains larger than a node concern pods of the record. Then even a single new node may be in the
-// wrong domain: because of pods placed before, or of pods assigned to the same domain that have no place in the end.
+// wrong domain. The cause may be pods that were placed earlier, or pods that were assigned to the same domain but have no place in the end.
 func (t Improving) concernsAny(w state.Record) bool {
 	return slices.ContainsFunc(w.Bindings, func(b state.Binding) bool { return rulesConcern(t.M, t.M.Classes[b.Class].Topology) })
 }
 
-// spansNodes reports whether nodes of the snapshot hold pods of the record, and rules over domains larger than a node concern some of them.
+// spansNodes reports whether nodes of the snapshot hold pods of the record, and whether rules over domains larger than a node concern some
+// of these pods.
 func (t Improving) spansNodes(w state.Record) bool {
 	return t.concernsAny(w) && slices.ContainsFunc(w.Bindings, func(b state.Binding) bool { return b.Host < w.Existing })
 }
@@ -119,7 +120,7 @@ func (t Improving) nearlyProven() bool {
 	return t.Proof != nil && float64(newnodes.Of(t.Trial).NewCost()) <= t.Proof.V.Bound*(1+1.0/filling.WorthRepacking)
 }
 
-// shares returns, by class, the largest share that a pod takes of any resource of the largest nodes.
+// shares returns, for each class, the largest share that a pod takes of any resource of the largest nodes.
 func (t Improving) shares(classes []int32) []float64 {
 	m := t.M
 	dims := m.Resources.Len()
@@ -138,7 +139,7 @@ func (t Improving) shares(classes []int32) []float64 {
 	return out
 }
 
-// countBroken counts the preferences of placed pods that are not kept.
+// countBroken returns the number of preferences of placed pods that are not kept.
 func (t Improving) countBroken() int {
 	n := 0
 	for _, b := range t.S.Placed.All {
@@ -147,7 +148,7 @@ func (t Improving) countBroken() int {
 	return n
 }
 
-// ranks returns, by class, the sum of the stage ranks of the record's pods.
+// ranks returns, for each class, the sum of the ranks of the stages of the record's pods.
 func (t Improving) ranks(w state.Record) map[int32]int {
 	out := map[int32]int{}
 	for _, b := range w.Bindings {
@@ -156,13 +157,13 @@ func (t Improving) ranks(w state.Record) map[int32]int {
 	return out
 }
 
-// rank returns the position of a stage among the stages of the class; 0 on nodes of the snapshot.
+// rank returns the position of a stage among the stages of the class, or 0 on nodes of the snapshot.
 func (t Improving) rank(class, stage int32) int {
 	return max(slices.Index(t.StagesFor(t.M.Classes[class]), stage), 0)
 }
 
-// all places everything again, once by each recipe. Then it repacks the best plan node by node and pair by pair until nothing gets cheaper,
-// and after that with randomly drawn nodes and orders.
+// all places all pods again, once by each recipe. Then it repacks the best plan, node by node and pair by pair, until it gets no cheaper.
+// After that it repacks randomly drawn nodes in random orders.
 func (r *rearranging) all(ctx context.Context) (improved bool) {
 	everything := func(int32) bool { return true }
 	for _, how := range recipes {
@@ -178,7 +179,7 @@ func (r *rearranging) all(ctx context.Context) (improved bool) {
 	return improved
 }
 
-// drawn places the pods of a few random nodes again in a random order, or all pods if there are few.
+// drawn places the pods of a few random nodes again in a random order. If there are few pods, it places all pods again.
 func (r *rearranging) drawn(ctx context.Context, draw uint64) bool {
 	const few = 3
 	n := uint64(len(r.best.Nodes))
@@ -193,7 +194,7 @@ func (r *rearranging) drawn(ctx context.Context, draw uint64) bool {
 	return r.without(ctx, func(host int32) bool { return slices.Contains(lots[:], uint64(host-r.best.First)) }, how)
 }
 
-// mixed returns a pseudorandom number that depends only on the arguments: the finalizer of SplitMix64.
+// mixed returns a pseudorandom number that depends only on a and b: the finalizer of SplitMix64.
 func mixed(a, b uint64) uint64 {
 	x := a*0x9e3779b97f4a7c15 + b*0xd1b54a32d192ed03
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
@@ -201,7 +202,7 @@ func mixed(a, b uint64) uint64 {
 	return x ^ x>>31
 }
 
-// some places the pods of one or two nodes again, and reports whether the plan became better.
+// some places the pods of one or two nodes again, and reports whether the plan is better then.
 func (r *rearranging) some(ctx context.Context) bool {
 	n := int32(len(r.best.Nodes))
 	first := r.best.First
@@ -222,7 +223,8 @@ func (r *rearranging) some(ctx context.Context) bool {
 	return false
 }
 
-// without restores the best plan without some of its nodes, places their pods again, and keeps the result if it is better.
+// without restores the best plan without the nodes for which gone returns true, places their pods again, and keeps the result if it is
+// better.
 func (r *rearranging) without(ctx context.Context, gone func(host int32) bool, how recipe) bool {
 	t := r.t
 	if r.steps >= r.limit || ctx.Err() != nil {

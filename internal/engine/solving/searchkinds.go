@@ -71,7 +71,7 @@ func (s *search) kindOf(o *offers.Site) string {
 	}
 	text := fmt.Sprint(o.Pool, table.Rows[o.Row].Resident, o.Limited)
 	if o.Limited || m.Pools[o.Pool].Limits != nil {
-		text += fmt.Sprint(" ", o.Stage) // even if there is no room left for pods whose preferences are kept at this stage, there may be room for other pods
+		text += fmt.Sprint(" ", o.Stage) // at another stage, limits may leave no room for the pod
 	}
 	for _, key := range m.PinnedKeys {
 		text += " " + m.Pools[o.Pool].Label(int(o.Row), int(o.Slot), as, key)

@@ -57,7 +57,7 @@ func (s *State) Record(since Mark) Record {
 	return w
 }
 
-// Restore repeats in the state what was recorded at this point.
+// Restore repeats the recorded changes in the state.
 func (w *Record) Restore(s *State) {
 	w.Regrow(s)
 	for _, node := range w.Nodes {
@@ -68,7 +68,7 @@ func (w *Record) Restore(s *State) {
 	}
 }
 
-// Regrow repeats the exchanges of earlier nodes.
+// Regrow repeats the exchanges of earlier new nodes.
 func (w *Record) Regrow(s *State) {
 	for _, i := range slices.Sorted(maps.Keys(w.grown)) {
 		s.Exchange(i, w.grown[i])
@@ -78,12 +78,12 @@ func (w *Record) Regrow(s *State) {
 	}
 }
 
-// OnlyOpens reports whether it opens new nodes and leaves earlier ones as they were.
+// OnlyOpens reports whether the record only opens new nodes and does not exchange earlier ones.
 func (w *Record) OnlyOpens() bool {
 	return len(w.Nodes) > 0 && len(w.grown) == 0
 }
 
-// NodesUsed returns the existing nodes that received pods, ascending.
+// NodesUsed returns the existing nodes that received pods, in ascending order.
 func (w *Record) NodesUsed() []int32 {
 	var out []int32
 	for _, b := range w.Bindings {
@@ -95,10 +95,10 @@ func (w *Record) NodesUsed() []int32 {
 	return slices.Compact(out)
 }
 
-// Pods returns how many were placed.
+// Pods returns the number of pods that were placed.
 func (w *Record) Pods() int { return podsOf(w.Bindings) }
 
-// Stages counts the pods on new nodes by class and stage.
+// Stages returns the number of pods on new nodes by class and stage.
 func (w *Record) Stages() map[[2]int32]int32 {
 	out := map[[2]int32]int32{}
 	for _, b := range w.Bindings {

@@ -7,11 +7,11 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/existing"
 )
 
-// Watcher is notified of changes and of their undoing.
+// Watcher is notified of changes and of their undo.
 type Watcher interface {
-	// RoomChanged: the free amounts of a node changed, or whether it takes pods.
+	// RoomChanged: the free amounts of a node changed, or it now takes pods, or no longer takes pods.
 	RoomChanged(node int32)
-	// Returned: this number of pods, the last that waited, no longer wait, because their node is back.
+	// Returned: the last pods that became pending are no longer pending, because their node is back. pods is their number.
 	Returned(pods int)
 }
 
@@ -19,13 +19,13 @@ type Watcher interface {
 type Room struct {
 	nodes []existing.Node
 	dims  int32
-	// Watch is notified of changes; nil for no notification.
+	// Watch is notified of changes. It may be nil.
 	Watch Watcher
-	// Free is indexed [node*resources+resource].
+	// Free is indexed by node*resources+resource.
 	Free []int64
 	// Usable are the nodes that may take pods now.
 	Usable bitset.Set
-	// closed are the closed nodes; nil while there are none.
+	// closed are the closed nodes. It is nil while no node is closed.
 	closed bitset.Set
 }
 
@@ -39,12 +39,12 @@ func newRoom(w *World, free []int64) Room {
 	return r
 }
 
-// clone copies it without Watch.
+// clone returns a copy without Watch.
 func (r *Room) clone() Room {
 	return Room{nodes: r.nodes, dims: r.dims, Free: slices.Clone(r.Free), Usable: r.Usable.Clone(), closed: slices.Clone(r.closed)}
 }
 
-// Of returns the free amounts of a node. Writing to it can't be undone.
+// Of returns the free amounts of a node. If a caller writes to it, this can't be undone.
 func (r *Room) Of(node int32) []int64 { return r.Free[node*r.dims : (node+1)*r.dims] }
 
 // changed notifies the watcher.
@@ -60,7 +60,7 @@ func (r *Room) block(node int32) {
 	r.changed(node)
 }
 
-// unblock lets pods onto the node again, unless it never took any or is shut.
+// unblock lets pods use the node again, unless the node never took pods or is closed.
 func (r *Room) unblock(node int32) {
 	if r.nodes[node].Usable && !r.isClosed(node) {
 		r.Usable.Add(int(node))

@@ -8,16 +8,16 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
-// counting keeps the counters of the rules between pods up to date when nodes are added, removed and exchanged. It caches the domains of
-// new nodes whose labels follow from pool, type and offering.
+// counting updates the counters of the rules between pods when nodes are added, removed and exchanged. It caches the domains of those new
+// nodes whose labels follow from pool, type and offering.
 type counting struct {
 	seen map[[3]int32]seenByRules
 }
 
-// seenByRules contains the domains of a new node, and the groups that ignore it.
+// seenByRules contains the domains of a new node and the groups that ignore it.
 type seenByRules struct{ domains, ignoredBy []int32 }
 
-// bound counts an existing node and its bound pods (n is 1), or removes them (-1).
+// bound adds an existing node and its bound pods to the counters (if n is 1), or removes them (if n is -1).
 func (counting) bound(w *World, t *topology.State, node, n int32) {
 	if n > 0 {
 		t.SetGone(node, false)
@@ -30,14 +30,14 @@ func (counting) bound(w *World, t *topology.State, node, n int32) {
 	}
 }
 
-// residents counts the DaemonSet pods of a new node.
+// residents adds n times the DaemonSet pods of a new node to the counters.
 func (counting) residents(w *World, t *topology.State, host int32, node *Node, n int32) {
 	for _, class := range w.Pools[node.Pool].Table.Rows[node.Row].Residents {
 		t.Place(w.Classes[class].Topology, host, n)
 	}
 }
 
-// opened counts a new node, the last host.
+// opened adds a new node, which is the last host, to the counters.
 func (c *counting) opened(w *World, t *topology.State, host int32, node *Node) {
 	seen := c.as(w, t, node)
 	t.AddHostIn(seen.domains, seen.ignoredBy)
@@ -50,7 +50,7 @@ func (c *counting) unopened(w *World, t *topology.State, host int32, node *Node)
 	t.DropHost()
 }
 
-// abandoned removes an empty new node from the counts (n is -1), or adds it again (1).
+// abandoned removes an empty new node from the counters (if n is -1), or adds it again (if n is 1).
 func (c *counting) abandoned(w *World, t *topology.State, host int32, node *Node, n int32) {
 	if n > 0 {
 		t.SetGone(host, false)
@@ -61,7 +61,7 @@ func (c *counting) abandoned(w *World, t *topology.State, host int32, node *Node
 	}
 }
 
-// relabelled counts a new node by its present labels: it may be in other domains, and other spreads may include or ignore it.
+// relabelled counts a new node by its current labels. It may be in other domains, and other spreads may count or ignore it.
 func (c *counting) relabelled(w *World, t *topology.State, host int32, node *Node, load *Placements) {
 	seen := c.as(w, t, node)
 	if h := &t.Hosts[host]; slices.Equal(seen.domains, h.Domains) && slices.Equal(seen.ignoredBy, h.IgnoredBy) {

@@ -1,12 +1,12 @@
 package state
 
-// sealed is the free amount of some resources of a host when it was sealed.
+// sealed has the amounts of some resources that were free on a host when it was sealed.
 type sealed struct {
 	dims []int
 	left []int64
 }
 
-// Seal keeps further pods that request any of these resources off the host: what is left of them counts as used.
+// Seal keeps further pods that request any of these resources off the host: the free amounts of these resources count as used.
 func (s *State) Seal(host int32, dims []int) {
 	left, room := make([]int64, len(dims)), s.RoomOf(host)
 	for i, d := range dims {
@@ -18,7 +18,7 @@ func (s *State) Seal(host int32, dims []int) {
 	what.take(s, host, 1)
 }
 
-// take takes the free amount of the host, or returns it if sign is -1.
+// take subtracts the amounts from the free amounts of the host, or adds them again if sign is -1.
 func (what sealed) take(s *State, host int32, sign int64) {
 	if i := int(host) - len(s.w.Nodes); i >= 0 {
 		for k, d := range what.dims {

@@ -10,22 +10,22 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
-// World contains the initial data of a state; it never changes.
+// World contains the data with which a state starts. It never changes.
 type World struct {
 	// Dims is the number of resources.
 	Dims    int
 	Nodes   []existing.Node
 	Classes []*podclass.Class
 	Pools   []*nodepool.Pool
-	// Rules are the rules of pods about where other pods are.
+	// Rules are the rules of pods about the places of other pods.
 	Rules []topology.Group
-	// Asked are the labels that some pod or rule needs.
+	// Asked are the labels that some pod or rule asks about.
 	Asked map[string]bool
-	// VolumesBound counts the pods of each shared volume that are bound to nodes.
+	// VolumesBound has, for each shared volume and node, the number of bound pods that use the volume.
 	VolumesBound map[VolumeOn]int32
-	// Pods are the initially pending pods; classes list theirs by number.
+	// Pods are the initially pending pods. Classes refer to them by index.
 	Pods []*corev1.Pod
-	// Gangs are groups of pods placed together; see Choosing.
+	// Gangs are groups of pods that are placed together: see Choosing.
 	Gangs []Gang
 }
 
@@ -37,45 +37,46 @@ type State struct {
 	w World
 	// Room contains the free amounts of existing nodes.
 	Room Room
-	// Waiting counts the pods without a place, by class.
+	// Waiting has the number of pods without a place, by class.
 	Waiting Waiting
-	// Ways are the present ways of World.Gangs. Queue lists the pods of a class in the order of placement; nil means Class.Pending.
+	// Ways has the current pending state of each of World.Gangs. Queue returns the pods of a class in the order of placement. If it is nil,
+	// Class.Pending has this order.
 	Ways  []int32
 	Queue func(class int32) []int32
-	// Freed are pods of hidden nodes, in the order of hiding.
+	// Freed are the pods of hidden nodes, in the order in which the nodes were hidden.
 	Freed []existing.Pod
-	// Placed are the bindings, and Planned the new nodes, which only grow at the end.
+	// Placed are the bindings, and Planned the new nodes. Both lists only grow at the end.
 	Placed  Placements
 	Planned Nodes
-	// Hidden are the hidden existing nodes in order, HiddenSet the same as a set.
+	// Hidden lists the hidden existing nodes in the order of hiding. HiddenSet contains the same nodes as a set.
 	Hidden    []int32
 	HiddenSet bitset.Set
-	// firstFreed has, for each hidden node, where its pods start in Freed.
+	// firstFreed has, for each hidden node, the index in Freed of its first pod.
 	firstFreed []int32
-	// replaced are the former states of exchanged new nodes.
+	// replaced has the earlier forms of exchanged new nodes.
 	replaced []Node
-	// sealed are the free amounts of sealed hosts.
+	// sealed has the amounts that were free on sealed hosts.
 	sealed []sealed
-	// Topology counts pods by domain; nil if no pod has a topology rule.
+	// Topology counts pods by domain. It is nil if no pod has a topology rule.
 	Topology *topology.State
-	// Limits, Volumes and Log belong to the placements.
+	// Limits, Volumes and Log are updated with the placements.
 	Limits  Limits
 	Volumes Volumes
 	Log     Log
-	// Tight counts the pods of tight bindings.
+	// Tight is the number of pods in tight bindings.
 	Tight int32
-	// received counts the pods put on each existing node.
+	// received has the number of pods that were placed on each existing node.
 	received []int32
 	onHost   []int32 // scratch of takeOff
 	roomLeft []int64 // scratch of RoomOf
-	// rules keeps Topology up to date.
+	// rules updates Topology.
 	rules counting
 }
 
-// Waiting counts the pods without a place, by class.
+// Waiting has the number of pods without a place, by class.
 type Waiting []int32
 
-// Pods returns their number in all classes.
+// Pods returns the number of pods of all classes.
 func (w Waiting) Pods() int {
 	n := 0
 	for _, count := range w {
@@ -84,8 +85,8 @@ func (w Waiting) Pods() int {
 	return n
 }
 
-// Begin makes a state of the world's nodes, with nothing hidden or placed. free contains the free amounts of the nodes, counts the initial
-// topology counts, nil if there are no rules.
+// Begin resets s to a state of the world's nodes in which nothing is hidden or placed. free has the free amounts of the nodes. counts has
+// the initial topology counts; it is nil if there are no rules.
 func (s *State) Begin(w World, free []int64, counts *topology.State) {
 	*s = State{
 		w: w, Room: newRoom(&w, free), HiddenSet: bitset.New(len(w.Nodes)), Waiting: make(Waiting, len(w.Classes)),
@@ -108,7 +109,7 @@ func (s *State) Begin(w World, free []int64, counts *topology.State) {
 	}
 }
 
-// RoomOf returns the free amounts of a host; valid until the next call.
+// RoomOf returns the free amounts of a host. They are valid until the next call.
 func (s *State) RoomOf(host int32) []int64 {
 	if host < int32(len(s.w.Nodes)) {
 		return s.Room.Of(host)

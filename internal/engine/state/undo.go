@@ -1,7 +1,7 @@
 package state
 
-// Rollback undoes everything since the mark, in reverse order, and reports whether there was anything. For a stale mark, from before a
-// commit or itself undone, it does nothing and ok is false.
+// Rollback undoes everything since the mark, in reverse order. undone reports whether there was anything to undo. If the mark is no longer
+// valid, because of a commit or because the mark itself was undone, it does nothing and ok is false.
 func (s *State) Rollback(to Mark) (undone, ok bool) {
 	if !s.Log.goBack(to) {
 		return false, false
@@ -9,7 +9,7 @@ func (s *State) Rollback(to Mark) (undone, ok bool) {
 	return s.Undo(to), true
 }
 
-// Undo undoes everything since the mark, which is known to be valid. It reports whether there was anything.
+// Undo undoes everything since the mark, which must be valid. It reports whether there was anything to undo.
 func (s *State) Undo(to Mark) bool {
 	if len(s.Log.changes) == to.log {
 		return false

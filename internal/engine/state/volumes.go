@@ -13,16 +13,17 @@ type VolumeOn struct {
 	ID   volumes.ID
 }
 
-// Volumes counts the users of volumes that several pods of a node share: each takes one attachment, not one per pod.
+// Volumes counts the users of volumes that several pods of a node share: each volume uses one attachment, not one per pod.
 type Volumes struct {
-	// bound are pods of the snapshot, by host and volume; placed are pods placed since.
+	// bound counts pods of the snapshot, by host and volume. placed counts pods that were placed later.
 	bound, placed map[VolumeOn]int32
 }
 
 // using returns how many pods on the host use the volume.
 func (v *Volumes) using(on VolumeOn) int32 { return v.bound[on] + v.placed[on] }
 
-// share adds n pods of the class to the users of its volumes on the host, and returns to free what they request but don't need.
+// share adds n pods of the class to the users of its volumes on the host. It adds to free the attachments that these pods request but don't
+// need.
 func (v *Volumes) share(c *podclass.Class, host, n int32, free []int64, sign int64) {
 	for _, shared := range c.Shared {
 		on := VolumeOn{host, shared.ID}
@@ -36,7 +37,7 @@ func (v *Volumes) share(c *podclass.Class, host, n int32, free []int64, sign int
 	}
 }
 
-// NeedOn returns the amounts that one more pod of the class takes on the host: its requests without volumes that are already attached
+// NeedOn returns the amounts that one more pod of the class takes on the host: its requests without the volumes that are already attached
 // there.
 func (v *Volumes) NeedOn(c *podclass.Class, host int32) []int64 {
 	var need []int64

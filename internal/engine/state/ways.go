@@ -3,17 +3,17 @@ package state
 // Share is a number of pods of a class.
 type Share struct{ Class, Count int32 }
 
-// Gang is a group of pods that wait together. Each of its waiting states says to which classes the pods belong while it is selected; in the
-// first state these are the classes that list the pods as pending.
+// Gang is a group of pods that are pending together. Each pending state says to which classes the pods belong while it is selected. In the
+// first state these are the classes that have the pods in Class.Pending.
 type Gang struct{ Ways [][]Share }
 
-// Choosing selects the ways in which gangs wait.
+// Choosing selects the pending states of gangs.
 type Choosing struct{ *State }
 
-// ChoosingOf makes one for the state.
+// ChoosingOf returns a Choosing for the state.
 func ChoosingOf(s *State) Choosing { return Choosing{s} }
 
-// Choose makes the gang's pods wait in another of its ways. It can be undone.
+// Choose selects another pending state of the gang. This can be undone.
 func (s Choosing) Choose(gang, way int32) {
 	if s.Ways[gang] == way {
 		return
@@ -33,8 +33,8 @@ func (s Choosing) choose(gang, way int32) {
 	s.Ways[gang] = way
 }
 
-// SetAside stops pods of the classes from waiting until TakeBack is called with its result. Neither call is logged: no earlier change may
-// be undone in between.
+// SetAside removes the pods of the classes from the pending pods, until TakeBack is called with the result. The log contains neither call,
+// so no earlier change may be undone between them.
 func (s Choosing) SetAside(classes []int32) []Share {
 	var out []Share
 	for _, class := range classes {

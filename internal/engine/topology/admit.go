@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Admits reports whether one more pod of the groups may go on the node now.
+// Admits reports whether rules now allow one more pod of the groups on the node.
 func (s *State) Admits(o *Groups, shape int32, host int32) bool {
 	if o == nil {
 		return true
@@ -21,9 +21,9 @@ func (s *State) Admits(o *Groups, shape int32, host int32) bool {
 	return AdmitsHostAbove(s.groups, o, h.Of, least) > 0 && s.AdmitsDomains(o, shape, h.Domains) && s.AdmitsAffinity(o, h.Domains, h.Of)
 }
 
-// passedOver reports whether a spread that pods of the groups must keep ignores the node. Pods could go on the node only if the spread
-// included it, because their own node affinity is the spread's filter. So the node has an open label of unknown value, and nothing would
-// count the pods there.
+// passedOver reports whether the node is ignored by a spread that pods of the groups must keep. The spread's filter is the pods' own node
+// affinity, so pods could only go on the node if the spread counted the node. So the node has an open label of unknown value, and the
+// spread would not count pods there.
 func (s *State) passedOver(o *Groups, h *Host) bool {
 	for _, g := range o.Owns {
 		if group := &s.groups[g]; group.Kind == Spread && group.Hard && h.Ignored(g) {
@@ -33,13 +33,14 @@ func (s *State) passedOver(o *Groups, h *Host) bool {
 	return false
 }
 
-// AdmitsHost returns how many more pods of the groups a node with these counts may take, by rules whose domains are nodes, without
-// affinity.
+// AdmitsHost returns how many more pods of the groups a node with these counts may take. It checks the rules whose domains are nodes,
+// except for affinity.
 func AdmitsHost(groups []Group, o *Groups, of func(group int32) Tally) int {
 	return AdmitsHostAbove(groups, o, of, nil)
 }
 
-// AdmitsHostAbove is AdmitsHost when each node is known to have at least some members of a group, or nil if there is none.
+// AdmitsHostAbove is like AdmitsHost, but uses least, which returns the number of members of a group that each node has at least. least may
+// be nil.
 func AdmitsHostAbove(groups []Group, o *Groups, of func(group int32) Tally, least func(group int32) int32) int {
 	room := math.MaxInt
 	for _, g := range o.Owns {
@@ -57,8 +58,8 @@ func AdmitsHostAbove(groups []Group, o *Groups, of func(group int32) Tally, leas
 				room = min(room, 1)
 			}
 		case Spread:
-			// An empty node can always be added, so the emptiest domain has no members. Once all nodes exist, it is the one with the
-			// fewest.
+			// An empty node can always be added, so the emptiest domain has no members. Once all nodes exist, the emptiest domain is the
+			// one with the fewest members.
 			left := int(group.MaxSkew - of(g).Members)
 			if least != nil {
 				left += int(least(g))
@@ -90,7 +91,7 @@ func AdmitsHostAbove(groups []Group, o *Groups, of func(group int32) Tally, leas
 	return room
 }
 
-// AdmitsDomains checks the rules whose domains are larger than a node, without affinity, for one more pod.
+// AdmitsDomains reports whether the rules whose domains are larger than a node allow one more pod. It does not check affinity.
 func (s *State) AdmitsDomains(o *Groups, shape int32, domains []int32) bool {
 	for _, g := range o.Owns {
 		group := &s.groups[g]
@@ -124,7 +125,7 @@ func (s *State) AdmitsDomains(o *Groups, shape int32, domains []int32) bool {
 	return true
 }
 
-// SkewAfter returns the spread's skew in domain d after one more pod.
+// SkewAfter returns the skew of spread g in domain d after one more pod is placed there.
 func (s *State) SkewAfter(o *Groups, g, shape, d int32) int32 {
 	count := CountAt(s.Members[g], d)
 	if Contains(o.In, g) {
@@ -133,8 +134,8 @@ func (s *State) SkewAfter(o *Groups, g, shape, d int32) int32 {
 	return count - s.Emptiest(g, shape)
 }
 
-// Emptiest returns the least number of members in any domain that counts: domains with nodes that the group includes, and domains where the
-// owner's shape could get a node. With fewer existing domains than minDomains it is 0.
+// Emptiest returns the number of members in the emptiest domain that counts. Domains count if they have nodes that the group counts, or if
+// the owner's shape could get a node there. If there are fewer such domains than minDomains, it returns 0.
 func (s *State) Emptiest(g, shape int32) int32 {
 	group := &s.groups[g]
 	least, inBeing := int32(math.MaxInt32), int32(0)
@@ -158,7 +159,8 @@ func (s *State) Emptiest(g, shape int32) int32 {
 	return least
 }
 
-// leastOnHosts returns the least number of members on any node that the group includes; 0 with fewer of them than minDomains.
+// leastOnHosts returns the least number of members on any node that the group counts. It returns 0 if there are fewer such nodes than
+// minDomains.
 func (s *State) leastOnHosts(g int32) int32 {
 	if known, ok := s.least[g]; ok {
 		return known
@@ -180,7 +182,8 @@ func (s *State) leastOnHosts(g int32) int32 {
 	return least
 }
 
-// AdmitsAffinity checks required pod affinity: each rule's domain has a member, or there is no member anywhere and the pod itself is one.
+// AdmitsAffinity checks required pod affinity: the domain of each rule must have a member, or no domain has a member and the pod itself is
+// one.
 func (s *State) AdmitsAffinity(o *Groups, domains []int32, of func(group int32) Tally) bool {
 	met, first := true, true
 	for _, g := range o.Owns {
@@ -204,7 +207,7 @@ func (s *State) AdmitsAffinity(o *Groups, domains []int32, of func(group int32) 
 	return met || first
 }
 
-// Contains reports whether the number is in the list, which is ascending.
+// Contains reports whether v is in the list, which must be in ascending order.
 func Contains(sorted []int32, v int32) bool {
 	_, ok := slices.BinarySearch(sorted, v)
 	return ok

@@ -35,7 +35,7 @@ func (x *Index) affinities(pod *corev1.Pod, add func(Group)) error {
 	return errors.Join(errs...)
 }
 
-// requiredAffinity adds required pod affinity terms. kube-scheduler counts only pods that match all of them.
+// requiredAffinity adds required pod affinity terms. kube-scheduler counts only pods that match all terms.
 func (x *Index) requiredAffinity(pod *corev1.Pod, required []corev1.PodAffinityTerm, add func(Group)) error {
 	groups := make([]Group, len(required))
 	var selectors []labels.Selector
@@ -90,8 +90,8 @@ func (x *Index) termGroup(pod *corev1.Pod, t *corev1.PodAffinityTerm, kind Kind)
 	return Group{Kind: kind, Key: t.TopologyKey, Hard: true, Weight: 100, namespaces: namespaces, selectors: []labels.Selector{selector}}, nil
 }
 
-// namespacesOf returns the namespaces of a term: the pod's own if neither list nor selector is given, else the list and the ones the
-// selector selects.
+// namespacesOf returns the namespaces of a term. If the term has neither a list nor a selector, it is the pod's own namespace; otherwise it
+// is the namespaces in the list and those that the selector selects.
 func (x *Index) namespacesOf(pod *corev1.Pod, t *corev1.PodAffinityTerm) ([]string, error) {
 	if len(t.Namespaces) == 0 && t.NamespaceSelector == nil {
 		return []string{pod.Namespace}, nil
@@ -122,7 +122,8 @@ func (x *Index) listNamespace(ns *corev1.Namespace) {
 	x.namespaceLabels[ns.Name] = set
 }
 
-// KnowNamespace makes sure that the namespaces of all pods exist for selectors, with the name label that every namespace has.
+// KnowNamespace adds a namespace that the index does not know yet, so that selectors can select it by the name label that every namespace
+// has.
 func (x *Index) KnowNamespace(name string) {
 	if _, ok := x.namespaceLabels[name]; !ok {
 		x.namespaceLabels[name] = labels.Set{corev1.LabelMetadataName: name}
@@ -135,7 +136,7 @@ func (x *Index) KnowsNamespace(name string) bool {
 	return known
 }
 
-// SetNamespaces replaces the known namespaces by these.
+// SetNamespaces replaces the known namespaces by those in list.
 func (x *Index) SetNamespaces(list []*corev1.Namespace) {
 	x.namespaceLabels = make(map[string]labels.Set, len(list))
 	for _, ns := range list {

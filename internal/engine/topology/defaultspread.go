@@ -6,7 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// defaultSpread gives pods without spread constraints the cluster's defaults, with the selector that kube-scheduler
+// defaultSpread returns the cluster's default constraints for pods that have no spread constraints, with the selector that kube-scheduler
 // deduces.
 type defaultSpread struct {
 	constraints []corev1.TopologySpreadConstraint
@@ -39,7 +39,7 @@ func newDefaultSpread(s *Cluster) *defaultSpread {
 
 func (d *defaultSpread) any() bool { return len(d.constraints) > 0 }
 
-// constraintsFor returns the default constraints with the pod's deduced selector, or nil if nothing selects the pod.
+// constraintsFor returns the default constraints with the selector deduced for the pod, or nil if no object selects the pod.
 func (d *defaultSpread) constraintsFor(pod *corev1.Pod) []corev1.TopologySpreadConstraint {
 	if !d.any() {
 		return nil
@@ -56,7 +56,7 @@ func (d *defaultSpread) constraintsFor(pod *corev1.Pod) []corev1.TopologySpreadC
 	return out
 }
 
-// selectorFor returns the union of the selectors of the Services that select the pod, and the selector of its controller.
+// selectorFor returns the union of the selectors of the pod's Services and the selector of its controller.
 func (d *defaultSpread) selectorFor(pod *corev1.Pod) *metav1.LabelSelector {
 	out := &metav1.LabelSelector{MatchLabels: map[string]string{}}
 	for _, svc := range d.services[pod.Namespace] {

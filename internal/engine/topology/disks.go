@@ -8,11 +8,12 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/volumes"
 )
 
-// Disks that a pod names itself, without a PersistentVolumeClaim, follow kube-scheduler's VolumeRestrictions: two pods of one node can't
-// use the same disk, unless both only read it; an EBS disk not even then. Volumes of claims are not checked, because their access modes
-// belong to the storage. A disk is a group with anti-affinity by node: pods that write to the disk exclude all other pods that use it.
+// For disks that a pod names itself, without a PersistentVolumeClaim, the rules are those of kube-scheduler's VolumeRestrictions. Two pods
+// of one node can't use the same disk unless both only read it. For an EBS disk, even that is not allowed. Volumes of claims are not
+// checked, because their access modes are properties of the storage. Each disk is a group with anti-affinity by node: pods that write to
+// the disk exclude all other pods that use it.
 
-// diskGroups adds a group for each disk that the pod writes.
+// diskGroups adds a group for each disk to which the pod can write.
 func diskGroups(spec *corev1.PodSpec, add func(Group)) {
 	for _, d := range volumes.Disks(spec) {
 		if d.Writes {

@@ -1,17 +1,18 @@
-// Package topology counts pods in domains, and decides where rules about these counts admit one more pod.
+// Package topology counts pods in domains and decides where rules about these counts allow one more pod.
 //
-// The question: may a pod go on this node, by the topology spread constraints, pod affinities and anti-affinities, host ports and disks of all
-// pods? A domain is the set of all nodes with the same value of a label, or a single node. The judge is kube-scheduler, whose plugins
-// PodTopologySpread, InterPodAffinity, NodePorts and VolumeRestrictions decide it in the end.
+// The question: do the topology spread constraints, pod affinities and anti-affinities, host ports and disks of all pods allow a pod on
+// this node? A domain is the set of all nodes with the same value of a label, or a single node. Its answers must agree with kube-scheduler,
+// whose plugins PodTopologySpread, InterPodAffinity, NodePorts and VolumeRestrictions finally decide.
 //
-// The input is pods, whose rules [Index] reads. Each distinct rule becomes a [Group]; a pod has [Groups]: those whose rules it states,
-// and those that count it. The output is the answers of a [State], which knows the pods of each node: [State.Admits] for one node,
+// The input is pods, whose rules [Index] reads. Each distinct rule is a [Group]. A pod has [Groups]: the groups whose rules it states, and
+// the groups that count it. The output is the answers of a [State], which knows the pods of each node: [State.Admits] for one node,
 // [State.AdmitsDomains] for domains larger than a node, [State.SkewAfter] and [State.Emptiest] for spreads.
 //
-// The method: groups, domains and nodes have small numbers, so that a state is arrays of counters, which [State.Place] changes by as many
-// pods as wanted; a negative number undoes it. The rules of one workload's pods are read once ([Index.Remember]), and a new rule is
-// compared with distinct labels, not with pods ([LabelSets]).
+// The method: groups, domains and nodes have small numbers, so a state consists of arrays of counters. [State.Place] adds any number of
+// pods to them; a negative number undoes this. The rules of one workload's pods are read only once ([Index.Remember]), and a new rule is
+// compared with distinct label sets, not with pods ([LabelSets]).
 //
-// The cost: placing pods takes a step for each of their groups, an answer as well, and one for each domain of a spread. A node has counters
-// only for the groups with pods on it. A copy of a state shares the counters of nodes until they change.
+// The cost: placing pods takes one step for each of their groups. An answer takes the same, plus one step for each domain of a spread. A
+// node has counters only for groups that have pods on it. A copy of a state shares the counters of nodes with the original until they
+// change.
 package topology

@@ -12,69 +12,69 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/volumes"
 )
 
-// Kind of a rule.
+// Kind is the kind of a rule.
 type Kind uint8
 
 const (
-	// Spread: the pod's own domain may have at most MaxSkew more members than the emptiest one.
+	// Spread: the pod's own domain may have at most MaxSkew more members than the emptiest domain.
 	Spread Kind = iota
 	// Affinity: the pod's own domain must have a member.
 	Affinity
-	// Anti: the pod's own domain must have no member, and no domain of an owner may take a member.
+	// Anti: the pod's own domain must have no member, and a domain with a pod that states the rule (an owner) must not get a member.
 	Anti
-	// Exclusive: a node has room for one member. Host ports are exclusive groups.
+	// Exclusive: a node can have only one member. Host ports are exclusive groups.
 	Exclusive
-	// Together: after one member has a domain, the others must be in the same domain. Pods that share a volume that is still to be created
-	// are such a group: the zone of the first one decides.
+	// Together: as soon as one member has a domain, all others must be in the same domain. Pods that share a volume that is not created yet
+	// are such a group: the zone of the first pod determines the volume's zone.
 	Together
-	// Gone: no pod states the rule any more. Only an index kept for updates has such groups.
+	// Gone: no pod states the rule any more. Such groups are only in an index that is kept for updates.
 	Gone
 )
 
-// Group is one distinct rule: pods that state the same one share it.
+// Group is one distinct rule. Pods that state equal rules share it.
 type Group struct {
 	Kind Kind
-	// Key is the topology label, canonical; At is its index in Keys of PlaceKeys, or Hostname.
+	// Key is the canonical topology label. At is its index in the keys of PlaceKeys, or Hostname.
 	Key string
 	At  int
-	// Hard rules must be kept; soft ones are kept if they cost little, weighted from 1 to 100.
+	// Hard means that the rule must be kept. Soft rules, with a weight from 1 to 100, are kept if that costs little.
 	Hard   bool
 	Weight int32
-	// MaxSkew and minDomains of a spread; minDomains is at least 1.
+	// MaxSkew and MinDomains are those of a spread. MinDomains is at least 1.
 	MaxSkew, MinDomains int32
-	// namespaces, sorted, and selectors determine the members: pods of those namespaces that match all selectors.
+	// namespaces (sorted) and selectors determine the members: pods in these namespaces that match all selectors.
 	namespaces []string
 	selectors  []labels.Selector
-	// Claim is the volume whose pods are the members, of groups of Together.
+	// Claim is the volume whose pods are the members. It is set for groups of the kind Together.
 	Claim volumes.ID
-	// Disk is the disk whose pods are the members, of groups of Anti that keep the pods of one disk apart.
+	// Disk is the disk whose pods are the members. It is set for groups of the kind Anti that keep the pods of one disk apart.
 	Disk string
-	// Shared is the claim of devices that pods share whose leader is the member, for groups of Affinity.
+	// Shared identifies pods that share claims of devices; their leader is the member. It is set for groups of the kind Affinity.
 	Shared string
-	// Filter says which nodes a spread includes.
+	// Filter says which nodes a spread counts.
 	Filter Filter
-	// Labels are the labels of nodes that matter to the rule, without their names: its key, and those of the filter.
+	// Labels are the node labels on which the rule depends, except for node names: its key, and the labels in the filter.
 	Labels []string
 }
 
-// Hostname is the Group.At of groups whose domains are single nodes.
+// Hostname is the value of Group.At for groups whose domains are single nodes.
 const Hostname = -1
 
-// Filter is the part of a spread constraint that selects nodes. The zero value includes all.
+// Filter is the part of a spread constraint that selects nodes. The zero value selects all nodes.
 type Filter struct {
-	// Terms are alternatives of the owner's node selector and required affinity; nil for all nodes.
+	// Terms are the alternatives of the owner's node selector and required affinity; nil means all nodes.
 	Terms []match.Needs
-	// tolerations of the owner are checked if taints is true.
+	// tolerations are those of the owner. They are checked if taints is true.
 	Taints      bool
 	tolerations []corev1.Toleration
-	// keys are topology labels that a node must have, sorted. They are the keys of all hard constraints of the owner if there are further
-	// ones, because kube-scheduler ignores nodes that lack any of them.
+	// keys are topology labels that a node must have, sorted. If the owner has several hard constraints, they are the keys of all of them,
+	// because kube-scheduler ignores nodes that lack any of these keys.
 	keys []string
 	text string
 }
 
-// Groups are the groups of a class: the groups whose rules its pods state, Owns, and the groups that count its pods, In. Both are
-// ascending.
+// Groups are the topology groups of a class. Owns are the groups whose rules its pods state. In are the groups that count its pods. Both
+// are ascending.
 type Groups struct {
 	Owns, In []int32
 }
@@ -94,7 +94,7 @@ func (g *Group) text() string {
 	return b.String()
 }
 
-// Selects reports whether the pod is a member, by namespaces and selectors.
+// Selects reports whether the pod is a member by the group's namespaces and selectors.
 func (g *Group) Selects(pod *corev1.Pod) bool {
 	if _, ok := slices.BinarySearch(g.namespaces, pod.Namespace); !ok {
 		return false
@@ -107,7 +107,8 @@ func (g *Group) Selects(pod *corev1.Pod) bool {
 	return true
 }
 
-// PlaceKeys numbers the keys of the groups. It returns the keys in that order, and the labels of all groups, sorted.
+// PlaceKeys sets At of each group to the number of its key. It returns the keys in the order of their numbers, and the labels of all
+// groups, sorted.
 func PlaceKeys(groups []Group) (keys, pinned []string) {
 	for i := range groups {
 		g := &groups[i]
@@ -144,7 +145,7 @@ func PlaceKeys(groups []Group) (keys, pinned []string) {
 	return keys, slices.Compact(pinned)
 }
 
-// Who describes which pods the group counts.
+// Who returns a text that describes which pods the group counts.
 func (g *Group) Who() string {
 	var parts []string
 	for _, s := range g.selectors {

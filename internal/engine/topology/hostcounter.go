@@ -2,21 +2,21 @@ package topology
 
 import "slices"
 
-// HostCounter counts the pods of one node of the snapshot after another. It does the same as State.Place, for all pods of a node together,
-// and allocates memory for the results in large pieces.
+// HostCounter counts the pods of the snapshot's nodes, one node after another. It does the same as State.Place, but for all pods of a node
+// together, and allocates memory for the results in large pieces.
 type HostCounter struct {
 	s *State
-	// onHost says of each group whether its domains are nodes, and keepsAway whether its owners keep other pods away.
+	// onHost says for each group whether its domains are nodes. keepsAway says whether its owners keep other pods away.
 	onHost, keepsAway []bool
 	host              int32
-	// members and owners are the counts on the node, by group; met are the groups with any.
+	// members and owners are the counts on the node, by group. met lists the groups whose counts are not zero.
 	members, owners []int32
 	met             []int32
 	has             []bool
 	arena           []Tally
 }
 
-// NewHostCounter makes a counter for the state.
+// NewHostCounter returns a counter for the state.
 func NewHostCounter(s *State) *HostCounter {
 	n := len(s.groups)
 	c := &HostCounter{
@@ -30,10 +30,10 @@ func NewHostCounter(s *State) *HostCounter {
 	return c
 }
 
-// Begin starts a node.
+// Begin starts counting the pods of a node.
 func (c *HostCounter) Begin(host int32) { c.host, c.met = host, c.met[:0] }
 
-// Add counts one pod of the groups.
+// Add counts one pod that has the groups.
 func (c *HostCounter) Add(o *Groups) {
 	s := c.s
 	h := &s.Hosts[c.host]
@@ -70,7 +70,7 @@ func (c *HostCounter) meet(group int32) {
 	}
 }
 
-// End returns the node's counts.
+// End writes the node's counts to the state.
 func (c *HostCounter) End() {
 	if len(c.met) == 0 {
 		return

@@ -7,11 +7,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Host ports: a node has each (protocol, port) once per address, and a pod that binds all addresses conflicts with any other pod on the
-// port. Each address of a port that some pod names is a group with room for one member per node; a pod that binds all addresses is a
-// member of every group of the port.
+// Host ports: on a node, each combination of protocol, port and address can be used only once. A pod that binds all addresses conflicts
+// with any other pod on the port. For each address of a port that some pod names there is a group with room for one member per node. A pod
+// that binds all addresses is a member of every group of the port.
 
-// wildcardIP is the meaning of an empty hostIP.
+// wildcardIP is the address that an empty hostIP means.
 const wildcardIP = "0.0.0.0"
 
 // HostPort is a port of the node that a pod uses.
@@ -21,7 +21,7 @@ type HostPort struct {
 	IP       string
 }
 
-// HasHostPorts reports whether the pod takes any.
+// HasHostPorts reports whether the pod uses host ports.
 func HasHostPorts(spec *corev1.PodSpec) bool {
 	for i := range spec.Containers {
 		for j := range spec.Containers[i].Ports {
@@ -71,7 +71,7 @@ func HostPorts(spec *corev1.PodSpec) []HostPort {
 	return out
 }
 
-// key identifies the group; it is in the place of the topology label of other groups.
+// key identifies the port's group. It is stored in the field that has the topology label of other groups.
 func (p HostPort) key() string { return fmt.Sprintf("%s/%d/%s", p.Protocol, p.Port, p.IP) }
 
 func hostPortGroups(spec *corev1.PodSpec, add func(Group)) {
@@ -80,8 +80,8 @@ func hostPortGroups(spec *corev1.PodSpec, add func(Group)) {
 	}
 }
 
-// PortMembership lists the port groups of which the pod is a member: its own, and, if it binds all addresses, those of every address of
-// the port.
+// PortMembership lists the port groups of which the pod is a member. These are its own groups and, if it binds all addresses, the groups of
+// every address of the port.
 func (x *Index) PortMembership(spec *corev1.PodSpec) []int32 {
 	var out []int32
 	for _, p := range HostPorts(spec) {

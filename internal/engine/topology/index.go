@@ -14,10 +14,10 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/volumes"
 )
 
-// Cluster contains the inputs of rules apart from pods.
+// Cluster contains the objects other than pods on which rules depend.
 type Cluster struct {
 	Namespaces []*corev1.Namespace
-	// DefaultSpread are the constraints for pods without any; the other objects give their selectors.
+	// DefaultSpread are the constraints for pods that have none. Their selectors are deduced from the other objects.
 	DefaultSpread          []corev1.TopologySpreadConstraint
 	Services               []*corev1.Service
 	ReplicaSets            []*appsv1.ReplicaSet
@@ -27,28 +27,28 @@ type Cluster struct {
 
 // Index collects groups while a model is compiled.
 type Index struct {
-	// terms and volumes read the needs of pods; asked records which labels rules need.
+	// terms and volumes read the needs of pods. asked collects the labels that rules need.
 	terms   match.Terms
 	Volumes *volumes.Index
 	asked   map[string]bool
 	Groups  []Group
 	byText  map[string]int32
-	// Fresh are the groups that intern has added since: see ReadFresh. vacant are free group numbers.
+	// Fresh are the groups that intern added since the last ForgetFresh: see ReadFresh. vacant are free group numbers.
 	Fresh, vacant []int32
-	// SelectsNamespaces is true if some rule selects namespaces by labels: then it matters which namespaces exist.
+	// SelectsNamespaces is true if some rule selects namespaces by labels, so that it matters which namespaces exist.
 	SelectsNamespaces bool
 	// readKeys are the label keys that selectors of groups read, sorted.
 	readKeys []string
-	// members remembers which groups select pods of a namespace with given values of readKeys.
+	// members caches which groups select pods, by the pods' namespace and values of readKeys.
 	members map[string][]int32
 	// namespaceLabels by name.
 	namespaceLabels map[string]labels.Set
 	defaults        *defaultSpread
-	// Follows returns the pods with which a pod must run because they share claims of devices, empty if there are none, and whether the pod
-	// is the leader: the others go to the leader's node. Nil if there are no such pods.
+	// Follows returns the id of the pods with which a pod must run because they share claims of devices, or "" if there are none. leads
+	// reports whether the pod is their leader: the others go to the leader's node. It is nil if there are no such pods.
 	Follows func(pod *corev1.Pod) (id string, leads bool)
 	buf     []byte
-	// remembered is the index, in rules, of the result of Collect, by ruleKey.
+	// remembered maps the result of ruleKey to the index, in rules, of the result of Collect.
 	remembered map[string]int32
 	rules      []ownedRules
 	// vacantRules are free indexes in rules.
@@ -56,7 +56,7 @@ type Index struct {
 	writer      podtext.Writer
 }
 
-// NewIndex makes an index without rules. asked receives the labels that rules need.
+// NewIndex returns an index without rules. It adds the labels that rules need to asked.
 func NewIndex(terms match.Terms, vols *volumes.Index, asked map[string]bool, cluster *Cluster) *Index {
 	x := &Index{
 		terms: terms, Volumes: vols, asked: asked,
@@ -75,7 +75,8 @@ func (x *Index) ask(n match.Needs) {
 	}
 }
 
-// constrained reports whether the pod states any topology rule: a cheap check for every pod.
+// constrained reports whether the pod may have topology rules, or the model has default spread constraints. This is a cheap check for every
+// pod.
 func (x *Index) constrained(pod *corev1.Pod) bool {
 	spec := &pod.Spec
 	if len(spec.TopologySpreadConstraints) > 0 || x.defaults.any() {
@@ -87,13 +88,14 @@ func (x *Index) constrained(pod *corev1.Pod) bool {
 	return x.special(pod)
 }
 
-// special reports whether the pod's rules depend on more than labels and what it states: on host ports, volumes still to be created, disks
-// that it names, or shared claims of devices.
+// special reports whether the pod's rules depend on more than labels and its own constraints: on host ports, volumes that are not created
+// yet, disks that it names, or shared claims of devices.
 func (x *Index) special(pod *corev1.Pod) bool {
 	return HasHostPorts(&pod.Spec) || len(x.unmade(pod)) > 0 || len(volumes.Disks(&pod.Spec)) > 0 || x.leader(pod, true) != "" || x.leader(pod, false) != ""
 }
 
-// leader identifies the pods that the pod leads, or those whose leader it follows; empty for none.
+// leader returns the id of the pods that the pod leads or, if leads is false, of those whose leader it follows. It is empty if there are
+// none.
 func (x *Index) leader(pod *corev1.Pod, leads bool) string {
 	if x.Follows == nil || len(pod.Spec.ResourceClaims) == 0 {
 		return ""
@@ -104,7 +106,7 @@ func (x *Index) leader(pod *corev1.Pod, leads bool) string {
 	return ""
 }
 
-// unmade returns the volumes that the pod shares with others and that are created where the first of them goes.
+// unmade returns the volumes that the pod shares with others and that will be created where the first of these pods goes.
 func (x *Index) unmade(pod *corev1.Pod) []volumes.ID {
 	var out []volumes.ID
 	if len(pod.Spec.Volumes) == 0 {
@@ -118,16 +120,16 @@ func (x *Index) unmade(pod *corev1.Pod) []volumes.ID {
 	return out
 }
 
-// Collect adds the pod's rules and returns their index, as Remember does, and the numbers of their groups, ascending. If there is an error,
-// it returns the groups of the rules that could be read, because they apply to a bound pod even if it could not be planned itself. The
-// result is shared.
+// Collect adds the pod's rules. It returns their index, as Remember does, and the numbers of their groups in ascending order. If some rules
+// can't be read, it returns an error and the groups of the other rules, because these apply to a bound pod even if the pod itself could not
+// be planned. Callers must not change the result, because it is shared.
 func (x *Index) Collect(pod *corev1.Pod) (at int32, owns []int32, err error) {
 	at = x.Remember(pod)
 	owns, err = x.RulesAt(at, pod)
 	return at, owns, err
 }
 
-// RulesAt returns the groups of a pod, given the result of Remember.
+// RulesAt returns the groups of a pod. n is the result of Remember for the pod.
 func (x *Index) RulesAt(n int32, pod *corev1.Pod) ([]int32, error) {
 	switch n {
 	case NoRules:
@@ -139,9 +141,9 @@ func (x *Index) RulesAt(n int32, pod *corev1.Pod) ([]int32, error) {
 }
 
 const (
-	// noRules: the pod has none.
+	// NoRules: the pod has no rules.
 	NoRules = -1
-	// oddRules: they must be read again.
+	// oddRules: the rules must be read again each time.
 	oddRules = -2
 )
 
@@ -170,7 +172,7 @@ func (x *Index) Remember(pod *corev1.Pod) int32 {
 	return n
 }
 
-// read is Collect for a pod with rules that were not seen before.
+// read does the work of Collect for a pod whose rules were not seen before.
 func (x *Index) read(pod *corev1.Pod) ([]int32, error) {
 	var out []int32
 	add := func(g Group) { out = append(out, x.intern(g)) }
@@ -205,8 +207,8 @@ func (x *Index) intern(g Group) int32 {
 	return n
 }
 
-// Seal ends collecting: groups are numbered in the order of their text, so that the order of the input does not matter, and the keys that
-// selectors read are known.
+// Seal ends collecting: it numbers groups in the order of their text, so that the order of the input does not matter, and finds the keys
+// that selectors read.
 func (x *Index) Seal() {
 	texts := make([]string, 0, len(x.Groups))
 	for text := range x.byText {
@@ -244,7 +246,7 @@ func (x *Index) readFor(g *Group) {
 	}
 }
 
-// Membership returns the groups that count the pod, ascending. The result is shared.
+// Membership returns the groups that count the pod, in ascending order. Callers must not change the result, because it is shared.
 func (x *Index) Membership(pod *corev1.Pod) []int32 {
 	if len(x.Groups) == 0 {
 		return nil
@@ -288,7 +290,7 @@ func (x *Index) Membership(pod *corev1.Pod) []int32 {
 	return out
 }
 
-// ReadFresh processes the groups added since ForgetFresh and returns them: membership is computed again, with their selectors' keys.
+// ReadFresh returns the groups that were added since ForgetFresh. Membership then uses the keys of their selectors and is computed again.
 func (x *Index) ReadFresh() []*Group {
 	out := make([]*Group, len(x.Fresh))
 	for i, g := range x.Fresh {
@@ -299,7 +301,7 @@ func (x *Index) ReadFresh() []*Group {
 	return out
 }
 
-// ForgetFresh ends the processing that ReadFresh began.
+// ForgetFresh marks the groups that ReadFresh returned as processed.
 func (x *Index) ForgetFresh() { x.Fresh = x.Fresh[:0] }
 
 // Drop removes groups that no pod states any more. Their numbers are reused later.
@@ -319,7 +321,7 @@ func (x *Index) Drop(gone map[int32]bool) {
 	}
 }
 
-// InOrder returns the numbers of the groups, in the order of their texts.
+// InOrder returns the numbers of the groups, sorted by the groups' texts.
 func (x *Index) InOrder() []int32 {
 	texts := slices.Sorted(maps.Keys(x.byText))
 	out := make([]int32, len(texts))
@@ -329,5 +331,5 @@ func (x *Index) InOrder() []int32 {
 	return out
 }
 
-// Detach makes the index independent of its model: its groups are copies, and asked receives the labels that rules need.
+// Detach makes the index independent of its model: its groups are copies, and labels that rules need are added to the given map.
 func (x *Index) Detach(asked map[string]bool) { x.asked, x.Groups = asked, slices.Clone(x.Groups) }

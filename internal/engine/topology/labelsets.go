@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/selection"
 )
 
-// LabelSets are the distinct labels of the pods of a model, of which there are far fewer than pods: a new rule is compared once with each,
-// to find the pods that it counts.
+// LabelSets are the distinct label sets of a model's pods. There are far fewer label sets than pods, so a new rule is compared with each
+// label set to find the pods that it counts.
 type LabelSets struct {
 	seed   maphash.Seed
 	byHash map[uint64][]int32
@@ -23,16 +23,16 @@ type labelSet struct {
 	namespace string
 	labels    map[string]string
 	pods      int32
-	// kinds are the kinds of the current pods; they may include kinds of earlier pods.
+	// kinds are the kinds of pods with these labels. They may include kinds of earlier pods.
 	kinds []int32
 }
 
-// NewLabelSets makes an empty set.
+// NewLabelSets returns an empty LabelSets.
 func NewLabelSets() *LabelSets {
 	return &LabelSets{seed: maphash.MakeSeed(), byHash: make(map[uint64][]int32)}
 }
 
-// find returns the pod's set, or -1, and its hash.
+// find returns the number of the pod's label set, or -1, and its hash.
 func (l *LabelSets) find(pod *corev1.Pod) (int32, uint64) {
 	hash := maphash.String(l.seed, pod.Namespace)
 	for key, value := range pod.Labels { // in any order
@@ -46,7 +46,7 @@ func (l *LabelSets) find(pod *corev1.Pod) (int32, uint64) {
 	return -1, hash
 }
 
-// Add counts the pod, of the kind, and returns the number of its set.
+// Add counts the pod, which has the given kind, and returns the number of its label set.
 func (l *LabelSets) Add(pod *corev1.Pod, kind int32) int32 {
 	n, hash := l.find(pod)
 	if n < 0 {
@@ -68,7 +68,7 @@ func (l *LabelSets) Add(pod *corev1.Pod, kind int32) int32 {
 	return n
 }
 
-// Remove takes a pod of the set out.
+// Remove removes a pod that has the label set n from the count.
 func (l *LabelSets) Remove(pod *corev1.Pod, n int32) {
 	if l.sets[n].pods--; l.sets[n].pods > 0 {
 		return
@@ -83,14 +83,14 @@ func (l *LabelSets) Remove(pod *corev1.Pod, n int32) {
 	}
 }
 
-// AddKind notes that a pod of the set is of another kind now.
+// AddKind records that a pod of the label set n now has another kind.
 func (l *LabelSets) AddKind(n, kind int32) {
 	if !slices.Contains(l.sets[n].kinds, kind) {
 		l.sets[n].kinds = append(l.sets[n].kinds, kind)
 	}
 }
 
-// equality returns a label that pods must have with one of a few values to be selected, if the selector has such a requirement.
+// equality returns a label of which selected pods must have one of a few values, if the selector has such a requirement.
 func equality(s labels.Selector) (key string, values []string) {
 	requirements, _ := s.Requirements()
 	for _, r := range requirements {
@@ -102,8 +102,8 @@ func equality(s labels.Selector) (key string, values []string) {
 	return "", nil
 }
 
-// SelectKinds marks the label sets whose pods one of the groups counts, apart from ports and disks. In kinds, it marks the kinds of those
-// pods, and perhaps others.
+// SelectKinds returns the label sets whose pods some of the groups count. It ignores groups of ports and disks. In kinds it sets the kinds
+// of these pods to true, and possibly further kinds.
 func (l *LabelSets) SelectKinds(groups []*Group, kinds []bool) (sets []bool) {
 	sets = make([]bool, len(l.sets))
 	type wanted map[string][]*Group
@@ -161,7 +161,7 @@ func (l *LabelSets) SelectKinds(groups []*Group, kinds []bool) (sets []bool) {
 	return sets
 }
 
-// EachKind lets change give each kind another number.
+// EachKind calls change for each kind, which may give it another number.
 func (l *LabelSets) EachKind(change func(kind *int32)) {
 	for i := range l.sets {
 		s := &l.sets[i]

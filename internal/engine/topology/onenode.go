@@ -6,18 +6,18 @@ type OneNode struct {
 	host   Host
 }
 
-// NewOneNode makes a node without pods. groups are all rules.
+// NewOneNode returns a node without pods. groups are all rules.
 func NewOneNode(groups []Group) *OneNode { return &OneNode{groups: groups} }
 
-// Begin starts a node with its present counts.
+// Begin starts a node whose current counts are base.
 func (n *OneNode) Begin(base []Tally) { n.host.Tally = append(n.host.Tally[:0], base...) }
 
 func (n *OneNode) of(group int32) Tally { return n.host.Of(group) }
 
-// Room returns how many pods with these rules the node takes, by rules whose domains are nodes.
+// Room returns how many pods with these topology groups the node can take, by the rules whose domains are nodes.
 func (n *OneNode) Room(o *Groups) int { return AdmitsHost(n.groups, o, n.of) }
 
-// Add counts pods with these rules.
+// Add adds the given number of pods with these topology groups to the counts.
 func (n *OneNode) Add(o *Groups, pods int32) {
 	for _, g := range o.In {
 		if n.groups[g].At == Hostname {

@@ -13,7 +13,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/match"
 )
 
-// spreads adds the pod's topology spread constraints, or the cluster's defaults if it has none.
+// spreads adds the pod's topology spread constraints. If the pod has none, it adds the cluster's defaults.
 func (x *Index) spreads(pod *corev1.Pod, add func(Group)) error {
 	var errs []error
 	list := pod.Spec.TopologySpreadConstraints
@@ -51,7 +51,7 @@ func (x *Index) spreads(pod *corev1.Pod, add func(Group)) error {
 	return errors.Join(errs...)
 }
 
-// hardKeys returns the topology keys of the hard constraints, sorted, without the hostname, which every node has.
+// hardKeys returns the topology keys of the hard constraints, sorted. It leaves out the hostname, which every node has.
 func (x *Index) hardKeys(list []corev1.TopologySpreadConstraint) []string {
 	var keys []string
 	for i := range list {
@@ -64,7 +64,7 @@ func (x *Index) hardKeys(list []corev1.TopologySpreadConstraint) []string {
 	return slices.Compact(keys)
 }
 
-// spreadSelector returns the constraint's selector with matchLabelKeys turned into requirements. A nil selector matches nothing.
+// spreadSelector returns the constraint's selector, with requirements added for matchLabelKeys. A nil selector matches no pod.
 func spreadSelector(c *corev1.TopologySpreadConstraint, podLabels map[string]string) (labels.Selector, error) {
 	selector, err := metav1.LabelSelectorAsSelector(c.LabelSelector)
 	if err != nil {
@@ -73,8 +73,8 @@ func spreadSelector(c *corev1.TopologySpreadConstraint, podLabels map[string]str
 	return withLabelKeys(selector, c.MatchLabelKeys, nil, podLabels)
 }
 
-// withLabelKeys adds "key in (pod's value)" for each key of match and "key notin (pod's value)" for each key of mismatch, and skips keys
-// that the pod lacks. The API server may already have added them: the same requirement twice is harmless.
+// withLabelKeys adds "key in (pod's value)" for each key in match and "key notin (pod's value)" for each key in mismatch. It skips keys
+// that the pod lacks. The API server may already have added them; a repeated requirement has no effect.
 func withLabelKeys(selector labels.Selector, match, mismatch []string, podLabels map[string]string) (labels.Selector, error) {
 	for _, keys := range []struct {
 		list []string
@@ -108,12 +108,12 @@ func containsRequirements(selector labels.Selector, reqs labels.Requirements) bo
 	return true
 }
 
-// filterOf reads nodeAffinityPolicy (default Honor) and nodeTaintsPolicy (default Ignore).
+// filterOf reads the constraint's nodeAffinityPolicy (default Honor) and nodeTaintsPolicy (default Ignore).
 func (x *Index) filterOf(c *corev1.TopologySpreadConstraint, pod *corev1.Pod) (Filter, error) {
 	var f Filter
 	if c.NodeAffinityPolicy == nil || *c.NodeAffinityPolicy == corev1.NodeInclusionPolicyHonor {
 		if match.BoundDaemon(pod) && match.NamesNode(&pod.Spec) {
-			return f, match.ErrBoundDaemon // the constraint is invalid, and no pod is planned with it
+			return f, match.ErrBoundDaemon // the constraint is invalid, and pods with it are not planned
 		}
 		terms, err := x.terms.Required(&pod.Spec)
 		if err != nil {

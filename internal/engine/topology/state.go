@@ -12,52 +12,53 @@ import (
 
 // State counts pods by domain during a trial.
 type State struct {
-	// groups are the rules, keys the labels whose values are domains.
+	// groups are the rules. keys are the labels whose values are domains.
 	groups []Group
 	keys   []string
-	// Reach lists the domains of a key in which pods of a shape could get a new node, ascending.
+	// Reach returns, in ascending order, the domains of a key in which pods of a shape could get a new node.
 	Reach func(shape int32, key int) []int32
-	// Members and Owners are indexed [group][domain]: pods that the group counts, and pods that state an anti-affinity. Groups whose
-	// domains are nodes have their counts in Hosts instead.
+	// Members and Owners are indexed by group and domain. They have the number of pods that the group counts, and the number of pods that
+	// state an anti-affinity. Groups whose domains are nodes have their counts in Hosts.
 	Members, Owners [][]int32
-	// Total is indexed by group: members in any domain.
+	// Total is indexed by group. It has the number of members in all domains.
 	Total []int32
-	// Present is indexed [group][domain]: nodes of the domain that the group includes.
+	// Present is indexed by group and domain. It has the number of nodes in the domain that the group counts.
 	Present [][]int32
-	// Hosts are the snapshot's nodes, then the new ones.
+	// Hosts are the snapshot's nodes, followed by the new nodes.
 	Hosts []Host
-	// Domains number the values of each topology key; those of the model first.
+	// Domains maps the values of each topology key to their numbers. Values that the model knows have the first numbers.
 	Domains []map[string]int32
-	Owned   bool // Domains belong to this state, and are not shared with the model
-	// Binding makes spreads count as kube-scheduler does: only existing domains. Otherwise they also count domains in which a node could
-	// be launched, and future nodes.
+	Owned   bool // Domains belongs to this state, and is not shared with the model
+	// Binding makes spreads count only existing domains, as kube-scheduler does. Otherwise they also count domains in which a node could be
+	// launched, and nodes that could be added.
 	Binding bool
-	// LooseHosts makes spreads over nodes count an empty node even with Binding, so that no placement is valid only because no node is empty.
+	// LooseHosts makes spreads over nodes count an additional empty node even if Binding is set. So no placement is valid only because no
+	// node is empty.
 	LooseHosts bool
-	// least remembers, by group whose domains are nodes, the least number of members on any; nil if unknown.
+	// least caches, for each group whose domains are nodes, the least number of members on any node. It is nil if this is unknown.
 	least map[int32]int32
 }
 
-// Host is one node as topology sees it.
+// Host is one node in the form that topology rules use.
 type Host struct {
-	// Domains is indexed like State.keys; NoDomain if the node lacks the label.
+	// Domains is indexed like State.keys. An entry is NoDomain if the node lacks the label.
 	Domains []int32
-	// IgnoredBy lists the groups that ignore the node, ascending.
+	// IgnoredBy lists the groups that ignore the node, in ascending order.
 	IgnoredBy []int32
-	// Tally has the members and owners of groups on this node, by group, ascending. shared means that another state uses it, too: copy it
-	// before a change.
+	// Tally has the number of members and owners of groups on this node, sorted by group. shared means that another state also uses Tally:
+	// copy it before a change.
 	Tally  []Tally
 	shared bool
 	Gone   bool
 }
 
-// Tally is how many members and owners of a group a node has.
+// Tally is the number of members and owners of a group that a node has.
 type Tally struct{ group, Members, owners int32 }
 
 // NoDomain is the domain of a node without the label.
 const NoDomain = -1
 
-// NewState makes a state without nodes, with memory for this number of nodes.
+// NewState returns a state without nodes. It allocates memory for the given number of nodes.
 func NewState(groups []Group, keys []string, reach func(shape int32, key int) []int32, nodes int) *State {
 	n := len(groups)
 	s := &State{
@@ -70,7 +71,7 @@ func NewState(groups []Group, keys []string, reach func(shape int32, key int) []
 	return s
 }
 
-// AddLike adds an empty node equal to an existing one, but without Notice, which must be called for all such nodes together.
+// AddLike adds an empty node that equals an existing node. It does not call Notice, which must be called once for all such nodes together.
 func (s *State) AddLike(host int32) {
 	s.Hosts = append(s.Hosts, Host{Domains: s.Hosts[host].Domains, IgnoredBy: s.Hosts[host].IgnoredBy})
 }
@@ -84,7 +85,7 @@ func (s *State) DomainCounts() []int {
 	return out
 }
 
-// Clone shares the parts that are only read, and tallies until they change.
+// Clone returns a copy. It shares the parts that are only read, and shares tallies until they change.
 func (s *State) Clone() *State {
 	out := &State{
 		groups: s.groups, keys: s.keys, Reach: s.Reach, Members: cloneCounts(s.Members), Owners: cloneCounts(s.Owners), Total: slices.Clone(s.Total),
@@ -96,7 +97,7 @@ func (s *State) Clone() *State {
 	return out
 }
 
-// Fork is Clone for a state that continues to change. Both then copy shared data before they change it.
+// Fork does the same as Clone for a state that will be changed further. Both states then copy shared data before they change them.
 func (s *State) Fork() *State {
 	for i := range s.Hosts {
 		s.Hosts[i].shared = true
@@ -127,7 +128,7 @@ func cloneCounts(in [][]int32) [][]int32 {
 	return out
 }
 
-// domain numbers a value of a topology key.
+// domain returns the number of a value of a topology key.
 func (s *State) domain(at int, value string) int32 {
 	if value == "" {
 		return NoDomain
@@ -150,7 +151,7 @@ func (s *State) domain(at int, value string) int32 {
 	return n
 }
 
-// DomainsOf reads a node's domains from its labels.
+// DomainsOf returns the domains of a node. label returns the value of a label of the node.
 func (s *State) DomainsOf(label func(key string) string) []int32 {
 	out := make([]int32, len(s.keys))
 	for at, key := range s.keys {
@@ -164,7 +165,8 @@ func (s *State) AddHost(label func(key string) string, labels requirements.Set, 
 	return s.AddHostIn(s.DomainsOf(label), s.IgnoredBy(labels, taints))
 }
 
-// AddHostIn is AddHost for a node with known domains and known groups that ignore it. Both are only read.
+// AddHostIn does the same as AddHost if the node's domains, and the groups that ignore it, are already known. It does not change domains
+// and ignoredBy.
 func (s *State) AddHostIn(domains, ignoredBy []int32) int32 {
 	at := int32(len(s.Hosts))
 	s.Hosts = append(s.Hosts, Host{Domains: domains, IgnoredBy: ignoredBy})
@@ -172,7 +174,7 @@ func (s *State) AddHostIn(domains, ignoredBy []int32) int32 {
 	return at
 }
 
-// IgnoredBy lists the groups that ignore a node with the labels and taints, ascending.
+// IgnoredBy lists the groups that ignore a node with these labels and taints, in ascending order.
 func (s *State) IgnoredBy(labels requirements.Set, taints []corev1.Taint) (groups []int32) {
 	for g := range s.groups {
 		if !s.groups[g].Filter.accepts(labels, taints) {
@@ -182,7 +184,7 @@ func (s *State) IgnoredBy(labels requirements.Set, taints []corev1.Taint) (group
 	return groups
 }
 
-// Rejoin changes the domains of an existing node and the groups that ignore it; its pods must not be counted at that time.
+// Rejoin changes the domains of an existing node and the groups that ignore it. The node's pods must not be counted at that time.
 func (s *State) Rejoin(host int32, domains, ignoredBy []int32) {
 	s.Notice(host, -1)
 	s.Hosts[host].Domains, s.Hosts[host].IgnoredBy = domains, ignoredBy
@@ -196,7 +198,8 @@ func (s *State) DropHost() {
 	s.Hosts = s.Hosts[:at]
 }
 
-// SetGone removes a node and its domains from the counts of nodes, or adds them again. Its pods are placed and removed separately.
+// SetGone removes a node from the counts of nodes in its domains, or adds it again if gone is false. Its pods are placed and removed
+// separately.
 func (s *State) SetGone(host int32, gone bool) {
 	if s.Hosts[host].Gone == gone {
 		return
@@ -209,7 +212,7 @@ func (s *State) SetGone(host int32, gone bool) {
 	s.Hosts[host].Gone = gone
 }
 
-// Notice counts the node in the domains of the groups that include it.
+// Notice adds n to the number of nodes in the node's domains, for the groups that count the node.
 func (s *State) Notice(host, n int32) {
 	s.least = nil
 	h := &s.Hosts[host]
@@ -231,7 +234,7 @@ func (h *Host) Ignored(group int32) bool {
 	return ok
 }
 
-// accepts reports whether the filter includes a node, for every value of labels that are still undecided.
+// accepts reports whether the filter includes a node, whatever values the node's undecided labels get.
 func (f *Filter) accepts(labels requirements.Set, taints []corev1.Taint) bool {
 	if f.Terms != nil && !match.AnySureBy(f.Terms, labels) {
 		return false
@@ -244,7 +247,7 @@ func (f *Filter) accepts(labels requirements.Set, taints []corev1.Taint) bool {
 	return !f.Taints || match.Untolerated(f.tolerations, taints, true) == nil
 }
 
-// Bump adds n to counts[at], growing as needed.
+// Bump adds n to counts[at], and makes the list longer if necessary.
 func Bump(counts []int32, at, n int32) []int32 {
 	for int(at) >= len(counts) {
 		counts = append(counts, 0)
@@ -253,7 +256,7 @@ func Bump(counts []int32, at, n int32) []int32 {
 	return counts
 }
 
-// CountAt returns the count of a domain; 0 for a domain without a count.
+// CountAt returns the count of a domain, or 0 if the list has no entry for it.
 func CountAt(counts []int32, at int32) int32 {
 	if at < 0 || int(at) >= len(counts) {
 		return 0
@@ -261,7 +264,7 @@ func CountAt(counts []int32, at int32) int32 {
 	return counts[at]
 }
 
-// Place adds n pods of the groups to a node; n may be negative.
+// Place adds n pods with these topology groups to a node; n may be negative.
 func (s *State) Place(o *Groups, host, n int32) {
 	if o == nil {
 		return
@@ -296,7 +299,7 @@ func (s *State) Place(o *Groups, host, n int32) {
 	}
 }
 
-// Count adds members and owners of a group.
+// Count adds to the number of members and owners of a group.
 func (h *Host) Count(group, members, owners int32) {
 	at, ok := slices.BinarySearchFunc(h.Tally, group, func(t Tally, g int32) int { return int(t.group) - int(g) })
 	if h.shared {

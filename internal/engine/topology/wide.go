@@ -2,7 +2,7 @@ package topology
 
 import "slices"
 
-// CountsOnly returns a copy without nodes, for assigning pods to cells.
+// CountsOnly returns a copy without nodes. It is used to assign pods to cells.
 func (s *State) CountsOnly() *State {
 	return &State{
 		groups: s.groups, keys: s.keys, Reach: s.Reach, Members: cloneCounts(s.Members), Owners: cloneCounts(s.Owners), Total: slices.Clone(s.Total),
@@ -43,7 +43,7 @@ func (s *State) PlaceInCell(o *Groups, domains []int32, n int32) {
 	}
 }
 
-// AdmitsWideAffinity is AdmitsAffinity for rules whose domains are larger than a node.
+// AdmitsWideAffinity does the same as AdmitsAffinity, but only for rules whose domains are larger than a node.
 func (s *State) AdmitsWideAffinity(o *Groups, domains []int32) bool {
 	met, first := true, true
 	for _, g := range o.Owns {
@@ -61,7 +61,8 @@ func (s *State) AdmitsWideAffinity(o *Groups, domains []int32) bool {
 	return met || first
 }
 
-// SoftBroken returns the share, by weight, of the pod's soft wide rules that these domains would violate.
+// SoftBroken returns the share, by weight, of those of the pod's soft rules over domains larger than a node that these domains would
+// violate.
 func (s *State) SoftBroken(o *Groups, shape int32, domains []int32) float64 {
 	broken, all := int32(0), int32(0)
 	for _, g := range o.Owns {

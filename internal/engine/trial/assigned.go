@@ -10,19 +10,19 @@ import (
 
 // Assignment says where a trial has placed pods.
 type Assignment struct {
-	// Existing are the nodes of the snapshot that have received some, by name.
+	// Existing are the nodes of the snapshot that have received pods, by name.
 	Existing []planning.ExistingNode
-	// Planned are the pods of new nodes, by number.
+	// Planned has the pods of new nodes, by the number of the new node.
 	Planned [][]planning.PodKey
 	// Hidden are the hidden nodes, in the order in which they were hidden.
 	Hidden []string
-	// ExistingFrom and PlannedFrom contain, for each of those pods, the index in Hidden of the node that it comes from; -1 for a pod that
-	// was pending anyway.
+	// ExistingFrom and PlannedFrom contain, for each of those pods, the index in Hidden of the node from which it comes. It is -1 for a pod
+	// that was pending in the snapshot.
 	ExistingFrom, PlannedFrom [][]int32
 }
 
-// Assigned returns where the trial has placed pods so far. It is like Placed, but without the details of new nodes. Pods of a class that
-// were hidden together are placed together, regardless of earlier placements and undos.
+// Assigned returns where the trial has placed pods so far. It is like Placed, but without details of new nodes. Pods of a class that were
+// hidden together are also placed together, regardless of earlier placements and undos.
 func (t *Trial) Assigned() *Assignment {
 	m := t.M
 	r := state.PodsOf(&t.S)
@@ -33,7 +33,7 @@ func (t *Trial) Assigned() *Assignment {
 		counts[t.S.Placed.All[i].Host] += len(r.ByBinding[i])
 		total += len(r.ByBinding[i])
 	}
-	// The lists of all hosts are parts of one list.
+	// The lists of all hosts are parts of a single list.
 	keys, origins := make([]planning.PodKey, total), make([]int32, total)
 	at := make([]int, len(counts))
 	for host, sum := 0, 0; host < len(counts); host++ {

@@ -4,8 +4,8 @@ import (
 	"slices"
 )
 
-// Clone returns an independent copy of the trial. From now on, both answer the same questions in the same way, and they may be used in
-// parallel. Marks of one trial are not valid in the other. Caches are not copied.
+// Clone returns an independent copy of the trial. After the call, both trials answer the same questions in the same way. They may be used
+// in parallel. Marks of one trial are not valid in the other. Caches are not copied.
 func (t *Trial) Clone() *Trial {
 	out := &Trial{Places: Places{M: t.M, Options: t.Options}, S: t.S.Clone(), Proof: t.Proof}
 	out.S.Room.Watch = (*trialWatch)(out)
@@ -18,11 +18,11 @@ func (t *Trial) Clone() *Trial {
 	return out
 }
 
-// Coined reports whether new nodes of the trial, including undone ones, had labels that are domains unknown to the model: the trial
+// Coined reports whether new nodes of the trial, including undone ones, had labels with domains that the model does not know. The trial
 // numbered these domains in the order in which they appeared.
 func (t *Trial) Coined() bool { return t.S.Topology != nil && t.S.Topology.Owned }
 
-// clone copies the index for an equal trial.
+// clone returns a copy of the index for an equal trial.
 func (x *roomIndex) clone() *roomIndex {
 	out := *x
 	out.trees = slices.Clone(x.trees)

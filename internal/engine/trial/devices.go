@@ -22,54 +22,56 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Counting says that the claims of a node can be met together or, for devices that exclude each other, that nothing is known to prevent it.
-// But kube-scheduler meets them one after another, with the first devices that match: if claims compete for the same devices, it can give
-// one pod a device that another pod needs. So placements are admitted by allocating devices as kube-scheduler does, pod by pod, in an order
-// that works. If no order works on a node, pods go elsewhere; they stay pending if there is no other place.
+// Counting shows that the claims of a node can be met together. For devices that exclude each other, it only shows that nothing is known to
+// prevent it. But kube-scheduler meets claims one after another, with the first devices that match. If claims compete for the same devices,
+// it can assign to one pod a device that another pod needs. So placements are checked by allocating devices pod by pod, as kube-scheduler
+// does, in an order in which all pods get theirs. If there is no such order for a node, some pods are placed on other nodes. They stay
+// pending if there is no other place.
 
 const (
-	// MaxAdmitRounds bounds how often pods are placed again whose devices others have. Pods that get no devices then stay pending.
+	// MaxAdmitRounds is the number of times that pods are placed again because other pods got their devices. After that, pods that get no
+	// devices stay pending.
 	MaxAdmitRounds = 16
-	// maxOrders bounds the orders that are tried for one node.
+	// maxOrders is the number of orders that are tried for one node.
 	maxOrders = 24
 )
 
-// deviceAdmission allocates the devices of nodes for one trial, and caches the results of selectors and allocations.
+// deviceAdmission allocates the devices of nodes for one trial. It caches the results of selectors and allocations.
 type deviceAdmission struct {
 	t       *Trial
 	matches *devices.Matches
-	// claims are indexed by class; known has the orders that were found, by node or type, and classes.
+	// claims is indexed by class. known has the orders that were found, by node or type and by classes.
 	claims map[int32][]claimed.AdmittedClaim
 	known  map[string]sequence
-	// refused caches, for types and classes in an order, whether some pods get no devices.
+	// refused caches, for a type and classes in an order, whether some of the pods get no devices.
 	refused map[string]bool
-	// stocks are the devices of new nodes, which never change.
+	// stocks has the devices of new nodes, which never change.
 	stocks map[typeStock]hostStock
-	// byName are the types of catalogs.
+	// byName has the types of each catalog by name.
 	byName map[*market.Catalog]map[string]*cloudprovider.InstanceType
 }
 
-// typeStock identifies a type and the template of its devices.
+// typeStock identifies a type and its device template.
 type typeStock struct {
 	it       *cloudprovider.InstanceType
 	template claimed.Template
 }
 
-// hostStock contains the devices of a host, with a name that is equal for hosts with the same devices. The usage is nil for none.
+// hostStock contains the devices of a host. Its name is equal for hosts with the same devices. The usage is nil if the host has no devices.
 type hostStock struct {
 	usage *devices.Usage
 	name  string
-	// unplugged are the extended resources that no device plugin of the host provides: devices serve them.
+	// unplugged are the extended resources for which the host has no device plugin, so that devices serve them.
 	unplugged map[corev1.ResourceName]bool
 }
 
-// sequence is an order of a node's pods, by class; the last failed of them get no devices.
+// sequence is an order of a node's pods, given by their classes. The last failed of them get no devices.
 type sequence struct {
 	classes []int32
 	failed  int
 }
 
-// NewDeviceAdmission returns nil if no placed pod needs devices.
+// NewDeviceAdmission returns a deviceAdmission for the trial, or nil if no placed pod needs devices.
 func (t *Trial) NewDeviceAdmission() *deviceAdmission {
 	x := t.M.Devices
 	if x == nil || !slices.ContainsFunc(t.S.Placed.All, func(b state.Binding) bool { return b.Count > 0 && x.Needed(t.M.Classes[b.Class].Requests) }) {
@@ -115,7 +117,7 @@ func (a *deviceAdmission) stockOf(host int32) hostStock {
 	return a.stockOfType(table.Catalog.Types[v.Type], v.Offering)
 }
 
-// stockOfType returns the devices of a new node of the type, bought by the offering.
+// stockOfType returns the devices of a new node of the type that is bought as the offering.
 func (a *deviceAdmission) stockOfType(it *cloudprovider.InstanceType, o *cloudprovider.Offering) hostStock {
 	if len(it.Devices) == 0 {
 		return hostStock{}
@@ -131,7 +133,8 @@ func (a *deviceAdmission) stockOfType(it *cloudprovider.InstanceType, o *cloudpr
 	return s
 }
 
-// order finds an order in which the pods, given by class, get their devices on a host with the stock, which is not changed.
+// order returns an order in which the pods, given by their classes, get their devices on a host with the stock. It does not change the
+// stock.
 func (a *deviceAdmission) order(on hostStock, classes []int32) sequence {
 	key := keyOf(on.name, classes)
 	if known, ok := a.known[key]; ok {
@@ -143,7 +146,7 @@ func (a *deviceAdmission) order(on hostStock, classes []int32) sequence {
 		if n == 0 {
 			next = a.hardestFirst(next)
 		} else {
-			// Pods that got no devices come first.
+			// Pods that got no devices are first in the next order.
 			last := a.try(on, next)
 			cut := len(last.classes) - last.failed
 			next = slices.Concat(last.classes[cut:], last.classes[:cut])
@@ -156,7 +159,7 @@ func (a *deviceAdmission) order(on hostStock, classes []int32) sequence {
 	return best
 }
 
-// keyOf is equal for the same classes in the same order on hosts with the same devices.
+// keyOf returns the same text for the same classes in the same order on hosts with the same devices.
 func keyOf(name string, classes []int32) string {
 	key := []byte(name)
 	for _, c := range classes {
@@ -165,8 +168,8 @@ func keyOf(name string, classes []int32) string {
 	return string(key)
 }
 
-// refuses reports whether some of the pods, given by class in their order, get no devices on a new node of the type, by one of the
-// offerings that the NodeClaim allows.
+// refuses reports whether some of the pods get no devices on a new node of the type, as one of the offerings that the NodeClaim allows. The
+// pods are given by their classes, in order.
 func (a *deviceAdmission) refuses(it *cloudprovider.InstanceType, claim requirements.Set, classes []int32) bool {
 	if it.DeviceLabels() == nil {
 		return a.refusesAs(it, nil, classes)
@@ -189,7 +192,7 @@ func leavesOpen(claim requirements.Set, o *cloudprovider.Offering) bool {
 	return true
 }
 
-// refusesAs is refuses for the type bought by one offering.
+// refusesAs does the same as refuses for the type bought as one offering.
 func (a *deviceAdmission) refusesAs(it *cloudprovider.InstanceType, o *cloudprovider.Offering, classes []int32) bool {
 	on := a.stockOfType(it, o)
 	if on.usage == nil {
@@ -204,7 +207,7 @@ func (a *deviceAdmission) refusesAs(it *cloudprovider.InstanceType, o *cloudprov
 	return no
 }
 
-// hardestFirst sorts pods that request more devices, or larger ones, first.
+// hardestFirst sorts the classes so that pods that request more or larger devices come first.
 func (a *deviceAdmission) hardestFirst(classes []int32) []int32 {
 	out := slices.Clone(classes)
 	weight := func(class int32) (most int64) {
@@ -217,7 +220,7 @@ func (a *deviceAdmission) hardestFirst(classes []int32) []int32 {
 	return out
 }
 
-// try allocates in the given order; pods that get no devices come last.
+// try allocates devices in the given order. In the result, pods that get no devices are last.
 func (a *deviceAdmission) try(on hostStock, classes []int32) sequence {
 	usage := on.usage.Clone()
 	var got, not []int32
@@ -239,8 +242,8 @@ func (a *deviceAdmission) try(on hostStock, classes []int32) sequence {
 	return sequence{append(got, not...), len(not)}
 }
 
-// TakeOffRefused removes pods from hosts where no order gives all pods their devices, and keeps further pods off those hosts. It returns
-// the classes of the removed pods that may get devices elsewhere, ascending.
+// TakeOffRefused removes pods from hosts where no order gives all pods their devices. It also keeps further pods off these hosts. It
+// returns, in ascending order, the classes of the removed pods that may get devices on other nodes.
 func (a *deviceAdmission) TakeOffRefused() []int32 {
 	t := a.t
 	loads := a.loadsOf(t.S.Placed.All)
@@ -260,7 +263,7 @@ func (a *deviceAdmission) TakeOffRefused() []int32 {
 		for _, class := range s.classes[len(s.classes)-s.failed:] {
 			t.Proof = nil
 			t.S.TakeOne(int32(host), class)
-			if host < len(t.M.Nodes) || len(s.classes) > 1 { // otherwise the same node would be found for the pod again
+			if host < len(t.M.Nodes) || len(s.classes) > 1 { // otherwise the same node would be found again for the pod
 				again = append(again, class)
 			}
 		}
@@ -271,7 +274,7 @@ func (a *deviceAdmission) TakeOffRefused() []int32 {
 	return slices.Compact(again)
 }
 
-// loadsOf returns the classes of the bindings' pods with claims, by host and pod by pod.
+// loadsOf returns, for each host, the class of each of its pods that has claims.
 func (a *deviceAdmission) loadsOf(list []state.Binding) [][]int32 {
 	t := a.t
 	out := make([][]int32, len(t.M.Nodes)+len(t.S.Planned))
@@ -285,10 +288,11 @@ func (a *deviceAdmission) loadsOf(list []state.Binding) [][]int32 {
 	return out
 }
 
-// NewNode returns the new node with that host number.
+// NewNode returns the new node with the given host number.
 func (t *Trial) NewNode(host int32) *state.Node { return &t.S.Planned[int(host)-len(t.M.Nodes)] }
 
-// OrderForDevices puts the pods of each host in an order in which they get their devices. Pods of other hosts keep their places.
+// OrderForDevices sorts the pods of each host so that all of them get their devices when they are bound in this order. Pods of other hosts
+// keep their positions in the list.
 func (t *Trial) OrderForDevices(list []state.Binding) []state.Binding {
 	a := t.NewDeviceAdmission()
 	if a == nil {
@@ -312,7 +316,7 @@ func (t *Trial) OrderForDevices(list []state.Binding) []state.Binding {
 	return inOrder(list, loads, func(class int32) bool { return len(a.claimsOf(class)) > 0 })
 }
 
-// inOrder sorts the bindings of each host by the host's order of pods.
+// inOrder sorts the bindings of each host by the host's order of pods. Only bindings of classes for which about returns true are moved.
 func inOrder(list []state.Binding, orders [][]int32, about func(class int32) bool) []state.Binding {
 	stages := map[[2]int32]state.Binding{}
 	for _, b := range list {
@@ -336,8 +340,8 @@ func inOrder(list []state.Binding, orders [][]int32, about func(class int32) boo
 	return out
 }
 
-// allowed returns the types of a new node on which its pods, given by class in their order, get their devices; all of them if there is
-// none.
+// allowed returns those types of a new node on which its pods, given by their classes in order, get their devices. If there is no such
+// type, it returns all types.
 func (a *deviceAdmission) allowed(c *market.Catalog, node *planning.NewNode, classes []int32) []planning.InstanceTypeOption {
 	options := node.InstanceTypes
 	byName := a.byName[c]
@@ -358,8 +362,9 @@ func (a *deviceAdmission) allowed(c *market.Catalog, node *planning.NewNode, cla
 	return options
 }
 
-// Options returns the types of a new node on which its pods get their devices, unless its pool's minValues require others as well. The type
-// for which the order of its pods was found need not be the first: another type may cost the same, or less for the remaining pods.
+// Options returns those types of a new node on which its pods get their devices. If the pool's minValues require further types, it also
+// returns these. The type for which the order of its pods was found may not be the first: another type may cost the same, or may be cheaper
+// for the remaining pods.
 func (a *deviceAdmission) Options(node *planning.NewNode, pool int32, loads []state.Binding) []planning.InstanceTypeOption {
 	p := a.t.M.Pools[pool]
 	if len(node.InstanceTypes) < 2 {
@@ -382,7 +387,7 @@ func (a *deviceAdmission) Options(node *planning.NewNode, pool int32, loads []st
 	return node.InstanceTypes
 }
 
-// variedEnough reports whether the types have as many values of each key as the pool's minValues require.
+// variedEnough reports whether the types meet the pool's minValues.
 func variedEnough(p *nodepool.Pool, options []planning.InstanceTypeOption) bool {
 	for _, asked := range p.Variety {
 		values := sets.New[string]()

@@ -8,21 +8,21 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// gangQueues are the pods of each class in the order of placement, for the present ways of gangs.
+// gangQueues has the pods of each class in the order of placement, for the current pending states of gangs.
 type gangQueues struct {
 	ways []int32
-	// byClass has the classes with members of gangs.
+	// byClass has an entry for each class with members of gangs.
 	byClass map[int32][]int32
 }
 
-// Gangs contains which pods of a trial's gangs are pending, and in which order.
+// Gangs says which pods of a trial's gangs are pending, and in which order.
 type Gangs struct{ *Trial }
 
-// GangsOf returns the Gangs of the trial.
+// GangsOf returns a Gangs for the trial.
 func GangsOf(t *Trial) Gangs { return Gangs{t} }
 
-// QueueOf lists the pods of the class, as indexes in Model.Pods, in the order of placement: members that gangs need, then other members of
-// placed gangs, then the rest. Pods of withheld gangs are in no list.
+// QueueOf lists the pods of the class in the order of placement, as indexes in Model.Pods. First are members that gangs need, then other
+// members of placed gangs, then all other pods. It does not list pods of withheld gangs.
 func (t Gangs) QueueOf(class int32) []int32 {
 	x := t.M.Gangs
 	if x == nil {
@@ -37,7 +37,7 @@ func (t Gangs) QueueOf(class int32) []int32 {
 	return t.M.Classes[class].Pending
 }
 
-// Withheld lists the pods of gangs that are not placed.
+// Withheld lists the pods of gangs that have no place.
 func (t Gangs) Withheld() []int32 {
 	x := t.M.Gangs
 	if x == nil {
@@ -67,8 +67,8 @@ func (t Gangs) withhold() {
 	t.S.Log.Commit()
 }
 
-// release makes the pods of the pod's gang wait like others, if they are withheld: a caller that places a member is responsible for the
-// gang.
+// release makes all pods of the given pod's gang pending like other pods, if they are withheld. A caller that places a member is
+// responsible for the whole gang.
 func (t Gangs) release(key planning.PodKey) {
 	if x := t.M.Gangs; x != nil {
 		if number, ok := x.ByKey[key]; ok && t.S.Ways[number] == model.GangWithheld {

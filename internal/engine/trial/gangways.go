@@ -10,24 +10,24 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// GangWay is a joint move of running gangs: the target domains of the gangs that require or prefer one domain. The nil GangWay keeps no
-// preferences of gangs that may be anywhere.
+// GangWay is a joint move of running gangs. It has the target domains of the gangs that require or prefer one domain. A nil GangWay is for
+// gangs that may be anywhere, and keeps none of their preferences.
 type GangWay struct {
-	// Number of the move among all moves of the same gangs, from 1 on.
+	// Number is the number of the move among all moves of the same gangs, from 1.
 	Number  int
 	Domains []planning.GangDomain
-	// Kept counts the preferred domains of the gangs that the move keeps.
+	// Kept is the number of preferred domains that the move keeps.
 	Kept int
-	// classes are the new classes of the classes of members.
+	// classes has, for each gang, the new class of each class of its members.
 	classes map[planning.PodKey]map[int32]int32
 }
 
-// mostGangWays bounds the joint moves of several gangs, for each number of kept preferences.
+// mostGangWays is the maximum number of joint moves of several gangs, for each number of kept preferences.
 const mostGangWays = 16
 
-// WaysOf returns the possible joint moves of the model's gangs, by ascending number of kept preferences. Moves that leave gangs in their
-// domains come before others. If no gang requires a domain and no preference is kept, the move is nil. There is no move
-// if a gang has no domain, or has pending members.
+// WaysOf returns the possible joint moves of the model's gangs, sorted by the number of kept preferences, lowest first. Moves that leave
+// gangs in their domains come before other moves. If no gang requires a domain and no preference is kept, the move is nil. If a gang has no
+// domain or has pending members, there is no move.
 func WaysOf(m *model.Model, gangs []*planning.Gang) []*GangWay {
 	ways := []*GangWay{nil}
 	for _, gang := range gangs {
@@ -54,7 +54,7 @@ func WaysOf(m *model.Model, gangs []*planning.Gang) []*GangWay {
 	return ways
 }
 
-// Wishes returns how many preferred domains of gangs the query can keep with one of the moves.
+// Wishes returns the largest number of preferred domains that one of the moves keeps and the query allows.
 func Wishes(ways []*GangWay, q planning.Query) int {
 	if len(ways) == 0 || q.Preferences == planning.PreferencesIgnore {
 		return 0
@@ -62,7 +62,7 @@ func Wishes(ways []*GangWay, q planning.Query) int {
 	return ways[len(ways)-1].kept()
 }
 
-// Keeping returns the elements of ways that keep exactly this number of preferred domains. The ways must come from WaysOf.
+// Keeping returns those elements of ways that keep exactly this number of preferred domains. The ways must come from WaysOf.
 func Keeping(ways []*GangWay, kept int) []*GangWay {
 	from := slices.IndexFunc(ways, func(w *GangWay) bool { return w.kept() >= kept })
 	if from < 0 {
@@ -75,7 +75,7 @@ func Keeping(ways []*GangWay, kept int) []*GangWay {
 	return ways[from : from+to]
 }
 
-// kept counts the preferred domains that the move keeps.
+// kept returns the number of preferred domains that the move keeps.
 func (w *GangWay) kept() int {
 	if w == nil {
 		return 0
@@ -83,7 +83,7 @@ func (w *GangWay) kept() int {
 	return w.Kept
 }
 
-// gangIn returns the model's gang of that name, or nil if there is none.
+// gangIn returns the gang of the model with the same name, or nil if there is none.
 func gangIn(m *model.Model, gang *planning.Gang) *model.Gang {
 	if m.Gangs == nil {
 		return nil
@@ -99,7 +99,7 @@ func requires(gang *planning.Gang) bool {
 	return slices.ContainsFunc(gang.Topology, func(t planning.GangTopology) bool { return t.Policy != planning.GangTopologyPreferred })
 }
 
-// with returns the move with another gang. The move may be nil: it is nil for gangs that may go anywhere.
+// with returns the move with an additional gang. move may be nil: it is nil for gangs that may go anywhere.
 func (w *GangWay) with(gang *planning.Gang, move *model.GangMove, number int) *GangWay {
 	if w == nil && len(move.Domains) == 0 {
 		return nil
@@ -118,7 +118,7 @@ func (w *GangWay) with(gang *planning.Gang, move *model.GangMove, number int) *G
 	return out
 }
 
-// as returns the class as which the pods become pending, or nil for their own class.
+// as returns a function that maps a pod to the class as which it becomes pending, or nil if pods keep their own class.
 func (w *GangWay) as() func(pod *corev1.Pod, class int32) int32 {
 	if w == nil {
 		return nil

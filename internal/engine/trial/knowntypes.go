@@ -5,16 +5,16 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/bitset"
 )
 
-// knownTypes remembers the possible types of new nodes by what determines them: planners describe nodes with pods of the same classes many
-// times.
+// knownTypes caches the possible types of new nodes by everything that determines them, because planners often describe nodes with pods of
+// the same classes.
 type knownTypes struct {
 	ByText map[string]AllowedTypes
 	Text   []byte // scratch
-	// ByRow says, by pool, whether rules distinguish nodes of different types: 1 for yes, -1 for no, 0 if unknown.
+	// ByRow says, for each pool, whether rules distinguish nodes of different types: 1 means yes, -1 means no, 0 means unknown.
 	ByRow []int8
 }
 
-// AllowedTypes are rows and slots of a pool, and the requirements of a claim for them.
+// AllowedTypes has rows and slots of a pool, and the requirements of a NodeClaim for them.
 type AllowedTypes struct {
 	Rows, Slots bitset.Set
 	Claim       requirements.Set

@@ -5,24 +5,24 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/pricing"
 )
 
-// Packings caches how pods were packed onto new nodes, for callers that pack equal pods repeatedly. All of it follows from the model and
-// the options alone.
+// Packings caches how pods were packed onto new nodes, for callers that pack equal sets of pods repeatedly. The cached data depend only on
+// the model and the options.
 type Packings struct {
-	// Choices are the nodes to choose from, by the places of the pods.
+	// Choices has the nodes to choose from, by the places of the pods.
 	Choices map[string]*offers.Choice
-	// Packed are packings, by their pods.
+	// Packed has packings, by their pods.
 	Packed map[string]*Packed
 }
 
-// Packed is a packing with one option for each node.
+// Packed is a packing; each of its nodes has one option.
 type Packed struct {
 	Choice *offers.Choice
-	// Loads are the pods on each of the nodes, Left those without a node, by item.
+	// Loads has the pods on each node. Left has, for each item, the number of pods without a node.
 	Loads [][]pricing.Load
 	Left  []int
 }
 
-// mostPackings bounds how many packings are remembered.
+// mostPackings is the maximum number of cached packings.
 const mostPackings = 10_000
 
 // NewPackings returns an empty cache.

@@ -15,21 +15,21 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Places computes which new nodes pods could get under a trial's options. They do not depend on what the trial has placed, except for the
-// cells that Begin made from it.
+// Places computes which new nodes pods could get with the options of a trial. The results do not depend on what the trial has placed,
+// except for the cells, which Begin computes from it.
 type Places struct {
 	M       *model.Model
 	Options planning.PlaceOptions
-	// Lenient trials ignore the variety that pools require: see placeTogether.
+	// Lenient means that minValues of pools are ignored: see placeTogether.
 	Lenient bool
-	// Cells, Sites and Assignments are remembered while classes are placed.
+	// Cells, Sites and Assignments are cached while classes are placed.
 	Cells       *layout.Cells
 	Sites       map[int32][]offers.Site
-	Varied      map[int32][]offers.Site // sites that lose their variety when they are filled: see FindVariedSite
+	Varied      map[int32][]offers.Site // sites that no longer meet minValues when they are filled: see FindVariedSite
 	Assignments map[int32]map[int32][]nodepool.Assignment
 }
 
-// Begin clears the caches about possible new nodes; it returns false if there is nothing to place.
+// Begin clears the caches about possible new nodes. It returns false if there are no pods to place.
 func (t *Trial) Begin(classes []int32) bool {
 	if len(classes) == 0 {
 		return false
@@ -38,7 +38,7 @@ func (t *Trial) Begin(classes []int32) bool {
 	return true
 }
 
-// begin clears the caches. counts are the pods in each domain; nil without topology rules.
+// begin clears the caches. counts has the number of pods in each domain; it is nil if there are no topology rules.
 func (x *Places) begin(counts *topology.State) {
 	x.Cells = nil
 	if counts != nil {
@@ -47,7 +47,7 @@ func (x *Places) begin(counts *topology.State) {
 	x.Sites, x.Varied, x.Assignments = map[int32][]offers.Site{}, map[int32][]offers.Site{}, map[int32]map[int32][]nodepool.Assignment{}
 }
 
-// rules returns the present rules for all places.
+// rules returns the current rules for all places.
 func (x *Places) rules() pricing.PlaceRules {
 	if x.Lenient {
 		return 0
@@ -55,7 +55,7 @@ func (x *Places) rules() pricing.PlaceRules {
 	return pricing.VarietyKept
 }
 
-// RulesFor adds the rules for the class: pods that could use a reservation wait for one under ReservedStrict.
+// RulesFor returns the rules for all places plus those for the class: with ReservedStrict, pods that could use a reservation wait for one.
 func (x *Places) RulesFor(c *podclass.Class) pricing.PlaceRules {
 	if x.AwaitsReservation(c) {
 		return x.rules() | pricing.ReservedOnly
@@ -68,7 +68,7 @@ func (x *Places) AwaitsReservation(c *podclass.Class) bool {
 	return x.Options.Reserved == planning.ReservedStrict && slices.ContainsFunc(c.Stages, func(st int32) bool { return reservedFor(x.M, st, c.Requests) })
 }
 
-// reservedFor reports whether the stage has a reserved node with instances left that holds the requests.
+// reservedFor reports whether a reserved node of the stage has room for the requests and its reservation has instances left.
 func reservedFor(m *model.Model, stage int32, requests []int64) bool {
 	dims := m.Resources.Len()
 	for _, u := range m.Stages[stage].Uses {
@@ -90,17 +90,17 @@ func reservedFor(m *model.Model, stage int32, requests []int64) bool {
 	return false
 }
 
-// Sells reports whether the stage has a node in the cell that holds one pod.
+// Sells reports whether the stage has a node in the cell that has room for one pod.
 func (x *Places) Sells(c *layout.Cells, stage, cell int32, need []int64) bool {
 	return slices.ContainsFunc(x.SitesOf(c, stage, x.Sites), func(s offers.Site) bool { return s.Cell == cell && resources.Fits(need, s.Alloc) })
 }
 
-// SitesOf lists a stage's sites by price; computed once per trial and stage.
+// SitesOf lists a stage's sites, sorted by price. The list is computed once per trial and stage.
 func (x *Places) SitesOf(c *layout.Cells, stage int32, cache map[int32][]offers.Site) []offers.Site {
 	return x.ListSites(c, stage, x.rules(), cache)
 }
 
-// ListSites is SitesOf with the given rules; the cache must only be used for these rules.
+// ListSites does the same as SitesOf with the given rules. The cache must only be used with these rules.
 func (x *Places) ListSites(c *layout.Cells, stage int32, rules pricing.PlaceRules, cache map[int32][]offers.Site) []offers.Site {
 	if list, ok := cache[stage]; ok {
 		return list

@@ -6,15 +6,15 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// PodQueues returns the pods of each class one after another: first the snapshot's pending ones, then those of hidden nodes.
+// PodQueues returns the pods of each class one after another: first the snapshot's pending pods, then the pods of hidden nodes.
 type PodQueues struct {
 	t    *Trial
 	Next []int
-	// freed is indexed by class; nil if no node is hidden.
+	// freed is indexed by class. It is nil if no node is hidden.
 	freed map[int32][]*corev1.Pod
 }
 
-// NewPodQueues starts with the first pod of each class.
+// NewPodQueues returns a PodQueues that starts with the first pod of each class.
 func NewPodQueues(t *Trial) *PodQueues {
 	q := &PodQueues{t: t, Next: make([]int, len(t.M.Classes))}
 	if len(t.S.Freed) > 0 {
@@ -26,7 +26,7 @@ func NewPodQueues(t *Trial) *PodQueues {
 	return q
 }
 
-// Take appends the next n pods of the class.
+// Take appends the next n pods of the class to into.
 func (q *PodQueues) Take(into []planning.PodKey, class int32, n int) []planning.PodKey {
 	for range n {
 		pod := q.One(class)
@@ -35,7 +35,7 @@ func (q *PodQueues) Take(into []planning.PodKey, class int32, n int) []planning.
 	return into
 }
 
-// One takes the next pod of the class.
+// One returns the next pod of the class.
 func (q *PodQueues) One(class int32) *corev1.Pod {
 	pending := GangsOf(q.t).QueueOf(class)
 	i := q.Next[class]

@@ -8,14 +8,14 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
-// VictimsOn returns the preempted pods on the node: those that are being deleted and have a lower priority.
+// VictimsOn returns the preempted pods on the node: pods that are being deleted and have a priority below priority.
 func VictimsOn(m *model.Model, n *existing.Node, priority int32) []existing.Pod {
 	return slices.DeleteFunc(slices.Clone(n.Bound), func(p existing.Pod) bool {
 		return !p.Terminating || m.Classes[p.Class].Priority >= priority
 	})
 }
 
-// promiseRoom counts room that preempted pods still use as free, as far as pods nominated for it need it.
+// promiseRoom counts room of preempted pods as free if pods that are nominated for the node need it.
 func (t *Trial) promiseRoom() {
 	m := t.M
 	type promise struct{ needs, victims []int64 }

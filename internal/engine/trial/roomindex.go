@@ -11,7 +11,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
-// Sizes measures requests by their share of all free resources of the nodes.
+// Sizes returns a function that measures requests by their share of all free resources of the nodes.
 func (t *Trial) Sizes(nodes []int32) func([]int64) float64 {
 	total := make([]float64, t.M.Resources.Len())
 	for _, i := range nodes {
@@ -30,18 +30,19 @@ func (t *Trial) Sizes(nodes []int32) func([]int64) float64 {
 	}
 }
 
-// roomIndex finds nodes of the snapshot with room for a pod without checking all: for each group of nodes that accept the same shapes it
-// has a tree over the nodes in a given order, whose inner entries have the largest free amount of each resource below. A trial keeps it up
-// to date with placements, hidden nodes and undone changes.
+// roomIndex finds nodes of the snapshot with room for a pod without checking all nodes. For each group of nodes that accept the same shapes
+// it has a tree over the nodes in a given order. An inner entry of the tree has, for each resource, the largest free amount of the nodes
+// below it. A trial updates it when pods are placed, nodes are hidden and changes are undone.
 type roomIndex struct {
 	trees []roomTree
-	// rank is indexed by node: its number in the order, or -1 for none.
+	// rank has each node's position in the order, or -1.
 	rank []int32
-	// leaf is indexed by node: its index in its group's tree.
+	// leaf has each node's index in its group's tree.
 	leaf []int32
-	// size is indexed by class: the share of all free resources that one pod uses, for ordering by size.
+	// size has, for each class, the share of all free resources that one pod uses. It is used to sort by size.
 	size []float64
-	// need is indexed by class: the number of its requests, equal for classes with equal requests; needs is how many there are.
+	// need has, for each class, the number of its requests; classes with equal requests have the same number. needs is the number of
+	// distinct requests.
 	need  []int32
 	needs int
 }
