@@ -47,28 +47,29 @@ type roomIndex struct {
 	needs int
 }
 
-// roomTree is the tree of one group. It remembers searches that are repeated: with several resources, the largest amounts of each suggest
-// room that no single node has, so that a search has to check many entries.
+// roomTree is the tree of one group. It caches searches that are repeated. With several resources, the largest amounts of each resource
+// suggest room that no single node has, so a search must check many entries.
 type roomTree struct {
 	nodes []int32
 	resources.MaxTree
-	// known is indexed by need: where to start; nil before the first search.
+	// known has, for each need, the point where a search starts. It is nil before the first search.
 	known []startingPoint
-	// grown are the leaves that have gained room, in order; forgotten counts dropped leaves.
+	// grown lists the leaves that have gained room, oldest first. A full list is emptied: forgotten counts the entries that were removed in
+	// this way.
 	grown     []int32
 	forgotten int
 }
 
-// startingPoint says that no leaf before at had room when this many leaves had grown.
+// startingPoint says that no leaf before at had room when this number of leaves had gained room.
 type startingPoint struct {
 	at    int32
 	grown int
 }
 
-// mostGrown is how many grown leaves are remembered.
+// mostGrown is the maximum length of grown.
 const mostGrown = 128
 
-// NewRoomIndex indexes nodes in the given order; others are not found.
+// NewRoomIndex returns an index of the nodes in the given order. It does not find other nodes.
 func (t *Trial) NewRoomIndex(order []int32) *roomIndex {
 	m := t.M
 	dims := m.Resources.Len()
@@ -101,7 +102,7 @@ func (t *Trial) NewRoomIndex(order []int32) *roomIndex {
 	return x
 }
 
-// numberNeeds numbers the different requests of classes.
+// numberNeeds numbers the distinct requests of classes.
 func (x *roomIndex) numberNeeds(m *model.Model) {
 	x.need = make([]int32, len(m.Classes))
 	numbers := make(map[string]int32, len(m.Classes))
@@ -121,7 +122,7 @@ func (x *roomIndex) numberNeeds(m *model.Model) {
 	x.needs = len(numbers)
 }
 
-// write sets a leaf to the free amounts of the node; it reports whether any amount has grown.
+// write sets a leaf to the free amounts of the node. It reports whether any amount has grown.
 func (tree *roomTree) write(leaf int, t *Trial, node int32) (grew bool) {
 	e := tree.Leaf(leaf)
 	if !t.S.Room.Usable.Has(int(node)) {
@@ -137,8 +138,8 @@ func (tree *roomTree) write(leaf int, t *Trial, node int32) (grew bool) {
 	return grew
 }
 
-// start returns the number of the first leaf with room for the need, without checking leaves again that are known to have none; -1 for
-// none.
+// start returns the index of the first leaf that may have room for the need, or -1. It does not check leaves again that are known to have
+// no room.
 func (x *roomIndex) start(tree *roomTree, number int32, need []int64) int {
 	if tree.known == nil {
 		tree.known = make([]startingPoint, x.needs)
@@ -178,14 +179,14 @@ func (x *roomIndex) update(t *Trial, node int32) {
 	tree.PullFrom(int(leaf))
 }
 
-// cursor walks the nodes of one group that have room for a need, in order.
+// cursor visits the nodes of one group that have room for a need, in order.
 type cursor struct {
 	tree *roomTree
 	at   int
 }
 
-// First finds the first node, by rank, that has room for a pod of the class, is in a group with at least the given fit, and for which take
-// returns true. It returns -1 if there is none.
+// First returns the first node, by rank, that has room for a pod of the class, is in a group with at least the given fit, and for which
+// take returns true. It returns -1 if there is no such node.
 func (x *roomIndex) First(m *model.Model, class int32, need []int64, fit uint32, exactly bool, take func(node int32) bool) int32 {
 	c := m.Classes[class]
 	var open []cursor
@@ -220,8 +221,8 @@ func (x *roomIndex) First(m *model.Model, class int32, need []int64, fit uint32,
 	return -1
 }
 
-// Rank sets which nodes of the snapshot Move may use, and in which order: each pod goes to the first node that takes it. It is valid until
-// the next Rank. An unknown or duplicate name is an error and changes nothing.
+// Rank sets which nodes of the snapshot Move may use, and in which order. Each pod goes to the first node that takes it. The order is valid
+// until the next call of Rank. If a name is unknown or repeated, it returns an error and changes nothing.
 func (t *Trial) Rank(order []string) error {
 	nodes := make([]int32, 0, len(order))
 	seen := bitset.New(len(t.M.Nodes))

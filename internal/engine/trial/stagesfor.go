@@ -7,8 +7,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// StagesFor returns the class's stages under the options: if preferences are ignored, or too expensive to keep, it leaves out the stages
-// that keep them.
+// StagesFor returns the class's stages under the trial's options. If preferences are ignored or too expensive to keep, it leaves out the
+// stages that keep them.
 func (x *Places) StagesFor(c *podclass.Class) []int32 {
 	if len(c.Stages) < 2 || x.M.Stages[c.Stages[0]].Kept == 0 {
 		return c.Stages
@@ -27,7 +27,7 @@ func (x *Places) StagesFor(c *podclass.Class) []int32 {
 	}
 	at := slices.IndexFunc(c.Stages, func(st int32) bool { return x.M.Stages[st].Kept == 0 })
 	if at < 0 {
-		return c.Stages // all stages only prefer nodes
+		return c.Stages // all stages keep some preference
 	}
 	return c.Stages[at:]
 }

@@ -7,44 +7,44 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/state"
 )
 
-// Trial is a what-if on a Model: nodes can be hidden, their pods placed elsewhere, and all of it undone. It is the only constraint engine
-// of the library: Solve is a trial that places the pending pods; disruption uses a trial to find the effect of removing a node. A new trial
-// starts with the snapshot's nodes, nothing hidden, and the waiting pods not placed.
+// Trial tries changes on a Model: nodes can be hidden and their pods placed elsewhere, and all of this can be undone. It is the only
+// constraint engine of the library: Solve makes a trial and places the pending pods; disruption uses a trial to find the effect of removing
+// a node. A new trial starts with the snapshot's nodes. Nothing is hidden, and the pending pods are not placed.
 //
-// A Trial is not safe for concurrent use; a Model may have any number of them.
+// A Trial is not safe for concurrent use. A Model may have any number of trials.
 type Trial struct {
-	// Places are the possible new nodes.
+	// Places computes the possible new nodes.
 	Places
 	// S is the state.
 	S state.State
-	// admission remembers how devices are allocated; nil until it is needed.
+	// admission caches how devices are allocated. It is nil until it is needed.
 	admission *deviceAdmission
-	// Parted are the groups of pods that share claims and were removed from their nodes because some of them had no place, or nil if there
-	// are none.
+	// Parted are the groups of pods that share claims and were removed from their nodes because some of the pods had no place. It is nil if
+	// there are no such groups.
 	Parted sets.Set[string]
-	// NewOnly keeps Place off the nodes of the snapshot and off the new ones before fresh: see PlaceNew.
+	// NewOnly means that Place uses neither nodes of the snapshot nor new nodes with numbers below fresh: see PlaceNew.
 	NewOnly bool
 	Fresh   int
-	// RoomOnly keeps Place from relying on reachable domains staying empty: see roomFirst.
+	// RoomOnly means that Place does not assume that reachable domains stay empty: see roomFirst.
 	RoomOnly bool
-	// Rooms finds nodes with room in the order given to Rank; nil without an order.
+	// Rooms finds nodes with room in the order given to Rank. It is nil if there is no order.
 	Rooms *roomIndex
-	// Types remembers the possible types of new nodes.
+	// Types caches the possible types of new nodes.
 	Types knownTypes
-	// names finds the class of pending pods by name.
+	// names maps the names of pending pods to their classes.
 	names waitingNames
-	// Proof is the problem behind the nodes, if one packing made them all.
+	// Proof has the problem from which the new nodes were packed, if a single packing made all of them.
 	Proof *Proof
-	// Packings are cached on request; nil otherwise.
+	// Packings caches packings. It is nil unless a caller sets it.
 	Packings *Packings
-	// Settled is the point up to which all new nodes were replaced by the cheapest that hold their pods, for callers that place one group of
-	// pods after another; nil otherwise.
+	// Settled is a point in the trial: all new nodes opened before it were replaced by the cheapest that hold their pods. Callers that
+	// place one group of pods after another set it; otherwise it is nil.
 	Settled *state.Mark
-	// queues are the queues for the present ways of gangs; nil until they are needed.
+	// queues has the queues for the current pending states of gangs. It is nil until it is needed.
 	queues *gangQueues
 }
 
-// New starts a trial on the model.
+// New returns a new trial on the model.
 func New(m *model.Model) *Trial {
 	t := &Trial{Places: Places{M: m}}
 	world := state.World{
@@ -61,13 +61,13 @@ func New(m *model.Model) *Trial {
 	return t
 }
 
-// Add places pods on a host. The caller has checked that they may go there.
+// Add places pods on a host. The caller must have checked that they may run there.
 func (t *Trial) Add(p state.Binding) {
 	t.Proof = nil
 	t.S.Place(p)
 }
 
-// Restore repeats a record in the present state.
+// Restore repeats a record in the current state.
 func (t *Trial) Restore(w state.Record) {
 	if len(w.Bindings) > 0 {
 		t.Proof = nil
@@ -75,7 +75,7 @@ func (t *Trial) Restore(w state.Record) {
 	w.Restore(&t.S)
 }
 
-// trialWatch keeps what a trial remembers about its state up to date.
+// trialWatch updates the caches of a trial when its state changes.
 type trialWatch Trial
 
 func (t *trialWatch) RoomChanged(node int32) {

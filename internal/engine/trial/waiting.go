@@ -8,8 +8,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Waiting names pending pods, at most this many: pods of hidden nodes, the last hidden first, then the snapshot's own. Of the pods of one
-// class, the ones hidden first count as placed.
+// Waiting returns the names of pending pods, at most most: first the pods of hidden nodes, those of the node hidden last first, then the
+// snapshot's pending pods. If some pods of a class are placed, these are the pods that were hidden first.
 func (t *Trial) Waiting(most int) []planning.PodKey {
 	if most = min(most, GangsOf(t).WaitingPods()); most == 0 {
 		return nil
@@ -45,7 +45,7 @@ func (t *Trial) Waiting(most int) []planning.PodKey {
 	return out
 }
 
-// WaitingClasses returns the classes with waiting pods that can be placed, by priority, then size.
+// WaitingClasses returns the classes with pending pods that can be placed, sorted by priority and then by size.
 func (t *Trial) WaitingClasses() []int32 {
 	var out []int32
 	for i, n := range t.S.Waiting {
@@ -65,16 +65,16 @@ func (t *Trial) WaitingClasses() []int32 {
 	return out
 }
 
-// Ruled reports whether any pod has a rule about where other pods are. Without rules, pods that took places in one order can take them in
-// any order.
+// Ruled reports whether any pod has a rule about the places of other pods. Without such rules, pods that were placed in one order can be
+// placed in any order.
 func (t *Trial) Ruled() bool { return t.S.Topology != nil }
 
-// Expect reserves memory for pods that will be hidden and placed, so that it need not grow step by step.
+// Expect reserves memory for pods that will be hidden and placed, so that it need not grow in small steps.
 func (t *Trial) Expect(pods int) {
 	t.S.Expect(pods)
 }
 
-// WaitingClass returns the class of a pod of a hidden node, or of a pending pod of the snapshot, if pods of that class wait.
+// WaitingClass returns the class of a pod of a hidden node, or of a pending pod of the snapshot, if pods of this class are pending.
 func (t *Trial) WaitingClass(key planning.PodKey) (int32, error) {
 	GangsOf(t).release(key)
 	class, ok := t.names.class(t.M, t.S.Freed, key)
@@ -88,10 +88,11 @@ func notWaiting(key planning.PodKey) error {
 	return fmt.Errorf("pod %s is not pending: it is neither a pending pod nor a pod of a hidden node, or it has a place already", key)
 }
 
-// NewNodes counts the new nodes opened so far, including those without pods. They are numbered from 0 in that order.
+// NewNodes returns the number of new nodes opened so far, including those without pods. New nodes are numbered from 0 in the order in which
+// they were opened.
 func (t *Trial) NewNodes() int { return len(t.S.Planned) }
 
-// Filled returns the numbers of the new nodes, from the given one on, that have pods.
+// Filled returns the numbers of the new nodes that have pods, from number from on.
 func (t *Trial) Filled(from int) []int {
 	var out []int
 	for i := from; i < len(t.S.Planned); i++ {
@@ -102,8 +103,8 @@ func (t *Trial) Filled(from int) []int {
 	return out
 }
 
-// Drop removes a new node from the trial, as if it had never been opened: its pods wait again. It returns how many these are. An unknown
-// number, or that of a node without pods, is an error and changes nothing.
+// Drop removes a new node from the trial, as if it had never been opened. Its pods become pending again. It returns the number of these
+// pods. If the number is unknown or the node has no pods, it returns an error and changes nothing.
 func (t *Trial) Drop(number int) (pods int, err error) {
 	if number < 0 || number >= len(t.S.Planned) || t.S.Planned[number].Empty() {
 		return 0, fmt.Errorf("dropping new node %d: the trial has no new node with this number that has pods", number)
@@ -112,8 +113,8 @@ func (t *Trial) Drop(number int) (pods int, err error) {
 	return t.S.Drop(number), nil
 }
 
-// Grown returns the numbers of the new nodes that existed at the mark and have received pods since, ascending and without duplicates. It
-// must be possible to roll back to the mark.
+// Grown returns the numbers of the new nodes that existed at the mark and have received pods since, in ascending order. The mark must be
+// valid.
 func (t *Trial) Grown(since Mark) []int {
 	first := len(t.M.Nodes) + len(t.S.Planned) - t.S.Log.OpenedSince(since.At)
 	var out []int
@@ -126,8 +127,8 @@ func (t *Trial) Grown(since Mark) []int {
 	return slices.Compact(out)
 }
 
-// Receivers returns the nodes of the snapshot that have received pods since the mark, without duplicates, in the order in which they first
-// did. It must be possible to roll back to the mark.
+// Receivers returns the nodes of the snapshot that have received pods since the mark, in the order in which they first received one. The
+// mark must be valid.
 func (t *Trial) Receivers(since Mark) []string {
 	var out []string
 	seen := map[int32]bool{}

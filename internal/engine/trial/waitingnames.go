@@ -6,15 +6,15 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// waitingNames find the class of pods by name: of the pending pods of a snapshot, and of the pods of hidden nodes. They grow with the list
-// of freed pods that is passed to class, and shrink with it by forget.
+// waitingNames maps the names of pods to their classes. It contains the pending pods of a snapshot and the pods of hidden nodes. It grows
+// with the list of freed pods that is passed to class, and forget shrinks it with this list.
 type waitingNames struct {
 	classes map[planning.PodKey]int32
-	indexed int // how many of the freed pods are in classes
-	last    int // the index of the last pod found among the freed ones
+	indexed int // the number of freed pods that are in classes
+	last    int // the index in the freed pods of the pod that was found last
 }
 
-// class finds the class of a pod. The freed pods are those of hidden nodes, in the order in which these were hidden.
+// class returns the class of the pod with the name key. freed are the pods of hidden nodes, in the order in which the nodes were hidden.
 func (x *waitingNames) class(m *model.Model, freed []existing.Pod, key planning.PodKey) (int32, bool) {
 	if p := x.recent(freed, key); p != nil {
 		return p.Class, true
@@ -30,7 +30,7 @@ func (x *waitingNames) class(m *model.Model, freed []existing.Pod, key planning.
 	return class, ok
 }
 
-// begin lists the pending pods of the snapshot.
+// begin adds the pending pods of the snapshot.
 func (x *waitingNames) begin(m *model.Model) {
 	pods := len(m.Pods)
 	for i := range m.Nodes {
@@ -48,11 +48,11 @@ func (x *waitingNames) begin(m *model.Model) {
 	}
 }
 
-// mostRecent is how many of the last freed pods are checked before the pod is looked up by name.
+// mostRecent is the number of freed pods, at the end of the list, that are checked before the pod is looked up by name.
 const mostRecent = 256
 
-// recent returns the pod if it is one of the last freed pods: most pods are placed right after their node was hidden, in the order in
-// which they were on it.
+// recent returns the pod if it is one of the last freed pods, or nil. Most pods are placed right after their node was hidden, in the order
+// in which they were on it.
 func (x *waitingNames) recent(freed []existing.Pod, key planning.PodKey) *existing.Pod {
 	last := len(freed) - 1
 	for i, n := min(x.last+1, last), 0; i >= 0 && n < mostRecent; n++ {
@@ -67,7 +67,7 @@ func (x *waitingNames) recent(freed []existing.Pod, key planning.PodKey) *existi
 	return nil
 }
 
-// forget drops the freed pods from the index left on: they are pods of nodes that are not hidden any more.
+// forget removes the freed pods from index left on. Their nodes are not hidden any more.
 func (x *waitingNames) forget(freed []existing.Pod, left int) {
 	for ; x.indexed > left; x.indexed-- {
 		p := freed[:x.indexed][x.indexed-1]

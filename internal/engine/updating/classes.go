@@ -10,7 +10,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
-// settle removes kinds without pods, and rules that only they stated.
+// settle removes kinds without pods, and the rules that only these kinds stated.
 func (u *update) settle() bool {
 	k := u.memo
 	for at, name := range u.was.Resources.Names {
@@ -41,10 +41,10 @@ func (u *update) settle() bool {
 	return true
 }
 
-// merge moves the pods of kinds to other kinds to which they have become equal.
+// merge moves the pods of kinds to other kinds. into has the new kind of each kind that now equals another.
 func (u *update) merge(into map[int32]int32) {
 	k := u.memo
-	for n := range k.kinds { // in the order of their numbers
+	for n := range k.kinds { // in the order of the kinds' numbers
 		other, merges := into[int32(n)]
 		if !merges {
 			continue
@@ -123,7 +123,7 @@ func (u *update) changeClasses() {
 	u.readSamples()
 }
 
-// readSamples reads classes again from the first of their pods if that pod is another one than before.
+// readSamples reads a class again from its first pod if a different pod was the first before.
 func (u *update) readSamples() {
 	m := u.next
 	if len(u.resampled) == 0 || u.regrouped {
@@ -204,7 +204,7 @@ func (u *update) changeSamples() bool {
 	return true
 }
 
-// findSamples finds the first pod of kinds that have lost their first pod.
+// findSamples finds the new first pod of the kinds in lost, which have lost their first pod.
 func (u *update) findSamples(lost map[int32]bool, samples map[int32]*corev1.Pod) {
 	k := u.memo
 	want := make([]bool, len(k.kinds))

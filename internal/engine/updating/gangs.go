@@ -12,11 +12,11 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/podclass"
 )
 
-// An Update reads gangs again after all pods have their kinds. The variants of members in domains count as members of their kinds. So kinds
-// of variants that are not needed any more are removed, like kinds without pods. Data that most updates leave unchanged is reused: which
-// pods are members, the nodes without members, which domains are sold, and variants.
+// An Update reads gangs again after the kinds of all pods are known. The variants of members for domains are counted as members of their
+// kinds. So kinds that only unneeded variants had are removed, like kinds without pods. Data that most updates leave unchanged are reused:
+// which pods are members, the nodes without members, the domains that new nodes could be in, and the variants.
 
-// countVariants counts the variants of members in domains among the members of their kinds.
+// countVariants adds the variants of members for domains to the members of their kinds.
 func (k *memo) countVariants() {
 	for like, pod := range k.gangs.Variants {
 		k.kinds[like].Members++
@@ -24,10 +24,10 @@ func (k *memo) countVariants() {
 	}
 }
 
-// updatedPods are the pods of an update.
+// updatedPods implements model.NumberedPods for the pods of an update.
 type updatedPods struct {
 	u *update
-	// changed is the place in update.changed of nodes that changed.
+	// changed has the index in update.changed of each node that changed.
 	changed map[int]int
 }
 
@@ -51,7 +51,7 @@ func (p *updatedPods) variant(original, pod *corev1.Pod) int32 {
 	return k.addKind(podclass.NewKind(pod, u.writer, rulesOf, false, err))
 }
 
-// changeGangs reads the gangs of the update's snapshot. It reports false if they have to be compiled.
+// changeGangs reads the gangs of the update's snapshot. It returns false if they must be compiled.
 func changeGangs(u *update) bool {
 	k, s, was := u.memo, u.snapshot, u.memo.gangs
 	u.next.Gangs = nil
@@ -81,14 +81,14 @@ func changeGangs(u *update) bool {
 	return true
 }
 
-// sameLabels reports whether nodes still have the same labels, and no node was added or removed.
+// sameLabels reports whether nodes have the same labels as before, and no node was added or removed.
 func sameLabels(u *update) bool {
 	return len(u.gone) == 0 && !slices.ContainsFunc(u.changed, func(c changedNode) bool {
 		return c.was < 0 || !maps.Equal(existing.LabelsOf(u.was.Nodes[c.was].Source), existing.LabelsOf(&u.snapshot.Nodes[c.at]))
 	})
 }
 
-// swapVariants records the pods from which variants are no longer read, and those from which they are read now. Either record may be nil.
+// swapVariants records which pods variants were read from before, and which pods they are read from now. was and now may be nil.
 func swapVariants(u *update, was, now *model.GangRecord) {
 	is := map[*corev1.Pod]int32{}
 	for like, pod := range now.Variants {

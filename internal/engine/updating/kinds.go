@@ -10,7 +10,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
-// kindOf returns the pod's kind. topology.Index.Remember says where its rules are.
+// kindOf returns the pod's kind. rules is the result of topology.Index.Remember for the pod.
 func (u *update) kindOf(pod *corev1.Pod, placeholder bool, rules int32) int32 {
 	text, stake, err := podclass.Text(u.memo.index, u.was.Devices.Reads(), &likeness.Pattern{First: pod, Rules: rules, Placeholder: placeholder}, u.writer)
 	if n, known := u.memo.kindOf[string(text)]; known {
@@ -20,7 +20,8 @@ func (u *update) kindOf(pod *corev1.Pod, placeholder bool, rules int32) int32 {
 	return u.memo.addKind(podclass.NewKind(pod, u.writer, stake, placeholder, err))
 }
 
-// reviseKinds checks the kinds of existing pods again: pods that new rules count, and pods with claims if volumes have changed.
+// reviseKinds determines the kinds of existing pods again if they may have changed: of pods that new rules count, and of pods with claims
+// if volumes have changed.
 func (u *update) reviseKinds() {
 	k, x := u.memo, u.memo.index
 	if u.volumes {
@@ -50,7 +51,7 @@ func (u *update) reviseKinds() {
 			case topology.Exclusive:
 				return slices.Contains(x.PortMembership(&pod.Spec), g)
 			case topology.Together:
-				return false // their members use claims
+				return false // the members of the kind use claims
 			}
 			return x.Groups[g].Selects(pod)
 		})
@@ -65,7 +66,7 @@ func (u *update) reviseKinds() {
 			case !selected[at.labels]:
 			case k.kinds[at.kind].Claims || ports:
 				u.revise(pod, at, was, u.kindOf(pod, placeholder, x.Remember(pod)))
-			default: // pods with equal labels that had the same kind have the same kind again
+			default: // pods with equal labels that had the same kind also have the same kind now
 				now, known := became[*at]
 				if !known {
 					now = u.kindOf(pod, placeholder, x.Remember(pod))
@@ -88,7 +89,7 @@ func (u *update) reviseKinds() {
 	x.ForgetFresh()
 }
 
-// revise gives an existing pod, on the node was or on none, the kind now.
+// revise changes the kind of an existing pod to now. was is the index of its node, or -1.
 func (u *update) revise(pod *corev1.Pod, at *seat, was, now int32) {
 	k := u.memo
 	if now == at.kind {
@@ -107,8 +108,8 @@ func (u *update) revise(pod *corev1.Pod, at *seat, was, now int32) {
 	}
 }
 
-// eachPlace calls f with the existing pods that have not moved: with their seats, their unchanged node or -1, and whether they are
-// placeholders.
+// eachPlace calls f for the existing pods that have not moved. It passes their seats, the index of their unchanged node or -1, and whether
+// they are placeholders.
 func (u *update) eachPlace(f func(pod *corev1.Pod, at *seat, was int32, placeholder bool)) {
 	for i, pod := range u.next.Pods {
 		if u.waiting[i].kind != noKind {

@@ -13,48 +13,48 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// memo is the record that Update keeps with the model to determine the effect of a change: which pods are in each class, where they are,
-// and which other parts depend on which pods exist. Each Update changes it, and it belongs only to the latest model.
+// memo is the record that Update keeps with a model to determine the effect of a change: which pods are in each class, where they are, and
+// which other parts depend on which pods exist. Each Update changes the record, and only the latest model has it.
 type memo struct {
-	// index reads rules, and records the labels that they ask about in its own map, because published models are in use. Its groups keep
-	// their numbers as long as some kind states them. groupOf contains the numbers in the latest model, or -1 for groups that it lacks;
-	// stated counts the kinds that state each group.
+	// index reads rules. It records the labels that they ask about in its own map, because the maps of published models are in use. Its
+	// groups keep their numbers as long as some kind states them. groupOf has the groups' numbers in the latest model, or -1 for groups
+	// that the model lacks. stated has the number of kinds that state each group.
 	index   *topology.Index
 	groupOf []int32
 	stated  []int32
-	// kinds are the classes, including those without members, whose places are free. kindOf finds them by their text.
+	// kinds are the kinds of pods. Entries without members can be reused. kindOf maps texts to kinds.
 	kinds  []podclass.Kind
 	vacant []int32
 	kindOf map[string]int32
 	labels *topology.LabelSets
-	// names counts the pods that request each resource, without resources for attached volumes; namespaces counts the pods in each
-	// namespace.
+	// names has the number of pods that request each resource; resources for attached volumes don't count. namespaces has the number of
+	// pods in each namespace.
 	names      map[corev1.ResourceName]int32
 	namespaces map[string]int32
 	listed     map[string]bool
 	keys       map[planning.PodKey]struct{}
-	// waiting are the seats of Model.pods, and ofDaemons the kinds of Model.DaemonSets.
+	// waiting has the seats of Model.Pods. ofDaemons has the kinds of Model.DaemonSets.
 	waiting   []seat
 	ofDaemons []int32
-	// placed, daemons and claimants are indexed like Model.nodes: the seats of all pods of the node, the pods of DaemonSets, and the pods
-	// that use volumes with claims.
+	// placed, daemons and claimants are indexed like Model.Nodes. They have the seats of all pods of the node, the node's DaemonSet pods,
+	// and its pods that use volumes with claims.
 	placed    [][]seat
 	daemons   [][]*corev1.Pod
 	claimants [][]*corev1.Pod
-	// order has the place in Model.nodes of each of the snapshot's nodes.
+	// order has, for each node of the snapshot, its index in Model.Nodes.
 	order []int32
-	// fixed are the resources that DaemonSets' templates name.
+	// fixed are the resources that templates of DaemonSets request.
 	fixed map[corev1.ResourceName]struct{}
-	// gangs is the result of reading the gangs; nil if there are none.
+	// gangs is the result of reading the gangs. It is nil if there are none.
 	gangs *model.GangRecord
-	// promised says that a node was chosen for volumes that don't exist yet, so that it matters whether this node exists.
+	// promised means that a node was chosen for volumes that don't exist yet, so it matters whether this node exists.
 	promised bool
 }
 
-// seat is the record of each pod: its kind, and the position of its labels in memo.labels. It is found without reading the pod.
+// seat records a pod's kind, and the index of its labels in memo.labels. It can be used without reading the pod.
 type seat struct{ kind, labels int32 }
 
-// keepMemo makes the memo of a model that was completely compiled.
+// keepMemo adds a memo to a model that was compiled from the whole snapshot.
 func keepMemo(c *model.Compiled) {
 	m, b, bound := c.Model, c.Book, c.Bound
 	s, index := m.Snapshot, b.Rules
@@ -110,7 +110,7 @@ func keepMemo(c *model.Compiled) {
 			k.count(pod, 1, scratch)
 		}
 	}
-	// The labels that reading rules asks about are recorded in a copy.
+	// The index gets a copy of the labels that rules ask about, and changes only this copy.
 	index.Detach(cloneKeys(m.AskedKeys))
 	if c.Gangs != nil {
 		k.gangs = c.Gangs
@@ -137,28 +137,28 @@ func claimPods(pods []*corev1.Pod) []*corev1.Pod {
 	return out
 }
 
-// enter records the pod. It returns false if there is already a pod with that name.
+// enter records the pod's name. It returns false if there is already a pod with the same name.
 func (k *memo) enter(pod *corev1.Pod) bool {
 	before := len(k.keys)
 	k.keys[planning.KeyOf(pod)] = struct{}{}
 	return len(k.keys) > before
 }
 
-// join adds the pod to the kind and returns its seat.
+// join adds the pod to the members of the kind and returns the pod's seat.
 func (k *memo) join(pod *corev1.Pod, kind int32) seat {
 	k.kinds[kind].Members++
 	k.kinds[kind].Note(pod)
 	return seat{kind, k.labels.Add(pod, kind)}
 }
 
-// leave is the reverse of enter and join.
+// leave undoes enter and join.
 func (k *memo) leave(pod *corev1.Pod, from seat) {
 	delete(k.keys, planning.KeyOf(pod))
 	k.kinds[from.kind].Members--
 	k.labels.Remove(pod, from.labels)
 }
 
-// count counts what the pod requests and its namespace, n times.
+// count adds n to the counts of the resources that the pod requests, and of its namespace.
 func (k *memo) count(pod *corev1.Pod, n int32, scratch map[corev1.ResourceName]struct{}) {
 	clear(scratch)
 	likeness.ResourceNames(pod, scratch)
@@ -168,7 +168,7 @@ func (k *memo) count(pod *corev1.Pod, n int32, scratch map[corev1.ResourceName]s
 	k.namespaces[pod.Namespace] += n
 }
 
-// state counts the kind among those that state its rules, n times.
+// state adds n to the number of kinds that state each rule of the kind.
 func (k *memo) state(kd *podclass.Kind, n int32) {
 	for _, g := range kd.Owns {
 		for int(g) >= len(k.stated) {
@@ -178,7 +178,7 @@ func (k *memo) state(kd *podclass.Kind, n int32) {
 	}
 }
 
-// addKind gives a new kind its number.
+// addKind adds a new kind and returns its number.
 func (k *memo) addKind(kd podclass.Kind) int32 {
 	kd.Class = -1
 	n := int32(len(k.kinds))
@@ -193,7 +193,7 @@ func (k *memo) addKind(kd podclass.Kind) int32 {
 	return n
 }
 
-// dropKind frees the number of a removed kind. If another kind now has its text, the text remains with that kind.
+// dropKind removes a kind, so that its number can be reused. If another kind now has the same text, kindOf keeps that kind for the text.
 func (k *memo) dropKind(n int32) {
 	kd := &k.kinds[n]
 	if k.kindOf[kd.Text] == n {
@@ -204,7 +204,7 @@ func (k *memo) dropKind(n int32) {
 	k.vacant = append(k.vacant, n)
 }
 
-// dropGroups forgets the groups that no kind states any more and returns the kinds that counted their pods in one of them.
+// dropGroups removes the groups that no kind states any more. It returns the kinds whose pods one of these groups counted.
 func (k *memo) dropGroups() (restaked []int32) {
 	x := k.index
 	gone := make(map[int32]bool)

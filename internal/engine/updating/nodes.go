@@ -30,7 +30,7 @@ func uniqueNames(nodes []planning.Node, changed []changedNode) bool {
 	return true
 }
 
-// changeNodes compiles the nodes that have changed, and sorts all nodes.
+// changeNodes compiles the nodes that have changed and sorts all nodes.
 func (u *update) changeNodes() {
 	m, s, dims := u.next, u.snapshot, u.next.Resources.Len()
 	groups := existing.NewRegrouping(m.NewGroups(), u.was.Groups, u.was.AskedKeys)
@@ -38,7 +38,7 @@ func (u *update) changeNodes() {
 		return
 	}
 	views := make([]existing.View, len(u.changed))
-	fresh := make([]int32, len(s.Nodes)) // the place in changed
+	fresh := make([]int32, len(s.Nodes)) // the index in changed
 	for i, c := range u.changed {
 		views[i], fresh[c.at] = existing.ViewOf(&s.Nodes[c.at]), int32(i)
 	}
@@ -85,12 +85,12 @@ func (u *update) changeNodes() {
 	}
 	m.VolumesBound = make(map[state.VolumeOn]int32, len(u.was.VolumesBound))
 	for on, n := range u.was.VolumesBound {
-		// Pods with such volumes have not moved.
+		// Pods with shared volumes have not moved, so only the numbers of their nodes change.
 		m.VolumesBound[state.VolumeOn{Host: int32(m.NodeIndex[u.was.Nodes[on.Host].Name]), ID: on.ID}] = n
 	}
 }
 
-// nodesAsBefore shares node data with the previous model if all of it would be the same.
+// nodesAsBefore shares the node data of the previous model if none of them would change, and reports whether it did.
 func (u *update) nodesAsBefore(groups *existing.Regrouping) bool {
 	m, was := u.next, u.was
 	if !groups.Same || u.renumber != nil || u.volumes || len(u.touched) > 0 || !model.SameList(m.Snapshot.Nodes, was.Snapshot.Nodes) {
@@ -102,7 +102,7 @@ func (u *update) nodesAsBefore(groups *existing.Regrouping) bool {
 	return true
 }
 
-// orderNodes lists the snapshot's nodes in their order, and numbers them by name.
+// orderNodes returns the snapshot's nodes in the order of the model, and numbers them by name.
 func (u *update) orderNodes(views []existing.View, fresh []int32) []int {
 	m, s := u.next, u.snapshot
 	u.sameNames = len(u.gone) == 0
@@ -142,7 +142,7 @@ func (u *update) classesOf(seats []seat) []int32 {
 	return out
 }
 
-// keepNode returns an unchanged node with the current numbers of its pods' classes and its group.
+// keepNode returns an unchanged node with the new numbers of its pods' classes and of its group.
 func (u *update) keepNode(n *planning.Node, was int32, groups *existing.Regrouping, maker *existing.Maker) (existing.Node, []int64) {
 	dims := u.next.Resources.Len()
 	compiled := u.was.Nodes[was]
@@ -162,10 +162,10 @@ func (u *update) keepNode(n *planning.Node, was int32, groups *existing.Regroupi
 	return maker.Node(n, &view, classes, likeness.ReadPods(n.Pods), compiled.Group, existing.NewArena(0), roomNow), roomNow
 }
 
-// reclassed returns some of the node's pods with their new classes.
+// reclassed returns the given pods of the node with their new classes.
 func (u *update) reclassed(some []existing.Pod, pods []*corev1.Pod, classes []int32) []existing.Pod {
 	out := u.copied(some)
-	at := 0 // they are mostly in the same order
+	at := 0 // the pods are mostly in the same order
 	for i := range out {
 		if at >= len(pods) || pods[at] != out[i].Pod {
 			at = slices.Index(pods, out[i].Pod)
@@ -176,7 +176,7 @@ func (u *update) reclassed(some []existing.Pod, pods []*corev1.Pod, classes []in
 	return out
 }
 
-// renumbered returns the pods with the new numbers of their classes; the same list if the numbers have not changed.
+// renumbered returns the pods with the new numbers of their classes. If the numbers have not changed, it returns the same list.
 func (u *update) renumbered(pods []existing.Pod) []existing.Pod {
 	number := u.renumber
 	if number == nil || !slices.ContainsFunc(pods, func(p existing.Pod) bool { return number[p.Class] != p.Class }) {
@@ -189,7 +189,7 @@ func (u *update) renumbered(pods []existing.Pod) []existing.Pod {
 	return out
 }
 
-// copied is like slices.Clone, but allocates memory in large pieces.
+// copied does the same as slices.Clone, but allocates memory in large pieces.
 func (u *update) copied(pods []existing.Pod) []existing.Pod {
 	if len(pods) == 0 {
 		return pods
@@ -203,7 +203,7 @@ func (u *update) copied(pods []existing.Pod) []existing.Pod {
 	return u.room[from:len(u.room):len(u.room)]
 }
 
-// changeCompat reuses the known results of which nodes accept which shapes.
+// changeCompat reuses the cached results of which nodes accept which shapes.
 func (u *update) changeCompat() {
 	m, was := u.next, u.was
 	same := slices.EqualFunc(m.Groups, was.Groups, func(a, b existing.Group) bool { return a.Text == b.Text })
@@ -220,7 +220,7 @@ func (u *update) changeCompat() {
 	}
 }
 
-// nodeOrder returns the order of nodes in a model: those that are initialised first, then by name.
+// nodeOrder returns the order of nodes in a model: initialised nodes come first, then nodes are sorted by name.
 func nodeOrder(nodes []planning.Node, initialized func(i int) bool) []int {
 	byName := func(a, b int) int { return cmp.Compare(nodes[a].Name, nodes[b].Name) }
 	ready, others := make([]int, 0, len(nodes)), []int(nil)
@@ -239,7 +239,7 @@ func nodeOrder(nodes []planning.Node, initialized func(i int) bool) []int {
 	return append(ready, others...)
 }
 
-// changePools replaces the objects of pools by those of the snapshot, whose status may have changed.
+// changePools replaces the objects of pools by the snapshot's objects, whose status may have changed.
 func (u *update) changePools() {
 	m := u.next
 	if slices.EqualFunc(u.was.Snapshot.NodePools, u.snapshot.NodePools, func(a, b planning.NodePool) bool { return a.Object == b.Object }) {
@@ -271,8 +271,8 @@ func (u *update) changeTopology() {
 	m.Base.Owned = false
 }
 
-// reachKnown yields the domains that existing shapes reach in the next model: see Model.reach. It yields nil if the numbers of domains
-// have changed. If nodes of the snapshot are in all existing domains, no shape depends on the numbers.
+// reachKnown returns a function that returns the domains that existing shapes reach in the next model: see Model.Reach. It returns nil if
+// the numbers of domains have changed. If each existing domain has nodes of the snapshot, no shape depends on these numbers.
 func (u *update) reachKnown() func(shape int32) [][]int32 {
 	m, was := u.next, u.was
 	if u.shapeWas == nil || was.Base == nil || !slices.Equal(m.TopologyKeys, was.TopologyKeys) ||
@@ -288,7 +288,7 @@ func (u *update) reachKnown() func(shape int32) [][]int32 {
 	}
 }
 
-// sameDomains reports whether the domains of hosts are the first of the known domains, with the same numbers.
+// sameDomains reports whether the domains in hosts are the first of the known domains and have the same numbers.
 func sameDomains(hosts, known []map[string]int32, of []int) bool {
 	for i := range hosts {
 		if len(hosts[i]) != of[i] {

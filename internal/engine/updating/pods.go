@@ -14,7 +14,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/spotlimits"
 )
 
-// arrival is a pod that is new or was moved, and the position where its seat is written.
+// arrival is a pod that is new or was moved, with the position where its seat is written.
 type arrival struct {
 	pod         *corev1.Pod
 	placeholder bool
@@ -22,7 +22,7 @@ type arrival struct {
 	rules       int32
 }
 
-// changePods processes the removed pods, then the added ones, and finds the kinds of the added ones.
+// changePods processes the removed pods first and then the added ones. It determines the kinds of the added pods.
 func (u *update) changePods() bool {
 	k := u.memo
 	arrivals := slices.Concat(u.comparePlaced(), u.compareWaiting())
@@ -42,7 +42,7 @@ func (u *update) changePods() bool {
 	if !u.changeNamespaces() || !u.changeVolumes(arrivals) {
 		return false
 	}
-	// All rules must be known before the rules of a pod can be determined.
+	// All rules must be known before the topology groups of a pod can be determined.
 	for i := range arrivals {
 		arrivals[i].rules, _, _ = k.index.Collect(arrivals[i].pod)
 	}
@@ -54,7 +54,7 @@ func (u *update) changePods() bool {
 	return true
 }
 
-// comparePlaced finds the pods that were added to nodes, and records those that were removed.
+// comparePlaced returns the pods that were added to nodes, and records those that were removed.
 func (u *update) comparePlaced() []arrival {
 	m := u.was
 	for _, was := range u.gone {
@@ -90,7 +90,7 @@ func (u *update) comparePlaced() []arrival {
 	return arrivals
 }
 
-// compareWaiting finds new pending pods, placeholders last, and records those that are no longer pending.
+// compareWaiting returns new pending pods, placeholders last, and records the pods that are no longer pending.
 func (u *update) compareWaiting() []arrival {
 	m, s := u.was, u.snapshot
 	waiting := s.Pods
@@ -174,7 +174,7 @@ func (u *update) changeNamespaces() bool {
 	return true
 }
 
-// changeDaemons finds the pods that now represent DaemonSets. They must be equal to the previous ones.
+// changeDaemons finds the pods that now represent the DaemonSets. They must be equal to the pods that represented them before.
 func (u *update) changeDaemons() bool {
 	m := u.next
 	if len(m.DaemonSets) == 0 {

@@ -11,8 +11,8 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
-// changeStructure numbers the classes, topology groups, shapes, profiles and stages again, in the same order as compiling: by the texts of
-// classes and of groups. Data of existing classes is reused.
+// changeStructure numbers classes, topology groups, shapes, profiles and stages again, in the same order as compiling: by the texts of
+// classes and groups. It reuses the data of existing classes.
 func (u *update) changeStructure() {
 	m, k := u.next, u.memo
 	m.AskedKeys = make(map[string]bool, len(u.was.AskedKeys))
@@ -53,7 +53,7 @@ func (u *update) changeStructure() {
 	u.changeResidents()
 }
 
-// sameNumbers reports whether all keep their numbers.
+// sameNumbers reports whether no number changes.
 func sameNumbers(renumber []int32) bool {
 	for was, now := range renumber {
 		if int32(was) != now {
@@ -63,7 +63,7 @@ func sameNumbers(renumber []int32) bool {
 	return true
 }
 
-// numberGroups numbers the topology groups by their texts, and passes them to the model if they differ from its groups.
+// numberGroups numbers the topology groups by their texts. If the groups differ from those of the model, it sets the model's groups.
 func (u *update) numberGroups() {
 	m, k := u.next, u.memo
 	x := k.index
@@ -104,7 +104,7 @@ func (u *update) numberGroups() {
 	}
 }
 
-// orderKinds lists the kinds in the order of their classes.
+// orderKinds returns the kinds in the order of their classes.
 func (u *update) orderKinds() []int32 {
 	k := u.memo
 	type entry struct {
@@ -125,7 +125,7 @@ func (u *update) orderKinds() []int32 {
 	return out
 }
 
-// changeShapes finds the shapes of the classes, which are of the kinds given by order; fresh says which are new. Shapes, profiles and
+// changeShapes finds the shapes of the classes. order has the kind of each class. fresh says which classes are new. Shapes, profiles and
 // stages are numbered in the order in which they are found.
 func (u *update) changeShapes(order []int32, fresh []bool) {
 	m, was, k := u.next, u.was, u.memo
@@ -178,7 +178,7 @@ func (u *update) changeShapes(order []int32, fresh []bool) {
 	}
 }
 
-// freshPools gives the model its own copies of the pools, without profiles.
+// freshPools replaces the model's pools by copies without profiles.
 func (u *update) freshPools() {
 	m := u.next
 	m.Pools = slices.Clone(m.Pools)
@@ -187,7 +187,7 @@ func (u *update) freshPools() {
 	}
 }
 
-// changeResidents gives DaemonSets the new numbers of their classes, and notes those that topology rules could notice.
+// changeResidents updates the classes of DaemonSets to their new numbers, and records the DaemonSets that topology rules could see.
 func (u *update) changeResidents() {
 	m, was := u.next, u.was
 	if len(m.DaemonSets) == 0 {
@@ -224,8 +224,8 @@ func (u *update) changeResidents() {
 	m.FindResidents()
 }
 
-// Only compiling determines the devices of claims and nodes. An Update reuses them as long as the objects of devices, the nodes with
-// devices and the pods with claims are unchanged, and the time limit for publishing has not ended on any node.
+// The devices of claims and nodes are only determined by compiling. An Update reuses them if the device objects, the nodes with devices and
+// the pods with claims are unchanged, and if the time limit for publishing devices has not ended on any node.
 
 // devicesStand reports whether all nodes that have devices are unchanged.
 func (u *update) devicesStand() bool {

@@ -14,20 +14,21 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Update makes a Model of a later snapshot: the same as Compile(s), at a cost that depends only on the changes. Unchanged parts are
-// recognised by identity: keep the same pointers for the same objects and the same slices for the same lists, as package cluster does. m
+// Update returns a Model of a later snapshot: the same as Compile(s), at a cost that depends only on the changes. Unchanged parts are
+// recognised by identity. So keep the same pointers for the same objects and the same slices for the same lists, as package cluster does. m
 // stays valid.
 //
-// Update compiles all pods and nodes again, and records them, if m comes from compiling, or if Update was called on m before. So does an
-// Update with changes other than these: pods that are added, removed, bound or changed, also of new kinds with new node selectors, topology
-// keys, host ports, tolerations or labels; their PersistentVolumeClaims, PersistentVolumes and Namespaces; nodes that are added, removed or
-// changed; NodePools and DaemonSets whose status changed. It also compiles everything again if the first pod with a new resource is added
-// or the last one is removed, if pods have limits on spot nodes, if the run time of pods is known and reservations end, if DaemonSets are added, removed or changed, for the first and the last volume of a CSI driver, and for pods of new namespaces if rules
-// select namespaces by their labels. Changes of devices also need compiling: pods that claim devices or request a resource of a
-// DeviceClass, nodes with devices or of a type that publishes devices, and the end of the time in which a node's drivers must publish.
-// Compiled catalogs, and catalogs after overlays, are shared in any case if they have not changed.
+// Update compiles all pods and nodes again, and records them, if m was compiled, or if Update was already called on m. It also does so if
+// there are changes other than these: pods that are added, removed, bound or changed, even if they are of new kinds with new node
+// selectors, topology keys, host ports, tolerations or labels; their PersistentVolumeClaims, PersistentVolumes and Namespaces; nodes that
+// are added, removed or changed; NodePools and DaemonSets whose status changed. It also compiles everything again if the first pod with a
+// new resource is added or the last one is removed; if pods have limits on spot nodes; if the run time of pods is known and reservations
+// end; if DaemonSets are added, removed or changed; for the first and the last volume of a CSI driver; and for pods of new namespaces if
+// rules select namespaces by their labels. Some changes of devices also need compiling: changes of pods that claim devices or request a
+// resource of a DeviceClass, changes of nodes that have devices or whose type publishes devices, and the end of the time in which a node's
+// drivers must publish. In all cases, compiled catalogs, and catalogs after overlays, are shared if they have not changed.
 //
-// Models never change: any number of Solve and Trial calls may run in parallel on m and on earlier models, with unchanged results.
+// Models never change. Any number of Solve and Trial calls may run in parallel on m and on earlier models, with the same results as before.
 func Update(m *model.Model, s *planning.Snapshot) (*model.Model, error) {
 	if next := Updated(m, s); next != nil {
 		return next, nil
@@ -42,7 +43,7 @@ func Update(m *model.Model, s *planning.Snapshot) (*model.Model, error) {
 	return c.Model, nil
 }
 
-// Updated returns the model of a snapshot with few differences from that of m, or nil if it must be compiled.
+// Updated returns the model of a snapshot that differs little from that of m, or nil if the snapshot must be compiled.
 func Updated(m *model.Model, s *planning.Snapshot) *model.Model {
 	k, _ := m.Kept.Take().(*memo)
 	if k == nil || s == nil {
@@ -103,55 +104,57 @@ func sameWorld(m *model.Model, s *planning.Snapshot) bool {
 		model.FirstNil(s.Namespaces) < 0 && model.FirstNil(s.PersistentVolumeClaims) < 0 && model.FirstNil(s.PersistentVolumes) < 0 &&
 		slices.Equal(was.UnsupportedVolumeTopologyKeys, s.UnsupportedVolumeTopologyKeys) &&
 		slices.Equal(was.UnsupportedVolumeDrivers, s.UnsupportedVolumeDrivers) &&
-		(m.Resources.Len() == m.Resources.WithoutVolumes() || slices.Equal(was.CSINodes, s.CSINodes) && m.SameAttachments(s)) && model.FirstNil(s.CSINodes) < 0 && // read for limits on volumes alone
+		(m.Resources.Len() == m.Resources.WithoutVolumes() || slices.Equal(was.CSINodes, s.CSINodes) && m.SameAttachments(s)) && model.FirstNil(s.CSINodes) < 0 && // resources for volumes are read only for limits on volumes
 		model.FirstNil(s.VolumeAttachments) < 0 && m.Devices.Stand(s) && model.SameDevices(was, s) &&
-		model.FirstNil(s.PodDisruptionBudgets) < 0 && // read by Solve from the snapshot
+		model.FirstNil(s.PodDisruptionBudgets) < 0 && // Solve reads them from the snapshot
 		(!spreads || model.SameList(was.DefaultTopologySpread, s.DefaultTopologySpread) && slices.Equal(was.Services, s.Services) &&
 			slices.Equal(was.ReplicaSets, s.ReplicaSets) && slices.Equal(was.StatefulSets, s.StatefulSets) &&
 			slices.Equal(was.ReplicationControllers, s.ReplicationControllers)) &&
 		model.FirstNil(s.Services) < 0 && model.FirstNil(s.ReplicaSets) < 0 && model.FirstNil(s.StatefulSets) < 0 && model.FirstNil(s.ReplicationControllers) < 0
 }
 
-// sameGeneration reports whether the API says that the specs of two versions of one object are the same.
+// sameGeneration reports whether two versions of one object have the same spec according to the API.
 func sameGeneration(a, b *metav1.ObjectMeta) bool {
 	return a.Generation > 0 && a.Generation == b.Generation && a.UID != "" && a.UID == b.UID && a.Name == b.Name && a.Namespace == b.Namespace
 }
 
-// update is a change from one model to the next.
+// update is the state of a change from one model to the next.
 type update struct {
 	was, next *model.Model
 	memo      *memo
 	snapshot  *planning.Snapshot
 	writer    *likeness.Writer
 	scratch   map[corev1.ResourceName]struct{}
-	// changed are the snapshot's new or changed nodes, with their previous version: an index into was.nodes, or -1. gone are the removed
-	// nodes of was.nodes.
+	// changed are the snapshot's new or changed nodes, each with the index of its previous version in was.Nodes, or -1. gone are the
+	// removed nodes of was.Nodes.
 	changed []changedNode
 	gone    []int
-	// kept is indexed like the snapshot's nodes: the place in was.nodes of unchanged nodes, and -1 for others.
+	// kept is indexed like the snapshot's nodes. It has the index in was.Nodes of unchanged nodes, and -1 for other nodes.
 	kept []int32
-	// placed are the seats of the pods of changed nodes, indexed like changed; waiting are those of next.pods. The kinds of new pods are
-	// noKind until they are found.
+	// placed has the seats of the pods of changed nodes, indexed like changed. waiting has the seats of next.Pods. The kind of a new pod is
+	// noKind until it is determined.
 	placed  [][]seat
 	waiting []seat
-	// removed are pods that were deleted, moved or changed their kind, with their old kinds; added are pods that are new or have a new
-	// kind.
+	// removed are the pods that were deleted, were moved or changed their kind, with their old kinds. added are the pods that are new or
+	// have a new kind.
 	removed, added []classedPod
 	podsChanged    bool
-	// swapped are pods that represent DaemonSets, or members of gangs in a domain, instead of the previous pods, or nil if there are none.
+	// swapped are the pods that now represent DaemonSets, or members of gangs in a domain, in place of other pods. It is nil if there are
+	// none.
 	swapped []swappedSample
-	// volumes says that volumes were read again; touched are the unchanged nodes, indices into was.nodes, with pods whose kinds changed.
+	// volumes means that volumes were read again. touched are the unchanged nodes that have pods whose kinds changed, as indexes in
+	// was.Nodes.
 	volumes bool
 	touched map[int32]bool
-	// regrouped says that kinds were added or removed: see changeStructure. merged are kinds that became equal to others; resampled are
-	// kinds that are read from another pod.
+	// regrouped means that kinds were added or removed: see changeStructure. merged are kinds that became equal to other kinds. resampled
+	// are kinds that are now read from another pod.
 	regrouped bool
 	merged    []mergedKind
 	resampled []int32
-	// renumber contains the new number of each class of was, nil if numbers are unchanged. shapeWas contains the index in was of each
-	// shape, or -1.
+	// renumber has the new number of each class of was. It is nil if no number changes. shapeWas has, for each shape, its index in was, or
+	// -1.
 	renumber, shapeWas []int32
-	// sameNames is true if the nodes have the same names as before, in the same order.
+	// sameNames means that the nodes have the same names as before, in the same order.
 	sameNames bool
 	// room is memory for lists of pods with new classes.
 	room []existing.Pod
@@ -169,10 +172,10 @@ type classedPod struct {
 	seat
 }
 
-// mergedKind is a class of the previous model whose pods now belong to the kind.
+// mergedKind is a class of the previous model whose pods now belong to the kind into.
 type mergedKind struct{ class, into int32 }
 
-// findChanges compares the nodes.
+// findChanges finds the nodes that have changed.
 func (u *update) findChanges() bool {
 	s, m := u.snapshot, u.was
 	if model.SameList(s.Nodes, m.Snapshot.Nodes) {
@@ -217,7 +220,7 @@ func (u *update) findChanges() bool {
 	return uniqueNames(s.Nodes, u.changed)
 }
 
-// indexOf returns the place in was.nodes of the snapshot's node i. It is usually the same place as before.
+// indexOf returns the index in was.Nodes of the snapshot's node i. It is usually the same index as before.
 func (u *update) indexOf(name string, i int) (was int, known bool) {
 	if order := u.memo.order; i < len(order) && u.was.Nodes[order[i]].Name == name {
 		return int(order[i]), true

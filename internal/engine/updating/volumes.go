@@ -11,8 +11,8 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/volumes"
 )
 
-// changeVolumes reads the volumes again if a change may affect them: pods with claims were added or removed, the objects that they name
-// changed, or nodes that were chosen for volumes that do not exist yet changed.
+// changeVolumes reads the volumes again if a change may affect them: if pods with claims were added or removed, if objects that these pods
+// refer to changed, or if nodes changed that were chosen for volumes that do not exist yet.
 func (u *update) changeVolumes(arrivals []arrival) bool {
 	k, s, was := u.memo, u.snapshot, u.was.Snapshot
 	changed := !slices.Equal(was.PersistentVolumeClaims, s.PersistentVolumeClaims) || !slices.Equal(was.PersistentVolumes, s.PersistentVolumes)
@@ -38,7 +38,7 @@ func (u *update) changeVolumes(arrivals []arrival) bool {
 	return u.sameDrivers()
 }
 
-// claimants yields the pods with claims as VolumesOf wants them.
+// claimants yields the pods with claims in the order that VolumesOf requires.
 func (u *update) claimants() func(yield func(pod *corev1.Pod, bound bool) bool) {
 	return func(yield func(pod *corev1.Pod, bound bool) bool) {
 		for i, was := range u.kept {
@@ -60,7 +60,7 @@ func (u *update) claimants() func(yield func(pod *corev1.Pod, bound bool) bool) 
 	}
 }
 
-// sameDrivers reports whether pods attach volumes of the same drivers as before: each is a resource.
+// sameDrivers reports whether pods attach volumes of the same drivers as before: there is a resource for each driver.
 func (u *update) sameDrivers() bool {
 	clear(u.scratch)
 	for pod := range u.claimants() {

@@ -16,13 +16,13 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Launchables contain the kinds of new nodes that can hold pods of the snapshot's nodes, as far as each pod alone decides. These are
-// kinds of nodes that meet the requirements of the pool and the pod, of pools that can launch now and whose taints the pod tolerates.
-// Preferences of pods, rules between pods, limits and minValues only restrict this further, so every new node of every plan is one of
-// these kinds. They cache results and must not be used by several goroutines at once.
+// Launchables contains the kinds of new nodes that can hold pods of the snapshot's nodes, considering each pod alone. A kind of node is
+// included if it meets the requirements of its pool and of the pod, its pool can launch now, and the pod tolerates the pool's taints.
+// Preferences of pods, rules between pods, limits and minValues only restrict this further, so each new node of any plan is of one of these
+// kinds. Launchables caches results, so several goroutines must not use it at the same time.
 type Launchables struct {
 	m *model.Model
-	// ByClass caches results by the number of the class; groups are distinct lists of uses, groupOf finds them by their text.
+	// byClass caches results by the number of the class. groups are distinct lists of uses. groupOf maps their texts to groups.
 	byClass map[int32]reach
 	groups  [][]podclass.Use
 	groupOf map[string]int
@@ -34,15 +34,15 @@ type reach struct {
 	cheapest int64 // the price is noPrice if no node has room for a pod
 }
 
-// FindLaunchables returns the kinds of new nodes of the model's pools.
+// FindLaunchables returns the kinds of new nodes that the model's pools can launch.
 func FindLaunchables(m *model.Model) *Launchables {
 	return &Launchables{m: m, byClass: map[int32]reach{}, groupOf: map[string]int{}}
 }
 
-// Of returns the group of kinds that new nodes with the pod may have, as a number for Kinds. It also returns the price in USD per hour of
-// the cheapest node that has room for the pod in addition to its DaemonSets. Other nodes of the group may be too small for the pod. Nodes
-// of pools without any node that has room for it are not in the group. It returns false if the node has no such pod that could move, or
-// if no node of any pool would hold it.
+// Of returns a number for Kinds: the group of kinds of new nodes that can have the pod. It also returns the price, in USD per hour, of the
+// cheapest node that has room for the pod in addition to its DaemonSet pods. Some nodes of the group may be too small for the pod. The
+// group does not include pools without any node that has room for the pod. It returns false if the node has no such pod that can move, or
+// if no node of any pool could hold it.
 func (l *Launchables) Of(node string, pod planning.PodKey) (group int, cheapest float64, ok bool) {
 	i, known := l.m.NodeIndex[node]
 	if !known {
