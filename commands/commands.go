@@ -1,6 +1,6 @@
 // Package commands defines the commands of the program drawknife, without a framework for flags and help. The commands themselves are in
-// the packages below: commands/simulate has those that plan. A program chooses commands, and runs them with a framework of its choice:
-// examples/drawknife uses cobra, and examples/simulate uses only the flag package.
+// the packages below this one. For example, the commands that plan are in commands/simulate. A program chooses commands, and runs them with
+// a framework of its choice: examples/drawknife uses cobra, and examples/simulate uses only the flag package.
 //
 //	for _, c := range simulate.Commands(simulate.Options{}) {
 //		run := c.Begin()
@@ -27,7 +27,7 @@ type Command struct {
 	Arguments string
 	// Help explains the command: paragraphs, each line of at most 120 characters. It is empty if the summary is enough.
 	Help string
-	// Examples are command lines with the program's name, one a line, with the name "drawknife".
+	// Examples are command lines, one per line. They call the program "drawknife".
 	Examples string
 	// Exit explains each exit status.
 	Exit []ExitStatus

@@ -24,7 +24,7 @@ type Options struct {
 	Connect func(ctx context.Context, region string) (sdk.EC2CapacityBlockAPI, error)
 }
 
-// What each exit status means.
+// These are the exit statuses.
 const (
 	exitDone = iota
 	exitNone
@@ -75,7 +75,7 @@ func Main(o Options) int {
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	go func() {
 		<-signals
-		signal.Stop(signals) // a second one ends the process at once
+		signal.Stop(signals) // a second signal ends the process at once
 		cancel(errInterrupted)
 	}()
 	return Run(ctx, os.Args[1:], os.Stdout, os.Stderr, o)
@@ -85,7 +85,7 @@ func Main(o Options) int {
 // can't control the terminal. It ends early when ctx does.
 func Run(ctx context.Context, args []string, stdout, stderr io.Writer, o Options) int {
 	if ctx == nil || stdout == nil || stderr == nil {
-		return exitUsage // there may be nowhere to say why
+		return exitUsage // no message: it could not be written either
 	}
 	r := newRun(o)
 	switch err := r.flags.Parse(args); {

@@ -173,13 +173,13 @@ func (r *run) buy(ctx context.Context, api sdk.EC2CapacityBlockAPI, offerings []
 	return err
 }
 
-// list is what --output json prints of offerings, the cheapest first.
+// list is the output of --output json for offerings, cheapest first.
 type list struct {
 	Kind      string            `json:"kind"`
 	Offerings []blocks.Offering `json:"offerings"`
 }
 
-// purchase is what --output json prints of a block that was bought.
+// purchase is the output of --output json after a capacity block was bought.
 type purchase struct {
 	Kind                  string          `json:"kind"`
 	Offering              blocks.Offering `json:"offering"`

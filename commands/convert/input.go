@@ -16,12 +16,12 @@ import (
 // input is one file or stream.
 type input struct {
 	convert.Source
-	// below is its path in the folder that was named, or its name without folders.
+	// below is the path of the file relative to the folder that was named, or the name of the file if it was named itself.
 	below string
 }
 
-// readInputs reads files, folders and standard input in the order they are named; files of a folder are sorted by name. Only files in a
-// folder are skipped because of their names.
+// readInputs reads files, folders and standard input in the order they are named; files of a folder are sorted by name. In a folder, only
+// files with the extension .yaml, .yml or .json are read.
 func readInputs(o options, stdin io.Reader) ([]input, error) {
 	var inputs []input
 	left := int64(convert.MaxBytes)

@@ -36,13 +36,13 @@ type options struct {
 	// settings is the file with the settings; empty means none.
 	settings string
 	strict   bool
-	// skipUnreadable converts what can be read.
+	// skipUnreadable skips input that can't be read, and converts the rest.
 	skipUnreadable bool
 	// outputDir is where files are written; empty for standard output.
 	outputDir string
 	// inPlace changes the files of the input, and diff prints how they would change.
 	inPlace, diff bool
-	// allowVariables takes input with variables, and variables are those of the input.
+	// allowVariables accepts input with variables; variables are the variables of the input.
 	allowVariables bool
 	variables      *variables
 	// allowEmpty takes input without anything to convert.

@@ -16,7 +16,7 @@ import (
 	"github.com/drawknife/drawknife/commands/convert/internal/yamledit"
 )
 
-// rewrittenFile is a file of the input with what it has after the conversion.
+// rewrittenFile is a file of the input with its content after the conversion.
 type rewrittenFile struct {
 	input
 	after []byte
@@ -62,8 +62,8 @@ func newRewriter(documents []convert.Document) *rewriter {
 	return r
 }
 
-// rewrite returns the files with the converted objects in the place of those that they come from. All else in the files stays as it is: other
-// documents, and in the changed ones comments, the order of keys and the spelling of what has not changed.
+// rewrite returns the files with the converted objects in the place of the originals. Everything else in the files stays as it is: other
+// documents, and in changed documents the comments, the order of keys and the spelling of values that are the same.
 func (r *rewriter) rewrite(inputs []input, objects []convert.Converted) ([]rewrittenFile, error) {
 	for _, o := range objects {
 		key := documentKey{o.Position.Source, o.Position.Document}
@@ -211,8 +211,8 @@ func withLineEnd(text []byte) []byte {
 	return text
 }
 
-// documentsOf divides a file at lines that begin with "---", which belong to what follows, as the decoder does. A line of three dots ends a
-// document.
+// documentsOf divides a file at lines that begin with "---", as the decoder does. Such a line belongs to the document after it. A line of
+// three dots ends a document.
 func documentsOf(data []byte) [][]byte {
 	var list [][]byte
 	start, pos := 0, 0

@@ -104,7 +104,7 @@ func (o options) convertInputs(inputs []input, stdout, stderr io.Writer) (int, e
 	result := convert.Rewrite(documents, o.convert)
 	for _, w := range result.Warnings {
 		if o.keepsOthers() && (w.Code == conversion.CodeSkipped || w.Code == conversion.CodeNoObject) {
-			continue // they stay in their files, and are counted
+			continue // documents of other kinds stay in their files, and are only counted
 		}
 		fmt.Fprintln(stderr, w)
 	}
@@ -144,10 +144,10 @@ func (o options) convertInputs(inputs []input, stdout, stderr io.Writer) (int, e
 	return exitConverted, nil
 }
 
-// keepsOthers reports whether files are changed in place, or compared with what they would become.
+// keepsOthers reports whether documents of other kinds stay as they are, because files are changed in place or compared.
 func (o options) keepsOthers() bool { return o.inPlace || o.diff }
 
-// rewriteFiles is --in-place and --diff. It says what has changed, and how many documents of other kinds have stayed as they are.
+// rewriteFiles carries out --in-place or --diff. It prints what has changed, and how many documents of other kinds have stayed as they are.
 func (o options) rewriteFiles(r *rewriter, inputs []input, result convert.Result, failed bool, stdout, stderr io.Writer) (int, error) {
 	files, err := r.rewrite(inputs, result.Objects)
 	if err != nil {

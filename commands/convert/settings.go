@@ -66,8 +66,8 @@ func takeSettings(documents []convert.Document) ([]convert.Document, *settings.L
 	return rest, found, nil
 }
 
-// settle decides which settings apply: those of --settings take precedence over those among the inputs. It reports problems in them, and
-// --strict refuses these.
+// settle decides which settings apply: those of --settings take precedence over those among the inputs. It prints problems of the settings.
+// With --strict, such a problem is an error.
 func (o *options) settle(documents []convert.Document, stderr io.Writer) ([]convert.Document, error) {
 	documents, found, err := takeSettings(documents)
 	if err != nil {

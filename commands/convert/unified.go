@@ -105,7 +105,7 @@ func middle(before, after []string) []edit {
 		}
 		return out
 	}
-	common := make([]int32, (n+1)*(m+1)) // of before[i:] and after[j:]
+	common := make([]int32, (n+1)*(m+1)) // the length of the longest common list of before[i:] and after[j:], for each i and j
 	at := func(i, j int) *int32 { return &common[i*(m+1)+j] }
 	for i := n - 1; i >= 0; i-- {
 		for j := m - 1; j >= 0; j-- {

@@ -21,7 +21,7 @@ var variable = regexp.MustCompile(`\$\{[A-Za-z_][^}\s]*\}|\$\([A-Za-z_][A-Za-z0-
 var numeric = regexp.MustCompile(`^\s*(- +)?["']?(cpu|memory|ephemeral-storage|pods|nodes|volumeSize|iops|maxPods|podsPerCore|[a-z0-9.-]+/[a-zA-Z0-9._-]+)["']?\s*:`)
 
 const (
-	// standInPrefix and standInSuffix are around the number of a variable in a text, where it must be a valid name.
+	// standInPrefix and standInSuffix enclose the number of a variable in its stand-in. In a text, the stand-in must be a valid name.
 	standInPrefix, standInSuffix = "dkvar", "z"
 	// firstNumber is the first stand-in for a variable in a number.
 	firstNumber = 20001

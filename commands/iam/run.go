@@ -60,7 +60,7 @@ func command(args []string, stdout, stderr io.Writer, wrote func(string)) int {
 	return statusOf("iam", err, stderr)
 }
 
-// statusOf says why nothing was written, if so, and returns the exit status.
+// statusOf prints err, unless it is nil, and returns the exit status.
 func statusOf(program string, err error, stderr io.Writer) int {
 	var unwritten *outputError
 	switch {

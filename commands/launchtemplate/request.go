@@ -18,7 +18,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// unresolved replaces values that were not looked up in the account. EC2 takes no such id.
+// unresolved replaces values that were not looked up in the account. EC2 does not accept it as an id.
 const unresolved = "UNRESOLVED"
 
 // request returns the request for a launch template, with notes on assumptions.
@@ -39,7 +39,7 @@ func (o options) request(class *awsv1.EC2NodeClass, pool *v1.NodePool) (launchte
 	}, notes, nil
 }
 
-// resolve completes the class's status: from the flags, from ids in the terms, or with a placeholder.
+// resolve completes the class's status: from the flags, from ids in the class's selector terms, or with a placeholder.
 func (o options) resolve(class *awsv1.EC2NodeClass) (notes []string) {
 	status := &class.Status
 	if o.ami != "" {
@@ -136,7 +136,7 @@ func (o options) types(class *awsv1.EC2NodeClass, pool *v1.NodePool) ([]*cloudpr
 	return types, nil
 }
 
-// wanted reports which types were requested.
+// wanted returns a function that reports whether a type was requested.
 func (o options) wanted(pool *v1.NodePool) (func(*cloudprovider.InstanceType) bool, error) {
 	switch {
 	case len(o.instanceTypes) > 0:

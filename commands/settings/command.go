@@ -137,7 +137,7 @@ func (o *options) check() error {
 	return nil
 }
 
-// load combines the values of --set and of the files. Of several files, the last counts first.
+// load combines the values of --set and of the files. If several files have a setting, the last file counts.
 func (o *options) load() (*settings.Loaded, error) {
 	set := flag.NewFlagSet(program, flag.ContinueOnError)
 	set.SetOutput(io.Discard)

@@ -13,7 +13,7 @@ import (
 // assumptions are facts that the answer depends on, and that neither the input nor AWS states. They are part of the answer. Nil has none.
 type assumptions struct {
 	lines []string
-	// estimated are the instance types by capacity type whose price is an estimate.
+	// estimated is true for each pair of instance type and capacity type whose price is an estimate.
 	estimated map[[2]string]bool
 }
 

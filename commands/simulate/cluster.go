@@ -23,7 +23,7 @@ type clusterOptions struct {
 	all bool
 	// save is the file to which the objects that were read are written; empty if they are not saved.
 	save string
-	// kubectl is the program; if empty, it is found by the search path.
+	// kubectl is the program; if empty, it is searched in the folders of PATH.
 	kubectl string
 }
 

@@ -29,9 +29,9 @@ type consolidation struct {
 	// prices contains the prices of the nodes, and the costs before and after.
 	prices        nodePrices
 	before, after nodeCost
-	// savings of the commands, in their order.
+	// savings has one entry for each command of the plan, in the same order.
 	savings []saving
-	// calendars of the nodes by name, and the cost of moving an ordinary pod, USD.
+	// calendars has the calendars of the nodes by name; podPrice is the cost of moving an ordinary pod, in USD.
 	calendars map[string]calendarDocument
 	podPrice  float64
 	// planning is the duration of planning.
@@ -144,8 +144,8 @@ func (s *simulation) standIn(snapshot *scheduling.Snapshot) {
 	}
 }
 
-// standInClaim creates a NodeClaim for the node. It is initialized since the node was created, or since the beginning of time if the node
-// has no creation time, and had its last pod event when its newest pod started.
+// standInClaim creates a NodeClaim for the node. It counts as initialized from the time when the node was created, or from the beginning of
+// time if the node has no creation time. Its last pod event is the start of its newest pod.
 func standInClaim(n *scheduling.Node) *v1.NodeClaim {
 	node := n.Object
 	claim := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{

@@ -15,7 +15,7 @@ import (
 type calendarDocument struct {
 	// MayGo is the time from which the node may be removed; left out if it is unknown.
 	MayGo *time.Time `json:"mayGo,omitempty"`
-	// Gates are the reasons why it must not be removed before.
+	// Gates are the reasons why the node must not be removed earlier.
 	Gates []gateDocument `json:"gates"`
 }
 

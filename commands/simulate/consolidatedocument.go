@@ -22,7 +22,7 @@ type consolidationDocument struct {
 	// FloorPrices are the prices that the proofs in the nodes' reasons use.
 	FloorPrices []disruption.FloorPrices `json:"floorPrices"`
 	Notes       []planNote               `json:"notes"`
-	// Waiting says that more may be possible later: at Again, if that is known.
+	// Waiting says that more commands may be possible later: at the time Again, if it is known.
 	Waiting bool      `json:"waiting"`
 	Again   time.Time `json:"again,omitzero"`
 	// Prices say where the prices of the nodes come from.

@@ -4,7 +4,7 @@ import (
 	"github.com/drawknife/drawknife/disruption"
 )
 
-// saving returns what a command saves, in USD per hour, as far as prices are known.
+// saving is what a command saves, in USD per hour, if the prices are known.
 type saving nodePrice
 
 func (s saving) figure() *float64 { return nodePrice(s).figure() }
@@ -16,7 +16,7 @@ func (s saving) cell() string {
 	return sum.cell()
 }
 
-// waveDocument is a wave with amounts that are rounded.
+// waveDocument is a wave with rounded amounts.
 type waveDocument struct {
 	disruption.Wave
 	// Savings is the sum over the wave's commands whose saving is known; SavingsUnknown counts the others.

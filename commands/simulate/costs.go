@@ -69,8 +69,8 @@ func newCommitmentUses(uses []scheduling.CommitmentUse) []commitmentUse {
 	return out
 }
 
-// termItems returns the terms of a price as text, such as "$0.39 list price", "-$0.39 reserved instances"; it returns none if there is only
-// a list price.
+// termItems returns the terms of a price as text, such as "$0.39 list price", "-$0.39 reserved instances". It returns no items if there is
+// only a list price.
 func termItems(terms []scheduling.PriceTerm) []string {
 	if len(terms) < 2 {
 		return nil

@@ -60,8 +60,8 @@ func writeCSV(w io.Writer, d tabular) error {
 	return out.Error()
 }
 
-// cellsOf returns the columns of a struct: its fields by the names that they have in JSON, embedded fields last and only if no outer field
-// has their name.
+// cellsOf returns the columns of a struct: one for each field, with its JSON name. Fields of embedded structs come last, and only if no
+// outer field has their name.
 func cellsOf(t reflect.Type, at []int, taken map[string]bool) []cell {
 	var cells []cell
 	var embedded []reflect.StructField

@@ -32,8 +32,8 @@ func (s *simulation) remarkOnClaims(snapshot *scheduling.Snapshot) {
 	}
 }
 
-// correctDevices makes plans count on the devices that nodes of the input have published if their instance types state others, and prints
-// these types.
+// If nodes of the input have published other devices than their instance types state, correctDevices makes plans use the published devices,
+// and prints these types.
 func (s *simulation) correctDevices(snapshot *scheduling.Snapshot) {
 	corrections, problems := learned.Devices(snapshot)
 	for _, problem := range problems {
@@ -54,7 +54,7 @@ func (s *simulation) correctDevices(snapshot *scheduling.Snapshot) {
 	new(learned.Corrector).Apply(snapshot, corrections)
 }
 
-// publishesDevices reports whether an instance type has devices.
+// publishesDevices reports whether an instance type of the snapshot has devices.
 func publishesDevices(s *scheduling.Snapshot) bool {
 	for _, types := range s.Catalogs {
 		if slices.ContainsFunc(types, func(it *cloudprovider.InstanceType) bool { return len(it.Devices) > 0 }) {

@@ -2,7 +2,8 @@
 // examples/drawknife, and all of them as the program examples/simulate, where a flag selects the command. The package comment of
 // examples/simulate documents what they read and print.
 //
-// A program passes them what their module can't import: scheduling/dra/simulate passes them the code that evaluates selectors of devices.
+// A program passes them the code that their module can't import: scheduling/dra/simulate passes the code that evaluates selectors of
+// devices.
 //
 //	os.Exit(simulate.Main(simulate.Options{DeviceMatcher: dra.New()}))
 //

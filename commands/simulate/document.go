@@ -36,7 +36,7 @@ type document struct {
 	Assumptions []string `json:"assumptions,omitempty"`
 	// Commitments are left out if the cost model has none.
 	Commitments []commitmentUse `json:"commitments,omitempty"`
-	// SpotSplits are left out without any workload that limits its spot nodes.
+	// SpotSplits are left out if no workload limits its spot nodes.
 	SpotSplits []spotSplit `json:"spotSplits,omitempty"`
 }
 

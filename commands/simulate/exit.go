@@ -73,7 +73,7 @@ func (o *outcome) String() string {
 	return fmt.Sprintf("%q were written, and nothing else", o.written)
 }
 
-// patience is how long an aborted run may take to end. Reading and compiling don't ask whether they should go on.
+// patience is the time in which an aborted run must end. Reading and compiling don't check whether the run was aborted.
 const patience = 2 * time.Second
 
 // ending is the end of a run.

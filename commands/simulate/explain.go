@@ -22,10 +22,10 @@ const (
 	explainPool = "nodepool"
 )
 
-// explainOptions say what explain must explain.
+// explainOptions are the options of the command explain.
 type explainOptions struct {
 	kind, name string
-	// maxPlans is how many rules are planned without.
+	// maxPlans is the maximum number of rules that are checked. To check a rule, explain makes a plan without it.
 	maxPlans int
 }
 
@@ -137,17 +137,18 @@ func (s *simulation) base(ctx context.Context, snapshot *scheduling.Snapshot) (*
 	})
 }
 
-// ruleDocument is what a rule costs.
+// ruleDocument describes what a rule costs.
 type ruleDocument struct {
 	Kind   string `json:"kind"`
 	Object string `json:"object"`
 	Path   string `json:"path"`
 	Text   string `json:"text"`
-	// Saving is how much less the new nodes cost without it, USD per hour.
+	// Saving is how much less the new nodes cost without the rule, in USD per hour.
 	Saving float64 `json:"saving"`
-	// MorePods is how many more pods get a place without it.
+	// MorePods is how many more pods get a place without the rule.
 	MorePods int `json:"morePods"`
-	// Place is where the pod goes without it; left out for rules of NodePools in explanations of a pool, and for a pod without a place.
+	// Place is the place of the pod in the plan without the rule. It is left out for rules of NodePools in explanations of a pool, and for
+	// a pod without a place.
 	Place *placeDocument `json:"place,omitempty"`
 }
 
@@ -156,11 +157,11 @@ type ruleCosts struct {
 	Rules []ruleDocument `json:"rules"`
 	// NotPlanned are the rules that were not checked, because of --max-plans.
 	NotPlanned []string `json:"notPlanned"`
-	// Plans is how many plans were made, including the plan with all rules.
+	// Plans is the number of plans that were made, including the plan with all rules.
 	Plans int `json:"plans"`
 }
 
-// newRuleCosts writes a report down. place says where the pod in question goes in a plan, or nil if there is none.
+// newRuleCosts converts a report. place returns the place of the explained pod in a plan; it is nil in explanations of a NodePool.
 func newRuleCosts(report rulecosts.Report, place func(*scheduling.Plan) *placeDocument) ruleCosts {
 	c := ruleCosts{Rules: []ruleDocument{}, NotPlanned: []string{}, Plans: report.Plans + 1}
 	for _, r := range report.Costs {

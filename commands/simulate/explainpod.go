@@ -24,13 +24,13 @@ type podExplanation struct {
 	RunsOn string `json:"runsOn,omitempty"`
 	// Place is left out for a pod without a place.
 	Place *placeDocument `json:"place,omitempty"`
-	// Reasons are why there is no place.
+	// Reasons say why the pod has no place.
 	Reasons []string `json:"reasons"`
 	// Alternatives are the next best instance types for the pods of the same node, cheapest first, and Types is the number of types that
 	// would hold them.
 	Alternatives []alternativeDocument `json:"alternatives"`
 	Types        int                   `json:"types"`
-	// HourlyCost of all new nodes of the plan.
+	// HourlyCost is the price of all new nodes of the plan.
 	HourlyCost float64 `json:"hourlyCost"`
 	ruleCosts
 	Notes []planNote `json:"notes"`
@@ -45,9 +45,9 @@ type placeDocument struct {
 	InstanceType string `json:"instanceType,omitempty"`
 	Zone         string `json:"zone,omitempty"`
 	CapacityType string `json:"capacityType,omitempty"`
-	// Price of the node, USD per hour. It is left out for an existing node.
+	// Price is the price of the node, in USD per hour. It is left out for an existing node.
 	Price float64 `json:"price,omitempty"`
-	// Pods is how many pods the plan puts there, this one included.
+	// Pods is the number of pods that the plan puts on this node, including the explained pod.
 	Pods int `json:"pods"`
 }
 
@@ -65,7 +65,7 @@ type alternativeDocument struct {
 	Zone         string  `json:"zone"`
 	CapacityType string  `json:"capacityType"`
 	Price        float64 `json:"price"`
-	// More is how much more it costs, USD per hour.
+	// More is how much more than the planned type this type costs, in USD per hour.
 	More float64 `json:"more"`
 }
 
@@ -115,8 +115,8 @@ func (s *simulation) explainPod(ctx context.Context, snapshot *scheduling.Snapsh
 	return d, nil
 }
 
-// findPod returns the pod of that name, and the node that it runs on, or "" if it is pending. The name of a workload stands for its
-// first pod.
+// findPod returns the pod of that name, and the node that it runs on, or "" if it is pending. If it is the name of a workload, findPod
+// returns the first pod of the workload.
 func (s *simulation) findPod(snapshot *scheduling.Snapshot) (found *corev1.Pod, node string, err error) {
 	deployments := deploymentsOf(snapshot)
 	var ofWorkload *corev1.Pod

@@ -17,17 +17,17 @@ import (
 type poolExplanation struct {
 	typeMeta
 	NodePool string `json:"nodePool"`
-	// Pods that the plan puts on new nodes of the pool.
+	// Pods is the number of pods that the plan puts on new nodes of the pool.
 	Pods int `json:"pods"`
-	// Now are the present nodes of the pool. Planned are the nodes that it would get if all its nodes were removed and their pods were
-	// planned again.
+	// Now are the present nodes of the pool. Planned are the nodes that the pool would get if all its nodes were removed and their pods
+	// were planned again.
 	Now     fleetDocument `json:"now"`
 	Planned fleetDocument `json:"planned"`
 	ruleCosts
 	Notes []planNote `json:"notes"`
 }
 
-// fleetDocument is some nodes by their kinds.
+// fleetDocument counts nodes by kind.
 type fleetDocument struct {
 	Nodes int `json:"nodes"`
 	// HourlyCost is the sum of the known prices, USD per hour.
@@ -40,7 +40,7 @@ type kindDocument struct {
 	InstanceType string `json:"instanceType"`
 	CapacityType string `json:"capacityType"`
 	Nodes        int    `json:"nodes"`
-	// HourlyCost of them all, USD per hour.
+	// HourlyCost is the price of all nodes of this kind, in USD per hour.
 	HourlyCost float64 `json:"hourlyCost"`
 }
 
@@ -138,7 +138,7 @@ func (d *poolExplanation) write(w io.Writer, c canvas) {
 	d.ruleCosts.write(w, c)
 }
 
-// at returns what the nodes cost, or "" if there is none.
+// at returns a text with the cost of the nodes, or "" if there are no nodes.
 func (f fleetDocument) at() string {
 	if f.Nodes == 0 {
 		return ""

@@ -72,7 +72,7 @@ func (s *simulation) remarkOnSettings(pools []scheduling.NodePool) {
 	}
 	read, err := settings.FromConfigMap(c.Data, alpha)
 	if err != nil {
-		return // it was readable when the input was loaded
+		return // cannot happen: the settings could be read when the input was loaded
 	}
 	for _, p := range read.Warnings {
 		severity := "warning"
@@ -105,7 +105,7 @@ func (s *simulation) remarkOnSettings(pools []scheduling.NodePool) {
 }
 
 // typeOptions returns the instance type options for the nodes of a pool, from flags and settings of the input. Settings for objects of
-// v1alpha5 count only for their pools.
+// v1alpha5 apply only to v1alpha5 pools.
 func (s *simulation) typeOptions(pool v1.PoolKey) instancetype.Options {
 	out := s.instanceTypes.InstanceTypes()
 	if s.global == nil {

@@ -13,13 +13,13 @@ import (
 
 // headroom is the room that a plan keeps free: its placeholders, which are not pods of the cluster, by their places.
 type headroom struct {
-	// buffer that a placeholder belongs to, "namespace/name".
+	// buffer is the CapacityBuffer of each placeholder, as "namespace/name".
 	buffer map[scheduling.PodKey]string
 	// launched and existing are the placeholders on planned nodes and on existing nodes, by node name.
 	launched, existing map[string][]scheduling.PodKey
-	// relaxed are the placeholders that a relaxation concerns, by its place in the plan.
+	// relaxed[i] are the placeholders that the plan's relaxation i concerns.
 	relaxed [][]scheduling.PodKey
-	// unplaced have no place.
+	// unplaced are the placeholders without a place.
 	unplaced []scheduling.Unschedulable
 }
 
@@ -107,7 +107,7 @@ type bufferRoom struct {
 	name string
 	// pods is the number of placeholders of the buffer, the sum of launched, existing and unplaced.
 	pods, launched, existing, unplaced int
-	// reasons why some are unplaced. The placeholders of a buffer are equal, and so are their reasons.
+	// reasons say why placeholders of the buffer are unplaced. The placeholders of a buffer are equal, and so are their reasons.
 	reasons []scheduling.Reason
 }
 

@@ -33,7 +33,7 @@ var builtinCluster []byte
 //go:embed default-nodepool.yaml
 var defaultNodePool []byte
 
-// load makes the snapshot that is planned: a saved one, or one of the inputs and a catalogue.
+// load returns the snapshot to plan: a saved snapshot, or a new one from the inputs and a catalogue.
 func (s *simulation) load(ctx context.Context) (*scheduling.Snapshot, error) {
 	if s.snapshot != "" {
 		return s.replaySnapshot()
@@ -124,7 +124,8 @@ func (s *simulation) replaySnapshot() (*scheduling.Snapshot, error) {
 	return snapshot, nil
 }
 
-// sources reads the inputs, or takes the built-in cluster if there are none. It stores a running cluster in the options.
+// sources reads the inputs, or returns the built-in cluster if there are none. If a running cluster is read, sources stores it in
+// into.Live.
 func (s *simulation) sources(ctx context.Context, into *manifests.Options) ([]manifests.Source, error) {
 	if s.cluster.asked() {
 		cluster, err := s.readCluster(ctx)
@@ -164,7 +165,7 @@ func (s *simulation) inputSources() ([]manifests.Source, error) {
 	return sources, nil
 }
 
-// noteRepeated says which inputs are given more than once, since each is read once.
+// noteRepeated prints which inputs are given more than once. Each input is read once.
 func (s *simulation) noteRepeated() {
 	given := make(map[string]int)
 	for _, input := range s.inputs {
@@ -201,7 +202,7 @@ func (s *simulation) manifestOptions() manifests.Options {
 	return options
 }
 
-// convertOlder converts objects of older generations under the settings that the input has turned out to hold.
+// convertOlder converts objects of older generations with the settings that the input contains.
 func (s *simulation) convertOlder(older []kinds.Object, pools []*v1.NodePool) []kinds.Converted {
 	var options convert.Options
 	if s.global != nil {
@@ -244,7 +245,7 @@ func meantAsFlag(paths []string, err error) error {
 	return err
 }
 
-// defaultPools returns the pools of an input without any.
+// defaultPools returns the pools to use if the input has none.
 func (s *simulation) defaultPools() ([]scheduling.NodePool, error) {
 	source := manifests.Source{Name: "default-nodepool.yaml", Data: defaultNodePool}
 	loaded, err := manifests.Load([]manifests.Source{source}, s.manifestOptions())

@@ -116,8 +116,8 @@ func nodeClassOf(pool *scheduling.NodePool) v1.NodeClassReference {
 	return pool.Object.Spec.Template.Spec.NodeClassRef
 }
 
-// findClass returns the node class of a pool. If the input does not contain it, settings returns nil, which means the default class, and a
-// note.
+// findClass returns the node class of a pool. If the input does not contain it, findClass adds a note and returns nil, which means the
+// default class.
 func (s *simulation) findClass(pool *scheduling.NodePool, classes nodeClasses) (*awsv1.EC2NodeClass, error) {
 	if classes.named(pool) == nil {
 		kind, name := nodeClassOf(pool).Kind, nodeClassOf(pool).Name

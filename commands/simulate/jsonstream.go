@@ -106,7 +106,7 @@ func fieldsOf(document reflect.Value) []jsonField {
 	return out
 }
 
-// appendFields appends all fields of a struct. Fields that are left out have no value, because they hide others of the same name anyway.
+// appendFields appends all fields of a struct. A field that is left out has no value, but it still hides other fields of the same name.
 func appendFields(into []jsonField, v reflect.Value, depth int) []jsonField {
 	for i := range v.NumField() {
 		field, value := v.Type().Field(i), v.Field(i)

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// formed is standard output for people, in a form other than that of a terminal.
+// formed is standard output with text for people in the form wide or Markdown, not for a terminal.
 type formed struct {
 	io.Writer
 	form outputFormat
@@ -20,14 +20,14 @@ const endless = math.MaxInt32
 // boldMark stands for the beginning and the end of bold text until it is known what must be escaped.
 const boldMark = "\x01"
 
-// form puts standard output into the form of --output. The function that is returned ends it.
+// form puts standard output into the form of --output. Call end after the last output: it completes the output.
 func (s *simulation) form() (end func() error) {
 	s.verbose = s.verbose || s.output == outputWide
 	s.stdout, end = inForm(s.stdout, s.output)
 	return end
 }
 
-// inForm returns a writer to which text for people is written in the form. The function that is returned ends it.
+// inForm returns a writer to which text for people is written in the form. Call end after the last output: it completes the output.
 func inForm(w io.Writer, form outputFormat) (formedWriter io.Writer, end func() error) {
 	switch form {
 	case outputWide:
@@ -72,7 +72,7 @@ func (m *markdownWriter) put(line string) {
 	}
 	m.inTable, m.empty = isRow, text == ""
 	if !isRow && text != "" {
-		text += "  " // two spaces at its end keep a line a line
+		text += "  " // two spaces at its end keep Markdown from joining the line with the next one
 	}
 	m.print(text + "\n")
 }

@@ -9,17 +9,17 @@ import (
 	"github.com/drawknife/drawknife/scheduling/manifests"
 )
 
-// nextSet is the other set of diff.
+// nextSet is what diff compares the cluster with: another set of NodePools, of workloads, or of both.
 type nextSet struct {
 	pools poolSet
-	// snapshot is the cluster with the other set's workloads, or the cluster itself if the other set has none. Its NodePools and Catalogs
-	// don't count.
+	// snapshot is the cluster with the other set's workloads, or the cluster itself if the other set has none. The NodePools and Catalogs
+	// of this snapshot are not used.
 	snapshot *scheduling.Snapshot
 	sources  []manifests.Source
 }
 
-// readNext reads the other set of diff. If it has no NodePool, those of the input stay, and if it has no workload, all pods stay. Node
-// classes that it lacks are taken from the input.
+// readNext reads the set that diff compares with. If it has no NodePool, the NodePools of the input stay. If it has no workload, all pods
+// stay. Node classes that it lacks are taken from the input.
 func (s *simulation) readNext(snapshot *scheduling.Snapshot) (nextSet, error) {
 	s.progress.enter("reading the other set")
 	sources, err := manifests.Files(s.diff)
@@ -69,8 +69,8 @@ func hasWorkloads(loaded *manifests.Result) bool {
 		slices.ContainsFunc(loaded.Warnings, func(w manifests.Warning) bool { return w.Code == manifests.WarningNoReplicas })
 }
 
-// withWorkloads lays the other set over the cluster. Workloads of the input's manifests that the other set lacks are gone; what a cluster
-// has beyond these stays.
+// withWorkloads returns the cluster with the workloads of the other set. Workloads of the input's manifests that the other set lacks are
+// removed. Other workloads of a running cluster stay.
 func (s *simulation) withWorkloads(snapshot *scheduling.Snapshot, sources []manifests.Source) (*scheduling.Snapshot, error) {
 	options := s.manifestOptions()
 	options.Former, options.Live = s.former, s.live
@@ -86,7 +86,7 @@ func (s *simulation) withWorkloads(snapshot *scheduling.Snapshot, sources []mani
 		own[snapshot.Nodes[i].Name] = &snapshot.Nodes[i]
 	}
 	for i := range after.Nodes {
-		// Claims are made up, and drift is forgotten, in the snapshot of the input.
+		// Use the node of the input: only there, standIn and forgetDrift have changed NodeClaims.
 		if n := own[after.Nodes[i].Name]; n != nil {
 			pods := after.Nodes[i].Pods
 			after.Nodes[i] = *n
@@ -96,7 +96,7 @@ func (s *simulation) withWorkloads(snapshot *scheduling.Snapshot, sources []mani
 	return after, nil
 }
 
-// withOverlays returns the snapshot with the NodeOverlays of another one, if it has none.
+// withOverlays returns snapshot, or, if it has no NodeOverlays, a copy with those of the snapshot of.
 func withOverlays(snapshot, of *scheduling.Snapshot) *scheduling.Snapshot {
 	if len(snapshot.NodeOverlays) > 0 || len(of.NodeOverlays) == 0 {
 		return snapshot

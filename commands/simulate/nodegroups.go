@@ -32,7 +32,7 @@ type nodeGroup struct {
 	nodes []*scheduling.NewNode
 }
 
-// placeholders on the group's nodes.
+// placeholders returns the placeholders on the group's nodes.
 func (g nodeGroup) placeholders(held headroom) []scheduling.PodKey {
 	var placeholders []scheduling.PodKey
 	for _, node := range g.nodes {
@@ -41,10 +41,10 @@ func (g nodeGroup) placeholders(held headroom) []scheduling.PodKey {
 	return placeholders
 }
 
-// cost of the group, USD per hour.
+// cost is the cost of the group, in USD per hour.
 func (g nodeGroup) cost() float64 { return g.price * float64(len(g.nodes)) }
 
-// pods of the group's nodes.
+// pods returns the pods on the group's nodes.
 func (g nodeGroup) pods() []scheduling.PodKey {
 	var pods []scheduling.PodKey
 	for _, node := range g.nodes {

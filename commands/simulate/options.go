@@ -83,11 +83,11 @@ type options struct {
 	feesText string
 	// spotRisk contains the options of --spot-risk.
 	spotRisk spotRisk
-	// spotAsSeen plans with old spot prices unchanged, instead of those of catalog.SteadySpot.
+	// spotAsSeen means that plans use old spot prices unchanged, not those of catalog.SteadySpot.
 	spotAsSeen bool
 	// certificate is the file the proof of the lower bound is written to; empty for nowhere.
 	certificate string
-	// now is the time the plan is made for; zero means the clock's.
+	// now is the time the plan is made for; zero means the present time.
 	now time.Time
 	// timeout bounds the whole run; zero means no bound.
 	timeout time.Duration
@@ -319,8 +319,8 @@ func (o options) checkPlanner(given map[string]bool) error {
 	return nil
 }
 
-// replayThresholds returns the flags of consolidation that --replay also uses: the thresholds for commands. The others bound a search that
-// a replay repeats hundreds of times, or say how long things take, which the replay knows.
+// replayThresholds returns the flags of consolidation that --replay also uses: the thresholds for commands. The other flags limit a search
+// that a replay repeats hundreds of times, or state durations that the replay itself simulates.
 func replayThresholds() []string {
 	return []string{"disruption-pay-back", "disruption-min-saving", "disruption-min-saving-share", "disruption-price", "disruption-cool-down"}
 }

@@ -14,7 +14,8 @@ import (
 
 // nodePlaces contains the regions and zones of a cluster's nodes, according to their labels and provider IDs.
 type nodePlaces struct {
-	// zones of each region of AWS that nodes are in, and how many these are. A region may have nodes and no zone.
+	// zones are the zones with nodes in each AWS region, and nodes is the number of nodes in each AWS region. A region may have nodes and
+	// no zone.
 	zones map[string][]string
 	nodes map[string]int
 	// foreign counts the nodes in regions that are not AWS regions; silent is the number of nodes without a region.
@@ -61,7 +62,8 @@ func (p *nodePlaces) add(n *corev1.Node) {
 	}
 }
 
-// region is the one region of AWS that nodes are in. If there are nodes without an AWS region, it says which regions they have.
+// region returns the AWS region of the nodes. If the nodes are not in exactly one AWS region, region is empty and instead says which
+// regions they have.
 func (p *nodePlaces) region() (region, instead string) {
 	switch regions := sortedKeys(p.nodes); {
 	case len(regions) == 1:

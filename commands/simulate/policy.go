@@ -128,8 +128,8 @@ func (j *judgement) status() int {
 	return j.Status()
 }
 
-// facts returns what the change does to the cluster. The results are those of the plans before and after; after is the cluster with the other
-// set before its drifted nodes are removed.
+// facts returns what the change does to the cluster. before and after are the results of the two plans. cluster is the cluster with the
+// other set, before its drifted nodes are removed.
 func (d *difference) facts(before, after result, cluster *scheduling.Snapshot) *gate.Facts {
 	f := &gate.Facts{
 		CostBefore: d.before.cost, CostAfter: d.after.cost, Nodes: len(cluster.Nodes), Drifted: len(d.nodes), Evicted: d.evicted,
@@ -253,7 +253,7 @@ func singleNodeWorkloads(r result) []gate.Object {
 		}
 	}
 	for _, u := range r.plan.Unschedulable {
-		add(index[u.Pod], "") // a pod without a place is not with the others
+		add(index[u.Pod], "") // a pod without a place is on no node with the others
 	}
 	var list []gate.Object
 	for w, s := range of {

@@ -35,7 +35,7 @@ type policyLimitDocument struct {
 	Field string  `json:"field"`
 	Unit  string  `json:"unit"`
 	Limit float64 `json:"limit"`
-	// Value is left out if it has no limit: a percentage of a cost of 0.
+	// Value is left out if it is infinite: an increase in percent when the cost was 0.
 	Value  *float64 `json:"value,omitempty"`
 	Broken bool     `json:"broken"`
 }

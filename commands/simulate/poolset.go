@@ -56,7 +56,7 @@ func (p *poolSet) class(pool *scheduling.NodePool) *awsv1.EC2NodeClass {
 type difference struct {
 	pools []poolChange
 	nodes []nodeChange
-	// costs before and after, of all nodes and of the nodes that are planned for pending pods.
+	// before and after are the costs of all nodes, including the nodes that are planned for pending pods.
 	before, after nodeCost
 	// unpriced are the nodes whose price is not known.
 	unpriced unpriced
@@ -66,7 +66,8 @@ type difference struct {
 	evicted int
 	// judgement is nil without a policy.
 	judgement *judgement
-	// plans for pending pods: one with the present pools, and one with the other pools, where the pods of removed nodes are pending, too.
+	// planBefore and planAfter are plans for pending pods: with the present pools, and with the other pools. In planAfter, the pods of
+	// removed nodes are also pending.
 	planBefore, planAfter *scheduling.Plan
 	// snapshots before and after, whose pods the plans name.
 	snapshots []*scheduling.Snapshot
@@ -147,8 +148,8 @@ func (s *simulation) planDifference(ctx context.Context, snapshot *scheduling.Sn
 	return exitPlaced, nil
 }
 
-// drift adds the nodes of the cluster, and those that are removed with the other set of pools, to the difference. It returns the names of
-// these.
+// drift adds to the difference the nodes of the cluster, and the nodes that are removed with the other set of pools. It returns the names
+// of the removed nodes.
 func (d *difference) drift(snapshot *scheduling.Snapshot, old, other poolSet, after *scheduling.Snapshot, prices nodePrices) (map[string]bool, error) {
 	gone := make(map[string]bool)
 	lookup := snapshot.Vocabulary.Compile()
@@ -177,8 +178,8 @@ func (s *simulation) addLaunches(cost *nodeCost, plan *scheduling.Plan) {
 	}
 }
 
-// driftUnder returns the reason for which a node is removed with the other set of pools; empty if it stays. Nodes that have already
-// drifted are drifted with either set.
+// driftUnder returns the reason for which a node is removed with the other set of pools; empty if it stays. A node that has already drifted
+// is drifted with either set.
 func driftUnder(
 	n *scheduling.Node, old, other poolSet, catalogs map[string][]*cloudprovider.InstanceType, lookup *requirements.Lookup, snapshot *scheduling.Snapshot,
 ) (cloudprovider.DriftReason, error) {

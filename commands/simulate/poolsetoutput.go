@@ -26,7 +26,7 @@ type differenceDocument struct {
 	Workloads []workloadChangeDocument `json:"workloads,omitempty"`
 	Nodes     []nodeChangeDocument     `json:"nodes"`
 	Plans     scheduling.PlanDiff      `json:"plans"`
-	// Launches are the nodes that are planned with the other pools, and NoPlace the pods that then have no place.
+	// Launches are the nodes that the plan with the other pools launches, and NoPlace are the pods without a place in that plan.
 	Launches []plannedNode      `json:"launches"`
 	NoPlace  []unschedulablePod `json:"noPlace"`
 	Notes    []planNote         `json:"notes"`
@@ -62,7 +62,7 @@ type workloadChangeDocument struct {
 
 type workloadSizeDocument struct {
 	Pods int `json:"pods"`
-	// CPU in cores, and Memory in GiB, of all pods.
+	// CPU (in cores) and Memory (in GiB) are the requests of all pods.
 	CPU    float64 `json:"cpu"`
 	Memory float64 `json:"memory"`
 }

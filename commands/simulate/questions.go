@@ -148,8 +148,8 @@ drawknife replay nodepool.yaml trace.csv --html replay.html --seed 7`,
 	}
 }
 
-// exitStatuses returns the exit statuses of a command that reads a cluster; unplaced is the number and the meaning of status 2, if the
-// command has it.
+// exitStatuses returns the exit statuses of a command that reads a cluster. unplaced is the number and the meaning of status 2, for
+// commands that have it.
 func exitStatuses(unplaced ...any) []commands.ExitStatus {
 	statuses := []commands.ExitStatus{{Code: exitPlaced, Meaning: "the question was answered"}, {Code: exitInput, Meaning: "bad input or usage: nothing was planned"}}
 	if len(unplaced) == 2 {

@@ -9,7 +9,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// refusal is a set of reasons with the pods that share it.
+// refusal is a set of reasons with the pods that have no place for these reasons.
 type refusal struct {
 	reasons []scheduling.Reason
 	pods    []scheduling.PodKey

@@ -31,7 +31,7 @@ func loadManifests(sources []manifests.Source, options manifests.Options) (*mani
 	return loaded, nil
 }
 
-// movedKubelet says what to do with the kubelet block of a NodePool of v1beta1 in one of v1.
+// movedKubelet is advice for a v1 NodePool that still has the kubelet block of a v1beta1 NodePool.
 const movedKubelet = "in v1 this belongs in spec.kubelet of the pool's EC2NodeClass; convert moves it there if the class is in the same input"
 
 // isMovedKubelet reports whether a field is a kubelet block of a NodePool, or inside one.

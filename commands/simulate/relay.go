@@ -33,7 +33,7 @@ func relay(ctx context.Context, args []string, stdin io.Reader, stdout, stderr i
 	command := exec.CommandContext(ctx, program, args...)
 	command.Cancel = func() error { return command.Process.Signal(os.Interrupt) }
 	if runtime.GOOS == "windows" {
-		command.Cancel = func() error { return command.Process.Kill() } // the platform has no interrupts
+		command.Cancel = func() error { return command.Process.Kill() } // this platform cannot interrupt a process
 	}
 	command.Stdin, command.Stdout, command.Stderr = stdin, stdout, stderr
 	err = command.Run()

@@ -61,7 +61,7 @@ func (e *noSuchNodesError) Error() string {
 // mostNamed is how many labels or values an error lists.
 const mostNamed = 5
 
-// unmet returns the labels of the nodes that differ from a term of the selector which no node meets.
+// unmet returns a text about a term of the selector that no node meets: the labels that the nodes have instead.
 func (e *noSuchNodesError) unmet(term *labels.Requirement) string {
 	keys, values := map[string]bool{}, map[string]bool{}
 	for _, n := range e.nodes {

@@ -72,8 +72,8 @@ func (s *simulation) requestInput(snapshot *scheduling.Snapshot) requests.Input 
 	return requests.Input{Snapshot: snapshot, Requests: s.requests, PodTemplates: s.podTemplates, Query: s.query, DeviceMatcher: s.matcher}
 }
 
-// beginRound begins to answer the requests of the input: it returns the snapshot to be planned. Without requests it returns the given plan.
-// If no single plan is made, requests only keep their existing bookings.
+// beginRound begins to answer the requests of the input: it returns the snapshot to be planned. Without requests it returns snapshot. If
+// the command does not make a single plan, it only keeps the bookings that requests already have.
 func (s *simulation) beginRound(ctx context.Context, snapshot *scheduling.Snapshot) (*scheduling.Snapshot, error) {
 	if len(s.requests) == 0 {
 		return snapshot, nil

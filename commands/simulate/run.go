@@ -65,7 +65,7 @@ type simulation struct {
 	facts   *catalog.Catalog
 	classes nodeClasses
 	nodes   int
-	// former and live are the sources of the input and of the running cluster, kept to lay the other set of diff over them.
+	// former and live are the sources of the input and of the running cluster. diff combines the other set with them.
 	former, live []manifests.Source
 	// assumed lists the assumptions beyond the input; nil if there are none.
 	assumed *assumptions

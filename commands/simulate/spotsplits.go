@@ -6,16 +6,16 @@ import "github.com/drawknife/drawknife/scheduling/planning"
 type spotSplit struct {
 	Workload string `json:"workload"`
 	Limits   string `json:"limits"`
-	// Pods, MostOnSpot and MostOnPool count pods that run, too.
+	// Pods, MostOnSpot and MostOnPool also count running pods.
 	Pods       int `json:"pods"`
 	MostOnSpot int `json:"mostOnSpot"`
 	MostOnPool int `json:"mostOnPool"`
-	// OffSpot are the waiting pods that may not be on spot nodes, Parts the others.
+	// OffSpot are the waiting pods that may not be on spot nodes, and Parts has the other waiting pods.
 	OffSpot []string   `json:"offSpot,omitempty"`
 	Parts   []spotPart `json:"parts,omitempty"`
 }
 
-// spotPart are waiting pods with the spot pools that are open to them: those listed, or all.
+// spotPart is a group of waiting pods with the spot pools that they may use: the listed pools, or all.
 type spotPart struct {
 	Pods  []string    `json:"pods"`
 	Pools []spotPools `json:"pools,omitempty"`

@@ -10,7 +10,7 @@ import (
 // documentVersion changes if the meaning of a key changes or a key is removed; such a change needs a line in the changelog.
 const documentVersion = "simulate.drawknife.dev/v1"
 
-// Kinds of documents. Each has its JSON Schema in the folder schemas.
+// Kinds of documents. Each kind has its JSON Schema in the folder schemas.
 const (
 	kindPlan              = "Plan"
 	kindConsolidationPlan = "ConsolidationPlan"

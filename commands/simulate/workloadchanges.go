@@ -12,7 +12,7 @@ import (
 // workloadSize is how much of a cluster a workload takes: its pods, with their requests.
 type workloadSize struct {
 	Pods int
-	// CPU in cores, and Memory in GiB.
+	// CPU (in cores) and Memory (in GiB) are the requests of its pods.
 	CPU, Memory float64
 }
 
@@ -64,7 +64,7 @@ func (z workloadSize) differs(other workloadSize) bool {
 	return z.Pods != other.Pods || !near(z.CPU, other.CPU) || !near(z.Memory, other.Memory)
 }
 
-// sizesOf returns the sizes of all workloads; DaemonSets and static pods are none.
+// sizesOf returns the sizes of all workloads; DaemonSets and static pods are not counted.
 func sizesOf(snapshot *scheduling.Snapshot) map[workload]workloadSize {
 	sizes, deployments := map[workload]workloadSize{}, deploymentsOf(snapshot)
 	add := func(pod *corev1.Pod) {

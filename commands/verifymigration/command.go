@@ -42,11 +42,11 @@ func Main() int {
 	return Run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 }
 
-// Run is the program verifymigration: it reads args, without the program's name, and returns the exit status. What it prints steers no terminal. It ends
-// early when ctx does. A nil stdin is empty.
+// Run is the program verifymigration: it reads args, without the program's name, and returns the exit status. Its output can't control the
+// terminal. It ends early when ctx does. A nil stdin is empty.
 func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if ctx == nil || stdout == nil || stderr == nil {
-		return exitInput // there may be nowhere to say why
+		return exitInput // no message: it could not be written either
 	}
 	if stdin == nil {
 		stdin = strings.NewReader("")

@@ -15,8 +15,8 @@ import (
 const maxDepth = 100
 
 // Apply returns a document with the value want: maps with string keys, lists, strings, numbers, booleans and nil, as encoding/json decodes
-// them. The text is one YAML document, with or without the line "---". Texts with anchors, and what cannot be edited line by line, are
-// encoded again as far as needed; the result always has the value.
+// them. The text is one YAML document, with or without the line "---". Texts with anchors, and parts that cannot be edited line by line,
+// are encoded again as far as needed. The result always has the value want.
 func Apply(text []byte, want any) ([]byte, error) {
 	var root yaml.Node
 	if err := yaml.Unmarshal(text, &root); err != nil {
@@ -118,14 +118,14 @@ type editor struct {
 	lines []string
 	// compact says that the items of a list in a mapping are not indented.
 	compact bool
-	// left are the blocks of the text that are not in their old place any more: entries of mappings by their key and value, and items of
-	// lists by their value.
+	// left has the blocks of the text that leave their old place: entries of mappings, and items of lists. The function identity returns
+	// their keys.
 	left map[string][]block
-	// wanted are the parts of the wanted value by the same names.
+	// wanted is true for each part of the wanted value. It has the same keys as left.
 	wanted map[string]bool
 }
 
-// block is lines of the text: comments, and from the line top on a value that begins at the column.
+// block is a part of the text: comments, and then a value that begins in the line top, at the column.
 type block struct {
 	lines       []string
 	top, column int
@@ -171,7 +171,7 @@ func (e *editor) document(root *yaml.Node, want map[string]any) []byte {
 	return []byte(out.String())
 }
 
-// key identifies an entry or an item in left.
+// identity returns the key of an entry or a list item in left.
 func identity(name string, value any) string {
 	text, err := json.Marshal(value)
 	if err != nil {
@@ -180,7 +180,7 @@ func identity(name string, value any) string {
 	return name + "\x00" + string(text)
 }
 
-// note notes the parts of the wanted value, to which blocks may move.
+// note records the parts of the wanted value in e.wanted: blocks may move to them.
 func (e *editor) note(want any) {
 	switch v := want.(type) {
 	case map[string]any:
@@ -196,7 +196,8 @@ func (e *editor) note(want any) {
 	}
 }
 
-// collect notes the blocks that leave their place, so that what moves keeps its text. Lines before least belong to others.
+// collect adds the blocks that leave their place to e.left, so that values that move keep their text. Lines before least belong to other
+// nodes.
 func (e *editor) collect(n *yaml.Node, want any, least int) {
 	switch {
 	case isBlockMapping(n):
@@ -243,7 +244,7 @@ func (e *editor) mapping(n *yaml.Node, want map[string]any, from, end int) []str
 		next, stays := want[key.Value]
 		switch {
 		case !stays && e.wanted[identity(key.Value, valueOf(value))]:
-			// Its comments move with it.
+			// The entry moves to another place, together with its comments.
 		case !stays:
 			out = append(out, e.comments(lines)...)
 		case equal(key.Value, valueOf(value), next):
@@ -264,7 +265,7 @@ func (e *editor) mapping(n *yaml.Node, want map[string]any, from, end int) []str
 		for i, line := range out {
 			if t := strings.TrimSpace(line); t != "" && t[0] != '#' {
 				out[i] = prefix + line[n.Column-1:]
-				// Comments before it would stand between the dash and the list's own lines, which is the same place.
+				// Comments above this line now stand above the dash, which means the same.
 				break
 			}
 		}
@@ -272,7 +273,7 @@ func (e *editor) mapping(n *yaml.Node, want map[string]any, from, end int) []str
 	return out
 }
 
-// comments returns the lines above an entry that is gone.
+// comments returns the empty lines and comments above an entry that was removed.
 func (e *editor) comments(lines []string) []string {
 	n := 0
 	for n < len(lines) {
@@ -289,7 +290,7 @@ func (e *editor) comments(lines []string) []string {
 
 // entry edits an entry whose value changes.
 func (e *editor) entry(key, value *yaml.Node, next any, at span, lines []string) []string {
-	top := key.Line - 1 - at.from // its line in lines
+	top := key.Line - 1 - at.from // the index of the key in lines
 	switch fields := next.(type) {
 	case map[string]any:
 		if isBlockMapping(value) && value.Line > key.Line && len(fields) > 0 {
@@ -314,7 +315,7 @@ func (e *editor) entry(key, value *yaml.Node, next any, at span, lines []string)
 // longest is how long a line in braces may become.
 const longest = 120
 
-// breakLong writes mappings and lists in braces that have become too long for a line over several lines.
+// breakLong splits mappings and lists in braces over several lines if their line has become longer than longest.
 func (e *editor) breakLong(n *yaml.Node, indent int) {
 	if n.Style&yaml.FlowStyle != 0 && len(e.encode(n, 0))+indent > longest {
 		n.Style &^= yaml.FlowStyle

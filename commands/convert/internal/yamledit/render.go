@@ -9,7 +9,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// render writes an entry that is new in its place. Parts of it that the text has in another place keep their text.
+// render writes a new entry. Parts of the entry that the text has in another place keep their text.
 func (e *editor) render(name string, value any, column int) []string {
 	id := identity(name, generic(value))
 	if blocks := e.left[id]; len(blocks) > 0 {
@@ -71,7 +71,7 @@ func moved(b block, column int) []string {
 				continue
 			}
 		case i == b.top && b.column-1 <= len(line) && strings.TrimSpace(line[:b.column-1]) != "":
-			line = strings.Repeat(" ", column-1) + line[b.column-1:] // it begins behind a dash
+			line = strings.Repeat(" ", column-1) + line[b.column-1:] // the first line begins after a dash
 		case shift > 0:
 			line = strings.Repeat(" ", shift) + line
 		case indentOf(line) >= -shift:

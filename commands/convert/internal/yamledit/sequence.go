@@ -12,7 +12,7 @@ func isPlainScalar(n *yaml.Node) bool {
 	return n.Kind == yaml.ScalarNode && n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) == 0 && !strings.Contains(n.Value, "\n")
 }
 
-// scalar puts another scalar in the place of one in its line.
+// scalar replaces a scalar in its line by another scalar.
 func (e *editor) scalar(old *yaml.Node, next any, line string) (string, bool) {
 	if old.Kind != yaml.ScalarNode || old.Column < 1 || old.Column-1 > len(line) {
 		return "", false
@@ -80,7 +80,8 @@ func (e *editor) sequence(n *yaml.Node, want []any, from, end int) []string {
 	return append(out, e.lines[spans[len(spans)-1].to:end]...)
 }
 
-// pairs finds for each wanted item the old one that it comes from: an equal one, or else one with the same name, key, kind or id; -1 if none.
+// pairs returns, for each wanted item, the index of the old item that it comes from: an equal item, or else an item with the same name,
+// key, kind or id. The index is -1 if no old item matches.
 func pairs(old, want []any) []int {
 	pair := make([]int, len(want))
 	taken := make([]bool, len(old))

@@ -6,11 +6,11 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// span is a range of lines, from 0; to is not part of it.
+// span is a range of lines, counted from 0. Line to is not included.
 type span struct{ from, to int }
 
-// spans returns the lines of each entry of a block mapping or each item of a block list, none before least. Comments above belong to what
-// follows.
+// spans returns the lines of each entry of a block mapping or each item of a block list. No span begins before least. Comments above belong
+// to what follows.
 func (e *editor) spans(n *yaml.Node, least, end int) []span {
 	step := 1
 	if n.Kind == yaml.MappingNode {
@@ -49,7 +49,7 @@ func (e *editor) start(n *yaml.Node, i int) int {
 	return item.Line
 }
 
-// above moves up over empty lines and comments that belong to what is in line from; not above least.
+// above returns the first of the empty lines and comments that belong to the line from, but at least least.
 func (e *editor) above(from, column, least int) int {
 	for from > least {
 		line := strings.TrimSpace(e.lines[from-1])

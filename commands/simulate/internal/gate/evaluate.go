@@ -10,7 +10,7 @@ import (
 type Report struct {
 	// Policy is the file and the name of the policy.
 	File, Name string
-	// Results are one for each rule of the policy, in the order of Rules().
+	// Results has one result for each rule of the policy, in the order of Rules().
 	Results []Result
 }
 
@@ -19,7 +19,7 @@ type Result struct {
 	Rule  string
 	About string
 	Level Level
-	// Broken is set if the value of a limit is on its wrong side.
+	// Broken is set if a value is beyond its limit.
 	Broken bool
 	// Line is the line of the rule in the policy.
 	Line   int
@@ -41,7 +41,7 @@ type Check struct {
 	limit Limit
 }
 
-// Evaluate judges a change. A policy without rules is kept by every change.
+// Evaluate judges a change. Every change keeps a policy without rules.
 func Evaluate(p *Policy, f *Facts) Report {
 	report := Report{File: p.File, Name: p.Name}
 	rules := Rules()

@@ -6,12 +6,12 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Index is where objects are declared. The zero value and nil know nothing.
+// Index records where objects are declared. The zero value and nil are empty.
 type Index struct{ at map[declared]Location }
 
 type declared struct{ kind, namespace, name string }
 
-// Add reads the names of the objects of a file: documents of YAML or JSON, and lists of objects. What it cannot read it leaves out.
+// Add reads the names of the objects of a file: documents of YAML or JSON, and lists of objects. It skips what it cannot read.
 func (x *Index) Add(file string, data []byte) {
 	if x.at == nil {
 		x.at = map[declared]Location{}
@@ -28,7 +28,7 @@ func (x *Index) Add(file string, data []byte) {
 	}
 }
 
-// maxNested is how deep lists of lists are followed.
+// maxNested is the depth to which lists in lists are read.
 const maxNested = 8
 
 func (x *Index) add(file string, n *yaml.Node, depth int) {

@@ -15,7 +15,7 @@ import (
 	"github.com/drawknife/drawknife/internal/spelling"
 )
 
-// APIVersion and Kind are those of a policy.
+// APIVersion and Kind are the apiVersion and the kind of a policy.
 const (
 	APIVersion = "drawknife.dev/v1"
 	Kind       = "ChangePolicy"
@@ -31,7 +31,7 @@ const maxFaults = 20
 type Level string
 
 const (
-	// LevelError makes a broken rule an exit status. It is the default.
+	// LevelError means that a broken rule changes the exit status. It is the default.
 	LevelError Level = "error"
 	// LevelWarning only reports a broken rule.
 	LevelWarning Level = "warning"
@@ -47,7 +47,7 @@ type Policy struct {
 
 // PolicyRule is a rule of a policy.
 type PolicyRule struct {
-	// Name is that of a Rule.
+	// Name is the name of a Rule.
 	Name  string
 	Level Level
 	// Limits are the limits by field.

@@ -29,7 +29,7 @@ const (
 // whole reports whether amounts of the unit are counts.
 func (u unit) whole() bool { return u == nodes || u == pods || u == workloads }
 
-// highest is the highest limit that a policy may have. More is a slip.
+// highest is the highest limit that a policy may have. A higher limit is probably a mistake.
 func (u unit) highest() float64 {
 	if u == percent {
 		return 100_000
@@ -79,7 +79,7 @@ type Rule struct {
 	Status int
 	// About says in one sentence what the rule bounds.
 	About string
-	// Limits that the rule may have; a policy gives at least one.
+	// Limits are the limits that the rule may have; a policy gives at least one.
 	Limits []Limit
 	// objects returns what counts for the rule; nil if the rule is not about workloads.
 	objects func(*Facts, []string) []Object
@@ -160,17 +160,17 @@ func share(part, whole int) float64 {
 type Facts struct {
 	// CostBefore and CostAfter are the known prices of all nodes, USD per hour.
 	CostBefore, CostAfter float64
-	// UnpricedGone is the number of replaced nodes whose price is not known. They make the added cost too high, never too low.
+	// UnpricedGone is the number of replaced nodes whose price is not known. The added cost is then too high, never too low.
 	UnpricedGone int
-	// Nodes of the cluster, and those that are replaced.
+	// Nodes is the number of nodes of the cluster, and Drifted is the number of nodes that are replaced.
 	Nodes, Drifted int
-	// Running is the number of pods that run on nodes, and Evicted of those that are evicted.
+	// Running is the number of pods that run on nodes, and Evicted is the number of these pods that are evicted.
 	Running, Evicted int
 	// CPU and SpotCPU are the allocatable cores of all nodes, and of spot nodes, after the change.
 	CPU, SpotCPU float64
-	// Unplaced are the pods without a place by workload, after the change and before.
+	// Unplaced are the pods without a place after the change, by workload; UnplacedBefore are those before the change.
 	Unplaced, UnplacedBefore []Object
-	// SingleNode are the workloads with all pods on one node, after the change and before.
+	// SingleNode are the workloads with all pods on one node after the change; SingleNodeBefore are those before the change.
 	SingleNode, SingleNodeBefore []Object
 }
 

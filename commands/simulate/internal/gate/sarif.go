@@ -101,8 +101,8 @@ type sarifRegion struct {
 	StartLine int `json:"startLine"`
 }
 
-// WriteSARIF writes the broken rules as SARIF 2.1.0. A rule about workloads has a result for each workload, where it is declared; results
-// that have no place in the manifests are at the rule in the policy.
+// WriteSARIF writes the broken rules as SARIF 2.1.0. A rule about workloads has one result for each workload, at the line that declares it.
+// If that line is not known, the result is at the rule in the policy.
 func (r *Report) WriteSARIF(w io.Writer, locate Locate) error {
 	release, _ := version.Build()
 	run := sarifRun{

@@ -41,7 +41,7 @@ func (e *Error) problem() string {
 // Unwrap gives the cause.
 func (e *Error) Unwrap() error { return e.Cause }
 
-// permissions are what an IAM policy must allow, and what it should.
+// permissions lists the actions that an IAM policy must allow, and those that it should allow.
 const permissions = "ec2:DescribeInstanceTypes and ec2:DescribeInstanceTypeOfferings; for prices of today and ids of zones also " +
 	"pricing:GetProducts, ec2:DescribeSpotPriceHistory and ec2:DescribeAvailabilityZones"
 
@@ -53,7 +53,7 @@ func explain(ctx context.Context, region string, err error) error {
 	return &Error{Region: region, Cause: err, Cure: cure(err)}
 }
 
-// explainSettings is explain for the user's settings, before AWS was asked anything.
+// explainSettings is explain for errors in the user's settings, before AWS is called.
 func explainSettings(ctx context.Context, region string, err error) error {
 	if ctx.Err() != nil {
 		return explain(ctx, region, err)

@@ -78,7 +78,7 @@ const (
 type reading struct {
 	region string
 	now    func() time.Time
-	// builtIn replaces AWS's answers if AWS does not answer.
+	// builtIn has the prices to use if AWS does not answer.
 	builtIn *catalog.Catalog
 	types   func(context.Context) (*aws.RegionTypes, error)
 	sources struct{ onDemand, spot prices.Source }
@@ -187,7 +187,7 @@ func (r *reading) market(found *aws.RegionTypes, paid quotes) (*Market, error) {
 	return m, nil
 }
 
-// pricesOf reads one source within its time.
+// pricesOf reads one source, for at most pricesTimeout.
 func pricesOf(ctx context.Context, s prices.Source) (*prices.List, error) {
 	ctx, cancel := context.WithTimeout(ctx, pricesTimeout)
 	defer cancel()

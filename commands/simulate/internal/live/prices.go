@@ -21,7 +21,7 @@ type quotes struct {
 	day string
 }
 
-// on returns the catalogue of facts with prices added. If AWS returned no price, the price of builtIn is used.
+// on returns facts with prices added. If AWS returned no price, the price of builtIn is used.
 func (q quotes) on(facts, builtIn *catalog.Catalog) (*catalog.Catalog, []Note, error) {
 	w := &writer{
 		quotes: q, builtIn: builtIn, currency: dollars, static: prices.Static(builtIn, facts.Region), keys: map[string]string{},
@@ -52,7 +52,7 @@ type writer struct {
 	static   *prices.List
 	currency string
 	out      catalog.Catalog
-	keys     map[string]string // of catalog.Sources by text
+	keys     map[string]string // keys in catalog.Sources, by text
 	// unlisted are types that a price list in dollars lacks and the built-in table has.
 	unlisted []string
 	// unpriced are the types without an on-demand price.

@@ -24,7 +24,7 @@ type allocator struct {
 	matcher   scheduling.DeviceMatcher
 	classes   map[string]*resourcev1.DeviceClass
 	templates map[scheduling.PodKey]*resourcev1.ResourceClaimTemplate
-	// backed are the classes behind extended resources.
+	// backed is the device class behind each extended resource.
 	backed map[corev1.ResourceName]string
 	// claims are the claims of the input and of bound pods. They are replaced, never modified.
 	claims map[scheduling.PodKey]*resourcev1.ResourceClaim
@@ -41,7 +41,7 @@ type allocator struct {
 type nodeDevices struct {
 	usage   *devices.Usage
 	matches *devices.Matches
-	// sources are usage, and the network's devices that the node can use.
+	// sources are the node's own devices, and the devices of the network that the node can use.
 	sources []devices.Source
 	slices  []*resourcev1.ResourceSlice
 }
@@ -165,7 +165,7 @@ type wanted struct {
 }
 
 // allocate gives the pod the devices that it claims on its node, and writes its claims into its status. It reports whether the node has the
-// devices; if not, nothing has changed. hosted is the claim of the node.
+// devices; if not, nothing has changed. hosted is the NodeClaim of the node.
 func (a *allocator) allocate(pod *corev1.Pod, hosted *v1.NodeClaim) ([]cluster.Event, bool, error) {
 	mine, err := a.claimsOf(pod, hosted)
 	if err != nil || len(mine) == 0 {
@@ -209,7 +209,8 @@ func (a *allocator) allocate(pod *corev1.Pod, hosted *v1.NodeClaim) ([]cluster.E
 	return events, true, nil
 }
 
-// nodesOf returns the nodes that can use allocated devices: the pod's node, or, if all devices can be used by the same other nodes, those.
+// nodesOf returns a selector of the nodes that can use the allocated devices. If all devices can be used by the same nodes of the network,
+// it selects these nodes; otherwise, it selects only the pod's node.
 func (a *allocator) nodesOf(result resourcev1.DeviceAllocationResult, node string) *corev1.NodeSelector {
 	own := &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{MatchFields: []corev1.NodeSelectorRequirement{{
 		Key: metav1.ObjectNameField, Operator: corev1.NodeSelectorOpIn, Values: []string{node},

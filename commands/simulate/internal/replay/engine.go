@@ -24,13 +24,13 @@ import (
 // pod is a pod of the trace that has arrived and has not ended.
 type pod struct {
 	object *corev1.Pod
-	// since is the time when the pod became pending; bound reports whether it ever had a node, and on whether it has one now.
+	// since is the time when the pod became pending. bound reports whether it ever had a node. on is its present node, or nil.
 	since time.Time
 	bound bool
 	on    *instance
 }
 
-// node is a node of the fleet.
+// instance is a node of the fleet.
 type instance struct {
 	name  string
 	claim *v1.NodeClaim
@@ -43,7 +43,7 @@ type instance struct {
 	// ready is true when the node is ready, and leaving is true while it is being emptied.
 	ready, leaving bool
 	pods           map[string]*pod
-	// planned are the pods for which the node was bought. They get its room first, even if other pods are pending when it is ready.
+	// planned are the pods for which the node was bought. These pods get its room first, even if other pods are pending when it is ready.
 	planned []string
 	// readied is called once when the node is ready; nil for no call.
 	readied func() error
@@ -247,7 +247,7 @@ func (e *engine) await(p *pod) error {
 	return nil
 }
 
-// look enters the next check of the batch into the agenda.
+// look adds the next check of the batch to the agenda.
 func (e *engine) look() {
 	due, again := e.batch.Next(e.now)
 	if due {

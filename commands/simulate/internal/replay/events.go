@@ -30,13 +30,13 @@ func (a *agenda) Pop() any {
 	return last
 }
 
-// enter adds an event at a time.
+// enter adds an event at the time at.
 func (a *agenda) enter(at time.Time, do func() error) {
 	a.entered++
 	heap.Push(a, item{at, a.entered, do})
 }
 
-// next removes the first event from the agenda. It returns false if there is none up to the time.
+// next removes the first event from the agenda. It returns false if the agenda has no event up to until.
 func (a *agenda) next(until time.Time) (item, bool) {
 	if len(a.items) == 0 || a.items[0].at.After(until) {
 		return item{}, false

@@ -32,10 +32,10 @@ type Options struct {
 	// Consolidate is the interval between checks whether the fleet could be smaller; 0 means DefaultConsolidate, and a negative value
 	// means never.
 	Consolidate time.Duration
-	// Disruption is the planner with its thresholds; its Query and Work are replaced by those of these options, and there is no wait for
-	// validation.
+	// Disruption is the planner with its thresholds. Its Query and Work are replaced by those of these options, and commands do not wait
+	// for validation.
 	Disruption disruption.Global
-	// Work limits each of these checks, see disruption.Global; 0 means DefaultWork.
+	// Work limits the search of each consolidation check, see disruption.Global; 0 means DefaultWork.
 	Work int
 	// Interruptions is the average number of interruptions of a spot node in a month of 730 hours; 0 means never.
 	Interruptions float64

@@ -17,8 +17,8 @@ import (
 type Prices struct {
 	// From says where the prices come from, sorted by capacity type and then by source.
 	From []PricesFrom `json:"from"`
-	// OnDemandCost is the cost of all nodes over the whole time in USD if spot nodes were on demand, too; 0 if there are no spot nodes, or
-	// if such a price is not known.
+	// OnDemandCost is the cost of all nodes over the whole time in USD if the spot nodes were on-demand nodes; 0 if there are no spot
+	// nodes, or if such a price is not known.
 	OnDemandCost float64 `json:"onDemandCost,omitempty"`
 	// Low and High are the costs at the lowest and highest prices of the types in the region on the day of the prices; 0 if no price has a
 	// range.
@@ -144,7 +144,8 @@ func (r *priceRecord) launched(t *terms) {
 	r.ranged, r.unknown = r.ranged || t.ranged, r.unknown || t.unknown
 }
 
-// pass adds the cost of the instances for a number of hours. Sums of each hour are whole numbers, so that they are the same in any order.
+// pass adds the cost of the instances for a number of hours. The sum of each hour is a whole number, so that the order of the additions
+// does not matter.
 func (r *priceRecord) pass(instances map[string]*instance, hours float64) {
 	var onDemand, low, high int64
 	costs := map[PricesFrom]int64{}

@@ -37,18 +37,20 @@ type Result struct {
 	Cost float64 `json:"cost"`
 	// Prices describes the prices behind the cost.
 	Prices Prices `json:"prices"`
-	// Pods counts the pods that arrived. Unplaced pods are still pending at the end; for Refused of them, the last plan had no place.
-	// Never counts the pods that ended before they had a node.
+	// Pods counts the pods that arrived. Unplaced counts the pods that are still pending at the end, and Refused those of them for which
+	// the last plan had no place. Never counts the pods that ended before they had a node.
 	Pods     int `json:"pods"`
 	Unplaced int `json:"unplaced"`
 	Refused  int `json:"refused"`
 	Never    int `json:"never"`
-	// Refusals say why plans had no place for the Refused pods, and for pods that ended before they had a node: at most ten reasons, those
-	// of most pods first.
+	// Refusals say why plans had no place for the Refused pods, and for pods that ended before they had a node: at most ten sets of
+	// reasons, those of the most pods first.
 	Refusals []Refusal `json:"refusals,omitempty"`
-	// WithoutDevices is how often a pod was to be bound to a node that had no devices left for its claims, and was planned again.
+	// WithoutDevices is how often a pod could not be bound to its planned node, because the node had no devices left for its claims. The
+	// pod was planned again.
 	WithoutDevices int `json:"withoutDevices,omitempty"`
-	// Launches counts launches, Passes plans for pods, Looks consolidation plans, and Commands their commands.
+	// Launches counts launches, Passes counts plans for pods, Looks counts consolidation plans, and Commands counts the commands of these
+	// plans.
 	Launches int `json:"launches"`
 	Passes   int `json:"passes"`
 	Looks    int `json:"looks"`
@@ -64,7 +66,7 @@ type Result struct {
 	EvictionsByPlan int `json:"evictionsByPlan"`
 	// Waits are the times that pods waited for their first node, sorted.
 	Waits []time.Duration `json:"-"`
-	// Packing is the largest fleet, by name, and PackedAt is its time.
+	// Packing is the fleet at the time PackedAt, when it was largest; the nodes are sorted by name.
 	Packing  []PackedNode  `json:"packing"`
 	PackedAt time.Duration `json:"packedAt"`
 	// CapacityTypes and Families are the ready nodes by capacity type and by instance family, those of most nodes first.
@@ -95,7 +97,7 @@ type PackedPod struct {
 	Memory float64 `json:"memory"`
 }
 
-// Pending returns the longest time that the given share of pods, from 0 to 1, waited for their first node. It is 0 if no pod had a node.
+// Pending returns the time within which the given share of pods, from 0 to 1, got their first node. It is 0 if no pod had a node.
 func (r *Result) Pending(share float64) time.Duration {
 	if len(r.Waits) == 0 {
 		return 0
@@ -126,13 +128,13 @@ type record struct {
 	gone      []*scheduling.Unschedulable
 	waits     []time.Duration
 	lookAgain time.Time
-	// sums over time, one for each stretch; width is the length of a stretch
+	// sums has the values added up over time, one Point for each period; width is the length of a period
 	sums  []Point
 	width time.Duration
 	cost  float64
-	// prices are what the cost rests on.
+	// prices collects the prices behind the cost.
 	prices priceRecord
-	// requested by pods on nodes: milli-CPU and bytes.
+	// cpu and memory are the requests of pods on nodes, in milli-CPU and bytes.
 	cpu, memory int64
 	most        int
 	packing     []PackedNode
@@ -215,7 +217,7 @@ func (r *record) pass(e *engine, to time.Time) {
 	}
 }
 
-// packingOf returns the present nodes of the fleet with their pods, by name.
+// packingOf returns the present nodes of the fleet with their pods, sorted by name.
 func packingOf(e *engine) []PackedNode {
 	var out []PackedNode
 	for _, name := range sortedNames(e.instances) {

@@ -70,9 +70,10 @@ type columns struct {
 //	name, arrival, departure, cpu, memory, gpu, resourceclaims, resourceclaimtemplates
 //
 // Times are seconds since the beginning of the trace, or durations such as 1h30m. cpu and memory are Kubernetes quantities. departure may
-// be empty, and the columns after memory may be left out. Claims and templates are names with spaces between them, such as default/gpus,
-// or gpus for the same object; the pod is in their namespace. The openb trace is accepted unchanged (name, cpu_milli, memory_mib,
-// num_gpu, creation_time, deletion_time). Pods come out in the order of their arrival.
+// be empty, and the columns after memory may be left out. The columns claims and templates hold names separated by spaces, such as
+// default/gpus, or gpus for the same object. The pod is in the namespace of its claims and templates. The pods of the openb trace, a public
+// trace of Alibaba's GPU clusters, are accepted unchanged (name, cpu_milli, memory_mib, num_gpu, creation_time, deletion_time). The pods
+// are returned in the order of their arrival.
 func ReadTrace(r io.Reader) ([]Arrival, error) {
 	in := csv.NewReader(&bounded{r, maxBytes + 1})
 	in.ReuseRecord = true
@@ -190,7 +191,7 @@ func (c columns) arrivalOf(row []string) (Arrival, error) {
 	return a, nil
 }
 
-// named parses the names of claims or templates; all must have one namespace, which it stores.
+// named parses the names of claims or templates. All must have the same namespace; named stores it in the Arrival.
 func (a *Arrival) named(text string) ([]string, error) {
 	var out []string
 	for _, word := range strings.Fields(text) {
