@@ -50,7 +50,7 @@ func newAdoptionGuard(config *rest.Config, options *ctrl.Options, p settings.Pro
 	}
 	own := types.NamespacedName{Namespace: p.LeaderElectionNamespace, Name: p.LeaderElectionName}
 	if p.KarpenterLease == settings.LeaseIgnored {
-		log.Info("ignoring Karpenter's lease: a Karpenter that runs in parallel must manage no NodePools")
+		log.Info("ignoring Karpenter's lease: make sure that the running Karpenter manages no NodePools")
 	}
 	out := &adoptionGuard{guard: &adoption.Guard{Reader: c, Lease: p.KarpenterLease, Own: own, Ignored: p.KarpenterLease == settings.LeaseIgnored, Logger: log}, client: c, adopt: p.Adopt, log: log, end: end}
 	if p.Adopt == settings.AdoptDryRun {
@@ -99,7 +99,8 @@ func (t *adoptionGuard) first(ctx context.Context, never bool) error {
 // guardEvery is how often a controller without leader election checks whether Karpenter runs.
 const guardEvery = 10 * time.Second
 
-// add registers the readiness check, and ends the process when Karpenter comes back and there is no lease to lose.
+// add registers the readiness check. Without a leader election lease, add also starts a check that ends the process when Karpenter comes
+// back.
 func (t *adoptionGuard) add(ctx context.Context, mgr ctrl.Manager, p settings.Process) error {
 	if err := mgr.AddReadyzCheck("karpenter", t.guard.Ready); err != nil {
 		return err

@@ -19,7 +19,7 @@ import (
 	"github.com/drawknife/drawknife/examples/settings"
 )
 
-// newAWS launches EC2 instances.
+// newAWS returns a provider that launches EC2 instances.
 func newAWS(ctx context.Context, mgr ctrl.Manager, s settings.Settings, shared *planned, log *slog.Logger) (cloudprovider.CloudProvider, error) {
 	config := awsConfig(s)
 	alpha, err := hasInstances(mgr.GetRESTMapper())

@@ -7,8 +7,8 @@ import (
 	"github.com/drawknife/drawknife/examples/settings"
 )
 
-// idleSettings are settings that this controller reads but ignores. Each function returns why a value is ignored, or "" if the
-// controller behaves like that anyway.
+// idleSettings are settings that this controller reads but ignores. Each function returns why a value is ignored, or "" if the value
+// describes what the controller does anyway.
 var idleSettings = map[string]func(value string, s settings.Settings) string{
 	"aws-partition": always("AWS is reached in the partition that the region is in"),
 
@@ -34,7 +34,7 @@ var idleSettings = map[string]func(value string, s settings.Settings) string{
 	"aws-node-name-convention":     always("nodes are known by the names they register with"),
 }
 
-// withAlpha is a setting that affects only Provisioners and AWSNodeTemplates.
+// withAlpha returns the check of a setting that affects only Provisioners and AWSNodeTemplates.
 func withAlpha(instead string) func(string, settings.Settings) string {
 	return func(_ string, s settings.Settings) string {
 		if s.Planning.ServeAlpha {
@@ -48,7 +48,7 @@ func always(reason string) func(string, settings.Settings) string {
 	return func(string, settings.Settings) string { return reason }
 }
 
-// withWebhook is a setting of the webhook that is not at its default.
+// withWebhook returns the check of a setting that affects only the webhook.
 func withWebhook(byDefault string) func(string, settings.Settings) string {
 	return func(v string, s settings.Settings) string {
 		if v == byDefault || servesBeta(s) {

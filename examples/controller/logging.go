@@ -26,8 +26,8 @@ func (e escaped) Write(text []byte) (int, error) {
 }
 
 // newLogger writes records to the outputs of the settings, as JSON or text, and reports failed writes elsewhere. Each record contains the
-// commit of the program, so that a log can be matched with the code years later. Both formats print durations like Go: "1.5s". The returned
-// function closes the files.
+// commit of the program, so that a log can be matched with the code years later. Both formats print durations as Go does: "1.5s". The
+// returned function closes the files.
 func newLogger(p settings.Process, out, trouble io.Writer) (*slog.Logger, func(), error) {
 	files := outputs{out: out, trouble: trouble, open: map[string]*os.File{}}
 	records, err := files.named(p.LogOutputPaths)
@@ -52,7 +52,7 @@ func newLogger(p settings.Process, out, trouble io.Writer) (*slog.Logger, func()
 	return slog.New(handler).With("commit", commit), files.close, nil
 }
 
-// durationsAsText makes the JSON log print durations like the text log: by default they would be a bare number of nanoseconds.
+// durationsAsText makes the JSON log print durations like the text log. By default it would print them as a number of nanoseconds.
 func durationsAsText(_ []string, a slog.Attr) slog.Attr {
 	if a.Value.Kind() == slog.KindDuration {
 		a.Value = slog.StringValue(a.Value.Duration().String())
@@ -90,7 +90,7 @@ func (o *outputs) named(paths []string) ([]io.Writer, error) {
 
 func (o *outputs) close() {
 	for _, f := range o.open {
-		_ = f.Close() // no output is left to report this on
+		_ = f.Close() // no output is left to report this error to
 	}
 }
 

@@ -18,8 +18,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/spotrisk"
 )
 
-// newSharing shares what clusters of the account use of commitments. It returns nil if they are not planned with, or if there is no place
-// for reports.
+// newSharing makes clusters of the account share their use of commitments. It returns nil if planning does not count commitments, or if
+// there is no place for reports.
 func newSharing(mgr ctrl.Manager, s settings.Settings, log *slog.Logger) *market.Sharing {
 	if s.Process.Provider != settings.ProviderAWS || !s.AWS.Commitments && s.Planning.CommitmentsFile == "" {
 		return nil
@@ -36,14 +36,14 @@ func newSharing(mgr ctrl.Manager, s settings.Settings, log *slog.Logger) *market
 	return sharing
 }
 
-// planned is what the provider and the planner share: what clusters of the account use of commitments, nil if that is not known, and the costs
-// that plans count with, for the order of launches.
+// planned is what the provider and the planner share. sharing has the use of commitments by the clusters of the account; it is nil if that
+// is not known. costs are the costs that plans use; they determine the order of launches.
 type planned struct {
 	sharing *market.Sharing
 	costs   provisioning.LaunchCosts
 }
 
-// addMarket gives the reconcilers the cost model, and keeps what is learned.
+// addMarket gives the reconcilers the cost model, and stores observations.
 func addMarket(mgr ctrl.Manager, s settings.Settings, provider cloudprovider.CloudProvider, sharing *market.Sharing, wanted *reconcilers.Options, log *slog.Logger) error {
 	onAWS, _ := provider.(*onaws.Provider)
 	options := market.CostsOptions{Cluster: cmp.Or(s.AWS.ClusterName, "default"), Fees: wanted.CostModel, Logger: log}
@@ -97,7 +97,7 @@ func addMarket(mgr ctrl.Manager, s settings.Settings, provider cloudprovider.Clo
 	return keepHistory(mgr, s, parts, wanted, log)
 }
 
-// keepHistory keeps what is learned in the ConfigMap of the settings, if there is one.
+// keepHistory stores observations in the ConfigMap that the settings name, if they name one.
 func keepHistory(mgr ctrl.Manager, s settings.Settings, parts []market.Part, wanted *reconcilers.Options, log *slog.Logger) error {
 	if s.Process.HistoryConfigMap == "" {
 		return nil

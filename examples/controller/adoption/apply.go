@@ -99,8 +99,8 @@ func (e *NotAdoptedError) Error() string {
 	return fmt.Sprintf("%d NodeClaims were launched by another controller: see with --adopt=dry-run what taking them over means, then start with --adopt", e.Claims)
 }
 
-// Foreign returns a *NotAdoptedError if the cluster has instances that another controller launched, else nil. ours reports
-// whether drawknife created a claim.
+// Foreign returns a *NotAdoptedError if the cluster has instances that another controller launched, else nil. ours reports whether
+// drawknife created the instance of a claim.
 func Foreign(ctx context.Context, reader client.Reader, ours func(*v1.NodeClaim) bool) error {
 	var claims v1.NodeClaimList
 	if err := reader.List(ctx, &claims); err != nil {

@@ -21,7 +21,7 @@ import (
 // CheckDefinitions validates every stored object of node autoscaling against this project's CRDs, with an API server's
 // validators. It returns the objects that could not be written again, and those that would lose fields with their first write.
 // Nothing is changed. Objects are read in the newest version that both the cluster and the CRDs have; kinds that the cluster does
-// not have are skipped. The error is the cluster's.
+// not have are skipped. The error is an error of the cluster.
 func CheckDefinitions(ctx context.Context, reader client.Reader) ([]Finding, error) {
 	var out []Finding
 	for _, definition := range definitions() {

@@ -38,7 +38,7 @@ type Guard struct {
 	Reader client.Reader
 	// Lease is the name of Karpenter's lease, which may be in any namespace; empty means DefaultLease.
 	Lease string
-	// Own is this controller's lease: it is not taken for Karpenter's, even if it has the same name.
+	// Own is this controller's lease. It does not count as Karpenter's lease, even if it has the same name.
 	Own types.NamespacedName
 	// Ignored allows Karpenter to act at the same time: a Karpenter of v1alpha5, whose Provisioners and Machines are other kinds.
 	Ignored bool
@@ -51,8 +51,8 @@ type Guard struct {
 	last error
 }
 
-// Check returns a *HeldError while Karpenter's lease is held, and another error if that is unknown; don't act then either. A
-// released or expired lease is not held.
+// Check returns a *HeldError while Karpenter's lease is held, and another error if it can't read the lease. Do not act after either error.
+// A released or expired lease is not held.
 func (g *Guard) Check(ctx context.Context) error {
 	err := g.check(ctx)
 	g.mu.Lock()
@@ -69,7 +69,7 @@ func (g *Guard) Check(ctx context.Context) error {
 	return err
 }
 
-// Ready is a check of readiness: the last answer of Check.
+// Ready is a readiness check that returns the last result of Check.
 func (g *Guard) Ready(*http.Request) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()

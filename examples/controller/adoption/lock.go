@@ -15,11 +15,11 @@ type Lock struct {
 	resourcelock.Interface
 	// Guard checks whether Karpenter acts.
 	Guard *Guard
-	// First is called before the first attempt to acquire the lock, and repeated until it succeeds. never is true if the lock
-	// object does not exist, so no process has ever held it. Nil means that nothing is called.
+	// First is called before the first attempt to acquire the lock. If First fails, the lock is not acquired, and First is called again at
+	// the next attempt. never is true if the lock object does not exist, so no process has ever held it. Nil means that nothing is called.
 	First func(ctx context.Context, never bool) error
-	// Lost is called when Karpenter starts to act while this process holds the lock. Without it, this process would act until its renewal
-	// deadline, next to Karpenter. Nil means that the election ends by itself then.
+	// Lost is called when Karpenter starts to act while this process holds the lock. Without Lost, this process would act until its renewal
+	// deadline, at the same time as Karpenter. Nil means that nothing is called, and the election ends by itself.
 	Lost func(*HeldError)
 
 	mu   sync.Mutex
@@ -108,8 +108,8 @@ func (l *Lock) Update(ctx context.Context, record resourcelock.LeaderElectionRec
 	return err
 }
 
-// giveAway releases the lock. A renewal in progress may be stored after the lock was read; then the lock is read again, so that a
-// successor need not wait until it expires.
+// giveAway releases the lock. A renewal in progress may be stored after the lock was read. Then the lock is read again, so that a successor
+// need not wait until the lock expires.
 func (l *Lock) giveAway(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
 	for {
 		err := l.Interface.Update(ctx, record)

@@ -18,7 +18,7 @@ type Observation struct {
 	Pools  []*v1.NodePool
 	Claims []*v1.NodeClaim
 	Nodes  []*corev1.Node
-	// Machines are the instances with the tags of the cluster's nodes, from the provider's List. Nil with InstancesErr.
+	// Instances are the instances with the tags of the cluster's nodes, from the provider's List. Nil with InstancesErr.
 	Instances []*v1.NodeClaim
 	// InstancesErr is the error if they could not be listed; then Plan has no findings about them.
 	InstancesErr error
@@ -38,15 +38,15 @@ type Drift struct {
 	Err    error
 }
 
-// Observe reads the cluster, and asks the provider about its instances; neither is changed. Errors of the provider become part of
-// the observation; the returned error is the cluster's.
+// Observe reads the cluster, and asks the provider about its instances. It changes nothing. Errors of the provider are part of the
+// observation; the returned error is an error of the cluster.
 func Observe(ctx context.Context, reader client.Reader, provider cloudprovider.CloudProvider) (Observation, error) {
 	capabilities := provider.Describe()
 	out := Observation{
 		Supports: capabilities.SupportsNodeClass, Lookup: capabilities.Vocabulary.Compile(),
 		Types: map[v1.PoolKey][]*cloudprovider.InstanceType{}, Drift: map[string]Drift{},
 	}
-	// Read before the claims: an instance launched in between must not look as if it had no claim.
+	// List instances before the claims are read: an instance launched in between must not look as if it had no claim.
 	out.Instances, out.InstancesErr = provider.List(ctx)
 	if err := out.read(ctx, reader); err != nil {
 		return out, err

@@ -35,12 +35,12 @@ const (
 	Pruned Verdict = "would lose fields"
 )
 
-// Finding is what happens to one object or instance.
+// Finding says what happens to one object or instance.
 type Finding struct {
-	// Kind is NodePool, NodeClaim, Node or Instance, or, for an object of v1alpha5, Provisioner or Machine. Name is the object's, or the
-	// instance's provider ID.
+	// Kind is NodePool, NodeClaim, Node or Instance, or, for an object of v1alpha5, Provisioner or Machine. Name is the name of the object,
+	// or the provider ID of the instance.
 	Kind, Name string
-	// Pool and Node are those that it belongs to, if known. Pool is the String of its key.
+	// Pool and Node are the pool and the node that the object belongs to, if known. Pool is the String of its key.
 	Pool, Node string
 	Verdict    Verdict
 	// Reason says why, and what to do; empty if no explanation is needed.
@@ -219,7 +219,7 @@ func (p planner) orphans() []Finding {
 	return out
 }
 
-// migrated returns the observation as it is after Apply.
+// migrated returns the observation as it will be after Apply.
 func migrated(o Observation) Observation {
 	claims := map[string]*v1.NodeClaim{}
 	for _, c := range o.Claims {

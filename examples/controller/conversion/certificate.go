@@ -17,8 +17,8 @@ import (
 	"time"
 )
 
-// How long certificates are valid, and how long before expiry they are renewed. An authority outlives several certificates, so
-// that the trust bundle does not change with each.
+// These are the times for which certificates are valid, and the times before expiry at which they are renewed. An authority outlives
+// several certificates, so that the trust bundle does not change with each.
 const (
 	authorityFor     = 5 * 365 * 24 * time.Hour
 	authorityRenewed = 365 * 24 * time.Hour
@@ -38,7 +38,7 @@ type keptCertificate struct {
 	serving, servingKey []byte
 }
 
-// renewed returns the certificates to store from now on, and whether they changed. Unreadable ones are created again.
+// renewed returns the certificates to store from now on, and whether they changed. Unreadable certificates are created again.
 func (k keptCertificate) renewed(names []string, now time.Time) (keptCertificate, bool, error) {
 	authority, key, err := parsePair(k.authorities, k.authorityKey)
 	if err != nil || !goodFor(authority, now, authorityRenewed) {

@@ -23,7 +23,7 @@ import (
 // Converter converts objects from one API version to another. The zero value is ready, but knows no pools. It is safe for
 // concurrent use if OwnerExpireAfter is.
 type Converter struct {
-	// OwnerExpireAfter returns the expireAfter of the pool with that name: v1beta1 has it on the pool alone, v1 on the claim too.
+	// OwnerExpireAfter returns the expireAfter of the pool with that name: v1beta1 has this field only on the pool, v1 also on the claim.
 	// It is unset if there is no such pool. Nil means that no pool is known, and that claims of v1beta1 never expire. Its error makes the
 	// conversion fail.
 	OwnerExpireAfter func(ctx context.Context, pool string) (v1.NillableDuration, error)
@@ -64,7 +64,7 @@ type pair struct {
 }
 
 func pairs() map[schema.GroupKind]pair {
-	// A stored object must stay readable even if it is invalid: it was admitted by the rules of its own version.
+	// A stored object must stay readable even if it is not valid in the other version.
 	options := convert.Options{Force: true}
 	return map[schema.GroupKind]pair{
 		{Group: v1.Group, Kind: v1.KindNodePool}: {
@@ -128,7 +128,7 @@ func strictly[T any](text []byte) error {
 }
 
 // Convert returns the JSON object in the API version to, such as "karpenter.sh/v1". An object that already has that version is
-// returned unchanged. Of the metadata only annotations change. The error is an *Error.
+// returned unchanged. In the metadata, only annotations change. The error is an *Error.
 func (c Converter) Convert(ctx context.Context, text []byte, to string) ([]byte, error) {
 	var head struct {
 		APIVersion string `json:"apiVersion"`

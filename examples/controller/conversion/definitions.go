@@ -58,8 +58,8 @@ func putBundle(ctx context.Context, c client.Client, names []string, bundle []by
 	return errors.Join(errs...)
 }
 
-// FromPools reads expireAfter of pools, for Converter.OwnerExpireAfter. The reader must not use a cache that waits for the
-// webhook.
+// FromPools returns a function for Converter.OwnerExpireAfter that reads the expireAfter of pools. The reader must not use a cache that
+// waits for the webhook.
 func FromPools(reader client.Reader) func(ctx context.Context, pool string) (v1.NillableDuration, error) {
 	return func(ctx context.Context, name string) (v1.NillableDuration, error) {
 		pool := &v1.NodePool{}

@@ -14,12 +14,11 @@
 //
 // # Nothing is lost
 //
-// Each version has fields that the other lacks. A conversion stores such fields in an annotation: each with its value, and with
-// the value that converting there and back without the annotation would give. On the way back the field is restored if the object
-// still has that second value; if it was changed in the meantime, the change counts. So an object can be read, written or stored
-// in either version without losing anything.
+// Each version has fields that the other version lacks. A conversion stores such fields in an annotation: each with its value, and with the
+// value that the field would have after a conversion there and back without the annotation. On the way back, the field is restored if the
+// object still has that second value. If the object was changed in the meantime, the change counts. So an object can be read, written or
+// stored in either version without losing anything.
 //
-// Some values have annotations of their own in Karpenter's API: the kubelet block of a pool, the version of an image alias, that
-// a class was for Ubuntu. A converted object is not validated: a stored object must stay readable, and the code that uses it
-// reports errors.
+// Karpenter's API itself has annotations for some values: the kubelet block of a pool, the version of an image alias, and the fact that a
+// class was for Ubuntu. A converted object is not validated: a stored object must stay readable, and the code that uses it reports errors.
 package conversion

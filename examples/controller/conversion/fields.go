@@ -29,11 +29,11 @@ type field struct {
 
 // there is the conversion in one direction. It stores in an annotation the values that the other direction needs.
 type there struct {
-	// forth converts, back converts back.
+	// forth converts an object, and back converts the result back.
 	forth, back func([]byte) (any, error)
 	// check returns an error for fields that the type of forth's result does not have.
 	check func([]byte) error
-	// takes is the annotation that is read; leaves is the annotation that is written.
+	// takes is the annotation that forth's input may have and that is read; leaves is the annotation that is written to the result.
 	takes, leaves string
 }
 
@@ -178,7 +178,7 @@ func put(o object, fields []field) object {
 		last := f.Path[len(f.Path)-1]
 		now, there := into[last]
 		if there != (f.Was != nil) || there && !reflect.DeepEqual(now, value(f.Was)) {
-			continue // it was changed since
+			continue // it was changed after the conversion
 		}
 		if f.Is == nil {
 			delete(into, last)

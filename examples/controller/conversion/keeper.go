@@ -18,7 +18,7 @@ import (
 	"github.com/drawknife/drawknife/api/option"
 )
 
-// Keys of the Secret. Those of the serving certificate are the standard ones of Kubernetes.
+// These are the keys of the Secret. The keys of the serving certificate are Kubernetes' standard keys.
 const (
 	authoritiesKey  = "ca.crt"
 	authorityKeyKey = "ca.key"
@@ -49,11 +49,11 @@ func ServiceNames(service, namespace string) []string {
 	return []string{service + "." + namespace + ".svc"}
 }
 
-// attempts is how often a write is tried when it conflicts with another replica's.
+// attempts is how often a write is tried if other replicas write at the same time.
 const attempts = 5
 
-// Ensure creates or renews the certificate if necessary, makes the API server trust it, and serves it from then on. Call it
-// before serving, and then every few minutes; Start does the latter.
+// Ensure creates or renews the certificate if necessary, makes the API server trust it, and serves it from then on. Call it before serving,
+// and then every few minutes; Start calls it regularly.
 func (k *Keeper) Ensure(ctx context.Context) error {
 	for range attempts {
 		again, err := k.ensure(ctx)
@@ -169,12 +169,12 @@ func (k *Keeper) definitions() []string {
 	return k.Definitions
 }
 
-// certified is the argument of TLS.
+// certified is a source of certificates, such as Keeper.
 type certified interface {
 	GetCertificate(*tls.ClientHelloInfo) (*tls.Certificate, error)
 }
 
-// TLS makes a server use the certificate.
+// TLS returns a function that makes a server use the certificates of from.
 func TLS(from certified) func(*tls.Config) {
 	return func(c *tls.Config) {
 		c.MinVersion = tls.VersionTLS12

@@ -39,8 +39,8 @@ const DefaultSettle = 10 * time.Second
 // page is how many objects one request lists.
 const page = 500
 
-// Migrate migrates once, and first waits for Settle if there is anything to migrate. It may be called again at any time, and
-// continues where it failed.
+// Migrate migrates once, and first waits for Settle if there is anything to migrate. It may be called again at any time, and then continues
+// where it failed.
 func (m *Migrator) Migrate(ctx context.Context) error {
 	names := m.Definitions
 	if names == nil {
@@ -70,7 +70,7 @@ func (m *Migrator) Migrate(ctx context.Context) error {
 	return nil
 }
 
-// toMigrate returns the CRD of that name if objects may be stored in another version than its storage version; else nil.
+// toMigrate returns the CRD of that name if objects may be stored in another version than its storage version; otherwise it returns nil.
 func (m *Migrator) toMigrate(ctx context.Context, name string) (*apiextensionsv1.CustomResourceDefinition, error) {
 	crd := &apiextensionsv1.CustomResourceDefinition{}
 	if err := m.Client.Get(ctx, client.ObjectKey{Name: name}, crd); err != nil {

@@ -14,15 +14,15 @@ import (
 // admit them. A conversion keeps them unchanged: an object that can't be converted would prevent the API server from listing all
 // others.
 type stored struct {
-	// mark is the prefix of the numbers that replace them in the object, and occurs nowhere else in it. An index follows the
-	// prefix.
+	// mark is the prefix of the numbers that replace the quantities in the object. It occurs nowhere else in the object. An index follows
+	// the prefix.
 	mark string
 	// texts are the original quantities, in their order in the object.
 	texts []string
 }
 
-// A stand-in is a mark of eight digits, an index of nine digits and a 1. So no size is a multiple of 1,000, which would get a suffix, and
-// all fit into 64 bits.
+// A stand-in is a mark of eight digits, an index of nine digits and a 1. So no stand-in is a multiple of 1,000, which would get a suffix,
+// and all stand-ins fit into 64 bits.
 const (
 	markLength   = 8
 	firstMark    = 81_000_000
@@ -30,8 +30,8 @@ const (
 	standInEnd   = '1'
 )
 
-// setAside returns the object with each quantity that is out of bounds replaced by a number. Values that no CRD admits are not
-// replaced, and are refused later. Its time is linear in the size of the object.
+// setAside returns the object with a number in place of each quantity that is out of bounds. Values that no CRD admits are not replaced,
+// and are refused later. Its time is linear in the size of the object.
 func setAside(object []byte, of reflect.Type) ([]byte, stored) {
 	var s stored
 	found := quantities.FindAll(object, of)
@@ -96,7 +96,7 @@ func (s stored) putBack(object []byte) []byte {
 	}
 }
 
-// standsFor returns the quantity that a stand-in at the start of the text replaces, and how long the stand-in is.
+// standsFor returns the quantity that the stand-in at the start of after replaces, and the length of the stand-in.
 func (s stored) standsFor(after []byte) (text string, length int) {
 	if len(after) <= numberLength || after[numberLength] != standInEnd || !digitsAlone(after[:numberLength]) {
 		return s.mark, 0

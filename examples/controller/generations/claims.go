@@ -21,15 +21,15 @@ type claimState struct {
 	ExpireAfter *v1.NillableDuration `json:"expireAfter,omitempty"`
 	// TerminationGracePeriod is how long its node may drain.
 	TerminationGracePeriod *v1.Duration `json:"terminationGracePeriod,omitempty"`
-	// MinValues of requirements, by the requirement's index.
+	// MinValues has the minValues of requirements, by the requirement's index.
 	MinValues map[int]int `json:"minValues,omitempty"`
 	// LastPodEventTime is when a pod of its node last came or went.
 	LastPodEventTime metav1.Time `json:"lastPodEventTime,omitzero"`
-	// ImageID of its instance.
+	// ImageID is the image of its instance.
 	ImageID string `json:"imageID,omitempty"`
 }
 
-// claim converts a Machine to a NodeClaim. p is its Provisioner, nil if there is none.
+// claim converts a Machine to a NodeClaim. p is its Provisioner, or nil if it does not exist.
 func (t *translator) claim(m *v1alpha5.Machine, p *v1alpha5.Provisioner) *v1.NodeClaim {
 	options := t.options
 	options.Force = true // a Machine that can't be converted is not managed, but it exists
@@ -45,7 +45,7 @@ func (t *translator) claim(m *v1alpha5.Machine, p *v1alpha5.Provisioner) *v1.Nod
 	claim.Spec.ExpireAfter = expireAfter(p)
 	claim.Status.Conditions = observed(claim.Status.Conditions, m.Generation)
 	var state claimState
-	// An unreadable annotation counts as missing: its values are computed again, or default.
+	// An unreadable annotation counts as missing: its values are then computed again, or have their defaults.
 	if err := json.Unmarshal([]byte(claim.Annotations[StateAnnotation]), &state); err == nil {
 		state.give(claim)
 	}
@@ -91,7 +91,7 @@ func stateOf(claim *v1.NodeClaim, p *v1alpha5.Provisioner) string {
 }
 
 // expireAfter returns the maximum age of a Provisioner's nodes. Machines don't have this field, so the current value of their Provisioner
-// counts.
+// applies.
 func expireAfter(p *v1alpha5.Provisioner) v1.NillableDuration {
 	if p == nil || p.Spec.TTLSecondsUntilExpired == nil {
 		return v1.Never()
@@ -112,13 +112,13 @@ func (t *translator) machine(claim *v1.NodeClaim, stored *v1alpha5.Machine, p *v
 		in.Annotations[StateAnnotation] = state
 	}
 	options := t.options.ProvisionerOptions()
-	options.Force = true // its spec was decided when it was created
+	options.Force = true // the spec was decided when the claim was created
 	if stored != nil {
 		out, _ := v1alpha5.MachineFromV1(in, stored.Provenance(), options)
 		return out
 	}
 	out, _ := v1alpha5.MachineFromV1(in, (&v1alpha5.Machine{}).Provenance(), options)
-	// Like in earlier releases, a new Machine has the configuration of its kubelet and its instance.
+	// As in earlier releases, a new Machine has the configuration of its kubelet and its instance.
 	out.Spec.Kubelet = t.kubeletOf(p)
 	if p.Spec.ProviderRef != nil {
 		ref := *p.Spec.ProviderRef

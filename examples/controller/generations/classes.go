@@ -17,7 +17,7 @@ import (
 )
 
 // className identifies a node class of v1alpha5: an AWSNodeTemplate, an AWSNodeTemplate with the kubelet block of a Provisioner,
-// or a Provisioner's inline provider block. The zero value is none of them.
+// or a Provisioner's inline provider block. The zero value is not a node class.
 type className struct{ template, provisioner string }
 
 const classPrefix = string(v1.GenerationV1Alpha5) + "/"
@@ -68,7 +68,7 @@ func plainReference(ref *v1.NodeClassReference) {
 	if n := parseClass(ref.Name); n != (className{}) {
 		ref.Name = n.template
 		if n.template == "" {
-			ref.Name = n.provisioner // an inline block is referred to by its owner's name
+			ref.Name = n.provisioner // an inline block is referred to by the name of its Provisioner
 		}
 	}
 }
@@ -110,7 +110,7 @@ func (t *translator) classKubelet(p *v1alpha5.Provisioner) *awsv1.KubeletConfigu
 	return nil
 }
 
-// class returns a node class of v1alpha5, or nil if its objects don't exist or can't be converted, as the warnings explain.
+// class returns a node class of v1alpha5. It returns nil if the class's objects don't exist or can't be converted, as the warnings explain.
 func (t *translator) class(template *awsv1alpha1.AWSNodeTemplate, p *v1alpha5.Provisioner) (*awsv1.EC2NodeClass, conversion.Warnings) {
 	var result convert.Result
 	switch {
@@ -156,7 +156,7 @@ func (t *translator) placeClass(class *awsv1.EC2NodeClass, template *awsv1alpha1
 	defer t.mu.Unlock()
 	notes := t.classes[class.Name]
 	if notes.of != class.UID {
-		return // made again under its name
+		return // the class was deleted and created again with the same name
 	}
 	class.Finalizers = append([]string(nil), notes.finalizers...)
 	if len(notes.annotations) > 0 && class.Annotations == nil {

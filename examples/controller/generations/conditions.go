@@ -7,8 +7,8 @@ import (
 	"github.com/drawknife/drawknife/api/v1beta1"
 )
 
-// observed sets a missing observedGeneration of conditions to the object's present generation: early CRDs drop the field. The
-// condition's writer checks the object again within seconds.
+// observed sets a missing observedGeneration of conditions to the object's present generation: early CRDs drop this field. The condition's
+// writer checks the object again within seconds.
 func observed(conditions []metav1.Condition, generation int64) []metav1.Condition {
 	for i := range conditions {
 		if conditions[i].ObservedGeneration == 0 {

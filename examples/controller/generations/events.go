@@ -14,7 +14,7 @@ import (
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 )
 
-// teller publishes events on the stored objects: events of v1alpha5 objects are about their own kind.
+// teller publishes events on stored objects: an event of a v1alpha5 object refers to the object's stored kind.
 type teller struct {
 	recorder.EventRecorder
 	// machines reads Machines and Provisioners from the cache.
@@ -32,7 +32,7 @@ func (t *teller) AnnotatedEventf(about, related runtime.Object, annotations map[
 	t.EventRecorder.AnnotatedEventf(t.stored(about), related, annotations, kind, reason, action, note, args...)
 }
 
-// stored returns the stored object that an event is about.
+// stored returns the stored object for the object about, which an event refers to.
 func (t *teller) stored(about runtime.Object) runtime.Object {
 	switch o := about.(type) {
 	case *corev1.ObjectReference:

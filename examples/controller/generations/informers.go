@@ -37,7 +37,7 @@ func (i *informers) IndexField(ctx context.Context, object client.Object, field 
 	return (&indexer{base: i.Cache, translator: i.translator}).IndexField(ctx, object, field, value)
 }
 
-// source is a stored kind and the conversion of its objects; gone is called for deleted objects, and may be nil.
+// source is a stored kind with the conversion of its objects. gone is called for deleted objects, and may be nil.
 type source struct {
 	kind   client.Object
 	become func(stored client.Object) []client.Object
@@ -191,7 +191,7 @@ func (t translated) OnAdd(stored any, initially bool) {
 	}
 }
 
-// OnUpdate reports objects that appear, change or disappear by the update.
+// OnUpdate reports that an object appears, changes or disappears because of the update.
 func (t translated) OnUpdate(before, after any) {
 	old, ok := before.(client.Object)
 	object, also := after.(client.Object)
@@ -235,7 +235,7 @@ func (t translated) OnDelete(stored any) {
 	}
 }
 
-// told is an informer of a stored kind, and how its events reach handlers of v1 objects.
+// told is an informer of a stored kind. as converts handlers of v1 objects to handlers of the stored kind.
 type told struct {
 	cache.Informer
 	as func(toolscache.ResourceEventHandler) toolscache.ResourceEventHandler
@@ -288,7 +288,7 @@ func (b *both) add(to func(cache.Informer, toolscache.ResourceEventHandler) (too
 func (b *both) RemoveEventHandler(handle toolscache.ResourceEventHandlerRegistration) error {
 	list, ok := handle.(*registrations)
 	if !ok {
-		return nil // an unknown object counts as none
+		return nil // an unknown object counts as no object
 	}
 	var errs []error
 	for n, registration := range *list {

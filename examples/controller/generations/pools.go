@@ -20,7 +20,7 @@ type translator struct {
 	options convert.Options
 
 	mu sync.Mutex
-	// pools and classes are facts about pools, by UID, and about node classes, by name, that are not stored.
+	// pools and classes hold facts that are not stored: about pools, by UID, and about node classes, by name.
 	pools   map[types.UID]poolNotes
 	classes map[string]classNotes
 }
@@ -90,13 +90,13 @@ func (t *translator) provisioner(pool *v1.NodePool, stored *v1alpha5.Provisioner
 	v1.SetGenerationOf(in, v1.GenerationV1)
 	plainReference(&in.Spec.Template.Spec.NodeClassRef)
 	options := t.options.ProvisionerOptions()
-	options.Force = true // stored values were validated when they were stored
+	options.Force = true // the stored values were validated when they were stored
 	out, _ := v1alpha5.ProvisionerFromV1(in, stored.Provenance(), options)
 	out.Status.Conditions = conditionsOfProvisioner(pool.Status.Conditions, stored.Status.Conditions)
 	return out
 }
 
-// ours reports whether a reference is to the kind of node class that AWSNodeTemplates are converted to.
+// ours reports whether a reference names the kind of node class that AWSNodeTemplates are converted to.
 func ours(ref v1.NodeClassReference) bool {
 	return ref.Group == awsv1.Group && ref.Kind == awsv1.KindEC2NodeClass
 }

@@ -37,13 +37,13 @@ func AddToScheme(scheme *runtime.Scheme) error {
 // kinds says which v1alpha5 kinds the cluster has.
 type kinds struct{ provisioners, machines, templates bool }
 
-// any reports whether the cluster has any of them.
+// any reports whether the cluster has any of these kinds.
 func (k kinds) any() bool { return k.provisioners || k.machines || k.templates }
 
-// pools reports whether Provisioners are managed: this also needs the kind Machine, to store their instances.
+// pools reports whether Provisioners are managed. This also needs the kind Machine, in which their instances are stored.
 func (k kinds) pools() bool { return k.provisioners && k.machines }
 
-// Kinds that are watched and have events.
+// These kinds are watched, and events are published on them.
 var (
 	provisionerKind = v1alpha5.GroupVersion().WithKind(v1alpha5.KindProvisioner)
 	machineKind     = v1alpha5.GroupVersion().WithKind(v1alpha5.KindMachine)

@@ -31,11 +31,11 @@ import (
 const (
 	// ReasonUnconvertible: the object can't be converted to a NodePool, NodeClaim or EC2NodeClass, and is ignored.
 	ReasonUnconvertible = "Unconvertible"
-	// ReasonNoMachines: the cluster lacks the kind Machine, which new instances of a Provisioner are stored as.
+	// ReasonNoMachines: the cluster lacks the kind Machine, in which new instances of a Provisioner are stored.
 	ReasonNoMachines = "NoMachines"
 	// ReasonFirstGeneration: the object is managed, but its users should know about differences.
 	ReasonFirstGeneration = "FirstGeneration"
-	// ReasonSuperseded: a v1 object of the same name exists, so its nodes can be replaced by nodes of that.
+	// ReasonSuperseded: a v1 object of the same name exists, so nodes of this object can be replaced by nodes of the v1 object.
 	ReasonSuperseded = "Superseded"
 )
 
@@ -62,7 +62,7 @@ func addWatchers(mgr ctrl.Manager, t *translator, o Options) error {
 	return ctrl.NewControllerManagedBy(mgr).Named("generations.awsnodetemplate").For(&awsv1alpha1.AWSNodeTemplate{}).Complete(reconcile.Func(w.template))
 }
 
-// watcher publishes events on stored v1alpha5 objects: which are ignored and why, and advice about the others. It also sets the
+// watcher publishes events on stored v1alpha5 objects: which objects are ignored and why, and advice about other objects. It also sets the
 // condition Active of Provisioners.
 type watcher struct {
 	*translator
@@ -74,7 +74,7 @@ type watcher struct {
 	now    func() time.Time
 
 	mu sync.Mutex
-	// told contains the last message about each object.
+	// told has the last published message about each object.
 	told map[types.UID]string
 }
 
@@ -223,7 +223,7 @@ func (w *watcher) say(object convert.Object, v verdict) {
 // longest is the maximum length of an event's message.
 const longest = 900
 
-// problems returns the warnings that are at least as severe, each with its code and field.
+// problems returns the warnings that are at least as severe as least, each with its code and field.
 func problems(warnings conversion.Warnings, least conversion.Severity) string {
 	var out []string
 	for _, one := range warnings {
@@ -238,7 +238,7 @@ func problems(warnings conversion.Warnings, least conversion.Severity) string {
 	return text
 }
 
-// show maintains the Provisioner's condition Active: its pool's Ready, or false if the Provisioner is ignored.
+// show maintains the Provisioner's condition Active: the condition Ready of its pool, or false if the Provisioner is ignored.
 func (w *watcher) show(ctx context.Context, p *v1alpha5.Provisioner, v verdict) error {
 	want := v1beta1.Condition{
 		Type: v1alpha5.ConditionActive, Status: metav1.ConditionFalse, Reason: v.reason, Message: v.message,

@@ -17,8 +17,8 @@ import (
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 )
 
-// change is a wanted change of a v1 object: a JSON merge patch or the whole object, and the resource version that it is based on
-// (empty for any).
+// change is a wanted change of a v1 object: a JSON merge patch or the whole object. version is the resource version that the change is
+// based on, or empty for any version.
 type change struct {
 	patch   map[string]any
 	version string
@@ -118,12 +118,13 @@ func (c *translating) write(ctx context.Context, object client.Object, wanted ch
 	return fmt.Errorf("%T %s has no counterpart in v1alpha5", object, object.GetName())
 }
 
-// check returns a conflict if the change is based on another resource version than the stored one.
+// check returns a conflict error if the change is based on another resource version than the stored version.
 func (c change) check(kind string, stored client.Object) error {
 	if c.version == "" || c.version == stored.GetResourceVersion() {
 		return nil
 	}
-	return apierrors.NewConflict(schema.GroupResource{Group: v1.Group, Resource: kind}, stored.GetName(), fmt.Errorf("version %s is stored, but the change is to version %s", stored.GetResourceVersion(), c.version))
+	return apierrors.NewConflict(schema.GroupResource{Group: v1.Group, Resource: kind}, stored.GetName(),
+		fmt.Errorf("version %s is stored, but the change is based on version %s", stored.GetResourceVersion(), c.version))
 }
 
 func (c *translating) writePool(ctx context.Context, object *v1.NodePool, wanted change, status bool) error {
@@ -172,7 +173,7 @@ func (c *translating) writeClaim(ctx context.Context, object *v1.NodeClaim, want
 	}
 	before, after := c.live.machine(base, stored, p), c.live.machine(want, stored, p)
 	if status && before.Annotations[StateAnnotation] != after.Annotations[StateAnnotation] {
-		// The status values without a field in Machine are written first, because they have no effect alone.
+		// Write the status values for which Machine has no field first: they have no effect alone.
 		noted := before.DeepCopy()
 		noted.Annotations = after.Annotations
 		if err := c.send(ctx, stored, before, noted, false); err != nil {

@@ -22,14 +22,14 @@ import (
 
 // Options say which API versions are served.
 type Options struct {
-	// Webhook is the address of the conversion webhook; with it, v1beta1 is served next to v1. Nil means that only v1 is served. An API
-	// server refuses this while objects may still be stored as v1beta1.
+	// Webhook is the address of the conversion webhook; with it, v1beta1 is served next to v1. Nil means that only v1 is served. The API
+	// server refuses that while objects may still be stored as v1beta1.
 	Webhook *apiextensionsv1.WebhookClientConfig
-	// Alpha installs the kinds of v1alpha5 too.
+	// Alpha also installs the kinds of v1alpha5.
 	Alpha bool
 }
 
-// definitions are those to install.
+// definitions returns the CRDs to install.
 func (o Options) definitions() ([]*apiextensionsv1.CustomResourceDefinition, error) {
 	list := crds.All()
 	if o.Webhook != nil {
@@ -63,7 +63,7 @@ func (o Options) definitions() ([]*apiextensionsv1.CustomResourceDefinition, err
 }
 
 // CRDs creates missing CRDs, updates existing ones, and waits until the API server serves them. Objects are not touched.
-// Additional parts of an existing CRD are kept, such as labels, a conversion webhook and its CA bundle.
+// Parts that an existing CRD has in addition are kept, such as labels, a conversion webhook and its CA bundle.
 func CRDs(ctx context.Context, config *rest.Config, o Options) error {
 	scheme := runtime.NewScheme()
 	if err := apiextensionsv1.AddToScheme(scheme); err != nil {
@@ -82,7 +82,7 @@ func install(ctx context.Context, c client.Client, o Options) error {
 		return err
 	}
 	for _, want := range definitions {
-		// The API server may write a CRD's conditions, and another replica the same CRD, at any time.
+		// At any time, the API server may write the CRD's conditions, and another replica may write the CRD.
 		err := retry.RetryOnConflict(retry.DefaultBackoff, func() error { return put(ctx, c, want.DeepCopy()) })
 		if err != nil {
 			return fmt.Errorf("%s: %w", want.Name, err)
@@ -103,7 +103,7 @@ func put(ctx context.Context, c client.Client, want *apiextensionsv1.CustomResou
 		if err := c.Create(ctx, want); !apierrors.IsAlreadyExists(err) {
 			return err
 		}
-		err = c.Get(ctx, client.ObjectKeyFromObject(want), have) // another replica was first
+		err = c.Get(ctx, client.ObjectKeyFromObject(want), have) // another replica created it first
 	}
 	if err != nil {
 		return err

@@ -50,11 +50,11 @@ type Behaviour struct {
 	NeverRegisters bool
 	// RegisterAfter is the time from the instance's start until its Node is created.
 	RegisterAfter time.Duration
-	// ReadyAfter is the time from then until the node is ready.
+	// ReadyAfter is the time from the creation of the Node until the node is ready.
 	ReadyAfter time.Duration
 	// Less is subtracted from the capacity and allocatable resources passed to Boot.
 	Less corev1.ResourceList
-	// Drivers of storage on the node, for its CSINode. Nil means StorageDriver with no limit, an empty list none.
+	// Drivers are the storage drivers on the node, for its CSINode. Nil means StorageDriver without a limit; an empty list means no driver.
 	Drivers []storagev1.CSINodeDriver
 	// HoldsPods simulates a hanging kubelet: terminating pods stay.
 	HoldsPods bool
@@ -75,18 +75,18 @@ type Simulator struct {
 	storage workqueue.TypedRateLimitingInterface[storageWork]
 
 	mu sync.Mutex
-	// instances that were booted, by the name of their node, until both the instance and the node are gone.
+	// instances are the instances that were booted, by the name of their node, until both the instance and the node are gone.
 	instances map[string]*instance
 }
 
-// instance that was booted.
+// instance is an instance that was booted.
 type instance struct {
 	behaviour Behaviour
 	// off stops the kubelet.
 	off context.CancelFunc
-	// running until the power is off.
+	// running is true until the power is off.
 	running bool
-	// registered is true once the Node was created, ready once it was ready.
+	// registered is true once the Node was created; ready is true once it was ready.
 	registered, ready bool
 }
 
@@ -155,7 +155,7 @@ func (s *Simulator) PowerOff(name string) {
 	}
 }
 
-// SetBehaviour changes the behaviour of an instance from now on, also towards its existing pods. An unknown name is ignored.
+// SetBehaviour changes the behaviour of an instance from now on. This also affects its existing pods. An unknown name is ignored.
 func (s *Simulator) SetBehaviour(name string, behaviour Behaviour) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -24,7 +24,7 @@ const leaseDuration = 40 * time.Second
 // retryEvery is the wait after a failed request.
 const retryEvery = 250 * time.Millisecond
 
-// attachAnnotation leaves attaching of volumes to the controller manager, as every kubelet does by default.
+// attachAnnotation says that the controller manager attaches volumes, as for every kubelet by default.
 const attachAnnotation = "volumes.kubernetes.io/controller-managed-attach-detach"
 
 // register runs a kubelet until its node is ready.
@@ -83,7 +83,7 @@ func (s *Simulator) restore(ctx context.Context, name string) error {
 	return s.makeReady(ctx, name)
 }
 
-// join creates the Node, unless it exists: the response to an earlier attempt was lost, or the kubelet was restarted. If another
+// join creates the Node. The Node may exist already: the response to an earlier attempt was lost, or the kubelet was restarted. If another
 // instance's Node has that name, join waits until it is gone.
 func (s *Simulator) join(ctx context.Context, node *corev1.Node) (*corev1.Node, error) {
 	created, err := s.client.CoreV1().Nodes().Create(ctx, node, metav1.CreateOptions{})
@@ -95,7 +95,7 @@ func (s *Simulator) join(ctx context.Context, node *corev1.Node) (*corev1.Node, 
 		return nil, err
 	}
 	if there.Spec.ProviderID != node.Spec.ProviderID {
-		return nil, fmt.Errorf("it still belongs to instance %q", there.Spec.ProviderID)
+		return nil, fmt.Errorf("it still belongs to the instance %q", there.Spec.ProviderID)
 	}
 	return there, nil
 }
@@ -133,7 +133,7 @@ func (s *Simulator) wasReady(name string) bool {
 	return m != nil && m.ready
 }
 
-// conditions of a node with nothing wrong but, perhaps, that it is not ready yet.
+// conditions returns the conditions of a healthy node with this condition Ready.
 func conditions(ready corev1.ConditionStatus, reason string) []corev1.NodeCondition {
 	now := metav1.Now()
 	condition := func(kind corev1.NodeConditionType, status corev1.ConditionStatus, reason string) corev1.NodeCondition {
@@ -242,8 +242,8 @@ func (s *Simulator) renew(ctx context.Context, node string) error {
 	return err
 }
 
-// insist repeats a function until it succeeds; it returns false if the instance is powered off. NotFound is repeated too: in a
-// new cluster a namespace may not exist yet.
+// insist repeats a function until it succeeds; it returns false if the instance is powered off. NotFound is also repeated: in a new
+// cluster, a namespace may not exist yet.
 func (s *Simulator) insist(ctx context.Context, what string, try func() error) bool {
 	for {
 		err := try()

@@ -20,7 +20,7 @@ const (
 	StopsAfter = "e2e.drawknife.test/stops-after"
 )
 
-// podAddress of every pod; nothing listens there.
+// podAddress is the address of every pod; nothing listens there.
 const podAddress = "10.1.0.1"
 
 // syncPod does the kubelet's next step for a pod, and returns when to check it again.
@@ -62,15 +62,15 @@ func (s *Simulator) syncPod(ctx context.Context, key types.NamespacedName) (time
 	return 0, nil
 }
 
-// saidUnready reports whether a running pod was marked as not ready by someone else: the node lifecycle controller does that to
-// all pods of a node without recent heartbeats.
+// saidUnready reports whether another client marked a running pod as not ready: the node lifecycle controller does that to all pods of a
+// node without recent heartbeats.
 func saidUnready(pod *corev1.Pod) bool {
 	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
 		return c.Type == corev1.PodReady && c.Status == corev1.ConditionFalse
 	})
 }
 
-// stopsAt returns when the containers of a terminating pod stop: by themselves, or killed at the end of the grace period.
+// stopsAt returns when the containers of a terminating pod stop: by themselves, or at the end of the grace period.
 func stopsAt(pod *corev1.Pod) time.Time {
 	grace := time.Duration(0)
 	if pod.DeletionGracePeriodSeconds != nil {
@@ -83,7 +83,7 @@ func stopsAt(pod *corev1.Pod) time.Time {
 	return pod.DeletionTimestamp.Add(min(takes, grace) - grace)
 }
 
-// removePod deletes a stopped pod from the API. It is no error if the pod is gone, or its name belongs to another pod now.
+// removePod deletes a stopped pod from the API. It returns no error if the pod is gone, or if another pod has its name now.
 func (s *Simulator) removePod(ctx context.Context, pod *corev1.Pod) error {
 	pods := s.client.CoreV1().Pods(pod.Namespace)
 	err := pods.Delete(ctx, pod.Name, metav1.DeleteOptions{
@@ -135,7 +135,7 @@ func succeededStatus(pod *corev1.Pod, now metav1.Time) corev1.PodStatus {
 
 func (s *Simulator) patchStatus(ctx context.Context, pod *corev1.Pod, status corev1.PodStatus) error {
 	patch, err := json.Marshal(map[string]any{
-		"metadata": map[string]any{"uid": pod.UID}, // not those of a pod with the same name
+		"metadata": map[string]any{"uid": pod.UID}, // delete only this pod, not another pod with the same name
 		"status":   status,
 	})
 	if err != nil {

@@ -21,7 +21,7 @@ const StorageDriver = "disk.e2e.drawknife.test"
 // selectedNodeAnnotation is where kube-scheduler writes the node that a volume is for.
 const selectedNodeAnnotation = "volume.kubernetes.io/selected-node"
 
-// provisionerAnnotation is where the volume binder requests a volume from a driver.
+// provisionerAnnotation is the annotation with which the volume binder requests a volume from a driver.
 const provisionerAnnotation = "volume.kubernetes.io/storage-provisioner"
 
 // storageWork is a PersistentVolumeClaim that may need a volume, or a VolumeAttachment to complete.
@@ -73,21 +73,23 @@ func (s *Simulator) provision(ctx context.Context, namespace, name string) error
 	return err
 }
 
-// classOf returns the StorageClass of a claim. The claim may be seen before its class, and need not have another event.
+// classOf returns the StorageClass of a claim. The claim may be seen before its class, and may have no other event later: so classOf then
+// reads the class from the API server.
 func (s *Simulator) classOf(ctx context.Context, claim *corev1.PersistentVolumeClaim) (*storagev1.StorageClass, error) {
 	name := *claim.Spec.StorageClassName
 	class, err := s.classes.Get(name)
 	if apierrors.IsNotFound(err) {
 		class, err = s.client.StorageV1().StorageClasses().Get(ctx, name, metav1.GetOptions{})
 	}
-	if err != nil { // not wrapped, because NotFound is not repeated
+	if err != nil { // %v, not %w: after a NotFound, the caller would not try again
 		return nil, fmt.Errorf("the class of claim %s/%s: %v", claim.Namespace, claim.Name, err)
 	}
 	return class, nil
 }
 
-// zones returns the allowed zones of a claim's volume, none for any, or that kube-scheduler has yet to choose a node. If the
-// chosen node is gone, the claim is returned to kube-scheduler, as real drivers do: it would otherwise keep that node forever.
+// zones returns the allowed zones of a claim's volume; an empty list means any zone. wait is true if kube-scheduler must still choose a
+// node. If the chosen node is gone, zones returns the claim to kube-scheduler, as real drivers do. Otherwise the claim would keep that node
+// forever.
 func (s *Simulator) zones(ctx context.Context, claim *corev1.PersistentVolumeClaim, class *storagev1.StorageClass) (zones []string, wait bool, err error) {
 	if selected := claim.Annotations[selectedNodeAnnotation]; selected != "" {
 		node, err := s.nodes.Get(selected)

@@ -19,7 +19,7 @@ import (
 // byNode is the index of pods by their node.
 const byNode = "node"
 
-// The API server may be unavailable for some seconds; after that, waits stay short.
+// The API server may be unavailable for some seconds, and waits should be short after it is back.
 const (
 	firstRetry = 20 * time.Millisecond
 	lastRetry  = 2 * time.Second
@@ -123,8 +123,8 @@ func (s *Simulator) enqueue(pod *corev1.Pod) {
 	s.queue.Add(types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name})
 }
 
-// requeue queues the pods of a node again. Their events may have been ignored, because the instance was not known or behaved
-// differently, and no further event need come.
+// requeue queues the pods of a node again. Events of the pods may have been ignored because the instance was not known or behaved
+// differently, and there may be no further event.
 func (s *Simulator) requeue(node string) {
 	for _, pod := range s.podsOf(node) {
 		s.enqueue(pod)

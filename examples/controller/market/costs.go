@@ -25,7 +25,7 @@ const observeEvery = time.Minute
 
 // CostsOptions are the sources of costs for NewCosts. The zero value gives list prices.
 type CostsOptions struct {
-	// Cluster by name, for Sharing. Required with Commitments.
+	// Cluster is the name of the cluster, for Sharing. Required with Commitments.
 	Cluster string
 	// SpotRisk is the market that counts interruptions; nil means that they are not counted.
 	SpotRisk *spotrisk.Market
@@ -36,11 +36,11 @@ type CostsOptions struct {
 	Commitments func() *commitments.Account
 	// Reports returns the reports of other clusters of the account about their use of commitments; nil means that there are none.
 	Reports func() []commitments.ClusterUse
-	// Facts prefer, at equal price, instance types whose nodes are ready sooner; nil means that no type is preferred.
+	// Facts make plans prefer, at equal price, instance types whose nodes are ready sooner; nil means that no type is preferred.
 	Facts *nodefacts.Book
 	// Terms are further terms, such as fees, after those of spot risk and commitments. Nil: none.
 	Terms []planning.CostTerm
-	// Fees is the cost model of a snapshot whose terms follow these: fees.Choices.Models. Nil: none.
+	// Fees returns a cost model whose terms follow the other terms, for example fees.Choices.Models. Nil: none.
 	Fees func(*scheduling.Snapshot) *scheduling.CostModel
 	// Metrics shows how much of commitments is used; nil means that nothing is shown.
 	Metrics *Metrics
@@ -58,7 +58,7 @@ type Costs struct {
 	riskOf   []string              // the pools and catalogs for which the risk was computed
 	risk     []planning.CostTerm   // of spot risk
 	model    *scheduling.CostModel // the last returned model
-	uses     commitments.Uses      // of the last snapshot
+	uses     commitments.Uses      // uses of the last snapshot
 	peers    [][]string            // see Peers
 	failed   string                // the last error
 }
@@ -70,7 +70,7 @@ func NewCosts(o CostsOptions) (*Costs, error) {
 		return nil, err
 	}
 	if o.Commitments != nil && o.Cluster == "" {
-		return nil, &option.Error{Package: "market", Option: "Cluster", Rule: "is required with Commitments: other clusters know this one by it"}
+		return nil, &option.Error{Package: "market", Option: "Cluster", Rule: "is required with Commitments: it identifies the cluster to others"}
 	}
 	if err := (&planning.CostModel{Terms: o.Terms}).Validate(); err != nil {
 		return nil, fmt.Errorf("terms of the cost model: %w", err)
@@ -117,7 +117,7 @@ func (c *Costs) Uses() commitments.Uses {
 	return maps.Clone(c.uses)
 }
 
-// complain logs a failure once, until another one or none comes.
+// complain logs an error once. It logs the error again only after another error or after a call without error.
 func (c *Costs) complain(err error) {
 	if text := err.Error(); text != c.failed {
 		c.failed = text
@@ -149,7 +149,7 @@ func (c *Costs) paidTerms(s *scheduling.Snapshot) []planning.CostTerm {
 	return terms
 }
 
-// riskTerms returns the terms of spot risk. Within a minute they are computed once for the same pools.
+// riskTerms returns the terms of spot risk. They are computed again after a minute, or if the pools have changed.
 func (c *Costs) riskTerms(s *scheduling.Snapshot) []planning.CostTerm {
 	if c.options.SpotRisk == nil {
 		return nil
@@ -174,7 +174,8 @@ func (c *Costs) riskTerms(s *scheduling.Snapshot) []planning.CostTerm {
 	return c.risk
 }
 
-// inputs returns one input for each catalog: the same offering may have another price there, as with a licence.
+// inputs returns one input for each catalog, because the same offering may have another price in another catalog, for example with a
+// licence.
 func (c *Costs) inputs(s *scheduling.Snapshot) []spotrisk.TermsInput {
 	pools := map[string][]string{}
 	for i := range s.NodePools {
@@ -197,7 +198,7 @@ func (c *Costs) inputs(s *scheduling.Snapshot) []spotrisk.TermsInput {
 	return out
 }
 
-// longestGap is the longest time between two snapshots for which nodes are taken to have run all the time.
+// longestGap is the longest time between two snapshots for which nodes count as running all the time.
 const longestGap = 10 * time.Minute
 
 // observe notes the spot prices of the snapshot, and for how long its spot nodes have run since the last time.

@@ -6,7 +6,7 @@
 //	err = reconcilers.Add(mgr, reconcilers.Options{Provider: provider, CostModel: costs.Model, Market: costs})
 //
 // [Costs] is the cost model of each snapshot: terms of spot risk (package scheduling/spotrisk) and of commitments (packages
-// cloudprovider/commitments and scheduling/discounts). It observes prices and nodes in the snapshots that it is asked for, and learns of
-// launches and interruptions as a reconcilers.MarketObserver. [Keeper] stores the observations in a ConfigMap, [Sharing] reports the
+// cloudprovider/commitments and scheduling/discounts). It observes prices and nodes in the snapshots for which it computes the model, and
+// gets launches and interruptions as a reconcilers.MarketObserver. [Keeper] stores the observations in a ConfigMap, [Sharing] reports the
 // cluster's use of commitments to other clusters of the account, and [Scores] requests spot placement scores.
 package market

@@ -10,14 +10,14 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider/commitments"
 )
 
-// fileEvery is how often a file is looked at.
+// fileEvery is how often a file is checked for changes.
 const fileEvery = time.Minute
 
-// File reads an account's commitments from a file (commitments.Decode), and again when it has changed: a file that is mounted from a
-// ConfigMap or a bucket, or that a program writes. While the file can't be read, the last content remains in use. It is safe for
-// concurrent use.
+// File reads an account's commitments from a file (commitments.Decode), and reads them again when the file has changed. The file may be
+// mounted from a ConfigMap or a bucket, or written by a program. While the file can't be read, the last content remains in use. It is safe
+// for concurrent use.
 type File struct {
-	// Path of the file. Required.
+	// Path is the path of the file. Required.
 	Path string
 	// Logger receives errors, once for each version of the file; nil discards them.
 	Logger *slog.Logger
@@ -26,7 +26,7 @@ type File struct {
 
 	mu      sync.Mutex
 	looked  time.Time
-	version time.Time // modification time of what was read
+	version time.Time // modification time of the file that was read
 	failed  string
 	account *commitments.Account
 }

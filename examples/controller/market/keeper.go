@@ -23,7 +23,7 @@ import (
 const (
 	// saveEvery is how often changed content is saved.
 	saveEvery = time.Minute
-	// maxKept bounds the packed parts of a ConfigMap together; the API server refuses more than 1 MiB.
+	// maxKept limits the total size of the packed parts of a ConfigMap; the API server refuses more than 1 MiB.
 	maxKept = 900 << 10
 	// maxUnpacked bounds the unpacked size of a part.
 	maxUnpacked = 64 << 20
@@ -31,7 +31,7 @@ const (
 
 // Part is a piece of data that is kept after the end of the process.
 type Part struct {
-	// Name of its key in the ConfigMap: "spot-history".
+	// Name is the name of its key in the ConfigMap, for example "spot-history".
 	Name string
 	// Export returns its content; the bytes are equal as long as nothing has changed.
 	Export func() ([]byte, error)
@@ -52,21 +52,21 @@ func SpotHistory(m *spotrisk.Market) Part {
 	}
 }
 
-// Keeper keeps parts in a ConfigMap, packed by gzip under the name of the part with ".gz". The leader reads it when it starts, and writes
-// what has changed every minute and when it ends. A part that can't be read is left out and replaced; one that does not fit is not saved.
-// Both are logged. The ConfigMap can be copied to another cluster, or its parts to files: see docs/spot.md.
+// Keeper keeps parts in a ConfigMap, compressed by gzip. A part's key is its name with the suffix ".gz". The leader reads it when it
+// starts, and writes what has changed every minute and when it ends. A part that can't be read is ignored and later replaced; a part that
+// does not fit is not saved. Both are logged. The ConfigMap can be copied to another cluster, or its parts to files: see docs/spot.md.
 type Keeper struct {
 	// Client writes and Reader reads; a Reader without a cache needs no permission to list. Required.
 	Client client.Client
 	Reader client.Reader
-	// Namespace and Name of the ConfigMap. Required.
+	// Namespace and Name are those of the ConfigMap. Required.
 	Namespace, Name string
-	// Parts, with unique names.
+	// Parts are the parts to keep, with unique names.
 	Parts []Part
 	// Logger receives errors; nil discards them.
 	Logger *slog.Logger
 
-	saved map[string][]byte // parts as they were saved or read last, packed
+	saved map[string][]byte // parts as they were last saved or read, compressed
 }
 
 // NeedLeaderElection returns true: one process writes.
@@ -80,7 +80,7 @@ func (k *Keeper) Start(ctx context.Context) error {
 			break
 		}
 		k.log().Warn("cannot read history, retrying", "configMap", k.Namespace+"/"+k.Name, "error", err)
-		select { // saving now would replace what could not be read
+		select { // do not save now: this would replace content that could not be read
 		case <-ctx.Done():
 			return nil
 		case <-time.After(saveEvery):
@@ -107,7 +107,7 @@ func (k *Keeper) try(ctx context.Context) error {
 	return nil
 }
 
-// Load reads the ConfigMap and imports its parts. Without a ConfigMap there is nothing to import.
+// Load reads the ConfigMap and imports its parts. If the ConfigMap does not exist, Load does nothing.
 func (k *Keeper) Load(ctx context.Context) error {
 	k.saved = map[string][]byte{}
 	found := &corev1.ConfigMap{}
@@ -161,7 +161,7 @@ func (k *Keeper) Save(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// write stores the parts. Keys of others stay as they are.
+// write stores the parts. Other keys of the ConfigMap stay as they are.
 func (k *Keeper) write(ctx context.Context, parts map[string][]byte) error {
 	found := &corev1.ConfigMap{}
 	err := k.Reader.Get(ctx, client.ObjectKey{Namespace: k.Namespace, Name: k.Name}, found)

@@ -41,7 +41,8 @@ func NewMetrics(registerer prometheus.Registerer) (*Metrics, error) {
 	return m, nil
 }
 
-// shown shows how much of each commitment is used, and by whom. Commitments that are gone are no longer shown.
+// shown updates the metrics for the use of each commitment, by this cluster and by others. Commitments that no longer exist are no longer
+// shown.
 func (m *Metrics) shown(shares []commitments.Share, own commitments.Uses) {
 	if m == nil {
 		return

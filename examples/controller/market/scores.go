@@ -20,19 +20,19 @@ import (
 const (
 	// scoresEvery is how often scores are requested; a score is used for a day.
 	scoresEvery = 12 * time.Hour
-	// scoresRetry is the wait after a failure, and while there is nothing to ask for.
+	// scoresRetry is the wait after a failure, and while there is no group to request scores for.
 	scoresRetry = 15 * time.Minute
-	// leastPeers is how many types a score needs: EC2 always gives low ones for fewer.
+	// leastPeers is the minimum number of types in a group: EC2 always gives low scores for fewer types.
 	leastPeers = 3
 )
 
 // Scores requests spot placement scores for the instance types of the cluster's spot nodes, together with their peers: types with as many
-// vCPUs and as much memory. Each type of such a group gets the score of the group. Groups with the most nodes come first. Groups beyond
-// the number of configurations are not requested.
+// vCPUs and as much memory. Each type of such a group gets the score of the group. Groups with the most nodes come first. Groups beyond the
+// limit Configurations are not requested.
 type Scores struct {
-	// Ask returns the scores of zones for spot capacity of any of the types: aws.Provider.SpotPlacementScores. Required.
+	// Ask returns the scores of zones for spot capacity of any of the types, for example aws.Provider.SpotPlacementScores. Required.
 	Ask func(ctx context.Context, types []string) (map[string]int, error)
-	// Peers returns groups of types: Costs.Peers. Required.
+	// Peers returns groups of types, for example Costs.Peers. Required.
 	Peers func() [][]string
 	// Market receives the scores. Required.
 	Market *spotrisk.Market
@@ -46,10 +46,10 @@ type Scores struct {
 	Clock option.Clock
 }
 
-// NeedLeaderElection returns true: one process asks.
+// NeedLeaderElection returns true: only one process requests scores.
 func (s *Scores) NeedLeaderElection() bool { return true }
 
-// Start asks until ctx ends.
+// Start requests scores until ctx ends.
 func (s *Scores) Start(ctx context.Context) error {
 	for {
 		pause := scoresEvery
@@ -92,8 +92,8 @@ func (s *Scores) Refresh(ctx context.Context) (asked int, err error) {
 // shape contains the common properties of peers.
 type shape struct{ milliCPU, memory int64 }
 
-// Peers are groups of at least three instance types with as many vCPUs and as much memory, of each shape that spot nodes of the last
-// observed snapshot have; shapes with most nodes first. The groups must not be changed.
+// Peers returns groups of at least three instance types with equal numbers of vCPUs and equal memory. There is one group for each such size
+// among the spot nodes of the last observed snapshot; groups with the most nodes come first. The groups must not be changed.
 func (c *Costs) Peers() [][]string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -134,7 +134,7 @@ func peersOf(s *scheduling.Snapshot) [][]string {
 	return out
 }
 
-// gibibytes returns the memory, rounded: types of one size differ a little in what the hypervisor takes.
+// gibibytes returns the memory, rounded: for types of one size, the memory that the hypervisor uses differs a little.
 func gibibytes(capacity corev1.ResourceList) int64 {
 	const gib = 1 << 30
 	return (capacity.Memory().Value() + gib/2) / gib

@@ -24,7 +24,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider/commitments"
 )
 
-// shareEvery is how often a cluster reports what it uses, and reads what others do.
+// shareEvery is how often a cluster reports its use, and reads the reports of others.
 const shareEvery = time.Minute
 
 // Store contains the reports of an account's clusters to each other.
@@ -39,9 +39,9 @@ type Store interface {
 type Sharing struct {
 	// Cluster by name. Required.
 	Cluster string
-	// Uses returns the cluster's use of commitments: Costs.Uses. Required.
+	// Uses returns the cluster's use of commitments, for example Costs.Uses. Required.
 	Uses func() commitments.Uses
-	// Store of the reports. Required.
+	// Store contains the reports. Required.
 	Store Store
 	// Logger receives errors; nil discards them.
 	Logger *slog.Logger
@@ -71,7 +71,7 @@ func (s *Sharing) Start(ctx context.Context) error {
 	}
 }
 
-// Exchange reads the reports of other clusters, and writes that of this cluster. A cluster that has not planned yet writes no report.
+// Exchange reads the reports of other clusters, and writes the report of this cluster. A cluster that has not planned yet writes no report.
 func (s *Sharing) Exchange(ctx context.Context) error {
 	reports, err := s.Store.List(ctx)
 	s.mu.Lock()
@@ -106,19 +106,19 @@ func (s *Sharing) Clusters() []string {
 	return names
 }
 
-// Directory is a Store with a file for each cluster, which all clusters of the account must be able to write: a shared file system, or a
-// bucket that is mounted.
+// Directory is a Store with a file for each cluster. All clusters of the account must be able to write to it: a shared file system, or a
+// mounted bucket.
 type Directory string
 
-// useSuffix ends the names of files of reports.
+// useSuffix is the suffix of the names of report files.
 const useSuffix = ".commitments.json"
 
-// maxReports bounds how many clusters are read.
+// maxReports limits the number of reports that are read.
 const maxReports = 1000
 
 var plainName = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z_.-]{0,99}$`)
 
-// Put implements Store. The file is replaced at once, so that nobody reads half of it.
+// Put implements Store. The file is replaced atomically, so that nobody reads half of it.
 func (d Directory) Put(_ context.Context, use commitments.ClusterUse) error {
 	if !plainName.MatchString(use.Cluster) {
 		return fmt.Errorf("cluster %q: its name can't be that of a file: use letters, digits, '-', '_' and '.'", use.Cluster)
@@ -149,7 +149,7 @@ func (d Directory) List(context.Context) ([]commitments.ClusterUse, error) {
 		}
 		use, err := readUse(filepath.Join(string(d), entry.Name()))
 		switch {
-		case errors.Is(err, fs.ErrNotExist): // it was replaced or removed meanwhile
+		case errors.Is(err, fs.ErrNotExist): // it was replaced or removed in the meantime
 		case err != nil:
 			errs = append(errs, fmt.Errorf("report %s: %w", entry.Name(), err))
 		default:
@@ -168,7 +168,8 @@ func readUse(name string) (commitments.ClusterUse, error) {
 	return commitments.DecodeUse(file)
 }
 
-// ConfigMap is a Store in a ConfigMap with a key for each cluster. Clusters that share it all write to the API server that has it.
+// ConfigMap is a Store in a ConfigMap with a key for each cluster. All clusters that share it write to the API server that has the
+// ConfigMap.
 type ConfigMap struct {
 	// Client writes and Reader reads. Required.
 	Client client.Client

@@ -14,7 +14,7 @@ import (
 	"github.com/drawknife/drawknife/aws"
 )
 
-// Cluster has the details of a cluster: from EKS, or set explicitly. Clusters outside EKS need the explicit settings.
+// Cluster has the details of a cluster: from EKS, or from explicit settings. Clusters outside EKS need the explicit settings.
 type Cluster struct {
 	// Found returns the details from EKS. Required.
 	Found aws.ClusterInfoSource
@@ -78,7 +78,8 @@ func (c *Cluster) tell(err error) {
 		"error", err)
 }
 
-// currentVersion returns the API server's version; while it does not respond, its last known version, or that from EKS.
+// currentVersion returns the API server's version. While the API server does not respond, it returns the last known version, or the version
+// from EKS.
 func (c *Cluster) currentVersion(ofEKS string) (string, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -105,7 +106,7 @@ func ServerVersion(api discovery.ServerVersionInterface) func() (string, error) 
 		if err != nil {
 			return "", fmt.Errorf("asking the API server for its version: %w", err)
 		}
-		minor := strings.TrimRight(info.Minor, "+") // the form that EKS uses
+		minor := strings.TrimRight(info.Minor, "+") // EKS uses this form
 		if info.Major == "" || minor == "" {
 			return "", fmt.Errorf("asking the API server for its version: unexpected answer %q.%q", info.Major, info.Minor)
 		}

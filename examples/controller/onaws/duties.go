@@ -27,11 +27,11 @@ const (
 	conflictRetry = 200 * time.Millisecond
 )
 
-// taggedAnnotation is on claims whose instances have got the tags that were unknown at launch.
+// taggedAnnotation is an annotation of claims. It says that the instance has the tags that were unknown at launch.
 const taggedAnnotation = "karpenter.k8s.aws/tagged"
 
-// duties are periodic tasks of the leader for the AWS provider: late tags, lost or ending reservations, and unused instance
-// profiles. Instances without a claim are terminated elsewhere, by garbage collection.
+// duties are periodic tasks of the leader for the AWS provider: tags that were unknown at launch, lost or ending reservations, and unused
+// instance profiles. Instances without a claim are not terminated here, but by garbage collection.
 type duties struct {
 	provider *aws.Provider
 	client   client.Client
@@ -88,12 +88,12 @@ func (d *duties) review(ctx context.Context) {
 }
 
 func (d *duties) complain(ctx context.Context, failure string, err error, more ...any) {
-	if ctx.Err() == nil && !apierrors.IsConflict(err) { // after a conflict it is repeated in a minute
+	if ctx.Err() == nil && !apierrors.IsConflict(err) { // after a conflict, the next review in a minute repeats it
 		d.log.Warn(failure, append(more, "error", err)...)
 	}
 }
 
-// tag puts the late tags on the instance of a registered claim, once.
+// tag adds the tags that were unknown at launch to the instance of a registered claim, once.
 func (d *duties) tag(ctx context.Context, claim *v1.NodeClaim) error {
 	if claim.Annotations[taggedAnnotation] == "true" || claim.DeletionTimestamp != nil || claim.Status.NodeName == "" {
 		return nil
@@ -115,8 +115,8 @@ func (d *duties) tag(ctx context.Context, claim *v1.NodeClaim) error {
 	return client.IgnoreNotFound(d.client.Patch(ctx, next, unchangedSince(claim)))
 }
 
-// carryOut deletes a claim whose capacity block ends, or relabels one whose instance has left its reservation. The node is
-// relabelled before the claim: the next review checks the claim's labels, so it repeats the task if only the node was changed.
+// carryOut deletes a claim whose capacity block ends, or relabels a claim whose instance has left its reservation. The node is relabelled
+// before the claim: the next review checks only the claim's labels, so it repeats the task if only the node was changed.
 func (d *duties) carryOut(ctx context.Context, duty aws.ReservationDuty) error {
 	claim := &v1.NodeClaim{}
 	if err := d.client.Get(ctx, types.NamespacedName{Name: duty.NodeClaim}, claim); err != nil {
@@ -168,7 +168,7 @@ func (d *duties) collectProfiles(ctx context.Context) time.Duration {
 		d.log.Info("deleted unused instance profiles", "profiles", deleted)
 	}
 	if again <= 0 {
-		return never // no profiles are made
+		return never // this provider creates no profiles
 	}
 	return again
 }

@@ -71,7 +71,7 @@ func (o *overlays) Overlay(ctx context.Context, nodePool string, types []*cloudp
 		case v1.QualifiedName(pool) == nodePool:
 			entry.Types, known = types, pool.Key()
 		case !pool.Conditions().IsTrue(v1.ConditionReady):
-			continue // planning leaves it out too
+			continue // planning also leaves it out
 		default:
 			var err error
 			if entry.Types, err = o.types(ctx, pool); err != nil {
@@ -109,7 +109,7 @@ func (o *overlays) apply(in overlay.Input) *overlay.Result {
 	if o.result == nil || !sameInput(o.in, in) {
 		in.Previous = o.result
 		o.result = overlay.Apply(in)
-		in.Previous = nil // earlier results are released
+		in.Previous = nil // so that earlier results can be freed
 		o.in = in
 	}
 	return o.result

@@ -39,8 +39,8 @@ type Options struct {
 	SharingClusters func() []string
 	// LaunchCost decides the order in which launches ask for offerings; see aws.Options. Nil: prices do.
 	LaunchCost func(v1.PoolKey) cloudprovider.LaunchCost
-	// NodeOverlays makes launches use prices with NodeOverlays applied. The manager's scheme and permissions must include
-	// NodeOverlays, and reconcilers.Options.Features.NodeOverlay must be set too.
+	// NodeOverlays makes launches use the prices that result from NodeOverlays. The manager's scheme and permissions must include
+	// NodeOverlays, and reconcilers.Options.Features.NodeOverlay must also be set.
 	NodeOverlays bool
 	// Metrics receives the provider's metrics. Nil registers none.
 	Metrics prometheus.Registerer
@@ -50,8 +50,8 @@ type Options struct {
 	Clock option.Clock
 }
 
-// New returns the provider and adds its periodic tasks to the manager, whose scheme must have the kinds of aws/api/v1. The error
-// is that of aws.New or of the manager.
+// New returns the provider and adds its periodic tasks to the manager, whose scheme must have the kinds of aws/api/v1. The error is an
+// error of aws.New or of the manager.
 func New(ctx context.Context, mgr ctrl.Manager, config aws.Config, o Options) (*Provider, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)

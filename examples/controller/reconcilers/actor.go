@@ -74,18 +74,18 @@ func newRound(claims []*v1.NodeClaim, nodes []*corev1.Node) *round {
 	return r
 }
 
-// learned reports whether the step's effects returned results; then the next step follows at once.
+// learned reports whether the step's effects returned results. If so, the next step follows at once.
 func (r *round) learned() bool {
 	return r.instance != provisioning.InstanceUnasked || r.searched || r.gates != nil || r.vanished
 }
 
-// forget clears the answers before the next step.
+// forget clears the results before the next step.
 func (r *round) forget() {
 	r.instance, r.searched, r.found, r.gates, r.created, r.vanished = provisioning.InstanceUnasked, false, "", nil, nil, false
 }
 
-// run carries out a step: its events, and its effects in order up to the first that fails or whose object is gone. The
-// latter is not an error: the round then knows that the object is gone, and the next step begins with that.
+// run carries out a step: its events, and its effects in order. It stops at the first effect that fails or whose object is gone. If an
+// object is gone, run returns no error: it sets r.vanished, and the next step begins with this state.
 func (a *actor) run(ctx context.Context, r *round, step provisioning.Step) error {
 	a.recorder.publish(step.Events)
 	return a.doAll(ctx, r, step.Effects)
@@ -115,7 +115,7 @@ func (a *actor) do(ctx context.Context, r *round, effect provisioning.Effect) er
 	return provisioning.Do(ctx, effect, roundEffects{a, r})
 }
 
-// errUnknownBase means a write to an object that was not read: a bug in this package.
+// errUnknownBase means that an effect writes an object that was not read: a bug in this package.
 var errUnknownBase = errors.New("the object was not read before it was written")
 
 func (a *actor) putClaim(ctx context.Context, r *round, want *v1.NodeClaim) error {
@@ -202,7 +202,7 @@ func (a *actor) deleteClaim(ctx context.Context, r *round, e provisioning.Delete
 		return err
 	}
 	if e.Reason == "" {
-		return nil // it is removed with its node, which somebody else deleted
+		return nil // the annotation is removed with its node, which another client deleted
 	}
 	claim := r.claims[e.UID]
 	a.log.Info("gave up launching NodeClaim", "nodeClaim", e.Name, "reason", e.Reason)
@@ -224,7 +224,7 @@ func (a *actor) createInstance(ctx context.Context, r *round, e provisioning.Cre
 	claim := e.Claim
 	answer, err := e.Launch(ctx, a.provider)
 	if ctx.Err() != nil {
-		// The process stopped during the call: the next one calls again and gets the same instance (CP-CREATE).
+		// The process stopped during the call. The next process calls again and gets the same instance (CP-CREATE).
 		return errors.Join(ctx.Err(), err)
 	}
 	now := a.now()

@@ -34,8 +34,8 @@ func Scheme() *runtime.Scheme {
 	return scheme
 }
 
-// Add adds all reconcilers to the manager, whose scheme must have the kinds of Scheme. The error is an *option.Error, or that of
-// the manager.
+// Add adds all reconcilers to the manager, whose scheme must have the kinds of Scheme. The error is an *option.Error, or an error of the
+// manager.
 func Add(mgr ctrl.Manager, o Options) error {
 	if err := o.complete(); err != nil {
 		return err
@@ -86,14 +86,14 @@ type wiring struct {
 	podEvents *podEvents
 	notes     *annotationWatcher
 	evictions *evictions
-	surge     *surge // nil unless Options.Evictor asks for it
+	surge     *surge // nil unless Options.Evictor requests it
 	leader    *leadership
 	confirmer *confirmer
 
 	disruptor     *disruptor
 	conditions    *conditionReconciler
-	interruptions *interruptions    // nil if the provider announces none
-	repair        *repairReconciler // nil without the feature, or policies of the provider
+	interruptions *interruptions    // nil if the provider announces no interruptions
+	repair        *repairReconciler // nil without the feature, or if the provider has no policies
 }
 
 func newWiring(mgr ctrl.Manager, o *Options) (*wiring, error) {

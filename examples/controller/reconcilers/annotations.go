@@ -15,8 +15,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
-// annotationWatcher publishes events on pods whose do-not-disrupt annotation is invalid and ignored. The leader does so, for
-// existing pods when it starts and for changed ones.
+// annotationWatcher publishes events on pods whose do-not-disrupt annotation is invalid and ignored. The leader publishes them: for all
+// existing pods when it starts, and later for changed pods.
 type annotationWatcher struct {
 	client   client.Reader
 	recorder *recorder

@@ -68,7 +68,7 @@ type ApprovalLaunch struct {
 	Pods          []string `json:"pods"`
 }
 
-// ApprovalReceiver is a node of the cluster that pods are planned for.
+// ApprovalReceiver is an existing node on which the command places pods.
 type ApprovalReceiver struct {
 	Name string   `json:"name"`
 	Pods []string `json:"pods"`
@@ -77,7 +77,7 @@ type ApprovalReceiver struct {
 const (
 	// longestDocument is the maximum size of the document: a ConfigMap with all its fields may have 1 MiB.
 	longestDocument = 900_000
-	// listedTypes are how many other instance types of a launch are listed.
+	// listedTypes is how many other instance types of a launch are listed.
 	listedTypes = 20
 )
 
@@ -122,7 +122,7 @@ func podNames(pods []scheduling.PodKey) []string {
 	return out
 }
 
-// shorten leaves pods out.
+// shorten removes pods from the document until it is small enough.
 func (d *ApprovalDocument) shorten() {
 	d.Shortened = true
 	for i := range d.Nodes {

@@ -44,12 +44,12 @@ const (
 	ApprovalWaiting ApprovalState = "waiting"
 	// ApprovalApproved: it will be validated and started.
 	ApprovalApproved ApprovalState = "approved"
-	// ApprovalRefused, ApprovalExpired: the command was dropped because someone refused it, or nobody approved it in time.
+	// ApprovalRefused and ApprovalExpired: the command was dropped because someone refused it, or because nobody approved it in time.
 	ApprovalRefused ApprovalState = "refused"
 	ApprovalExpired ApprovalState = "expired"
 	// ApprovalOutdated: the fleet has changed, so the command is no longer valid or no longer planned.
 	ApprovalOutdated ApprovalState = "outdated"
-	// ApprovalDone, ApprovalFailed: it was completed, or undone.
+	// ApprovalDone and ApprovalFailed: the command was completed, or undone.
 	ApprovalDone   ApprovalState = "done"
 	ApprovalFailed ApprovalState = "failed"
 )
@@ -57,7 +57,7 @@ const (
 const (
 	// approvalPrefix is the prefix of ConfigMap names, before the digest.
 	approvalPrefix = "drawknife-disruption-"
-	// approvalSweep is how often ConfigMaps of unknown commands are checked, and approvalKept how long they are kept.
+	// approvalSweep is how often ConfigMaps of unknown commands are checked; approvalKept is how long they are kept.
 	approvalSweep = time.Minute
 	approvalKept  = time.Hour
 	// longestOutcome is the maximum length of an outcome's reason: all annotations of an object share one size limit.
@@ -67,9 +67,9 @@ const (
 	unplannedAfter = 15 * time.Minute
 )
 
-// approvals is a disruption.Approver that holds commands as ConfigMaps. All state that must outlive the process is in these ConfigMaps: a
-// command that is planned again after a restart has the same digest and finds its ConfigMap, approved or not. Commands are never read from
-// ConfigMaps, so write access to these can't cause actions that were not planned.
+// approvals is a disruption.Approver that holds commands as ConfigMaps. All state that must outlive the process is in these ConfigMaps. A
+// command that is planned again after a restart has the same digest and finds its ConfigMap, whether approved or not. Commands are never
+// read from ConfigMaps. So write access to them can cause no actions that were not planned.
 type approvals struct {
 	client    client.Client
 	reader    client.Reader
@@ -80,10 +80,10 @@ type approvals struct {
 	told      func(ApprovalState)
 
 	mu sync.Mutex
-	// known are waiting or approved commands, by ID; unsaved are outcomes by digest.
+	// known are waiting or approved commands, by ID; unsaved are outcomes that are not stored yet, by digest.
 	known   map[string]*approvalObject
 	unsaved map[string]approvalOutcome
-	// began is when this process first checked the ConfigMaps as leader; swept is when it last did.
+	// began is when this process first checked the ConfigMaps as leader; swept is when it last checked them.
 	began, swept time.Time
 }
 
@@ -154,7 +154,8 @@ func (a *approvals) decision(ctx context.Context, known *approvalObject, object 
 			known.approved = true
 			a.told(ApprovalApproved)
 			a.log.Info("approved command", "configMap", known.name, "digest", known.digest, "by", by)
-			if err := a.save(ctx, object, approvalOutcome{state: ApprovalApproved}); err != nil { // for information only: the annotation decides
+			// The state is for information only: the annotation decides.
+			if err := a.save(ctx, object, approvalOutcome{state: ApprovalApproved}); err != nil {
 				a.log.Warn("cannot record approval", "configMap", known.name, "error", err)
 			}
 		}
@@ -206,7 +207,7 @@ func (a *approvals) propose(ctx context.Context, cmd *disruption.Command) (*appr
 	return &approvalObject{digest: digest, name: name, uid: object.UID, deadline: deadline}, nil, nil
 }
 
-// open reports whether somebody may still decide.
+// open reports whether somebody may still decide about a command in this state.
 func open(state ApprovalState) bool { return state == ApprovalWaiting || state == ApprovalApproved }
 
 // timeIn returns the time in an annotation; zero if there is none.
@@ -272,7 +273,7 @@ func outcomeOf(step disruption.Step, known *approvalObject, now time.Time) appro
 	return out
 }
 
-// flush stores the outcome for the digest, if one is not stored yet. The lock is held.
+// flush stores the outcome for the digest, if it is not stored yet. The lock is held.
 func (a *approvals) flush(ctx context.Context, digest string) error {
 	out, has := a.unsaved[digest]
 	if !has {
@@ -313,8 +314,8 @@ func (a *approvals) remove(ctx context.Context, object *corev1.ConfigMap) error 
 	return deleteExactly(ctx, a.client, object)
 }
 
-// sweep checks the ConfigMaps of unknown commands from time to time: those of an earlier process that were not planned again become
-// outdated, and all are deleted an hour after their deadline.
+// sweep checks the ConfigMaps of unknown commands from time to time. If a command of an earlier process was not planned again, its
+// ConfigMap becomes outdated. All ConfigMaps are deleted an hour after their deadline.
 func (a *approvals) sweep(ctx context.Context) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -346,7 +347,7 @@ func (a *approvals) sweep(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// tidy checks one of them.
+// tidy checks one ConfigMap.
 func (a *approvals) tidy(ctx context.Context, object *corev1.ConfigMap, now time.Time) error {
 	state, deadline := ApprovalState(object.Labels[ApprovalStateLabelKey]), timeIn(object, ApprovalDeadlineAnnotationKey)
 	last := deadline

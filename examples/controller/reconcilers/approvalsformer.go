@@ -12,14 +12,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Labels that say who made an object.
+// These labels say who created an object.
 const (
 	managedByLabelKey = "app.kubernetes.io/managed-by"
 	managedByValue    = "drawknife"
 )
 
-// formerApprovals deletes approval ConfigMaps from before approval was switched off, or moved to another namespace. They are no
-// longer read, so approving one would have no effect.
+// formerApprovals deletes approval ConfigMaps of an earlier configuration: before approval was switched off, or moved to another namespace.
+// They are no longer read, so approving one would have no effect.
 type formerApprovals struct {
 	client    client.Client
 	reader    client.Reader
@@ -61,8 +61,8 @@ func (f *formerApprovals) removed(ctx context.Context, now time.Time) bool {
 	return false
 }
 
-// madeForApproval reports whether approvals created the ConfigMap, by all its labels and annotations: a ConfigMap that merely has
-// one of the labels is not deleted.
+// madeForApproval reports whether package reconcilers created the ConfigMap for approval. It checks all labels and annotations: a ConfigMap
+// that merely has one of the labels is not deleted.
 func madeForApproval(object *corev1.ConfigMap) bool {
 	digest, named := strings.CutPrefix(object.Name, approvalPrefix)
 	return named && digest != "" && object.Annotations[ApprovalDigestAnnotationKey] == digest && object.Immutable != nil && *object.Immutable &&

@@ -8,7 +8,7 @@ import (
 	"github.com/drawknife/drawknife/internal/version"
 )
 
-// newBuildInfo returns a metric that is always 1, with labels that say from what the program was built.
+// newBuildInfo returns a metric that is always 1. Its labels describe the build of the program.
 func newBuildInfo() prometheus.Collector {
 	release, commit := version.Build()
 	g := prometheus.NewGauge(prometheus.GaugeOpts{

@@ -31,7 +31,7 @@ const conflictRetry = 200 * time.Millisecond
 // claimReconciler reconciles NodeClaims: launch, registration, initialization, expiry and termination.
 type claimReconciler struct {
 	*actor
-	// reader reads the API itself: a node that a cache does not show yet is not lost.
+	// reader reads from the API server: a node that the cache does not show yet must not count as lost.
 	reader   client.Reader
 	supports func(v1.NodeClassReference) bool
 	// devices makes nodes wait for the drivers that their plan relies on.
@@ -45,7 +45,7 @@ type claimReconciler struct {
 	// launchAfter is when to retry a failed launch: storing the failure triggers the reconciler again, which must not call the
 	// cloud at once.
 	launchAfter map[types.UID]time.Time
-	// checked is when a claim's consistency was checked.
+	// checked is the time of the last consistency check of each claim.
 	checked map[types.UID]time.Time
 }
 
@@ -141,7 +141,7 @@ func (r *claimReconciler) see(ctx context.Context, claim *v1.NodeClaim) (time.Du
 			}
 		}
 		if work.claims[uid] == before && !work.learned() {
-			return step.Again, nil // the result of the effects triggers a new reconcile
+			return step.Again, nil // the results of the effects trigger a new reconcile
 		}
 		if step.Again > 0 && work.instance == provisioning.InstanceEnding {
 			return step.Again, nil
@@ -150,7 +150,7 @@ func (r *claimReconciler) see(ctx context.Context, claim *v1.NodeClaim) (time.Du
 	return 0, fmt.Errorf("nodeclaim %s still changes after %d steps", claim.Name, longestRound)
 }
 
-// readNode reads the node that the claim is registered with, past the cache.
+// readNode reads the node that the claim is registered with from the API server, not from the cache.
 func (r *claimReconciler) readNode(ctx context.Context, claim *v1.NodeClaim) ([]*corev1.Node, error) {
 	if claim.Status.NodeName == "" || claim.DeletionTimestamp != nil {
 		return nil, nil
@@ -187,7 +187,7 @@ func (r *claimReconciler) next(claim *v1.NodeClaim, work *round) (step provision
 	return step, max(0, wait)
 }
 
-// settled does the rest for a claim: fields that older versions left out, its expiry, and the consistency check of its node's
+// settled does the remaining work for a claim: fields that older versions left out, its expiry, and the consistency check of its node's
 // size.
 func (r *claimReconciler) settled(ctx context.Context, work *round, claim *v1.NodeClaim, again time.Duration) (time.Duration, error) {
 	if claim.DeletionTimestamp != nil {
@@ -232,8 +232,8 @@ func (r *claimReconciler) expire(ctx context.Context, work *round, claim *v1.Nod
 	return nil
 }
 
-// consistencyDue reports whether a node's size is due for a check, and records the check. Every change triggers a reconcile,
-// which would be too often.
+// consistencyDue reports whether a node's size must be checked now. If so, it records the time of the check. Every change triggers a
+// reconcile: to check each time would be too often.
 func (r *claimReconciler) consistencyDue(uid types.UID, now time.Time) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -15,7 +15,8 @@ import (
 )
 
 // conditionMetrics are the metrics operator_<kind>_status_condition_* and operator_<kind>_termination_*: the conditions of
-// objects, how long they last, how often they change, and how long deletions take. Without objects, only counters and histograms remain.
+// objects, how long they last, how often they change, and how long deletions take. For a kind without objects, only counters and histograms
+// remain.
 type conditionMetrics struct {
 	reader  *conditionReader
 	now     func() time.Time
@@ -31,7 +32,7 @@ type objectKey struct{ kind, name string }
 // conditioned is the state of an object for the metrics.
 type conditioned struct {
 	conditions []metav1.Condition
-	deleted    time.Time // zero if it is not being deleted
+	deleted    time.Time // zero if the object is not being deleted
 }
 
 // conditionFamily are the metrics of one kind.
@@ -116,7 +117,7 @@ func (m *conditionMetrics) seen(before, after client.Object) {
 	}
 }
 
-// Describe sends the descriptions of all possible metrics.
+// Describe sends the descriptions of all metrics that Collect may send.
 func (m *conditionMetrics) Describe(out chan<- *prometheus.Desc) {
 	for _, f := range m.kinds {
 		out <- f.count

@@ -31,7 +31,7 @@ func newConditionReader(c client.Client, classes []client.Object) (*conditionRea
 	return r, nil
 }
 
-// of returns the conditions of an object and its kind; the kind is empty if the object is not reported. Nodes without a pool are not
+// of returns the kind of an object and its conditions. The kind is empty if the object is not reported. Nodes without a pool are not
 // reported.
 func (r *conditionReader) of(object client.Object) (kind string, conditions []metav1.Condition) {
 	switch o := object.(type) {

@@ -29,7 +29,7 @@ func (m *deviceMetrics) describe() []*prometheus.Desc {
 	return []*prometheus.Desc{m.published, m.allocated, m.planned}
 }
 
-// devicesOf are the labels of devices that are counted together.
+// devicesOf has the labels of devices that are counted together.
 type devicesOf struct{ driver, pool string }
 
 // deviceKey names a device in the cluster.
@@ -81,18 +81,18 @@ func countDevices(view *cluster.View, set *provisioning.PoolSet) deviceCounts {
 				counts.allocated[of]++
 				delete(taken, key)
 			} else {
-				counts.allocated[of] += 0 // also where all are free there is a time series
+				counts.allocated[of] += 0 // creates the time series also if all devices are free
 			}
 		}
 	}
-	for key := range taken { // their driver no longer publishes them
+	for key := range taken { // devices whose driver no longer publishes them
 		counts.allocated[devicesOf{key.driver, pools[key.pool]}]++
 	}
 	counts.plan(view, set, publish)
 	return counts
 }
 
-// plan counts the devices of nodes that are not initialised, for drivers that have published nothing there.
+// plan counts the expected devices of nodes that are not initialized, for drivers that have published nothing there yet.
 func (c *deviceCounts) plan(view *cluster.View, set *provisioning.PoolSet, publish map[[2]string]bool) {
 	if set == nil {
 		return
@@ -129,7 +129,8 @@ func (c *deviceCounts) plan(view *cluster.View, set *provisioning.PoolSet, publi
 	}
 }
 
-// allocatedDevices returns the devices that claims hold, each once, without those that are claimed for administration only (adminAccess).
+// allocatedDevices returns the devices that claims hold, each once. Devices that are claimed only for administration (adminAccess) are left
+// out.
 func allocatedDevices(claims []*resourcev1.ResourceClaim) map[deviceKey]bool {
 	taken := map[deviceKey]bool{}
 	for _, claim := range claims {

@@ -14,7 +14,7 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// checkDevices switches devices off if the API server does not serve their kinds: a watch of them would never start.
+// checkDevices switches devices off if the API server does not serve the kinds of DRA: a watch of these kinds would never start.
 func (o *Options) checkDevices(mapper meta.RESTMapper) error {
 	if !o.Features.Devices {
 		return nil
@@ -33,7 +33,7 @@ func (o *Options) checkDevices(mapper meta.RESTMapper) error {
 	return nil
 }
 
-// claimsOfSlice returns the claims whose node a slice is for.
+// claimsOfSlice returns the claims of the node that a slice belongs to.
 func (r *claimReconciler) claimsOfSlice(ctx context.Context, object client.Object) []reconcile.Request {
 	name := object.(*resourcev1.ResourceSlice).Spec.NodeName
 	if name == nil {
@@ -46,8 +46,8 @@ func (r *claimReconciler) claimsOfSlice(ctx context.Context, object client.Objec
 	return r.claimsOfNode(ctx, node)
 }
 
-// slicesFor returns the ResourceSlices of the claim's node while it waits for drivers to publish; else nil. The caller owns the
-// list.
+// slicesFor returns the ResourceSlices of the claim's node while the claim waits for drivers to publish; otherwise it returns nil. The
+// caller owns the list.
 func (r *claimReconciler) slicesFor(ctx context.Context, claim *v1.NodeClaim, nodes []*corev1.Node) ([]*resourcev1.ResourceSlice, error) {
 	if !r.devices || len(nodes) != 1 || len(v1.RequestedDRADrivers(claim)) == 0 || claim.DeepCopy().Conditions().IsTrue(v1.ConditionInitialized) {
 		return nil, nil

@@ -13,11 +13,12 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// reasonDevices is the reason, in metrics, of pods for whose claims no node can have the devices. Others have the code of their first reason.
+// reasonDevices is the reason that metrics show for pods whose device claims no node can satisfy. Other pods have the code of their first
+// reason.
 const reasonDevices = "Devices"
 
-// devicelessShown shows how many pods that claim devices have no place in the plan, by DeviceClass and reason. A pod that claims devices of several classes
-// counts for each.
+// devicelessShown updates the metric of pods that claim devices and have no place in the plan, by DeviceClass and reason. A pod that claims
+// devices of several classes counts for each.
 func (m *metrics) devicelessShown(snapshot *scheduling.Snapshot, plan *scheduling.Plan) {
 	m.deviceless.Reset()
 	claiming := map[scheduling.PodKey]*corev1.Pod{}

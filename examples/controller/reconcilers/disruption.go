@@ -26,17 +26,17 @@ import (
 // in the meantime.
 type disruptor struct {
 	*actor
-	// reader reads from the API server: a cache may not show yet what the previous process wrote.
+	// reader reads from the API server: the cache may not show yet what the previous process wrote.
 	reader  client.Reader
 	state   *cluster.State
 	planner *planner
 	options *DisruptionOptions
 	told    *disruptionMetrics
 	report  disruptionReport
-	// nomination is how long nodes that receive pods are not disrupted.
+	// nomination is the time for which nodes that are planned to receive pods are not disrupted.
 	nomination time.Duration
 
-	// changed triggers planning, moved triggers the execution of commands.
+	// changed triggers planning; moved triggers the execution of commands.
 	changed, moved chan struct{}
 	// hosts are the nodes that the last pass treated as not empty, because placeholders or ProvisioningRequests need their room.
 	hosts map[string]bool
@@ -53,7 +53,7 @@ type disruptor struct {
 	mu      sync.Mutex
 	queue   disruption.Queue
 	running map[string]*commandRun
-	// begins counts the started commands.
+	// begins is the number of started commands.
 	begins  int
 	history disruption.History
 	// unsaved are pools with disruptions in the history that are not stored yet.
@@ -67,7 +67,7 @@ type disruptor struct {
 	waves     waves
 	// memory is passed from one plan to the next. It is nil without a memory.
 	memory *disruption.Memory
-	// adopted is true once commands of earlier processes were searched for; looked is when that was first tried.
+	// adopted is true after the search for commands of earlier processes. looked is the time of the first attempt.
 	adopted bool
 	looked  time.Time
 }
@@ -91,7 +91,7 @@ func newDisruptor(o *Options, act *actor, reader client.Reader, state *cluster.S
 	return d
 }
 
-// NeedLeaderElection returns true: one process disrupts.
+// NeedLeaderElection returns true: only one process disrupts.
 func (d *disruptor) NeedLeaderElection() bool { return true }
 
 // Start plans and executes commands until ctx ends.
@@ -108,7 +108,7 @@ func (d *disruptor) Start(ctx context.Context) error {
 	return nil
 }
 
-// round is one pass, and how long to wait after it.
+// round runs one pass, and returns how long to wait after it.
 func (d *disruptor) round(ctx context.Context) time.Duration {
 	began := d.now()
 	outcome, again, err := d.pass(ctx)
@@ -139,13 +139,13 @@ const leastPause = 500 * time.Millisecond
 // rest waits for the given time, or until something triggers planning.
 func (d *disruptor) rest(ctx context.Context, wait time.Duration) {
 	if rest(ctx, nil, leastPause) {
-		rest(ctx, d.changed, max(1, wait-leastPause)) // 0 would be forever
+		rest(ctx, d.changed, max(1, wait-leastPause)) // 0 would mean forever
 	}
 }
 
-// pass validates commands that wait for validation. If no command is about to start, it cleans up and plans; it returns the time at which
-// another plan may have another result, if known. It does not plan earlier: nodes that are about to leave must not get pods, and no object
-// shows this before their command has started.
+// pass validates commands that wait for validation. If no command is about to start, it cleans up and plans. It returns the time at which
+// another plan may have another result, if that is known. It makes no plan while commands are about to start: their nodes must not get
+// pods, and no object shows this before the command has started.
 func (d *disruptor) pass(ctx context.Context) (outcome disruption.PassOutcome, again time.Time, err error) {
 	switch adopted, err := d.adopt(ctx); {
 	case err != nil:
@@ -187,7 +187,7 @@ func (d *disruptor) pass(ctx context.Context) (outcome disruption.PassOutcome, a
 		return disruption.PassFruitless, again, nil
 	}
 	if hosts := d.planner.bufferedNodes(); d.stale.Swap(false) || !maps.Equal(hosts, d.hosts) {
-		d.hosts = hosts // these are not part of the revision either
+		d.hosts = hosts // the view's revision does not include the hosts either
 		d.idle.Forget()
 	}
 	if wait := d.idle.Wait(view.Revision, now); wait > 0 {
@@ -221,7 +221,7 @@ func passOutcome(err error) disruption.PassOutcome {
 	return disruption.PassStarted
 }
 
-// survey examines all nodes. except are commands in progress, or about to be, whose members should count as candidates.
+// survey examines all nodes. except are commands in progress, or commands about to start; their members count as candidates.
 func (d *disruptor) survey(view *cluster.View, except, also []*disruption.Command) (*disruption.Fleet, error) {
 	var err error
 	if d.model == nil {
@@ -253,7 +253,7 @@ func (d *disruptor) survey(view *cluster.View, except, also []*disruption.Comman
 	return disruption.Survey(in)
 }
 
-// remembering is a planner that continues from its last plan.
+// remembering is a planner that can reuse results of its last plan.
 type remembering interface {
 	PlanAgain(ctx context.Context, f *disruption.Fleet, m *disruption.Memory) (*disruption.Plan, *disruption.Memory, error)
 }
@@ -297,7 +297,7 @@ func (d *disruptor) add(cmd *disruption.Command, fleet *disruption.Fleet) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	execution, err := d.queue.Add(cmd)
-	if err != nil { // the plan knew which commands were executing, so the planner has a bug
+	if err != nil { // the plan took the commands in progress into account, so the planner has a bug
 		d.log.Error("cannot start disruption command", "command", cmd.ID, "description", cmd.String(), "error", err)
 		return
 	}
@@ -314,8 +314,7 @@ func (d *disruptor) add(cmd *disruption.Command, fleet *disruption.Fleet) {
 	wake(d.moved)
 }
 
-// beginning reports whether members of a command are about to leave and no object shows it yet, or whether a command is being
-// undone.
+// beginning reports whether members of a command are about to be removed and no object shows it yet, or whether a command is being undone.
 func (d *disruptor) beginning() bool {
 	now := d.now()
 	d.mu.Lock()
@@ -331,7 +330,7 @@ func (d *disruptor) beginning() bool {
 		case now.Sub(run.undoing) < longestUndo:
 			return true
 		default:
-			d.log.Warn("planning although undoing a command takes too long", "command", id)
+			d.log.Warn("stopped waiting for the undo of a disruption command", "command", id)
 		}
 	}
 	return false
@@ -354,7 +353,7 @@ func (d *disruptor) cleanUp(ctx context.Context, view *cluster.View) error {
 	return nil
 }
 
-// seen handles object changes that are not part of the view's revision, or that commands wait for.
+// seen handles object changes that the view's revision does not include, or that commands wait for.
 func (d *disruptor) seen(before, after client.Object) {
 	switch object := after.(type) {
 	case *policyv1.PodDisruptionBudget:
@@ -419,7 +418,7 @@ func nodeReady(node *corev1.Node) bool {
 	return false
 }
 
-// isTrue reads a condition of a claim that is shared.
+// isTrue reads a condition without changing the claim, because other goroutines read it.
 func isTrue(claim *v1.NodeClaim, kind string) bool {
 	for i := range claim.Status.Conditions {
 		if c := &claim.Status.Conditions[i]; c.Type == kind {

@@ -19,25 +19,25 @@ type commandRun struct {
 	execution *disruption.Execution
 	// place is the command's position in the order of starting, which is the order of the plan.
 	place int
-	// members are the members by node, as they were when the command was planned or adopted, for metrics.
+	// members are the members by node name, as they were when the command was planned or adopted. Metrics use them.
 	members map[string]memberObjects
-	// replacements are the ordered replacements, at the same indexes as in the command.
+	// replacements are the requested replacements, at the same indexes as in the command.
 	replacements []launchedReplacement
 	// tainting contains the error of the last failed attempt to taint a member.
 	tainting map[string]error
-	// deleted are members whose deletion was counted.
+	// deleted has the members whose deletion was counted in metrics.
 	deleted map[types.UID]bool
-	// asksValidation is true while the command waits for its validation; validation is the answer.
+	// asksValidation is true while the command waits for its validation; validation is the result.
 	asksValidation bool
 	validation     *disruption.Validation
 	// approval is the approver's last answer, and askAgain is the time of the next question.
 	approval *disruption.Approval
 	askAgain time.Time
-	// settled is true when the command has started, and counted when metrics have counted its start, perhaps in an earlier process.
+	// settled is true after the command has started. counted is true after metrics have counted its start, perhaps in an earlier process.
 	settled, counted bool
-	// undoing is the time when it was first noticed that the command is being undone.
+	// undoing is the time when the disruptor first noticed that the command is being undone.
 	undoing time.Time
-	// noting is the error of storing the history.
+	// noting is the last error from storing the history.
 	noting error
 }
 
@@ -47,7 +47,7 @@ type memberObjects struct {
 	pool  *v1.NodePool
 }
 
-// launchedReplacement is a replacement that was asked for.
+// launchedReplacement is a replacement that was requested.
 type launchedReplacement struct {
 	claim string
 	uid   types.UID
@@ -63,7 +63,7 @@ func newCommandRun(e *disruption.Execution) *commandRun {
 	}
 }
 
-// longestStride is the maximum number of steps of a command in a row before others continue.
+// longestStride is the maximum number of steps of a command in a row before other commands continue.
 const longestStride = 5
 
 // carryOut executes commands until ctx ends.
@@ -74,7 +74,7 @@ func (d *disruptor) carryOut(ctx context.Context) {
 	}
 }
 
-// advance continues every command as far as possible now, and returns when to continue; 0 means when something changes.
+// advance continues every command as far as possible now. It returns when to continue; 0 means that the next change triggers it.
 func (d *disruptor) advance(ctx context.Context) time.Duration {
 	d.mu.Lock()
 	list := d.queue.Executions()
@@ -121,8 +121,7 @@ func (d *disruptor) stride(ctx context.Context, e *disruption.Execution) time.Du
 			}
 			return 0
 		}
-		// Immediate results are handled immediately: no plan may be made between the creation of replacements and the marking of
-		// the members.
+		// Handle immediate results at once: no plan may be made between the creation of replacements and the marking of the members.
 		if err != nil || !seenAtOnce(step.Effects) {
 			return step.Again
 		}
@@ -142,7 +141,8 @@ func seenAtOnce(effects []disruption.Effect) bool {
 	return len(effects) > 0
 }
 
-// step asks the command what to do, and does it. The error is the first failure; the execution gets the failures that it needs to know.
+// step asks the command's execution for its next step, and carries it out. The error is the first failure. Failures that the execution must
+// know are also passed to it.
 func (d *disruptor) step(ctx context.Context, run *commandRun) (disruption.Step, error) {
 	observed, err := d.observe(ctx, run)
 	if err != nil {
@@ -166,7 +166,7 @@ func (d *disruptor) step(ctx context.Context, run *commandRun) (disruption.Step,
 		}
 		if !run.settled {
 			run.settled = true
-			wake(d.changed) // others may be planned now
+			wake(d.changed) // other commands may be planned now
 		}
 	}
 	d.mu.Unlock()
@@ -217,7 +217,7 @@ func (d *disruptor) observe(ctx context.Context, run *commandRun) (disruption.Ob
 	return out, nil
 }
 
-// nameOfMember returns the name of a member's instance in the view: its claim's name, or its node's name without a claim.
+// nameOfMember returns the name of a member's instance in the view: the name of its claim, or, without a claim, the name of its node.
 func nameOfMember(m *disruption.Member, claim *v1.NodeClaim) string {
 	if claim != nil {
 		return v1.QualifiedName(claim)
@@ -246,7 +246,7 @@ func (d *disruptor) observeReplacement(ctx context.Context, r *launchedReplaceme
 	return state, nil
 }
 
-// begun records that a command has started: its replacements were launched and its members are leaving. The lock is held.
+// begun records that a command has started: its replacements were launched and its members are being removed. The lock is held.
 func (d *disruptor) begun(run *commandRun) {
 	cmd := run.execution.Command()
 	d.told.take(cmd.StartedSamples())
@@ -268,7 +268,7 @@ func (d *disruptor) priceOf(pool v1.PoolKey, labels map[string]string) float64 {
 	return 0
 }
 
-// innocent reports whether a command ended for a reason that is not the fault of its nodes' pools.
+// innocent reports whether a command ended for a reason that its nodes' pools did not cause.
 func innocent(err error) bool {
 	for _, reason := range []error{disruption.ErrRefused, disruption.ErrVoid, disruption.ErrHeldBack, disruption.ErrInterrupted, disruption.ErrMemberGone} {
 		if errors.Is(err, reason) {

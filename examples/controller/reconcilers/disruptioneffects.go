@@ -19,8 +19,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
-// effect carries out one effect of a command; run is nil for effects that are undone after a restart. A missing object is no
-// error. A write conflict is no error either if there is a command, which repeats the effect.
+// effect carries out one effect of a command; run is nil for effects that are undone after a restart. A missing object causes no error. A
+// write conflict causes no error either if there is a command, because the command repeats the effect.
 func (d *disruptor) effect(ctx context.Context, run *commandRun, effect disruption.Effect) error {
 	err := disruption.Do(ctx, effect, commandEffects{d, run})
 	if err != nil && run != nil && apierrors.IsConflict(err) {
@@ -29,7 +29,7 @@ func (d *disruptor) effect(ctx context.Context, run *commandRun, effect disrupti
 	return err
 }
 
-// askApproval asks the approver, but not again before the next ask is due, even if other changes trigger the command.
+// askApproval asks the approver. It asks again only when the next question is due, even if other changes trigger the command earlier.
 func (d *disruptor) askApproval(ctx context.Context, run *commandRun, ask disruption.AskApproval) error {
 	now := d.now()
 	if now.Before(run.askAgain) {
@@ -123,8 +123,8 @@ func (d *disruptor) launchReplacement(ctx context.Context, run *commandRun, e di
 		leaving[cmd.Members[i].UID] = true
 	}
 	if e.Replacement.Static {
-		// The size of a static pool must not be checked between the new claim and the mark on the old one: there would be one too
-		// many.
+		// The size of a static pool must not be checked between the creation of the new claim and the marking of the old claim: it would
+		// count one claim too many.
 		d.planner.scaling.Lock()
 		defer d.planner.scaling.Unlock()
 	}
@@ -155,7 +155,7 @@ func (d *disruptor) launchReplacement(ctx context.Context, run *commandRun, e di
 	return nil
 }
 
-// order returns a replacement in the form of the launcher.
+// order converts a replacement to the launcher's type.
 func (d *disruptor) order(ctx context.Context, r disruption.Replacement) (provisioning.Launch, error) {
 	view, err := d.planner.view(ctx, d.now())
 	if err != nil {
@@ -184,7 +184,7 @@ func (d *disruptor) order(ctx context.Context, r disruption.Replacement) (provis
 	return orders.Launches[0], nil
 }
 
-// deleteMember deletes the claim of a member, and counts that once.
+// deleteMember deletes the claim of a member, and counts the deletion once.
 func (d *disruptor) deleteMember(ctx context.Context, run *commandRun, e disruption.DeleteMember) error {
 	if err := deleteClaim(ctx, d.client, e.Claim, e.UID); err != nil {
 		return err

@@ -12,13 +12,13 @@ import (
 	"github.com/drawknife/drawknife/disruption"
 )
 
-// disruptionMetrics are the metrics of package disruption, and those of interruption messages.
+// disruptionMetrics are the metrics of package disruption, and the metrics of interruption messages.
 type disruptionMetrics struct {
 	counters   map[string]*prometheus.CounterVec
 	gauges     map[string]*prometheus.GaugeVec
 	histograms map[string]*prometheus.HistogramVec
 
-	// approvals counts the decisions on commands that need approval, waiting counts the commands without a decision.
+	// approvals counts the decisions on commands that need approval; waiting counts the commands without a decision.
 	approvals *prometheus.CounterVec
 	waiting   prometheus.Gauge
 
@@ -99,7 +99,7 @@ func (m *disruptionMetrics) take(samples ...[]disruption.Sample) {
 	}
 }
 
-// show resets the gauges, so that those of deleted pools disappear.
+// show sets the gauges. It resets them first, so that the gauges of deleted pools disappear.
 func (m *disruptionMetrics) show(samples []disruption.Sample, names ...string) {
 	for _, name := range names {
 		m.gauges[name].Reset()

@@ -18,7 +18,7 @@ type DisruptionOptions struct {
 	PlanTimeout *time.Duration
 	// Budgets limit disruption in addition to those of the NodePools.
 	Budgets []disruption.Budget
-	// Approver may delay or refuse commands before anything is done for them, as Approval says. Nil approves all commands.
+	// Approver may delay or refuse commands before anything is done for them; see Approval. Nil approves all commands.
 	Approver disruption.Approver
 	Approval disruption.ApprovalPolicy
 	// ApprovalNamespace makes each command wait for approval: a ConfigMap in this namespace shows the command until someone
@@ -32,7 +32,7 @@ type DisruptionOptions struct {
 	// Off disables disruption, except for forced removals.
 	Off bool
 
-	// nodesPerMinute is how many launches are let through in a minute; 0 means any number.
+	// nodesPerMinute is the maximum number of launches in a minute; 0 means no limit.
 	nodesPerMinute int
 }
 
@@ -63,7 +63,7 @@ func (d *DisruptionOptions) complete(o *Options) error {
 	return nil
 }
 
-// withinRate limits the new nodes of the planner's commands to the launches allowed per minute; 0 means no limit. Planners from outside
+// withinRate limits the number of new nodes of each command to the launches allowed per minute; 0 means no limit. Planners from outside
 // package disruption are not changed: see disruptor.overRate.
 func withinRate(planner disruption.Planner, nodesPerMinute int) disruption.Planner {
 	global, ok := planner.(*disruption.Global)
@@ -78,7 +78,8 @@ func withinRate(planner disruption.Planner, nodesPerMinute int) disruption.Plann
 // approvalTimeout is the time limit for one answer of an approver.
 const approvalTimeout = 10 * time.Second
 
-// longestWindow returns how far back budgets with a rate look, and planners that let nodes cool down.
+// longestWindow returns the longest time for which disruptions must be remembered: by budgets with a rate, and by planners that let nodes
+// cool down.
 func (d *DisruptionOptions) longestWindow() time.Duration {
 	longest := disruption.DefaultCoolDown
 	if global, ok := d.Planner.(*disruption.Global); ok {

@@ -15,15 +15,15 @@ import (
 	"github.com/drawknife/drawknife/scheduling/cluster"
 )
 
-// adoptionPatience is how long to wait until the view shows the same commands as the API; then commands are adopted from the view
-// anyway.
+// adoptionPatience is how long to wait until the view and the API show the same commands. After that time, commands are adopted from the
+// view anyway.
 const adoptionPatience = 30 * time.Second
 
-// adoptEvery is how often the two are compared.
+// adoptEvery is how often the view and the API are compared.
 const adoptEvery = time.Second
 
-// adopt adopts the commands that earlier processes recorded on objects, once, before the first plan. It reports whether that is
-// done.
+// adopt adopts the commands that earlier processes recorded on objects, once, before the first plan. done reports whether they were
+// adopted.
 func (d *disruptor) adopt(ctx context.Context) (done bool, err error) {
 	if d.adopted {
 		return true, nil
@@ -53,8 +53,8 @@ func (d *disruptor) adopt(ctx context.Context) (done bool, err error) {
 	return true, nil
 }
 
-// behind names a NodeClaim whose disruption record differs between the API and the view; empty if there is none. The last writes
-// of the previous process may not be in the cache yet.
+// behind returns the name of a NodeClaim whose disruption record in the view differs from the record in the API, or "" if there is no
+// difference. The last writes of the previous process may not be in the cache yet.
 func (d *disruptor) behind(ctx context.Context, view *cluster.View) (string, error) {
 	var list v1.NodeClaimList
 	if err := d.reader.List(ctx, &list); err != nil {
@@ -137,8 +137,8 @@ func (r *commandRun) remember(view *cluster.View) {
 	}
 }
 
-// adoptApprovals finds the approval ConfigMaps of adopted commands, so that their outcome is written there. This is for readers
-// only: a ConfigMap that can't be read now keeps its state.
+// adoptApprovals finds the approval ConfigMaps of adopted commands, so that their outcome is written there. The ConfigMaps are only for
+// readers: a ConfigMap that can't be read now keeps its state.
 func (d *disruptor) adoptApprovals(ctx context.Context, view *cluster.View, found *disruption.Recovery) {
 	if d.approvals == nil {
 		return
@@ -158,7 +158,7 @@ func (d *disruptor) adoptApprovals(ctx context.Context, view *cluster.View, foun
 	}
 }
 
-// restOfWaves delays the first plan until the wave that an earlier process started is over, if more waves were planned.
+// restOfWaves delays the first plan until the wave of an earlier process is over, if that process had planned more waves.
 func restOfWaves(under []*disruption.Command, now time.Time) waves {
 	under = slices.DeleteFunc(slices.Clone(under), func(cmd *disruption.Command) bool { return cmd.Wave >= cmd.Waves })
 	if len(under) == 0 {
@@ -198,12 +198,12 @@ func (d *disruptor) noteDisruptions(ctx context.Context, run *commandRun, e disr
 	return err
 }
 
-// note records disruptions for budgets with a rate and for cool-downs. The lock is held.
+// note records disruptions for budgets with a rate and for cool-downs. The lock is held by the caller.
 func (d *disruptor) note(started ...disruption.Disruption) {
 	d.history = d.history.Add(started...).Within(d.options.longestWindow(), d.now())
 }
 
-// saveHistory stores the pool's history in its annotation; a deleted pool needs none.
+// saveHistory stores the pool's history in the pool's annotation. It stores nothing for a deleted pool.
 func (d *disruptor) saveHistory(ctx context.Context, key v1.PoolKey) error {
 	base := &v1.NodePool{}
 	if err := d.client.Get(ctx, qualified(key.String()), base); err != nil {

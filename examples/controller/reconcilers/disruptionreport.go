@@ -13,9 +13,9 @@ import (
 // why it stays, or which command removes it. "?node=NAME" asks for one node. Only the leader has a report.
 const DisruptionReportPath = "/debug/disruption"
 
-// DisruptionReport is what is served at DisruptionReportPath.
+// DisruptionReport is the content at DisruptionReportPath.
 type DisruptionReport struct {
-	// Time of the last plan; zero before the first.
+	// Time is the time of the last plan; zero before the first plan.
 	Time time.Time `json:"time,omitzero"`
 	// Again is the time when the result may change without an event; zero if not known.
 	Again time.Time `json:"again,omitzero"`
@@ -48,7 +48,7 @@ type disruptionReport struct {
 	says map[string]string
 }
 
-// update stores the plan, and returns the verdicts that have changed.
+// update stores the plan, and returns the verdicts that differ from the last plan.
 func (r *disruptionReport) update(plan *disruption.Plan, uses []disruption.PoolUse) []disruption.Verdict {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -12,8 +12,8 @@ import (
 	"github.com/drawknife/drawknife/provisioning"
 )
 
-// holdBack reports whether the launch rate limiter does not allow the command's replacements now. Then the command is not
-// started, and its nodes are left alone until launches are allowed.
+// holdBack reports whether the launch rate limiter does not allow the command's replacements now. In that case the command is not started,
+// and its nodes are not disrupted until launches are allowed.
 func (d *disruptor) holdBack(cmd *disruption.Command) bool {
 	var prices []float64
 	for i := range cmd.Replacements {
@@ -38,10 +38,10 @@ func (d *disruptor) holdBack(cmd *disruption.Command) bool {
 	return true
 }
 
-// overRateFor is how long the nodes of a command that launches too many at once are left alone.
+// overRateFor is how long nodes are not disrupted after overRate has held back their command.
 const overRateFor = 10 * time.Minute
 
-// overRate holds back a command that launches more nodes than NodesPerMinute ever allows together: some would be launched and
+// overRate holds back a command that launches more nodes than NodesPerMinute ever allows at once: some nodes would be launched and then
 // wait for the others. Planners that know the limit make no such command. Commands for drifted nodes are exempt.
 func (d *disruptor) overRate(cmd *disruption.Command) *disruption.HeldBackError {
 	most := d.options.nodesPerMinute
@@ -123,7 +123,7 @@ func (d *disruptor) saveUnsaved(ctx context.Context) time.Duration {
 	return again
 }
 
-// notSaved notes that the history of a pool could not be stored, and returns when to try again. known has the number of earlier failures.
+// notSaved records that the history of a pool could not be stored, and returns when to try again. known has the number of earlier failures.
 func (d *disruptor) notSaved(pool v1.PoolKey, known unsavedHistory, err error) time.Duration {
 	known.failures++
 	wait := min(time.Second<<min(known.failures-1, 16), saveMost)
@@ -135,7 +135,8 @@ func (d *disruptor) notSaved(pool v1.PoolKey, known unsavedHistory, err error) t
 		return wait
 	}
 	why := fmt.Sprintf("its disruption history could not be stored, %d times in a row: %v", known.failures, err)
-	d.refusals.ClosePool(pool, why, known.next.Add(time.Minute)) // this lasts longer than the wait for the next attempt, whose success opens the pool again
+	// The pool is closed for longer than the wait for the next attempt. If that attempt succeeds, the pool is opened again.
+	d.refusals.ClosePool(pool, why, known.next.Add(time.Minute))
 	d.log.Warn("cannot store disruption history, disrupting no nodes until it is stored", "nodePool", pool.String(), "failures", known.failures, "retryAfter", wait, "error", err)
 	d.publish([]disruption.Event{{
 		Kind: v1.KindNodePool, Name: pool.String(), Warning: true, Reason: disruption.EventDisruptionBlocked, Identity: "history", Message: "no node is disrupted: " + why,

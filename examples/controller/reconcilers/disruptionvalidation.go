@@ -10,15 +10,16 @@ import (
 	"github.com/drawknife/drawknife/scheduling/cluster"
 )
 
-// restricter is a planner that can validate some commands of a plan as if only they were carried out, like *disruption.Global.
+// restricter is a planner that can validate some commands of a plan as if only these were carried out, like *disruption.Global.
 type restricter interface {
 	Restrict(ctx context.Context, f *disruption.Fleet, commands []*disruption.Command) (good []*disruption.Command, rejected []*disruption.RejectedError, err error)
 }
 
-// errUnanswered is a bug of the planner.
+// errUnanswered is returned because of a bug in the planner.
 var errUnanswered = errors.New("the planner does not report whether the command is still valid")
 
-// validate validates all waiting commands together, in the order of their plan, because one may be valid only if another is.
+// validate validates all waiting commands together, in the order of their plan, because a command may be valid only together with another
+// command.
 func (d *disruptor) validate(ctx context.Context) error {
 	list := d.unvalidated()
 	if len(list) == 0 {
@@ -42,7 +43,7 @@ func (d *disruptor) validate(ctx context.Context) error {
 	for _, cmd := range list {
 		answer := answers[cmd.ID]
 		if answer != nil && answer.Command != nil && d.options.Approver != nil {
-			// Only approved actions are carried out, including which pods are evicted.
+			// Only approved actions may be carried out. This includes the set of pods to evict.
 			if why := disruption.MovedOn(fleet, answer.Command); why != nil {
 				answer = &disruption.Validation{Err: why}
 			}
@@ -84,8 +85,8 @@ func (d *disruptor) unvalidated() []*disruption.Command {
 	return list
 }
 
-// recheck asks the planner which commands are still valid: all together if it supports this, or else one after another, with the earlier
-// commands counted as in progress. It uses the last surveyed fleet.
+// recheck asks the planner which commands are still valid. It asks for all commands together if the planner supports that. Otherwise it
+// asks for one after another, and counts the earlier commands as in progress. It uses the last surveyed fleet.
 func (d *disruptor) recheck(ctx context.Context, view *cluster.View, list []*disruption.Command) (fleet *disruption.Fleet, good []*disruption.Command, rejected []*disruption.RejectedError, err error) {
 	ctx, cancel := context.WithTimeout(ctx, *d.options.PlanTimeout)
 	defer cancel()

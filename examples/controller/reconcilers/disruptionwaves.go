@@ -13,17 +13,17 @@ import (
 // waves are the commands of a plan that wait for earlier ones, so that nodes drained in parallel don't wait for the same
 // PodDisruptionBudget. No further plan is made until the last wave has started.
 type waves struct {
-	// under are the commands of the wave in progress, and until is the latest time at which the next wave begins.
+	// under are the commands of the wave in progress; until is the latest time at which the next wave begins.
 	under []*disruption.Command
 	until time.Time
-	// next are the later waves with their commands in order, and seconds are their expected durations.
+	// next are the commands of the later waves, in order; seconds are the expected durations of these waves.
 	next    [][]*disruption.Command
 	seconds []float64
 }
 
 const (
-	// leastWave and longestWave bound the wait for a wave, so that a blocked drain does not block others forever. Between them,
-	// the wait is twice the expected duration.
+	// leastWave and longestWave limit the wait for a wave, so that a blocked drain does not block other commands forever. Within these
+	// limits, the wait is twice the expected duration.
 	leastWave   = time.Minute
 	longestWave = 10 * time.Minute
 	// waveEvery is how often to check whether a wave is over.
@@ -59,7 +59,7 @@ func (w *waves) begin(now time.Time) []*disruption.Command {
 	return w.under
 }
 
-// waveUnderWay reports whether the next wave has to wait; there must be a next wave.
+// waveUnderWay reports whether the next wave must wait. Call it only if there is a next wave.
 func (d *disruptor) waveUnderWay(now time.Time) bool {
 	if !now.Before(d.waves.until) {
 		return false
@@ -81,7 +81,7 @@ func (d *disruptor) waveUnderWay(now time.Time) bool {
 	return false
 }
 
-// claimOfMember returns the name of a member's claim in the view. The claim has the generation of its pool.
+// claimOfMember returns the name of a member's claim in the view. The name includes the generation of the pool.
 func claimOfMember(m *disruption.Member) string {
 	claim := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: m.Claim}}
 	v1.SetGenerationOf(claim, m.Pool.Generation)
@@ -101,7 +101,7 @@ func (d *disruptor) nextWave(ctx context.Context, now time.Time) (bool, error) {
 	list := d.waves.begin(now)
 	fleet, good, rejected, err := d.recheck(ctx, view, list)
 	if err != nil {
-		d.waves = waves{} // the next plan finds what is left
+		d.waves = waves{} // the next plan finds the remaining commands
 		return false, err
 	}
 	for _, why := range rejected {

@@ -1,5 +1,5 @@
-// Package reconcilers adds drawknife to a controller-runtime manager: it watches a cluster, plans instances for pending pods,
-// launches them through a CloudProvider, and manages each from its NodeClaim until its instance is terminated.
+// Package reconcilers adds drawknife to a controller-runtime manager. It watches a cluster, plans instances for pending pods and launches
+// them through a CloudProvider. It manages each instance from the creation of its NodeClaim to its termination.
 //
 //	manager, err := ctrl.NewManager(config, ctrl.Options{Scheme: reconcilers.Scheme()})
 //	if err != nil {

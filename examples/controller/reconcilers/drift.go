@@ -32,7 +32,7 @@ type conditionReconciler struct {
 	lookup *requirements.Lookup
 	// detector checks whether instances match their node class; nil if the provider does not support it.
 	detector cloudprovider.DriftDetector
-	// typesOf are the instance types of a pool as the last pass saw them; nil if it did not.
+	// typesOf returns the instance types of a pool in the last planning pass, or nil if that pass did not have the pool.
 	typesOf func(v1.PoolKey) []*cloudprovider.InstanceType
 	// nodeClasses are watched, because a change of a node class may cause drift.
 	nodeClasses []client.Object
@@ -40,13 +40,13 @@ type conditionReconciler struct {
 	withoutDrift bool
 
 	mu sync.Mutex
-	// answers are the detector's answers, by claim.
+	// answers are the detector's results, by claim.
 	answers map[types.UID]driftAnswer
-	// classChanges counts changes of node classes.
+	// classChanges is the number of changes of node classes so far.
 	classChanges int
 }
 
-// driftAnswer is the detector's answer for a claim, with the generation of the pool at that time.
+// driftAnswer is the detector's result for a claim, with the generation of the pool at that time.
 type driftAnswer struct {
 	disruption.ProviderDrift
 	at                       time.Time
@@ -149,12 +149,12 @@ func (r *conditionReconciler) consolidatable(claim *v1.NodeClaim, pool *v1.NodeP
 		return unseenRetry
 	}
 	seen := *instance
-	seen.Claim = claim // the view may lag behind
+	seen.Claim = claim // the view may be older than the claim
 	_, again = disruption.MarkConsolidatable(claim, &seen, pool, r.now())
 	return again
 }
 
-// drift keeps the condition Drifted. Without its pool, the claim can't be checked for drift.
+// drift sets the condition Drifted. Without its pool, the claim can't be checked for drift.
 func (r *conditionReconciler) drift(ctx context.Context, claim *v1.NodeClaim, pool *v1.NodePool) (time.Duration, error) {
 	now := r.now()
 	if r.withoutDrift {
@@ -175,7 +175,7 @@ func (r *conditionReconciler) drift(ctx context.Context, claim *v1.NodeClaim, po
 	return step.Again, err
 }
 
-// ask asks the provider, unless a recent result exists. After an error it is asked again each time.
+// ask asks the provider, unless a recent result exists. After an error, each call asks the provider again.
 func (r *conditionReconciler) ask(ctx context.Context, claim *v1.NodeClaim, pool *v1.NodePool, now time.Time) disruption.ProviderDrift {
 	if r.detector == nil {
 		return disruption.ProviderDrift{}

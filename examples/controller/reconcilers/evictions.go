@@ -19,7 +19,7 @@ import (
 	"github.com/drawknife/drawknife/provisioning"
 )
 
-// evictions asks the eviction API to let pods go, each at its own pace, with a few requests in progress at a time.
+// evictions asks the eviction API to evict pods. Each pod has its own rate of retries, and only a few requests are in progress at a time.
 type evictions struct {
 	client   client.Client
 	recorder *recorder
@@ -34,7 +34,7 @@ type evictions struct {
 	wake  chan struct{}
 }
 
-// watchLag is how long the watch may take to show that a pod is going.
+// watchLag is the maximum time until the watch shows that an evicted pod is being deleted.
 const watchLag = 10 * time.Second
 
 // evictionParallelism is how many eviction requests are in progress at a time.
@@ -70,7 +70,7 @@ func (e *evictions) remove(pods []*corev1.Pod) {
 	}
 }
 
-// NeedLeaderElection returns true: one process evicts.
+// NeedLeaderElection returns true: only one process evicts.
 func (e *evictions) NeedLeaderElection() bool { return true }
 
 // Start evicts until ctx ends.
@@ -87,7 +87,7 @@ func (e *evictions) Start(ctx context.Context) error {
 			continue
 		}
 		if late {
-			// The node's next reconcile will find that the pod must be deleted, and how.
+			// The next reconcile of the node finds out whether and how the pod must be deleted.
 			e.mu.Lock()
 			e.queue.Report(pod, provisioning.EvictionDone, e.now())
 			e.mu.Unlock()
@@ -115,7 +115,7 @@ func (e *evictions) report(pod provisioning.EvictPod, outcome provisioning.Evict
 		e.asked[pod.UID] = now
 	}
 	e.mu.Unlock()
-	wake(e.wake) // a refused eviction has a time, too
+	wake(e.wake) // a refused eviction has a time for its next attempt
 }
 
 // evict asks once.
@@ -137,7 +137,8 @@ func (e *evictions) evict(ctx context.Context, target provisioning.EvictPod) pro
 	case apierrors.IsNotFound(err), apierrors.IsConflict(err):
 		return provisioning.EvictionDone
 	case apierrors.IsTooManyRequests(err), apierrors.IsInternalError(err):
-		// 429: a budget does not allow it now. 500: several budgets select the pod, which the API can't deal with.
+		// 429: a PodDisruptionBudget does not allow it now. 500: several PodDisruptionBudgets select the pod, which the API does not
+		// support.
 		event.Warning, event.Reason, event.Message = true, provisioning.EventFailedDraining, fmt.Sprintf("Failed to evict: %v", err)
 		e.recorder.publish([]provisioning.Event{event})
 		return provisioning.EvictionRefused

@@ -19,13 +19,13 @@ import (
 	"github.com/drawknife/drawknife/scheduling/cluster"
 )
 
-// feed passes the changes that the manager's informers see to a cluster.State. It runs on standbys too, so that a new leader need not begin
-// by reading the cluster.
+// feed passes the changes that the manager's informers see to a cluster.State. It also runs on standbys, so that a new leader does not have
+// to read the whole cluster first.
 type feed struct {
 	informers cache.Informers
 	state     *cluster.State
 	kinds     []watched
-	// classes are objects of kinds that planning does not read: only seen is called for their changes.
+	// classes are objects of kinds that planning does not read. For their changes, only seen is called.
 	classes []client.Object
 	log     *slog.Logger
 	now     func() time.Time
@@ -117,10 +117,10 @@ func (f *feed) Start(ctx context.Context) error {
 	return nil
 }
 
-// handler is for informers of the kinds that planning reads.
+// handler returns a handler for informers of the kinds that planning reads.
 func (f *feed) handler() toolscache.ResourceEventHandler { return handlerOf(f.tell) }
 
-// handlerOf calls tell for changes, with the object before and after.
+// handlerOf returns a handler that calls tell for changes, with the object before and after the change.
 func handlerOf(tell func(before, after any)) toolscache.ResourceEventHandler {
 	return toolscache.ResourceEventHandlerFuncs{
 		AddFunc:    func(after any) { tell(nil, after) },

@@ -11,12 +11,12 @@ import (
 type remover struct {
 	*actor
 	told *disruptionMetrics
-	// removed is called for each removal, for budgets with a rate and the cool-down of owners.
+	// removed is called for each removal: budgets with a rate and cool-downs of owners count it.
 	removed func(disruption.Disruption)
 }
 
-// remove stores the removal's deadline, if it has one, and deletes the claim. Its node then drains, and its pods are planned again. node
-// may be empty.
+// remove stores the removal's deadline, if it has one, and deletes the claim. Its node then drains, and its pods are planned again. node is
+// the name of the node, and may be empty.
 func (r *remover) remove(ctx context.Context, removal *disruption.Removal, node string) error {
 	claim := removal.Claim
 	moving := r.podsOf(claim)

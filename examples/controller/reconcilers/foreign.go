@@ -15,16 +15,17 @@ import (
 // another kind and are ignored here: this provider does not list their instances, and their taints, conditions and finalizers
 // belong to the other controller.
 
-// owns reports whether the node class may be this provider's. References of early releases without kind or group count as such.
+// owns reports whether the node class may belong to this provider. References of early releases without kind or group also belong to this
+// provider.
 func (a *actor) owns(class v1.NodeClassReference) bool {
 	return class.Kind == "" || class.Group == "" || a.provider.Describe().SupportsNodeClass(class)
 }
 
-// foreignClaim reports whether the claim is another provider's.
+// foreignClaim reports whether the claim belongs to another provider.
 func (a *actor) foreignClaim(claim *v1.NodeClaim) bool { return !a.owns(claim.Spec.NodeClassRef) }
 
-// foreignNode reports whether the node, with the claims that have its provider ID, is another provider's. An object without a claim belongs
-// to the provider of its pool; without a pool, it counts as this provider's.
+// foreignNode reports whether the node belongs to another provider. claims are the claims with its provider ID. An object without a claim
+// belongs to the provider of its pool. Without a pool, it belongs to this provider.
 func (a *actor) foreignNode(ctx context.Context, node *corev1.Node, claims []*v1.NodeClaim) (bool, error) {
 	if len(claims) > 0 {
 		return slices.ContainsFunc(claims, a.foreignClaim), nil
@@ -37,8 +38,8 @@ func (a *actor) foreignPool(pool *v1.NodePool) bool {
 	return !a.owns(pool.Spec.Template.Spec.NodeClassRef)
 }
 
-// misspelt reports whether a pool's node class reference is probably misspelt: its group is this provider's, but its kind is not.
-// Conditions are written only to pools of this provider's group.
+// misspelt reports whether a pool's node class reference is probably misspelt: it has this provider's group, but another kind. Conditions
+// are written only to pools whose reference has this provider's group.
 func (a *actor) misspelt(pool *v1.NodePool) bool {
 	ref := pool.Spec.Template.Spec.NodeClassRef
 	return slices.ContainsFunc(a.provider.Describe().NodeClasses, func(kind metav1.GroupKind) bool { return kind.Group == ref.Group })
@@ -59,7 +60,7 @@ func (a *actor) foreignPools(ctx context.Context) (map[v1.PoolKey]bool, error) {
 	return foreign, nil
 }
 
-// own returns the view with only this provider's instances, and nodes without a claim. Snapshot.Nodes still has all nodes.
+// own returns the view with the instances of this provider and with nodes without a claim. Snapshot.Nodes still has all nodes.
 func (a *actor) own(view *cluster.View) *cluster.View {
 	out := *view
 	out.Nodes = slices.DeleteFunc(slices.Clone(view.Nodes), func(m cluster.NodeState) bool { return m.Claim != nil && a.foreignClaim(m.Claim) })

@@ -20,9 +20,9 @@ import (
 // garbageCollector compares the cloud's instances and the cluster's claims from time to time.
 type garbageCollector struct {
 	*actor
-	// reader reads the API itself: a claim that a cache does not show yet must not cost its instance.
+	// reader reads from the API server: if the cache does not show a claim yet, its instance must not be terminated.
 	reader client.Reader
-	// refused are pieces of garbage that could not be collected, by Garbage.ID. Only the goroutine of Start uses it.
+	// refused has the pieces of garbage that could not be collected, by Garbage.ID. Only the goroutine of Start uses it.
 	refused map[string]refusal
 }
 
@@ -30,18 +30,18 @@ type garbageCollector struct {
 type refusal struct {
 	// failures is the number of failures in a row.
 	failures int
-	// until is when it is tried again.
+	// until is the time of the next attempt.
 	until time.Time
 }
 
 const (
-	// garbageAtOnce is how many pieces of garbage are collected at the same time: a call that hangs keeps one place.
+	// garbageAtOnce is how many pieces of garbage are collected in parallel, so that a call that hangs does not stop the others.
 	garbageAtOnce = 10
 	// garbageWithin limits the time for one piece of garbage.
 	garbageWithin = time.Minute
 )
 
-// NeedLeaderElection returns true: one process deletes.
+// NeedLeaderElection returns true: only one process deletes.
 func (g *garbageCollector) NeedLeaderElection() bool { return true }
 
 // Start collects until ctx ends.
@@ -60,18 +60,19 @@ func (g *garbageCollector) Start(ctx context.Context) error {
 	}
 }
 
-// piece is a piece of garbage that is being checked and removed.
+// piece is a piece of garbage that is checked again and then removed.
 type piece struct {
 	provisioning.Garbage
-	// instance is the result of the second reading; nil if the provider does not know the instance.
+	// instance is the result of the second reading, or nil if the provider does not know the instance.
 	instance *v1.NodeClaim
 	err      error
 }
 
-// collect looks once. The error is set if nothing could be read; errors of a single piece of garbage are handled separately.
+// collect looks once. It returns an error only if the lists could not be read; it handles errors of a single piece of garbage
+// separately.
 func (g *garbageCollector) collect(ctx context.Context) error {
 	began := g.now()
-	instances, err := g.provider.List(ctx) // before the claims: see GarbageState
+	instances, err := g.provider.List(ctx) // list instances before the claims: see GarbageState
 	if err != nil {
 		return fmt.Errorf("listing instances: %w", err)
 	}
@@ -123,7 +124,7 @@ func (g *garbageCollector) listNodes(ctx context.Context) ([]*corev1.Node, error
 	return slices.DeleteFunc(list, func(n *corev1.Node) bool { return foreign[v1.PoolOf(n.Labels)] }), nil
 }
 
-// due returns the pieces of garbage that need not wait after a failure; pieces that are no longer garbage are forgotten.
+// due returns the pieces of garbage that can be tried now. It forgets pieces that are no longer garbage.
 func (g *garbageCollector) due(found []provisioning.Garbage, now time.Time) []*piece {
 	refused := map[string]refusal{}
 	var pieces []*piece
@@ -140,7 +141,7 @@ func (g *garbageCollector) due(found []provisioning.Garbage, now time.Time) []*p
 	return pieces
 }
 
-// each does something to all pieces, some at a time and each within its time.
+// each calls do for all pieces: a few in parallel, each with its own time limit.
 func (g *garbageCollector) each(ctx context.Context, pieces []*piece, do func(context.Context, *piece)) {
 	var group sync.WaitGroup
 	places := make(chan struct{}, garbageAtOnce)
@@ -156,7 +157,7 @@ func (g *garbageCollector) each(ctx context.Context, pieces []*piece, do func(co
 	group.Wait()
 }
 
-// askAgain asks the provider for this one instance, because its list may have been incomplete.
+// askAgain asks the provider for this instance, because the provider's list may have been incomplete.
 func (g *garbageCollector) askAgain(ctx context.Context, p *piece) {
 	p.instance, p.err = g.provider.Get(ctx, p.ProviderID)
 	if cloudprovider.IsNodeClaimNotFound(p.err) {
@@ -198,7 +199,7 @@ func (g *garbageCollector) end(ctx context.Context, p *piece, again provisioning
 	return nil
 }
 
-// note records whether the piece was collected: a failed piece backs off separately.
+// note records whether the piece was collected. Each piece has its own wait after failures.
 func (g *garbageCollector) note(ctx context.Context, p *piece) {
 	if p.err == nil || ctx.Err() != nil {
 		delete(g.refused, p.ID())
@@ -206,8 +207,8 @@ func (g *garbageCollector) note(ctx context.Context, p *piece) {
 	}
 	failures := g.refused[p.ID()].failures + 1
 	wait := provisioning.GarbageBackOff(failures)
-	// The shortest wait is as long as the interval between checks, so the wait is shortened a little: otherwise the next check would come
-	// just before its end.
+	// The shortest wait is as long as the interval between checks. It is shortened a little: otherwise the next check would come just
+	// before its end.
 	g.refused[p.ID()] = refusal{failures: failures, until: g.now().Add(wait - provisioning.GarbageEvery/2)}
 	g.metrics.garbageFailed.WithLabelValues(string(p.Kind), poolName(p.Labels())).Inc()
 	g.log.Warn("cannot collect garbage", append(p.attributes(), "failures", failures, "retryAfter", wait, "error", p.err)...)

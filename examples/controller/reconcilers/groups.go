@@ -15,7 +15,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/cluster"
 )
 
-// groupKind is a kind that says which pods are placed together.
+// groupKind is a kind of objects that define groups of pods to place together.
 type groupKind struct {
 	kind cluster.Kind
 	of   schema.GroupKind
@@ -34,8 +34,8 @@ func groupKinds() []groupKind {
 	}
 }
 
-// findGroups finds which kinds of pod groups the API server serves: a watch of other kinds would never begin. The other kinds are checked
-// again later.
+// findGroups finds out which kinds of pod groups the API server serves: a watch of another kind would never begin. The other kinds are
+// checked again later.
 func (o *Options) findGroups(mapper meta.RESTMapper) error {
 	o.groups, o.notServed = nil, nil
 	if !o.Features.Gangs {
@@ -75,10 +75,11 @@ func (k groupKind) served(mapper meta.RESTMapper) (*unstructured.Unstructured, e
 }
 
 func (k groupKind) announce(log *slog.Logger, object *unstructured.Unstructured) {
-	log.Info("found kind of pod groups, planning their pods together", "groupVersion", object.GetAPIVersion(), "kind", k.of.Kind)
+	log.Info("found API for pod groups, planning the pods of each group together",
+		"groupVersion", object.GetAPIVersion(), "kind", k.of.Kind)
 }
 
-// heldRetry is the time until another plan if a gang waits for nodes that were launched earlier for it.
+// heldRetry is the time until the next plan if a gang waits for nodes that were launched for it earlier.
 const heldRetry = 10 * time.Second
 
 // groupOf returns the claims of the same launch group, or nil for a claim without a group.

@@ -20,7 +20,7 @@ type health struct {
 
 func newHealth() *health { return &health{memory: provisioning.NewRegistrationHealth()} }
 
-// registered notes that a claim's node has registered. A pool that can't be read is not worth an error here: the record is only for
+// registered notes that a claim's node has registered. If the pool can't be read, registered returns no error: the record is only for
 // information, and the next result corrects it.
 func (h *health) registered(ctx context.Context, c client.Reader, claim *v1.NodeClaim) {
 	if pool, err := poolOf(ctx, c, claim); err == nil && pool != nil {
@@ -53,7 +53,7 @@ func (h *health) show(f func(*provisioning.RegistrationHealth, *provisioning.Lau
 	f(h.memory, &h.launches)
 }
 
-// launched notes how launching an instance for a claim ended.
+// launched records the result of launching an instance for a claim.
 func (h *health) launched(claim *v1.NodeClaim, err error, now time.Time) {
 	if pool := v1.PoolOf(claim.Labels); !pool.IsZero() {
 		h.mu.Lock()
@@ -62,14 +62,14 @@ func (h *health) launched(claim *v1.NodeClaim, err error, now time.Time) {
 	}
 }
 
-// closed returns why a pool must not launch now, and until when; empty if it may launch.
+// closed returns why a pool must not launch now, and until when. why is empty if the pool may launch.
 func (h *health) closed(pool v1.PoolKey, now time.Time) (why string, until time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.launches.Closed(pool, now)
 }
 
-// ordered notes how storing a pool's claim ended.
+// ordered records the result of storing a claim of the pool.
 func (h *health) ordered(pool v1.PoolKey, err error, now time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -22,14 +22,14 @@ type interruptions struct {
 }
 
 const (
-	// interruptionReaders is the number of parallel readers, so that a large number of messages does not wait for one of them.
+	// interruptionReaders is the number of parallel readers, so that many messages do not wait for a single reader.
 	interruptionReaders = 4
-	// interruptionRetryFirst and interruptionRetryMost bound how long a reader waits after an error.
+	// interruptionRetryFirst and interruptionRetryMost are the shortest and the longest wait of a reader after an error.
 	interruptionRetryFirst = time.Second
 	interruptionRetryMost  = time.Minute
 )
 
-// NeedLeaderElection returns true: one process reads.
+// NeedLeaderElection returns true: only one process reads.
 func (r *interruptions) NeedLeaderElection() bool { return true }
 
 // Start reads until ctx ends.
@@ -178,7 +178,7 @@ func interruptionEvent(kind cloudprovider.InterruptionKind) (provisioning.EventR
 	return "MachineInterruption", "The cloud says " + string(kind)
 }
 
-// messageType returns the spelling of a kind in metrics.
+// messageType returns the name of a kind of message in metrics.
 func messageType(kind cloudprovider.InterruptionKind) string {
 	if kind == cloudprovider.InterruptionRebalance {
 		return "rebalance_recommendation"

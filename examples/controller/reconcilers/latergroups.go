@@ -38,7 +38,7 @@ func (g *laterGroups) run(ctx context.Context) {
 	}
 }
 
-// look begins to watch those kinds that are served now. It does not wait for their objects: plans use them as they arrive.
+// look starts watches of those kinds that are now served. It does not wait for their objects: plans use them as they arrive.
 func (g *laterGroups) look(ctx context.Context) {
 	g.waiting = slices.DeleteFunc(g.waiting, func(k groupKind) bool {
 		object, err := k.served(g.mapper)
@@ -50,7 +50,7 @@ func (g *laterGroups) look(ctx context.Context) {
 		}
 		informer, err := g.feed.informers.GetInformer(ctx, object, cache.BlockUntilSynced(false))
 		if err == nil {
-			_, err = informer.AddEventHandler(g.feed.handler()) // for as long as the informer lives
+			_, err = informer.AddEventHandler(g.feed.handler()) // the handler stays until the informer ends
 		}
 		if err != nil {
 			g.feed.log.Error("cannot watch kind of pod groups", "kind", k.of.String(), "error", err)

@@ -12,11 +12,11 @@ import (
 	"github.com/drawknife/drawknife/scheduling/learned"
 )
 
-// eventDevicesLearned is the event on a NodePool whose nodes have published other devices than their instance type states. Plans then
-// count on the published devices.
+// eventDevicesLearned is the event on a NodePool if its nodes have published other devices than their instance type states. Plans then use
+// the published devices.
 const eventDevicesLearned provisioning.EventReason = "DevicesLearned"
 
-// deviceTemplates makes plans count on the devices that nodes publish if instance types state other devices.
+// If nodes publish other devices than their instance types state, deviceTemplates makes plans use the published devices.
 type deviceTemplates struct {
 	corrector learned.Corrector
 	last      atomic.Pointer[learnedPools]
@@ -50,7 +50,7 @@ func (p *planner) correctDevices(view *cluster.View, set *provisioning.PoolSet) 
 }
 
 // keepLearned stores the learned devices of the last view in the pool's annotation, so that they outlive nodes and processes, and reports
-// changes. If the pool's annotation has changed since the view, the pool is not written: a later view knows more.
+// changes. If the pool's annotation has changed since the view was made, the pool is not written: a later view has newer data.
 func (r *poolReconciler) keepLearned(ctx context.Context, pool *v1.NodePool) error {
 	last := r.planner.devices.last.Load()
 	if last == nil {
