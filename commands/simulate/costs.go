@@ -142,8 +142,8 @@ func ofFees(err error) error {
 	return fmt.Errorf("--fees %s: %s", wrong.Item, wrong.Rule)
 }
 
-// addCosts gives the snapshot the cost model of --cost-model, the commitments of --commitments, the fees of --fees, and what --spot-risk
-// counts.
+// addCosts gives the snapshot the cost model of --cost-model, the commitments of --commitments, the fees of --fees, and the terms of
+// --spot-risk.
 func (s *simulation) addCosts(snapshot *scheduling.Snapshot) error {
 	if err := s.readCostModel(snapshot); err != nil {
 		return err
@@ -170,8 +170,8 @@ func (s *simulation) addFees(snapshot *scheduling.Snapshot) error {
 	return nil
 }
 
-// addCommitments puts the commitments and discounts of --commitments before the terms of the cost model, so that its fees are due for covered
-// nodes, too. Nodes of the input use commitments first; the use by others is in the file.
+// addCommitments puts the commitments and discounts of --commitments before the terms of the cost model. So the fees of the cost model also
+// apply to nodes that commitments cover. Nodes of the input use commitments first. The file states how much others use.
 func (s *simulation) addCommitments(snapshot *scheduling.Snapshot) error {
 	if s.commitments == "" {
 		return nil
