@@ -104,7 +104,7 @@ func sameWorld(m *model.Model, s *planning.Snapshot) bool {
 		model.FirstNil(s.Namespaces) < 0 && model.FirstNil(s.PersistentVolumeClaims) < 0 && model.FirstNil(s.PersistentVolumes) < 0 &&
 		slices.Equal(was.UnsupportedVolumeTopologyKeys, s.UnsupportedVolumeTopologyKeys) &&
 		slices.Equal(was.UnsupportedVolumeDrivers, s.UnsupportedVolumeDrivers) &&
-		(m.Resources.Len() == m.Resources.WithoutVolumes() || slices.Equal(was.CSINodes, s.CSINodes) && m.SameAttachments(s)) && model.FirstNil(s.CSINodes) < 0 && // resources for volumes are read only for limits on volumes
+		(m.Resources.Len() == m.Resources.WithoutVolumes() || slices.Equal(was.CSINodes, s.CSINodes) && m.SameAttachments(s)) && model.FirstNil(s.CSINodes) < 0 && // read only for limits on volumes
 		model.FirstNil(s.VolumeAttachments) < 0 && m.Devices.Stand(s) && model.SameDevices(was, s) &&
 		model.FirstNil(s.PodDisruptionBudgets) < 0 && // Solve reads them from the snapshot
 		(!spreads || model.SameList(was.DefaultTopologySpread, s.DefaultTopologySpread) && slices.Equal(was.Services, s.Services) &&
