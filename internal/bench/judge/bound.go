@@ -14,11 +14,10 @@ import (
 	"github.com/drawknife/drawknife/scheduling/planning"
 )
 
-// Bound returns a lower bound on the hourly cost of any new nodes for the given pods, as far as these do not fit on existing nodes. The
-// certificate of a plan is only a hint. The proof is made here, from the workload. Each pod gets a value such that no node that can be
-// bought can hold pods worth more than it costs; values are lowered until this is true. The bound is the value of all pods minus the
-// largest value that existing nodes can hold. Rules between pods are ignored, except that equal pods may exclude one another on a node.
-// Ignoring rules can only make the bound lower.
+// Bound returns a lower bound on the hourly cost of any new nodes for the given pods that do not fit on existing nodes. The certificate of a
+// plan is only a hint: the proof is made here, from the workload. Each pod gets a value such that no node that can be bought holds pods
+// worth more than it costs; values are lowered until this is true. The bound is the value of all pods minus the largest value that existing
+// nodes can hold. Of the rules between pods, only the exclusion of equal pods on a node counts. Ignoring rules can only lower the bound.
 func (j *Judge) Bound(hint *scheduling.Certificate, pods []string) float64 {
 	if hint == nil {
 		return 0
@@ -376,8 +375,7 @@ func (p *pile) improve(price float64) {
 	}
 }
 
-// search looks for the best number from 0 to high. at returns the multipliers for a number. If these are better than the present
-// multipliers, search uses them.
+// search looks for the number from 0 to high whose multipliers, as returned by at, prove the lowest worth, and uses them if they are better.
 func (p *pile) search(high float64, at func(float64) []float64) {
 	value := func(l []float64) float64 {
 		q := *p

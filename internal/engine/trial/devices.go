@@ -29,8 +29,7 @@ import (
 // pending if there is no other place.
 
 const (
-	// MaxAdmitRounds is the number of times that pods are placed again because other pods got their devices. After that, pods that get no
-	// devices stay pending.
+	// MaxAdmitRounds limits how often pods are placed again because other pods got their devices. Then pods without devices stay pending.
 	MaxAdmitRounds = 16
 	// maxOrders is the number of orders that are tried for one node.
 	maxOrders = 24
@@ -133,8 +132,7 @@ func (a *deviceAdmission) stockOfType(it *cloudprovider.InstanceType, o *cloudpr
 	return s
 }
 
-// order returns an order in which the pods, given by their classes, get their devices on a host with the stock. It does not change the
-// stock.
+// order returns an order in which the pods, given by their classes, get their devices on a host with the stock, which stays unchanged.
 func (a *deviceAdmission) order(on hostStock, classes []int32) sequence {
 	key := keyOf(on.name, classes)
 	if known, ok := a.known[key]; ok {
@@ -291,8 +289,7 @@ func (a *deviceAdmission) loadsOf(list []state.Binding) [][]int32 {
 // NewNode returns the new node with the given host number.
 func (t *Trial) NewNode(host int32) *state.Node { return &t.S.Planned[int(host)-len(t.M.Nodes)] }
 
-// OrderForDevices sorts the pods of each host so that all of them get their devices when they are bound in this order. Pods of other hosts
-// keep their positions in the list.
+// OrderForDevices sorts the pods of each host so that all get their devices when bound in this order. Other pods keep their positions.
 func (t *Trial) OrderForDevices(list []state.Binding) []state.Binding {
 	a := t.NewDeviceAdmission()
 	if a == nil {
@@ -340,8 +337,7 @@ func inOrder(list []state.Binding, orders [][]int32, about func(class int32) boo
 	return out
 }
 
-// allowed returns those types of a new node on which its pods, given by their classes in order, get their devices. If there is no such
-// type, it returns all types.
+// allowed returns the types of a new node on which its pods, given by their classes in order, get their devices, or all types if none does.
 func (a *deviceAdmission) allowed(c *market.Catalog, node *planning.NewNode, classes []int32) []planning.InstanceTypeOption {
 	options := node.InstanceTypes
 	byName := a.byName[c]
