@@ -24,8 +24,6 @@ type replayOptions struct {
 	// every is the interval of consolidation; 0 means never.
 	every time.Duration
 	seed  uint64
-	// page is the file for the HTML page; empty for none.
-	page string
 }
 
 // replayTrace simulates the trace with the pools of the snapshot, and prints the result.

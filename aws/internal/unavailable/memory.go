@@ -168,9 +168,9 @@ type Attempt struct {
 	once   sync.Once
 }
 
-// Call Begin before a launch, with the offerings that the launch will request. Offerings on probation are reserved for this launch: until
-// it has ended, they are closed to all other launches. Attempt.Closed returns the offerings that the launch should leave out, because
-// another launch is trying them or because they were closed in the meantime.
+// Begin must be called before a launch, with the offerings that the launch will request. Offerings on probation are reserved for this
+// launch: until it has ended, they are closed to all other launches. Attempt.Closed returns the offerings that the launch should leave out,
+// because another launch is trying them or because they were closed in the meantime.
 func (m *Memory) Begin(keys ...Key) *Attempt {
 	a := &Attempt{memory: m}
 	s := m.Snapshot()

@@ -52,7 +52,7 @@ func manifests(t testing.TB) map[string]object {
 		"v1 rest of a NodePool": "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: web}\nspec: {disruption: {consolidateAfter: 0s}, template: {spec: {" + taints + ", requirements: [], expireAfter: Never, nodeClassRef: {group: a, kind: b, name: c}}}}\n" +
 			"status: {resources: {cpu: '5'}, nodes: 3, nodeClassObservedGeneration: 2, conditions: [" + condition + "]}",
 		"v1 rest of a NodeClaim":     "apiVersion: karpenter.sh/v1\nkind: NodeClaim\nmetadata: {name: web-1}\nspec: {" + taints + ", " + minValues + ", expireAfter: 3h, nodeClassRef: {group: a, kind: b, name: c}}\nstatus: {conditions: [" + condition + "]}",
-		"v1 rest of an EC2NodeClass": strings.Replace(class, "v1beta1", "v1", 1) + "amiSelectorTerms: [{alias: al2023@latest}], associatePublicIPAddress: false, placementGroupSelector: {id: pg-1}}\nstatus: {conditions: [" + condition + "]}",
+		"v1 rest of an EC2NodeClass": strings.Replace(class, "v1beta1", "v1", 1) + "amiSelectorTerms: [{alias: al2023@latest}], associatePublicIPAddress: false, placementGroupSelector: {id: pg-1}, placement: {tenancy: host, hostID: h-0123456789abcdef0, hostResourceGroupARN: 'arn:aws:resource-groups:us-east-1:111122223333:group/x'}}\nstatus: {conditions: [" + condition + "]}",
 		"v1beta1 rest of a NodePool": strings.Replace(pool, "requirements: []", taints+", "+minValues, 1) + "}\nstatus: {resources: {cpu: '5'}}",
 		"v1beta1 rest of a NodeClaim": "apiVersion: karpenter.sh/v1beta1\nkind: NodeClaim\nmetadata: {name: web-1}\nspec: {" + taints + ", " + minValues + ", " + kubelet + ", nodeClassRef: {name: c}}\n" +
 			"status: {conditions: [" + condition + "]}",
