@@ -20,7 +20,7 @@ import (
 	"github.com/drawknife/drawknife/fake"
 )
 
-// Start-up and shutdown times of simulated instances.
+// These are the start-up and shutdown times of simulated instances.
 const (
 	simulatedLaunch   = 5 * time.Second
 	simulatedBoot     = 2 * time.Second
@@ -28,16 +28,16 @@ const (
 	simulationTick    = 200 * time.Millisecond
 )
 
-// simulation is a fake cloud. Its instances join the cluster as Node objects without a real computer. It restores the instances
-// of earlier processes from the cluster's NodeClaims at the first call about instances: only the leader makes such calls, so no
-// other process launches then. Before that call it writes nothing.
+// simulation is a fake cloud. Its instances join the cluster as Node objects, without a real computer. At its first call about instances,
+// it restores the instances of earlier processes from the cluster's NodeClaims. Only the leader makes such calls, so no other process
+// launches at that time. Before that call it writes nothing.
 type simulation struct {
 	*fake.Cloud
 	// ctx ends with the process.
 	ctx     context.Context
 	clients kubernetes.Interface
 	reader  client.Reader
-	// still is true if no kubelets are simulated, because they write to the cluster.
+	// still is true if no kubelets are simulated. A simulated kubelet writes to the cluster.
 	still bool
 	log   *slog.Logger
 
@@ -46,15 +46,15 @@ type simulation struct {
 	kubelets *kubelet.Simulator
 }
 
-// simulationOptions are the choices of a simulation.
+// simulationOptions are the options of a simulation.
 type simulationOptions struct {
-	// catalog is the file of the instance types; empty for the generic ones.
+	// catalog is the file of the instance types; if it is empty, generic types are used.
 	catalog string
-	// alpha serves Provisioners, too.
+	// alpha also serves Provisioners.
 	alpha bool
-	// still simulates no kubelets.
+	// still means that no kubelets are simulated.
 	still bool
-	// launchCost is as in fake.Options.
+	// launchCost is fake.Options.LaunchCost.
 	launchCost func(v1.PoolKey) cloudprovider.LaunchCost
 }
 
@@ -126,8 +126,8 @@ func (s *simulation) wake(ctx context.Context) error {
 	return nil
 }
 
-// bootRestored starts the kubelets of restored instances. The termination of instances continues after a restart: otherwise a
-// simulated kubelet could register a drained node again, and nobody would remove it.
+// bootRestored starts the kubelets of restored instances. The termination of instances continues after a restart. Otherwise a simulated
+// kubelet could register a drained node again, and nobody would remove it.
 func (s *simulation) bootRestored(ctx context.Context, claims []v1.NodeClaim) error {
 	for i := range claims {
 		claim := claims[i].DeepCopy()

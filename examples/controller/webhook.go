@@ -36,7 +36,7 @@ func webhookClient(s settings.Settings) *apiextensionsv1.WebhookClientConfig {
 	}}
 }
 
-// addWebhook makes the manager serve the webhook, with a certificate that the API server trusts. The keeper is nil without a
+// addWebhook makes the manager serve the webhook, with a certificate that the API server trusts. The returned Keeper is nil without a
 // webhook, or if the certificate is managed elsewhere.
 func addWebhook(ctx context.Context, config *rest.Config, options *ctrl.Options, s settings.Settings, log *slog.Logger) (*conversion.Keeper, error) {
 	if !servesBeta(s) {
@@ -79,7 +79,7 @@ func registerWebhook(mgr ctrl.Manager, keeper *conversion.Keeper, s settings.Set
 	}
 	server := mgr.GetWebhookServer()
 	server.Register(conversion.Path, &conversion.Handler{
-		// This bypasses the cache: if objects are stored as v1beta1, the cache waits for the webhook.
+		// This reader has no cache: if objects are stored as v1beta1, the cache itself waits for the webhook.
 		Converter: conversion.Converter{OwnerExpireAfter: conversion.FromPools(mgr.GetAPIReader())}, Logger: log,
 	})
 	if err := mgr.AddReadyzCheck("webhook", server.StartedChecker()); err != nil {

@@ -8,7 +8,7 @@
 //
 //	go run ./examples/convert -f provisioner.yaml > nodepool.yaml
 //
-// --help describes its flags.
+// --help describes the flags.
 //
 // # Output
 //

@@ -20,7 +20,7 @@ const maxAmountLength = 64
 // keeps it busy for minutes.
 var farExponent = regexp.MustCompile(`[eE][+-]?0*[1-9][0-9]{2}`)
 
-// UnmarshalJSON refuses quantities that would take long to parse, without parsing them.
+// UnmarshalJSON refuses quantities that would take long to parse. It does not parse them.
 func (a *Amount) UnmarshalJSON(text []byte) error {
 	if len(text) > maxAmountLength || farExponent.Match(text) {
 		return fmt.Errorf("%.40s is not a readable amount: write at most %d characters, and no exponent beyond 99",

@@ -11,8 +11,8 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// Create assigns the cheapest free machine that meets the claim, and switches it on. If a machine can't be switched on, it is left alone
-// for a while, and Create tries another. If the claim already has a machine, Create returns this machine.
+// Create assigns the cheapest free machine that meets the claim, and switches it on. If a machine can't be switched on, it is not tried
+// again for a while, and Create tries another machine. If the claim already has a machine, Create returns this machine.
 func (p *Provider) Create(ctx context.Context, claim *v1.NodeClaim) (*v1.NodeClaim, error) {
 	refuse := func(err error) (*v1.NodeClaim, error) {
 		return nil, fmt.Errorf("launching nodeclaim %q: %w", claim.Name, cloudprovider.NewPermanentError(err))
@@ -123,7 +123,7 @@ func (p *Provider) giveUp(name string) {
 		}
 	}
 	p.mu.Unlock()
-	// If writing the journal fails, the machine stays assigned to the claim, which then continues with it.
+	// If writing the journal fails, the machine stays assigned to the claim, and the next call for the claim continues with it.
 	_ = p.journal.update(func(holders map[string]Holder) (string, *Holder, error) {
 		holder, ok := holders[name]
 		if !ok {

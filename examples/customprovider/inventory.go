@@ -44,11 +44,11 @@ type Machine struct {
 	Name string `json:"name"`
 	// Type names one of Inventory.Types.
 	Type string `json:"type"`
-	// Zone is a failure domain: a rack, a room. The value of the label topology.kubernetes.io/zone.
+	// Zone is a failure domain: a rack, a room. It becomes the value of the label topology.kubernetes.io/zone.
 	Zone string `json:"zone"`
 }
 
-// maxInventory bounds the file.
+// maxInventory is the maximum size of the file in bytes.
 const maxInventory = 16 << 20
 
 // ReadInventory reads an inventory from YAML or JSON and checks it. The error joins a *field.Error for each fault.
@@ -119,7 +119,7 @@ func (i *Inventory) Validate() error {
 	return errors.Join(faults...)
 }
 
-// checkLabel refuses what can't be the value of a label.
+// checkLabel refuses texts that can't be the value of a label.
 func checkLabel(at *field.Path, value string, add func(*field.Error)) {
 	if value == "" {
 		add(field.Required(at, "give it a name"))

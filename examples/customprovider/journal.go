@@ -32,10 +32,10 @@ type Holder struct {
 	Stopping time.Time `json:"stopping,omitzero"`
 }
 
-// live reports whether the claim still has the machine, so that it is not being switched off.
+// live reports whether the claim still has the machine. It is false once the machine is being switched off.
 func (h Holder) live() bool { return h.Stopping.IsZero() }
 
-// entry is a line of the file: the new holder of a machine; without a holder the machine is free.
+// entry is a line of the file: the new holder of a machine. A machine without a holder is free.
 type entry struct {
 	Machine string  `json:"machine"`
 	Holder  *Holder `json:"holder,omitempty"`
@@ -47,7 +47,7 @@ type Journal struct {
 	mu      sync.Mutex
 	file    *os.File
 	holders map[string]Holder
-	// launches is the highest number of a launch.
+	// launches is the highest number of a launch so far.
 	launches int64
 }
 
@@ -65,7 +65,7 @@ func OpenJournal(path string) (*Journal, error) {
 	return j, nil
 }
 
-// replay reads all lines, and leaves the file at the end of the last whole one.
+// replay reads all lines, and sets the position of the file to the end of the last complete line.
 func (j *Journal) replay() error {
 	var whole int64
 	lines := bufio.NewReader(j.file)

@@ -9,7 +9,7 @@ import (
 	"github.com/drawknife/drawknife/api/kinds"
 )
 
-// The kind of node class that NodePools name. It has no settings, so an object of this kind need not exist.
+// These constants name the kind of node class that NodePools refer to. It has no settings, so an object of this kind need not exist.
 const (
 	NodeClassGroup   = "inventory.example.com"
 	NodeClassVersion = "v1"
@@ -35,8 +35,8 @@ func (c *NodeClass) Default() {}
 // Validate returns no errors: the class has no fields.
 func (c *NodeClass) Validate() field.ErrorList { return nil }
 
-// Kinds are the provider's kinds of node classes, for reading manifests: scheduling/manifests.Options.Kinds. A tool that plans for
-// several clouds combines the kinds of each provider.
+// Kinds returns the provider's kinds of node classes, for scheduling/manifests.Options.Kinds. A tool that plans for several clouds combines
+// the kinds of each provider.
 func Kinds() kinds.Set {
 	return kinds.Set{NodeClasses: []kinds.NodeClassKind{{
 		GroupVersionKind: schema.GroupVersionKind{Group: NodeClassGroup, Version: NodeClassVersion, Kind: NodeClassKind},

@@ -21,8 +21,8 @@ type Boot struct {
 	Taints []string
 }
 
-// Power switches machines. Each call may be repeated: it is no error to switch on a running machine, or to switch off a machine that is
-// off. All methods are safe for concurrent use. They return soon after ctx has ended, and may take any time before.
+// Power switches machines. Each call may be repeated: switching on a running machine, or switching off a machine that is off, is no error.
+// All methods are safe for concurrent use. They return soon after ctx has ended; before that, they may take any time.
 type Power interface {
 	// On switches the machine on, so that it joins the cluster with these settings.
 	On(ctx context.Context, machine string, boot Boot) error
@@ -69,7 +69,7 @@ func (c Command) IsOff(ctx context.Context, machine string) (bool, error) {
 	return false, fmt.Errorf("%s status %s printed %q: it must be on or off", c.Path, machine, out)
 }
 
-// run gives the program's output. The program is killed when ctx ends, and its children no longer hold it up.
+// run runs the program and returns its output. The program is killed when ctx ends. run does not wait for its child processes then.
 func (c Command) run(ctx context.Context, verb, machine string, env ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, c.Path, verb, machine)
 	cmd.Env = append(os.Environ(), env...)

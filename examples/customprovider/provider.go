@@ -25,13 +25,14 @@ type Options struct {
 	Cluster string
 	// Image is the name of the machines' image in NodeClaims, for information only; empty means "inventory".
 	Image string
-	// BrokenFor is how long a machine that could not be switched on is left alone; 0 means not at all. Nil is DefaultBrokenFor.
+	// BrokenFor is how long a machine is not tried again after it could not be switched on; 0 means that it is tried again at once. Nil is
+	// DefaultBrokenFor.
 	BrokenFor *time.Duration
 	// Clock is the clock. Nil means the real clock.
 	Clock option.Clock
 }
 
-// DefaultBrokenFor is how long a machine that could not be switched on is left alone.
+// DefaultBrokenFor is how long a machine is not tried again after it could not be switched on.
 const DefaultBrokenFor = 5 * time.Minute
 
 // Provider is a cloudprovider.CloudProvider over an inventory.
@@ -45,7 +46,7 @@ type Provider struct {
 	types     map[string]*MachineType
 
 	mu sync.Mutex
-	// broken contains the time until which each broken machine is left alone.
+	// broken contains the time until which each broken machine is not tried again.
 	broken map[string]time.Time
 	// catalog is the last result of InstanceTypes by type, with the zones that had a free machine.
 	catalog map[string]*cloudprovider.InstanceType
@@ -104,7 +105,7 @@ func (p *Provider) InstanceTypes(ctx context.Context, _ *v1.NodePool) ([]*cloudp
 	for i := range p.inventory.Types {
 		t := &p.inventory.Types[i]
 		if len(free[t.Name]) == 0 {
-			continue // no machine of it
+			continue // no machine of this type
 		}
 		// An unchanged type is the same object as before: planners recognise types by pointer.
 		if last := p.catalog[t.Name]; last != nil && sameStock(last, free[t.Name]) {
@@ -166,7 +167,7 @@ func (p *Provider) settle(ctx context.Context, name string, holder Holder) error
 	}
 	err = p.journal.update(func(holders map[string]Holder) (string, *Holder, error) {
 		if now, ok := holders[name]; !ok || now.Launch != holder.Launch {
-			return "", nil, nil // somebody else was faster
+			return "", nil, nil // another call was faster
 		}
 		return name, nil, nil
 	})
@@ -209,7 +210,7 @@ func (p *Provider) List(ctx context.Context) ([]*v1.NodeClaim, error) {
 	return out, nil
 }
 
-// held are the cluster's machines with their holders.
+// held returns the cluster's machines with their holders.
 func (p *Provider) held() map[string]Holder {
 	held := map[string]Holder{}
 	p.journal.read(func(all map[string]Holder) {
@@ -235,7 +236,7 @@ func (p *Provider) settleAll(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// own finds the machine that a provider ID names, if it is this cluster's.
+// own finds the machine with this provider ID, if it belongs to this cluster.
 func (p *Provider) own(holders map[string]Holder, providerID string) (string, Holder, error) {
 	parts := strings.Split(providerID, "/") // the parts are inventory:, two empty parts, zone, machine, launch
 	if len(parts) == 6 {

@@ -40,7 +40,7 @@ func shortOf(f *flag.Flag, short []*flag.Flag) string {
 	return ""
 }
 
-// value sets a flag in the set that it was declared in, which has to know which flags were given.
+// value sets a flag through the FlagSet that declares it, because the FlagSet must know which flags were given.
 type value struct {
 	set  *flag.FlagSet
 	flag *flag.Flag

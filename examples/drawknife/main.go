@@ -6,8 +6,8 @@
 //	drawknife plan deploy/ nodepool.yaml
 //	drawknife consolidate -A
 //
-// A copy of the program named kubectl-drawknife, in a folder of PATH, is a plugin of kubectl: kubectl drawknife plan -A. The commands are
-// those of the packages below commands; this module gives them cobra's help, completion and flags.
+// A copy of the program with the name kubectl-drawknife, in a folder of PATH, is a plugin of kubectl: kubectl drawknife plan -A. The
+// commands are in the packages below commands; this module adds cobra's help, completion and flags.
 package main
 
 import (
@@ -31,7 +31,7 @@ func main() {
 	os.Exit(status)
 }
 
-// interruptible is a context that ends on the first interrupt. The second one ends the process.
+// interruptible returns a context that ends on the first interrupt. The second interrupt ends the process.
 func interruptible(parent context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	signals := make(chan os.Signal, 1)

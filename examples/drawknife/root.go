@@ -17,13 +17,13 @@ import (
 	"github.com/drawknife/drawknife/commands/verifymigration"
 )
 
-// usageStatus is the exit status of a command line that can't be read: the same that the commands have for bad usage.
+// usageStatus is the exit status of a command line that can't be read. The commands use the same status for bad usage.
 const usageStatus = 1
 
 // pluginName is the file name by which kubectl finds its plugin "drawknife".
 const pluginName = "kubectl-drawknife"
 
-// programName returns what help and messages call the program: as kubectl's plugin, the words that the user types.
+// programName returns the name of the program in help and messages. For kubectl's plugin, this is what the user types.
 func programName(path string) string {
 	if strings.TrimSuffix(filepath.Base(path), ".exe") == pluginName {
 		return "kubectl drawknife"
@@ -31,7 +31,7 @@ func programName(path string) string {
 	return "drawknife"
 }
 
-// statusError ends the program with an exit status. The command has said why.
+// statusError ends the program with an exit status. The command has already printed the reason.
 type statusError struct{ status int }
 
 func (e *statusError) Error() string { return fmt.Sprintf("exit status %d", e.status) }
@@ -52,7 +52,7 @@ func groups(options simulate.Options) []group {
 	}
 }
 
-// newRoot is the program with all its commands.
+// newRoot returns the program with all its commands.
 func newRoot(program string, streams commands.Streams, options simulate.Options) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "drawknife",
@@ -78,7 +78,7 @@ changes nothing there. Other commands convert manifests, and write what a cluste
 	return root
 }
 
-// newCommand is a command under cobra.
+// newCommand returns a command of cobra for c.
 func newCommand(c commands.Command, streams commands.Streams) *cobra.Command {
 	run := c.Begin()
 	command := &cobra.Command{

@@ -9,7 +9,7 @@ import (
 	"github.com/drawknife/drawknife/internal/version"
 )
 
-// versionCommand prints what the program was built from.
+// versionCommand returns the command that prints the build information of the program.
 func versionCommand(streams commands.Streams) *cobra.Command {
 	return &cobra.Command{
 		Use: "version", Short: "Print the version of the program, and what it was built from", Args: cobra.NoArgs, DisableFlagsInUseLine: true,

@@ -7,7 +7,7 @@ import (
 	"github.com/drawknife/drawknife/aws/instancetype"
 )
 
-// defaultBurstLaunches is aws.DefaultBurstLaunches; this package does not depend on the provider.
+// defaultBurstLaunches equals aws.DefaultBurstLaunches: this package does not depend on the provider.
 const defaultBurstLaunches = 10
 
 // AWS are the settings of the AWS provider.
@@ -16,9 +16,10 @@ type AWS struct {
 	ClusterName string
 	// ClusterEndpoint is the URL of the API server for new nodes; if empty, it is read from EKS.
 	ClusterEndpoint string
-	// ClusterCABundle is the certificate authority of the API server in base64; if empty, the controller's own.
+	// ClusterCABundle is the certificate authority of the API server in base64; if empty, the controller's own certificate authority is
+	// used.
 	ClusterCABundle string
-	// DiscoverCluster reads the version and the details of the cluster from EKS. False by default.
+	// DiscoverCluster means that the version and the details of the cluster are read from EKS. False by default.
 	DiscoverCluster bool
 	// IsolatedVPC means that services without a VPC endpoint can't be reached, such as the price list. False by default.
 	IsolatedVPC bool
@@ -29,11 +30,11 @@ type AWS struct {
 	InterruptionQueue string
 	// ReservedENIs is the number of network interfaces of a node that are not used for addresses of pods, at least 0; 0 by default.
 	ReservedENIs int64
-	// BurstLaunches is the number of equal launches from which on one CreateFleet call launches all of them, at least 2; 0 means never.
+	// BurstLaunches is the minimum number of equal launches for which one CreateFleet call launches all of them, at least 2; 0 means never.
 	// 10 by default.
 	BurstLaunches int
-	// PrefixDelegation and CustomNetworking describe how the VPC CNI assigns addresses to pods, like its ENABLE_PREFIX_DELEGATION
-	// and AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG: they determine how many pods a node has addresses for. False by default.
+	// PrefixDelegation and CustomNetworking describe how the VPC CNI assigns addresses to pods, like its ENABLE_PREFIX_DELEGATION and
+	// AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG. They determine the number of pods for which a node has addresses. False by default.
 	PrefixDelegation, CustomNetworking bool
 	// WithoutPodENI means that the CNI provides no branch interfaces. False by default.
 	WithoutPodENI bool
@@ -48,28 +49,28 @@ type AWS struct {
 	// instancetype.Settings. False and none by default.
 	NVIDIAMIG    bool
 	NVIDIAShares string
-	// DeviceResources name extended resources by EC2's name of a device; HugePages are quantities that nodes set aside at boot, by
+	// DeviceResources are names of extended resources by EC2's name of a device. HugePages are quantities that nodes reserve at boot, by
 	// resource name. Nil: none.
 	DeviceResources, HugePages map[string]string
 	// DisableDryRun skips the dry runs that check node classes. False by default.
 	DisableDryRun bool
-	// EnableZonalShift avoids zones that an ARC zonal shift moves the cluster away from. False by default.
+	// EnableZonalShift avoids a zone while an ARC zonal shift moves the cluster away from it. False by default.
 	EnableZonalShift bool
-	// Commitments plans with Savings Plans and Reserved Instances of the account, and CostExplorer asks Cost Explorer for the whole
-	// account's use of them and for discounts, which costs some cents a day. False by default. See docs/costs.md.
+	// Commitments means that planning counts the account's Savings Plans and Reserved Instances. CostExplorer asks Cost Explorer for the
+	// whole account's use of them and for discounts, which costs some cents a day. False by default. See docs/costs.md.
 	Commitments, CostExplorer bool
-	// CommitmentReports is a directory that the clusters of the account share, to report what they use of commitments. Empty, the default,
-	// means that reports are in Process.HistoryConfigMap, if there is one.
+	// CommitmentReports is a directory that the clusters of the account share. Each cluster reports its use of commitments there. Empty,
+	// the default, means that reports are in Process.HistoryConfigMap, if there is one.
 	CommitmentReports string
-	// SpotScoreConfigurations is for how many sets of instance types EC2 is asked for spot placement scores within 24 hours; 0, the
-	// default, means none. It has no effect without Planning.SpotRisk.
+	// SpotScoreConfigurations is the number of sets of instance types for which EC2 is asked for spot placement scores within 24 hours; 0,
+	// the default, means none. It has no effect without Planning.SpotRisk.
 	SpotScoreConfigurations int
 	// AMIRefreshInterval and SubnetRefreshInterval are how often images and subnets are searched, at least 1 minute, which is the
 	// default.
 	AMIRefreshInterval, SubnetRefreshInterval time.Duration
-	// Partition of ARNs and service names; "aws" by default.
+	// Partition is the partition of ARNs and service names; "aws" by default.
 	Partition string
-	// Region in which nodes are launched; empty means that the SDK finds it.
+	// Region is the region in which nodes are launched; empty means that the SDK finds it.
 	Region string
 	// Legacy are settings that apply only to v1alpha5 objects; nil if none is set.
 	Legacy *Legacy
@@ -85,19 +86,18 @@ func defaultAWS() AWS {
 
 // Legacy are settings for v1alpha5 objects and their conversion.
 type Legacy struct {
-	// DefaultInstanceProfile is the instance profile of node templates that name none; empty means none.
+	// DefaultInstanceProfile is the instance profile of node templates that do not name an instance profile; empty means none.
 	DefaultInstanceProfile string
 	// EnablePodENI makes nodes report branch interfaces for pods. False by default.
 	EnablePodENI bool
-	// EnableENILimitedPodDensity derives the pods of a node from its network interfaces; true by default. See
-	// DefaultMaxPods.
+	// EnableENILimitedPodDensity means that a node's network interfaces determine its number of pods; true by default. See DefaultMaxPods.
 	EnableENILimitedPodDensity bool
 	// NodeNameConvention is the expected form of node names; NodeNameIP by default.
 	NodeNameConvention NodeNameConvention
 	// Tags are added to all created resources, unless a node template has the same key. Nil: none.
 	Tags map[string]string
-	// AssumeRoleARN and AssumeRoleDuration are the former role for AWS calls, for information only: the process's credentials are
-	// used. Empty, and 15 minutes by default.
+	// AssumeRoleARN and AssumeRoleDuration are the role that was formerly used for AWS calls. They are for information only: the process's
+	// credentials are used. Empty, and 15 minutes by default.
 	AssumeRoleARN      string
 	AssumeRoleDuration time.Duration
 }
@@ -110,7 +110,8 @@ func DefaultLegacy() Legacy {
 // fixedPodDensity is the pod limit of a node if network interfaces don't limit it: the kubelet's default.
 const fixedPodDensity = 110
 
-// DefaultMaxPods is the default of maxPods for v1alpha1 templates: nil if network interfaces determine it, also for a nil Legacy.
+// DefaultMaxPods is the default of maxPods for v1alpha1 templates. It is nil if network interfaces determine the number of pods, and for a
+// nil Legacy.
 func (l *Legacy) DefaultMaxPods() *int32 {
 	if l == nil || l.EnableENILimitedPodDensity {
 		return nil
@@ -119,7 +120,7 @@ func (l *Legacy) DefaultMaxPods() *int32 {
 	return &pods
 }
 
-// TagsFor returns the tags of resources for a template with the given tags, which take precedence. The caller owns the map.
+// TagsFor returns the tags of resources for a template. The given tags of the template take precedence. The caller owns the map.
 func (l *Legacy) TagsFor(template map[string]string) map[string]string {
 	tags := make(map[string]string, len(template))
 	if l != nil {

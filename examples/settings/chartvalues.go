@@ -10,9 +10,9 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// ParseChartValues reads a values file of Karpenter's chart in the layout of any generation, or of this controller's: the settings
-// of 0.18, settings.aws.* and settings.*. Values about the controller's pods are listed in Ignored. It is an error if two layouts
-// give a setting different values.
+// ParseChartValues reads a values file of Karpenter's chart, in the layout of any generation, or of this controller's chart. The layouts
+// are the settings of 0.18, settings.aws.* and settings.*. Values about the controller's pods are listed in Ignored. It is an error if two
+// layouts give a setting different values.
 func ParseChartValues(data []byte) Layer {
 	l := newLayer(SourceFile)
 	var values map[string]any
@@ -41,7 +41,7 @@ type valuesReader struct {
 	paths        map[string]chartPath
 	byEnv        map[string]*setting
 	gatesSetting *setting
-	// gateTexts and gatePaths have the feature gates found, by name.
+	// gateTexts and gatePaths are the texts and paths of the feature gates that were found, by name.
 	gateTexts, gatePaths map[string]string
 }
 
@@ -76,7 +76,7 @@ func deployment() []string {
 	}
 }
 
-// sections are the mappings that contain settings; empty ones cause no warning.
+// isSection reports whether the path is a mapping that contains settings. An empty mapping causes no warning.
 func (r *valuesReader) isSection(path string) bool {
 	for p := range r.paths {
 		if strings.HasPrefix(p, path+".") {
@@ -191,7 +191,7 @@ func (r *valuesReader) environment(path string, value any) {
 	for _, item := range list {
 		variable, _ := item.(map[string]any)
 		name, _ := variable["name"].(string)
-		// A variable without a value refers to another object; the process's own environment has its value.
+		// A variable without a value refers to another object. Its value is in the environment of the process.
 		if text, err := leaf(variable["value"]); err == nil && name != "" {
 			variables[name] = text
 		}
@@ -209,7 +209,7 @@ func (r *valuesReader) environment(path string, value any) {
 	r.layer.Ignored = append(r.layer.Ignored, path)
 }
 
-// leaf converts a YAML value to the text of a setting: lists of texts are joined by commas, "" for null.
+// leaf converts a YAML value to the text of a setting. It joins lists of texts by commas, and returns "" for null.
 func leaf(value any) (string, error) {
 	switch v := value.(type) {
 	case nil:

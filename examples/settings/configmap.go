@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// tagsKey is the key of all global tags as JSON; up to 0.23 each tag had its own key with this prefix.
+// tagsKey is the key for all global tags as JSON. Up to 0.23, each tag had its own key with this prefix.
 const tagsKey = "aws.tags"
 
-// ParseLegacyConfigMap reads the data of the ConfigMap karpenter-global-settings of any release. Unknown keys are warnings,
-// empty values count as unset.
+// ParseLegacyConfigMap reads the data of the ConfigMap karpenter-global-settings of any release. Unknown keys cause warnings; empty values
+// count as unset.
 func ParseLegacyConfigMap(data map[string]string) Layer {
 	l := newLayer(SourceFile)
 	keys := make(map[string]*setting)
@@ -52,7 +52,7 @@ func ParseLegacyConfigMap(data map[string]string) Layer {
 // tag is a global tag with the key or path at which it was found.
 type tag struct{ written, key, value string }
 
-// setTags combines all tags into one value; old is the entry's current value.
+// setTags combines all tags into one value; old is the value's entry.old.
 func (l *Layer) setTags(s *setting, tags []tag, old bool) {
 	if len(tags) == 0 {
 		return

@@ -8,9 +8,9 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// setting is one setting: its names in every source and the field for its value.
+// setting is one setting: its names in every source, and the field that has its value.
 type setting struct {
-	// name of the flag without its dashes; the environment variable is the same in upper case with underscores.
+	// name is the flag without its dashes; the environment variable is the same in upper case with underscores.
 	name string
 	// field is the path in Settings.
 	field string
@@ -20,21 +20,21 @@ type setting struct {
 	// keepsEmpty is true if an empty value in the environment has a meaning.
 	keepsEmpty bool
 	boolean    bool
-	// shortened values are not shown in full.
+	// shortened means that messages and lists show only the beginning of a long value.
 	shortened bool
-	// successor is the setting to use instead, if there is one (W703).
+	// successor is the setting to use instead of this one, or empty (W703).
 	successor string
-	// droppedSince is the release of Karpenter since which it has no effect (W704).
+	// droppedSince is the release of Karpenter since which this setting has no effect (W704).
 	droppedSince string
 	// alphaUntil is the release since which the setting affects only v1alpha5 objects (W704 if there are no such objects).
 	alphaUntil string
-	// ofGlobal settings have no effect on the planner reference.
+	// ofGlobal settings have an effect only with --disruption-planner=global.
 	ofGlobal bool
-	// old names in flags and environment.
+	// old are the old names of the flag and of the environment variable.
 	old []oldName
-	// configMap are the keys in karpenter-global-settings.
+	// configMap are the keys of the setting in karpenter-global-settings.
 	configMap []string
-	// chart are the paths in chart values, today's first.
+	// chart are the paths of the setting in chart values, the current path first.
 	chart []chartPath
 
 	kind  string
@@ -55,9 +55,9 @@ type chartPath struct {
 	path string
 	// opposite is true if the value means the opposite of the setting.
 	opposite bool
-	// over overrides paths without it: a component's own value overrides the common one.
+	// over means that this path overrides paths without over: a component's own value overrides the common value.
 	over bool
-	// gate is the feature gate of the path, for the setting of all gates.
+	// gate is the feature gate at this path, in the setting of all gates.
 	gate string
 }
 

@@ -8,8 +8,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// Disruption are the options of the disruption planners, as in disruption.Global; the planner reference uses only SpotToSpotTypes
-// and ValidationDelay. 0 means 0; start from DefaultDisruption.
+// Disruption are the options of the disruption planners, as in disruption.Global. The planner "reference" uses only SpotToSpotTypes and
+// ValidationDelay. 0 means 0; start from DefaultDisruption.
 type Disruption struct {
 	// PayBack is the time in which a command must earn back its cost; at least 0, 2 hours by default. 0 disables the check.
 	PayBack time.Duration
@@ -20,15 +20,15 @@ type Disruption struct {
 	// Price is the cost of moving an ordinary pod in USD (disruption.Global.DisruptionPrice); at least 0, 0.002 by default. 0 means no
 	// cost.
 	Price float64
-	// CoolDown is how long consolidation leaves new nodes alone, and also nodes with pods of a workload whose pods were moved; at least 0,
+	// CoolDown is how long consolidation does not disrupt new nodes, and nodes with pods of a workload whose pods were moved; at least 0,
 	// 10 minutes by default.
 	CoolDown time.Duration
-	// SpotToSpotTypes is the number of cheaper types required to replace one spot node by another; at least 1, 15 by default. See
-	// the gate SpotToSpotConsolidation.
+	// SpotToSpotTypes is the number of cheaper types required to replace one spot node by another; at least 1, 15 by default. It is used
+	// only with the gate SpotToSpotConsolidation.
 	SpotToSpotTypes int
 	// MaxMembers and MaxBins limit how many nodes one command removes and launches; at least 1, 16 and 32 by default.
 	MaxMembers, MaxBins int
-	// Work is the maximum number of what-ifs of a plan; at least 1, 60000 by default.
+	// Work is the maximum number of what-ifs in one plan; at least 1, 60000 by default.
 	Work int
 	// Robustness is the number of random orders in which the pods of each wave are placed, as kube-scheduler might; from 0 to 1000. 0, the
 	// default, skips this check.
@@ -36,13 +36,13 @@ type Disruption struct {
 	// Checks is the maximum number of checks with the provisioning planner before a plan is used (disruption.Global.Checks); from 0 to
 	// 10000. 0, the default, skips them.
 	Checks int
-	// LaunchTime is the assumed time until a new node is ready, ReadyTime until a pod of a PodDisruptionBudget is; at least 0, 3
-	// minutes and 1 minute by default.
+	// LaunchTime is the assumed time until a new node is ready; at least 0, 3 minutes by default. ReadyTime is the assumed time until the
+	// replacement of a pod with a PodDisruptionBudget is ready; at least 0, 1 minute by default.
 	LaunchTime, ReadyTime time.Duration
 	// DrainLimit is the maximum estimated duration of a drain, except for nodes that are due; at least 0, 1 hour by default. 0
 	// means no limit.
 	DrainLimit time.Duration
-	// ExpireAhead is how long before its expiry a node is replaced; at least 0, the default, which waits until it has expired.
+	// ExpireAhead is how long before its expiry a node is replaced; at least 0. 0, the default, waits until the node has expired.
 	ExpireAhead time.Duration
 	// ValidationDelay is how long a command that saves money waits before it begins; at least 0, 15 seconds by default.
 	ValidationDelay time.Duration
@@ -77,7 +77,7 @@ func (d Disruption) Global(query scheduling.Query, spotToSpot bool) *disruption.
 	}
 }
 
-// AddFlags registers the flags of these settings alone, for programs that don't need the others. The usage text shows d's values as
+// AddFlags registers only the flags of these settings, for programs that don't need other settings. The usage text shows d's values as
 // defaults. fs.Parse fails for an invalid value, and writes valid ones to d.
 func (d *Disruption) AddFlags(fs *flag.FlagSet) {
 	for _, s := range disruptionDefinitions() {
@@ -85,7 +85,7 @@ func (d *Disruption) AddFlags(fs *flag.FlagSet) {
 	}
 }
 
-// DisruptionFlags returns the names of the flags that AddFlags registers, and those that the planner uses.
+// DisruptionFlags returns the names of all flags that AddFlags registers, and heeded, the names of those that the planner uses.
 func DisruptionFlags(planner DisruptionPlanner) (all, heeded []string) {
 	for _, s := range disruptionDefinitions() {
 		all = append(all, s.name)
@@ -130,7 +130,7 @@ type errorText string
 
 func (e errorText) Error() string { return string(e) }
 
-// ofDisruption returns the location of a setting's value in Disruption.
+// ofDisruption returns a function that returns the address of a setting's value in Disruption.
 func ofDisruption[T any](at func(*Disruption) *T) func(*Settings) *T {
 	return func(s *Settings) *T { return at(&s.Planning.Disruption) }
 }

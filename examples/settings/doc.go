@@ -1,5 +1,5 @@
 // Package settings reads the settings of a controller from flags, the environment and a file. It accepts the names of all three API
-// generations: current names, those of the ConfigMap karpenter-global-settings, of chart values in every layout, and of environment
+// generations: current names, keys of the ConfigMap karpenter-global-settings, paths of chart values in every layout, and environment
 // variables and flags of old releases.
 //
 // The smallest use, in a program's main:
@@ -14,11 +14,11 @@
 //	fmt.Println(loaded.Settings.Planning.BatchMaxDuration)
 //
 // Flags override the environment, which overrides the file, which overrides the ConfigMap, which overrides defaults. The package
-// reads flags, the environment and files only through its arguments, so tests need no process state. Settings are read once; then
-// they are plain data. Everything in this package is safe for concurrent use on different values.
+// reads flags, the environment and files only through its arguments, so tests need no process state. Settings are read once, and are plain
+// data from then on. Everything in this package is safe for concurrent use on different values.
 //
-// Programs with additional settings of their own use the parts of Load: ParseEnv, NewFlags, ParseFile, ParseLegacyConfigMap and
-// ParseLoggingConfigMap each read one source into a Layer, and Combine merges layers.
+// Programs with additional settings use the parts of Load: ParseEnv, NewFlags, ParseFile, ParseLegacyConfigMap and ParseLoggingConfigMap
+// each read one source into a Layer, and Combine merges layers.
 //
 // # Deliberate differences
 //

@@ -12,7 +12,7 @@ import (
 // maxFile is the maximum size of settings files: the API server accepts no larger ConfigMap.
 const maxFile = 1 << 20
 
-// ReadFile is os.ReadFile with a limit: it stops reading a file that is larger than a settings file may be.
+// ReadFile is os.ReadFile with a limit: it does not read files that are larger than a settings file may be.
 func ReadFile(path string) ([]byte, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -26,8 +26,8 @@ func ReadFile(path string) ([]byte, error) {
 	return data, err
 }
 
-// ParseFile reads a settings file: chart values, or a ConfigMap as kubectl prints it. The name of a ConfigMap decides whether it is
-// about logging (config-logging) or other settings.
+// ParseFile reads a settings file: chart values, or a ConfigMap as kubectl prints it. The name of a ConfigMap decides whether its settings
+// are about logging (config-logging) or other settings.
 func ParseFile(data []byte) Layer {
 	l := newLayer(SourceFile)
 	if len(data) > maxFile {
@@ -41,7 +41,7 @@ func ParseFile(data []byte) Layer {
 		} `json:"metadata"`
 		Data map[string]string `json:"data"`
 	}
-	// Values files have values of other types under these names; ParseChartValues reports errors in them.
+	// A values file may have values of other types under the names kind and metadata; ParseChartValues reports errors in them.
 	if err := yaml.Unmarshal(data, &object); err != nil || object.Kind != "ConfigMap" {
 		return ParseChartValues(data)
 	}

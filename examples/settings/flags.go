@@ -12,7 +12,7 @@ type Flags struct {
 	given []given
 }
 
-// given are the flags as the user gave them, in order.
+// given are the flags in the order in which the user gave them.
 type given struct {
 	setting *setting
 	old     *oldName
@@ -21,9 +21,9 @@ type given struct {
 	text    string
 }
 
-// NewFlags registers a flag for each setting on fs, and one for each old name. The usage text shows the value that applies without the
-// flag: the value of the first lower layer that has one. Invalid values don't fail fs.Parse: they are in the Problems of Layer, together
-// with all others. Booleans need a value, "--install-crds true" or "--install-crds=true"; see Arguments.
+// NewFlags registers on fs a flag for each setting, and a flag for each old name. The usage text shows the value that applies without the
+// flag: the value in the first layer of below that has the setting. Invalid values don't make fs.Parse fail: Layer returns them in
+// Problems, together with all other problems. Booleans need a value, "--install-crds true" or "--install-crds=true"; see Arguments.
 func NewFlags(fs *flag.FlagSet, below ...Layer) *Flags {
 	f := &Flags{}
 	effective := laidOn(below)
@@ -42,7 +42,7 @@ func NewFlags(fs *flag.FlagSet, below ...Layer) *Flags {
 	return f
 }
 
-// Layer returns the values of the flags after the FlagSet was parsed. If a flag is given twice, the last counts.
+// Layer returns the values of the flags after the FlagSet was parsed. If a flag is given twice, the last value counts.
 func (f *Flags) Layer() Layer {
 	l := newLayer(SourceFlag)
 	last := make(map[string]given)

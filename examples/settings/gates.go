@@ -17,7 +17,7 @@ type FeatureGates struct {
 	ReservedCapacity bool
 	// NodeOverlay lets NodeOverlays change prices and resources of instance types. False by default.
 	NodeOverlay bool
-	// StaticCapacity keeps the number of nodes of a pool that its replicas field states. False by default.
+	// StaticCapacity keeps the number of nodes of a pool equal to its field replicas. False by default.
 	StaticCapacity bool
 	// CapacityBuffer keeps room for CapacityBuffers. False by default.
 	CapacityBuffer bool
@@ -28,7 +28,7 @@ type FeatureGates struct {
 // DefaultFeatureGates returns the default values of all gates.
 func DefaultFeatureGates() FeatureGates { return FeatureGates{Drift: true, ReservedCapacity: true} }
 
-// gate is the name of a gate and the place of its value.
+// gate is the name of a gate and a pointer to its value.
 type gate struct {
 	name string
 	at   *bool
@@ -48,7 +48,7 @@ func (g *FeatureGates) gates() []gate {
 	}
 }
 
-// String returns every gate as ParseFeatureGates reads it.
+// String returns the value of every gate, in the form that ParseFeatureGates reads.
 func (g FeatureGates) String() string {
 	var out []string
 	for _, gate := range g.gates() {

@@ -6,7 +6,7 @@ import (
 	"github.com/drawknife/drawknife/aws/convert"
 )
 
-// Names of the ConfigMaps with the settings of releases up to 0.32, and with the logging settings of releases up to 0.37.
+// These are the names of the ConfigMaps with the settings of releases up to 0.32, and with the logging settings of releases up to 0.37.
 const (
 	GlobalSettingsName = "karpenter-global-settings"
 	LoggingConfigName  = "config-logging"
@@ -16,9 +16,9 @@ const (
 type FirstGeneration string
 
 const (
-	// FirstGenerationUnknown warns of no such setting.
+	// FirstGenerationUnknown causes no warnings about such settings.
 	FirstGenerationUnknown FirstGeneration = ""
-	// FirstGenerationAbsent warns of each (W704).
+	// FirstGenerationAbsent causes a warning for each such setting (W704).
 	FirstGenerationAbsent FirstGeneration = "Absent"
 )
 

@@ -15,8 +15,8 @@ func InstanceTypeFlags() []string {
 	}
 }
 
-// InstanceTypes returns the options of instance types that the settings ask for. The memory overhead and the reserved interfaces are not
-// included, because providers have separate settings for them.
+// InstanceTypes returns the options of instance types that result from the settings. The memory overhead and the reserved interfaces are
+// not included, because providers have separate settings for them.
 func (a AWS) InstanceTypes() instancetype.Options {
 	out := instancetype.Options{
 		WithoutPodENI: a.WithoutPodENI, FractionalGPUs: a.FractionalGPUs, DeviceDrivers: a.DeviceDrivers, NVIDIAMIG: a.NVIDIAMIG, NVIDIAShares: a.NVIDIAShares, DeviceResources: a.DeviceResources, HugePages: a.HugePages,
@@ -30,7 +30,7 @@ func (a AWS) InstanceTypes() instancetype.Options {
 	return out
 }
 
-// AddInstanceTypeFlags registers the flags of the settings that InstanceTypes is made of. fs.Parse fails for an invalid value, and
+// AddInstanceTypeFlags registers the flags of the settings from which InstanceTypes is computed. fs.Parse fails for an invalid value, and
 // writes valid ones to a.
 func (a *AWS) AddInstanceTypeFlags(fs *flag.FlagSet) {
 	for _, s := range definitions() {

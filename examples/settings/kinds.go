@@ -123,7 +123,7 @@ func bools() kind[bool] {
 	return kind[bool]{"boolean", parseBool, strconv.FormatBool}
 }
 
-// inverted is for fields with the opposite meaning of their setting's name.
+// inverted is the kind of a setting whose field has the opposite meaning of the setting's name.
 func inverted() kind[bool] {
 	return kind[bool]{
 		"boolean",

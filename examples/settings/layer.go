@@ -8,11 +8,11 @@ import (
 
 // Layer contains the values of one source. The zero value is empty.
 type Layer struct {
-	// Source of the values.
+	// Source is the source of the values.
 	Source Source
-	// Problems found while reading it, in the order of names. Invalid values are not in the layer.
+	// Problems are the problems found while reading the source, sorted by name. Invalid values are not in the layer.
 	Problems []*Problem
-	// Ignored are the paths of known chart values that don't affect the controller's behaviour, but its pods. Sorted.
+	// Ignored are the paths of known chart values that affect only the controller's pods, not its behaviour. Sorted.
 	Ignored []string
 
 	entries map[string]entry
@@ -20,11 +20,11 @@ type Layer struct {
 
 // entry is a value of a source.
 type entry struct {
-	// written is the name in the source, text the value in the form of the current name.
+	// written is the name in the source; text is the value in the form of the current name.
 	written, text string
-	// over is true for a component's own value, which overrides the common one.
+	// over is true for a component's own value, which overrides the common value.
 	over bool
-	// old is true for ConfigMaps, which no release since 0.33 reads: warnings for them do not mention today's names.
+	// old is true for ConfigMaps, which no release since 0.33 reads: warnings about them do not mention current names.
 	old bool
 }
 
@@ -32,7 +32,7 @@ func newLayer(source Source) *Layer { return &Layer{Source: source, entries: mak
 
 func (l *Layer) report(p *Problem) { l.Problems = append(l.Problems, p) }
 
-// set adds a value, unless it is invalid or already set; a different value is a conflict.
+// set adds a value, unless it is invalid or the setting already has a value. If that value is different, set reports a conflict.
 func (l *Layer) set(s *setting, e entry) {
 	effect, err := s.effect(e.text)
 	if err != nil {
@@ -52,7 +52,7 @@ func (l *Layer) set(s *setting, e entry) {
 	l.entries[s.name] = e
 }
 
-// setAs is like set, for names that mean the setting or its opposite.
+// setAs is like set, for a name that means the setting or, if opposite is true, the opposite of the setting.
 func (l *Layer) setAs(s *setting, e entry, opposite bool) {
 	if opposite {
 		on, err := parseBool(e.text)
@@ -83,13 +83,13 @@ func (l *Layer) finish() Layer {
 
 // Value is a setting in the result of Effective.
 type Value struct {
-	// Name of the setting: its flag without the dashes.
+	// Name is the name of the setting: its flag without the dashes.
 	Name string
 	// Text is its value as an argument of the flag; certificates and long values are shortened.
 	Text string
-	// Source of the value.
+	// Source is the source of the value.
 	Source Source
-	// WrittenAs is its name in that source; empty for a default.
+	// WrittenAs is the name of the setting in that source; empty for a default.
 	WrittenAs string
 }
 
@@ -108,8 +108,8 @@ type Loaded struct {
 // Effective lists every setting with its value and source, in the order of the usage text. The caller owns the slice.
 func (l *Loaded) Effective() []Value { return slices.Clone(l.effective) }
 
-// Combine merges layers: for each setting the first layer that has it takes precedence, and the default is last. It fails with an
-// *Error that has all problems of all layers and of their combination. Then Loaded is nil.
+// Combine merges layers. For each setting, the first layer that has a value for it takes precedence; if no layer has one, the default is
+// used. It fails with an *Error that has all problems of all layers and of their combination. In that case, the returned Loaded is nil.
 func Combine(layers ...Layer) (*Loaded, error) { return combine(Default(), layers) }
 
 // combine merges layers and defaults.
@@ -154,7 +154,7 @@ func combine(defaults Settings, layers []Layer) (*Loaded, error) {
 	return loaded, nil
 }
 
-// laidOn applies the layers to the defaults without validation; the first layer takes precedence.
+// laidOn returns the defaults with the values of the layers, without validation; the first layer takes precedence.
 func laidOn(layers []Layer) Settings {
 	effective := Default()
 	for _, layer := range slices.Backward(layers) {
@@ -167,7 +167,7 @@ func laidOn(layers []Layer) Settings {
 	return effective
 }
 
-// text formats a setting's value for people. It does not create a nil Legacy.
+// text formats a setting's value for people. It leaves a nil Legacy nil.
 func (s Settings) text(of *setting) string {
 	if s.AWS.Legacy != nil {
 		l := *s.AWS.Legacy

@@ -24,8 +24,9 @@ type Sources struct {
 	ConfigMap map[string]string
 	// LoggingConfigMap is the data of the ConfigMap config-logging. Nil means none.
 	LoggingConfigMap map[string]string
-	// ReadConfigMaps reads both from the cluster if the setting Process.LegacyConfigMap names the first. Its argument has the
-	// process settings from flags, environment and file. The second may be nil. Nil means that they are not read.
+	// ReadConfigMaps reads both ConfigMaps from the cluster if the setting Process.LegacyConfigMap names the first. Its argument has the
+	// process settings from flags, environment and file. The data of the second, logging, may be nil. If ReadConfigMaps is nil, they are
+	// not read.
 	ReadConfigMaps func(Process) (behaviour, logging map[string]string, err error)
 	// MoreFlags registers additional flags of the program. Nil means none.
 	MoreFlags func(*flag.FlagSet)
@@ -47,8 +48,8 @@ func (e *HelpError) Error() string { return flag.ErrHelp.Error() }
 func (e *HelpError) Is(target error) bool { return target == flag.ErrHelp }
 
 // Load reads all sources and combines them: flags override the environment, which overrides the file, which overrides the
-// ConfigMaps. It fails with an *Error that has every problem, a *HelpError, or the FlagSet's error for a command line that can't be
-// read.
+// ConfigMaps. It fails with an *Error that has every problem, with a *HelpError, or with the FlagSet's error for a command line that can't
+// be read.
 func Load(from Sources) (*Loaded, error) {
 	var layers []Layer
 	lookup := from.LookupEnv

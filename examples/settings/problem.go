@@ -22,7 +22,7 @@ const (
 // Code is the kind of a problem.
 type Code string
 
-// Codes of problems. W702, W705, W706 and W707 are errors, W708 is information, the others are warnings.
+// Codes of problems. W702, W705, W706 and W707 are errors, W708 is information, and the other codes are warnings.
 const (
 	// CodeUnknown is an unknown key, which is ignored.
 	CodeUnknown Code = "W701"
@@ -53,18 +53,18 @@ func (c Code) IsError() bool {
 
 // Problem is one error or warning about the settings.
 type Problem struct {
-	// Code of the kind of problem.
+	// Code is the kind of problem.
 	Code Code
-	// Source of the value.
+	// Source is the source of the value.
 	Source Source
-	// Name as the user wrote it: "--batch-max-duration", "BATCH_MAX_DURATION", "settings.batchMaxDuration". For a missing required
-	// setting it is the flag; in results of Settings.Validate it is the field, "Planning.BatchMaxDuration".
+	// Name is the name as the user wrote it: "--batch-max-duration", "BATCH_MAX_DURATION", "settings.batchMaxDuration". For a missing
+	// required setting, Name is the name of the flag. In results of Settings.Validate, it is the field, "Planning.BatchMaxDuration".
 	Name string
 	// Message is one sentence that begins with Name and says what is wrong, the rule and the cure.
 	Message string
 }
 
-// Error is the code, the source and the message.
+// Error returns the code, the source and the message.
 func (p *Problem) Error() string {
 	if p.Source == "" {
 		return fmt.Sprintf("%s: %s", p.Code, p.Message)
@@ -74,11 +74,11 @@ func (p *Problem) Error() string {
 
 // Error has all problems that make the settings unusable; errors.As finds a *Problem in it.
 type Error struct {
-	// Problems in the order flag, environment, file, then those of the combination; never empty.
+	// Problems are in the order flag, environment, file, and then the problems of the combination; never empty.
 	Problems []*Problem
 }
 
-// Error has one line per problem.
+// Error returns one line for each problem.
 func (e *Error) Error() string {
 	lines := make([]string, len(e.Problems))
 	for i, p := range e.Problems {
@@ -99,7 +99,7 @@ func (e *Error) Unwrap() []error {
 	return out
 }
 
-// split separates errors from warnings; err is nil without errors.
+// split separates errors from warnings. err is nil if there are no errors.
 func split(problems []*Problem) (rest []*Problem, err error) {
 	var bad []*Problem
 	for _, p := range problems {
@@ -135,7 +135,7 @@ func invalid(source Source, name, value, kind, cure string) *Problem {
 	return &Problem{CodeInvalid, source, name, fmt.Sprintf("%s: %q is not a valid %s: %s", name, shorten(value), kind, cure)}
 }
 
-// maxShown is how many bytes of a value messages and lists show.
+// maxShown is the maximum number of bytes of a value in messages and lists.
 const maxShown = 200
 
 // shorten cuts long values so that they don't fill a log.

@@ -38,29 +38,29 @@ type Planning struct {
 	IgnoreResourceClaims bool
 	// DisruptionPlanner decides which nodes are removed and replaced; PlannerGlobal by default.
 	DisruptionPlanner DisruptionPlanner
-	// Disruption are its options.
+	// Disruption are the options of the disruption planner.
 	Disruption Disruption
-	// Approval is whether disruption commands need approval; ApprovalNone by default. ApprovalWait is the longest wait, more than
-	// 0, 1 hour by default.
+	// Approval is whether disruption commands need approval; ApprovalNone by default. ApprovalWait is the longest time for which a command
+	// waits for approval; more than 0, 1 hour by default.
 	Approval     Approval
 	ApprovalWait time.Duration
-	// Fees are what nodes cost beyond the list prices of their instances, in the form of fees.Parse of package scheduling/fees; empty, which is
-	// the default, for none.
+	// Fees are the costs of nodes beyond the list prices of their instances, in the form of fees.Parse of package scheduling/fees; empty,
+	// which is the default, for none.
 	Fees string
 	// Eviction is how pods are evicted from drained nodes; EvictAtOnce by default.
 	Eviction Eviction
-	// CommitmentsFile is a file with commitments of the account (docs/costs.md); they are not read from the cloud then. Empty, the default,
-	// means none.
+	// CommitmentsFile is a file with commitments of the account (docs/costs.md). If it is set, they are not read from the cloud. Empty, the
+	// default, means none.
 	CommitmentsFile string
-	// SpotRisk counts what interruptions of spot nodes are expected to cost (docs/spot.md). False by default.
+	// SpotRisk makes plans count the expected costs of interruptions of spot nodes (docs/spot.md). False by default.
 	SpotRisk bool
-	// LearnFromNodes plans with what nodes that joined reported of their instance type, image and class, and has time-outs follow how long
-	// they took (docs/catalog.md). False by default.
+	// LearnFromNodes makes plans use the resources that joined nodes reported for their instance type, image and class. Timeouts follow the
+	// time that these nodes took to register (docs/catalog.md). False by default.
 	LearnFromNodes bool
 	// FeatureGates switch behaviour on and off.
 	FeatureGates FeatureGates
-	// ServeAlpha serves v1alpha5 objects like later ones, in a cluster that has their kinds. ServeBeta serves v1beta1 in addition
-	// to v1, which needs the conversion webhook: see Process.DisableWebhook. Both are true by default.
+	// ServeAlpha handles v1alpha5 objects like objects of later versions, if the cluster has their kinds. ServeBeta serves v1beta1 in
+	// addition to v1, which needs the conversion webhook: see Process.DisableWebhook. Both are true by default.
 	ServeAlpha, ServeBeta bool
 }
 
@@ -86,9 +86,10 @@ const (
 type Approval string
 
 const (
-	// ApprovalNone starts them without approval.
+	// ApprovalNone means that commands start without approval.
 	ApprovalNone Approval = "none"
-	// ApprovalConfigMap holds each as a ConfigMap in Process.SystemNamespace until somebody annotates it.
+	// ApprovalConfigMap shows each command as a ConfigMap in Process.SystemNamespace, until somebody approves or refuses it with an
+	// annotation.
 	ApprovalConfigMap Approval = "configmap"
 )
 
@@ -116,11 +117,11 @@ type Process struct {
 	Kubeconfig string
 	// SystemNamespace is the namespace of the controller; "kube-system" by default.
 	SystemNamespace string
-	// HistoryConfigMap is the name of a ConfigMap in SystemNamespace that keeps what the controller has learned over restarts: of stock, of
-	// spot markets and of nodes. Empty, the default, means that nothing is kept.
+	// HistoryConfigMap is the name of a ConfigMap in SystemNamespace that keeps over restarts what the controller has learned about stock,
+	// spot markets and nodes. Empty, the default, means that nothing is kept.
 	HistoryConfigMap string
-	// LegacyConfigMap is the name of a ConfigMap in SystemNamespace with settings of releases up to 0.32; Karpenter's is called
-	// "karpenter-global-settings". Empty, the default, means that none is read. See Sources.ReadConfigMaps.
+	// LegacyConfigMap is the name of a ConfigMap in SystemNamespace with settings of releases up to 0.32. Karpenter calls this ConfigMap
+	// "karpenter-global-settings". Empty, the default, means that no such ConfigMap is read. See Sources.ReadConfigMaps.
 	LegacyConfigMap string
 	// MetricsPort, HealthProbePort and WebhookPort are TCP ports from 1 to 65535, all different; 8080, 8081 and 8443 by
 	// default.
@@ -130,8 +131,8 @@ type Process struct {
 	// WebhookService is the name of the service in SystemNamespace by which the API server reaches the webhook; "drawknife" by
 	// default. Its certificate is stored in a Secret of that name plus "-webhook".
 	WebhookService string
-	// WebhookCertDir is a folder with the webhook's certificate, managed by somebody else: tls.crt, tls.key and optionally ca.crt.
-	// Empty, the default, means that the controller creates one.
+	// WebhookCertDir is a folder with a certificate for the webhook that is managed elsewhere: tls.crt, tls.key and optionally ca.crt.
+	// Empty, the default, means that the controller creates a certificate.
 	WebhookCertDir string
 	// KubeClientQPS is the maximum average rate of calls to the API server per second, more than 0; 200 by default.
 	KubeClientQPS float32
@@ -139,11 +140,12 @@ type Process struct {
 	KubeClientBurst int
 	// LeaderElection makes sure that only one replica acts; true by default.
 	LeaderElection bool
-	// LeaderElectionName and LeaderElectionNamespace are the Lease's; "drawknife-leader-election" and SystemNamespace by
-	// default.
+	// LeaderElectionName and LeaderElectionNamespace are the name and the namespace of the Lease; "drawknife-leader-election" and
+	// SystemNamespace by default.
 	LeaderElectionName, LeaderElectionNamespace string
 	// KarpenterLease is the name of the lease that Karpenter holds while it acts, in any namespace; "karpenter-leader-election" by
-	// default. The controller does nothing while it is held. LeaseIgnored acts in parallel to a Karpenter that has no NodePools.
+	// default. The controller does nothing while Karpenter holds this lease. With LeaseIgnored, the controller acts in parallel to a
+	// Karpenter that has no NodePools.
 	KarpenterLease string
 	// Adopt says whether nodes that Karpenter launched are taken over; AdoptNo by default.
 	Adopt Adoption
@@ -152,14 +154,14 @@ type Process struct {
 	WithoutObjectMetrics bool
 	// EnableProfiling serves Go's profiles on the metrics port. False by default.
 	EnableProfiling bool
-	// MemoryLimit is the container's limit in bytes; -1, the default: none. See SoftMemoryLimit.
+	// MemoryLimit is the container's limit in bytes; -1, the default, means no limit. See SoftMemoryLimit.
 	MemoryLimit int64
 	// LogLevel is the lowest level that is logged; slog.LevelInfo by default.
 	LogLevel slog.Level
 	// LogEncoding is the format of log records; LogJSON by default.
 	LogEncoding LogEncoding
-	// LogOutputPaths and LogErrorOutputPaths are the files for log records and for errors of logging itself; "stdout" and "stderr",
-	// the defaults, mean the process's streams.
+	// LogOutputPaths are the files for log records, and LogErrorOutputPaths are the files for errors of logging itself. "stdout" and
+	// "stderr", the defaults, mean the process's streams.
 	LogOutputPaths, LogErrorOutputPaths []string
 }
 
@@ -199,9 +201,9 @@ type Adoption string
 const (
 	// AdoptNo waits if there are such nodes and this controller has never acted before.
 	AdoptNo Adoption = "false"
-	// AdoptYes takes them over.
+	// AdoptYes takes over such nodes.
 	AdoptYes Adoption = "true"
-	// AdoptDryRun prints the consequences of taking them over, and changes nothing.
+	// AdoptDryRun prints the consequences of taking over such nodes, and changes nothing.
 	AdoptDryRun Adoption = "dry-run"
 )
 

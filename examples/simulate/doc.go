@@ -79,21 +79,21 @@
 //
 // --fees adds costs of nodes beyond their instances, with built-in prices: public-ipv4, root-volume, cross-zone-traffic, eks-auto-mode, and
 // the operating system licences rhel, sles and ubuntu-pro. Only the named fees are counted. A fee can have an amount and NodePools:
-// root-volume=100 is for a volume of 100 GB, and rhel@linux+batch is for nodes of the NodePools linux and batch. The prices and their
-// sources are in docs/costs.md. The fees become terms of the cost model, after the terms of --cost-model.
+// root-volume=100 counts a volume of 100 GB, and rhel@linux+batch counts RHEL licences only for nodes of the NodePools linux and batch. The
+// prices and their sources are in docs/costs.md. The fees become terms of the cost model, after the terms of --cost-model.
 //
 // --spot-risk adds the expected cost of interruptions of spot nodes, and expected price rises after momentary low prices. Both become terms
 // of the cost model, before all others. Notes say which low prices are not used, and why. The figures are explained in docs/spot.md.
 //
-// A snapshot saved with --cost-model, --fees or --spot-risk contains the model. If --cost-model is given with such a snapshot, its model
-// replaces the saved one.
+// A snapshot saved with --cost-model, --fees or --spot-risk contains the cost model. If --cost-model is given with such a snapshot, the
+// given model replaces the saved model.
 //
 // # Settings of old releases
 //
 // A ConfigMap karpenter-global-settings in the input is read in the same way as by the controller, with the same codes (W701 to W708). Its
-// memory overhead and reserved network interfaces apply to all nodes. Its settings of pod density and branch interfaces apply to nodes of
-// Provisioners. If it turns drift off, no node counts as drifted. The other settings, and the ConfigMap config-logging, do not affect
-// planning; a note says so.
+// settings for memory overhead and reserved network interfaces apply to all nodes. Its settings for pod density and branch interfaces apply
+// to nodes of Provisioners. If it turns drift off, no node counts as drifted. The other settings, and the ConfigMap config-logging, do not
+// affect planning; a note says so.
 //
 // # Consolidation and comparison
 //
@@ -125,12 +125,13 @@
 //	llm-1,3600,,4,8Gi,,one-gpu,
 //	llm-2,3600,,4,8Gi,,,team/shared-gpu
 //
-// Times are seconds since the start, or durations; departure may be empty, and the columns after memory may be missing. The format
-// of Alibaba's openb trace (cluster-trace-gpu-v2023) is accepted, too. The columns resourceclaimtemplates and resourceclaims name the ResourceClaimTemplates and ResourceClaims of the input that the pod uses: as namespace/name or, in the namespace
-// default, as name; several are separated by spaces. A pod has its devices while it is on a node. A ResourceClaim has its devices while a
-// pod that uses it is on a node. The simulation is simplified: a node is ready a minute after its launch, and its pods start at that
-// moment; an evicted pod starts again and ends at its original time; DaemonSets reserve room but do not run; pods have no owners, so moving
-// a pod starts no cool-down for pods of the same owner.
+// Times are seconds since the start, or durations; departure may be empty, and the columns after memory may be missing. The format of
+// Alibaba's openb trace (cluster-trace-gpu-v2023) is also accepted. The columns resourceclaimtemplates and resourceclaims name the
+// ResourceClaimTemplates and ResourceClaims of the input that the pod uses: as namespace/name or, in the namespace default, as name;
+// several are separated by spaces. A pod has its devices while it is on a node. A ResourceClaim has its devices while a pod that uses it is
+// on a node. The simulation is simplified: a node is ready a minute after its launch, and its pods start at that moment; an evicted pod
+// starts again and ends at its original time; DaemonSets reserve room but do not run; pods have no owners, so moving a pod starts no
+// cool-down for pods of the same owner.
 //
 // # Exit status
 //

@@ -63,7 +63,7 @@ func (r *poolReconciler) keepLearned(ctx context.Context, pool *v1.NodePool) err
 	if !known || from != stored || text == stored || pool.DeletionTimestamp != nil {
 		return nil
 	}
-	before, _ := learned.Kept(key, pool) // an unreadable annotation was logged, and is replaced
+	before, _ := learned.Kept(key, pool) // an unreadable annotation was already logged, and is now replaced
 	want := pool.DeepCopy()
 	if want.Annotations == nil {
 		want.Annotations = map[string]string{}
@@ -82,10 +82,10 @@ func (r *poolReconciler) keepLearned(ctx context.Context, pool *v1.NodePool) err
 	return nil
 }
 
-// learnedEvery is how long an event about learned devices need not be repeated.
+// learnedEvery is the time within which an event about learned devices is not repeated.
 const learnedEvery = 10 * time.Minute
 
-// sayLearned logs and publishes the devices on which plans count from now on.
+// sayLearned logs and publishes the devices that plans use from now on.
 func (r *poolReconciler) sayLearned(pool *v1.NodePool, c *learned.Correction) {
 	r.log.Info("learned which devices an instance type has", "nodePool", v1.QualifiedName(pool), "instanceType", c.InstanceType, "driver", c.Driver, "nodes", c.Nodes,
 		"unconfirmed", c.Unconfirmed, "difference", c.Difference)

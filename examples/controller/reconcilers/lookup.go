@@ -17,7 +17,7 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// Indexes of the manager's cache.
+// These are the indexes of the manager's cache.
 const (
 	nodeByProviderID  = "spec.providerID"
 	claimByProviderID = "status.providerID"
@@ -129,11 +129,11 @@ func poolOf(ctx context.Context, c client.Reader, claim *v1.NodeClaim) (*v1.Node
 	return pool, nil
 }
 
-// poolName returns the name of a node's or claim's pool for logs and metrics. It contains the generation if the pool is of an older one, to
-// distinguish it from a newer pool of the same name.
+// poolName returns the name of the pool of a node or claim for logs and metrics. labels are the labels of the node or claim. If the pool is
+// of an older generation, the name contains the generation, to distinguish the pool from a newer pool of the same name.
 func poolName(labels map[string]string) string { return v1.PoolOf(labels).String() }
 
-// qualified returns the key of the object with a name from v1.QualifiedName.
+// qualified returns the key of the object with this name, which is a result of v1.QualifiedName.
 func qualified(name string) types.NamespacedName {
 	if generation, rest, older := strings.Cut(name, "/"); older {
 		return types.NamespacedName{Namespace: generation, Name: rest}
@@ -174,7 +174,7 @@ func deleteClaim(ctx context.Context, c client.Client, name string, uid types.UI
 	return nil
 }
 
-// volumesOf returns the names of the PersistentVolumes that the pods use, by the pod's UID.
+// volumesOf returns the names of the PersistentVolumes that each pod uses, by the pod's UID.
 func volumesOf(ctx context.Context, c client.Reader, list []*corev1.Pod) (map[string][]string, error) {
 	out := map[string][]string{}
 	for _, pod := range list {
@@ -192,7 +192,7 @@ func volumesOf(ctx context.Context, c client.Reader, list []*corev1.Pod) (map[st
 			claim := &corev1.PersistentVolumeClaim{}
 			if err := c.Get(ctx, types.NamespacedName{Namespace: pod.Namespace, Name: name}, claim); err != nil {
 				if apierrors.IsNotFound(err) {
-					continue // no volume was ever bound to it, or it went with its pod
+					continue // no volume was ever bound to the claim, or the claim was deleted with its pod
 				}
 				return nil, err
 			}

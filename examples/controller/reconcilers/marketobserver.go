@@ -8,11 +8,11 @@ import (
 )
 
 // MarketObserver is notified of the results of launches and of interruptions, in addition to the stock estimate. Package market of this
-// module derives the spot risk from them. It must be safe for concurrent use and return quickly.
+// module computes the spot risk from these results. It must be safe for concurrent use and return quickly.
 type MarketObserver interface {
 	// Launched is called for each launch that found capacity.
 	Launched(cloudprovider.OfferingKey, time.Time)
-	// Refused is called for each launch that found none, with the offerings that the error names.
+	// Refused is called for each launch that found no capacity, with the offerings that the error names.
 	Refused([]cloudprovider.OfferingKey, time.Time)
 	// Interrupted is called once for each spot node that the cloud reclaims.
 	Interrupted(cloudprovider.OfferingKey, time.Time)
@@ -31,7 +31,7 @@ func (a *actor) launched(key cloudprovider.OfferingKey, now time.Time) {
 	a.market.Launched(key, now)
 }
 
-// refused records a failed launch, and reports whether to plan at once.
+// refused records a failed launch, and reports whether a new plan must be made at once.
 func (a *actor) refused(err error, now time.Time) (planNow bool) {
 	if keys := cloudprovider.ExhaustedOfferings(err); len(keys) > 0 {
 		a.market.Refused(keys, now)
@@ -39,8 +39,8 @@ func (a *actor) refused(err error, now time.Time) (planNow bool) {
 	return provisioning.Feedback(err, a.stock, now)
 }
 
-// probes notes the offerings on which launches rely: until the next probe is due, only these launches try offerings that are probably out
-// of stock.
+// probes records the offerings that launches are trying: until the next probe is due, only these launches try offerings that are probably
+// out of stock.
 func (p *planner) probes(launched []provisioning.Launched, now time.Time) {
 	var keys []cloudprovider.OfferingKey
 	for i := range launched {

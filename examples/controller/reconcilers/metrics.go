@@ -15,8 +15,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/learned"
 )
 
-// metrics are the counters of the controller: those of section 17 of the provisioning specification that count actions. Their labels are
-// names of pools, types, zones and reasons, never of single pods, which bounds the number of time series.
+// metrics are the controller's metrics that count actions (section 17 of the provisioning specification). Their labels are names of pools,
+// types, zones and reasons, never of single pods. This limits the number of time series.
 type metrics struct {
 	passDuration     prometheus.Histogram
 	queueDepth       prometheus.Gauge
@@ -44,13 +44,13 @@ type metrics struct {
 	// Durations for pods are measured from their creation, and from the first plan that had a place for them.
 	podBound, podPlacedBound, podStartup, podPlacedStartup, podDecision prometheus.Observer
 	costErrors                                                          *prometheus.CounterVec
-	// learnedTypes are instance types for which plans count on other devices than the provider states.
+	// learnedTypes is the number of instance types for which plans use other devices than the provider states.
 	learnedTypes *prometheus.GaugeVec
-	// deviceless are pods that claim devices and have no place.
+	// deviceless is the number of pods that claim devices and have no place.
 	deviceless *prometheus.GaugeVec
 	prices     priceMetrics
 
-	// Garbage by kind: nodeclaim, instance, node.
+	// garbageCollected and garbageFailed count garbage by kind: nodeclaim, instance, node.
 	garbageCollected, garbageFailed *prometheus.CounterVec
 }
 
@@ -59,7 +59,7 @@ const namespace = "karpenter"
 // controllerLabel is the name of the controller that plans for pending pods.
 const controllerLabel = "provisioner"
 
-// quantiles of summaries, with their permitted errors.
+// quantiles are the quantiles of summaries, with their permitted errors.
 var quantiles = map[float64]float64{0.5: 0.05, 0.9: 0.01, 0.99: 0.001}
 
 // secondsToHours are buckets for durations from a second to a day.
@@ -144,7 +144,7 @@ func newMetrics(registerer prometheus.Registerer) (*metrics, error) {
 
 func (m *metrics) passStarted(objects int) { m.queueDepth.Set(float64(objects)) }
 
-// passDone records a pass that produced a plan; byZone counts its pods by zone.
+// passDone records a pass that produced a plan; byZone is the number of its pods by zone.
 func (m *metrics) passDone(plan *scheduling.Plan, byZone map[string]int, took time.Duration) {
 	m.queueDepth.Set(0)
 	ignored := 0
@@ -163,7 +163,7 @@ func (m *metrics) passDone(plan *scheduling.Plan, byZone map[string]int, took ti
 	m.passDuration.Observe(took.Seconds())
 }
 
-// toIgnore reports whether no pool can ever do anything for the pod.
+// toIgnore reports whether the pod is invalid or has opted out: then no pool can ever have a node for it.
 func toIgnore(pod *scheduling.Unschedulable) bool {
 	return slices.ContainsFunc(pod.Reasons, func(r scheduling.Reason) bool {
 		return r.Code == scheduling.ReasonPodInvalid || r.Code == scheduling.ReasonOptedOut
@@ -205,7 +205,7 @@ func (m *metrics) nodeTerminated(node *corev1.Node, now time.Time) {
 func (m *metrics) evictionAnswered(code string) { m.evictions.WithLabelValues(code).Inc() }
 func (m *metrics) podDrained(reason string)     { m.drained.WithLabelValues(reason).Inc() }
 
-// poolShown sets the gauges of a pool's limits and usage; the gauges of a pool that is being deleted are removed.
+// poolShown sets the gauges of a pool's limits and usage. If the pool is being deleted, it removes these gauges.
 func (m *metrics) poolShown(pool *v1.NodePool) {
 	m.poolGone(v1.QualifiedName(pool))
 	if pool.DeletionTimestamp != nil {
@@ -227,7 +227,7 @@ func (m *metrics) poolGone(name string) {
 	m.learnedTypes.DeletePartialMatch(mine)
 }
 
-// learnedShown sets how many types of a pool have learned devices; 0 removes the gauge.
+// learnedShown sets the number of the pool's types with learned devices; 0 removes the gauge.
 func (m *metrics) learnedShown(pool *v1.NodePool, corrections learned.Corrections) {
 	types := map[string]bool{}
 	for i := range corrections {
@@ -249,7 +249,7 @@ type timedProvider struct {
 // Unwrap returns the wrapped provider, for cloudprovider.As.
 func (p *timedProvider) Unwrap() cloudprovider.CloudProvider { return p.CloudProvider }
 
-// begin starts the clock of a call; the returned function stops it.
+// begin starts the clock of a call; call the returned function when the call has ended.
 func (p *timedProvider) begin(method string) func(error) {
 	started := time.Now()
 	return func(err error) {

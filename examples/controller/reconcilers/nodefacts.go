@@ -5,7 +5,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// learnFacts learns from the nodes of a snapshot, and makes its plans use the learned facts.
+// learnFacts learns facts from the nodes of a snapshot, and makes the plans of the snapshot use the learned facts.
 func (p *planner) learnFacts(s *scheduling.Snapshot, set *provisioning.PoolSet) {
 	if p.options.NodeFacts == nil {
 		return

@@ -23,8 +23,8 @@ import (
 	"github.com/drawknife/drawknife/provisioning"
 )
 
-// nodeReconciler ends Nodes that are being deleted: drain, volumes, instance, finalizer. Nodes without drawknife's finalizer are ignored,
-// and so are nodes of another provider.
+// nodeReconciler terminates Nodes that are being deleted: drain, volumes, instance, finalizer. Nodes without drawknife's finalizer are
+// ignored, and so are nodes of another provider.
 type nodeReconciler struct {
 	*actor
 	mu sync.Mutex
@@ -60,7 +60,7 @@ func (r *nodeReconciler) leavingNodeOf(ctx context.Context, pod client.Object) [
 	return []reconcile.Request{{NamespacedName: name}}
 }
 
-// Reconcile handles one leaving node.
+// Reconcile handles one node that is being deleted.
 func (r *nodeReconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	node := &corev1.Node{}
 	if err := r.client.Get(ctx, request.NamespacedName, node); err != nil {
@@ -120,7 +120,7 @@ func (r *nodeReconciler) see(ctx context.Context, node *corev1.Node) (time.Durat
 		}
 		switch {
 		case snapshotOf(work) == before && !work.learned():
-			// A requested deletion causes an event of the cluster, but a drain must be checked again at intervals.
+			// A requested deletion causes an event, but a drain must also be checked at intervals.
 			return sooner(step.Again, drainPause), nil
 		case step.Again > 0 && work.instance != provisioning.InstanceGone:
 			return step.Again, nil
@@ -129,10 +129,10 @@ func (r *nodeReconciler) see(ctx context.Context, node *corev1.Node) (time.Durat
 	return 0, fmt.Errorf("node %s still changes after %d steps", node.Name, longestRound)
 }
 
-// drainPause is the longest time between two checks of a leaving node.
+// drainPause is the longest time between two checks of a node that is being drained.
 const drainPause = 5 * time.Second
 
-// snapshotOf returns the versions of all objects, which show whether anything was written.
+// snapshotOf returns the versions of all objects of the round. If they change, something was written.
 func snapshotOf(work *round) string {
 	versions := make([]string, 0, len(work.claims)+len(work.nodes))
 	for uid, c := range work.claims {
@@ -149,7 +149,7 @@ func snapshotOf(work *round) string {
 	return fmt.Sprint(versions)
 }
 
-// drainingSince returns when the drain of the node began, as far as this process knows.
+// drainingSince returns when the drain of the node began, or the time when this process first saw the drain.
 func (r *nodeReconciler) drainingSince(node *corev1.Node) time.Time {
 	r.mu.Lock()
 	defer r.mu.Unlock()

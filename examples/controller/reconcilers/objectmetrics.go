@@ -21,9 +21,9 @@ import (
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
-// stateMetrics are the metrics of section 17 that show the current state. They are computed from the view of the cluster when they are
-// read, so a deleted object has no metrics. There is a time series for each node and resource, and for each pod that has not ended; without
-// objects, there are only those of the whole cluster.
+// stateMetrics are the metrics of section 17 that show the current state. They are computed from the view of the cluster at the time of the
+// scrape, so a deleted object has no metrics. There is a time series for each node and resource, and for each pod that has not ended. If
+// there are no objects, only the time series of the whole cluster remain.
 type stateMetrics struct {
 	state    *cluster.State
 	now      func() time.Time
@@ -46,8 +46,9 @@ type stateMetrics struct {
 	keys []string
 }
 
-// shownLabels returns the metric labels for the node labels of instance types, and the keys of these labels. A metric label is the part of
-// the key after the slash, in the spelling of metrics. If two keys result in the same metric label, the first counts.
+// shownLabels returns names, the metric labels for the node labels of instance types, and keys, the keys of these node labels. A metric
+// label is the part of the key after the slash, with characters that metrics allow. If two keys result in the same metric label, the first
+// key is used.
 func shownLabels(vocabulary []string, taken ...string) (names, keys []string) {
 	for _, key := range vocabulary {
 		name := strings.NewReplacer("-", "_", ".", "_").Replace(key[strings.LastIndex(key, "/")+1:])
@@ -93,7 +94,7 @@ func newStateMetrics(o *Options, state *cluster.State, waiting *podTimes) *state
 	return s
 }
 
-// Describe sends the descriptions of all possible metrics.
+// Describe sends the descriptions of all metrics that Collect may send.
 func (s *stateMetrics) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range append(s.devices.describe(),
 		s.synced, s.unsynced, s.nodeCount, s.utilization, s.cost, s.unfinished, s.lifetime, s.podState, s.allocatable, s.requests, s.limits,
@@ -126,7 +127,7 @@ func (s *stateMetrics) Collect(out chan<- prometheus.Metric) {
 	s.poolCosts(view, gauge)
 	s.devices.collect(view, s.catalogs.Load(), gauge)
 	requested, have := sums{}, sums{}
-	leaving := map[types.UID]bool{} // pods of leaving nodes: they are pending, but still have a node, whose metrics show them
+	leaving := map[types.UID]bool{} // pods of nodes that are being removed: they are pending, but still have a node, and the node's metrics show them
 	for i := range view.Nodes {
 		m := &view.Nodes[i]
 		if m.Leaving {
@@ -163,7 +164,7 @@ func (s *stateMetrics) Collect(out chan<- prometheus.Metric) {
 	s.waiting.collect(s, now, gauge)
 }
 
-// sums are amounts by resource in its unit: cores, bytes or pieces.
+// sums are amounts by resource, in the unit of the resource: cores, bytes or pieces.
 type sums map[corev1.ResourceName]float64
 
 func (s sums) add(other sums) {
@@ -197,7 +198,7 @@ func loadOf(m *cluster.NodeState) load {
 	return l
 }
 
-// node shows one node.
+// node sends the metrics of one node.
 func (s *stateMetrics) node(m *cluster.NodeState, l *load, now time.Time, gauge func(*prometheus.Desc, float64, ...string)) {
 	labels := []string{m.Node.Name, m.Phase.String(), strconv.FormatBool(m.Claim != nil)}
 	for _, key := range s.keys {
@@ -244,11 +245,11 @@ func (s *stateMetrics) pod(pod *corev1.Pod, m *cluster.NodeState, gauge func(*pr
 func (s *stateMetrics) passBegan(now time.Time) { s.passing.Store(now.UnixNano()) }
 func (s *stateMetrics) passEnded()              { s.passing.Store(0) }
 
-// learn stores the prices of instances in a planning pass.
+// learn stores the instance prices of a planning pass.
 func (s *stateMetrics) learn(set *provisioning.PoolSet) { s.catalogs.Store(set) }
 
-// poolCosts shows the costs of the pools' instances at the prices of the last planning pass. Offerings that are no longer available have
-// no price.
+// poolCosts sends the costs of the pools' instances at the prices of the last planning pass. Offerings that are no longer available have no
+// price.
 func (s *stateMetrics) poolCosts(view *cluster.View, gauge func(*prometheus.Desc, float64, ...string)) {
 	set := s.catalogs.Load()
 	if set == nil {

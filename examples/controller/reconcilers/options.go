@@ -19,7 +19,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/nodefacts"
 )
 
-// Options are what Add wires together. Only Provider is required; the zero values of all other fields suit an ordinary cluster.
+// Options are the settings of Add. Only Provider is required; the zero values of all other fields suit an ordinary cluster.
 type Options struct {
 	// Provider launches and ends instances. Required.
 	Provider cloudprovider.CloudProvider
@@ -35,24 +35,24 @@ type Options struct {
 	// snapshot, also in parallel, and must not change earlier results; return the same pointer if the model has not changed. Nil and a
 	// nil model mean that only list prices count. A model that is not valid fails the pass.
 	CostModel func(*scheduling.Snapshot) *scheduling.CostModel
-	// LaunchCosts notes the cost model of each snapshot, for the provider that launches what was planned; see aws.Options.LaunchCost. Nil
-	// means that it is not noted.
+	// LaunchCosts records the cost model of each snapshot, for the provider that launches what was planned; see aws.Options.LaunchCost. Nil
+	// means that it is not recorded.
 	LaunchCosts *provisioning.LaunchCosts
 	// DefaultTopologySpread are the cluster's default spread constraints, as kube-scheduler's configuration has them.
 	DefaultTopologySpread []corev1.TopologySpreadConstraint
-	// PassTimeout ends the planning of a pass; more than 0. Nil is DefaultPassTimeout.
+	// PassTimeout limits the time of one planning pass; more than 0. Nil is DefaultPassTimeout.
 	PassTimeout *time.Duration
 	// Lifecycle says how long instances may take to come up. Nil means provisioning.DefaultLifecycleOptions, with the provider's
-	// LaunchTimeout. If its Process is empty, it is the host's name with a random suffix.
+	// LaunchTimeout. If its field Process is empty, it is set to the host's name with a random suffix.
 	Lifecycle *provisioning.LifecycleOptions
 	// RateLimiter limits the number of launches in a period; the zero value has no limit.
 	RateLimiter provisioning.RateLimiterOptions
 	// StockEstimate says how stock-outs are remembered. Nil is provisioning.DefaultStockEstimateOptions.
 	StockEstimate *provisioning.StockEstimateOptions
-	// Stock is the stock estimate, for programs that keep it over restarts (StockEstimate.Export); StockEstimate must be nil then. Nil
-	// means a new one. Launches, planning and disruption use the same estimate.
+	// Stock is the stock estimate. Set it if the program keeps the estimate over restarts (StockEstimate.Export); StockEstimate must then
+	// be nil. Nil means a new estimate. Launches, planning and disruption use the same estimate.
 	Stock *provisioning.StockEstimate
-	// NodeFacts learns from nodes how much their instance types really have, and how long nodes take to register (package
+	// NodeFacts learns from nodes which amounts their instance types really have, and how long nodes take to register (package
 	// scheduling/nodefacts). Plans then use the learned amounts, and the registration timeout follows the learned time. Nil means that
 	// plans use the provider's estimates.
 	NodeFacts *nodefacts.Book
@@ -62,20 +62,20 @@ type Options struct {
 	Disruption DisruptionOptions
 	// Evictor decides how pods are removed from drained nodes: provisioning.SurgeFirst waits until replacement pods are ready, which
 	// needs permission to patch deployments and replicasets and to read horizontalpodautoscalers. Nil evicts at once and touches no
-	// workload. Another Evictor undoes a surge that is in progress when it takes over; a nil Evictor does not.
+	// workload. Another Evictor undoes a surge that is in progress when this Evictor replaces it; a nil Evictor does not.
 	Evictor provisioning.Evictor
 	// NodeClasses are objects of the provider's node class kinds, registered in the manager's scheme. Events and metrics show their
-	// conditions, and a change of a node class triggers a drift check of its instances at once. Nil means none: instances are then checked
-	// every five minutes.
+	// conditions, and a change of a node class triggers a drift check of its instances at once. Nil means no kinds: instances are then
+	// checked every five minutes.
 	NodeClasses []client.Object
-	// DeviceMatcher evaluates the CEL selectors of device claims: dra.New() of scheduling/dra. Nil means that, with Features.Devices, pods
-	// whose claims or device classes have selectors get no place but a reason.
+	// DeviceMatcher evaluates the CEL selectors of device claims, for example dra.New() of scheduling/dra. Nil means that, with
+	// Features.Devices, pods get no place if their claims or device classes have selectors; the plan states the reason.
 	DeviceMatcher scheduling.DeviceMatcher
 	// Features are off by default.
 	Features Features
 
-	// Concurrency is how many NodeClaims, and how many Nodes, are processed in parallel: launches mostly wait for the cloud, so a high
-	// number costs little; at least 1. Nil is DefaultConcurrency.
+	// Concurrency is how many NodeClaims, and how many Nodes, are processed in parallel; at least 1. Launches mostly wait for the cloud, so
+	// a high number costs little. Nil is DefaultConcurrency.
 	Concurrency *int
 	// Logger receives log records. Nil discards it.
 	Logger *slog.Logger
@@ -87,7 +87,7 @@ type Options struct {
 	// Clock is the clock. Nil means the real clock.
 	Clock option.Clock
 
-	// groups are the kinds of pod groups that the API server serves, notServed those that it does not serve yet.
+	// groups are the kinds of pod groups that the API server serves; notServed are the kinds that it does not serve yet.
 	groups    []watched
 	notServed []groupKind
 }
@@ -96,7 +96,7 @@ type Options struct {
 type Features struct {
 	// NodeOverlay applies the prices and capacities of NodeOverlay objects.
 	NodeOverlay bool
-	// StaticCapacity keeps NodePools with replicas at their number of nodes.
+	// StaticCapacity keeps the number of nodes of NodePools with replicas equal to that number.
 	StaticCapacity bool
 	// CapacityBuffer keeps room free for CapacityBuffer objects.
 	CapacityBuffer bool
@@ -105,8 +105,8 @@ type Features struct {
 	// NoReservedCapacity keeps instances from being launched into reservations.
 	NoReservedCapacity bool
 	// Devices enables planning of pods that claim devices of Dynamic Resource Allocation. Nodes are then initialised only after the
-	// planned drivers have published their devices. It is off if the API server does not serve resource.k8s.io/v1. It needs permission to
-	// read the kinds of that group.
+	// planned drivers have published their devices. Devices has no effect if the API server does not serve resource.k8s.io/v1. It needs
+	// permission to read the kinds of that group.
 	Devices bool
 	// Gangs enables planning pods of PodGroups together or not at all: the kinds of scheduling.k8s.io, coscheduling and Volcano that the
 	// API server serves. It needs permission to read these kinds.
@@ -124,17 +124,17 @@ const (
 	DefaultPassTimeout = time.Minute
 	// DefaultConcurrency is the number of objects of a kind that are processed at the same time.
 	DefaultConcurrency = 500
-	// leastNomination is how long a node is nominated, however short batches are.
+	// leastNomination is the minimum time for which a node is nominated, even if batches are short.
 	leastNomination = 10 * time.Second
 )
 
-// nomination returns how long instances that pods were planned for are not disrupted: the time that kube-scheduler may need to bind the
-// pods.
+// nomination returns for how long instances are not disrupted after pods were planned for them: the time that kube-scheduler may need to
+// bind the pods.
 func (o *Options) nomination() time.Duration {
 	return max(2*option.Or(o.Batch, provisioning.DefaultBatchOptions()).Max, leastNomination)
 }
 
-// now returns the time by the clock.
+// now returns the time of the clock.
 func (o *Options) now() time.Time { return option.Time(o.Clock, time.Now) }
 
 // complete checks the options and fills in defaults.
@@ -184,7 +184,8 @@ func (o *Options) complete() error {
 	return nil
 }
 
-// processName is different for each process, also on one host: the host's name, which people look for, and a random suffix.
+// processName returns a name that is different for each process, also on one host: the host's name, which people look for, and a random
+// suffix.
 func processName() string {
 	host, err := os.Hostname()
 	if err != nil || host == "" {

@@ -24,8 +24,8 @@ func (p *planner) launch(ctx context.Context, orders []provisioning.Launch, reas
 	return p.launchInstead(ctx, "", orders, reason, nil)
 }
 
-// launchInstead launches instances that replace those of leaving claims, which no longer count against limits. token identifies
-// the launch in all processes; empty for one of this process only.
+// launchInstead launches instances that replace the claims in leaving, which no longer count against limits. token identifies the launch in
+// all processes; it is empty for a launch of this process only.
 func (p *planner) launchInstead(ctx context.Context, token string, orders []provisioning.Launch, reason string, leaving map[types.UID]bool) provisioning.Outcome {
 	p.launching.Lock()
 	defer p.launching.Unlock()
@@ -51,7 +51,8 @@ func (p *planner) launchInstead(ctx context.Context, token string, orders []prov
 		if err := p.state.Apply(cluster.Assume(claim).At(p.now())); err != nil {
 			p.log.Error("cannot add NodeClaim to the cluster state", "nodeClaim", claim.Name, "error", err)
 		}
-		// Nodes are planned for pending pods, pods that must leave their nodes, placeholders, and pods of requests that do not exist yet.
+		// Nominate nodes that are planned for pods: pending pods, pods that must leave their nodes, placeholders, and pods of requests that
+		// do not exist yet.
 		if reason == reasonPlanned || len(leaving) > 0 {
 			p.state.NominateNew(v1.QualifiedName(claim), p.options.nomination())
 		}
@@ -69,7 +70,7 @@ const reasonPlanned = "provisioned"
 // amounts are resources in the usual notation for logs: {"cpu":"2","memory":"4Gi"}.
 type amounts corev1.ResourceList
 
-// LogValue returns a group with a value for each resource, by name.
+// LogValue returns a group with the amount of each resource, sorted by name.
 func (a amounts) LogValue() slog.Value {
 	var values []slog.Attr
 	for _, name := range slices.Sorted(maps.Keys(a)) {
@@ -94,11 +95,11 @@ func firstTypes(claim *v1.NodeClaim) string {
 		}
 		return fmt.Sprintf("%s and %d other(s)", strings.Join(r.Values[:shownTypes], ", "), len(r.Values)-shownTypes)
 	}
-	return "any" // a static pool's: the provider chooses
+	return "any" // for a static pool, the provider chooses
 }
 
-// repeatAfter returns an error if orders failed in a way that justifies an immediate second attempt. Nodes that the launch rate limiter
-// holds back are launched later.
+// repeatAfter returns an error if orders failed and an immediate second attempt is useful. Nodes that the launch rate limiter holds back
+// are launched later.
 func (p *planner) repeatAfter(outcome provisioning.Outcome) error {
 	var errs []error
 	for _, launched := range outcome.Launched {
@@ -110,7 +111,7 @@ func (p *planner) repeatAfter(outcome provisioning.Outcome) error {
 			}
 		default:
 			var exceeded *limits.ExceededError
-			if !errors.As(launched.Err, &exceeded) { // planned again when something changes
+			if !errors.As(launched.Err, &exceeded) { // an order over the limits is planned again when something changes
 				errs = append(errs, launched.Err)
 			}
 		}
@@ -118,7 +119,7 @@ func (p *planner) repeatAfter(outcome provisioning.Outcome) error {
 	return errors.Join(errs...)
 }
 
-// bringBooksUpToDate updates the limit tracker with the cluster's instances. The instances of the named claims count as leaving.
+// bringBooksUpToDate updates the limit tracker with the cluster's instances. The instances of the claims in leaving count as being removed.
 func (p *planner) bringBooksUpToDate(leaving map[types.UID]bool) error {
 	view := p.state.Snapshot(cluster.Query{Time: p.now()})
 	known := map[string]bool{}

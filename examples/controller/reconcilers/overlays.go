@@ -22,8 +22,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/cluster"
 )
 
-// overlayReconciler writes to NodeOverlays whether they are applied, or why not. It evaluates all of them together, because overlays may
-// conflict with each other.
+// overlayReconciler writes to the status of NodeOverlays whether they are applied, or why not. It evaluates all of them together, because
+// overlays may conflict with each other.
 type overlayReconciler struct {
 	*actor
 	state  *cluster.State
@@ -31,7 +31,7 @@ type overlayReconciler struct {
 }
 
 const (
-	// overlaysEvery is the interval for evaluating overlays without a change of objects: types and prices change, too.
+	// overlaysEvery is the interval for evaluating overlays without a change of objects: types and prices also change.
 	overlaysEvery = 6 * time.Hour
 	// overlaysRetry is the delay before another attempt while the view of the cluster is not complete.
 	overlaysRetry = time.Second
@@ -45,7 +45,7 @@ func (r *overlayReconciler) setup(mgr ctrl.Manager) error {
 		Complete(r)
 }
 
-// becomesReady reports a change of whether a pool takes part in planning.
+// becomesReady selects updates after which a pool begins to take part in planning or no longer takes part.
 type becomesReady struct{ predicate.Funcs }
 
 // Update implements predicate.Predicate.

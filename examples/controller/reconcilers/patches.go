@@ -40,7 +40,7 @@ func putClaim(ctx context.Context, c client.Client, base, want *v1.NodeClaim) (*
 	return stored, err
 }
 
-// storeClaim is putClaim for a caller that has to know whether the claim was there: errVanished if it was not.
+// storeClaim is putClaim for a caller that must know whether the claim existed: it returns errVanished if it did not.
 func storeClaim(ctx context.Context, c client.Client, base, want *v1.NodeClaim) (*v1.NodeClaim, error) {
 	stored := base
 	if !sameMetadata(&base.ObjectMeta, &want.ObjectMeta) {
@@ -96,7 +96,7 @@ func putNode(ctx context.Context, c client.Client, base, want *corev1.Node) (*co
 	return stored, err
 }
 
-// storeNode is putNode for a caller that has to know whether the node was there: errVanished if it was not.
+// storeNode is putNode for a caller that must know whether the node existed: it returns errVanished if it did not.
 func storeNode(ctx context.Context, c client.Client, base, want *corev1.Node) (*corev1.Node, error) {
 	next := base.DeepCopy()
 	next.Labels, next.Annotations, next.Finalizers, next.OwnerReferences = want.Labels, want.Annotations, want.Finalizers, want.OwnerReferences

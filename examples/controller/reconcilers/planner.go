@@ -22,7 +22,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/requests"
 )
 
-// planner collects pods and other reasons to launch instances, plans, and orders the instances. One pass runs at a time.
+// planner collects pods and other reasons to launch instances, makes plans, and orders the planned instances. One pass runs at a time.
 type planner struct {
 	provider cloudprovider.CloudProvider
 	state    *cluster.State
@@ -38,10 +38,10 @@ type planner struct {
 	options  *Options
 	log      *slog.Logger
 	now      func() time.Time
-	// waitingPods and shown receive the results of passes, for metrics.
+	// waitingPods and shown get the results of passes, for metrics.
 	waitingPods *podTimes
 	shown       *stateMetrics
-	// process distinguishes orders of this process from orders of others.
+	// process distinguishes orders of this process from orders of other processes.
 	process string
 
 	triggers triggers
@@ -55,17 +55,17 @@ type planner struct {
 	waiting int
 	retryAt time.Time
 
-	// launching is held while claims are created, so that only one caller at a time computes limits; scaling is held while a static pool's
-	// number of nodes is compared and changed.
+	// launching is held while claims are created, so that only one goroutine at a time computes limits. scaling is held while the number of
+	// nodes of a static pool is compared and changed.
 	launching, scaling sync.Mutex
-	// buffered are the nodes that hold placeholders since the last pass.
+	// buffered are the nodes on which the last pass put placeholders.
 	buffered atomic.Pointer[map[string]bool]
 }
 
-// rePlan is how often pending pods are planned again without a trigger: changes of prices, stock and time trigger nothing.
+// rePlan is how often pending pods are planned again without a trigger: changes of prices, stock and time are no triggers.
 const rePlan = 10 * time.Second
 
-// NeedLeaderElection returns true: one process plans.
+// NeedLeaderElection returns true: only one process plans.
 func (p *planner) NeedLeaderElection() bool { return true }
 
 // Start plans until ctx ends.
@@ -96,7 +96,7 @@ func (p *planner) Start(ctx context.Context) error {
 // startTrigger makes a new leader plan once for everything that is pending.
 const startTrigger types.UID = "start"
 
-// untilSynced waits until the view of the cluster is complete. It returns false if ctx ends before.
+// untilSynced waits until the view of the cluster is complete. It returns false if ctx ends earlier.
 func (p *planner) untilSynced(ctx context.Context) bool {
 	began, told := p.now(), p.now()
 	for !p.state.Synced() {
@@ -111,7 +111,7 @@ func (p *planner) untilSynced(ctx context.Context) bool {
 	return true
 }
 
-// rest waits until a pass may be due, or until there is a new reason for one.
+// rest waits until the next pass may be due, or until there is a new reason for a pass.
 func (p *planner) rest(ctx context.Context, now time.Time, again time.Duration) {
 	if p.waiting > 0 {
 		again = sooner(again, rePlan)
@@ -187,7 +187,7 @@ func (p *planner) pass(ctx context.Context) error {
 	return p.repeatAfter(outcome)
 }
 
-// answer answers the requests of the round with the plan of its snapshot.
+// answer answers the requests of the round with the plan for the snapshot of the round.
 func (p *planner) answer(ctx context.Context, round *requests.Round, snapshot *scheduling.Snapshot, plan *scheduling.Plan) error {
 	hosts, err := p.requests.answer(ctx, round, plan)
 	if err != nil {
@@ -197,7 +197,7 @@ func (p *planner) answer(ctx context.Context, round *requests.Round, snapshot *s
 	return nil
 }
 
-// keepHosts makes nodes count as not empty if placeholders or requests rely on their room.
+// keepHosts makes nodes count as not empty if placeholders or requests need their room.
 func (p *planner) keepHosts(lists ...[]string) {
 	hosts := map[string]bool{}
 	for _, list := range lists {
@@ -278,8 +278,8 @@ func (p *planner) resolve(ctx context.Context, now time.Time) (*cluster.View, *p
 	return withoutLost(view), set, nil
 }
 
-// closeRefused closes pools whose NodeClaims the API server refuses, until the next try. Other pools may launch in the meantime,
-// and no instance is launched only to be terminated.
+// closeRefused closes pools whose NodeClaims the API server refuses, until the next attempt. Other pools may launch in the meantime, and no
+// instance is launched only to be terminated.
 func (p *planner) closeRefused(set *provisioning.PoolSet, now time.Time) {
 	for i := range set.NodePools {
 		pool := &set.NodePools[i]
@@ -298,7 +298,7 @@ func (p *planner) triesRefused(set *provisioning.PoolSet, now time.Time) {
 	}
 }
 
-// withoutReservations closes all offerings of reserved capacity.
+// withoutReservations removes all reserved offerings from the instance types of set.
 func withoutReservations(set *provisioning.PoolSet) {
 	for name, types := range set.Catalogs {
 		out := make([]*cloudprovider.InstanceType, len(types))

@@ -14,14 +14,14 @@ import (
 	"github.com/drawknife/drawknife/provisioning"
 )
 
-// podEvents stores on NodeClaims the time of the last pod event on their node, from which consolidateAfter counts.
+// podEvents stores on each NodeClaim the time of the last pod event on its node; consolidateAfter counts from this time.
 type podEvents struct {
 	*actor
 	mu sync.Mutex
 	// last is the latest event of a node that is not stored yet, by the node's name.
 	last map[string]time.Time
-	// leads from the start on. Before that, no process stores events. Events older than handover are forgotten, because the previous leader
-	// has stored them; swept is the time of the last check.
+	// leads is true after Start was called. Before that, no process stores events. Events older than handover are forgotten, because the
+	// previous leader has stored them; swept is the time of the last check.
 	leads bool
 	swept time.Time
 }
@@ -31,12 +31,12 @@ const (
 	handover = 5 * time.Minute
 	// podEventsEvery is the interval for storing events.
 	podEventsEvery = time.Second
-	// strangerFor is how long an event is kept for a node that is not in the cache, or whose claim does not name the node yet: kinds are
-	// watched separately, so pods may be seen first.
+	// strangerFor is how long an event is kept if its node is not in the cache, or if the claim does not name the node yet: each kind has
+	// its own watch, so pods may be seen before nodes and claims.
 	strangerFor = 30 * time.Second
 )
 
-// seen notes a change of a pod.
+// seen handles a change of a pod.
 func (p *podEvents) seen(before, after client.Object) {
 	old, wasPod := before.(*corev1.Pod)
 	pod, isPod := after.(*corev1.Pod)
@@ -59,10 +59,10 @@ func (p *podEvents) seen(before, after client.Object) {
 	}
 }
 
-// NeedLeaderElection returns true: one process writes.
+// NeedLeaderElection returns true: only one process writes.
 func (p *podEvents) NeedLeaderElection() bool { return true }
 
-// Start stores until ctx ends.
+// Start stores events until ctx ends.
 func (p *podEvents) Start(ctx context.Context) error {
 	p.mu.Lock()
 	p.leads = true
@@ -99,8 +99,8 @@ func (p *podEvents) store(ctx context.Context) {
 	}
 }
 
-// storeOne stores one node's event; later reports that it must be repeated because the last event is too recent, or because node or claim
-// may still appear.
+// storeOne stores one node's event. later reports whether it must be called again, because the last event is too recent, or because node or
+// claim may still appear.
 func (p *podEvents) storeOne(ctx context.Context, name string, at time.Time) (later bool, err error) {
 	node := &corev1.Node{}
 	if err := p.client.Get(ctx, types.NamespacedName{Name: name}, node); err != nil {

@@ -27,8 +27,8 @@ type podTimes struct {
 // podTime contains the times at which a pod reached each stage. A zero time means that the pod has not reached this stage.
 type podTime struct {
 	name types.NamespacedName
-	// created is when the API server created the pod, seen when it was first seen here, decided when a planning pass first handled it,
-	// placed when a plan first had a place for it.
+	// created is when the API server created the pod. seen is when this process first saw it. decided is when a planning pass first handled
+	// it. placed is when a plan first had a place for it.
 	created, seen, decided, placed time.Time
 	bound                          bool
 }
@@ -37,7 +37,7 @@ func newPodTimes(leader *leadership, m *metrics, now func() time.Time) *podTimes
 	return &podTimes{leader: leader, metrics: m, now: now, pods: map[types.UID]*podTime{}}
 }
 
-// seen notes a change of a pod.
+// seen handles a change of a pod.
 func (p *podTimes) seen(before, after client.Object) {
 	pod, ok := after.(*corev1.Pod)
 	if !ok {
@@ -59,7 +59,7 @@ func (p *podTimes) seen(before, after client.Object) {
 		t = &podTime{name: types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name}, created: pod.CreationTimestamp.Time, seen: p.now()}
 		p.pods[pod.UID] = t
 	case t == nil:
-		return // its start was not observed, or it has been ready for a long time
+		return // the pod's start was not observed, or it has been ready for a long time
 	}
 	if !t.bound && pod.Spec.NodeName != "" {
 		t.bound = true
@@ -71,7 +71,7 @@ func (p *podTimes) seen(before, after client.Object) {
 	}
 }
 
-// measure records how long a pod took to reach a stage, since its creation and since the first plan with a place for it.
+// measure records how long a pod took to reach a stage, both since its creation and since the first plan with a place for it.
 func (p *podTimes) measure(t *podTime, at time.Time, sinceCreated, sincePlaced prometheus.Observer) {
 	if !p.leader.Load() {
 		return
@@ -82,7 +82,7 @@ func (p *podTimes) measure(t *podTime, at time.Time, sinceCreated, sincePlaced p
 	}
 }
 
-// planned notes the results of a planning pass.
+// planned records the results of a planning pass.
 func (p *podTimes) planned(waiting []*corev1.Pod, plan *scheduling.Plan) {
 	without := make(map[scheduling.PodKey]bool, len(plan.Unschedulable))
 	for i := range plan.Unschedulable {
@@ -130,7 +130,7 @@ func (p *podTimes) collect(s *stateMetrics, now time.Time, gauge func(*prometheu
 	}
 }
 
-// conditionTime returns when the pod got the condition; now if the pod does not state it.
+// conditionTime returns when the pod got the condition, or now if the pod does not state the time.
 func conditionTime(pod *corev1.Pod, kind corev1.PodConditionType, now time.Time) time.Time {
 	for i := range pod.Status.Conditions {
 		if c := &pod.Status.Conditions[i]; c.Type == kind && c.Status == corev1.ConditionTrue && !c.LastTransitionTime.IsZero() {

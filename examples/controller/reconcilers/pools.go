@@ -19,15 +19,15 @@ import (
 	"github.com/drawknife/drawknife/scheduling/limits"
 )
 
-// poolReconciler writes to NodePools whether they may launch, what their nodes use and whether their launches succeed, and keeps static
-// pools at their number of nodes.
+// poolReconciler writes to the status of NodePools whether they may launch, which resources their nodes use and whether their launches
+// succeed. It also keeps static pools at their number of nodes.
 type poolReconciler struct {
 	*actor
 	state  *cluster.State
 	lookup *requirements.Lookup
-	// classes reports whether node classes are ready; with nil, all classes of served kinds count as ready.
+	// classes reports whether node classes are ready. If it is nil, all classes of served kinds count as ready.
 	classes cloudprovider.NodeClassStatus
-	// planner orders missing nodes of static pools; static reports whether static pools are enabled.
+	// planner orders missing nodes of static pools. static reports whether static pools are enabled.
 	planner *planner
 	static  bool
 }
@@ -48,7 +48,7 @@ func (r *poolReconciler) setup(mgr ctrl.Manager) error {
 		Complete(r)
 }
 
-// Reconcile looks at one pool.
+// Reconcile checks one pool.
 func (r *poolReconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	pool := &v1.NodePool{}
 	if err := r.client.Get(ctx, request.NamespacedName, pool); err != nil {
@@ -58,7 +58,7 @@ func (r *poolReconciler) Reconcile(ctx context.Context, request reconcile.Reques
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
 	if r.foreignPool(pool) && !r.misspelt(pool) {
-		return reconcile.Result{}, nil // its own controller writes its status
+		return reconcile.Result{}, nil // the pool's own controller writes its status
 	}
 	if pool.DeletionTimestamp != nil {
 		r.health.show(func(h *provisioning.RegistrationHealth, l *provisioning.LaunchHealth) {
@@ -122,8 +122,8 @@ func (r *poolReconciler) class(ctx context.Context, pool *v1.NodePool) *cloudpro
 	return &answer
 }
 
-// usage returns the total resources of the pool's nodes, or nil while the view is not complete. Nodes without an instance and leaving nodes
-// don't count.
+// usage returns the total resources of the pool's nodes, or nil while the view is not complete. Nodes without an instance and nodes that
+// are being removed don't count.
 func (r *poolReconciler) usage(pool v1.PoolKey) (corev1.ResourceList, int) {
 	if !r.state.Synced() {
 		return nil, 0

@@ -11,13 +11,13 @@ import (
 
 // priceMetrics show the cost of the last plan with new nodes, and the origin of its prices.
 type priceMetrics struct {
-	// cost by kind: planned, on_demand, low and high.
+	// cost is the cost by kind: planned, on_demand, low and high.
 	cost *prometheus.GaugeVec
-	// nodes and oldest day by the confidence of their prices.
+	// nodes is the number of nodes, and oldest is the day of the oldest price, by the confidence of the prices.
 	nodes, oldest *prometheus.GaugeVec
 }
 
-// priceLabels are the labels of price metrics. The sources of prices are not labels: they are texts that contain times.
+// priceLabels are the labels of price metrics. The sources of prices are not labels, because they are texts that contain times.
 var priceLabels = []string{"capacity_type", "region", "confidence"}
 
 func newPriceMetrics(gauge func(subsystem, name, help string, labels ...string) *prometheus.GaugeVec) priceMetrics {

@@ -16,7 +16,7 @@ import (
 	"github.com/drawknife/drawknife/provisioning"
 )
 
-// recorder publishes events, each at most at its own rate (section 16 of the provisioning specification).
+// recorder publishes events. Each event has its own rate limit (section 16 of the provisioning specification).
 type recorder struct {
 	sink events.EventRecorder
 	now  func() time.Time
@@ -24,9 +24,9 @@ type recorder struct {
 	classVersions map[string]string
 
 	mu sync.Mutex
-	// until is when the event may be published again.
+	// until is the time at which each event may be published again.
 	until map[eventKey]time.Time
-	// nominations are rate limited in total, because a large pass has events for thousands of pods: tokens is the number that was left at
+	// nominations have one common rate limit, because a large pass has events for thousands of pods: tokens is the number that was left at
 	// the time refilled.
 	nominations float64
 	refilled    time.Time
@@ -41,7 +41,8 @@ type eventKey struct {
 }
 
 const (
-	// mostRemembered limits how many events are remembered; beyond it the oldest expire early, so at worst an event is published twice.
+	// mostRemembered limits how many events are remembered. If there are more, the oldest expire early, so at worst an event is published
+	// twice.
 	mostRemembered = 20_000
 	// nominationRate and nominationBurst limit the Nominated events (PRV section 16).
 	nominationRate  = 5.0 // per second
@@ -65,7 +66,7 @@ func (r *recorder) publishAs(identity string, e provisioning.Event) {
 	}
 }
 
-// admit reports whether the event should be published now, and records that it is.
+// admit reports whether the event may be published now. If so, it records the event as published.
 func (r *recorder) admit(e *provisioning.Event, identity string) bool {
 	key := eventKey{e.Kind, e.Namespace, e.Name, e.UID, e.Reason, identity}
 	now := r.now()
@@ -117,7 +118,7 @@ const (
 	longestNote   = 1024
 )
 
-// cut returns the text, or its beginning with dots if it has more bytes.
+// cut returns the text, or, if it has more bytes than most, its beginning with dots.
 func cut(text string, most int) string {
 	const dots = "..."
 	if len(text) <= most {

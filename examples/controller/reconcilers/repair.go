@@ -26,7 +26,7 @@ func (r *repairReconciler) setup(mgr ctrl.Manager) error {
 		Complete(r)
 }
 
-// Reconcile looks at one node.
+// Reconcile checks one node.
 func (r *repairReconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	node := &corev1.Node{}
 	if err := r.client.Get(ctx, request.NamespacedName, node); err != nil {

@@ -23,16 +23,17 @@ import (
 	"github.com/drawknife/drawknife/scheduling/requests"
 )
 
-// requestAnswerer answers ProvisioningRequests with each planning pass. All its state is in their status; a nil answerer has no requests.
+// requestAnswerer answers ProvisioningRequests with each planning pass. All its state is in the status of the requests; a nil answerer has
+// no requests.
 type requestAnswerer struct {
 	client client.Client
 	log    *slog.Logger
-	// query and matcher are those of the planner.
+	// query and matcher are the query and the device matcher of the planner.
 	query   scheduling.Query
 	matcher scheduling.DeviceMatcher
 
 	mu sync.Mutex
-	// written are answers that the cache may not show yet.
+	// written are the last written answers, which the cache may not show yet.
 	written map[types.UID]writtenAnswer
 }
 
@@ -45,7 +46,7 @@ type writtenAnswer struct {
 // requestsTrigger triggers a pass for requests.
 const requestsTrigger types.UID = "requests"
 
-// requestsEvery is the interval for answering requests without a trigger: bookings end, and room becomes free.
+// requestsEvery is the interval for answering requests without a trigger: bookings end, and capacity becomes free.
 const requestsEvery = 15 * time.Second
 
 // input returns the input for answering requests.
@@ -66,7 +67,7 @@ func (a *requestAnswerer) input(ctx context.Context, snapshot *scheduling.Snapsh
 	return in, nil
 }
 
-// latest returns the requests with the answers that were written last: an answer that is forgotten for a moment could promise its room
+// latest returns the requests with the answers that were written last. If an answer were forgotten for a moment, its room could be promised
 // again.
 func (a *requestAnswerer) latest(list []autoscalingv1.ProvisioningRequest) []*autoscalingv1.ProvisioningRequest {
 	a.mu.Lock()
@@ -81,7 +82,7 @@ func (a *requestAnswerer) latest(list []autoscalingv1.ProvisioningRequest) []*au
 	return out
 }
 
-// begin begins a round. It returns the snapshot of the round for planning; without requests there is no round, and it does nothing.
+// begin begins a round. It returns the snapshot to plan. If there are no requests, there is no round, and begin returns snapshot.
 func (a *requestAnswerer) begin(ctx context.Context, snapshot *scheduling.Snapshot) (*requests.Round, *scheduling.Snapshot, error) {
 	if a == nil {
 		return nil, snapshot, nil
@@ -100,7 +101,7 @@ func (a *requestAnswerer) begin(ctx context.Context, snapshot *scheduling.Snapsh
 	return round, round.Snapshot, nil
 }
 
-// answer writes the answers of the round, and returns the nodes that requests count on.
+// answer writes the answers of the round, and returns the nodes that requests need.
 func (a *requestAnswerer) answer(ctx context.Context, round *requests.Round, plan *scheduling.Plan) ([]string, error) {
 	if round == nil {
 		return nil, nil
@@ -133,7 +134,7 @@ func (a *requestAnswerer) write(ctx context.Context, answer *requests.Answer) {
 	a.log.Info("answered ProvisioningRequest", "provisioningRequest", name, "condition", c.Type, "status", string(c.Status), "reason", c.Reason)
 }
 
-// hold marks booked room in the view as used by pods that must not be moved. Planners that remove nodes use it.
+// hold returns the view with booked room marked as used by pods that must not be moved. Components that remove nodes use this view.
 func (a *requestAnswerer) hold(ctx context.Context, view *cluster.View) (*cluster.View, error) {
 	if a == nil {
 		return view, nil

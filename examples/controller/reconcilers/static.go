@@ -10,7 +10,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/nodeclaims"
 )
 
-// scale brings a static pool to its number of nodes. Ordered nodes are added to the view of the cluster at once, so that none is ordered
+// scale brings a static pool to its number of nodes. Ordered nodes are added to the view of the cluster at once, so that no node is ordered
 // twice.
 func (r *poolReconciler) scale(ctx context.Context, pool *v1.NodePool) (time.Duration, error) {
 	r.planner.scaling.Lock()
@@ -49,7 +49,8 @@ func (r *poolReconciler) scale(ctx context.Context, pool *v1.NodePool) (time.Dur
 		if err := r.deleteClaim(ctx, work, deletion); err != nil {
 			return 0, err
 		}
-		// In the view, the claim is leaving from now on, so that no other claim is deleted before the watch shows the deletion.
+		// From now on, the claim counts as being removed in the view, so that no other claim is deleted before the watch shows the
+		// deletion.
 		r.state.Mark(deletion.Name)
 	}
 	return step.Again, nil

@@ -15,27 +15,27 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// orderAnnotation names the order that created a claim, so that an order whose answer was lost is not carried out twice.
+// orderAnnotation names the order that created a claim. So an order is not carried out twice if the response to its request was lost.
 const orderAnnotation = "drawknife.dev/order"
 
-// Created reports whether a claim was created by the reconcilers, not by somebody else, such as Karpenter or a user.
+// Created reports whether the reconcilers created a claim, not another client such as Karpenter or a user.
 func Created(claim *v1.NodeClaim) bool { return claim.Annotations[orderAnnotation] != "" }
 
 // claimStore creates NodeClaims.
 type claimStore struct {
 	client client.Client
-	// reader reads the API itself, because a cache does not show new objects at once.
+	// reader reads from the API server, because the cache does not show new objects at once.
 	reader client.Reader
 }
 
 const (
-	// nameAttempts is how many names are tried for a claim, in case names are taken by other claims.
+	// nameAttempts is how many names are tried for a claim if other claims already have the names.
 	nameAttempts = 5
 	// answerAttempts is how often the creation of a claim is repeated under one name while its result is unknown.
 	answerAttempts = 3
 )
 
-// CreateNodeClaim stores the claim under a name that follows from the token (see provisioning.NodeClaimCreator).
+// CreateNodeClaim stores the claim under a name that is computed from the token (see provisioning.NodeClaimCreator).
 func (s *claimStore) CreateNodeClaim(ctx context.Context, token string, claim *v1.NodeClaim) (*v1.NodeClaim, error) {
 	for attempt := range nameAttempts {
 		out := claim.DeepCopy()
@@ -53,8 +53,7 @@ func (s *claimStore) CreateNodeClaim(ctx context.Context, token string, claim *v
 	return nil, fmt.Errorf("no free name with prefix %q after %d attempts", claim.GenerateName, nameAttempts)
 }
 
-// createNamed stores the claim under its name. An error of which IsAlreadyExists holds means that the name is another
-// claim's.
+// createNamed stores the claim under its name. If IsAlreadyExists is true for the error, another claim has this name.
 func (s *claimStore) createNamed(ctx context.Context, token string, claim *v1.NodeClaim) (*v1.NodeClaim, error) {
 	var lost error
 	for range answerAttempts {
@@ -66,7 +65,7 @@ func (s *claimStore) createNamed(ctx context.Context, token string, claim *v1.No
 		if refused(err) {
 			return nil, err
 		}
-		// The name is taken, or the answer was lost and the claim may exist.
+		// Another claim has the name, or the response was lost and the claim may exist.
 		there := &v1.NodeClaim{}
 		readErr := s.reader.Get(ctx, client.ObjectKeyFromObject(claim), there)
 		switch {
@@ -77,15 +76,15 @@ func (s *claimStore) createNamed(ctx context.Context, token string, claim *v1.No
 		case !apierrors.IsNotFound(readErr) || ctx.Err() != nil:
 			return nil, fmt.Errorf("%w; cannot check whether it was created: %w", err, readErr)
 		}
-		// The claim does not exist, but the request may still be in progress: using the same name prevents that a second request creates a
+		// The claim does not exist, but the request may still be in progress. Use the same name again: then a second request can't create a
 		// second claim.
 		lost = err
 	}
 	return nil, lost
 }
 
-// refused reports whether the API server's error proves that no claim was created. A taken name does not, nor do errors of
-// proxies, timeouts and broken connections.
+// refused reports whether the API server's error proves that no claim was created. An error about an existing name does not prove this;
+// neither do errors of proxies, timeouts and broken connections.
 func refused(err error) bool {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) || apierrors.IsAlreadyExists(err) || apierrors.IsTimeout(err) {
@@ -95,12 +94,12 @@ func refused(err error) bool {
 	return code >= 400 && code < 500
 }
 
-// longestPrefix leaves room for the rest of a name, because the name is also used for nodes and labels, with at most 63 characters.
+// longestPrefix limits the prefix of a claim's name: the whole name is also used for nodes and labels, and may have at most 63 characters.
 const longestPrefix = 63 - suffixLength
 
 const suffixLength = 5
 
-// nameOf returns the claim's name for a token: the prefix and five letters and digits.
+// nameOf returns the claim's name for a token: the prefix, and five letters or digits.
 func nameOf(prefix, token string, attempt int) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%d", token, attempt))
 	suffix := strings.ToLower(base32.HexEncoding.EncodeToString(sum[:]))[:suffixLength]

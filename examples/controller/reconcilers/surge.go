@@ -19,12 +19,12 @@ import (
 	"github.com/drawknife/drawknife/provisioning"
 )
 
-// surge is between drains and evictions: an Evictor decides which pods to evict now, and scales their workloads. A wanted
-// eviction is forgotten unless the drain repeats it. Changes to workloads are recorded only on the workloads.
+// surge handles the evictions that drains want: its Evictor decides which pods to evict now, and scales their workloads. A wanted eviction
+// is forgotten unless the drain repeats it. Changes to workloads are recorded only on the workloads themselves.
 type surge struct {
 	client  client.Client
 	evictor provisioning.Evictor
-	// evict makes the eviction of a pod.
+	// evict evicts a pod.
 	evict    func(provisioning.EvictPod)
 	recorder *recorder
 	log      *slog.Logger
@@ -35,7 +35,7 @@ type surge struct {
 	wake   chan struct{}
 }
 
-// wantedEviction is a pod that a drain wants to evict, and when the drain last asked for it.
+// wantedEviction is a pod that a drain wants to evict, with the time of the drain's last request.
 type wantedEviction struct {
 	provisioning.EvictPod
 	at time.Time
@@ -44,7 +44,7 @@ type wantedEviction struct {
 const (
 	// wantedFor is a little longer than the interval at which drains repeat their wanted evictions.
 	wantedFor = 3 * drainPause
-	// surgeRetry is the delay before a failed look is repeated.
+	// surgeRetry is the wait after a failed look.
 	surgeRetry = 2 * time.Second
 )
 
@@ -66,7 +66,7 @@ func (s *surge) add(pod provisioning.EvictPod) {
 	}
 }
 
-// NeedLeaderElection returns true: one process scales workloads.
+// NeedLeaderElection returns true: only one process scales workloads.
 func (s *surge) NeedLeaderElection() bool { return true }
 
 // Start handles wanted evictions until ctx ends. The first look finds workloads that an earlier process has scaled.
@@ -77,14 +77,14 @@ func (s *surge) Start(ctx context.Context) error {
 			return nil
 		}
 		if err != nil {
-			s.log.Error("cannot read workloads of leaving pods, retrying", "retryAfter", surgeRetry, "error", err)
+			s.log.Error("cannot read workloads of pods to evict, retrying", "retryAfter", surgeRetry, "error", err)
 			again = surgeRetry
 		}
 		rest(ctx, s.wake, again)
 	}
 }
 
-// look takes the next step for each workload, and returns when to look again; 0 means when the next eviction is wanted.
+// look takes the next step for each workload, and returns when to look again; 0 means to wait for the next wanted eviction.
 func (s *surge) look(ctx context.Context) (again time.Duration, err error) {
 	objects, err := s.objects(ctx)
 	if err != nil {
@@ -110,7 +110,7 @@ func (s *surge) look(ctx context.Context) (again time.Duration, err error) {
 	return again, nil
 }
 
-// stillWanted returns the evictions that drains want, and the time when the first of them ends if no drain repeats it.
+// stillWanted returns the evictions that drains want. again is the time until the first of them expires if no drain repeats it.
 func (s *surge) stillWanted() (list []provisioning.EvictPod, again time.Duration) {
 	now := s.now()
 	s.mu.Lock()
@@ -123,7 +123,7 @@ func (s *surge) stillWanted() (list []provisioning.EvictPod, again time.Duration
 	return list, again
 }
 
-// present removes pods that no longer exist.
+// present returns the evictions whose pods still exist.
 func (s *surge) present(list []provisioning.EvictPod, pods []*corev1.Pod) []provisioning.EvictPod {
 	there := make(map[types.UID]bool, len(pods))
 	for _, pod := range pods {
@@ -166,7 +166,7 @@ func (s *surge) pods(ctx context.Context, namespaces []string) (out []*corev1.Po
 	return out, nil
 }
 
-// namespacesOf returns the namespaces, by name, that have pods to evict or a workload that is scaled up for such pods.
+// namespacesOf returns the sorted namespaces that have pods to evict, or a workload that is scaled up for such pods.
 func namespacesOf(evictions []provisioning.EvictPod, o provisioning.WorkloadObjects) []string {
 	names := map[string]bool{}
 	for _, e := range evictions {
@@ -189,7 +189,7 @@ func (s *surge) do(ctx context.Context, effect provisioning.Effect) error {
 	return provisioning.Do(ctx, effect, surgeEffects{surge: s})
 }
 
-// surgeEffects carries out the effects of an Evictor, and no others.
+// surgeEffects carries out only the effects of an Evictor.
 type surgeEffects struct {
 	provisioning.RefuseEffects
 	surge *surge
@@ -204,8 +204,8 @@ func (s surgeEffects) ScaleWorkload(ctx context.Context, e provisioning.ScaleWor
 	return s.surge.scale(ctx, e)
 }
 
-// scale writes number and annotation in one request, if the workload has not changed since it was read; otherwise the next look reads it
-// again.
+// scale writes the number of replicas and the annotation in one request. If the workload has changed since it was read, the next look reads
+// it again.
 func (s *surge) scale(ctx context.Context, e provisioning.ScaleWorkload) error {
 	var object client.Object
 	var replicas **int32

@@ -19,7 +19,7 @@ type transitions struct {
 	reader   *conditionReader
 }
 
-// longestQuote cuts a condition's message: an event has room for 1024 characters.
+// longestQuote is the maximum length of a condition's message in an event, whose text may have 1024 characters.
 const longestQuote = 500
 
 func (t *transitions) seen(before, after client.Object) {
@@ -53,7 +53,7 @@ func (t *transitions) compare(kind, name string, uid types.UID, before, after []
 		}
 		list = append(list, provisioning.Event{
 			Kind: kind, Name: name, UID: uid, Reason: provisioning.EventReason(c.Type), Message: message,
-			Every: new(time.Duration), // each change has an event
+			Every: new(time.Duration), // each change gets an event
 		})
 	}
 	t.recorder.publish(list)

@@ -20,8 +20,8 @@ type triggers struct {
 	added   map[types.UID]bool
 	removed map[types.UID]bool
 	wake    chan struct{}
-	// standby is a process that does not lead: it drains no nodes, so it keeps no records of pods, which would only grow. A new leader
-	// plans for everything that is pending.
+	// standby is true while the process does not lead. A standby plans nothing, so it keeps no triggers: their number would only grow. A
+	// new leader plans for everything that is pending.
 	standby bool
 }
 
@@ -60,7 +60,7 @@ func (t *triggers) forget(uid types.UID) {
 	t.removed[uid] = true
 }
 
-// drain passes all reasons to the batch.
+// drain passes all collected reasons to the batch.
 func (t *triggers) drain(batch *provisioning.Batch, now time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -115,13 +115,13 @@ func (p *planner) seen(before, after client.Object) {
 		switch gone := before.(type) {
 		case *corev1.Pod:
 			p.triggers.forget(gone.UID)
-		case *unstructured.Unstructured: // its pods are planned separately from now on
+		case *unstructured.Unstructured: // the pods of the group are planned separately from now on
 			p.triggers.add(gone.GetUID())
 		}
 	}
 }
 
-// leaves reports whether the node is being emptied: its pods will need places.
+// leaves reports whether the node is being emptied, so that its pods will need places.
 func leaves(node *corev1.Node) bool {
 	return node.DeletionTimestamp != nil || v1.DisruptionMarked(node)
 }

@@ -14,11 +14,11 @@ import (
 	"github.com/drawknife/drawknife/scheduling/cluster"
 )
 
-// confirmer reads assumed objects that the watch does not show. A claim may have been deleted before the watch saw it; then no
-// event comes, and the confirmer removes it from the view.
+// confirmer reads assumed objects that the watch does not show. If a claim was deleted before the watch saw it, no event comes. Then the
+// confirmer removes the claim from the view.
 type confirmer struct {
 	state *cluster.State
-	// reader reads the API itself: objects that the cache lacks are checked.
+	// reader reads from the API server: it checks objects that the cache lacks.
 	reader client.Reader
 	kinds  []watched
 	log    *slog.Logger
@@ -34,11 +34,11 @@ const (
 	confirmAfter = 15 * time.Second
 	// confirmEvery is how often unconfirmed objects are checked.
 	confirmEvery = 5 * time.Second
-	// readWithin bounds one read: an API that does not answer must not hold up the others for good.
+	// readWithin limits the time of one read: if the API server does not answer, other objects must not wait forever.
 	readWithin = 10 * time.Second
 )
 
-// NeedLeaderElection returns true: only a process that plans assumes anything.
+// NeedLeaderElection returns true: only the process that plans has assumed objects.
 func (c *confirmer) NeedLeaderElection() bool { return true }
 
 // Start checks objects until ctx ends.
@@ -99,7 +99,7 @@ func (c *confirmer) read(ctx context.Context, key cluster.ObjectKey, uid types.U
 	object = c.empty(key.Kind)
 	object.SetNamespace(key.Namespace)
 	object.SetName(key.Name)
-	object.SetUID(uid) // an object with the same name that was created after the read is kept
+	object.SetUID(uid) // keeps an object with the same name that was created after the read
 	if err := c.state.Apply(cluster.Delete(object).At(c.now())); err != nil {
 		return err
 	}
@@ -112,7 +112,7 @@ func (c *confirmer) read(ctx context.Context, key cluster.ObjectKey, uid types.U
 func (c *confirmer) empty(kind cluster.Kind) client.Object {
 	for _, w := range c.kinds {
 		if w.kind == kind {
-			return w.object.DeepCopyObject().(client.Object) // the objects of the feed are empty
+			return w.object.DeepCopyObject().(client.Object) // the object of each watched kind in the feed is empty
 		}
 	}
 	return nil

@@ -13,8 +13,8 @@ func wake(c chan<- struct{}) {
 	}
 }
 
-// rest waits for the given time (0 means forever), or until it is woken; with nil, nobody can wake it. It returns true when the time has
-// passed, and false when it was woken or ctx has ended; callers check which.
+// rest waits for the given time (0 means forever), or until it is woken; if the channel is nil, it cannot be woken. It returns true when
+// the time has passed. It returns false when it was woken or ctx has ended; the caller must check which.
 func rest(ctx context.Context, woken <-chan struct{}, again time.Duration) bool {
 	var due <-chan time.Time
 	if again > 0 {

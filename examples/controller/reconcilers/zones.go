@@ -10,14 +10,14 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// Values of the label zone in addition to the names of zones.
+// These are values of the label zone, in addition to the names of zones.
 const (
-	zoneFlexible = "flexible" // several zones are possible
-	zoneNone     = "none"     // no zone is possible
+	zoneFlexible = "flexible" // the pods can run in several zones
+	zoneNone     = "none"     // the pods can run in no zone
 )
 
-// effectiveZones counts the pending pods by the zone that they can go to, as far as the pods and their bound volumes determine it. Only
-// zones with offerings or nodes are counted, which bounds the number of counts.
+// effectiveZones counts the pending pods by the zone where they can run, as far as the pods and their bound volumes determine the zone.
+// Only zones with offerings or nodes are counted, which bounds the number of counts.
 func effectiveZones(snapshot *scheduling.Snapshot, lookup *requirements.Lookup) map[string]int {
 	z := zoneFinder{lookup: lookup, claims: map[types.NamespacedName]string{}, volumes: map[string]*corev1.PersistentVolume{}}
 	for _, list := range snapshot.Catalogs {
@@ -101,7 +101,7 @@ func (z *zoneFinder) of(pod *corev1.Pod) []string {
 	return allowed
 }
 
-// anyTerm reports whether one of the terms allows the zone; an empty list allows it.
+// anyTerm reports whether one of the terms allows the zone. An empty list allows every zone.
 func (z *zoneFinder) anyTerm(terms []corev1.NodeSelectorTerm, zone string) bool {
 	return len(terms) == 0 || slices.ContainsFunc(terms, func(term corev1.NodeSelectorTerm) bool {
 		return !slices.ContainsFunc(term.MatchExpressions, func(e corev1.NodeSelectorRequirement) bool {

@@ -25,7 +25,7 @@ import (
 	"github.com/drawknife/drawknife/internal/quantities"
 )
 
-// Bounded returns a wrapper for rest.Config.Wrap. Each quantity out of bounds is logged once; a nil logger discards it. The
+// Bounded returns a wrapper for rest.Config.Wrap. Each quantity out of bounds is logged once; a nil logger discards the records. The
 // wrapper may be used for any number of transports at the same time.
 func Bounded(logger *slog.Logger) func(http.RoundTripper) http.RoundTripper {
 	if logger == nil {
@@ -35,7 +35,7 @@ func Bounded(logger *slog.Logger) func(http.RoundTripper) http.RoundTripper {
 	return func(next http.RoundTripper) http.RoundTripper { return &bounded{next: next, reporter: r} }
 }
 
-// list and event are the other forms of responses with objects.
+// A response is an object, a list or an event.
 type (
 	list[T any] struct {
 		Items []T `json:"items"`
@@ -69,7 +69,7 @@ func kinds() map[string]forms {
 	}
 }
 
-// resourceOf returns "group/version/resource" of a request's path, or "" if the path is not that of an object in a group.
+// resourceOf returns "group/version/resource" of a request's path, or "" if the path is not the path of an object in a group.
 func resourceOf(path string) string {
 	_, path, found := strings.Cut(path, "/apis/")
 	parts := strings.Split(path, "/")
@@ -154,7 +154,7 @@ func (s *stream) Read(into []byte) (int, error) {
 // Close ends the watch.
 func (s *stream) Close() error { return s.body.Close() }
 
-// reporter names each quantity once.
+// reporter logs each quantity once.
 type reporter struct {
 	logger *slog.Logger
 
