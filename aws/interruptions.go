@@ -55,7 +55,7 @@ func (p *Provider) heard(_ context.Context, kind interruption.Kind, i interrupti
 	switch kind {
 	case interruption.SpotInterrupted:
 		if i.InstanceType != "" && i.Zone != "" {
-			p.unavailable.Mark(unavailable.Key{CapacityType: v1.CapacityTypeSpot, InstanceType: i.InstanceType, Zone: i.Zone})
+			p.unavailable.Mark(unavailable.Key{CapacityType: v1.CapacityTypeSpot, InstanceType: i.InstanceType, Zone: i.Zone, Hardware: unavailable.HardwareOf(i.Tenancy, "")})
 		}
 	case interruption.CapacityReservationInterrupted:
 		if i.ReservationID != "" {
@@ -143,7 +143,7 @@ func (m *machines) listed() (at time.Time, listening bool) {
 }
 
 func heardOf(i instances.Instance) interruption.Instance {
-	heard := interruption.Instance{ProviderID: i.ProviderID(), InstanceType: i.Type, Zone: i.Zone, CapacityType: i.CapacityType}
+	heard := interruption.Instance{ProviderID: i.ProviderID(), InstanceType: i.Type, Zone: i.Zone, CapacityType: i.CapacityType, Tenancy: i.Tenancy}
 	if i.Reservation != nil {
 		heard.ReservationID = i.Reservation.ID
 	}

@@ -38,6 +38,9 @@ type InterruptedInstance struct {
 	InstanceType, Zone, CapacityType string
 	// ReservationID is the ID of the reservation that the instance runs in, or empty if it runs in none.
 	ReservationID string
+	// Tenancy is the value of the label karpenter.k8s.aws/instance-tenancy: a spot interruption closes the offerings of this tenancy. Empty
+	// means default.
+	Tenancy string
 }
 
 // InterruptionKind is the kind of a report of AWS about an instance, as a metric label.

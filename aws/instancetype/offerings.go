@@ -33,18 +33,19 @@ func newMarket(c *catalog.Catalog, p *plan) *market {
 		capacity += 2 * len(c.Types[i].Zones)
 	}
 	m.offerings = make([]cloudprovider.Offering, 0, capacity)
+	hardware := HardwareLabels(p.Tenancy)
 	for _, zone := range p.zones {
-		m.onDemand = append(m.onDemand, offeringRequirements(zone, poolv1.CapacityTypeOnDemand))
-		m.spot = append(m.spot, offeringRequirements(zone, poolv1.CapacityTypeSpot))
+		m.onDemand = append(m.onDemand, offeringRequirements(zone, poolv1.CapacityTypeOnDemand, hardware...))
+		m.spot = append(m.spot, offeringRequirements(zone, poolv1.CapacityTypeSpot, hardware...))
 	}
 	return m
 }
 
-func offeringRequirements(zone zoneUse, capacityType string) requirements.Set {
-	reqs := []requirements.Requirement{
+func offeringRequirements(zone zoneUse, capacityType string, more ...requirements.Requirement) requirements.Set {
+	reqs := append([]requirements.Requirement{
 		requirements.In(poolv1.CapacityTypeLabelKey, capacityType),
 		requirements.In(corev1.LabelTopologyZone, zone.name),
-	}
+	}, more...)
 	if zone.id != "" {
 		reqs = append(reqs, requirements.In(awsv1.LabelTopologyZoneID, zone.id))
 	}

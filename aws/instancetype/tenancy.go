@@ -62,6 +62,25 @@ func tenancyIncompatible(t *catalog.Type, s *Settings) string {
 	return ""
 }
 
+// HardwareLabels returns the labels by which offerings on dedicated hardware differ from those on shared hardware, so that a stock-out or an
+// estimate of one says nothing about the other. Offerings on shared hardware have none, as most clusters know no other; the same goes for an
+// empty tenancy.
+func HardwareLabels(tenancy string) []requirements.Requirement {
+	if tenancy == "" || tenancy == awsv1.TenancyDefault {
+		return nil
+	}
+	return []requirements.Requirement{requirements.In(awsv1.LabelInstanceTenancy, tenancy)}
+}
+
+// Tenancy of the instance: one of the Tenancy constants of aws/api/v1, or empty if the NodeClaim chooses between default and dedicated. It is
+// empty for nil.
+func (s *Shape) Tenancy() string {
+	if s == nil {
+		return ""
+	}
+	return s.tenancy
+}
+
 // OnHosts reports whether the instance runs on a Dedicated Host. EC2 sells neither spot instances nor reserved capacity on Dedicated Hosts.
 func (s *Shape) OnHosts() bool { return s != nil && s.tenancy == awsv1.TenancyHost }
 

@@ -47,6 +47,19 @@ func (s *EC2NodeClassSpec) EffectiveTenancy() string {
 	return string(*p.Tenancy)
 }
 
+// Host returns the ID of the Dedicated Host, or the ARN of the host resource group, that the class names; empty if it names none.
+func (s *EC2NodeClassSpec) Host() string {
+	switch p := s.Placement; {
+	case p == nil:
+		return ""
+	case p.HostID != nil:
+		return *p.HostID
+	case p.HostResourceGroupARN != nil:
+		return *p.HostResourceGroupARN
+	}
+	return ""
+}
+
 // validatePlacement checks the tenancy and the hosts.
 func validatePlacement(s *EC2NodeClassSpec, path *field.Path) field.ErrorList {
 	p := s.Placement

@@ -162,6 +162,9 @@ type CapacityReservation struct {
 	// Interruptible means that the owner of the reservation may reclaim instances. False if EC2 doesn't say.
 	// +optional
 	Interruptible bool `json:"interruptible,omitempty"`
+	// Tenancy of its instances: default or dedicated. A reservation is used only by launches of its tenancy. Empty means default.
+	// +optional
+	Tenancy Tenancy `json:"tenancy,omitempty"`
 	// State says whether the reservation can still be used, or ends soon. Empty means active.
 	// +optional
 	State CapacityReservationState `json:"state,omitempty"`

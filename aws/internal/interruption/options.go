@@ -66,6 +66,8 @@ type Instance struct {
 	InstanceType, Zone, CapacityType string
 	// ReservationID is the reservation that the instance runs in; empty for none.
 	ReservationID string
+	// Tenancy is one of the Tenancy constants of aws/api/v1; empty means default.
+	Tenancy string
 }
 
 // DefaultStatusEvery is how often EC2 is asked by default.

@@ -91,6 +91,7 @@ func (f *flight) failure(offers []offer, e ec2types.CreateFleetError) unavailabl
 	failure := unavailable.Failure{
 		Code: aws.ToString(e.ErrorCode), Message: aws.ToString(e.ErrorMessage),
 		CapacityType: f.choice.CapacityType, GroupID: f.PlacementGroupID, Partition: f.partition(),
+		Hardware:    unavailable.HardwareOf(f.choice.Tenancy, f.NodeClass.Spec.Host()),
 		VolumeTypes: f.NodeClass.Spec.VolumeTypes(),
 	}
 	template := ""

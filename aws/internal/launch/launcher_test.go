@@ -17,9 +17,11 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/drawknife/drawknife/api/requirements"
 	v1 "github.com/drawknife/drawknife/api/v1"
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 	"github.com/drawknife/drawknife/aws/internal/launch"
+	"github.com/drawknife/drawknife/aws/internal/unavailable"
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
@@ -604,5 +606,38 @@ func TestVisibilityEnds(t *testing.T) {
 			t.Fatalf("got %+v, %v, want %s", instance, err, want)
 		}
 		w.now = w.now.Add(launch.Visibility - time.Second)
+	}
+}
+
+// A launch for dedicated hardware, or on a host, that finds no capacity closes no offering on shared hardware.
+func TestOutOfStockByTenancy(t *testing.T) {
+	for name, c := range map[string]struct {
+		tenancy string
+		host    *string
+		want    unavailable.Hardware
+	}{
+		"shared":    {"", nil, unavailable.Hardware{}},
+		"dedicated": {awsv1.TenancyDedicated, nil, unavailable.Hardware{Tenancy: "dedicated"}},
+		"host":      {awsv1.TenancyHost, aws.String("h-1"), unavailable.Hardware{Tenancy: "host", Host: "h-1"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.expect(refuses("InsufficientInstanceCapacity"))
+			class, m5 := nodeClass(), instanceType("m5.large", offering("on-demand", "a", 1))
+			if c.host != nil {
+				class.Spec.Placement = &awsv1.Placement{HostID: c.host}
+			}
+			if c.tenancy != "" {
+				m5.Requirements = m5.Requirements.Without(awsv1.LabelInstanceTenancy).With(requirements.In(awsv1.LabelInstanceTenancy, c.tenancy))
+			}
+			_, err := w.launcher.Launch(t.Context(), launch.Request{NodeClaim: nodeClaim(), NodeClass: class, InstanceTypes: []*cloudprovider.InstanceType{m5}})
+			if !cloudprovider.IsInsufficientCapacity(err) || len(cloudprovider.ExhaustedOfferings(err)) != 1 {
+				t.Fatalf("got %v", err)
+			}
+			want := []unavailable.Key{{CapacityType: "on-demand", InstanceType: "m5.large", Zone: "a", Hardware: c.want}}
+			if diff := cmp.Diff(want, w.memory.Snapshot().Keys()); diff != "" {
+				t.Error(diff)
+			}
+		})
 	}
 }

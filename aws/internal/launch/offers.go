@@ -23,7 +23,13 @@ func (f *flight) keyOf(c cloudprovider.Candidate) (unavailable.Key, bool) {
 		Zone:         c.Offering.Zone(),
 		GroupID:      f.PlacementGroupID,
 		Partition:    f.partition(),
+		Hardware:     f.hardware(c),
 	}, true
+}
+
+// hardware that an instance of the candidate would run on.
+func (f *flight) hardware(c cloudprovider.Candidate) unavailable.Hardware {
+	return unavailable.HardwareOf(tenancy(f.wish.Requirements, c.Type.Requirements), f.NodeClass.Spec.Host())
 }
 
 // keys returns the keys of the candidates in zones that have a subnet.
@@ -53,7 +59,7 @@ func (l *Launcher) closed(f *flight) []cloudprovider.OfferingKey {
 		if key, ok := f.keyOf(c); ok && !closed {
 			_, closed = snapshot.Closed(key, subnetsIn[key.Zone])
 			cpu := c.Type.Capacity[corev1.ResourceCPU]
-			closed = closed || snapshot.QuotaClosed(key.CapacityType, key.InstanceType, cpu.Value())
+			closed = closed || key.Hardware.Tenancy != awsv1.TenancyHost && snapshot.QuotaClosed(key.CapacityType, key.InstanceType, cpu.Value())
 		}
 		closed = closed || snapshot.VolumesClosed(c.Offering.Zone(), f.NodeClass.Spec.VolumeTypes())
 		if closed {

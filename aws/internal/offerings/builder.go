@@ -34,6 +34,8 @@ const (
 	ReasonReservationFull = "the reservation is full"
 	// ReasonReservationOnHosts: instances of the class run on Dedicated Hosts.
 	ReasonReservationOnHosts = "instances on Dedicated Hosts cannot use reservations"
+	// ReasonReservationTenancy: the reservation is for instances of another tenancy.
+	ReasonReservationTenancy = "the reservation is for instances of another tenancy"
 	// ReasonReservationExpiring: the capacity block is about to end.
 	ReasonReservationExpiring = "the capacity block is about to end"
 )
@@ -84,14 +86,15 @@ func (b *builder) prepare() {
 	for _, z := range b.view.Settings.Zones {
 		b.zoneIDs[z.Name] = cmp.Or(z.ID, b.zoneIDs[z.Name])
 	}
+	hardware := instancetype.HardwareLabels(b.view.Settings.Tenancy)
 	for _, z := range b.market.Catalog.Zones {
 		b.zones = append(b.zones, zone{
 			name:     z.Name,
 			local:    isLocal(b.market.Catalog.Region, z.Name),
 			subnets:  b.view.Subnets[z.Name],
 			reason:   b.zoneReason(z.Name),
-			onDemand: b.sets(z.Name, poolv1.CapacityTypeOnDemand),
-			spot:     b.sets(z.Name, poolv1.CapacityTypeSpot),
+			onDemand: b.sets(z.Name, poolv1.CapacityTypeOnDemand, hardware...),
+			spot:     b.sets(z.Name, poolv1.CapacityTypeSpot, hardware...),
 		})
 	}
 	b.reserved, b.reservedSets = map[string][]awsv1.CapacityReservation{}, map[string][]requirements.Set{}
@@ -100,7 +103,7 @@ func (b *builder) prepare() {
 			continue
 		}
 		b.reserved[r.InstanceType] = append(b.reserved[r.InstanceType], r)
-		b.reservedSets[r.ID] = b.sets(r.AvailabilityZone, poolv1.CapacityTypeReserved, reservationLabels(r)...)
+		b.reservedSets[r.ID] = b.sets(r.AvailabilityZone, poolv1.CapacityTypeReserved, append(reservationLabels(r), hardware...)...)
 	}
 }
 
@@ -225,7 +228,7 @@ type priced struct {
 // buy calls give for the offerings of a zone and capacity type, one for each partition.
 func (b *builder) buy(shape *instancetype.Shape, z *zone, capacityType string, sets []requirements.Set, p priced, give func(cloudprovider.Offering, string)) {
 	reason := cmp.Or(shape.Incompatible, z.reason)
-	if reason == "" && b.market.Unavailable.QuotaClosed(capacityType, shape.Type.Name, shape.Facts.VCPUs) {
+	if reason == "" && !shape.OnHosts() && b.market.Unavailable.QuotaClosed(capacityType, shape.Type.Name, shape.Facts.VCPUs) {
 		reason = unavailable.ReasonQuota
 	}
 	switch {
@@ -250,6 +253,7 @@ func (b *builder) buy(shape *instancetype.Shape, z *zone, capacityType string, s
 // closed returns why an offering has no capacity.
 func (b *builder) closed(shape *instancetype.Shape, zoneName, capacityType string, partition int32, subnets []string) string {
 	key := unavailable.Key{CapacityType: capacityType, InstanceType: shape.Type.Name, Zone: zoneName}
+	key.Hardware = unavailable.HardwareOf(shape.Tenancy(), b.view.Host)
 	if b.view.Group != nil {
 		key.GroupID, key.Partition = b.view.Group.ID, partition
 	}
@@ -266,6 +270,9 @@ func (b *builder) reserve(shape *instancetype.Shape, r awsv1.CapacityReservation
 	reason := cmp.Or(shape.Incompatible, b.zoneReason(r.AvailabilityZone))
 	if reason == "" && shape.OnHosts() {
 		reason = ReasonReservationOnHosts
+	}
+	if reason == "" && !sameTenancy(shape, r) {
+		reason = ReasonReservationTenancy
 	}
 	if reason == "" && !b.offeredIn(shape, r.AvailabilityZone) {
 		reason = ReasonNoSubnet
@@ -291,6 +298,12 @@ func (b *builder) reserve(shape *instancetype.Shape, r awsv1.CapacityReservation
 			ReservationEnds:     reservations.TakenBackAt(r),
 		}, why)
 	}
+}
+
+// sameTenancy reports whether instances of the shape can use the reservation. Where NodeClaims choose the tenancy, launches are for shared
+// hardware unless the claim excludes it, and then the view is one for dedicated hardware.
+func sameTenancy(shape *instancetype.Shape, r awsv1.CapacityReservation) bool {
+	return shape.Dedicated() == (r.Tenancy == awsv1.TenancyDedicated)
 }
 
 // offeredIn reports whether EC2 offers the type in a zone.

@@ -276,6 +276,7 @@ func TestKeyHasAllOfAView(t *testing.T) {
 		"Reservations":  func(v *offerings.View) { v.Reservations = []awsv1.CapacityReservation{{ID: "cr-1"}} },
 		"Volumes":       func(v *offerings.View) { v.Volumes = []string{"gp3"} },
 		"Group":         func(v *offerings.View) { v.Group = &placement.Group{ID: "pg-1"} },
+		"Host":          func(v *offerings.View) { v.Host = "h-1" },
 		"StandInPrices": func(v *offerings.View) { v.StandInPrices = map[string]float64{"m5.large": 1} },
 	}
 	for field := range fields(reflect.TypeFor[offerings.View]()) {

@@ -8,6 +8,7 @@ import (
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 	"github.com/drawknife/drawknife/aws/catalog"
 	"github.com/drawknife/drawknife/aws/internal/offerings"
+	"github.com/drawknife/drawknife/aws/internal/unavailable"
 	"github.com/drawknife/drawknife/aws/prices"
 	"github.com/drawknife/drawknife/cloudprovider"
 )
@@ -91,5 +92,78 @@ func TestPricesOfLocalZones(t *testing.T) {
 	}
 	if got["us-east-1a"] != 0.1 || got["us-east-1-bos-1a"] != 0.125 {
 		t.Errorf("on demand it costs %v", got)
+	}
+}
+
+// A stock-out closes the offerings of its own tenancy, whose keys differ from those of other tenancies.
+func TestStockOutsByTenancy(t *testing.T) {
+	all := small(t)
+	class := class("a", func(class *awsv1.EC2NodeClass) {
+		class.Status.Subnets = []awsv1.Subnet{{ID: "subnet-a", Zone: "us-east-1a", ZoneID: "use1-az2"}}
+	})
+	for _, c := range []struct{ out, asked, others string }{
+		{"", "", "topology.k8s.aws/zone-id=use1-az2"},
+		{"", awsv1.TenancyDedicated, "karpenter.k8s.aws/instance-tenancy=dedicated,topology.k8s.aws/zone-id=use1-az2"},
+		{awsv1.TenancyDedicated, "", "topology.k8s.aws/zone-id=use1-az2"},
+		{awsv1.TenancyDedicated, awsv1.TenancyDedicated, "karpenter.k8s.aws/instance-tenancy=dedicated,topology.k8s.aws/zone-id=use1-az2"},
+		{awsv1.TenancyDefault, "", "topology.k8s.aws/zone-id=use1-az2"},
+	} {
+		m := market(t, all)
+		memory := unavailable.New(unavailable.Options{Now: start})
+		memory.Mark(unavailable.Key{CapacityType: "on-demand", InstanceType: "m5.large", Zone: "us-east-1a", Hardware: unavailable.HardwareOf(c.out, "")})
+		m.Unavailable = memory.Snapshot()
+		options := offerings.Options{}
+		options.Settings.Tenancy = c.asked
+		found := 0
+		for _, e := range explainedKeys(t, m, view(t, all, class, options)) {
+			if e.Key.CapacityType != "on-demand" || e.Key.Zone != "us-east-1a" {
+				continue
+			}
+			found++
+			want := ""
+			if unavailable.HardwareOf(c.out, "") == unavailable.HardwareOf(c.asked, "") {
+				want = unavailable.ReasonOffering
+			}
+			if e.Reason != want || e.Key.Others != c.others {
+				t.Errorf("a stock-out of tenancy %q: %q is closed because of %q, want %q; key %s", c.out, c.asked, e.Reason, want, e.Key)
+			}
+		}
+		if found != 1 {
+			t.Errorf("tenancy %q has %d such offerings", c.asked, found)
+		}
+	}
+}
+
+func explainedKeys(t *testing.T, m offerings.Market, v offerings.View) []offerings.Explanation {
+	t.Helper()
+	list, err := offerings.Explain(m, v, "m5.large")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// Launches use only reservations of their tenancy.
+func TestReservationsByTenancy(t *testing.T) {
+	all := small(t)
+	m := market(t, all)
+	m.Rooms = rooms(map[string]int{"cr-shared": 1, "cr-dedicated": 1})
+	class := reserving(
+		reservation("cr-shared", "m5.large", "us-east-1a"),
+		reservation("cr-dedicated", "m5.large", "us-east-1a", func(r *awsv1.CapacityReservation) { r.Tenancy = awsv1.TenancyDedicated }),
+	)
+	for tenancy, want := range map[string]string{"": "cr-shared", awsv1.TenancyDefault: "cr-shared", awsv1.TenancyDedicated: "cr-dedicated", awsv1.TenancyHost: ""} {
+		options := offerings.Options{}
+		options.Settings.Tenancy = tenancy
+		v := view(t, all, class, options)
+		got := ""
+		for _, o := range resolve(t, m, v)["m5.large"].Offerings {
+			if o.Reserved() && o.HasRoom() {
+				got += o.Value(awsv1.LabelCapacityReservationID)
+			}
+		}
+		if got != want {
+			t.Errorf("tenancy %q uses %q, want %q", tenancy, got, want)
+		}
 	}
 }

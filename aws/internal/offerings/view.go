@@ -26,6 +26,8 @@ type View struct {
 	Reservations []awsv1.CapacityReservation
 	// Group is the placement group of the class, or nil if there is none.
 	Group *placement.Group
+	// Host is the Dedicated Host or host resource group that the class names, or empty.
+	Host string `json:",omitempty"`
 	// StandInPrices are prices in USD per hour for types that have no price of their own, for example from NodeOverlays.
 	StandInPrices map[string]float64
 }
@@ -67,8 +69,8 @@ func NewView(c *catalog.Catalog, class *awsv1.EC2NodeClass, o Options) (View, er
 	if err != nil {
 		return View{}, err
 	}
-	v := View{Settings: settings, Subnets: map[string][]string{}, Volumes: class.Spec.VolumeTypes(), Group: o.Group, StandInPrices: maps.Clone(o.StandInPrices)}
-	// Use names, which every subnet has; ids of zones may be missing.
+	v := View{Settings: settings, Subnets: map[string][]string{}, Volumes: class.Spec.VolumeTypes(), Host: class.Spec.Host(), Group: o.Group, StandInPrices: maps.Clone(o.StandInPrices)}
+	// By name, which every subnet has; ids of zones may be missing.
 	for _, subnet := range class.Status.Subnets {
 		v.Subnets[subnet.Zone] = append(v.Subnets[subnet.Zone], subnet.ID)
 	}

@@ -228,3 +228,24 @@ func TestNoLockAcrossCalls(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// The status names the tenancy of a reservation if it is not the default.
+func TestTenancy(t *testing.T) {
+	with := func(tenancy ec2types.CapacityReservationTenancy) func(*ec2types.CapacityReservation) {
+		return func(r *ec2types.CapacityReservation) { r.Tenancy = tenancy }
+	}
+	api, _ := answering(t, map[string][]ec2types.CapacityReservation{
+		"cr state=active": {reservation("cr-1", 1), reservation("cr-2", 1, with("default")), reservation("cr-3", 1, with("dedicated"))},
+	})
+	found, rejected, err := reservations.NewFinder(api, nil, (&clock{now: start()}).Now).Find(t.Context(), []awsv1.CapacityReservationSelectorTerm{{ID: "cr"}})
+	if err != nil || rejected != nil {
+		t.Fatal(rejected, err)
+	}
+	var got []awsv1.Tenancy
+	for _, r := range found.Status() {
+		got = append(got, r.Tenancy)
+	}
+	if diff := cmp.Diff([]awsv1.Tenancy{"", "", "dedicated"}, got); diff != "" {
+		t.Error(diff)
+	}
+}

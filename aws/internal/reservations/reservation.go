@@ -68,6 +68,9 @@ func fromEC2(from ec2types.CapacityReservation, now time.Time) (Reservation, err
 	reject := func(format string, args ...any) (Reservation, error) {
 		return Reservation{}, &RejectedError{ID: r.ID, Problem: fmt.Sprintf(format, args...)}
 	}
+	if from.Tenancy == ec2types.CapacityReservationTenancyDedicated {
+		r.Tenancy = awsv1.TenancyDedicated // the default is left empty, so that the status of existing classes does not change
+	}
 	if from.EndDate != nil {
 		r.EndTime = &metav1.Time{Time: *from.EndDate}
 	}

@@ -40,6 +40,8 @@ type Failure struct {
 	// GroupID and Partition of the launch's placement group; empty and 0 without a group.
 	GroupID   string
 	Partition int32
+	// Hardware that the launch was for.
+	Hardware Hardware
 	// ReservationID of the override if the launch was reserved.
 	ReservationID string
 	// VolumeTypes are the types of the launch's EBS volumes, such as "gp3". Empty if they are not known.
@@ -140,10 +142,12 @@ func Judge(f Failure) Effect {
 	if f.InstanceType != "" && f.Zone != "" {
 		e.Keys = []Key{{
 			CapacityType: f.CapacityType, InstanceType: f.InstanceType, Zone: f.Zone, GroupID: f.GroupID, Partition: f.Partition,
+			Hardware: f.Hardware,
 		}}
 	}
-	// EC2 also counts vCPUs for spot; "MaxSpotInstanceCountExceeded" is the older name of that limit.
-	if class := QuotaClass(f.InstanceType); class != "" && (f.Code == codeVCPULimit || f.Code == codeSpotCount || f.Code == codeInstanceLimit) {
+	// EC2 counts vCPUs for spot as well; "MaxSpotInstanceCountExceeded" is the older name of that limit.
+	// Instances on Dedicated Hosts don't count: their quota is about hosts.
+	if class := QuotaClass(f.InstanceType); class != "" && f.Hardware.Tenancy != tenancyHost && (f.Code == codeVCPULimit || f.Code == codeSpotCount || f.Code == codeInstanceLimit) {
 		e.Quotas = []QuotaHit{{Quota: Quota{CapacityType: f.CapacityType, Class: class}, InstanceType: f.InstanceType}}
 	}
 	return e

@@ -19,9 +19,43 @@ type Key struct {
 	GroupID string
 	// Partition of that group, from 1; 0 if the launch named none.
 	Partition int32
+	// Hardware on which the instances run, because shared and dedicated hardware, and each Dedicated Host, have stocks of their own. The zero
+	// value is shared hardware.
+	Hardware Hardware
 }
 
-// String returns "capacityType:type:zone", followed by the group and the partition if there are any.
+// Hardware says on whose hardware instances run. It is comparable.
+type Hardware struct {
+	// Tenancy is "dedicated" or "host"; empty for hardware that is shared with other accounts.
+	Tenancy string
+	// Host is the ID of the Dedicated Host, or the ARN of the host resource group, that the launch names; empty if it names none.
+	Host string
+}
+
+// HardwareOf returns the hardware of a tenancy, one of the Tenancy constants of aws/api/v1 or empty, and of the host or host resource group
+// that a node class names. The host counts only with tenancy host.
+func HardwareOf(tenancy, host string) Hardware {
+	switch tenancy {
+	case tenancyHost:
+		return Hardware{Tenancy: tenancy, Host: host}
+	case tenancyDefault:
+		return Hardware{}
+	}
+	return Hardware{Tenancy: tenancy}
+}
+
+// The tenancies that matter here.
+const tenancyDefault, tenancyHost = "default", "host"
+
+// String is the tenancy, followed by the host if there is one; empty for shared hardware.
+func (h Hardware) String() string {
+	if h.Host == "" {
+		return h.Tenancy
+	}
+	return h.Tenancy + "/" + h.Host
+}
+
+// String returns "capacityType:type:zone", followed by the group, the partition and the hardware if there are any.
 func (k Key) String() string {
 	s := k.CapacityType + ":" + k.InstanceType + ":" + k.Zone
 	if k.GroupID != "" {
@@ -30,10 +64,13 @@ func (k Key) String() string {
 	if k.Partition != 0 {
 		s += fmt.Sprintf(":%d", k.Partition)
 	}
+	if k.Hardware != (Hardware{}) {
+		s += ":" + k.Hardware.String()
+	}
 	return s
 }
 
-// Compare orders keys by capacity type, instance type, zone, group and partition.
+// Compare orders keys by capacity type, instance type, zone, group, partition and hardware.
 func (k Key) Compare(o Key) int {
 	return cmp.Or(
 		strings.Compare(k.CapacityType, o.CapacityType),
@@ -41,6 +78,8 @@ func (k Key) Compare(o Key) int {
 		strings.Compare(k.Zone, o.Zone),
 		strings.Compare(k.GroupID, o.GroupID),
 		cmp.Compare(k.Partition, o.Partition),
+		strings.Compare(k.Hardware.Tenancy, o.Hardware.Tenancy),
+		strings.Compare(k.Hardware.Host, o.Hardware.Host),
 	)
 }
 

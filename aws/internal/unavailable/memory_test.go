@@ -451,3 +451,27 @@ func TestConcurrentUse(t *testing.T) {
 	}
 	group.Wait()
 }
+
+// A stock-out on dedicated hardware or on a host closes nothing on other hardware, and one on shared hardware closes nothing on dedicated.
+func TestHardwareHasStockOfItsOwn(t *testing.T) {
+	all := []unavailable.Hardware{
+		{}, unavailable.HardwareOf("dedicated", "h-1"), unavailable.HardwareOf("host", "h-1"), unavailable.HardwareOf("host", "h-2"), unavailable.HardwareOf("host", ""),
+	}
+	for i, out := range all {
+		m := unavailable.New(unavailable.Options{})
+		m.Observe(unavailable.Failure{Code: "InsufficientInstanceCapacity", CapacityType: "on-demand", InstanceType: "m5.large", Zone: "a", Hardware: out})
+		for j, asked := range all {
+			key := unavailable.Key{CapacityType: "on-demand", InstanceType: "m5.large", Zone: "a", Hardware: asked, GroupID: "pg-1"}
+			if _, closed := m.Snapshot().Closed(key, nil); closed != (i == j) {
+				t.Errorf("after a stock-out on %q, %q is closed: %t", out, asked, closed)
+			}
+		}
+	}
+	if unavailable.HardwareOf("default", "h-1") != unavailable.HardwareOf("", "") {
+		t.Error("default tenancy is not shared hardware")
+	}
+	// Instances on hosts don't count against quotas of vCPUs.
+	if e := unavailable.Judge(unavailable.Failure{Code: "VcpuLimitExceeded", CapacityType: "on-demand", InstanceType: "m5.large", Zone: "a", Hardware: all[2]}); len(e.Quotas) > 0 {
+		t.Errorf("a launch on a host used up the quotas %v", e.Quotas)
+	}
+}
