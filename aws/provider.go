@@ -268,6 +268,7 @@ func capabilities(region string) cloudprovider.Capabilities {
 		},
 		ReservationIDLabel: awsv1.LabelCapacityReservationID,
 		ReservationLabels:  reservationLabels,
+		HardwareLabels:     map[string]string{awsv1.LabelInstanceTenancy: awsv1.TenancyDefault},
 		ConsistencyWindow:  metav1.Duration{Duration: launch.Visibility},
 	}
 }

@@ -32,6 +32,10 @@ type Capabilities struct {
 	ReservationIDLabel string `json:"reservationIDLabel,omitempty"`
 	// ReservationLabels are all label keys that only instances from a reservation have, including ReservationIDLabel.
 	ReservationLabels []string `json:"reservationLabels,omitempty"`
+	// HardwareLabels are well-known label keys whose values stand for different hardware, each with a stock of its own, with the value that
+	// ordinary instances have: {"karpenter.k8s.aws/instance-tenancy": "default"}. Offerings on ordinary hardware don't state the key, and
+	// those on other hardware do. A stock-out of one kind of hardware says nothing about another. Nil means that there is one kind.
+	HardwareLabels map[string]string `json:"hardwareLabels,omitempty"`
 	// UnsupportedVolumeTopologyKeys are label keys of a StorageClass's allowed topologies that no instance of the
 	// provider can meet: pods with such volumes are refused with that reason.
 	UnsupportedVolumeTopologyKeys []string `json:"unsupportedVolumeTopologyKeys,omitempty"`
@@ -84,6 +88,7 @@ func (c Capabilities) DeepCopy() Capabilities {
 		c.LabelValues[key] = slices.Clone(values)
 	}
 	c.ReservationLabels = slices.Clone(c.ReservationLabels)
+	c.HardwareLabels = maps.Clone(c.HardwareLabels)
 	c.UnsupportedVolumeTopologyKeys = slices.Clone(c.UnsupportedVolumeTopologyKeys)
 	c.UnsupportedVolumeDrivers = slices.Clone(c.UnsupportedVolumeDrivers)
 	if c.TerminationGracePeriod != nil {
@@ -101,6 +106,7 @@ func (c Capabilities) Validate() error {
 	faults = append(faults, c.validateVocabulary(field.NewPath("vocabulary"))...)
 	faults = append(faults, c.validateLabelValues(field.NewPath("labelValues"))...)
 	faults = append(faults, c.validateReservationLabels()...)
+	faults = append(faults, c.validateHardwareLabels()...)
 	faults = append(faults, validateKeys(field.NewPath("unsupportedVolumeTopologyKeys"), c.UnsupportedVolumeTopologyKeys)...)
 	for i, driver := range c.UnsupportedVolumeDrivers {
 		if driver == "" {

@@ -2,6 +2,7 @@ package provisioning
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -20,6 +21,9 @@ type StockEstimateOptions struct {
 	Threshold float64
 	// ProbeEvery is how often a closed offering may be tried once; 0 means at any time.
 	ProbeEvery time.Duration
+	// Hardware are the labels of offerings on different hardware, with the ordinary values: see cloudprovider.Capabilities.HardwareLabels.
+	// Results of launches on one kind of hardware don't count for another. Nil means that all offerings have one kind.
+	Hardware map[string]string
 }
 
 // DefaultStockEstimateOptions returns a half-life of ten minutes, a threshold of 0.3, and a probe every five minutes.
@@ -89,6 +93,7 @@ func NewStockEstimate(o StockEstimateOptions) (*StockEstimate, error) {
 	case !(o.Threshold >= 0 && o.Threshold < 1):
 		return nil, &option.Error{Package: "provisioning", Option: "StockEstimate.Threshold", Rule: "a probability is at least 0 and less than 1"}
 	}
+	o.Hardware = maps.Clone(o.Hardware)
 	return &StockEstimate{
 		options: o, own: map[cloudprovider.OfferingKey]evidence{}, family: map[cloudprovider.OfferingKey]evidence{},
 		types: map[cloudprovider.OfferingKey]evidence{}, probes: map[cloudprovider.OfferingKey]time.Time{},
@@ -114,7 +119,7 @@ func (b *StockEstimate) see(keys []cloudprovider.OfferingKey, e float64, now tim
 	families, types := map[cloudprovider.OfferingKey]bool{}, map[cloudprovider.OfferingKey]bool{}
 	for _, key := range keys {
 		b.own[key] = b.own[key].plus(e, now, b.options.HalfLife)
-		families[familyOf(key)], types[typeOf(key)] = true, true
+		families[b.familyOf(key)], types[b.typeOf(key)] = true, true
 		if e > 0 {
 			delete(b.probes, key)
 		}
@@ -140,8 +145,8 @@ func (b *StockEstimate) probability(key cloudprovider.OfferingKey, now time.Time
 	own := b.own[key].value(now, h)
 	// The neighbourhoods also contain the observations of the offering itself, which count only once.
 	x := estimatePrior + own
-	x += weightFamily * apart(b.family[familyOf(key)].value(now, h), own)
-	x += weightType * apart(b.types[typeOf(key)].value(now, h), own)
+	x += weightFamily * apart(b.family[b.familyOf(key)].value(now, h), own)
+	x += weightType * apart(b.types[b.typeOf(key)].value(now, h), own)
 	return 1 / (1 + math.Exp(-x))
 }
 
@@ -221,7 +226,7 @@ func (b *StockEstimate) Begin(keys []cloudprovider.OfferingKey, now time.Time) {
 // it or its neighbours.
 func (b *StockEstimate) mayProbe(key cloudprovider.OfferingKey, now time.Time) bool {
 	last := b.probes[key]
-	for _, e := range []evidence{b.own[key], b.family[familyOf(key)], b.types[typeOf(key)]} {
+	for _, e := range []evidence{b.own[key], b.family[b.familyOf(key)], b.types[b.typeOf(key)]} {
 		if e.at.After(last) {
 			last = e.at
 		}
@@ -260,12 +265,12 @@ func (e evidence) plus(more float64, now time.Time, halfLife time.Duration) evid
 
 // familyOf returns the neighbourhood of an offering's family in its zone: the part of the type's name before the first dot. A name without
 // a dot is a separate family.
-func familyOf(key cloudprovider.OfferingKey) cloudprovider.OfferingKey {
+func (b *StockEstimate) familyOf(key cloudprovider.OfferingKey) cloudprovider.OfferingKey {
 	family, _, _ := strings.Cut(key.InstanceType, ".")
-	return cloudprovider.OfferingKey{InstanceType: family, Zone: key.Zone, CapacityType: key.CapacityType}
+	return cloudprovider.OfferingKey{InstanceType: family, Zone: key.Zone, CapacityType: key.CapacityType, Others: key.Hardware(b.options.Hardware)}
 }
 
 // typeOf identifies the offerings of the same type in all zones.
-func typeOf(key cloudprovider.OfferingKey) cloudprovider.OfferingKey {
-	return cloudprovider.OfferingKey{InstanceType: key.InstanceType, CapacityType: key.CapacityType}
+func (b *StockEstimate) typeOf(key cloudprovider.OfferingKey) cloudprovider.OfferingKey {
+	return cloudprovider.OfferingKey{InstanceType: key.InstanceType, CapacityType: key.CapacityType, Others: key.Hardware(b.options.Hardware)}
 }

@@ -187,3 +187,31 @@ func TestStockEstimateOptions(t *testing.T) {
 		t.Error("0 is not 0: an offering is left alone")
 	}
 }
+
+// A stock-out on dedicated hardware teaches nothing about shared hardware, not even about other sizes and zones, and vice versa.
+func TestStockEstimateKeepsHardwareApart(t *testing.T) {
+	const label = "example.com/tenancy"
+	options := provisioning.DefaultStockEstimateOptions()
+	options.Hardware = map[string]string{label: "default"}
+	on := func(key cloudprovider.OfferingKey, tenancy string) cloudprovider.OfferingKey {
+		if key.Others = "a=1"; tenancy != "" {
+			key.Others += "," + label + "=" + tenancy
+		}
+		return key
+	}
+	for _, out := range []string{"", "default", "dedicated"} {
+		for _, about := range []string{"", "default", "dedicated"} {
+			b, err := provisioning.NewStockEstimate(options)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b.Exhausted([]cloudprovider.OfferingKey{on(spot("m5.large", "a"), out)}, start)
+			same := out == about || out != "dedicated" && about != "dedicated"
+			for _, key := range []cloudprovider.OfferingKey{spot("m5.xlarge", "a"), spot("m5.large", "b")} {
+				if learned := b.Probability(on(key, about), start) < 0.9; learned != same {
+					t.Errorf("after a stock-out on %q, %s on %q changed: %t", out, key, about, learned)
+				}
+			}
+		}
+	}
+}

@@ -94,15 +94,17 @@ func addMarket(mgr ctrl.Manager, s settings.Settings, provider cloudprovider.Clo
 			return err
 		}
 	}
-	return keepHistory(mgr, s, parts, wanted, log)
+	return keepHistory(mgr, s, parts, provider.Describe(), wanted, log)
 }
 
-// keepHistory stores observations in the ConfigMap that the settings name, if they name one.
-func keepHistory(mgr ctrl.Manager, s settings.Settings, parts []market.Part, wanted *reconcilers.Options, log *slog.Logger) error {
+// keepHistory keeps what is learned in the ConfigMap of the settings, if there is one.
+func keepHistory(mgr ctrl.Manager, s settings.Settings, parts []market.Part, capabilities cloudprovider.Capabilities, wanted *reconcilers.Options, log *slog.Logger) error {
 	if s.Process.HistoryConfigMap == "" {
 		return nil
 	}
-	stock, err := provisioning.NewStockEstimate(provisioning.DefaultStockEstimateOptions())
+	estimate := provisioning.DefaultStockEstimateOptions()
+	estimate.Hardware = capabilities.HardwareLabels
+	stock, err := provisioning.NewStockEstimate(estimate)
 	if err != nil {
 		return err
 	}

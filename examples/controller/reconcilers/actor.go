@@ -231,7 +231,7 @@ func (a *actor) createInstance(ctx context.Context, r *round, e provisioning.Cre
 	a.health.launched(claim, err, now)
 	if err != nil {
 		a.log.Warn("cannot launch instance", "nodeClaim", claim.Name, "nodePool", poolName(claim.Labels), "error", err)
-	} else if key, ok := offeringOf(answer); ok {
+	} else if key, ok := a.offeringOf(answer); ok {
 		a.launched(key, now)
 	}
 	if a.refused(err, now) {
@@ -243,10 +243,8 @@ func (a *actor) createInstance(ctx context.Context, r *round, e provisioning.Cre
 }
 
 // offeringOf returns the offering of an instance.
-func offeringOf(claim *v1.NodeClaim) (cloudprovider.OfferingKey, bool) {
-	key := cloudprovider.OfferingKey{
-		InstanceType: claim.Labels[corev1.LabelInstanceTypeStable], Zone: claim.Labels[corev1.LabelTopologyZone], CapacityType: claim.Labels[v1.CapacityTypeLabelKey],
-	}
+func (a *actor) offeringOf(claim *v1.NodeClaim) (cloudprovider.OfferingKey, bool) {
+	key := a.provider.Describe().OfferingOf(claim.Labels)
 	return key, key.InstanceType != "" && key.Zone != "" && key.CapacityType != "" && key.CapacityType != v1.CapacityTypeReserved
 }
 

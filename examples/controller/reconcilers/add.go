@@ -231,7 +231,11 @@ func newActor(mgr ctrl.Manager, o *Options, provider cloudprovider.CloudProvider
 	}
 	stock := o.Stock
 	if stock == nil {
-		if stock, err = provisioning.NewStockEstimate(*o.StockEstimate); err != nil {
+		estimate := *o.StockEstimate
+		if estimate.Hardware == nil {
+			estimate.Hardware = o.Provider.Describe().HardwareLabels
+		}
+		if stock, err = provisioning.NewStockEstimate(estimate); err != nil {
 			return nil, err
 		}
 	}

@@ -127,10 +127,12 @@ func (r *interruptions) soldOut(claim *v1.NodeClaim, m *cloudprovider.Interrupti
 	if m.Kind != cloudprovider.InterruptionSpotReclaim {
 		return
 	}
-	if key, ok := offeringOf(claim); ok {
+	if key, ok := r.offeringOf(claim); ok {
 		now := r.now()
 		r.stock.Exhausted([]cloudprovider.OfferingKey{key}, now)
-		r.market.Interrupted(key, now)
+		if r.ordinary(key) {
+			r.market.Interrupted(key, now)
+		}
 	}
 }
 

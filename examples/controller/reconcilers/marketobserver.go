@@ -1,6 +1,7 @@
 package reconcilers
 
 import (
+	"slices"
 	"time"
 
 	"github.com/drawknife/drawknife/cloudprovider"
@@ -28,12 +29,20 @@ func (noObserver) Interrupted(cloudprovider.OfferingKey, time.Time) {}
 // launched records a launch that found capacity in the offering.
 func (a *actor) launched(key cloudprovider.OfferingKey, now time.Time) {
 	a.stock.Launched(key, now)
-	a.market.Launched(key, now)
+	if a.ordinary(key) {
+		a.market.Launched(key, now)
+	}
+}
+
+// ordinary reports whether an offering is on ordinary hardware.
+func (a *actor) ordinary(key cloudprovider.OfferingKey) bool {
+	return key.Hardware(a.provider.Describe().HardwareLabels) == ""
 }
 
 // refused records a failed launch, and reports whether a new plan must be made at once.
 func (a *actor) refused(err error, now time.Time) (planNow bool) {
-	if keys := cloudprovider.ExhaustedOfferings(err); len(keys) > 0 {
+	keys := slices.DeleteFunc(cloudprovider.ExhaustedOfferings(err), func(key cloudprovider.OfferingKey) bool { return !a.ordinary(key) })
+	if len(keys) > 0 {
 		a.market.Refused(keys, now)
 	}
 	return provisioning.Feedback(err, a.stock, now)

@@ -47,7 +47,8 @@ type Options struct {
 	Lifecycle *provisioning.LifecycleOptions
 	// RateLimiter limits the number of launches in a period; the zero value has no limit.
 	RateLimiter provisioning.RateLimiterOptions
-	// StockEstimate says how stock-outs are remembered. Nil is provisioning.DefaultStockEstimateOptions.
+	// StockEstimate says how stock-outs are remembered. Nil is provisioning.DefaultStockEstimateOptions. If its Hardware is nil, that is what
+	// the provider declares.
 	StockEstimate *provisioning.StockEstimateOptions
 	// Stock is the stock estimate. Set it if the program keeps the estimate over restarts (StockEstimate.Export); StockEstimate must then
 	// be nil. Nil means a new estimate. Launches, planning and disruption use the same estimate.
