@@ -381,3 +381,21 @@ func TestAdjust(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// Local Zones have built-in prices of their own, with their day.
+func TestStaticPricesOfLocalZones(t *testing.T) {
+	builtIn, err := catalog.Embedded()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for region, zone := range map[string]string{"us-east-1": "us-east-1-bos-1a", "us-west-2": "us-west-2-lax-1b"} {
+		list := prices.Static(builtIn, region)
+		local, ok := list.Local[prices.Pair{InstanceType: "t3.medium", Zone: zone}]
+		if here := list.OnDemand["t3.medium"]; !ok || local.PerHour <= here.PerHour || local.PerHour > 2*here.PerHour || local.Since.IsZero() || !strings.Contains(local.Source, "Local Zones") {
+			t.Errorf("%s: %+v, in the region %+v", zone, local, here)
+		}
+	}
+	if list := prices.Static(builtIn, "eu-west-1"); len(list.Local) > 0 {
+		t.Errorf("eu-west-1 has %d prices of Local Zones", len(list.Local))
+	}
+}

@@ -19,7 +19,7 @@ func Static(c *catalog.Catalog, region string) *List {
 	if c == nil {
 		return nil
 	}
-	list := &List{Source: "built-in table", Confidence: cloudprovider.PriceDated, OnDemand: make(map[string]Price, len(c.Types))}
+	list := &List{Source: "built-in table", Confidence: cloudprovider.PriceDated, OnDemand: make(map[string]Price, len(c.Types)), Local: builtInLocal(region)}
 	estimator, err := catalog.NewEstimator(c.Region, region)
 	if err != nil {
 		estimator = nil // use the prices of another region, which are better than none
@@ -66,6 +66,24 @@ func Static(c *catalog.Catalog, region string) *List {
 		list.OnDemand[name] = Price{PerHour: p.PerHour, Source: source, Since: regional.AsOf}
 	}
 	return list
+}
+
+// builtInLocal returns the built-in prices in the region's Local Zones. A group has up to two zones: us-west-2-lax-1a and us-west-2-lax-1b.
+func builtInLocal(region string) map[Pair]Price {
+	groups, err := catalog.LocalZonePrices(region)
+	if err != nil || len(groups) == 0 {
+		return nil // the prices of the region apply, as estimates
+	}
+	local := map[Pair]Price{}
+	for group, list := range groups {
+		source := list.Source + ", " + list.AsOf.Format(time.DateOnly)
+		for name, usd := range list.OnDemand {
+			for _, letter := range []string{"a", "b"} {
+				local[Pair{InstanceType: name, Zone: group + letter}] = Price{PerHour: usd, Source: source, Since: list.AsOf}
+			}
+		}
+	}
+	return local
 }
 
 // File reads a prices file in the format of catalog.Prices repeatedly, so that replacing the file takes effect. It is for isolated networks

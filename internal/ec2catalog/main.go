@@ -8,6 +8,8 @@
 //	go run . -moto DIR/moto -price-list FILE             # with the on-demand prices of AWS's price list, see docs/catalog.md
 //	go run . -moto DIR/moto -keep-prices -check FILE     # how it differs from a catalogue file, packed or not
 //	go run . -regional -o prices.tsv                     # on-demand prices of all regions, for package aws/prices
+//	go run . -local-zones -o localzones.tsv              # on-demand prices of all Local Zones, for package aws/catalog
+//	go run . -local-zones -price-list FILE               # those of a region's Local Zones, from AWS's price list
 //	go run . -windows -o windows.txt                     # licences of Windows, for package aws/catalog
 //
 // The same sources give the same bytes. With -check, the exit status is 1 if something differs.
@@ -43,16 +45,23 @@ func run(args []string, stdout io.Writer) error {
 	keep := flags.Bool("keep-prices", false, "keep on-demand prices of the built-in catalogue that come from a newer list")
 	out := flags.String("o", "", "`file` to write; by default standard output, unless -check is given")
 	table := flags.Bool("regional", false, "write the on-demand prices of all regions instead of a catalogue")
+	local := flags.Bool("local-zones", false, "write the on-demand prices of all Local Zones instead of a catalogue; with -price-list those of the region")
 	windows := flags.Bool("windows", false, "write the licences of Windows that are not charged by the vCPU instead of a catalogue")
 	check := flags.String("check", "", "catalogue `file` to compare with")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	if *moto == "" && !*table && !*windows || flags.NArg() > 0 {
-		return errors.New("usage: go run . -moto DIR [-region REGION] [-prices FILE] [-price-list FILE] [-keep-prices] [-o FILE] [-check FILE]\n       go run . -regional [-prices FILE] [-o FILE]\n       go run . -windows [-region REGION] [-prices FILE] [-o FILE]")
+	if *moto == "" && !*table && !*local && !*windows || flags.NArg() > 0 {
+		return errors.New("usage: go run . -moto DIR [-region REGION] [-prices FILE] [-price-list FILE] [-keep-prices] [-o FILE] [-check FILE]\n       go run . -regional [-prices FILE] [-o FILE]\n       go run . -local-zones [-prices FILE | -price-list FILE [-region REGION]] [-o FILE]\n       go run . -windows [-region REGION] [-prices FILE] [-o FILE]")
 	}
 	if *table {
 		return writeTable(*prices, *out, stdout, regional)
+	}
+	if *local && *offers != "" {
+		return writeLocal(*offers, *region, *out, stdout)
+	}
+	if *local {
+		return writeTable(*prices, *out, stdout, localZones)
 	}
 	if *windows {
 		return writeTable(*prices, *out, stdout, func(name, asOf string) ([]byte, error) { return windowsLicences(name, *region, asOf) })
@@ -86,6 +95,23 @@ func run(args []string, stdout io.Writer) error {
 		return fmt.Errorf("%s: %d types differ", *check, n)
 	}
 	return nil
+}
+
+// writeLocal writes the prices of a region's Local Zones in AWS's price list to a file, or to standard output.
+func writeLocal(offers, region, out string, stdout io.Writer) error {
+	list, err := readOfferFile(offers, region)
+	if err != nil {
+		return err
+	}
+	text, err := list.localTable()
+	if err != nil {
+		return fmt.Errorf("%s: %w", offers, err)
+	}
+	if out != "" {
+		return os.WriteFile(out, text, 0o644)
+	}
+	_, err = stdout.Write(text)
+	return err
 }
 
 // writeTable writes a table that is made from the price module to a file or to standard output.

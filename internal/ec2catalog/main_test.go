@@ -188,6 +188,13 @@ func TestRegionalTable(t *testing.T) {
 	if want := "\teu-west-1\tus-gov-west-1\na.large\t0.1\t\nb.large\t0.2\t0.25\n"; out.String() != want {
 		t.Errorf("is\n%swant\n%s", out.String(), want)
 	}
+	out.Reset()
+	if err := run([]string{"-local-zones", "-prices", file}, &out); err != nil {
+		t.Fatal(err)
+	}
+	if want := "\tus-west-2-lax-1\nb.large\t9\n"; out.String() != want {
+		t.Errorf("the table of Local Zones is\n%swant\n%s", out.String(), want)
+	}
 	if err := os.WriteFile(file, []byte("[]"), 0o644); err != nil {
 		t.Fatal(err)
 	}

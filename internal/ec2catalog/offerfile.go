@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -17,6 +19,8 @@ type offerFile struct {
 	asOf string
 	// onDemand has the prices in USD per hour, by instance type.
 	onDemand map[string]float64
+	// local are USD per hour by instance type and group of Local Zones.
+	local map[string]map[string]float64
 }
 
 // price returns the price of the type, or 0 if the list has none or o is nil.
@@ -33,21 +37,25 @@ type product struct {
 	Attributes    map[string]string `json:"attributes"`
 }
 
-// instanceType returns the instance type of the product. It returns "" for products that an ordinary on-demand launch of Linux does not
-// use.
-func (p *product) instanceType(region string) string {
+// instanceType returns the type that the product is, as launches without further wishes get it, and the place where: the region or one of its
+// groups of Local Zones. The type is "" for all else.
+func (p *product) instanceType(region string) (name, place string) {
 	if p.ProductFamily != "Compute Instance" && p.ProductFamily != "Compute Instance (bare metal)" {
-		return ""
+		return "", ""
+	}
+	place = cmp.Or(p.Attributes["regionCode"], region)
+	if place != region && !(strings.HasPrefix(place, region+"-") && isLocalZone.MatchString(place)) {
+		return "", ""
 	}
 	for key, want := range map[string]string{
-		"regionCode": region, "operatingSystem": "Linux", "tenancy": "Shared", "preInstalledSw": "NA", "capacitystatus": "Used", "marketoption": "OnDemand",
+		"operatingSystem": "Linux", "tenancy": "Shared", "preInstalledSw": "NA", "capacitystatus": "Used", "marketoption": "OnDemand",
 		"operation": "RunInstances",
 	} {
 		if is, ok := p.Attributes[key]; ok && is != want {
-			return ""
+			return "", ""
 		}
 	}
-	return p.Attributes["instanceType"]
+	return p.Attributes["instanceType"], place
 }
 
 // offerTerm is an entry of "terms" in an offer file.
@@ -75,26 +83,23 @@ func readOfferFile(name, region string) (*offerFile, error) {
 
 func parseOfferFile(r io.Reader, region string) (*offerFile, error) {
 	d := json.NewDecoder(r)
-	list := &offerFile{onDemand: map[string]float64{}}
-	types := map[string]string{} // by SKU
+	list := &offerFile{onDemand: map[string]float64{}, local: map[string]map[string]float64{}}
+	type offered struct{ name, place string }
+	types := map[string]offered{} // by SKU
 	readTerm := func(sku string) error {
 		var terms map[string]offerTerm
 		if err := d.Decode(&terms); err != nil {
 			return err
 		}
-		name, wanted := types[sku]
+		product, wanted := types[sku]
 		if !wanted {
 			return nil
 		}
 		usd, err := hourly(terms)
 		if err != nil {
-			return fmt.Errorf("%s, %s: %w", sku, name, err)
+			return fmt.Errorf("%s, %s: %w", sku, product.name, err)
 		}
-		if before, twice := list.onDemand[name]; twice && before != usd {
-			return fmt.Errorf("%s has the prices %v and %v", name, before, usd)
-		}
-		list.onDemand[name] = usd
-		return nil
+		return list.set(product.name, product.place, region, usd)
 	}
 	err := eachMember(d, func(key string) error {
 		switch key {
@@ -111,8 +116,8 @@ func parseOfferFile(r io.Reader, region string) (*offerFile, error) {
 				if err := d.Decode(&p); err != nil {
 					return err
 				}
-				if name := p.instanceType(region); name != "" {
-					types[sku] = name
+				if name, place := p.instanceType(region); name != "" {
+					types[sku] = offered{name, place}
 				}
 				return nil
 			})
@@ -133,6 +138,30 @@ func parseOfferFile(r io.Reader, region string) (*offerFile, error) {
 		return nil, fmt.Errorf("it has no on-demand prices of region %q for Linux", region)
 	}
 	return list, nil
+}
+
+// set sets the price of a type in the region or in a group of Local Zones. It is an error if the list has another one.
+func (o *offerFile) set(name, place, region string, usd float64) error {
+	prices, key := o.onDemand, name
+	if place != region {
+		if o.local[name] == nil {
+			o.local[name] = map[string]float64{}
+		}
+		prices, key = o.local[name], place
+	}
+	if before, twice := prices[key]; twice && before != usd {
+		return fmt.Errorf("%s has the prices %v and %v in %s", name, before, usd, place)
+	}
+	prices[key] = usd
+	return nil
+}
+
+// localTable writes the prices of the region's Local Zones as localZones does.
+func (o *offerFile) localTable() ([]byte, error) {
+	if len(o.local) == 0 {
+		return nil, errors.New("the price list has no prices of Local Zones")
+	}
+	return table(o.asOf, o.local), nil
 }
 
 // hourly returns the price per hour. Exactly one term must have such a price.

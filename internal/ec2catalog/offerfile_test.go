@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"maps"
 	"os"
 	"strings"
@@ -18,6 +19,37 @@ func TestOfferFile(t *testing.T) {
 	}
 	if _, err := readOfferFile("testdata/offers.json", "eu-west-1"); err == nil || !strings.Contains(err.Error(), `no on-demand prices of region "eu-west-1"`) {
 		t.Errorf("another region: %v", err)
+	}
+}
+
+// Prices of the region's Local Zones are apart from those of the region, and a table of their own.
+func TestOfferFileOfLocalZones(t *testing.T) {
+	var out bytes.Buffer
+	if err := run([]string{"-local-zones", "-price-list", "testdata/offers.json"}, &out); err != nil {
+		t.Fatal(err)
+	}
+	if want := "2026-08-01\tus-east-1-bos-1\nm5.large\t0.12\n"; out.String() != want {
+		t.Errorf("is\n%swant\n%s", out.String(), want)
+	}
+	good, err := os.ReadFile("testdata/offers.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	twice := strings.Replace(string(good), `"AAAR" : {"AAAR`, `"AAAM" : {"AAAM`, 1)
+	twice = strings.Replace(twice, `"AAAW" : {"sku"`, `"AAAM" : {"sku" : "AAAM", "productFamily" : "Compute Instance", "attributes" : {"instanceType" : "m5.large", "regionCode" : "us-east-1-bos-1"}},
+    "AAAW" : {"sku"`, 1)
+	twice = strings.Replace(twice, `"AAAW" : {"AAAW`, `"AAAM" : {"AAAM.x" : {"priceDimensions" : {"x" : {"unit" : "Hrs", "pricePerUnit" : {"USD" : "0.1300000000"}}}}},
+      "AAAW" : {"AAAW`, 1)
+	if list, err := parseOfferFile(strings.NewReader(twice), "us-east-1"); err == nil {
+		t.Errorf("two prices in a Local Zone: read as %v", list.local)
+	}
+	// A list without any has no table.
+	list, err := parseOfferFile(strings.NewReader(strings.ReplaceAll(string(good), "us-east-1-bos-1", "us-east-1-wl1-bos1")), "us-east-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, err := list.localTable(); err == nil {
+		t.Errorf("no Local Zones: %s", text)
 	}
 }
 

@@ -14,9 +14,19 @@ import (
 // isRegion matches the names of regions, but not of local or wavelength zones. The list also has prices for such zones.
 var isRegion = regexp.MustCompile(`^[a-z]{2}(-gov)?-[a-z]+-\d$`)
 
-// regional returns the on-demand prices of all regions as a table with tab-separated fields. The first line has the day and the regions.
-// Each further line has a type and its prices; a missing price is an empty field. Package aws/prices embeds this table.
-func regional(name, asOf string) ([]byte, error) {
+// isLocalZone reports whether the name is a group of Local Zones: us-west-2-lax-1. The names of Wavelength Zones in the list are not those of
+// EC2, so their prices belong to no zone.
+var isLocalZone = regexp.MustCompile(`^[a-z]{2}(-gov)?-[a-z]+-\d-[a-z]{3}-\d$`)
+
+// regional writes the on-demand prices of all regions as a table: a line with the day and the regions, then a line for
+// each type with its prices, fields apart by tabs, empty where there is none. It is what package aws/prices embeds.
+func regional(name, asOf string) ([]byte, error) { return tableOf(name, asOf, isRegion) }
+
+// localZones writes the on-demand prices of all groups of Local Zones, as regional does for regions.
+func localZones(name, asOf string) ([]byte, error) { return tableOf(name, asOf, isLocalZone) }
+
+// tableOf writes the on-demand prices of the places with such names.
+func tableOf(name, asOf string, wanted *regexp.Regexp) ([]byte, error) {
 	data, err := os.ReadFile(name)
 	if err != nil {
 		return nil, fmt.Errorf("reading the prices: %w", err)
@@ -31,10 +41,9 @@ func regional(name, asOf string) ([]byte, error) {
 		return nil, fmt.Errorf("reading the prices in %s: %w", name, err)
 	}
 	prices := map[string]map[string]float64{} // by type, then region
-	regions := map[string]bool{}
 	for _, record := range records {
 		for region, p := range record.Pricing {
-			if p.Linux == nil || !isRegion.MatchString(region) {
+			if p.Linux == nil || !wanted.MatchString(region) {
 				continue
 			}
 			q, err := parseQuote(p.Linux)
@@ -47,11 +56,22 @@ func regional(name, asOf string) ([]byte, error) {
 			if prices[record.Name] == nil {
 				prices[record.Name] = map[string]float64{}
 			}
-			prices[record.Name][region], regions[region] = q.onDemand, true
+			prices[record.Name][region] = q.onDemand
 		}
 	}
-	if len(regions) == 0 {
+	if len(prices) == 0 {
 		return nil, fmt.Errorf("%s has no prices", name)
+	}
+	return table(asOf, prices), nil
+}
+
+// table writes prices by type and place as tableOf does.
+func table(asOf string, prices map[string]map[string]float64) []byte {
+	regions := map[string]bool{}
+	for _, byPlace := range prices {
+		for place := range byPlace {
+			regions[place] = true
+		}
 	}
 	columns := slices.Sorted(maps.Keys(regions))
 	var out bytes.Buffer
@@ -69,5 +89,5 @@ func regional(name, asOf string) ([]byte, error) {
 		}
 	}
 	out.WriteByte('\n')
-	return out.Bytes(), nil
+	return out.Bytes()
 }
