@@ -148,6 +148,7 @@ func (p *Provider) labels(i instances.Instance, class *awsv1.EC2NodeClass, t *cl
 	for _, key := range []string{
 		awsv1.LabelPlacementGroupID, awsv1.LabelPlacementGroupPartition,
 		awsv1.LabelCapacityReservationID, awsv1.LabelCapacityReservationType, awsv1.LabelCapacityReservationInterruptible, awsv1.LabelTopologyZoneID,
+		instancetype.LabelOutpostID,
 	} {
 		delete(labels, key)
 	}
@@ -165,6 +166,7 @@ func (p *Provider) labels(i instances.Instance, class *awsv1.EC2NodeClass, t *cl
 	if pool := i.NodePool(); !pool.IsZero() {
 		labels[pool.LabelKey()] = pool.Name
 	}
+	set(instancetype.LabelOutpostID, i.OutpostID)
 	set(awsv1.LabelPlacementGroupID, i.PlacementGroupID)
 	if i.Partition > 0 {
 		set(awsv1.LabelPlacementGroupPartition, strconv.Itoa(int(i.Partition)))

@@ -91,7 +91,7 @@ func (p *Provider) launchRequest(ctx context.Context, nodeClaim *v1.NodeClaim) (
 		}
 		p.log.Warn("cannot refresh counts of free subnet addresses, using the previous counts", "nodeClass", class.Name, "error", err)
 	}
-	r := launchRequest{Request: launch.Request{NodeClaim: claim, NodeClass: launched, InstanceTypes: types}, class: class, group: group}
+	r := launchRequest{Request: launch.Request{NodeClaim: claim, NodeClass: withLaunchSubnets(launched), InstanceTypes: types}, class: class, group: group}
 	if group != nil {
 		r.PlacementGroupID = group.ID
 	}
@@ -107,6 +107,9 @@ func (p *Provider) launched(ctx context.Context, r launchRequest, m *launch.Inst
 	i.Partition = partitionOf(r.NodeClaim, r.group)
 	p.instances.Remember(i)
 	p.machines.add(i)
+	if p.hosts != nil && i.Tenancy == awsv1.TenancyHost {
+		p.hosts.Took(r.class.Spec.Host(), i.Zone, i.Type)
+	}
 	p.log.Info("launched instance", "nodeClaim", i.NodeClaim(), "instanceID", i.ID, "instanceType", i.Type, "zone", i.Zone, "capacityType", i.CapacityType)
 	created := p.claimOf(i, r.class, m.Type, m.Offering)
 	p.annotate(ctx, created, r.class)

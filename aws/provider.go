@@ -22,6 +22,7 @@ import (
 	"github.com/drawknife/drawknife/aws/internal/amis"
 	"github.com/drawknife/drawknife/aws/internal/commitments"
 	"github.com/drawknife/drawknife/aws/internal/discovery"
+	"github.com/drawknife/drawknife/aws/internal/hosts"
 	"github.com/drawknife/drawknife/aws/internal/instanceprofile"
 	"github.com/drawknife/drawknife/aws/internal/instances"
 	"github.com/drawknife/drawknife/aws/internal/interruption"
@@ -29,6 +30,7 @@ import (
 	"github.com/drawknife/drawknife/aws/internal/launchtemplates"
 	"github.com/drawknife/drawknife/aws/internal/nodeclass"
 	"github.com/drawknife/drawknife/aws/internal/offerings"
+	"github.com/drawknife/drawknife/aws/internal/outposts"
 	"github.com/drawknife/drawknife/aws/internal/placement"
 	"github.com/drawknife/drawknife/aws/internal/refresh"
 	"github.com/drawknife/drawknife/aws/internal/reservations"
@@ -61,6 +63,8 @@ type Provider struct {
 	reservations *reservations.Tracker
 	shifts       *zonalshift.Watcher // nil unless Config.ZonalShift
 	groups       *placement.Finder
+	hosts        *hosts.Finder // nil if the client of EC2 can't read Dedicated Hosts
+	outposts     *outposts.Finder
 	market       offerings.Sources
 	committed    *commitments.Tracker // nil unless Config.Commitments
 	scorer       *spotscores.Scorer   // nil without Config.SpotScoreConfigurations
@@ -179,7 +183,11 @@ func (p *Provider) assembleMarket(builtIn *catalog.Catalog) (err error) {
 		Neighbours: unavailable.LargerSizes(p.discovery.Known), VCPUs: unavailable.VCPUs(p.discovery.Known), Seed: p.config.Seed, Now: p.now,
 	})
 	p.reservations = reservations.NewTracker(p.now)
-	p.groups = placement.NewFinder(p.options.Clients.EC2(sdk.Normal), p.now)
+	normal := p.options.Clients.EC2(sdk.Normal)
+	p.groups, p.outposts = placement.NewFinder(normal, p.now), outposts.NewFinder(normal, p.now)
+	if api, ok := normal.(sdk.HostsAPI); ok {
+		p.hosts = hosts.NewFinder(api, p.now)
+	}
 	p.market = offerings.Sources{
 		Discovery: p.discovery, Prices: p.prices, Unavailable: p.unavailable, Reservations: p.reservations, Now: p.now,
 	}
@@ -268,7 +276,7 @@ func capabilities(region string) cloudprovider.Capabilities {
 		},
 		ReservationIDLabel: awsv1.LabelCapacityReservationID,
 		ReservationLabels:  reservationLabels,
-		HardwareLabels:     map[string]string{awsv1.LabelInstanceTenancy: awsv1.TenancyDefault},
+		HardwareLabels:     map[string]string{awsv1.LabelInstanceTenancy: awsv1.TenancyDefault, instancetype.LabelOutpostID: ""},
 		ConsistencyWindow:  metav1.Duration{Duration: launch.Visibility},
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/drawknife/drawknife/aws/instancetype"
 	"github.com/drawknife/drawknife/aws/internal/discovery"
 	"github.com/drawknife/drawknife/aws/internal/offerings"
+	"github.com/drawknife/drawknife/aws/internal/outposts"
 	"github.com/drawknife/drawknife/aws/internal/placement"
 	"github.com/drawknife/drawknife/cloudprovider"
 )
@@ -70,6 +71,7 @@ func tenancyOfClaim(claim *v1.NodeClaim) string {
 // types returns the instance types of a node class for a NodePool, and the placement group of the class. An empty name means no NodePool,
 // and therefore no overlays. tenancy is used if the class chooses none.
 func (p *Provider) types(ctx context.Context, class *awsv1.EC2NodeClass, nodePool, tenancy string) ([]*cloudprovider.InstanceType, *placement.Group, error) {
+	class = withLaunchSubnets(class)
 	group, err := p.groups.Find(ctx, class.Spec.PlacementGroupSelector)
 	var missing *placement.NotFoundError
 	switch {
@@ -92,6 +94,9 @@ func (p *Provider) types(ctx context.Context, class *awsv1.EC2NodeClass, nodePoo
 	settings.Tenancy = tenancy
 	settings.DiscoveredMemory = p.memory.For(string(class.Spec.EffectiveAMIFamily()), imageKey(class))
 	options := offerings.Options{Settings: settings, Group: group, WithoutReservations: p.config.WithoutReservedCapacity}
+	if err := p.ownHardware(ctx, class, &options); err != nil {
+		return nil, nil, err
+	}
 	types, err := p.view(market, class, options)
 	if err != nil {
 		return nil, nil, err
@@ -107,6 +112,46 @@ func (p *Provider) types(ctx context.Context, class *awsv1.EC2NodeClass, nodePoo
 		}
 	}
 	return types, group, nil
+}
+
+// withLaunchSubnets returns the class with only the subnets in which it launches; see outposts.Subnets. The argument is not changed.
+func withLaunchSubnets(class *awsv1.EC2NodeClass) *awsv1.EC2NodeClass {
+	subnets := outposts.Subnets(class.Status.Subnets)
+	if len(subnets) == len(class.Status.Subnets) {
+		return class
+	}
+	changed := *class
+	changed.Status.Subnets = subnets
+	return &changed
+}
+
+// ownHardware fills in what EC2 says about Dedicated Hosts and Outposts on which the class launches. A host resource group allocates hosts
+// when they are needed, so that its room is not limited to that of its hosts.
+func (p *Provider) ownHardware(ctx context.Context, class *awsv1.EC2NodeClass, o *offerings.Options) error {
+	if p.hosts != nil && class.Spec.EffectiveTenancy() == awsv1.TenancyHost && class.Spec.Placement.HostResourceGroupARN == nil {
+		room, err := p.hosts.Room(ctx, class.Spec.Host())
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			p.log.Warn("cannot read the room on Dedicated Hosts, using the previous result, or none", "nodeClass", class.Name, "error", err)
+		}
+		o.HostRoom = room
+	}
+	for zone, arn := range outposts.In(class.Status.Subnets) {
+		outpost, err := p.outposts.Find(ctx, arn)
+		switch {
+		case outpost == nil:
+			return err
+		case err != nil:
+			p.log.Warn("cannot refresh the instance types of an Outpost, using the previous result", "nodeClass", class.Name, "error", err)
+		}
+		if o.Outposts == nil {
+			o.Outposts = map[string]outposts.Outpost{}
+		}
+		o.Outposts[zone] = *outpost
+	}
+	return nil
 }
 
 // view returns the instance types of a class with the given options.

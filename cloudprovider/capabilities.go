@@ -33,7 +33,7 @@ type Capabilities struct {
 	// ReservationLabels are all label keys that only instances from a reservation have, including ReservationIDLabel.
 	ReservationLabels []string `json:"reservationLabels,omitempty"`
 	// HardwareLabels are well-known label keys whose values stand for different hardware, each with a stock of its own, with the value that
-	// ordinary instances have: {"karpenter.k8s.aws/instance-tenancy": "default"}. Offerings on ordinary hardware don't state the key, and
+	// ordinary instances have, empty if they lack the label: {"karpenter.k8s.aws/instance-tenancy": "default"}. Offerings on ordinary hardware don't state the key, and
 	// those on other hardware do. A stock-out of one kind of hardware says nothing about another. Nil means that there is one kind.
 	HardwareLabels map[string]string `json:"hardwareLabels,omitempty"`
 	// UnsupportedVolumeTopologyKeys are label keys of a StorageClass's allowed topologies that no instance of the

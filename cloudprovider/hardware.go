@@ -1,7 +1,6 @@
 package cloudprovider
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -53,8 +52,8 @@ func (c Capabilities) validateHardwareLabels() field.ErrorList {
 		if !slices.Contains(c.Vocabulary.WellKnown, key) {
 			faults = append(faults, field.Invalid(at, key, "is not well-known: add it to vocabulary.wellKnown"))
 		}
-		if problems := validation.IsValidLabelValue(value); value == "" || len(problems) > 0 {
-			faults = append(faults, field.Invalid(at, value, fmt.Sprintf("must be the value that ordinary instances have%s", strings.Join(append([]string{""}, problems...), "; "))))
+		if problems := validation.IsValidLabelValue(value); len(problems) > 0 {
+			faults = append(faults, field.Invalid(at, value, "must be the value that ordinary instances have, or empty: "+strings.Join(problems, "; ")))
 		}
 	}
 	return faults

@@ -35,10 +35,12 @@ func TestHardwareLabelsAreChecked(t *testing.T) {
 	c := testCapabilities()
 	key := c.Vocabulary.WellKnown[0]
 	c.HardwareLabels = map[string]string{key: "default"}
-	if err := c.Validate(); err != nil {
-		t.Fatal(err)
+	for _, ordinary := range []string{"default", ""} {
+		if c.HardwareLabels[key] = ordinary; c.Validate() != nil {
+			t.Errorf("%q was refused: %v", ordinary, c.Validate())
+		}
 	}
-	for _, bad := range []map[string]string{{key: ""}, {key: "not a value"}, {"example.com/unknown": "default"}} {
+	for _, bad := range []map[string]string{{key: "not a value"}, {"example.com/unknown": "default"}} {
 		c.HardwareLabels = bad
 		if c.Validate() == nil {
 			t.Errorf("%v was accepted", bad)

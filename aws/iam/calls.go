@@ -101,6 +101,7 @@ func table() []call {
 		rows = append(rows, call{api: "ReservedInstancesAPI", method: method, grants: in("ec2:"+method, readRegion), when: committed})
 	}
 	return append(rows,
+		call{api: "HostsAPI", method: "DescribeHosts", grants: in("ec2:DescribeHosts", readRegion), when: func(s Settings) bool { return s.DedicatedHosts }},
 		call{api: "SpotScoresAPI", method: "GetSpotPlacementScores", grants: in("ec2:GetSpotPlacementScores", readRegion), when: scored},
 		call{api: "SSMAPI", method: "GetParameter", grants: in("ssm:GetParameter", readParameters)},
 		call{api: "EKSAPI", method: "DescribeCluster", grants: in("eks:DescribeCluster", readCluster), when: onEKS},

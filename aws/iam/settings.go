@@ -58,7 +58,8 @@ type Settings struct {
 	// CostExplorer allows asking Cost Explorer how much of the commitments is used, and for discounts. It has no effect without
 	// Commitments.
 	CostExplorer bool
-	// DedicatedHosts allows launches on Dedicated Hosts and in host resource groups, which EC2NodeClasses name in spec.placement.
+	// DedicatedHosts allows launches on Dedicated Hosts and in host resource groups, which EC2NodeClasses name in spec.placement, and
+	// reading how much room hosts have.
 	DedicatedHosts bool
 	// LicenseConfigurations allows launches with licence configurations, which EC2NodeClasses name in spec.licenseSpecifications.
 	LicenseConfigurations bool

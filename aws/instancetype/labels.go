@@ -17,6 +17,9 @@ import (
 // drawknife has this label. It is absent on types without a GPU and on types with several kinds of GPUs.
 const LabelInstanceGPUPartition = "drawknife.dev/instance-gpu-partition"
 
+// LabelOutpostID is the ID of the Outpost that the instance runs on: "op-0123456789abcdef0". Instances in the region lack it.
+const LabelOutpostID = "drawknife.dev/outpost-id"
+
 // labeller makes the labels of all types, one type at a time. All types state the same keys, so the keys are sorted only once: absent
 // contains all of them as absent, and the labels of a type replace its entries. Requirements that types have in common are created once and
 // shared.

@@ -14,7 +14,7 @@ const ebsZoneLabel = "topology.ebs.csi.aws.com/zone"
 // AWS's own domain, and the EBS CSI driver's name for the zone. The caller owns the result.
 func Vocabulary() requirements.Vocabulary {
 	return requirements.CoreVocabulary().Merge(requirements.Vocabulary{
-		WellKnown:         append(awsv1.WellKnownLabels(), LabelInstanceGPUPartition),
+		WellKnown:         append(awsv1.WellKnownLabels(), LabelInstanceGPUPartition, LabelOutpostID),
 		RestrictedDomains: []string{awsv1.RestrictedLabelDomain},
 		Aliases:           map[string]string{ebsZoneLabel: corev1.LabelTopologyZone},
 	})

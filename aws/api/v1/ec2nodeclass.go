@@ -195,6 +195,9 @@ type Subnet struct {
 	// ZoneID is the zone's id, the same in every account.
 	// +optional
 	ZoneID string `json:"zoneID,omitempty"`
+	// OutpostARN is the Outpost that the subnet is on; empty for subnets in the region.
+	// +optional
+	OutpostARN string `json:"outpostARN,omitempty"`
 }
 
 // SecurityGroup is a security group that the terms match.

@@ -11,7 +11,9 @@ import (
 
 	v1 "github.com/drawknife/drawknife/api/v1"
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
+	"github.com/drawknife/drawknife/aws/instancetype"
 	"github.com/drawknife/drawknife/aws/internal/launch"
+	"github.com/drawknife/drawknife/aws/internal/outposts"
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
@@ -56,6 +58,8 @@ type Instance struct {
 	// reports none.
 	PlacementGroupID string
 	Partition        int32
+	// OutpostID is the ID of the Outpost it runs on; empty for the region.
+	OutpostID string
 	// LaunchTime as EC2 reports it.
 	LaunchTime time.Time
 	// Tags it has.
@@ -156,6 +160,7 @@ func FromEC2(in *ec2types.Instance) Instance {
 			i.Tenancy = string(p.Tenancy)
 		}
 	}
+	i.OutpostID = outposts.ID(aws.ToString(in.OutpostArn))
 	for _, group := range in.SecurityGroups {
 		i.SecurityGroupIDs = append(i.SecurityGroupIDs, aws.ToString(group.GroupId))
 	}
@@ -207,6 +212,7 @@ func FromInstance(m *launch.Instance) Instance {
 	if m.Tags[launch.TagNodeClaimUID] == launch.Batched {
 		i.AssignedUID, i.DealtName = string(m.NodeClaimUID), m.NodeClaim
 	}
+	i.OutpostID = m.Offering.Value(instancetype.LabelOutpostID)
 	if id := m.Offering.Value(awsv1.LabelCapacityReservationID); id != "" {
 		i.Reservation = &Reservation{
 			ID:            id,

@@ -91,7 +91,6 @@ func (f *flight) failure(offers []offer, e ec2types.CreateFleetError) unavailabl
 	failure := unavailable.Failure{
 		Code: aws.ToString(e.ErrorCode), Message: aws.ToString(e.ErrorMessage),
 		CapacityType: f.choice.CapacityType, GroupID: f.PlacementGroupID, Partition: f.partition(),
-		Hardware:    unavailable.HardwareOf(f.choice.Tenancy, f.NodeClass.Spec.Host()),
 		VolumeTypes: f.NodeClass.Spec.VolumeTypes(),
 	}
 	template := ""
@@ -108,6 +107,7 @@ func (f *flight) failure(offers []offer, e ec2types.CreateFleetError) unavailabl
 	if failure.Zone == "" {
 		failure.Zone = f.zoneOf(failure.SubnetID)
 	}
+	failure.Hardware = f.hardware(f.choice.Tenancy, failure.Zone)
 	if v, ok := find(offers, template, failure.InstanceType, failure.Zone); ok {
 		failure.ReservationID = reservationOf(v.candidate)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/drawknife/drawknife/api/requirements"
 	v1 "github.com/drawknife/drawknife/api/v1"
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
+	"github.com/drawknife/drawknife/aws/internal/outposts"
 	"github.com/drawknife/drawknife/aws/internal/reservations"
 	"github.com/drawknife/drawknife/aws/internal/subnets"
 	"github.com/drawknife/drawknife/aws/internal/unavailable"
@@ -198,6 +199,8 @@ type flight struct {
 	choice    Choice
 	place     *reservations.Hold // places that the call in progress holds in reservations; nil if Options.Reservations is nil
 	retriedLT bool
+	// outposts on which the node class launches, by zone.
+	outposts map[string]string
 	// claims are the claims of a batch, sorted by UID, of which NodeClaim is the combination; nil for a launch of one claim. whole is
 	// Together.Whole.
 	claims []*v1.NodeClaim
@@ -215,7 +218,7 @@ func (l *Launcher) prepare(r Request) (*flight, error) {
 	if err != nil {
 		return nil, cloudprovider.NewPermanentError(fmt.Errorf("spec.requirements: %w", err))
 	}
-	return &flight{Request: r, wish: Wish{
+	return &flight{Request: r, outposts: outposts.In(r.NodeClass.Status.Subnets), wish: Wish{
 		Requirements:     want,
 		Requests:         r.NodeClaim.Spec.Resources.Requests,
 		MinValuesRelaxed: relaxed(r.NodeClaim),

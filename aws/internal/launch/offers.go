@@ -23,13 +23,13 @@ func (f *flight) keyOf(c cloudprovider.Candidate) (unavailable.Key, bool) {
 		Zone:         c.Offering.Zone(),
 		GroupID:      f.PlacementGroupID,
 		Partition:    f.partition(),
-		Hardware:     f.hardware(c),
+		Hardware:     f.hardware(tenancy(f.wish.Requirements, c.Type.Requirements), c.Offering.Zone()),
 	}, true
 }
 
-// hardware that an instance of the candidate would run on.
-func (f *flight) hardware(c cloudprovider.Candidate) unavailable.Hardware {
-	return unavailable.HardwareOf(tenancy(f.wish.Requirements, c.Type.Requirements), f.NodeClass.Spec.Host())
+// hardware that an instance of that tenancy would run on in a zone.
+func (f *flight) hardware(tenancy, zone string) unavailable.Hardware {
+	return unavailable.HardwareOf(tenancy, f.NodeClass.Spec.Host()).On(f.outposts[zone])
 }
 
 // keys returns the keys of the candidates in zones that have a subnet.

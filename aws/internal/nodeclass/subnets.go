@@ -72,7 +72,7 @@ func (f *Finder) readSubnets(ctx context.Context, q query) ([]subnet, error) {
 		}
 		for _, s := range out.Subnets {
 			each := subnet{
-				Subnet: awsv1.Subnet{ID: aws.ToString(s.SubnetId), Zone: aws.ToString(s.AvailabilityZone), ZoneID: aws.ToString(s.AvailabilityZoneId)},
+				Subnet: awsv1.Subnet{ID: aws.ToString(s.SubnetId), Zone: aws.ToString(s.AvailabilityZone), ZoneID: aws.ToString(s.AvailabilityZoneId), OutpostARN: aws.ToString(s.OutpostArn)},
 				free:   int64(aws.ToInt32(s.AvailableIpAddressCount)),
 			}
 			found = append(found, each)

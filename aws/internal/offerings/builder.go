@@ -16,6 +16,7 @@ import (
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 	"github.com/drawknife/drawknife/aws/catalog"
 	"github.com/drawknife/drawknife/aws/instancetype"
+	"github.com/drawknife/drawknife/aws/internal/outposts"
 	"github.com/drawknife/drawknife/aws/internal/placement"
 	"github.com/drawknife/drawknife/aws/internal/reservations"
 	"github.com/drawknife/drawknife/aws/internal/unavailable"
@@ -67,6 +68,7 @@ type zone struct {
 	local    bool // see isLocal
 	subnets  []string
 	reason   string             // why no offering is available in the zone; empty if offerings may be available
+	outpost  *outposts.Outpost  // on which the class launches there; nil for none
 	onDemand []requirements.Set // by partition
 	spot     []requirements.Set
 }
@@ -88,8 +90,15 @@ func (b *builder) prepare() {
 	}
 	hardware := instancetype.HardwareLabels(b.view.Settings.Tenancy)
 	for _, z := range b.market.Catalog.Zones {
+		var outpost *outposts.Outpost
+		hardware := hardware
+		if o, ok := b.view.Outposts[z.Name]; ok {
+			outpost = &o
+			hardware = append(slices.Clone(hardware), requirements.In(instancetype.LabelOutpostID, outposts.ID(o.ARN)))
+		}
 		b.zones = append(b.zones, zone{
 			name:     z.Name,
+			outpost:  outpost,
 			local:    isLocal(b.market.Catalog.Region, z.Name),
 			subnets:  b.view.Subnets[z.Name],
 			reason:   b.zoneReason(z.Name),
@@ -154,10 +163,18 @@ func reservationLabels(r awsv1.CapacityReservation) []requirements.Requirement {
 func (b *builder) typeOf(shape *instancetype.Shape) cloudprovider.InstanceType {
 	t := shape.Type
 	list := b.reserved[t.Name]
-	if len(list) == 0 {
+	values := map[string][]string{}
+	for _, i := range shape.Facts.Zones {
+		if o := b.zones[i].outpost; o != nil {
+			values[instancetype.LabelOutpostID] = append(values[instancetype.LabelOutpostID], outposts.ID(o.ARN))
+		}
+	}
+	if len(list)+len(values) == 0 {
 		return t
 	}
-	values := map[string][]string{poolv1.CapacityTypeLabelKey: slices.Clone(t.Requirements.Get(poolv1.CapacityTypeLabelKey).Values())}
+	if len(list) > 0 {
+		values[poolv1.CapacityTypeLabelKey] = slices.Clone(t.Requirements.Get(poolv1.CapacityTypeLabelKey).Values())
+	}
 	for _, r := range list {
 		for key, value := range reservations.Labels(r) {
 			values[key] = append(values[key], value)
@@ -185,6 +202,12 @@ func (b *builder) offer(shape *instancetype.Shape, give func(o cloudprovider.Off
 	rate := b.rateOf(t)
 	for _, i := range t.Zones {
 		z := &b.zones[i]
+		if z.outpost != nil {
+			if onDemand {
+				b.onOutpost(shape, z, onDemandQuote, give)
+			}
+			continue
+		}
 		if onDemand {
 			quote, basis := onDemandQuote, onDemandBasis
 			if z.local {
@@ -192,13 +215,13 @@ func (b *builder) offer(shape *instancetype.Shape, give func(o cloudprovider.Off
 				basis = b.basisOf(quote)
 			}
 			price, source := orStandIn(quote.USD, quote.Source, standIn)
-			b.buy(shape, z, poolv1.CapacityTypeOnDemand, z.onDemand, priced{price, source, basis, nil}, give)
+			b.buy(shape, z, poolv1.CapacityTypeOnDemand, z.onDemand, priced{price, source, basis, nil, b.hostsFull(shape, z.name)}, give)
 		}
 		if spot {
 			quote, _ := b.market.Prices.Spot(t.Name, z.name)
 			quote = inTenancy(shape, quote)
 			price, source := orStandIn(quote.USD, quote.Source, standIn)
-			b.buy(shape, z, poolv1.CapacityTypeSpot, z.spot, priced{price, source, b.basisOfRange(quote, low, high), rate}, give)
+			b.buy(shape, z, poolv1.CapacityTypeSpot, z.spot, priced{price, source, b.basisOfRange(quote, low, high), rate, ""}, give)
 		}
 	}
 	for _, r := range b.reserved[t.Name] {
@@ -223,11 +246,13 @@ type priced struct {
 	source string
 	basis  *cloudprovider.PriceBasis
 	rate   *cloudprovider.InterruptionRate
+	// reason why there is no room, or empty.
+	reason string
 }
 
 // buy calls give for the offerings of a zone and capacity type, one for each partition.
 func (b *builder) buy(shape *instancetype.Shape, z *zone, capacityType string, sets []requirements.Set, p priced, give func(cloudprovider.Offering, string)) {
-	reason := cmp.Or(shape.Incompatible, z.reason)
+	reason := cmp.Or(shape.Incompatible, z.reason, p.reason)
 	if reason == "" && !shape.OnHosts() && b.market.Unavailable.QuotaClosed(capacityType, shape.Type.Name, shape.Facts.VCPUs) {
 		reason = unavailable.ReasonQuota
 	}
@@ -253,7 +278,7 @@ func (b *builder) buy(shape *instancetype.Shape, z *zone, capacityType string, s
 // closed returns why an offering has no capacity.
 func (b *builder) closed(shape *instancetype.Shape, zoneName, capacityType string, partition int32, subnets []string) string {
 	key := unavailable.Key{CapacityType: capacityType, InstanceType: shape.Type.Name, Zone: zoneName}
-	key.Hardware = unavailable.HardwareOf(shape.Tenancy(), b.view.Host)
+	key.Hardware = b.hardware(shape, zoneName)
 	if b.view.Group != nil {
 		key.GroupID, key.Partition = b.view.Group.ID, partition
 	}
@@ -273,6 +298,9 @@ func (b *builder) reserve(shape *instancetype.Shape, r awsv1.CapacityReservation
 	}
 	if reason == "" && !sameTenancy(shape, r) {
 		reason = ReasonReservationTenancy
+	}
+	if _, on := b.view.Outposts[r.AvailabilityZone]; on && reason == "" {
+		reason = ReasonReservationOnOutpost
 	}
 	if reason == "" && !b.offeredIn(shape, r.AvailabilityZone) {
 		reason = ReasonNoSubnet

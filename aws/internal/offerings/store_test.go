@@ -16,7 +16,9 @@ import (
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 	"github.com/drawknife/drawknife/aws/catalog"
 	"github.com/drawknife/drawknife/aws/instancetype"
+	"github.com/drawknife/drawknife/aws/internal/hosts"
 	"github.com/drawknife/drawknife/aws/internal/offerings"
+	"github.com/drawknife/drawknife/aws/internal/outposts"
 	"github.com/drawknife/drawknife/aws/internal/placement"
 	"github.com/drawknife/drawknife/aws/internal/unavailable"
 	"github.com/drawknife/drawknife/aws/prices"
@@ -276,6 +278,8 @@ func TestKeyHasAllOfAView(t *testing.T) {
 		"Reservations":  func(v *offerings.View) { v.Reservations = []awsv1.CapacityReservation{{ID: "cr-1"}} },
 		"Volumes":       func(v *offerings.View) { v.Volumes = []string{"gp3"} },
 		"Group":         func(v *offerings.View) { v.Group = &placement.Group{ID: "pg-1"} },
+		"HostRoom":      func(v *offerings.View) { v.HostRoom = hosts.Room{} },
+		"Outposts":      func(v *offerings.View) { v.Outposts = map[string]outposts.Outpost{"us-east-1a": {ARN: "arn"}} },
 		"Host":          func(v *offerings.View) { v.Host = "h-1" },
 		"StandInPrices": func(v *offerings.View) { v.StandInPrices = map[string]float64{"m5.large": 1} },
 	}

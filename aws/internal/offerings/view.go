@@ -10,6 +10,8 @@ import (
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 	"github.com/drawknife/drawknife/aws/catalog"
 	"github.com/drawknife/drawknife/aws/instancetype"
+	"github.com/drawknife/drawknife/aws/internal/hosts"
+	"github.com/drawknife/drawknife/aws/internal/outposts"
 	"github.com/drawknife/drawknife/aws/internal/placement"
 )
 
@@ -28,6 +30,10 @@ type View struct {
 	Group *placement.Group
 	// Host is the Dedicated Host or host resource group that the class names, or empty.
 	Host string `json:",omitempty"`
+	// HostRoom are the instance types for which Dedicated Hosts of the class have room, by zone; nil if that is not known or does not matter.
+	HostRoom hosts.Room `json:",omitzero"`
+	// Outposts on which the class launches, by zone. Zones in which it launches in the region are missing.
+	Outposts map[string]outposts.Outpost `json:",omitempty"`
 	// StandInPrices are prices in USD per hour for types that have no price of their own, for example from NodeOverlays.
 	StandInPrices map[string]float64
 }
@@ -38,6 +44,9 @@ type Options struct {
 	Settings instancetype.Options
 	// Group is the placement group of the class, or nil if there is none.
 	Group *placement.Group
+	// HostRoom and Outposts are as in View.
+	HostRoom hosts.Room
+	Outposts map[string]outposts.Outpost
 	// WithoutReservations leaves out reserved capacity.
 	WithoutReservations bool
 	// StandInPrices are as in View.
@@ -69,7 +78,7 @@ func NewView(c *catalog.Catalog, class *awsv1.EC2NodeClass, o Options) (View, er
 	if err != nil {
 		return View{}, err
 	}
-	v := View{Settings: settings, Subnets: map[string][]string{}, Volumes: class.Spec.VolumeTypes(), Host: class.Spec.Host(), Group: o.Group, StandInPrices: maps.Clone(o.StandInPrices)}
+	v := View{Settings: settings, Subnets: map[string][]string{}, Volumes: class.Spec.VolumeTypes(), Host: class.Spec.Host(), HostRoom: o.HostRoom, Outposts: o.Outposts, Group: o.Group, StandInPrices: maps.Clone(o.StandInPrices)}
 	// By name, which every subnet has; ids of zones may be missing.
 	for _, subnet := range class.Status.Subnets {
 		v.Subnets[subnet.Zone] = append(v.Subnets[subnet.Zone], subnet.ID)

@@ -28,8 +28,16 @@ type Key struct {
 type Hardware struct {
 	// Tenancy is "dedicated" or "host"; empty for hardware that is shared with other accounts.
 	Tenancy string
-	// Host is the ID of the Dedicated Host, or the ARN of the host resource group, that the launch names; empty if it names none.
+	// Host is the ID of the Dedicated Host, or the ARN of the host resource group or of the Outpost, that the launch is for; empty for none.
 	Host string
+}
+
+// On returns the hardware on an Outpost. An empty ARN changes nothing.
+func (h Hardware) On(outpostARN string) Hardware {
+	if outpostARN != "" {
+		h.Host = outpostARN
+	}
+	return h
 }
 
 // HardwareOf returns the hardware of a tenancy, one of the Tenancy constants of aws/api/v1 or empty, and of the host or host resource group

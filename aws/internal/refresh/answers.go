@@ -1,0 +1,99 @@
+package refresh
+
+import (
+	"context"
+	"maps"
+	"sync"
+	"time"
+)
+
+// Answers keeps AWS's answers to questions that are repeated, by key. If several callers need an answer, one asks AWS and the others use its
+// answer. After a failure AWS is not asked for a second, and after each further failure for twice as long, up to Every. The zero value is not
+// usable: set Every, Remember and Now. It is safe for concurrent use and must not be copied; no lock is held while AWS is asked.
+type Answers[T any] struct {
+	// Every is how long an answer is used without asking again.
+	Every time.Duration
+	// Remember is how long an answer is used while AWS does not answer; at least Every.
+	Remember time.Duration
+	// Now is the clock.
+	Now func() time.Time
+
+	asking Turns[string]
+	mu     sync.Mutex
+	known  map[string]kept[T]
+}
+
+// kept is an answer, and what happened since.
+type kept[T any] struct {
+	at       time.Time // of the answer; zero without one
+	value    T
+	failures int // in a row since then
+	err      error
+	again    time.Time // when to ask again after a failure
+}
+
+// Get returns the answer to a question. ask asks AWS. While AWS does not answer, the last answer is returned together with the error; ok is
+// false if there is none. The value is shared and must not be changed.
+func (a *Answers[T]) Get(ctx context.Context, key string, ask func(context.Context) (T, error)) (value T, ok bool, err error) {
+	if k, current := a.current(key); current {
+		return a.result(k)
+	}
+	end, err := a.asking.Begin(ctx, key)
+	if err != nil {
+		return value, false, err
+	}
+	defer end()
+	if k, current := a.current(key); current { // another caller has asked in the meantime
+		return a.result(k)
+	}
+	at := a.Now()
+	got, err := ask(ctx)
+	if err != nil && ctx.Err() != nil {
+		return value, false, err // this says nothing about AWS
+	}
+	return a.result(a.learn(key, at, got, err))
+}
+
+// Change replaces the value of a known answer, for what the caller knows to have changed since. It does nothing without an answer.
+func (a *Answers[T]) Change(key string, change func(T) T) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if k, ok := a.known[key]; ok && !k.at.IsZero() {
+		k.value = change(k.value)
+		a.known[key] = k
+	}
+}
+
+func (a *Answers[T]) current(key string) (kept[T], bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	k, now := a.known[key], a.Now()
+	return k, k.err == nil && !k.at.IsZero() && now.Sub(k.at) < a.Every || k.err != nil && now.Before(k.again)
+}
+
+func (a *Answers[T]) learn(key string, at time.Time, value T, err error) kept[T] {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.known == nil {
+		a.known = map[string]kept[T]{}
+	}
+	maps.DeleteFunc(a.known, func(_ string, k kept[T]) bool {
+		return at.Sub(k.at) >= a.Remember && !at.Before(k.again.Add(a.Every))
+	})
+	k := a.known[key]
+	if err == nil {
+		k = kept[T]{at: at, value: value}
+	} else {
+		k.failures++
+		k.err, k.again = err, at.Add(min(DefaultBackoff<<min(k.failures-1, 10), a.Every))
+	}
+	a.known[key] = k
+	return k
+}
+
+func (a *Answers[T]) result(k kept[T]) (value T, ok bool, err error) {
+	if k.at.IsZero() || k.err != nil && a.Now().Sub(k.at) >= a.Remember {
+		return value, false, k.err
+	}
+	return k.value, true, k.err
+}
